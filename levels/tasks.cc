@@ -1,0 +1,170 @@
+// All tasks in one list, and finding them by name.
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "kbench/error.h"
+#include "kbench/task.h"
+#include "levels/tables.h"
+#include "libkbench/src/suggest.h"
+
+namespace kbench {
+namespace {
+
+std::vector<Task> all_tasks() {
+  using namespace levels;
+  std::vector<Task> all;
+  for (auto table : {level1_activations, level1_attention, level1_convolutions, level1_losses,
+                     level1_matmuls, level1_norms, level1_pooling, level1_reductions,
+                     level2_convolutions, level2_gemms, level3_convnets, level3_mlps}) {
+    for (Task& task : table()) all.push_back(std::move(task));
+  }
+  std::sort(all.begin(), all.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
+  return all;
+}
+
+bool parse_int(std::string_view text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// One item of a selection: a level and a range of numbers.
+struct Selection {
+  int level = 0, first = 0, last = 0;
+  bool whole_level = false;
+  bool contains(TaskId id) const {
+    return id.level == level && (whole_level || (id.number >= first && id.number <= last));
+  }
+};
+
+Selection parse_selection(std::string_view item) {
+  std::string_view rest = item;
+  if (rest.starts_with("level")) rest.remove_prefix(5);
+  const size_t slash = rest.find('/');
+  Selection result;
+  bool good = slash != std::string_view::npos && parse_int(rest.substr(0, slash), result.level);
+  if (good) {
+    const std::string_view numbers = rest.substr(slash + 1);
+    const size_t dash = numbers.find('-');
+    if (numbers == "*") {
+      result.whole_level = true;
+    } else if (dash == std::string_view::npos) {
+      good = parse_int(numbers, result.first);
+      result.last = result.first;
+    } else {
+      good = parse_int(numbers.substr(0, dash), result.first) &&
+             parse_int(numbers.substr(dash + 1), result.last);
+    }
+  }
+  if (!good) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "'" + std::string(item) +
+                    "' is not a task: write level1/19 or 1/19 (1/* for a "
+                    "level, 1/1-9 for a range)");
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string to_string(TaskId id) {
+  return "level" + std::to_string(id.level) + "/" + std::to_string(id.number);
+}
+
+TaskId parse_task_id(std::string_view text) {
+  const Selection item = parse_selection(text);
+  if (item.whole_level || item.first != item.last) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "'" + std::string(text) + "' names several tasks; write one, as in level1/19");
+  }
+  return {item.level, item.first};
+}
+
+const std::vector<Task>& tasks() {
+  static const std::vector<Task> all = all_tasks();
+  return all;
+}
+
+const Task& find_task(TaskId id) {
+  const auto& all = tasks();
+  const auto it = std::lower_bound(
+      all.begin(), all.end(), id, [](const Task& task, TaskId wanted) { return task.id < wanted; });
+  if (it == all.end() || it->id != id) {
+    throw Error(ErrorCode::kNotFound,
+                "there is no task " + to_string(id) + "; `kbench list` shows what there is");
+  }
+  return *it;
+}
+
+std::vector<const Task*> select_tasks(std::string_view selection) {
+  std::set<const Task*> chosen;
+  while (!selection.empty()) {
+    const size_t comma = std::min(selection.find(','), selection.size());
+    const std::string_view text = selection.substr(0, comma);
+    const Selection item = parse_selection(text);
+    const size_t before = chosen.size();
+    bool known = false;
+    for (const Task& task : tasks()) {
+      if (item.contains(task.id)) {
+        chosen.insert(&task);
+        known = true;
+      }
+    }
+    if (!known && before == chosen.size()) {
+      throw Error(ErrorCode::kNotFound,
+                  "no task matches '" + std::string(text) + "'; `kbench list` shows what there is");
+    }
+    selection.remove_prefix(std::min(comma + 1, selection.size()));
+  }
+  std::vector<const Task*> result(chosen.begin(), chosen.end());
+  std::sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  return result;
+}
+
+Variables variables_of(const Task& task, Preset preset, const Variables& overrides) {
+  Variables variables;
+  for (const VariableSpec& spec : task.variables) variables[spec.name] = spec.at(preset);
+  for (const auto& [name, value] : overrides) {
+    const auto it = variables.find(name);
+    if (it == variables.end()) {
+      std::vector<std::string> known;
+      for (const auto& [known_name, old] : variables) known.push_back(known_name);
+      throw Error(ErrorCode::kInvalidArgument, to_string(task.id) + " has no shape variable '" +
+                                                   name + "'" + suggestion(name, known));
+    }
+    const bool widens =
+        std::holds_alternative<double>(it->second) && std::holds_alternative<int64_t>(value);
+    if (!widens && value.index() != it->second.index()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  to_string(task.id) + ": " + name + "=" + to_string(value) +
+                      " is of another type than its value at the preset, " + to_string(it->second));
+    }
+    it->second = widens ? VariableValue(static_cast<double>(std::get<int64_t>(value))) : value;
+  }
+  return variables;
+}
+
+std::unique_ptr<Graph> build_graph(const Task& task, const Variables& variables) {
+  auto graph = std::make_unique<Graph>(variables);
+  try {
+    task.build(*graph);
+  } catch (const Error& e) {
+    throw Error(e.code(), to_string(task.id) + ": " + e.message());
+  }
+  return graph;
+}
+
+std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variables& overrides) {
+  auto graph = build_graph(task, variables_of(task, preset, overrides));
+  for (const auto& [name, value] : overrides) {
+    if (graph->variables_read().contains(name)) continue;
+    std::string free;
+    for (const auto& used : graph->variables_read()) free += (free.empty() ? "" : ", ") + used;
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        to_string(task.id) + ": " + name + " follows from the other variables; set one of " + free);
+  }
+  return graph;
+}
+
+}  // namespace kbench

@@ -1,0 +1,178 @@
+// Candidates: kernels and a dispatch list, as data. docs/candidate-format.md describes the file.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kbench/error.h"
+#include "kbench/graph.h"
+#include "kbench/task.h"
+
+namespace kbench {
+
+/// A text with the place it was written at, for later diagnostics.
+struct Sourced {
+  std::string text;
+  Location at;
+};
+
+/// A shader as the file gives it.
+struct Kernel {
+  enum class Language { glsl, hlsl, spirv };
+  std::string name;
+  Language language = Language::glsl;
+  std::string file;    ///< path as diagnostics should show it; for inline source the YAML file
+  std::string source;  ///< GLSL or HLSL text
+  int first_line = 1;  ///< line of `file` that the source's first line stands on
+  std::vector<uint32_t> spirv;
+  std::string entry = "main";
+  std::vector<std::pair<std::string, Sourced>> constants;    ///< macro name -> expression
+  std::vector<std::pair<uint32_t, Sourced>> specialization;  ///< constant id -> expression
+  bool optimize = true;                                      ///< run spirv-opt
+  std::optional<Sourced> subgroup_size;                      ///< required, where the device allows
+  Location at;
+};
+
+/// A push-constant member; packed in order by std430 rules.
+struct PushItem {
+  enum class Kind { u32, i32, f32, u64, address };
+  Kind kind = Kind::u32;
+  Sourced value;  ///< an expression; for address the name of a buffer
+};
+
+/// A buffer as a built-in step names it, under another shape of as many elements where one is
+/// given.
+struct Operand {
+  Sourced name;
+  std::optional<std::vector<Sourced>> shape;
+};
+
+/// An attribute of a built-in step: an expression or a word, or a list of expressions.
+struct StepAttribute {
+  std::string name;
+  std::vector<Sourced> values;
+  bool is_list = false;
+  Location at;
+};
+
+/// One step of setup or dispatch: a kernel launch or a built-in operator.
+struct Step {
+  Location at;
+  // a kernel
+  std::string kernel;
+  std::vector<Sourced> bind;
+  std::vector<PushItem> push;
+  std::vector<Sourced> groups;
+  // or an operator of the eager baseline
+  std::string op;
+  std::vector<Operand> in;
+  std::vector<Operand> out;
+  std::vector<StepAttribute> attributes;
+};
+
+/// Scratch memory the harness owns, holding garbage before every run.
+struct Temporary {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<Sourced> shape;
+  Location at;
+};
+
+/// A candidate as its file says it: checked for form, not yet against the task's sizes.
+struct Candidate {
+  std::string path;    ///< the YAML file
+  std::string folder;  ///< what its files and includes must stay inside of
+  TaskId task;
+  Location task_at;
+  Location dispatch_at;
+  std::string name, author, description;
+  std::vector<std::pair<std::string, Sourced>> constants;  ///< for expressions and all kernels
+  std::vector<Kernel> kernels;
+  std::vector<Temporary> temporaries;
+  std::vector<Step> setup;
+  std::vector<Step> dispatch;
+  std::map<std::string, std::string> includes;  ///< path relative to the folder -> text
+  std::string hash;  ///< SHA-256 of the file, of every file it names and of their includes, in hex
+};
+
+/// Reads a candidate: a YAML file, or a folder holding candidate.yaml. Throws Error (kParse, kIo,
+/// kNotFound) with file, line and column.
+Candidate load_candidate(const std::string& path);
+/// The same from text; relative files are looked up in `folder`.
+Candidate parse_candidate(const std::string& text, const std::string& file,
+                          const std::string& folder);
+/// What `#include "name"` in the file `from` (a Kernel::file, or a path this returned) means: path
+/// and text; nothing when there is no such file. Looks beside `from` first, then in the candidate's
+/// folder, among what load_candidate read: files on disk are not touched, so that what is compiled
+/// is what was hashed.
+std::optional<std::pair<std::string, std::string>> find_include(const Candidate& candidate,
+                                                                const std::string& name,
+                                                                const std::string& from);
+/// The files a candidate set consists of: every *.yaml below the folder, sorted; or the one file.
+std::vector<std::string> candidate_files(const std::string& path);
+
+/// A buffer a step can name: the task's tensors and the candidate's temporaries.
+struct BufferSlot {
+  enum class Kind { input, parameter, constant, output, temporary };
+  Kind kind;
+  std::string name;
+  TensorType type;
+  int value = -1;      ///< graph value id, for the task's own tensors
+  bool setup = false;  ///< a temporary written by setup: read-only in dispatch
+};
+
+/// A kernel with its numbers worked out.
+struct ResolvedKernel {
+  const Kernel* kernel = nullptr;
+  std::vector<std::pair<std::string, std::string>>
+      macros;  ///< in order; shape variables as KB_<name>
+  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  uint32_t subgroup_size = 0;  ///< 0: the driver's choice
+};
+
+/// A step with names and expressions worked out.
+struct ResolvedStep {
+  Location at;
+  int kernel = -1;              ///< index into kernels, or -1 for an operator
+  std::vector<int> bind;        ///< buffer indices; for an operator inputs then outputs
+  std::vector<std::byte> push;  ///< addresses still zero
+  std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer index)
+  std::array<uint32_t, 3> groups = {1, 1, 1};
+  OperatorCall call;  ///< of an operator
+};
+
+/// A candidate against one task at one size: ready to run on any device.
+struct ResolvedCandidate {
+  const Candidate* candidate = nullptr;  ///< what it was resolved from
+  std::vector<BufferSlot> buffers;
+  std::vector<ResolvedKernel> kernels;
+  std::vector<ResolvedStep> setup;
+  std::vector<ResolvedStep> dispatch;
+  int64_t temporary_bytes() const;
+};
+
+/// Works out names, expressions, shapes. Throws Error (kParse) with the place where a name is
+/// unknown, an expression is not a positive integer, an output is never bound, setup touches an
+/// input or an output, a built-in operator's shapes do not fit, or a push block is over 128 bytes.
+/// The candidate must outlive the result.
+ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph);
+
+/// A candidate file (YAML) that computes the graph with built-in operators only, one a step: what
+/// the eager baseline does, and a start for replacing part of a task.
+std::string eager_candidate_yaml(const Task& task, const Graph& graph);
+
+/// Evaluates an integer expression over named integers: + - * / (rounding down) % ( ), comparisons,
+/// min, max, ceil_div(a, b), align(a, b), pow2(a) (the next power of two). Throws kParse at `at`.
+int64_t evaluate_integer(const Sourced& expression, const std::map<std::string, double>& names);
+double evaluate_real(const Sourced& expression, const std::map<std::string, double>& names);
+/// The names expressions may use: integer and real shape variables; lists as name_0, name_1, ...;
+/// what an identifier cannot hold becomes _.
+std::map<std::string, double> expression_names(const Variables& variables);
+
+}  // namespace kbench

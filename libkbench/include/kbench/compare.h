@@ -1,0 +1,50 @@
+// Comparing a result with the truth, element by element.
+//
+// The rule: |c - r| <= relative * (s + |r|) for every element, s being the RMS of r. Scale-aware,
+// so that zeros do not pass for a softmax over 393216 values, and tight enough that float16 or TF32
+// arithmetic fails. NaN never passes. Integer and boolean outputs match exactly.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kbench/task.h"
+#include "kbench/tensor.h"
+#include "kbench/verdict.h"
+
+namespace kbench {
+
+/// Which rule decides.
+enum class ToleranceRule {
+  kbench,       ///< the rule above
+  kernelbench,  ///< |c - r| <= 1e-4 + 1e-4 * |r| (v0: 1e-2), as torch.allclose in the original
+};
+
+/// What a comparison found.
+struct Comparison {
+  int64_t elements = 0;
+  int64_t wrong = 0;       ///< elements outside the tolerance, NaN included
+  int64_t not_finite = 0;  ///< NaN or infinite where the truth is finite
+  int64_t zero = 0;        ///< elements equal to zero
+  int64_t untouched = 0;   ///< elements that still hold the fill, where one was given
+  int64_t truth_nan = 0;   ///< elements whose truth is NaN: wrong whatever they hold
+  double truth_rms = 0;
+  double max_error = 0;      ///< largest |c - r| / (s + |r|) among finite elements; infinite where
+                             ///< integers or booleans differ
+  int64_t first_wrong = -1;  ///< flat index
+  double first_expected = 0;
+  double first_got = 0;
+
+  bool passed() const { return wrong == 0; }
+};
+
+/// Compares on the host. Shapes and element types must match, else kShape; `truth` may be f64.
+Comparison compare(const Tensor& got, const Tensor& truth, double relative,
+                   ToleranceRule rule = ToleranceRule::kbench);
+/// The verdict a comparison amounts to; passed when nothing is wrong, harness_error when the only
+/// wrong elements are those whose truth is NaN.
+Verdict classify(const Comparison& comparison, double relative);
+/// One line for people: "3 of 40 elements wrong, the first at [1, 2]: got 0.5, expected 0.25 ...".
+std::string describe(const Comparison& comparison, const Shape& shape, double relative);
+
+}  // namespace kbench

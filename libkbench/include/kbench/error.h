@@ -1,0 +1,55 @@
+// The one exception type the library throws.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace kbench {
+
+/// What kind of thing went wrong; the program turns it into an exit code or a verdict.
+enum class ErrorCode {
+  kInvalidArgument,  ///< a value, flag, name or size that makes no sense
+  kNotFound,         ///< a task, file or device that is not there
+  kShape,            ///< shapes or element types an operator cannot take
+  kParse,            ///< a malformed file; location() says where
+  kIo,               ///< a file that cannot be read or written
+  kCompile,          ///< a shader that does not compile; the message holds the diagnostics
+  kUnsupported,      ///< something this device or build cannot do
+  kOutOfMemory,      ///< host or device memory would not suffice, or did not
+  kTimeout,          ///< a wait that ran past its limit
+  kDeviceLost,       ///< the device stopped answering; the process must not use it again
+  kInternal,         ///< a bug in kbench itself
+};
+
+/// A place in a file, 1-based; line 0 means "the file as a whole".
+struct Location {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+/// Every failure of the library arrives as this type. what() is one complete message, prefixed
+/// with "file:line:column: " when a location is known.
+///
+///     try {
+///       auto candidate = kbench::load_candidate("softmax.yaml");
+///     } catch (const kbench::Error& e) {
+///       std::cerr << e.what() << '\n';
+///     }
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message);
+  Error(ErrorCode code, Location location, const std::string& message);
+
+  ErrorCode code() const { return code_; }
+  const Location& location() const { return location_; }
+  /// The message without the location.
+  const std::string& message() const { return message_; }
+
+ private:
+  ErrorCode code_;
+  Location location_;
+  std::string message_;
+};
+
+}  // namespace kbench

@@ -1,0 +1,69 @@
+// Evaluating a candidate: the call a program that judges or trains models makes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kbench/candidate.h"
+#include "kbench/compare.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+
+namespace kbench {
+
+/// When a measurement stops: the 95% interval of the median ratio is within +-`precision` of it, or
+/// the budget is spent; never before min_samples.
+struct SamplingPlan {
+  double precision = 0.01;
+  double max_seconds = 0;  ///< device time; 0: 2 s on a GPU, 0.5 s on a software device
+  int min_samples = 12;    ///< six pairs: the fewest that have an interval
+  int max_samples = 1000;
+};
+
+/// What a candidate may use.
+struct Limits {
+  double compile_seconds = 30;
+  double device_seconds = 10;              ///< for one run of its dispatch list
+  double total_seconds = 120;              ///< wall time of the worker
+  int64_t host_bytes = int64_t{16} << 30;  ///< resident memory of the worker beyond start-up
+};
+
+struct EvaluateOptions {
+  std::string device =
+      "auto";  ///< index, part of a name, "cpu", or "auto": the first GPU, else CPU
+  std::string preset = "auto";  ///< "auto": v0.1 where memory allows, v0, smoke on a CPU device
+  Variables overrides;
+  ToleranceRule tolerance = ToleranceRule::kbench;
+  SamplingPlan plan;
+  Limits limits;
+  bool validate = false;         ///< Vulkan validation layer on; its messages fail the candidate
+  std::optional<uint64_t> seed;  ///< fixed secret seed, for debugging; else from the system
+  std::string worker;            ///< the kbench program; empty: found beside this one or on PATH
+  /// Called when a stage begins: "load" (file, device), "compile" (from here on the candidate is at
+  /// work), "warm-up", "sample", "check"; any of them may come again. Used by workers to tell what
+  /// a candidate was doing when it hung.
+  std::function<void(const char* stage)> on_stage;
+};
+
+/// Evaluates in a worker process: a hang, crash or lost device becomes a verdict. Throws only for
+/// what is wrong with the options (no such device, no worker program). Not thread-safe per device:
+/// two measurements at once disturb each other.
+Result evaluate(const std::string& candidate_file, const EvaluateOptions& options = {});
+/// The same in this process: faster, but a candidate that crashes the driver takes it along.
+Result evaluate_in_process(const std::string& candidate_file, const EvaluateOptions& options = {});
+
+/// A device as `kbench devices` lists it.
+struct DeviceSummary {
+  int index = 0;
+  std::string name, driver, type;  ///< type: "discrete", "integrated", "virtual", "cpu", "other"
+  std::string api_version;
+  int64_t memory_bytes = 0;  ///< of the largest device-local heap
+  bool usable = false;
+  std::string reason;  ///< why not, when it is not
+};
+std::vector<DeviceSummary> list_devices();
+
+}  // namespace kbench

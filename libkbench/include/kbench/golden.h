@@ -1,0 +1,60 @@
+// Golden files: what PyTorch computes in float64 for a task at given sizes and seed, as sampled
+// elements and a checksum. docs/golden.md gives the format.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kbench/graph.h"
+#include "kbench/reference.h"
+#include "kbench/task.h"
+#include "kbench/tensor.h"
+
+namespace kbench {
+
+struct GoldenOutput {
+  TensorType type;
+  double rms = 0, std = 0, absmax = 0;
+  double checksum = 0;        ///< sum of value[i] * w[i]
+  double checksum_scale = 0;  ///< sum of |value[i] * w[i]|
+  double float32_error = 0;   ///< max |float32 - float64| / rms of PyTorch's own float32 run
+  std::vector<int64_t> index;
+  std::vector<double> value;
+};
+struct GoldenTensor {
+  std::string name;
+  std::string kind;  ///< "input", "param" or "scalar"
+  TensorType type;
+  Distribution distribution;
+  double value = 0;  ///< of a scalar
+};
+struct GoldenRecord {
+  TaskId task;
+  std::string name;
+  uint64_t seed = 0;
+  Variables variables;
+  std::vector<GoldenTensor> tensors;
+  std::vector<GoldenOutput> outputs;
+};
+
+/// Reads a golden file (.json, or .json.zst). Throws kIo, or kParse naming record and field.
+std::vector<GoldenRecord> load_golden(const std::string& path);
+
+/// Draws the record's tensors as its distributions say. Throws kShape when the graph's inputs and
+/// parameters are not exactly the record's (name, shape, element type).
+NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph);
+
+/// What comparing computed outputs with a record found.
+struct GoldenCheck {
+  bool passed = true;
+  double worst = 0;     ///< largest error over its bound: 1 is the limit
+  std::string message;  ///< of the first failure: output, index, expected and got
+};
+/// A float32 run passes where |mine - value| <= 32 * max(float32_error, 2e-6) * rms for every
+/// listed element and the checksum differs by at most (that factor + 1e-6) * checksum_scale; a
+/// float64 run with 1e-7 in place of float32_error. Integer outputs match exactly.
+GoldenCheck check_golden(const GoldenRecord& record, const std::vector<Tensor>& outputs,
+                         Precision precision);
+
+}  // namespace kbench

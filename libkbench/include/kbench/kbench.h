@@ -1,0 +1,20 @@
+// All of kbench's public interface.
+#pragma once
+
+#include "kbench/candidate.h"
+#include "kbench/compare.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+#include "kbench/golden.h"
+#include "kbench/graph.h"
+#include "kbench/npy.h"
+#include "kbench/ops.h"
+#include "kbench/random.h"
+#include "kbench/reference.h"
+#include "kbench/result.h"
+#include "kbench/score.h"
+#include "kbench/task.h"
+#include "kbench/tensor.h"
+#include "kbench/variables.h"
+#include "kbench/verdict.h"
+#include "kbench/version.h"

@@ -1,0 +1,89 @@
+// The record of one evaluation, and files of them (JSON lines).
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kbench/task.h"
+#include "kbench/variables.h"
+#include "kbench/verdict.h"
+
+namespace kbench {
+
+/// An estimate with its 95% confidence interval.
+struct Interval {
+  double low = 0;
+  double point = 0;
+  double high = 0;
+};
+
+/// A message about a place in a candidate's own files.
+struct Diagnostic {
+  std::string severity;  ///< "error", "warning", "note"
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string message;
+};
+
+/// What one candidate did on one task at one size on one device. A value type with a JSON form.
+struct Result {
+  // what was evaluated
+  std::string set;             ///< candidate set, "simple"
+  std::string candidate;       ///< file, relative to the set
+  std::string candidate_hash;  ///< SHA-256
+  TaskId task;
+  std::string task_name;
+  std::string preset;   ///< "smoke", "v0", "v0.1"
+  Variables variables;  ///< the values the graph read
+  // where and how
+  std::string device, driver;
+  bool software_device = false;  ///< timed on a CPU: the times say nothing about a GPU
+  std::string baseline = "eager";
+  std::string settings;  ///< canonical text of what else changes a result (tolerance, ...)
+  std::string version;   ///< kbench's
+  // what came out
+  Verdict verdict = Verdict::harness_error;
+  std::string message;  ///< one line: why it did not pass
+  std::vector<Diagnostic> diagnostics;
+  int samples = 0;
+  Interval speedup;                  ///< median of baseline / candidate over paired samples
+  double candidate_ms = 0;           ///< median device time
+  double baseline_ms = 0;            ///< median device time
+  double setup_ms = 0;               ///< device time of the candidate's setup, untimed in speedup
+  double max_error = 0;              ///< worst over all samples, relative to the tolerance's scale
+  double gbytes_per_s = 0;           ///< the task's least bytes over candidate_ms
+  double tflops = 0;                 ///< the task's FLOPs over candidate_ms
+  double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
+
+  bool correct() const { return verdict == Verdict::passed; }
+  /// Two results with equal keys are the same experiment: a resumed run skips it.
+  std::string key() const;
+};
+
+std::string to_json(const Result& result);         ///< one line, no newline at the end
+Result result_from_json(const std::string& line);  ///< throws kParse
+
+/// Reads a file of results; a file that is not there is empty. A torn last line (a run that was
+/// killed) is ignored; any other malformed line throws kParse with its number.
+std::vector<Result> read_results(const std::string& path);
+
+/// Appends results to a file, each line whole before the next begins. Opening throws kIo when the
+/// file cannot be written, kParse when it ends in something else than results; nothing already in
+/// it is touched, but a torn last line is cut off.
+class ResultWriter {
+ public:
+  explicit ResultWriter(const std::string& path);
+  ~ResultWriter();
+  ResultWriter(const ResultWriter&) = delete;
+  ResultWriter& operator=(const ResultWriter&) = delete;
+  void append(const Result& result);
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+}  // namespace kbench

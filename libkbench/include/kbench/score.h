@@ -1,0 +1,65 @@
+// From results to numbers: intervals of paired ratios, fast_p, leaderboards.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kbench/result.h"
+
+namespace kbench {
+
+/// The median and its distribution-free 95% confidence interval from order statistics (Conover,
+/// "Practical Nonparametric Statistics", 3.2): the ranks that a binomial(n, 1/2) leaves 2.5%
+/// outside on each side. Below six values the interval is [0, infinity). Throws kInvalidArgument
+/// when empty.
+Interval median_interval(std::vector<double> values);
+/// exp of the mean logarithm; 0 when empty or when a value is not positive.
+double geometric_mean(std::span<const double> values);
+double median(std::vector<double> values);  ///< 0 when empty
+
+/// fast_p (Ouyang et al., "KernelBench", 2025): correct and speedup > p, over `tasks`. A task
+/// without a passing result counts as failed.
+struct FastP {
+  double p = 1;
+  int tasks = 0;
+  int at_point = 0;  ///< tasks with speedup.point > p
+  int at_low = 0;    ///< tasks whose interval's lower bound is > p
+  double point() const { return tasks ? double(at_point) / tasks : 0; }
+  double low() const { return tasks ? double(at_low) / tasks : 0; }
+};
+/// Over the results of one set, the last of each task; p = 0 gives the share of correct tasks.
+FastP fast_p(std::span<const Result> results, double p, int tasks);
+/// The probability that at least one of k samples drawn without replacement from n is good when c
+/// are (Chen et al., "Evaluating Large Language Models Trained on Code", 2021). pass@k.
+double pass_at_k(int n, int c, int k);
+
+/// One row of a leaderboard: a candidate set over the tasks asked for.
+struct LeaderboardRow {
+  std::string set;
+  int tasks = 0;
+  int correct = 0;
+  double median_speedup = 0;                   ///< over correct tasks
+  double geomean_speedup = 0;                  ///< over correct tasks
+  std::vector<FastP> overall;                  ///< one a threshold
+  std::map<int, std::vector<FastP>> by_level;  ///< level -> one a threshold
+  int correct_in_level(int level) const;
+  std::map<int, int> correct_by_level;
+  std::map<int, int> tasks_by_level;
+  std::vector<std::pair<TaskId, Verdict>>
+      not_passed;                ///< by task; missing where there is no result
+  bool software_device = false;  ///< a result was timed on a CPU: speedups say nothing about a GPU
+};
+/// Rows sorted by fast_p at the first threshold >= 1 (else the last), then geometric mean. Results
+/// of tasks not asked for are left out; of two for the same set and task the last one counts. Infra
+/// failures (does_not_fit, harness_error) count as not passed and are listed with their verdict.
+std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
+                                        std::span<const TaskId> tasks,
+                                        std::span<const double> thresholds);
+/// The rows as an aligned text table, columns fast_0.5, fast_1, ...; and as JSON.
+std::string format_leaderboard(std::span<const LeaderboardRow> rows);
+std::string leaderboard_json(std::span<const LeaderboardRow> rows);
+
+}  // namespace kbench

@@ -1,0 +1,67 @@
+// The suite's tasks: each a function that builds a graph, with names, presets and tolerance.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/graph.h"
+#include "kbench/variables.h"
+
+namespace kbench {
+
+/// Level and number, as KernelBench counts them: level1/19 is ReLU.
+struct TaskId {
+  int level = 0;
+  int number = 0;
+  auto operator<=>(const TaskId&) const = default;
+  /// The task word of the draws' counter.
+  uint32_t draw_word() const {
+    return static_cast<uint32_t>(level) * 65536u + static_cast<uint32_t>(number);
+  }
+};
+std::string to_string(TaskId id);  ///< "level1/19"
+/// "level1/19" or "1/19"; throws kInvalidArgument.
+TaskId parse_task_id(std::string_view text);
+
+/// A pass needs |c - r| <= relative * (s + |r|) for every element, s being the RMS of r.
+struct Tolerance {
+  double relative = 1e-4;
+  std::string reason;  ///< why it differs from the default, with the measured number
+};
+
+/// One task of the suite, an entry of an explicit table in levels/.
+struct Task {
+  TaskId id;
+  std::string name;    ///< KernelBench's file name without number and suffix, "ReLU"
+  std::string family;  ///< "activation", "convolution", ...
+  std::vector<VariableSpec> variables;
+  void (*build)(Graph& graph);
+  Tolerance tolerance = {};
+};
+
+/// All tasks, by level and number.
+const std::vector<Task>& tasks();
+/// Throws kNotFound when the suite has no such task.
+const Task& find_task(TaskId id);
+/// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9".
+/// Throws kInvalidArgument for a malformed item, kNotFound for one that matches nothing.
+std::vector<const Task*> select_tasks(std::string_view selection);
+
+/// The task's variables at a preset, with overrides applied. Throws kInvalidArgument naming the
+/// variable when an override is unknown or of another type.
+Variables variables_of(const Task& task, Preset preset, const Variables& overrides = {});
+/// The task's graph. Throws kShape naming operator and shapes where the sizes make no sense, and
+/// kInvalidArgument for an override of a variable the task does not read (it follows from others).
+std::unique_ptr<Graph> build_graph(const Task& task, const Variables& variables);
+std::unique_ptr<Graph> build_graph(const Task& task, Preset preset,
+                                   const Variables& overrides = {});
+
+/// The task for a reader who has never seen the original: signature, shapes, operators in order
+/// with their formulas, FLOPs, bytes.
+std::string describe(const Task& task, const Graph& graph);
+
+}  // namespace kbench

@@ -1,0 +1,108 @@
+// Element types, shapes and dense row-major host tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kbench {
+
+/// Element types. f64 exists for the oracle: a task never declares it. boolean is one byte.
+enum class DType { f32, f64, i64, boolean, f16, bf16 };
+
+size_t size_of(DType dtype);                   ///< bytes of one element
+std::string_view name_of(DType dtype);         ///< "f32", "f64", "i64", "bool", "f16", "bf16"
+DType dtype_from_name(std::string_view name);  ///< throws kInvalidArgument for an unknown name
+
+/// The C++ type's DType: dtype_of<float>() is f32. Defined for float, double, int64_t, bool.
+template <class T>
+constexpr DType dtype_of();
+template <>
+constexpr DType dtype_of<float>() {
+  return DType::f32;
+}
+template <>
+constexpr DType dtype_of<double>() {
+  return DType::f64;
+}
+template <>
+constexpr DType dtype_of<int64_t>() {
+  return DType::i64;
+}
+template <>
+constexpr DType dtype_of<bool>() {
+  return DType::boolean;
+}
+
+/// Extents, outermost first. An empty shape is a scalar with one element.
+using Shape = std::vector<int64_t>;
+
+/// Number of elements. Throws kShape when an extent is negative or the product overflows int64.
+int64_t element_count(const Shape& shape);
+std::string to_string(const Shape& shape);  ///< "[2, 3, 4]"
+/// Row-major strides in elements.
+std::vector<int64_t> strides_of(const Shape& shape);
+
+/// Element type and shape of a value, without its data.
+struct TensorType {
+  DType dtype = DType::f32;
+  Shape shape;
+
+  int64_t elements() const { return element_count(shape); }
+  int64_t bytes() const { return elements() * static_cast<int64_t>(size_of(dtype)); }
+  bool operator==(const TensorType&) const = default;
+};
+std::string to_string(const TensorType& type);  ///< "f32 [2, 3, 4]"
+
+/// A dense row-major tensor in host memory. Copies share the elements (as PyTorch's handles do);
+/// use clone() for an independent one. Not synchronised: share between threads for reading only.
+class Tensor {
+ public:
+  Tensor() = default;
+  /// Uninitialised elements, 64-byte aligned. Throws kOutOfMemory when the host has no room.
+  explicit Tensor(TensorType type);
+  Tensor(DType dtype, Shape shape) : Tensor(TensorType{dtype, std::move(shape)}) {}
+
+  const TensorType& type() const { return type_; }
+  DType dtype() const { return type_.dtype; }
+  const Shape& shape() const { return type_.shape; }
+  int64_t elements() const { return elements_; }
+  int64_t bytes() const { return elements_ * static_cast<int64_t>(size_of(type_.dtype)); }
+  bool empty() const { return storage_ == nullptr; }
+
+  std::byte* raw() { return storage_.get(); }
+  const std::byte* raw() const { return storage_.get(); }
+
+  /// The elements; throws kInvalidArgument when T is not the tensor's element type.
+  template <class T>
+  std::span<T> data() {
+    require(dtype_of<T>());
+    return {reinterpret_cast<T*>(storage_.get()), static_cast<size_t>(elements_)};
+  }
+  template <class T>
+  std::span<const T> data() const {
+    require(dtype_of<T>());
+    return {reinterpret_cast<const T*>(storage_.get()), static_cast<size_t>(elements_)};
+  }
+
+  /// The same elements under another shape of the same size.
+  Tensor reshaped(Shape shape) const;
+  Tensor clone() const;
+  /// A copy with elements converted (f32, f64, i64 and bool among each other).
+  Tensor converted(DType dtype) const;
+  /// Element i of the flat tensor, as a double.
+  double at(int64_t i) const;
+
+ private:
+  void require(DType dtype) const;
+
+  TensorType type_;
+  int64_t elements_ = 0;
+  std::shared_ptr<std::byte> storage_;
+};
+
+}  // namespace kbench

@@ -1,0 +1,42 @@
+// A task's shape variables: KernelBench's own names, with a value for each preset.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kbench {
+
+/// The sizes a task comes in. smoke: a few thousand elements, for tests and software devices;
+/// v0: those of the KernelBench paper; v0_1: those of KernelBench v0.1, up to 17 GB a tensor.
+enum class Preset { smoke, v0, v0_1 };
+std::string_view name_of(Preset preset);         ///< "smoke", "v0", "v0.1"
+Preset preset_from_name(std::string_view name);  ///< throws kInvalidArgument
+
+/// Integer (also flags, 0 or 1), real, or a list of integers.
+using VariableValue = std::variant<int64_t, double, std::vector<int64_t>>;
+std::string to_string(const VariableValue& value);  ///< "64", "0.1", "[16, 1, 1]"
+
+/// Values by name, sorted.
+using Variables = std::map<std::string, VariableValue, std::less<>>;
+
+/// A variable as a task declares it: one value at all presets, or one each.
+struct VariableSpec {
+  VariableSpec(std::string name, VariableValue all)
+      : name(std::move(name)), smoke(all), v0(all), v0_1(all) {}
+  VariableSpec(std::string name, VariableValue smoke, VariableValue v0, VariableValue v0_1)
+      : name(std::move(name)), smoke(std::move(smoke)), v0(std::move(v0)), v0_1(std::move(v0_1)) {}
+
+  std::string name;
+  VariableValue smoke, v0, v0_1;
+  const VariableValue& at(Preset preset) const;
+};
+
+/// "NAME=VALUE" as given to --set; VALUE is 65, 0.5 or [16,1,1]. Throws kInvalidArgument.
+std::pair<std::string, VariableValue> parse_assignment(std::string_view text);
+
+}  // namespace kbench

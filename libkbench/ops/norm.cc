@@ -1,0 +1,78 @@
+// Normalisation.
+#include "kbench/ops.h"
+#include "libkbench/ops/families.h"
+
+namespace kbench {
+namespace {
+
+void require_affine(const OperatorCall& call, const Shape& shape) {
+  for (size_t i = 0; i < call.inputs.size(); ++i) require_float(call, i);
+  require_shape(call.inputs.size() != 2, "weight and bias come together");
+  for (size_t i = 1; i < call.inputs.size(); ++i) {
+    require_shape(call.inputs[i].shape == shape,
+                  "weight and bias must be of shape " + to_string(shape));
+  }
+}
+
+std::vector<TensorType> batch_norm_type(const OperatorCall& call) {
+  const Shape& x = call.inputs[0].shape;
+  require_shape(x.size() >= 2, "the input must be [batch, channels, ...]");
+  require_affine(call, {x[1]});
+  require_shape(call.inputs[0].elements() > x[1],
+                "batch statistics need more than one value a "
+                "channel");
+  return {call.inputs[0]};
+}
+
+std::vector<TensorType> layer_norm_type(const OperatorCall& call) {
+  const Shape& x = call.inputs[0].shape;
+  const int64_t dims = call.attributes.integer("dims");
+  require_shape(dims >= 1 && dims <= static_cast<int64_t>(x.size()),
+                "dims must lie between 1 and the input's rank");
+  require_affine(call, Shape(x.end() - dims, x.end()));
+  return {call.inputs[0]};
+}
+
+/// "weight" and "bias" after x, where the norm has them.
+std::vector<Value> affine_inputs(Value x, const Module& module, const Norm& options, Shape shape) {
+  if (!options.affine) return {x};
+  return {x, module.parameter("weight", shape, uniform(0.5, 1.5)),
+          module.parameter("bias", shape, uniform(-0.5, 0.5))};
+}
+
+}  // namespace
+
+const std::vector<Operator>& norm_operators() {
+  static const std::vector<Operator> operators = {
+      {.name = "batch_norm",
+       .formula = "(x - mean) / sqrt(var + eps) * weight + bias, mean and biased variance of each "
+                  "channel (dimension 1) over the batch: training mode",
+       .min_inputs = 1,
+       .max_inputs = 3,
+       .attributes = {{"eps", 1e-5}},
+       .infer = batch_norm_type,
+       .flops = flops_per_output<8>},
+      {.name = "layer_norm",
+       .formula = "(x - mean) / sqrt(var + eps) * weight + bias, mean and biased variance over the "
+                  "last `dims` dimensions",
+       .min_inputs = 1,
+       .max_inputs = 3,
+       .attributes = {{"dims", int64_t{1}}, {"eps", 1e-5}},
+       .infer = layer_norm_type,
+       .flops = flops_per_output<8>},
+  };
+  return operators;
+}
+
+Value batch_norm(Value x, const Module& module, Norm options) {
+  return call_operator("batch_norm", affine_inputs(x, module, options, {x.dim(1)}),
+                       {{"eps", options.eps}});
+}
+
+Value layer_norm(Value x, const Module& module, int dims, Norm options) {
+  const Shape shape(x.shape().end() - dims, x.shape().end());
+  return call_operator("layer_norm", affine_inputs(x, module, options, shape),
+                       {{"dims", int64_t{dims}}, {"eps", options.eps}});
+}
+
+}  // namespace kbench

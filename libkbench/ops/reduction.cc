@@ -1,0 +1,81 @@
+// Reductions, scans and softmax: operators along one dimension.
+#include "kbench/ops.h"
+#include "libkbench/ops/families.h"
+
+namespace kbench {
+namespace {
+
+TensorType reduced(const OperatorCall& call, DType dtype) {
+  require_float(call, 0);
+  const int64_t axis = checked_axis(call);
+  Shape shape = call.inputs[0].shape;
+  if (call.attributes.flag("keepdim")) {
+    shape[axis] = 1;
+  } else {
+    shape.erase(shape.begin() + axis);
+  }
+  return {dtype, shape};
+}
+
+std::vector<TensorType> reduced_float(const OperatorCall& call) {
+  return {reduced(call, DType::f32)};
+}
+
+std::vector<TensorType> reduced_index(const OperatorCall& call) {
+  return {reduced(call, DType::i64)};
+}
+
+std::vector<TensorType> along_axis(const OperatorCall& call) {
+  require_float(call, 0);
+  checked_axis(call);
+  return {call.inputs[0]};
+}
+
+Operator reduction(std::string name, std::string formula,
+                   std::vector<TensorType> (*infer)(const OperatorCall&)) {
+  return {.name = std::move(name),
+          .formula = std::move(formula),
+          .attributes = {{"axis", int64_t{0}, true}, {"keepdim", int64_t{0}}},
+          .infer = infer,
+          .flops = flops_per_input<1>};
+}
+
+Value reduce(const std::string& name, Value x, Reduce options) {
+  return call_operator(
+      name, {x},
+      {{"axis", int64_t{normalized_axis(x, options.axis)}}, {"keepdim", int64_t{options.keepdim}}});
+}
+
+Value scan(const std::string& name, Value x, int axis) {
+  return call_operator(name, {x}, {{"axis", int64_t{normalized_axis(x, axis)}}});
+}
+
+}  // namespace
+
+const std::vector<Operator>& reduction_operators() {
+  static const std::vector<Operator> operators = {
+      reduction("sum", "the sum along axis", reduced_float),
+      reduction("mean", "the sum along axis over its extent", reduced_float),
+      reduction("argmax", "the index of the first largest element along axis; NaN is largest",
+                reduced_index),
+      {.name = "cumsum",
+       .formula = "y[i] = x[0] + ... + x[i] along axis",
+       .attributes = {{"axis", int64_t{0}, true}},
+       .infer = along_axis,
+       .flops = flops_per_output<1>},
+      {.name = "softmax",
+       .formula = "exp(x - max) / sum(exp(x - max)) along axis",
+       .attributes = {{"axis", int64_t{0}, true}},
+       .infer = along_axis,
+       .flops = flops_per_output<5>},
+  };
+  return operators;
+}
+
+Value sum(Value x, Reduce options) { return reduce("sum", x, options); }
+Value mean(Value x, Reduce options) { return reduce("mean", x, options); }
+Value argmax(Value x, Reduce options) { return reduce("argmax", x, options); }
+Value cumsum(Value x, int axis) { return scan("cumsum", x, axis); }
+Value softmax(Value x, int axis) { return scan("softmax", x, axis); }
+
+}  // namespace kbench

@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include "kbench/error.h"
+#include "kbench/graph.h"
+#include "libkbench/ops/families.h"
+#include "libkbench/src/suggest.h"
+
+namespace kbench {
+namespace {
+
+std::vector<const Operator*> all_operators() {
+  std::vector<const Operator*> all;
+  for (const auto* family :
+       {&elementwise_operators(), &shape_operators(), &reduction_operators(), &matmul_operators(),
+        &convolution_operators(), &pooling_operators(), &norm_operators(), &loss_operators()}) {
+    for (const Operator& op : *family) all.push_back(&op);
+  }
+  std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  return all;
+}
+
+std::string call_text(const Operator& op, const std::vector<TensorType>& inputs,
+                      const Attributes& attributes) {
+  std::string text = op.name + "(";
+  for (size_t i = 0; i < inputs.size(); ++i) text += (i ? ", " : "") + to_string(inputs[i]);
+  for (const auto& [name, value] : attributes) text += ", " + name + "=" + to_string(value);
+  return text + ")";
+}
+
+/// A number may stand for a real, and one integer for a list of one.
+bool convert_attribute(const AttributeValue& like, AttributeValue& value) {
+  if (like.index() == value.index()) return true;
+  const auto* integer = std::get_if<int64_t>(&value);
+  if (integer == nullptr) return false;
+  if (std::holds_alternative<double>(like)) {
+    value = static_cast<double>(*integer);
+    return true;
+  }
+  if (std::holds_alternative<std::vector<int64_t>>(like)) {
+    value = std::vector<int64_t>{*integer};
+    return true;
+  }
+  return false;
+}
+
+Attributes complete(const Operator& op, const Attributes& given) {
+  Attributes result;
+  for (const AttributeSpec& spec : op.attributes) {
+    const AttributeValue* value = given.find(spec.name);
+    if (value == nullptr && spec.required) {
+      throw Error(ErrorCode::kShape, op.name + ": attribute '" + spec.name + "' is missing");
+    }
+    AttributeValue chosen = value ? *value : spec.fallback;
+    if (!convert_attribute(spec.fallback, chosen)) {
+      throw Error(ErrorCode::kShape, op.name + ": attribute '" + spec.name +
+                                         "' is of another type (" + to_string(*value) +
+                                         "; expected like " + to_string(spec.fallback) + ")");
+    }
+    result.set(spec.name, std::move(chosen));
+  }
+  for (const auto& [name, value] : given) {
+    if (result.find(name) != nullptr) continue;
+    std::vector<std::string> known;
+    for (const AttributeSpec& spec : op.attributes) known.push_back(spec.name);
+    throw Error(ErrorCode::kShape,
+                op.name + " has no attribute '" + name + "'" + suggestion(name, known));
+  }
+  return result;
+}
+
+}  // namespace
+
+const std::vector<const Operator*>& operators() {
+  static const std::vector<const Operator*> all = all_operators();
+  return all;
+}
+
+const Operator& find_operator(std::string_view name) {
+  const auto& all = operators();
+  const auto it = std::lower_bound(all.begin(), all.end(), name,
+                                   [](auto* op, std::string_view n) { return op->name < n; });
+  if (it != all.end() && (*it)->name == name) return **it;
+  std::vector<std::string> known;
+  for (const Operator* op : all) known.push_back(op->name);
+  throw Error(ErrorCode::kNotFound,
+              "there is no operator '" + std::string(name) + "'" + suggestion(name, known));
+}
+
+OperatorCall make_call(const Operator& op, std::vector<TensorType> inputs, Attributes attributes) {
+  const auto count = static_cast<int>(inputs.size());
+  if (count < op.min_inputs || count > op.max_inputs) {
+    throw Error(ErrorCode::kShape,
+                op.name + " takes " + std::to_string(op.min_inputs) +
+                    (op.max_inputs > op.min_inputs ? " to " + std::to_string(op.max_inputs) : "") +
+                    " inputs, got " + std::to_string(count));
+  }
+  OperatorCall call{&op, std::move(inputs), complete(op, attributes), {}};
+  try {
+    call.outputs = op.infer(call);
+    for (const TensorType& type : call.outputs) element_count(type.shape);
+  } catch (const Error& e) {
+    throw Error(e.code(), call_text(op, call.inputs, call.attributes) + ": " + e.message());
+  }
+  return call;
+}
+
+double least_bytes(const OperatorCall& call) {
+  if (call.op->is_view) return 0;
+  double bytes = 0;
+  for (const auto& type : call.inputs) bytes += static_cast<double>(type.bytes());
+  for (const auto& type : call.outputs) bytes += static_cast<double>(type.bytes());
+  return bytes;
+}
+
+void require_shape(bool condition, const std::string& message) {
+  if (!condition) throw Error(ErrorCode::kShape, message);
+}
+
+void require_float(const OperatorCall& call, size_t i) {
+  require_shape(call.inputs[i].dtype == DType::f32, "input " + std::to_string(i) +
+                                                        " must be f32, not " +
+                                                        std::string(name_of(call.inputs[i].dtype)));
+}
+
+int64_t checked_axis(const OperatorCall& call) {
+  const int64_t axis = call.attributes.integer("axis");
+  const auto rank = static_cast<int64_t>(call.inputs[0].shape.size());
+  require_shape(axis >= 0 && axis < rank, "axis " + std::to_string(axis) +
+                                              " is outside the input's " + std::to_string(rank) +
+                                              " dimensions");
+  require_shape(call.inputs[0].shape[axis] > 0,
+                "the input is empty along axis " + std::to_string(axis));
+  return axis;
+}
+
+double input_elements(const OperatorCall& call) {
+  return static_cast<double>(call.inputs[0].elements());
+}
+
+double output_elements(const OperatorCall& call) {
+  return static_cast<double>(call.outputs[0].elements());
+}
+
+Value call_operator(const std::string& name, const std::vector<Value>& inputs,
+                    Attributes attributes) {
+  return inputs[0].graph()->apply(find_operator(name), inputs, std::move(attributes))[0];
+}
+
+int normalized_axis(const Value& x, int axis) {
+  const int result = axis < 0 ? axis + x.rank() : axis;
+  require_shape(
+      result >= 0 && result < x.rank(),
+      "axis " + std::to_string(axis) + " is outside a value of shape " + to_string(x.shape()));
+  return result;
+}
+
+}  // namespace kbench

@@ -1,0 +1,159 @@
+#include "kbench/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+struct DTypeInfo {
+  DType dtype;
+  std::string_view name;
+  size_t size;
+};
+
+constexpr DTypeInfo kDTypes[] = {{DType::f32, "f32", 4}, {DType::f64, "f64", 8},
+                                 {DType::i64, "i64", 8}, {DType::boolean, "bool", 1},
+                                 {DType::f16, "f16", 2}, {DType::bf16, "bf16", 2}};
+
+template <class To, class From>
+void convert(std::span<const From> from, std::span<To> to) {
+  for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<To>(from[i]);
+}
+
+/// Calls f with a typed span of the tensor's elements.
+template <class F>
+void visit(const Tensor& tensor, F f) {
+  switch (tensor.dtype()) {
+    case DType::f32:
+      return f(tensor.data<float>());
+    case DType::f64:
+      return f(tensor.data<double>());
+    case DType::i64:
+      return f(tensor.data<int64_t>());
+    case DType::boolean:
+      return f(tensor.data<bool>());
+    default:
+      throw Error(ErrorCode::kUnsupported, "element type " + std::string(name_of(tensor.dtype())) +
+                                               " has no host arithmetic");
+  }
+}
+
+}  // namespace
+
+size_t size_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }
+
+std::string_view name_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
+
+DType dtype_from_name(std::string_view name) {
+  for (const auto& info : kDTypes) {
+    if (info.name == name) return info.dtype;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown element type '" + std::string(name) +
+                                               "'; known: f32, f64, i64, bool, f16, bf16");
+}
+
+int64_t element_count(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape) {
+    if (extent < 0) {
+      throw Error(ErrorCode::kShape, "shape " + to_string(shape) + " has a negative extent");
+    }
+    if (__builtin_mul_overflow(count, extent, &count)) {
+      throw Error(ErrorCode::kShape, "shape " + to_string(shape) + " has too many elements");
+    }
+  }
+  return count;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+std::string to_string(const TensorType& type) {
+  return std::string(name_of(type.dtype)) + " " + to_string(type.shape);
+}
+
+std::vector<int64_t> strides_of(const Shape& shape) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+Tensor::Tensor(TensorType type) : type_(std::move(type)), elements_(element_count(type_.shape)) {
+  constexpr size_t kAlignment = 64;
+  const size_t size = (static_cast<size_t>(bytes()) + kAlignment - 1) / kAlignment * kAlignment;
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size ? size : kAlignment));
+  if (memory == nullptr) {
+    throw Error(ErrorCode::kOutOfMemory, "no host memory for a tensor " + to_string(type_) + " (" +
+                                             std::to_string(bytes()) + " bytes)");
+  }
+  storage_ = std::shared_ptr<std::byte>(memory, [](std::byte* p) { std::free(p); });
+}
+
+void Tensor::require(DType dtype) const {
+  if (dtype != type_.dtype) {
+    throw Error(ErrorCode::kInvalidArgument, "tensor holds " + std::string(name_of(type_.dtype)) +
+                                                 ", asked for " + std::string(name_of(dtype)));
+  }
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  if (element_count(shape) != elements_) {
+    throw Error(ErrorCode::kShape,
+                "cannot view " + to_string(type_.shape) + " as " + to_string(shape));
+  }
+  Tensor view = *this;
+  view.type_.shape = std::move(shape);
+  return view;
+}
+
+Tensor Tensor::clone() const {
+  Tensor copy(type_);
+  std::memcpy(copy.raw(), raw(), static_cast<size_t>(bytes()));
+  return copy;
+}
+
+Tensor Tensor::converted(DType dtype) const {
+  if (dtype == type_.dtype) return clone();
+  Tensor result(dtype, type_.shape);
+  visit(*this, [&](auto from) {
+    switch (dtype) {
+      case DType::f32:
+        return convert(from, result.data<float>());
+      case DType::f64:
+        return convert(from, result.data<double>());
+      case DType::i64:
+        return convert(from, result.data<int64_t>());
+      case DType::boolean:
+        return convert(from, result.data<bool>());
+      default:
+        throw Error(ErrorCode::kUnsupported,
+                    "element type " + std::string(name_of(dtype)) + " has no host arithmetic");
+    }
+  });
+  return result;
+}
+
+double Tensor::at(int64_t i) const {
+  if (i < 0 || i >= elements_) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "element " + std::to_string(i) + " is outside a tensor of " + std::to_string(elements_));
+  }
+  double value = 0;
+  visit(*this, [&](auto elements) { value = static_cast<double>(elements[i]); });
+  return value;
+}
+
+}  // namespace kbench

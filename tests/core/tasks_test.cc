@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kbench/error.h"
+#include "kbench/task.h"
+
+namespace kbench {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Tasks, BuildAtEveryPresetAndDescribeThemselves) {
+  std::set<TaskId> ids;
+  for (const Task& task : tasks()) {
+    EXPECT_TRUE(ids.insert(task.id).second) << to_string(task.id);
+    for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+      const auto graph = build_graph(task, preset);
+      EXPECT_FALSE(graph->outputs().empty()) << to_string(task.id);
+      EXPECT_GT(graph->flops(), 0) << to_string(task.id);
+      const std::string text = describe(task, *graph);
+      for (const auto& node : graph->nodes()) EXPECT_THAT(text, HasSubstr(node.call.op->name));
+    }
+  }
+}
+
+TEST(Tasks, SmokeSizesAreSmall) {
+  for (const Task& task : tasks()) {
+    const auto graph = build_graph(task, Preset::smoke);
+    for (const auto& value : graph->values()) {
+      EXPECT_LT(value.type.bytes(), 10 << 20) << to_string(task.id) << " " << value.name;
+    }
+  }
+}
+
+TEST(TaskNames, ShortAndLongFormsNameTheSameTask) {
+  EXPECT_EQ(parse_task_id("1/19"), parse_task_id("level1/19"));
+  EXPECT_EQ(to_string(parse_task_id("1/19")), "level1/19");
+  for (const char* text : {"", "19", "1/", "/19", "1/x", "1/19x", "level/1", "1/*", "1/2-3"}) {
+    EXPECT_THROW(parse_task_id(text), Error) << text;
+  }
+  EXPECT_THAT(error_of([] { find_task({1, 999}); }), HasSubstr("no task level1/999"));
+}
+
+TEST(TaskNames, SelectionsAreListsRangesAndLevels) {
+  const auto chosen = select_tasks("2/1,level1/1-12,1/1");
+  ASSERT_GE(chosen.size(), 4u);
+  EXPECT_EQ(chosen.front()->id, (TaskId{1, 1}));
+  EXPECT_EQ(chosen.back()->id, (TaskId{2, 1}));
+  for (const Task* task : select_tasks("level3/*")) EXPECT_EQ(task->id.level, 3);
+  EXPECT_THROW(select_tasks("9/*"), Error);
+  EXPECT_THROW(select_tasks("1/1,,2/1"), Error);
+}
+
+TEST(Overrides, ChangeShapesAndAreChecked) {
+  const Task& conv = find_task({2, 1});
+  const auto graph = build_graph(conv, Preset::smoke, {{"height", int64_t{65}}});
+  EXPECT_EQ(graph->values()[graph->outputs()[0]].type.shape, (Shape{2, 16, 63, 16}));
+  EXPECT_THAT(error_of([&] {
+                build_graph(conv, Preset::smoke, {{"heigth", int64_t{65}}});
+              }),
+              HasSubstr("did you mean 'height'?"));
+  EXPECT_THAT(error_of([&] {
+                build_graph(conv, Preset::smoke, {{"height", 6.5}});
+              }),
+              HasSubstr("another type"));
+  EXPECT_THAT(error_of([&] {
+                build_graph(conv, Preset::smoke, {{"height", int64_t{2}}});
+              }),
+              HasSubstr("conv2d"));
+  EXPECT_THAT(error_of([&] {
+                build_graph(conv, Preset::smoke, {{"bias_shape", std::vector<int64_t>{4, 1, 1}}});
+              }),
+              HasSubstr("follows from the other variables"));
+}
+
+}  // namespace
+}  // namespace kbench
