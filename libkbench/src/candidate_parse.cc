@@ -1,0 +1,384 @@
+// From YAML to a Candidate: form only, nothing that depends on the task's sizes.
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+#include "kbench/candidate.h"
+#include "libkbench/src/candidate_files.h"
+#include "libkbench/src/hash.h"
+#include "libkbench/src/scope.h"
+#include "libkbench/src/suggest.h"
+#include "libkbench/src/text.h"
+#include "libkbench/src/yaml_reader.h"
+
+namespace kbench {
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+constexpr uint32_t kSpirvMagic = 0x07230203;
+
+[[noreturn]] void fail(const Location& at, const std::string& message) {
+  throw Error(ErrorCode::kParse, at, message);
+}
+
+bool is_word(const std::string& name, std::string_view extra) {
+  const auto good = [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' ||
+           extra.find(c) != std::string_view::npos;
+  };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         name.size() <= 100 && std::all_of(name.begin(), name.end(), good);
+}
+
+void check_name(const YamlEntry& entry, const std::string& what, std::string_view extra) {
+  if (is_word(entry.key, extra)) return;
+  fail(entry.at, quoted(entry.key) + " cannot name " + what +
+                     "; use letters, digits and _ and begin with a letter or _");
+}
+
+/// Reads one candidate; the reader knows the document, `files_` the folder.
+class CandidateParser {
+ public:
+  CandidateParser(const std::string& text, const std::string& file, const std::string& folder)
+      : yaml_(text, file), files_(folder) {
+    candidate_.path = file;
+    candidate_.folder = folder;
+  }
+
+  Candidate parse(const std::string& text);
+
+ private:
+  using Constants = std::vector<std::pair<std::string, Sourced>>;
+
+  Constants constants(const YAML::Node& node);
+  Kernel kernel(const YamlEntry& entry);
+  void kernel_file(const YamlFields& fields, Kernel& kernel);
+  void kernel_source(const YamlFields& fields, Kernel& kernel);
+  void specialization(const YAML::Node& node, Kernel& kernel);
+  Temporary temporary(const YamlEntry& entry);
+  std::vector<Step> steps(const YamlEntry& entry);
+  Step step(const YAML::Node& node);
+  Step kernel_step(const YAML::Node& node);
+  Step operator_step(const YAML::Node& node);
+  PushItem push_item(const YAML::Node& node);
+  Operand operand(const YAML::Node& node, const std::string& what);
+  std::vector<Sourced> texts(const std::vector<YAML::Node>& nodes, const std::string& what);
+  std::string optional_text(const YamlFields& fields, const std::string& key);
+
+  YamlReader yaml_;
+  CandidateFiles files_;
+  Candidate candidate_;
+};
+
+Candidate CandidateParser::parse(const std::string& text) {
+  const auto top = yaml_.fields(yaml_.root(), "the candidate",
+                                {"kbench", "task", "name", "author", "description", "constants",
+                                 "kernels", "temps", "setup", "dispatch"});
+  // The version first: a later format may well have other keys missing.
+  const auto require = [&](const char* key) -> const YamlEntry& {
+    const YamlEntry* entry = top.find(key);
+    if (!entry) fail(top.at(), "missing key '" + std::string(key) + "' in the candidate");
+    return *entry;
+  };
+  const YamlEntry& version = require("kbench");
+  const int64_t number = yaml_.integer(version.value, "kbench (the format's version)");
+  if (number != kFormatVersion) {
+    fail(yaml_.at(version.value), "format version " + std::to_string(number) +
+                                      " is not known; this build reads version " +
+                                      std::to_string(kFormatVersion));
+  }
+  const Sourced task = yaml_.text(require("task").value, "task");
+  candidate_.task_at = task.at;
+  try {
+    candidate_.task = parse_task_id(task.text);
+  } catch (const Error& error) {
+    fail(task.at, error.message());
+  }
+  candidate_.name = optional_text(top, "name");
+  candidate_.author = optional_text(top, "author");
+  candidate_.description = optional_text(top, "description");
+  if (const auto* entry = top.find("constants")) candidate_.constants = constants(entry->value);
+  if (const auto* entry = top.find("kernels")) {
+    for (const auto& item : yaml_.entries(entry->value, "kernels")) {
+      candidate_.kernels.push_back(kernel(item));
+    }
+  }
+  if (const auto* entry = top.find("temps")) {
+    for (const auto& item : yaml_.entries(entry->value, "temps")) {
+      candidate_.temporaries.push_back(temporary(item));
+    }
+  }
+  if (const auto* entry = top.find("setup")) candidate_.setup = steps(*entry);
+  const YamlEntry& dispatch = require("dispatch");
+  candidate_.dispatch_at = dispatch.at;
+  candidate_.dispatch = steps(dispatch);
+  if (candidate_.dispatch.empty()) {
+    fail(yaml_.at(dispatch.value), "dispatch has no step; at least one must write the outputs");
+  }
+
+  candidate_.includes = files_.includes();
+  Sha256 hash;
+  hash.add(text);
+  for (const auto& [name, bytes] : files_.files()) hash.add(name).add(bytes);
+  candidate_.hash = hash.hex();
+  return std::move(candidate_);
+}
+
+std::string CandidateParser::optional_text(const YamlFields& fields, const std::string& key) {
+  const auto* entry = fields.find(key);
+  return entry ? yaml_.text(entry->value, key).text : std::string();
+}
+
+std::vector<Sourced> CandidateParser::texts(const std::vector<YAML::Node>& nodes,
+                                            const std::string& what) {
+  std::vector<Sourced> result;
+  for (const auto& node : nodes) result.push_back(yaml_.text(node, what));
+  return result;
+}
+
+CandidateParser::Constants CandidateParser::constants(const YAML::Node& node) {
+  Constants result;
+  for (const auto& entry : yaml_.entries(node, "constants")) {
+    check_name(entry, "a constant", "");
+    const auto& functions = expression_functions();
+    if (std::find(functions.begin(), functions.end(), entry.key) != functions.end()) {
+      fail(entry.at, "constant '" + entry.key + "' has the name of a function");
+    }
+    if (entry.key.starts_with("KB_") || entry.key.starts_with("GL_") ||
+        entry.key.starts_with("gl_") || entry.key.find("__") != std::string::npos) {
+      fail(entry.at, "constant '" + entry.key +
+                         "': names with KB_, GL_ or gl_ in front or __ in them are reserved");
+    }
+    result.emplace_back(entry.key, yaml_.text(entry.value, "constant '" + entry.key + "'"));
+  }
+  return result;
+}
+
+Kernel CandidateParser::kernel(const YamlEntry& entry) {
+  check_name(entry, "a kernel", "-.");
+  const std::string what = "kernel '" + entry.key + "'";
+  const auto fields = yaml_.fields(entry.value, what,
+                                   {"file", "source", "language", "entry", "constants",
+                                    "specialization", "optimize", "subgroup_size"});
+  Kernel kernel;
+  kernel.name = entry.key;
+  kernel.at = entry.at;
+  if ((fields.find("file") == nullptr) == (fields.find("source") == nullptr)) {
+    fail(entry.at, what + " needs either 'file' or 'source'");
+  }
+  if (const auto* name = fields.find("entry")) {
+    kernel.entry = yaml_.text(name->value, "entry").text;
+  }
+  if (const auto* item = fields.find("constants")) kernel.constants = constants(item->value);
+  if (const auto* item = fields.find("specialization")) specialization(item->value, kernel);
+  if (const auto* item = fields.find("optimize")) {
+    kernel.optimize = yaml_.boolean(item->value, "optimize");
+  }
+  if (const auto* item = fields.find("subgroup_size")) {
+    kernel.subgroup_size = yaml_.text(item->value, "subgroup_size");
+  }
+  if (fields.find("file")) {
+    kernel_file(fields, kernel);
+  } else {
+    kernel_source(fields, kernel);
+  }
+  if (kernel.language == Kernel::Language::glsl && kernel.entry != "main") {
+    fail(yaml_.at(fields.find("entry")->value), "a GLSL shader's entry point is always main");
+  }
+  if (kernel.language == Kernel::Language::spirv) {
+    for (const char* key : {"constants", "optimize"}) {
+      if (const auto* item = fields.find(key)) {
+        fail(item->at, "'" + item->key + "' has no effect on SPIR-V" +
+                           (item->key == "constants" ? "; use 'specialization'" : ""));
+      }
+    }
+  }
+  return kernel;
+}
+
+void CandidateParser::kernel_file(const YamlFields& fields, Kernel& kernel) {
+  if (const auto* language = fields.find("language")) {
+    fail(language->at, "'language' belongs to 'source'; a file's language follows from its name");
+  }
+  const Sourced path = yaml_.text(fields.find("file")->value, "file");
+  const std::string extension = std::filesystem::path(path.text).extension().string();
+  if (extension == ".spv") {
+    kernel.language = Kernel::Language::spirv;
+  } else if (extension == ".hlsl") {
+    kernel.language = Kernel::Language::hlsl;
+  } else if (extension != ".comp" && extension != ".glsl") {
+    fail(path.at, "file " + quoted(path.text) +
+                      ": the name must end in .comp or .glsl (GLSL), .hlsl or .spv");
+  }
+  const std::string& bytes = files_.read(path.text, path.at);
+  const std::string relative = std::filesystem::path(path.text).lexically_normal().string();
+  kernel.file = shown_path(candidate_.folder, relative);
+  if (kernel.language != Kernel::Language::spirv) {
+    kernel.source = bytes;
+    files_.read_includes(bytes, relative, {kernel.file, 1, 1});
+    return;
+  }
+  kernel.spirv.resize(bytes.size() / 4);
+  std::memcpy(kernel.spirv.data(), bytes.data(), kernel.spirv.size() * 4);
+  if (bytes.size() % 4 != 0 || kernel.spirv.empty() || kernel.spirv[0] != kSpirvMagic) {
+    fail(path.at, "file " + quoted(path.text) + " is not a little-endian SPIR-V module");
+  }
+}
+
+void CandidateParser::kernel_source(const YamlFields& fields, Kernel& kernel) {
+  if (const auto* language = fields.find("language")) {
+    const Sourced name = yaml_.text(language->value, "language");
+    if (name.text == "hlsl") {
+      kernel.language = Kernel::Language::hlsl;
+    } else if (name.text != "glsl") {
+      fail(name.at, "unknown language " + quoted(name.text) + " (allowed: glsl, hlsl)");
+    }
+  }
+  const Sourced source = yaml_.block(fields.find("source")->value, "source");
+  kernel.file = candidate_.path;
+  kernel.source = source.text;
+  kernel.first_line = source.at.line;
+  files_.read_includes(source.text, "", source.at);
+}
+
+void CandidateParser::specialization(const YAML::Node& node, Kernel& kernel) {
+  for (const auto& entry : yaml_.entries(node, "specialization")) {
+    const bool digits = !entry.key.empty() && entry.key.size() <= 9 &&
+                        entry.key.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits) {
+      fail(entry.at, "specialization: expected a constant's number, found " + quoted(entry.key));
+    }
+    const auto id = static_cast<uint32_t>(std::stoul(entry.key));
+    for (const auto& [known, value] : kernel.specialization) {
+      if (known == id) fail(entry.at, "specialization constant " + std::to_string(id) + " twice");
+    }
+    kernel.specialization.emplace_back(
+        id, yaml_.text(entry.value, "specialization constant " + entry.key));
+  }
+}
+
+Temporary CandidateParser::temporary(const YamlEntry& entry) {
+  check_name(entry, "a temporary", ".");
+  const std::string what = "temporary '" + entry.key + "'";
+  const auto fields = yaml_.fields(entry.value, what, {"dtype", "shape"}, {"dtype", "shape"});
+  Temporary temporary;
+  temporary.name = entry.key;
+  temporary.at = entry.at;
+  const Sourced dtype = yaml_.text(fields.find("dtype")->value, "dtype");
+  try {
+    temporary.dtype = dtype_from_name(dtype.text);
+  } catch (const Error& error) {
+    fail(dtype.at, error.message());
+  }
+  temporary.shape = texts(yaml_.list(fields.find("shape")->value, "shape"), "an extent");
+  return temporary;
+}
+
+std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
+  std::vector<Step> result;
+  for (const auto& node : yaml_.list(entry.value, entry.key)) result.push_back(step(node));
+  return result;
+}
+
+Step CandidateParser::step(const YAML::Node& node) {
+  const auto entries = yaml_.entries(node, "a step");
+  const auto has = [&](const char* key) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const YamlEntry& entry) { return entry.key == key; });
+  };
+  if (!has("kernel") && !has("op")) {
+    fail(yaml_.at(node), "a step needs 'kernel' (one of yours) or 'op' (a built-in operator)");
+  }
+  Step result = has("kernel") ? kernel_step(node) : operator_step(node);
+  result.at = yaml_.at(node);
+  return result;
+}
+
+Step CandidateParser::kernel_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a kernel step", {"kernel", "bind", "push", "groups"},
+                                   {"kernel", "groups"});
+  Step step;
+  const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
+  std::vector<std::string> known;
+  for (const Kernel& kernel : candidate_.kernels) known.push_back(kernel.name);
+  if (std::find(known.begin(), known.end(), name.text) == known.end()) {
+    fail(name.at, "there is no kernel " + quoted(name.text) +
+                      suggestion(name.text.substr(0, 60), known) +
+                      " (kernels: " + (known.empty() ? "none" : joined(known)) + ")");
+  }
+  step.kernel = name.text;
+  if (const auto* bind = fields.find("bind")) {
+    step.bind = texts(yaml_.list(bind->value, "bind"), "a buffer's name");
+  }
+  if (const auto* push = fields.find("push")) {
+    for (const auto& item : yaml_.list(push->value, "push")) step.push.push_back(push_item(item));
+  }
+  const YAML::Node& groups = fields.find("groups")->value;
+  step.groups = texts(yaml_.list_or_one(groups), "a number of workgroups");
+  if (step.groups.empty() || step.groups.size() > 3) {
+    fail(yaml_.at(groups),
+         "groups: expected 1 to 3 expressions, found " + std::to_string(step.groups.size()));
+  }
+  return step;
+}
+
+PushItem CandidateParser::push_item(const YAML::Node& node) {
+  static const std::vector<std::string> kinds = {"u32", "i32", "f32", "u64", "address"};
+  yaml_.fields(node, "a push constant", kinds);
+  const auto entries = yaml_.entries(node, "a push constant");
+  if (entries.size() != 1) {
+    fail(yaml_.at(node), "a push constant is one of " + joined(kinds) + ", as in {u32: height}");
+  }
+  const auto kind = std::find(kinds.begin(), kinds.end(), entries[0].key) - kinds.begin();
+  return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key)};
+}
+
+Step CandidateParser::operator_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "an operator step", {"op", "in", "out", "attributes"},
+                                   {"op", "in", "out"});
+  Step step;
+  const Sourced name = yaml_.text(fields.find("op")->value, "op");
+  try {
+    if (find_operator(name.text).is_view) {
+      fail(name.at, "operator '" + name.text +
+                        "' only changes a shape; write {name: ..., shape: [...]} where it is used");
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound) throw;
+    fail(name.at, error.message());
+  }
+  step.op = name.text;
+  for (const auto& item : yaml_.list_or_one(fields.find("in")->value)) {
+    step.in.push_back(operand(item, "in"));
+  }
+  for (const auto& item : yaml_.list_or_one(fields.find("out")->value)) {
+    step.out.push_back(operand(item, "out"));
+  }
+  if (const auto* attributes = fields.find("attributes")) {
+    for (const auto& entry : yaml_.entries(attributes->value, "attributes")) {
+      const std::string what = "attribute " + quoted(entry.key);
+      step.attributes.push_back({entry.key, texts(yaml_.list_or_one(entry.value), what),
+                                 entry.value.IsSequence(), entry.at});
+    }
+  }
+  return step;
+}
+
+Operand CandidateParser::operand(const YAML::Node& node, const std::string& what) {
+  if (!node.IsMap()) return {yaml_.text(node, what), std::nullopt};
+  const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
+  return {yaml_.text(fields.find("name")->value, "name"),
+          texts(yaml_.list(fields.find("shape")->value, "shape"), "an extent")};
+}
+
+}  // namespace
+
+Candidate parse_candidate(const std::string& text, const std::string& file,
+                          const std::string& folder) {
+  return CandidateParser(text, file, folder).parse(text);
+}
+
+}  // namespace kbench

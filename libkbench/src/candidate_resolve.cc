@@ -1,0 +1,255 @@
+// A candidate against a task's sizes: names, expressions, shapes.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "libkbench/src/candidate_resolver.h"
+#include "libkbench/src/suggest.h"
+#include "libkbench/src/text.h"
+
+namespace kbench {
+namespace {
+
+constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMaxI32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
+constexpr size_t kMaxPush = 128;  // what every Vulkan device offers
+
+[[noreturn]] void fail(const Location& at, const std::string& message) {
+  throw Error(ErrorCode::kParse, at, message);
+}
+
+std::string_view name_of(BufferSlot::Kind kind) {
+  constexpr std::string_view kNames[] = {"an input", "a parameter", "a constant", "an output",
+                                         "a temporary"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+float single(const Sourced& expression, const Scope& scope, const std::string& what) {
+  const auto value = static_cast<float>(scope.real(expression));
+  if (!std::isfinite(value)) {
+    fail(expression.at, what + ": '" + expression.text + "' does not fit a 32-bit float");
+  }
+  return value;
+}
+
+}  // namespace
+
+CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& graph)
+    : candidate_(candidate), graph_(graph), scope_(graph.variables()) {}
+
+ResolvedCandidate CandidateResolver::resolve() {
+  result_.candidate = &candidate_;
+  result_.candidate = &candidate_;
+  for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
+  add_task_buffers();
+  add_temporaries();
+  resolve_kernels();
+  const auto run = [&](const std::vector<Step>& steps, Phase phase) {
+    std::vector<ResolvedStep> resolved;
+    for (const Step& step : steps) {
+      resolved.push_back(step.op.empty() ? kernel_step(step, phase) : operator_step(step, phase));
+    }
+    return resolved;
+  };
+  result_.setup = run(candidate_.setup, Phase::setup);
+  result_.dispatch = run(candidate_.dispatch, Phase::dispatch);
+  check_complete();
+  return std::move(result_);
+}
+
+void CandidateResolver::add_buffer(BufferSlot slot, const Location& at) {
+  const auto [known, added] = names_.emplace(slot.name, static_cast<int>(result_.buffers.size()));
+  if (!added) {
+    const auto kind = result_.buffers[static_cast<size_t>(known->second)].kind;
+    fail(at, "temporary '" + slot.name + "' has the name of " + std::string(name_of(kind)) +
+                 " of the task; use another");
+  }
+  result_.buffers.push_back(std::move(slot));
+}
+
+void CandidateResolver::add_task_buffers() {
+  const std::pair<Graph::Kind, BufferSlot::Kind> kinds[] = {
+      {Graph::Kind::input, BufferSlot::Kind::input},
+      {Graph::Kind::parameter, BufferSlot::Kind::parameter},
+      {Graph::Kind::constant, BufferSlot::Kind::constant}};
+  for (const auto& [from, to] : kinds) {
+    for (int id : graph_.values_of(from)) {
+      const auto& value = graph_.values()[static_cast<size_t>(id)];
+      add_buffer({to, value.name, value.type, id}, {});
+    }
+  }
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    const int id = graph_.outputs()[i];
+    add_buffer({BufferSlot::Kind::output, graph_.output_name(i),
+                graph_.values()[static_cast<size_t>(id)].type, id},
+               {});
+  }
+}
+
+void CandidateResolver::add_temporaries() {
+  int64_t total = 0;
+  for (const Temporary& temporary : candidate_.temporaries) {
+    TensorType type{temporary.dtype, {}};
+    int64_t bytes = static_cast<int64_t>(size_of(temporary.dtype));
+    for (const Sourced& extent : temporary.shape) {
+      type.shape.push_back(scope_.integer(extent, 1, kMaxExact, "an extent"));
+      if (__builtin_mul_overflow(bytes, type.shape.back(), &bytes)) {
+        fail(temporary.at, "temporary '" + temporary.name + "' of shape " + to_string(type.shape) +
+                               " is larger than any memory");
+      }
+    }
+    if (__builtin_add_overflow(total, bytes, &total)) {
+      fail(temporary.at, "the temporaries together are larger than any memory");
+    }
+    add_buffer({BufferSlot::Kind::temporary, temporary.name, std::move(type)}, temporary.at);
+  }
+}
+
+void CandidateResolver::resolve_kernels() {
+  for (const Kernel& kernel : candidate_.kernels) {
+    Scope scope = scope_;
+    for (const auto& [name, expression] : kernel.constants) scope.define(name, expression);
+    ResolvedKernel resolved;
+    resolved.kernel = &kernel;
+    resolved.macros = scope.macros();
+    for (const auto& [id, expression] : kernel.specialization) {
+      const std::string what = "specialization constant " + std::to_string(id);
+      const uint32_t bits =
+          scope.is_real(expression)
+              ? std::bit_cast<uint32_t>(single(expression, scope, what))
+              : static_cast<uint32_t>(scope.integer(expression, kMinI32, kMaxU32, what));
+      resolved.specialization.emplace_back(id, bits);
+    }
+    if (kernel.subgroup_size) {
+      const auto size =
+          static_cast<uint32_t>(scope.integer(*kernel.subgroup_size, 1, 128, "subgroup_size"));
+      if (!std::has_single_bit(size)) {
+        fail(kernel.subgroup_size->at,
+             "subgroup_size must be a power of two, but is " + std::to_string(size));
+      }
+      resolved.subgroup_size = size;
+    }
+    result_.kernels.push_back(std::move(resolved));
+    kernel_scopes_.push_back(std::move(scope));
+  }
+}
+
+int CandidateResolver::buffer(const Sourced& name, Phase phase) const {
+  const auto found = names_.find(name.text);
+  if (found == names_.end()) {
+    std::vector<std::string> known;
+    for (const BufferSlot& slot : result_.buffers) known.push_back(slot.name);
+    fail(name.at, "there is no buffer " + quoted(name.text) +
+                      suggestion(name.text.substr(0, 60), known) + " (buffers: " + joined(known) +
+                      ")");
+  }
+  const auto kind = result_.buffers[static_cast<size_t>(found->second)].kind;
+  if (phase == Phase::setup &&
+      (kind == BufferSlot::Kind::input || kind == BufferSlot::Kind::output)) {
+    fail(name.at, "setup sees parameters, constants and temporaries only; '" + name.text + "' is " +
+                      std::string(name_of(kind)));
+  }
+  return found->second;
+}
+
+void CandidateResolver::touch(int buffer, Phase phase) {
+  touched_.insert(buffer);
+  auto& slot = result_.buffers[static_cast<size_t>(buffer)];
+  if (phase == Phase::dispatch) {
+    dispatch_touched_.insert(buffer);
+  } else if (slot.kind == BufferSlot::Kind::temporary) {
+    slot.setup = true;
+  }
+}
+
+ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
+  ResolvedStep resolved;
+  resolved.at = step.at;
+  for (size_t i = 0; i < candidate_.kernels.size(); ++i) {
+    if (candidate_.kernels[i].name == step.kernel) resolved.kernel = static_cast<int>(i);
+  }
+  if (resolved.kernel < 0) fail(step.at, "there is no kernel " + quoted(step.kernel));
+  used_kernels_.insert(resolved.kernel);
+  const Scope& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
+  for (const Sourced& name : step.bind) {
+    resolved.bind.push_back(buffer(name, phase));
+    touch(resolved.bind.back(), phase);
+  }
+  for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
+  for (size_t i = 0; i < step.groups.size(); ++i) {
+    resolved.groups[i] =
+        static_cast<uint32_t>(scope.integer(step.groups[i], 1, kMaxU32, "a number of workgroups"));
+  }
+  return resolved;
+}
+
+void CandidateResolver::pack_push(const PushItem& item, const Scope& scope, Phase phase,
+                                  ResolvedStep& resolved) {
+  uint64_t bits = 0;
+  size_t size = 4;
+  switch (item.kind) {
+    case PushItem::Kind::u32:
+      bits = static_cast<uint64_t>(scope.integer(item.value, 0, kMaxU32, "a u32"));
+      break;
+    case PushItem::Kind::i32:
+      bits = static_cast<uint32_t>(scope.integer(item.value, kMinI32, kMaxI32, "an i32"));
+      break;
+    case PushItem::Kind::f32:
+      bits = std::bit_cast<uint32_t>(single(item.value, scope, "an f32"));
+      break;
+    case PushItem::Kind::u64:
+      size = 8;
+      bits = static_cast<uint64_t>(scope.integer(item.value, 0, kMaxExact, "a u64"));
+      break;
+    case PushItem::Kind::address:
+      size = 8;
+      break;
+  }
+  const size_t offset = (resolved.push.size() + size - 1) / size * size;
+  if (offset + size > kMaxPush) {
+    fail(item.value.at, "the push constants take more than " + std::to_string(kMaxPush) +
+                            " bytes; use KB_ macros or a specialization constant");
+  }
+  resolved.push.resize(offset + size);
+  std::memcpy(resolved.push.data() + offset, &bits, size);
+  if (item.kind == PushItem::Kind::address) {
+    const int target = buffer(item.value, phase);
+    resolved.addresses.emplace_back(offset, target);
+    touch(target, phase);
+  }
+}
+
+void CandidateResolver::check_complete() const {
+  for (size_t i = 0; i < result_.buffers.size(); ++i) {
+    const BufferSlot& slot = result_.buffers[i];
+    if (slot.kind == BufferSlot::Kind::output && !dispatch_touched_.contains(static_cast<int>(i))) {
+      fail(candidate_.dispatch_at, "no step of dispatch binds the output '" + slot.name + "'");
+    }
+  }
+  for (size_t i = 0; i < candidate_.kernels.size(); ++i) {
+    if (used_kernels_.contains(static_cast<int>(i))) continue;
+    fail(candidate_.kernels[i].at,
+         "no step uses the kernel '" + candidate_.kernels[i].name + "'; remove it or dispatch it");
+  }
+  for (const Temporary& temporary : candidate_.temporaries) {
+    if (touched_.contains(names_.at(temporary.name))) continue;
+    fail(temporary.at, "no step uses the temporary '" + temporary.name + "'; remove it or bind it");
+  }
+}
+
+int64_t ResolvedCandidate::temporary_bytes() const {
+  int64_t total = 0;
+  for (const BufferSlot& slot : buffers) {
+    if (slot.kind == BufferSlot::Kind::temporary) total += slot.type.bytes();
+  }
+  return total;
+}
+
+ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph) {
+  return CandidateResolver(candidate, graph).resolve();
+}
+
+}  // namespace kbench

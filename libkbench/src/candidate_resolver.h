@@ -1,0 +1,49 @@
+// The state of working a candidate out against a task: shared by kernel and operator steps.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kbench/candidate.h"
+#include "libkbench/src/scope.h"
+
+namespace kbench {
+
+class CandidateResolver {
+ public:
+  CandidateResolver(const Candidate& candidate, const Graph& graph);
+  ResolvedCandidate resolve();
+
+ private:
+  enum class Phase { setup, dispatch };
+
+  void add_buffer(BufferSlot slot, const Location& at);
+  void add_task_buffers();
+  void add_temporaries();
+  void resolve_kernels();
+  ResolvedStep kernel_step(const Step& step, Phase phase);
+  void pack_push(const PushItem& item, const Scope& scope, Phase phase, ResolvedStep& resolved);
+  ResolvedStep operator_step(const Step& step, Phase phase);
+  TensorType operand_type(const Operand& operand, int buffer) const;
+  AttributeValue attribute(const StepAttribute& given, const Operator& op) const;
+  void check_operator_outputs(const Step& step, Phase phase, const ResolvedStep& resolved) const;
+  void check_complete() const;
+
+  /// The buffer of that name, as one that a step of this phase may touch.
+  int buffer(const Sourced& name, Phase phase) const;
+  void touch(int buffer, Phase phase);
+
+  const Candidate& candidate_;
+  const Graph& graph_;
+  Scope scope_;
+  std::vector<Scope> kernel_scopes_;
+  std::map<std::string, int> names_;
+  std::set<int> touched_;           ///< buffers that some earlier step may have written
+  std::set<int> dispatch_touched_;  ///< the same, by steps of dispatch alone
+  std::set<int> used_kernels_;
+  ResolvedCandidate result_;
+};
+
+}  // namespace kbench

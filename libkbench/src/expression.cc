@@ -1,0 +1,244 @@
+// Expressions over shape variables, parsed by muParser with operators of our own: its built-in ones
+// divide as reals, and these must be exact.
+#include <muParser.h>
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "kbench/candidate.h"
+#include "libkbench/src/scope.h"
+#include "libkbench/src/suggest.h"
+#include "libkbench/src/text.h"
+
+namespace kbench {
+namespace {
+
+constexpr double kExact = 9007199254740992.0;  // 2^53: integers below are exact doubles
+
+/// Arithmetic that has no answer; carried out of muParser's callbacks.
+struct Fault {
+  std::string message;
+};
+
+bool is_integer(double x) { return std::abs(x) < kExact && x == std::floor(x); }
+
+double integer(double x) {
+  if (!is_integer(x)) throw Fault{"is not an integer below 2^53 at every step"};
+  return x;
+}
+
+int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) throw Fault{"divides by zero"};
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+// Integer rules: every operand and every result is an exact integer.
+namespace exact {
+int64_t in(double x) { return static_cast<int64_t>(integer(x)); }
+double add(double a, double b) { return integer(integer(a) + integer(b)); }
+double subtract(double a, double b) { return integer(integer(a) - integer(b)); }
+double multiply(double a, double b) { return integer(integer(a) * integer(b)); }
+double divide(double a, double b) { return static_cast<double>(floor_div(in(a), in(b))); }
+double modulo(double a, double b) {
+  return static_cast<double>(in(a)-floor_div(in(a), in(b)) * in(b));
+}
+}  // namespace exact
+
+// Real rules, for expressions that are not required to be integers.
+namespace real {
+double finite(double x) {
+  if (!std::isfinite(x)) throw Fault{"is not finite"};
+  return x;
+}
+double add(double a, double b) { return finite(a + b); }
+double subtract(double a, double b) { return finite(a - b); }
+double multiply(double a, double b) { return finite(a * b); }
+double divide(double a, double b) {
+  if (b == 0) throw Fault{"divides by zero"};
+  return finite(a / b);
+}
+double modulo(double a, double b) {
+  if (b == 0) throw Fault{"divides by zero"};
+  return finite(a - std::floor(a / b) * b);
+}
+}  // namespace real
+
+double less(double a, double b) { return a < b; }
+double less_equal(double a, double b) { return a <= b; }
+double greater(double a, double b) { return a > b; }
+double greater_equal(double a, double b) { return a >= b; }
+double equal(double a, double b) { return a == b; }
+double not_equal(double a, double b) { return a != b; }
+double negate(double a) { return -a; }
+double identity(double a) { return a; }
+double minimum(double a, double b) { return a < b ? a : b; }
+double maximum(double a, double b) { return a < b ? b : a; }
+
+double ceil_div(double a, double b) {
+  const int64_t n = exact::in(a);
+  return static_cast<double>(-floor_div(-n, exact::in(b)));
+}
+double align(double a, double b) { return exact::multiply(ceil_div(a, b), b); }
+double pow2(double a) {
+  const int64_t n = exact::in(a);
+  if (n < 1) throw Fault{"asks for pow2 of a number below 1"};
+  int64_t power = 1;
+  while (power < n) power *= 2;
+  return integer(static_cast<double>(power));
+}
+
+/// A decimal number at `text`, independent of the locale.
+int read_number(const char* text, int* position, double* value) {
+  const std::string_view rest(text);
+  if (rest.empty() || !((rest[0] >= '0' && rest[0] <= '9') || rest[0] == '.')) return 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), *value);
+  if (error != std::errc()) return 0;
+  *position += static_cast<int>(end - rest.data());
+  return 1;
+}
+
+class Parser : public mu::ParserBase {
+ public:
+  explicit Parser(bool exact_integers) : exact_(exact_integers) {
+    EnableBuiltInOprt(false);
+    AddValIdent(read_number);
+    InitCharSets();
+    InitFun();
+    InitConst();
+    InitOprt();
+  }
+
+ protected:
+  void InitCharSets() override {
+    DefineNameChars("0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    DefineOprtChars("+-*/%<>=!");
+    DefineInfixOprtChars("+-");
+  }
+  void InitFun() override {
+    DefineFun("min", minimum);
+    DefineFun("max", maximum);
+    DefineFun("ceil_div", ceil_div);
+    DefineFun("align", align);
+    DefineFun("pow2", pow2);
+  }
+  void InitConst() override {}
+  void InitOprt() override {
+    DefineInfixOprt("-", negate);
+    DefineInfixOprt("+", identity);
+    DefineOprt("+", exact_ ? exact::add : real::add, mu::prADD_SUB);
+    DefineOprt("-", exact_ ? exact::subtract : real::subtract, mu::prADD_SUB);
+    DefineOprt("*", exact_ ? exact::multiply : real::multiply, mu::prMUL_DIV);
+    DefineOprt("/", exact_ ? exact::divide : real::divide, mu::prMUL_DIV);
+    DefineOprt("%", exact_ ? exact::modulo : real::modulo, mu::prMUL_DIV);
+    DefineOprt("<", less, mu::prCMP);
+    DefineOprt("<=", less_equal, mu::prCMP);
+    DefineOprt(">", greater, mu::prCMP);
+    DefineOprt(">=", greater_equal, mu::prCMP);
+    DefineOprt("==", equal, mu::prCMP);
+    DefineOprt("!=", not_equal, mu::prCMP);
+  }
+
+ private:
+  bool exact_;
+};
+
+[[noreturn]] void fail(const Sourced& expression, size_t offset, const std::string& message) {
+  Location at = expression.at;
+  if (at.column > 0) at.column += static_cast<int>(offset);
+  throw Error(ErrorCode::kParse, at, message);
+}
+
+[[noreturn]] void fail(const Sourced& expression, const mu::ParserError& error,
+                       const std::map<std::string, double>& names) {
+  size_t offset = error.GetPos() >= 0 ? static_cast<size_t>(error.GetPos()) : 0;
+  offset = std::min(offset, expression.text.size());
+  const std::string where = "in the expression '" + expression.text + "'";
+  if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN && !error.GetToken().empty()) {
+    std::vector<std::string> known(expression_functions());
+    for (const auto& [name, value] : names) known.push_back(name);
+    fail(expression, offset,
+         "unknown name '" + error.GetToken() + "' " + where + suggestion(error.GetToken(), known) +
+             " (known: " + joined(known) + ")");
+  }
+  std::string message = error.GetMsg();
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
+  fail(expression, offset, message + ", " + where);
+}
+
+double evaluate(const Sourced& expression, const std::map<std::string, double>& names,
+                bool exact_integers) {
+  constexpr size_t kLongest = 1000;
+  if (expression.text.size() > kLongest) {
+    fail(expression, 0,
+         "the expression is longer than " + std::to_string(kLongest) + " characters");
+  }
+  if (expression.text.find_first_not_of(" \t\n") == std::string::npos) {
+    fail(expression, 0, "expected an expression, found an empty text");
+  }
+  const size_t foreign = expression.text.find_first_not_of(
+      "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-*/%<>=!(),. \t\n");
+  if (foreign != std::string::npos) {
+    fail(expression, foreign,
+         "'" + expression.text.substr(foreign, 1) + "' cannot stand in an expression ('" +
+             expression.text + "')");
+  }
+  try {
+    Parser parser(exact_integers);
+    for (const auto& [name, value] : names) parser.DefineConst(name, value);
+    parser.SetExpr(expression.text);
+    int results = 0;
+    const double* values = parser.Eval(results);
+    if (results != 1) fail(expression, 0, "'" + expression.text + "' is more than one expression");
+    return values[0];
+  } catch (const mu::ParserError& error) {
+    fail(expression, error, names);
+  } catch (const Fault& fault) {
+    fail(expression, 0, "the expression '" + expression.text + "' " + fault.message);
+  }
+}
+
+}  // namespace
+
+int64_t evaluate_integer(const Sourced& expression, const std::map<std::string, double>& names) {
+  const double value = evaluate(expression, names, true);
+  if (!is_integer(value)) {
+    fail(expression, 0,
+         "the expression '" + expression.text + "' must be an integer, but is " +
+             number_text(value));
+  }
+  return static_cast<int64_t>(value);
+}
+
+double evaluate_real(const Sourced& expression, const std::map<std::string, double>& names) {
+  return evaluate(expression, names, false);
+}
+
+const std::vector<std::string>& expression_functions() {
+  static const std::vector<std::string> names = {"min", "max", "ceil_div", "align", "pow2"};
+  return names;
+}
+
+std::map<std::string, double> expression_names(const Variables& variables) {
+  std::map<std::string, double> names;
+  for (const auto& [given, value] : variables) {
+    std::string name = given;
+    for (char& c : name) {
+      if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+      for (size_t i = 0; i < list->size(); ++i) {
+        names[name + "_" + std::to_string(i)] = static_cast<double>((*list)[i]);
+      }
+    } else if (const auto* whole = std::get_if<int64_t>(&value)) {
+      names[name] = static_cast<double>(*whole);
+    } else {
+      names[name] = std::get<double>(value);
+    }
+  }
+  return names;
+}
+
+}  // namespace kbench

@@ -1,0 +1,111 @@
+#include "libkbench/src/scope.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "libkbench/src/text.h"
+
+namespace kbench {
+namespace {
+
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// An expression of GLSL and HLSL alike, safe to paste anywhere.
+std::string literal(double value, bool real) {
+  std::string text = number_text(value);
+  if (real) {
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  } else {
+    text = std::to_string(static_cast<int64_t>(value));
+    constexpr double kIntMax = std::numeric_limits<int32_t>::max();
+    constexpr double kUintMax = std::numeric_limits<uint32_t>::max();
+    if (value > kUintMax || value < -kIntMax) {
+      text += "L";
+    } else if (value > kIntMax) {
+      text += "u";
+    }
+  }
+  return value < 0 ? "(" + text + ")" : text;
+}
+
+/// Calls f(word) for every name and number of the expression, "1e-5" and "x_0" being one each.
+template <class F>
+void for_each_word(std::string_view text, F f) {
+  for (size_t i = 0; i < text.size();) {
+    if (!is_name_character(text[i]) && text[i] != '.') {
+      ++i;
+      continue;
+    }
+    const bool number = text[i] == '.' || std::isdigit(static_cast<unsigned char>(text[i]));
+    size_t end = i;
+    while (end < text.size() && (is_name_character(text[end]) || text[end] == '.' ||
+                                 (number && (text[end] == '-' || text[end] == '+') &&
+                                  (text[end - 1] == 'e' || text[end - 1] == 'E')))) {
+      ++end;
+    }
+    f(text.substr(i, end - i), number);
+    i = end;
+  }
+}
+
+}  // namespace
+
+Scope::Scope(const Variables& variables) {
+  for (const auto& [name, value] : variables) {
+    const bool real = std::holds_alternative<double>(value);
+    for (const auto& [plain, number] : expression_names({{name, value}})) {
+      add(plain, number, real, "KB_" + plain);
+      variables_.insert(plain);
+    }
+  }
+}
+
+void Scope::add(const std::string& name, double value, bool real, const std::string& macro) {
+  names_[name] = value;
+  if (real) {
+    reals_.insert(name);
+  } else {
+    reals_.erase(name);
+  }
+  std::erase_if(macros_, [&](const auto& known) { return known.first == macro; });
+  macros_.emplace_back(macro, literal(value, real));
+}
+
+void Scope::define(const std::string& name, const Sourced& expression) {
+  if (variables_.contains(name)) {
+    throw Error(
+        ErrorCode::kParse, expression.at,
+        "constant '" + name + "' has the name of a shape variable of the task; use another");
+  }
+  const bool real = is_real(expression);
+  add(name, real ? this->real(expression) : static_cast<double>(integer(expression)), real, name);
+}
+
+int64_t Scope::integer(const Sourced& expression) const {
+  return evaluate_integer(expression, names_);
+}
+
+int64_t Scope::integer(const Sourced& expression, int64_t low, int64_t high,
+                       const std::string& what) const {
+  const int64_t value = integer(expression);
+  if (value < low || value > high) {
+    throw Error(ErrorCode::kParse, expression.at,
+                what + " must be " + std::to_string(low) + " to " + std::to_string(high) +
+                    ", but '" + expression.text + "' is " + std::to_string(value));
+  }
+  return value;
+}
+
+bool Scope::is_real(const Sourced& expression) const {
+  bool real = false;
+  for_each_word(expression.text, [&](std::string_view word, bool number) {
+    real |= number ? word.find_first_of(".eE") != std::string_view::npos
+                   : reals_.contains(std::string(word));
+  });
+  return real;
+}
+
+}  // namespace kbench

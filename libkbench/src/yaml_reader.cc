@@ -1,0 +1,188 @@
+#include "libkbench/src/yaml_reader.h"
+
+#include <yaml-cpp/eventhandler.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <sstream>
+
+#include "libkbench/src/suggest.h"
+#include "libkbench/src/text.h"
+
+namespace kbench {
+namespace {
+
+[[noreturn]] void fail(const Location& at, const std::string& message) {
+  throw Error(ErrorCode::kParse, at, message);
+}
+
+/// Notes where documents begin and ignores what is in them.
+class DocumentStarts : public YAML::EventHandler {
+ public:
+  std::optional<YAML::Mark> last;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { last = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// Where a second document begins, if one does. YAML::LoadAll would tell, but on some malformed
+/// texts it reads empty documents for ever.
+std::optional<YAML::Mark> second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  if (!parser.HandleNextDocument(starts) || !parser.HandleNextDocument(starts)) return std::nullopt;
+  return starts.last;
+}
+
+}  // namespace
+
+const YamlEntry* YamlFields::find(const std::string& key) const {
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const YamlEntry& entry) { return entry.key == key; });
+  return it == entries_.end() ? nullptr : &*it;
+}
+
+YamlReader::YamlReader(const std::string& text, std::string file) : file_(std::move(file)) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines_.push_back(line);
+  if (const size_t nul = text.find('\0'); nul != std::string::npos) {
+    const auto line =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
+    fail({file_, static_cast<int>(line) + 1, 1}, "not a text file: it holds a NUL character");
+  }
+  try {
+    root_ = YAML::Load(text);
+    if (const auto mark = second_document(text)) {
+      fail({file_, mark->line + 1, mark->column + 1},
+           "the candidate ends before this; expected one YAML document and nothing after it");
+    }
+  } catch (const YAML::Exception& error) {
+    Location at{file_, error.mark.line + 1, error.mark.column + 1};
+    if (error.mark.is_null()) at = {file_, 0, 0};
+    const bool deep = error.msg == YAML::ErrorMsg::BAD_FILE;
+    fail(at, deep ? "not valid YAML: nested too deeply" : "not valid YAML: " + error.msg);
+  }
+  if (!root_.IsDefined() || root_.IsNull()) {
+    fail({file_, 1, 1}, "the file is empty; expected a candidate");
+  }
+}
+
+Location YamlReader::at(const YAML::Node& node) const {
+  const YAML::Mark mark = node.Mark();
+  if (mark.is_null()) return {file_, 1, 1};
+  return {file_, mark.line + 1, mark.column + 1};
+}
+
+char YamlReader::character_at(const YAML::Node& node) const {
+  const YAML::Mark mark = node.Mark();
+  if (mark.line < 0 || static_cast<size_t>(mark.line) >= lines_.size()) return ' ';
+  const std::string& line = lines_[static_cast<size_t>(mark.line)];
+  return static_cast<size_t>(mark.column) < line.size() ? line[static_cast<size_t>(mark.column)]
+                                                        : ' ';
+}
+
+void YamlReader::wrong_type(const YAML::Node& node, const std::string& what,
+                            const std::string& expected) const {
+  std::string found = "nothing";
+  if (node.IsMap()) found = "a map";
+  if (node.IsSequence()) found = "a list";
+  if (node.IsScalar()) found = quoted(node.Scalar());
+  fail(at(node), what + ": expected " + expected + ", found " + found);
+}
+
+std::vector<YamlEntry> YamlReader::entries(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsMap()) wrong_type(node, what, "a map (key: value)");
+  std::vector<YamlEntry> result;
+  for (const auto& pair : node) {
+    if (!pair.first.IsScalar()) wrong_type(pair.first, "a key in " + what, "a name");
+    result.push_back({pair.first.Scalar(), at(pair.first), pair.second});
+  }
+  std::vector<const YamlEntry*> sorted;
+  for (const YamlEntry& entry : result) sorted.push_back(&entry);
+  std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->key < b->key; });
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i]->key == sorted[i - 1]->key) {
+      fail(sorted[i]->at, "duplicate key " + quoted(sorted[i]->key) + " in " + what +
+                              ", first given in line " + std::to_string(sorted[i - 1]->at.line));
+    }
+  }
+  return result;
+}
+
+YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
+                              const std::vector<std::string>& allowed,
+                              const std::vector<std::string>& required) const {
+  YamlFields fields(entries(node, what), at(node));
+  for (const auto& pair : node) {
+    const std::string& key = pair.first.Scalar();
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
+      fail(at(pair.first), "unknown key " + quoted(key) + " in " + what +
+                               suggestion(key.substr(0, 60), allowed) +
+                               " (allowed: " + joined(allowed) + ")");
+    }
+  }
+  for (const std::string& key : required) {
+    if (fields.find(key) == nullptr) {
+      fail(at(node), "missing key '" + key + "' in " + what);
+    }
+  }
+  return fields;
+}
+
+std::vector<YAML::Node> YamlReader::list(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsSequence()) wrong_type(node, what, "a list");
+  return {node.begin(), node.end()};
+}
+
+std::vector<YAML::Node> YamlReader::list_or_one(const YAML::Node& node) const {
+  if (node.IsSequence()) return {node.begin(), node.end()};
+  return {node};
+}
+
+Sourced YamlReader::text(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsScalar()) wrong_type(node, what, "a text or number");
+  Sourced result{node.Scalar(), at(node)};
+  const char first = character_at(node);
+  if (node.Tag() == "!" && (first == '"' || first == '\'')) ++result.at.column;
+  return result;
+}
+
+int64_t YamlReader::integer(const YAML::Node& node, const std::string& what) const {
+  const Sourced source = text(node, what);
+  int64_t value = 0;
+  const char* end = source.text.data() + source.text.size();
+  const auto parsed = std::from_chars(source.text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) wrong_type(node, what, "an integer");
+  return value;
+}
+
+bool YamlReader::boolean(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsScalar()) wrong_type(node, what, "true or false");
+  if (node.Scalar() == "true") return true;
+  if (node.Scalar() == "false") return false;
+  wrong_type(node, what, "true or false");
+}
+
+Sourced YamlReader::block(const YAML::Node& node, const std::string& what) const {
+  Sourced result = text(node, what);
+  const char first = node.Tag() == "!" ? character_at(node) : ' ';
+  if (first == '>') {
+    fail(at(node), what + ": '>' joins lines; use '|', which keeps them");
+  }
+  if (first == '|') result.at = {file_, result.at.line + 1, 1};
+  return result;
+}
+
+}  // namespace kbench

@@ -1,0 +1,72 @@
+// Strict access to a YAML document: whatever is not asked for, or not of the kind asked for, is an
+// error with its place.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+
+namespace kbench {
+
+/// One "key: value" of a map.
+struct YamlEntry {
+  std::string key;
+  Location at;  ///< of the key
+  YAML::Node value;
+};
+
+/// A map whose keys have been checked.
+class YamlFields {
+ public:
+  YamlFields(std::vector<YamlEntry> entries, Location at)
+      : entries_(std::move(entries)), at_(std::move(at)) {}
+  /// The entry, or null when the key is not there.
+  const YamlEntry* find(const std::string& key) const;
+  const Location& at() const { return at_; }
+
+ private:
+  std::vector<YamlEntry> entries_;
+  Location at_;
+};
+
+/// One parsed document. `what` in the calls below names the thing read, for messages: "a step".
+class YamlReader {
+ public:
+  /// Throws kParse when the text is not exactly one YAML document.
+  YamlReader(const std::string& text, std::string file);
+
+  const YAML::Node& root() const { return root_; }
+  Location at(const YAML::Node& node) const;
+
+  /// The entries of a map in order; duplicate keys are errors.
+  std::vector<YamlEntry> entries(const YAML::Node& node, const std::string& what) const;
+  /// A map with no keys but these, all of the required ones among them.
+  YamlFields fields(const YAML::Node& node, const std::string& what,
+                    const std::vector<std::string>& allowed,
+                    const std::vector<std::string>& required = {}) const;
+  std::vector<YAML::Node> list(const YAML::Node& node, const std::string& what) const;
+  /// A list's items, or the one item that stands in a list's place.
+  std::vector<YAML::Node> list_or_one(const YAML::Node& node) const;
+  Sourced text(const YAML::Node& node, const std::string& what) const;
+  int64_t integer(const YAML::Node& node, const std::string& what) const;
+  bool boolean(const YAML::Node& node, const std::string& what) const;
+  /// A text of several lines, "at" being where its own first line begins: the line after "|".
+  Sourced block(const YAML::Node& node, const std::string& what) const;
+
+ private:
+  char character_at(const YAML::Node& node) const;
+  [[noreturn]] void wrong_type(const YAML::Node& node, const std::string& what,
+                               const std::string& expected) const;
+
+  std::string file_;
+  std::vector<std::string> lines_;
+  YAML::Node root_;
+};
+
+}  // namespace kbench

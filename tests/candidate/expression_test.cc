@@ -1,0 +1,221 @@
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "tests/candidate/support.h"
+
+namespace kbench {
+namespace {
+
+using testing_support::expect_error;
+
+const std::map<std::string, double> kNames = {
+    {"height", 65}, {"width", 33}, {"TILE", 16}, {"slope", 0.25}, {"pad_0", -3}};
+
+int64_t eval(const std::string& text) {
+  return evaluate_integer({text, {"f.yaml", 7, 10}}, kNames);
+}
+
+TEST(Expression, ComputesWithIntegers) {
+  const std::pair<const char*, int64_t> cases[] = {
+      {"16", 16},
+      {"-4", -4},
+      {"+3 - -2", 5},
+      {"2 + 3 * 4", 14},
+      {"(2 + 3) * 4", 20},
+      {"10 - 3 - 2", 5},
+      {"100 / 10 / 5", 2},
+      {"7 / 2", 3},
+      {"-7 / 2", -4},
+      {"7 / -2", -4},
+      {"-7 % 3", 2},
+      {"7 % -3", -2},
+      {"height - width + 1", 33},
+      {"ceil_div(height, TILE)", 5},
+      {"ceil_div(-7, 2)", -3},
+      {"align(height, TILE)", 80},
+      {"pow2(65)", 128},
+      {"pow2(64)", 64},
+      {"pow2(1)", 1},
+      {"min(height, width) + max(height, width)", 98},
+      {"(height > width) * 5 + (height <= width)", 5},
+      {"(3 == 3) + (3 != 3) + (3 >= 4) + (3 < 4)", 2},
+      {"pad_0*pad_0", 9},
+      {"9007199254740991", 9007199254740991},
+      {"9007199254740991 / 2 * 2", 9007199254740990},
+      {"1e3", 1000},
+  };
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(eval(text), expected) << text;
+  }
+}
+
+TEST(Expression, SaysWhereItIsWrong) {
+  expect_error([] { eval("height + widht"); }, 7, 19, "unknown name 'widht'");
+  expect_error([] { eval("heigth"); }, 7, 10, "did you mean 'height'?");
+  expect_error([] { eval("1 / 0"); }, 7, 10, "divides by zero");
+  expect_error([] { eval("height % (width - 33)"); }, 7, 10, "divides by zero");
+  expect_error([] { eval("ceil_div(1, 0)"); }, 7, 10, "divides by zero");
+  expect_error([] { eval("0.5"); }, 7, 10, "must be an integer, but is 0.5");
+  expect_error([] { eval("slope * 2"); }, 7, 10, "is not an integer");
+  expect_error([] { eval("pow2(0)"); }, 7, 10, "pow2");
+  expect_error([] { eval("9007199254740992"); }, 7, 10, "must be an integer");
+  expect_error([] { eval("4294967296 * 4294967296"); }, 7, 10, "2^53");
+  expect_error([] { eval("9007199254740991 + 1 - 1"); }, 7, 10, "2^53");
+  expect_error([] { eval(""); }, 7, 10, "empty");
+  expect_error([] { eval("  "); }, 7, 10, "empty");
+  expect_error([] { eval("1; 2"); }, 7, 11, "';' cannot stand in an expression");
+  expect_error([] { eval("a ? 1 : 2"); }, 7, 12, "'?' cannot stand");
+  expect_error([] { eval(std::string(2000, '1')); }, 7, 10, "longer than");
+  for (const char* text :
+       {"1 +", "* 2", "(1", "1)", "1 2", "min(1)", "min(1, 2, 3)", "1, 2", "a = 3", "height(2)",
+        "1 =< 2", "0x10", "1..2", "()", "min", "2 ** 3", "1 && 1"}) {
+    EXPECT_THROW(eval(text), Error) << text;
+  }
+}
+
+TEST(Expression, RealsDivideAsReals) {
+  const auto real = [](const std::string& text) { return evaluate_real({text, {}}, kNames); };
+  EXPECT_EQ(real("1.0 / 4"), 0.25);
+  EXPECT_EQ(real("slope * 3"), 0.75);
+  EXPECT_EQ(real("1e-05"), 1e-05);
+  EXPECT_EQ(real("5.5 % 2"), 1.5);
+  EXPECT_THROW(real("1 / (slope - 0.25)"), Error);
+  EXPECT_THROW(real("1e308 * 10"), Error);
+}
+
+TEST(Expression, NamesListsByElement) {
+  const Variables variables = {
+      {"n", int64_t{4}}, {"alpha", 0.5}, {"bias_shape", std::vector<int64_t>{16, 1, 1}}};
+  const std::map<std::string, double> expected = {
+      {"n", 4}, {"alpha", 0.5}, {"bias_shape_0", 16}, {"bias_shape_1", 1}, {"bias_shape_2", 1}};
+  EXPECT_EQ(expression_names(variables), expected);
+}
+
+/// A random expression with its value by C++ integers, or nothing where it divides by zero or
+/// leaves the exact range.
+struct Sample {
+  std::string text;
+  std::optional<__int128> value;
+};
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Sample make(int depth) {
+    if (depth == 0 || pick(5) == 0) {
+      if (pick(2) == 0) {
+        const auto& [name, value] =
+            *std::next(names_.begin(), pick(static_cast<int>(names_.size())));
+        return {name, static_cast<__int128>(value)};
+      }
+      const int64_t value = pick(3) == 0 ? pick(3) : pick(1 << 20);
+      return {std::to_string(value), value};
+    }
+    if (pick(8) == 0) {
+      const Sample inner = make(depth - 1);
+      Sample result{"(-" + wrapped(inner) + ")", inner.value};
+      if (result.value) result.value = -*result.value;
+      return result;
+    }
+    return binary(make(depth - 1), make(depth - 1));
+  }
+
+  const std::map<std::string, double>& names() const { return names_; }
+
+ private:
+  static std::string wrapped(const Sample& s) { return "(" + s.text + ")"; }
+
+  static __int128 floor_div(__int128 a, __int128 b) {
+    const __int128 quotient = a / b;
+    return quotient - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0);
+  }
+
+  Sample binary(const Sample& a, const Sample& b) {
+    static const char* const kOperators[] = {"+", "-", "*", "/", "%", "<", "==", ">="};
+    static const char* const kFunctions[] = {"min", "max", "ceil_div", "align"};
+    const int which = pick(12);
+    const std::string text =
+        which < 8 ? wrapped(a) + " " + kOperators[which] + " " + wrapped(b)
+                  : std::string(kFunctions[which - 8]) + "(" + a.text + ", " + b.text + ")";
+    if (!a.value || !b.value) return {text, std::nullopt};
+    return {text, exact(which, *a.value, *b.value)};
+  }
+
+  static std::optional<__int128> exact(int which, __int128 x, __int128 y) {
+    const bool divides = which == 3 || which == 4 || which == 10 || which == 11;
+    if (divides && y == 0) return std::nullopt;
+    __int128 result = 0;
+    switch (which) {
+      case 0:
+        result = x + y;
+        break;
+      case 1:
+        result = x - y;
+        break;
+      case 2:
+        result = x * y;
+        break;
+      case 3:
+        result = floor_div(x, y);
+        break;
+      case 4:
+        result = x - floor_div(x, y) * y;
+        break;
+      case 5:
+        result = x < y;
+        break;
+      case 6:
+        result = x == y;
+        break;
+      case 7:
+        result = x >= y;
+        break;
+      case 8:
+        result = x < y ? x : y;
+        break;
+      case 9:
+        result = x > y ? x : y;
+        break;
+      case 10:
+        result = -floor_div(-x, y);
+        break;
+      case 11:
+        result = -floor_div(-x, y) * y;
+        break;
+    }
+    const __int128 limit = __int128{1} << 53;
+    if (result >= limit || result <= -limit) return std::nullopt;
+    return result;
+  }
+
+  int pick(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+
+  std::mt19937 random_;
+  std::map<std::string, double> names_ = {{"batch_size", 16}, {"height", 4095}, {"x_0", -7}};
+};
+
+TEST(Expression, AgreesWithCppIntegersOnRandomExpressions) {
+  Generator generator(20240517);
+  int valued = 0, refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Sample sample = generator.make(4);
+    if (sample.text.size() > 1000) continue;
+    if (sample.value) {
+      ++valued;
+      ASSERT_EQ(evaluate_integer({sample.text, {}}, generator.names()),
+                static_cast<int64_t>(*sample.value))
+          << sample.text;
+    } else {
+      ++refused;
+      ASSERT_THROW(evaluate_integer({sample.text, {}}, generator.names()), Error) << sample.text;
+    }
+  }
+  EXPECT_GT(valued, 1000);
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace kbench

@@ -1,0 +1,43 @@
+// docs/candidate-format.md promises that its worked example works: take it out and resolve it.
+#include "tests/candidate/format_doc.h"
+
+#include "kbench/task.h"
+#include "tests/candidate/support.h"
+
+namespace kbench {
+namespace {
+
+using testing_support::documented_files;
+using testing_support::file_text;
+using testing_support::ScratchFolder;
+
+TEST(FormatDocument, WorkedExampleResolvesAtEveryPreset) {
+  const auto blocks = documented_files(KBENCH_FORMAT_DOC);
+  ASSERT_TRUE(blocks.contains("candidate.yaml"));
+  ASSERT_GE(blocks.size(), 2u);
+  ScratchFolder folder;
+  for (const auto& [name, text] : blocks) folder.write(name, text);
+  const Candidate candidate = load_candidate(folder.path());
+  const Task& task = find_task(candidate.task);
+  for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+    const auto graph = build_graph(task, preset);
+    EXPECT_FALSE(resolve(candidate, *graph).dispatch.empty());
+  }
+}
+
+TEST(FormatDocument, NamesEveryKeyAndFunction) {
+  const std::string text = file_text(KBENCH_FORMAT_DOC);
+  for (const char* word : {"kbench",    "task",          "name",     "author", "description",
+                           "constants", "kernels",       "temps",    "setup",  "dispatch",
+                           "file",      "source",        "language", "entry",  "specialization",
+                           "optimize",  "subgroup_size", "dtype",    "shape",  "kernel",
+                           "bind",      "push",          "groups",   "op",     "in",
+                           "out",       "attributes",    "u32",      "i32",    "f32",
+                           "u64",       "address",       "min",      "max",    "ceil_div",
+                           "align",     "pow2",          "glsl",     "hlsl"}) {
+    EXPECT_NE(text.find("`" + std::string(word)), std::string::npos) << word;
+  }
+}
+
+}  // namespace
+}  // namespace kbench
