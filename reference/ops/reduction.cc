@@ -1,0 +1,123 @@
+#include "reference/ops/reduction.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "reference/parallel.h"
+#include "reference/simd/kernels.h"
+
+namespace kbench::reference {
+namespace {
+
+/// Calls body(x offset, y offset, columns) for blocks of columns, in parallel; the y offset is that
+/// of the block's first element in [outer, inner].
+template <class Body>
+void for_column_blocks(const Axis& axis, const Body& body) {
+  const int64_t blocks = (axis.inner + kColumnBlock - 1) / kColumnBlock;
+  const int64_t work = axis.n * std::min(axis.inner, kColumnBlock);
+  parallel_for(axis.outer * blocks, grain_of(work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t outer = i / blocks, column = i % blocks * kColumnBlock;
+      body(outer * axis.n * axis.inner + column, outer * axis.inner + column,
+           std::min(kColumnBlock, axis.inner - column));
+    }
+  });
+}
+
+template <class T>
+double long_sum(const T* x, int64_t n) {
+  constexpr int64_t kPiece = 1 << 16;
+  std::vector<double> parts((n + kPiece - 1) / kPiece);
+  parallel_for(static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      parts[i] = kernels<T>().sum(x + i * kPiece, std::min(kPiece, n - i * kPiece));
+    }
+  });
+  return kernels<double>().sum(parts.data(), static_cast<int64_t>(parts.size()));
+}
+
+}  // namespace
+
+Axis axis_of(const Shape& shape, int64_t axis) {
+  Axis result;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i) {
+    (i < axis ? result.outer : i == axis ? result.n : result.inner) *= shape[i];
+  }
+  return result;
+}
+
+template <class T>
+void sum(const T* x, const Axis& axis, double scale, T* y) {
+  if (axis.inner > 1) {
+    for_column_blocks(axis, [&](int64_t from, int64_t to, int64_t columns) {
+      double sums[kColumnBlock];
+      kernels<T>().sum_columns(x + from, axis.n, axis.inner, columns, sums);
+      for (int64_t c = 0; c < columns; ++c) y[to + c] = static_cast<T>(sums[c] * scale);
+    });
+  } else if (axis.outer < thread_count()) {
+    for (int64_t i = 0; i < axis.outer; ++i) {
+      y[i] = static_cast<T>(long_sum(x + i * axis.n, axis.n) * scale);
+    }
+  } else {
+    parallel_for(axis.outer, grain_of(axis.n), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = static_cast<T>(kernels<T>().sum(x + i * axis.n, axis.n) * scale);
+      }
+    });
+  }
+}
+
+template <class T>
+void argmax(const T* x, const Axis& axis, int64_t* y) {
+  if (axis.inner > 1) {
+    return for_column_blocks(axis, [&](int64_t from, int64_t to, int64_t columns) {
+      kernels<T>().argmax_columns(x + from, axis.n, axis.inner, columns, y + to);
+    });
+  }
+  parallel_for(axis.outer, grain_of(axis.n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      y[i] = kernels<T>().argmax(x + i * axis.n, axis.n).index;
+    }
+  });
+}
+
+template <class T>
+void cumsum(const T* x, const Axis& axis, T* y) {
+  if (axis.inner > 1) {
+    return for_column_blocks(axis, [&](int64_t from, int64_t, int64_t columns) {
+      kernels<T>().cumsum_columns(x + from, y + from, axis.n, axis.inner, columns);
+    });
+  }
+  parallel_for(axis.outer, grain_of(axis.n), [&](int64_t begin, int64_t end) {
+    kernels<T>().cumsum(x + begin * axis.n, y + begin * axis.n, end - begin, axis.n, axis.n);
+  });
+}
+
+template <class T>
+void softmax(const T* x, const Axis& axis, T* y) {
+  constexpr int64_t kExpWork = 8;
+  if (axis.inner > 1) {
+    return for_column_blocks(axis, [&](int64_t from, int64_t, int64_t columns) {
+      kernels<T>().softmax_columns(x + from, y + from, axis.n, axis.inner, columns);
+    });
+  }
+  parallel_for(axis.outer, grain_of(kExpWork * axis.n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T max;
+      T* row = y + i * axis.n;
+      const double total = kernels<T>().exp_sum(x + i * axis.n, axis.n, &max, row);
+      kernels<T>().unary(Unary::mul, static_cast<T>(1 / total), row, row, axis.n);
+    }
+  });
+}
+
+#define KBENCH_INSTANTIATE(T)                               \
+  template void sum<T>(const T*, const Axis&, double, T*);  \
+  template void argmax<T>(const T*, const Axis&, int64_t*); \
+  template void cumsum<T>(const T*, const Axis&, T*);       \
+  template void softmax<T>(const T*, const Axis&, T*);
+KBENCH_INSTANTIATE(float)
+KBENCH_INSTANTIATE(double)
+#undef KBENCH_INSTANTIATE
+
+}  // namespace kbench::reference

@@ -1,0 +1,2 @@
+#define KBENCH_ISA avx2
+#include "reference/simd/table.h"

@@ -1,0 +1,2 @@
+#define KBENCH_ISA avx512
+#include "reference/simd/table.h"

@@ -1,0 +1,115 @@
+// Kernels down columns: a dimension that is not the last one. Each keeps one running value a column
+// in a small array, and passes over the rows in order.
+#pragma once
+
+#include "reference/simd/kernels.h"
+#include "reference/simd/math.h"
+#include "reference/simd/rows.h"
+#include "reference/simd/vector.h"
+
+namespace kbench::reference::KBENCH_ISA {
+
+/// Columns [c, c + vectors * lanes). Four rows are added in T before they meet the sum in double,
+/// as in a row's sum.
+template <int vectors, class T>
+inline void sum_block(const T* x, int64_t n, int64_t stride, double* sums) {
+  constexpr int kLanes = Lanes<T>::count, kParts = sizeof(double) / sizeof(T), kAhead = 12;
+  Vector<double> sum[vectors * kParts] = {};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const T* row = x + i * stride;
+    for (int j = 0; j < vectors; ++j, row += kLanes) {
+      // Rows far apart defeat the hardware's prefetcher.
+      for (int r = 0; r < 4; ++r) __builtin_prefetch(row + (r + kAhead) * stride);
+      add_lanes(
+          (load(row) + load(row + stride)) + (load(row + 2 * stride) + load(row + 3 * stride)),
+          sum + j * kParts);
+    }
+  }
+  for (; i < n; ++i) {
+    for (int j = 0; j < vectors; ++j)
+      add_lanes(load(x + i * stride + j * kLanes), sum + j * kParts);
+  }
+  for (int j = 0; j < vectors * kParts; ++j) store(sums + j * kDoubles, sum[j]);
+}
+
+template <class T>
+void sum_columns(const T* x, int64_t n, int64_t stride, int64_t cols, double* sums) {
+  constexpr int kLanes = Lanes<T>::count, kWide = 4;
+  int64_t c = 0;
+  for (; c + kWide * kLanes <= cols; c += kWide * kLanes)
+    sum_block<kWide>(x + c, n, stride, sums + c);
+  for (; c + kLanes <= cols; c += kLanes) sum_block<1>(x + c, n, stride, sums + c);
+  for (; c < cols; ++c) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[i * stride + c];
+    sums[c] = sum;
+  }
+}
+
+/// Index type as wide as T, so that values and indices fill vectors of equal lanes.
+template <class T>
+struct IndexOf;
+template <>
+struct IndexOf<float> {
+  using type = int32_t;
+};
+template <>
+struct IndexOf<double> {
+  using type = int64_t;
+};
+
+template <class T>
+void argmax_columns(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index) {
+  using Index = typename IndexOf<T>::type;
+  T best[kColumnBlock];
+  Index at[kColumnBlock] = {};
+  for (int64_t c = 0; c < cols; ++c) best[c] = x[c];
+  for (int64_t i = 1; i < n; ++i) {
+    const T* row = x + i * stride;
+    for (int64_t c = 0; c < cols; ++c) {
+      const T v = row[c], b = best[c];
+      const bool take = (v > b) | ((v != v) & (b == b));
+      at[c] = take ? static_cast<Index>(i) : at[c];
+      best[c] = take ? v : b;
+    }
+  }
+  for (int64_t c = 0; c < cols; ++c) index[c] = at[c];
+}
+
+template <class T>
+void cumsum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t cols) {
+  double sum[kColumnBlock] = {};
+  for (int64_t i = 0; i < n; ++i) {
+#pragma GCC ivdep
+    for (int64_t c = 0; c < cols; ++c) {
+      sum[c] += x[i * stride + c];
+      y[i * stride + c] = static_cast<T>(sum[c]);
+    }
+  }
+}
+
+template <class T>
+void softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t cols) {
+  T max[kColumnBlock];
+  double sum[kColumnBlock] = {};
+  T scale[kColumnBlock];
+  for (int64_t c = 0; c < cols; ++c) max[c] = x[c];
+  for (int64_t i = 1; i < n; ++i) {
+    for (int64_t c = 0; c < cols; ++c) {
+      max[c] = x[i * stride + c] > max[c] ? x[i * stride + c] : max[c];
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+#pragma GCC ivdep
+    for (int64_t c = 0; c < cols; ++c) y[i * stride + c] = exp(x[i * stride + c] - max[c]);
+    for (int64_t c = 0; c < cols; ++c) sum[c] += y[i * stride + c];
+  }
+  for (int64_t c = 0; c < cols; ++c) scale[c] = static_cast<T>(1 / sum[c]);
+  for (int64_t i = 0; i < n; ++i) {
+#pragma GCC ivdep
+    for (int64_t c = 0; c < cols; ++c) y[i * stride + c] *= scale[c];
+  }
+}
+
+}  // namespace kbench::reference::KBENCH_ISA

@@ -1,0 +1,109 @@
+// The inner loops of the reference, compiled once for each instruction set and picked at run time.
+// They know nothing of tensors or threads: pointers, counts and strides in elements.
+#pragma once
+
+#include <stdint.h>
+
+namespace kbench::reference {
+
+enum class Unary {
+  relu,
+  leaky_relu,
+  sigmoid,
+  gelu,
+  square,
+  sqrt,
+  exp,
+  log,
+  erf,
+  tanh,
+  add,
+  sub,
+  mul,
+  div
+};
+enum class Binary { add, sub, mul, div };
+
+/// Count, mean and sum of squared deviations.
+struct Moments {
+  double count = 0, mean = 0, m2 = 0;
+};
+
+/// A value and where it was found.
+template <class T>
+struct Found {
+  T value;
+  int64_t index;
+};
+
+/// Elements that stand together in one array and shall in another.
+struct Run {
+  int64_t from, to, count;
+};
+
+/// The row length that column kernels take at most: their state stays in the first-level cache.
+constexpr int64_t kColumnBlock = 64;
+
+template <class T>
+struct Kernels {
+  // --- elementwise; y may be an input ------------------------------------------------------------
+  /// y[i] = op(x[i]); `value` is the operator's number (slope, addend ...).
+  void (*unary)(Unary op, T value, const T* x, T* y, int64_t n);
+  void (*binary)(Binary op, const T* a, const T* b, T* y, int64_t n);
+  void (*binary_right)(Binary op, const T* a, T b, T* y, int64_t n);  ///< op(a[i], b)
+  void (*binary_left)(Binary op, T a, const T* b, T* y, int64_t n);   ///< op(a, b[i])
+  /// y[i] = (x[i] - mean) * scale + shift
+  void (*affine)(const T* x, T mean, T scale, T shift, T* y, int64_t n);
+  /// y[i] = (x[i] - mean) * scale * weight[i] + bias[i]
+  void (*affine_each)(const T* x, T mean, T scale, const T* weight, const T* bias, T* y, int64_t n);
+
+  // --- contiguous rows ---------------------------------------------------------------------------
+  double (*sum)(const T* x, int64_t n);  ///< accumulated in double
+  Moments (*moments)(const T* x, int64_t n);
+  T (*dot)(const T* a, const T* b, int64_t n);
+  Found<T> (*argmax)(const T* x, int64_t n);  ///< first of equals; the first NaN is largest
+  /// sum of exp(x[i] - max x), the maximum left in *max; the terms in y where it is not null.
+  double (*exp_sum)(const T* x, int64_t n, T* max, T* y);
+  /// Running sums of `rows` rows, `stride` apart, accumulated in double.
+  void (*cumsum)(const T* x, T* y, int64_t rows, int64_t stride, int64_t n);
+
+  // --- columns: n rows `stride` apart, of cols <= kColumnBlock elements
+  // ----------------------------
+  void (*sum_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, double* sums);
+  void (*argmax_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index);
+  void (*cumsum_columns)(const T* x, T* y, int64_t n, int64_t stride, int64_t cols);
+  void (*softmax_columns)(const T* x, T* y, int64_t n, int64_t stride, int64_t cols);
+
+  // --- windows -----------------------------------------------------------------------------------
+  /// y[i] = max(y[i], x[i * stride]), NaN winning.
+  void (*max_strided)(const T* x, int64_t stride, T* y, int64_t n);
+  /// y[i] = x[i * stride]
+  void (*copy_strided)(const T* x, int64_t stride, T* y, int64_t n);
+  /// Copies runs in whole vectors: up to kRunSlack elements more than asked for are read and
+  /// written, so runs must be in ascending order of `to`.
+  void (*copy_runs)(const T* x, const Run* runs, int64_t count, T* y);
+
+  // --- matrix product ----------------------------------------------------------------------------
+  int vector_bytes, tile_rows, tile_cols;
+  /// c[i, j] = start + sum over k of a[k * tile_rows + i] * b[k * ldb + j], one tile; start is
+  /// bias[i], or c[i, j] where bias is null.
+  void (*tile)(int64_t depth, const T* a, const T* b, int64_t ldb, const T* bias, T* c,
+               int64_t ldc);
+};
+
+/// What copy_runs may touch past a run's end.
+constexpr int64_t kRunSlack = 16;
+
+/// The fastest set this processor runs. Defined for float and double.
+template <class T>
+const Kernels<T>& kernels();
+/// Every set this processor runs, the portable one first, for tests.
+template <class T>
+struct KernelSet {
+  const char* name;
+  const Kernels<T>* kernels;
+};
+template <class T>
+int kernel_sets(KernelSet<T> (&sets)[3]);
+
+}  // namespace kbench::reference

@@ -1,0 +1,2 @@
+#define KBENCH_ISA portable
+#include "reference/simd/table.h"

@@ -1,0 +1,107 @@
+#include "reference/ops/norm.h"
+
+#include "kbench/error.h"
+#include "reference/ops/loss.h"
+#include "tests/reference/arrays.h"
+
+namespace kbench::reference {
+namespace {
+
+template <class T>
+class Norm : public ::testing::Test {};
+TYPED_TEST_SUITE(Norm, RealTypes);
+
+constexpr double kEps = 1e-3;
+
+/// Normalises the elements that `indices` lists, in place.
+void normalize(std::vector<double>& x, const std::vector<int64_t>& indices) {
+  const auto n = static_cast<long double>(indices.size());
+  long double mean = 0, variance = 0;
+  for (int64_t i : indices) mean += x[i] / n;
+  for (int64_t i : indices) variance += (x[i] - mean) * (x[i] - mean) / n;
+  for (int64_t i : indices) {
+    x[i] =
+        static_cast<double>((x[i] - mean) / std::sqrt(variance + static_cast<long double>(kEps)));
+  }
+}
+
+TYPED_TEST(Norm, BatchNormUsesBiasedStatisticsOfEachChannel) {
+  using T = TypeParam;
+  struct Case {
+    int64_t batch, channels, inner;
+  };
+  for (const auto& [batch, channels, inner] :
+       {Case{5, 37, 1}, Case{3, 19, 7}, Case{2, 5, 131}, Case{7, 3, 9001}}) {
+    auto x = random_array<T>(batch * channels * inner, 1);
+    for (T& v : x) v = v * 2 + 5;
+    const auto weight = random_array<T>(channels, 2), bias = random_array<T>(channels, 3);
+    std::vector<double> truth(x.begin(), x.end());
+    for (int64_t c = 0; c < channels; ++c) {
+      std::vector<int64_t> indices;
+      for (int64_t b = 0; b < batch; ++b) {
+        for (int64_t s = 0; s < inner; ++s) indices.push_back((b * channels + c) * inner + s);
+      }
+      normalize(truth, indices);
+    }
+    std::vector<T> y(x.size());
+    batch_norm<T>(x.data(), batch, channels, inner, nullptr, nullptr, kEps, y.data());
+    expect_close(y, truth, 8);
+    for (size_t i = 0; i < truth.size(); ++i) {
+      const int64_t c = static_cast<int64_t>(i) / inner % channels;
+      truth[i] = truth[i] * weight[c] + bias[c];
+    }
+    batch_norm<T>(x.data(), batch, channels, inner, weight.data(), bias.data(), kEps, x.data());
+    expect_close(x, truth, 8);  // in place
+  }
+}
+
+TYPED_TEST(Norm, LayerNormUsesBiasedStatisticsOfEachRow) {
+  using T = TypeParam;
+  for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{7, 5}, {1, 70001}, {3, 300007}}) {
+    auto x = random_array<T>(rows * n, 1);
+    const auto weight = random_array<T>(n, 2), bias = random_array<T>(n, 3);
+    std::vector<double> truth(x.begin(), x.end());
+    for (int64_t r = 0; r < rows; ++r) {
+      std::vector<int64_t> indices(n);
+      for (int64_t i = 0; i < n; ++i) indices[i] = r * n + i;
+      normalize(truth, indices);
+    }
+    std::vector<T> y(x.size());
+    layer_norm<T>(x.data(), rows, n, nullptr, nullptr, kEps, y.data());
+    expect_close(y, truth, 8);
+    for (size_t i = 0; i < truth.size(); ++i) truth[i] = truth[i] * weight[i % n] + bias[i % n];
+    layer_norm<T>(x.data(), rows, n, weight.data(), bias.data(), kEps, x.data());
+    expect_close(x, truth, 8);
+  }
+}
+
+TYPED_TEST(Norm, VarianceSurvivesALargeMean) {
+  // Exact in T: 4096 + {0, 1} alternating has variance 1/4; a sum of squares in T would lose it.
+  std::vector<TypeParam> x(10000), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<TypeParam>(4096 + i % 2);
+  layer_norm<TypeParam>(x.data(), 1, x.size(), nullptr, nullptr, 0, y.data());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], i % 2 ? 1 : -1, 1e-3);
+}
+
+TYPED_TEST(Norm, CrossEntropyIsTheMeanOverRows) {
+  using T = TypeParam;
+  for (int64_t classes : {3, 10, 41, 1003}) {
+    constexpr int64_t kRows = 301;
+    const auto x = random_array<T>(kRows * classes);
+    std::vector<int64_t> target(kRows);
+    double truth = 0;
+    for (int64_t i = 0; i < kRows; ++i) {
+      target[i] = i * 7 % classes;
+      double sum = 0;
+      for (int64_t j = 0; j < classes; ++j) sum += std::exp(double(x[i * classes + j]));
+      truth += (std::log(sum) - x[i * classes + target[i]]) / kRows;
+    }
+    expect_close<T>({cross_entropy<T>(x.data(), target.data(), kRows, classes)}, {truth}, 4);
+  }
+  const int64_t beyond[] = {0, 3};
+  const TypeParam x[6] = {};
+  EXPECT_THROW(cross_entropy<TypeParam>(x, beyond, 2, 3), Error);
+}
+
+}  // namespace
+}  // namespace kbench::reference

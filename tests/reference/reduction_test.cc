@@ -1,0 +1,161 @@
+#include "reference/ops/reduction.h"
+
+#include "tests/reference/arrays.h"
+
+namespace kbench::reference {
+namespace {
+
+template <class T>
+class Reduction : public ::testing::Test {};
+TYPED_TEST_SUITE(Reduction, RealTypes);
+
+// Last, first and middle dimensions; inner extents around a column block's edges.
+const Axis kAxes[] = {{5, 37, 1},  {1, 9001, 1}, {3, 200003, 1}, {1, 13, 7},
+                      {3, 21, 63}, {2, 19, 65},  {3, 5, 131},    {7, 1, 3}};
+
+template <class T, class F>
+void for_lines(const std::vector<T>& x, const Axis& axis, F f) {
+  for (int64_t o = 0; o < axis.outer; ++o) {
+    for (int64_t i = 0; i < axis.inner; ++i) {
+      f(o * axis.inner + i,
+        [&, o, i](int64_t j) { return static_cast<double>(x[(o * axis.n + j) * axis.inner + i]); });
+    }
+  }
+}
+
+template <class T>
+std::vector<T> data_of(const Axis& axis) {
+  return random_array<T>(axis.outer * axis.n * axis.inner);
+}
+
+TEST(AxisOf, SplitsAShapeAroundItsAxis) {
+  const Axis axis = axis_of({3, 5, 7, 11}, 1);
+  EXPECT_EQ(axis.outer, 3);
+  EXPECT_EQ(axis.n, 5);
+  EXPECT_EQ(axis.inner, 77);
+}
+
+TYPED_TEST(Reduction, SumsAlongAnyAxis) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    const auto x = data_of<T>(axis);
+    std::vector<T> y(axis.outer * axis.inner);
+    std::vector<double> truth(y.size());
+    sum<T>(x.data(), axis, 0.5, y.data());
+    double magnitude = 0;
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      long double exact = 0;
+      for (int64_t j = 0; j < axis.n; ++j) exact += element(j);
+      truth[at] = static_cast<double>(exact / 2);
+      magnitude = std::max(magnitude, std::abs(truth[at]));
+    });
+    // Additions of four elements round in T, each sum below 8 in size; their errors add like a
+    // walk's steps. In double the running sum rounds too, growing as a walk itself.
+    const double steps = std::sqrt(static_cast<double>(axis.n));
+    const double ulps = 4 + (sizeof(T) == 4 ? 8 * steps : steps * steps) / magnitude;
+    expect_close(y, truth, ulps);
+  }
+}
+
+TYPED_TEST(Reduction, SumOfSixteenMillionIsAccurate) {
+  std::vector<TypeParam> x(1 << 24, TypeParam(0.1));
+  TypeParam y;
+  sum<TypeParam>(x.data(), {1, 1 << 24, 1}, 1, &y);
+  // The accumulator is double for both: its 2^24 / 64 additions of one sign may drift by as much.
+  EXPECT_NEAR(y / (static_cast<double>(TypeParam(0.1)) * (1 << 24)), 1,
+              std::max<double>(2 * std::numeric_limits<TypeParam>::epsilon(), 6e-11));
+}
+
+TYPED_TEST(Reduction, ArgmaxFindsTheFirstLargest) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    auto x = data_of<T>(axis);
+    for (T& v : x) v = std::round(v);  // many ties
+    std::vector<int64_t> y(axis.outer * axis.inner);
+    argmax<T>(x.data(), axis, y.data());
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      int64_t best = 0;
+      for (int64_t j = 1; j < axis.n; ++j) {
+        if (element(j) > element(best)) best = j;
+      }
+      ASSERT_EQ(y[at], best);
+    });
+  }
+}
+
+TYPED_TEST(Reduction, ArgmaxTakesTheFirstNanForTheLargest) {
+  using T = TypeParam;
+  for (const Axis& axis : {Axis{3, 77, 1}, Axis{3, 29, 5}, Axis{1, 3, 1}}) {
+    auto x = data_of<T>(axis);
+    for (int64_t o = 0; o < axis.outer; ++o) {
+      for (int64_t i = 0; i < axis.inner; ++i) {
+        x[(o * axis.n + axis.n - 2) * axis.inner + i] = std::numeric_limits<T>::quiet_NaN();
+        x[(o * axis.n + axis.n - 1) * axis.inner + i] = std::numeric_limits<T>::quiet_NaN();
+      }
+    }
+    std::vector<int64_t> y(axis.outer * axis.inner);
+    argmax<T>(x.data(), axis, y.data());
+    for (int64_t at : y) EXPECT_EQ(at, axis.n - 2);
+  }
+}
+
+TYPED_TEST(Reduction, CumsumRunsAlongAnyAxis) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    const auto x = data_of<T>(axis);
+    std::vector<T> y(x.size()), in_place = x;
+    cumsum<T>(x.data(), axis, y.data());
+    cumsum<T>(in_place.data(), axis, in_place.data());
+    EXPECT_EQ(in_place, y);
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      double sum = 0;
+      for (int64_t j = 0; j < axis.n; ++j) {
+        sum += element(j);
+        const T got = y[(at / axis.inner * axis.n + j) * axis.inner + at % axis.inner];
+        ASSERT_EQ(got, static_cast<T>(sum));  // in double, rounded once
+      }
+    });
+  }
+}
+
+TYPED_TEST(Reduction, SoftmaxAlongAnyAxis) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    auto x = data_of<T>(axis);
+    for (T& v : x) v *= 20;
+    std::vector<T> y(x.size()), in_place = x;
+    std::vector<double> truth(x.size());
+    softmax<T>(x.data(), axis, y.data());
+    softmax<T>(in_place.data(), axis, in_place.data());
+    EXPECT_EQ(in_place, y);
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      double max = element(0);
+      long double sum = 0;
+      for (int64_t j = 0; j < axis.n; ++j) max = std::max(max, element(j));
+      for (int64_t j = 0; j < axis.n; ++j) sum += std::exp(element(j) - max);
+      for (int64_t j = 0; j < axis.n; ++j) {
+        truth[(at / axis.inner * axis.n + j) * axis.inner + at % axis.inner] =
+            static_cast<double>(std::exp(element(j) - max) / sum);
+      }
+    });
+    expect_close(y, truth, 8 + std::sqrt(sizeof(T) == 4 ? 0.0 : static_cast<double>(axis.n)));
+  }
+}
+
+TYPED_TEST(Reduction, SoftmaxGivesMaskedElementsZeroAndSpreadsNan) {
+  using T = TypeParam;
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  for (int64_t inner : {1, 2}) {
+    std::vector<T> x(5 * inner, T(1)), y(x.size());
+    std::fill_n(x.begin(), inner, -inf);
+    softmax<T>(x.data(), {1, 5, inner}, y.data());
+    EXPECT_EQ(y[0], T(0));
+    EXPECT_EQ(y[inner], T(0.25));
+    std::fill_n(x.begin(), inner, nan);
+    softmax<T>(x.data(), {1, 5, inner}, y.data());
+    for (T v : y) EXPECT_TRUE(std::isnan(v));
+  }
+}
+
+}  // namespace
+}  // namespace kbench::reference
