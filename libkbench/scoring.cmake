@@ -1,0 +1,12 @@
+kbench_room(scoring
+  SOURCES
+    src/compare.cc
+    src/golden.cc
+    src/golden_file.cc
+    src/leaderboard.cc
+    src/npy.cc
+    src/result.cc
+    src/result_file.cc
+    src/score.cc
+    src/verdict.cc
+  LIBRARIES nlohmann_json::nlohmann_json TBB::tbb zstd::libzstd_shared)

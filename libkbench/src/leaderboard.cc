@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "kbench/score.h"
+
+namespace kbench {
+namespace {
+
+using ResultsByTask = std::map<TaskId, Result>;
+
+std::string fast_name(double p) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, p).ptr;
+  return "fast_" + std::string(text, end);
+}
+
+std::vector<FastP> fast_all(std::span<const Result> results, std::span<const double> thresholds,
+                            int tasks) {
+  std::vector<FastP> scores;
+  for (double p : thresholds) scores.push_back(fast_p(results, p, tasks));
+  return scores;
+}
+
+LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
+                      const std::set<TaskId>& tasks, std::span<const double> thresholds) {
+  LeaderboardRow row;
+  row.set = set;
+  row.tasks = static_cast<int>(tasks.size());
+  std::vector<Result> all;
+  std::map<int, std::vector<Result>> by_level;
+  std::vector<double> speedups;
+  for (const TaskId& task : tasks) {
+    ++row.tasks_by_level[task.level];
+    const auto found = results.find(task);
+    if (found == results.end()) {
+      row.not_passed.emplace_back(task, Verdict::missing);
+      continue;
+    }
+    const Result& result = found->second;
+    row.software_device |= result.software_device;
+    if (!result.correct()) {
+      row.not_passed.emplace_back(task, result.verdict);
+      continue;
+    }
+    ++row.correct;
+    ++row.correct_by_level[task.level];
+    speedups.push_back(result.speedup.point);
+    all.push_back(result);
+    by_level[task.level].push_back(result);
+  }
+  row.median_speedup = median(speedups);
+  row.geomean_speedup = geometric_mean(speedups);
+  row.overall = fast_all(all, thresholds, row.tasks);
+  for (const auto& [level, count] : row.tasks_by_level) {
+    row.by_level[level] = fast_all(by_level[level], thresholds, count);
+  }
+  return row;
+}
+
+// --- the text table ------------------------------------------------------------------------------
+
+using Cells = std::vector<std::string>;
+
+std::string formatted(const char* format, double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string share(int part, int whole) {
+  return std::to_string(part) + "/" + std::to_string(whole);
+}
+
+void add_scores(Cells& cells, const std::vector<FastP>& scores) {
+  for (const FastP& score : scores) {
+    cells.push_back(formatted("%.3f", score.point()) + formatted(" (%.3f)", score.low()));
+  }
+}
+
+/// Columns padded to their widest cell: the first to the right, the others to the left.
+std::string aligned(const std::vector<Cells>& lines) {
+  std::vector<size_t> widths;
+  for (const Cells& cells : lines) {
+    widths.resize(std::max(widths.size(), cells.size()));
+    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string text;
+  for (const Cells& cells : lines) {
+    std::string line;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string padding(widths[i] - cells[i].size(), ' ');
+      line += i == 0 ? cells[i] + padding : "  " + padding + cells[i];
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+/// "simple: 2 not passed: wrong_values level1/3; does_not_fit level1/33 (not the candidate's
+/// fault)"
+std::string describe_failures(const LeaderboardRow& row) {
+  std::map<Verdict, std::string> tasks;
+  for (const auto& [task, verdict] : row.not_passed) {
+    std::string& list = tasks[verdict];
+    list += (list.empty() ? "" : ", ") + to_string(task);
+  }
+  std::string text = row.set + ": " + std::to_string(row.not_passed.size()) + " not passed";
+  const char* separator = ": ";
+  for (const auto& [verdict, list] : tasks) {
+    text += separator + std::string(name_of(verdict)) + ' ' + list;
+    if (!is_candidates_fault(verdict)) text += " (not the candidate's fault)";
+    separator = "; ";
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<FastP>& scores) {
+  auto json = nlohmann::ordered_json::array();
+  for (const FastP& score : scores) {
+    json.push_back({{"p", score.p},
+                    {"tasks", score.tasks},
+                    {"at_point", score.at_point},
+                    {"at_low", score.at_low},
+                    {"point", score.point()},
+                    {"low", score.low()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+int LeaderboardRow::correct_in_level(int level) const {
+  const auto found = correct_by_level.find(level);
+  return found == correct_by_level.end() ? 0 : found->second;
+}
+
+std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
+                                        std::span<const TaskId> tasks,
+                                        std::span<const double> thresholds) {
+  const std::set<TaskId> wanted(tasks.begin(), tasks.end());
+  std::map<std::string, ResultsByTask> sets;
+  for (const Result& result : results) {
+    if (wanted.contains(result.task)) sets[result.set][result.task] = result;
+  }
+  std::vector<LeaderboardRow> rows;
+  for (const auto& [set, by_task] : sets) {
+    rows.push_back(row_of(set, by_task, wanted, thresholds));
+  }
+
+  const auto first_from_one = std::ranges::find_if(thresholds, [](double p) { return p >= 1; });
+  const bool any_from_one = first_from_one != thresholds.end();
+  const ptrdiff_t column = any_from_one ? first_from_one - thresholds.begin()
+                                        : static_cast<ptrdiff_t>(thresholds.size()) - 1;
+  const auto rank = [&](const LeaderboardRow& row) {
+    const int fast = column < 0 ? row.correct : row.overall[static_cast<size_t>(column)].at_point;
+    return std::pair<int, double>(fast, row.geomean_speedup);
+  };
+  // Stable, so that equal rows stay in the order of their names.
+  std::ranges::stable_sort(rows, std::greater<>(), rank);
+  return rows;
+}
+
+std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
+  if (rows.empty()) return "no results\n";
+  Cells header = {"set", "correct"};
+  for (const FastP& score : rows.front().overall) header.push_back(fast_name(score.p) + " (low)");
+  header.insert(header.end(), {"median", "geomean"});
+  std::vector<Cells> lines = {header};
+  for (const LeaderboardRow& row : rows) {
+    Cells total = {row.set, share(row.correct, row.tasks)};
+    add_scores(total, row.overall);
+    total.push_back(formatted("%.2fx", row.median_speedup));
+    total.push_back(formatted("%.2fx", row.geomean_speedup));
+    lines.push_back(total);
+    for (const auto& [level, scores] : row.by_level) {
+      Cells cells = {"  L" + std::to_string(level),
+                     share(row.correct_in_level(level), row.tasks_by_level.at(level))};
+      add_scores(cells, scores);
+      lines.push_back(cells);
+    }
+  }
+  std::string text = aligned(lines);
+  for (const LeaderboardRow& row : rows) {
+    if (!row.not_passed.empty()) text += describe_failures(row) + '\n';
+  }
+  if (std::ranges::any_of(rows, &LeaderboardRow::software_device)) {
+    text += "Timed on a software device (a CPU): the speedups say nothing about a GPU.\n";
+  }
+  return text;
+}
+
+std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
+  auto json = nlohmann::ordered_json::array();
+  for (const LeaderboardRow& row : rows) {
+    nlohmann::ordered_json levels = nlohmann::ordered_json::object();
+    for (const auto& [level, scores] : row.by_level) {
+      levels[std::to_string(level)] = {{"tasks", row.tasks_by_level.at(level)},
+                                       {"correct", row.correct_in_level(level)},
+                                       {"fast_p", to_json(scores)}};
+    }
+    auto not_passed = nlohmann::ordered_json::array();
+    for (const auto& [task, verdict] : row.not_passed) {
+      not_passed.push_back({{"task", to_string(task)}, {"verdict", std::string(name_of(verdict))}});
+    }
+    json.push_back({{"set", row.set},
+                    {"tasks", row.tasks},
+                    {"correct", row.correct},
+                    {"fast_p", to_json(row.overall)},
+                    {"median_speedup", row.median_speedup},
+                    {"geomean_speedup", row.geomean_speedup},
+                    {"levels", levels},
+                    {"not_passed", not_passed},
+                    {"software_device", row.software_device}});
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace kbench

@@ -1,0 +1,78 @@
+#include "kbench/verdict.h"
+
+#include <string>
+
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+struct VerdictInfo {
+  Verdict verdict;
+  std::string_view name;
+  std::string_view sentence;
+};
+
+constexpr VerdictInfo kVerdicts[] = {
+    {Verdict::passed, "passed", "Every element of every timed sample was right."},
+    {Verdict::missing, "missing", "The set has no candidate for this task."},
+    {Verdict::invalid_candidate, "invalid_candidate",
+     "The candidate file is malformed, or does not fit the task's interface."},
+    {Verdict::compile_error, "compile_error", "A shader does not compile, or is not valid SPIR-V."},
+    {Verdict::unsupported, "unsupported",
+     "The candidate needs a feature or a limit that this device does not have."},
+    {Verdict::out_of_memory, "out_of_memory",
+     "The candidate's temporaries do not fit beside the task's own tensors."},
+    {Verdict::timeout, "timeout", "Compiling or running took longer than allowed."},
+    {Verdict::crashed, "crashed", "The worker process died while it handled the candidate."},
+    {Verdict::device_lost, "device_lost", "The device stopped answering while the candidate ran."},
+    {Verdict::not_written, "not_written", "No element of an output was written."},
+    {Verdict::partly_written, "partly_written", "Some elements of an output were never written."},
+    {Verdict::not_finite, "not_finite",
+     "An output holds NaN or infinity where the right value is finite."},
+    {Verdict::all_zero, "all_zero", "An output is zero throughout where it should not be."},
+    {Verdict::low_precision, "low_precision",
+     "Many elements are wrong by little: the arithmetic is below the task's precision."},
+    {Verdict::wrong_values, "wrong_values", "Some elements are outside the tolerance."},
+    {Verdict::input_modified, "input_modified",
+     "An input, a parameter or a result of the setup was written to."},
+    {Verdict::out_of_bounds, "out_of_bounds", "The candidate wrote outside a buffer."},
+    {Verdict::does_not_fit, "does_not_fit",
+     "The task's own tensors exceed this device's memory; no candidate could run it."},
+    {Verdict::harness_error, "harness_error",
+     "kbench, the driver or the machine failed; the candidate is not to blame."},
+};
+
+constexpr bool in_enum_order() {
+  int expected = 0;
+  for (const auto& info : kVerdicts) {
+    if (static_cast<int>(info.verdict) != expected++) return false;
+  }
+  return expected == static_cast<int>(Verdict::harness_error) + 1;
+}
+static_assert(in_enum_order());
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)].name; }
+
+Verdict verdict_from_name(std::string_view name) {
+  std::string known;
+  for (const auto& info : kVerdicts) {
+    if (info.name == name) return info.verdict;
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown verdict '" + std::string(name) + "'; known: " + known);
+}
+
+bool is_candidates_fault(Verdict verdict) {
+  return verdict != Verdict::passed && verdict != Verdict::does_not_fit &&
+         verdict != Verdict::harness_error;
+}
+
+std::string_view explain(Verdict verdict) {
+  return kVerdicts[static_cast<size_t>(verdict)].sentence;
+}
+
+}  // namespace kbench

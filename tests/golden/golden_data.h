@@ -1,0 +1,58 @@
+// The golden files that travel with the tests.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "kbench/error.h"
+#include "kbench/golden.h"
+#include "kbench/task.h"
+#include "kbench/variables.h"
+
+namespace kbench {
+
+/// The records of a preset, read once.
+inline const std::vector<GoldenRecord>& golden_records(Preset preset) {
+  const auto load = [](const char* name) {
+    return load_golden(std::string(KBENCH_GOLDEN_DIR "/") + name + ".json.zst");
+  };
+  switch (preset) {
+    case Preset::smoke: {
+      static const auto records = load("smoke");
+      return records;
+    }
+    case Preset::v0: {
+      static const auto records = load("v0");
+      return records;
+    }
+    default: {
+      static const auto records = load("v0.1");
+      return records;
+    }
+  }
+}
+
+inline const GoldenRecord& golden_record(Preset preset, TaskId task) {
+  const auto& records = golden_records(preset);
+  const auto found = std::ranges::find(records, task, &GoldenRecord::task);
+  if (found == records.end()) {
+    throw Error(ErrorCode::kNotFound, "no golden record for " + to_string(task));
+  }
+  return *found;
+}
+
+/// How GoogleTest prints a task.
+inline void PrintTo(const Task& task, std::ostream* out) { *out << to_string(task.id); }
+
+/// A parameterised test's name for a task: "level1_19_ReLU".
+inline std::string test_name(const Task& task) {
+  std::string name = to_string(task.id) + "_" + task.name;
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+}  // namespace kbench

@@ -1,0 +1,20 @@
+// Running the reference against a golden record.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "kbench/reference.h"
+#include "tests/golden/golden_data.h"
+
+namespace kbench {
+
+inline void expect_golden(const Task& task, Preset preset, Precision precision) {
+  const GoldenRecord& record = golden_record(preset, task.id);
+  const auto graph = build_graph(task, preset);
+  const auto outputs = run_reference(*graph, draw_golden(record, *graph), {.precision = precision});
+  const GoldenCheck check = check_golden(record, outputs, precision);
+  EXPECT_TRUE(check.passed) << check.message;
+  ::testing::Test::RecordProperty("worst", std::to_string(check.worst));
+}
+
+}  // namespace kbench

@@ -1,0 +1,277 @@
+#include "kbench/result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <thread>
+
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Result example() {
+  Result r;
+  r.set = "mine";
+  r.candidate = "level1/19.yaml";
+  r.candidate_hash = "ab12";
+  r.task = {1, 19};
+  r.task_name = "ReLU";
+  r.preset = "smoke";
+  r.variables = {{"batch_size", int64_t{16}},
+                 {"slope", 2.0},
+                 {"tiny", 0.1},
+                 {"shape", std::vector<int64_t>{16, 1, 1}}};
+  r.device = "llvmpipe";
+  r.driver = "Mesa 22.3.6";
+  r.software_device = true;
+  r.baseline = "eager";
+  r.settings = "tolerance=kbench";
+  r.version = "0.1.0";
+  r.verdict = Verdict::compile_error;
+  r.message = "relu.comp:3: \"quoted\"\nsecond line";
+  r.diagnostics = {{"error", "relu.comp", 3, 7, "undeclared"}, {"note", "", 0, 0, ""}};
+  r.samples = 17;
+  r.speedup = {0, 1.0 / 3, kInf};
+  r.candidate_ms = 0.1 + 0.2;
+  r.baseline_ms = 5e-324;
+  r.setup_ms = 1.5;
+  r.max_error = kInf;
+  r.gbytes_per_s = 1e300;
+  r.tflops = 0.25;
+  r.compile_s = 0.75;
+  r.wall_s = 2;
+  return r;
+}
+
+class ResultFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("kbench_results_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ / "results.jsonl";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
+  std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+TEST(ResultJson, RoundTripsEveryFieldExactly) {
+  const Result r = example();
+  const std::string line = to_json(r);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const Result back = result_from_json(line);
+  EXPECT_EQ(to_json(back), line);
+  EXPECT_EQ(back.key(), r.key());
+  EXPECT_EQ(back.variables, r.variables);
+  EXPECT_EQ(back.message, r.message);
+  EXPECT_EQ(back.verdict, r.verdict);
+  EXPECT_EQ(back.speedup.point, r.speedup.point);
+  EXPECT_EQ(back.speedup.high, kInf);
+  EXPECT_EQ(back.candidate_ms, r.candidate_ms);
+  EXPECT_EQ(back.baseline_ms, r.baseline_ms);
+  EXPECT_EQ(back.max_error, kInf);
+  ASSERT_EQ(back.diagnostics.size(), 2u);
+  EXPECT_EQ(back.diagnostics[0].column, 7);
+}
+
+TEST(ResultJson, WritesInfiniteEndsAsNull) {
+  EXPECT_THAT(to_json(example()), HasSubstr("\"high\":null"));
+}
+
+TEST(ResultJson, SurvivesTextThatIsNotUtf8) {
+  Result r = example();
+  r.message = "bad \xff byte";
+  EXPECT_EQ(result_from_json(to_json(r)).message, "bad \xef\xbf\xbd byte");
+}
+
+TEST(ResultJson, IgnoresFieldsOfLaterVersions) {
+  std::string line = to_json(example());
+  line.insert(1, "\"later\":[1],");
+  EXPECT_EQ(to_json(result_from_json(line)), to_json(example()));
+}
+
+TEST(ResultJson, NamesTheFieldThatIsWrong) {
+  const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
+    std::string line = to_json(example());
+    const size_t at = line.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    line.replace(at, from.size(), to);
+    try {
+      result_from_json(line);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kParse);
+      return e.message();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal("\"samples\":17", "\"samples\":\"17\""), HasSubstr("'samples'"));
+  EXPECT_THAT(refusal("\"samples\":17", "\"sample\":17"), HasSubstr("lacks 'samples'"));
+  EXPECT_THAT(refusal("\"low\":0.0", "\"low\":true"), HasSubstr("'low'"));
+  EXPECT_THAT(refusal("compile_error", "compiler_error"), HasSubstr("'compiler_error'"));
+  EXPECT_THAT(refusal("level1/19\"", "ReLU\""), HasSubstr("ReLU"));
+  EXPECT_THAT(refusal("\"slope\":2.0", "\"slope\":\"2\""), HasSubstr("variables.slope"));
+  EXPECT_THAT(refusal("[16,1,1]", "[16,1.5,1]"), HasSubstr("variables.shape"));
+  EXPECT_THAT(refusal("{\"set\"", "\"set\""), HasSubstr("not valid JSON"));
+}
+
+TEST(ResultKey, DependsOnTheExperimentAndNotOnItsOutcome) {
+  const Result r = example();
+  Result same = r;
+  same.verdict = Verdict::passed;
+  same.speedup = {1, 2, 3};
+  same.message = "";
+  same.wall_s = 9;
+  EXPECT_EQ(same.key(), r.key());
+
+  const auto differs = [&](auto change) {
+    Result other = r;
+    change(other);
+    return other.key() != r.key();
+  };
+  EXPECT_TRUE(differs([](Result& o) { o.candidate_hash = "ab13"; }));
+  EXPECT_TRUE(differs([](Result& o) { o.set = "yours"; }));
+  EXPECT_TRUE(differs([](Result& o) { o.task.number = 20; }));
+  EXPECT_TRUE(differs([](Result& o) { o.variables["batch_size"] = int64_t{17}; }));
+  EXPECT_TRUE(differs([](Result& o) { o.variables["batch_size"] = 16.0; }));
+  EXPECT_TRUE(differs([](Result& o) { o.device = "H200"; }));
+  EXPECT_TRUE(differs([](Result& o) { o.driver = "Mesa 23"; }));
+  EXPECT_TRUE(differs([](Result& o) { o.baseline = "other"; }));
+  EXPECT_TRUE(differs([](Result& o) { o.settings = "tolerance=kernelbench"; }));
+  EXPECT_TRUE(differs([](Result& o) { o.version = "0.2.0"; }));
+  // What moves from one field to the next is another experiment, too.
+  EXPECT_TRUE(differs([](Result& o) { o.device = "llvmpipe\",\"", o.driver = ""; }));
+}
+
+TEST_F(ResultFile, AbsentFileIsEmpty) { EXPECT_TRUE(read_results(path_).empty()); }
+
+TEST_F(ResultFile, AppendsAndReadsBack) {
+  {
+    ResultWriter writer(path_);
+    writer.append(example());
+    EXPECT_EQ(read_results(path_).size(), 1u) << "readable while the run goes on";
+  }
+  Result second = example();
+  second.task = {2, 1};
+  ResultWriter(path_).append(second);
+  const auto results = read_results(path_);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(to_json(results[0]), to_json(example()));
+  EXPECT_EQ(results[1].task, (TaskId{2, 1}));
+}
+
+TEST_F(ResultFile, EveryTornLastLineIsIgnoredAndCut) {
+  const std::string whole = to_json(example()) + '\n';
+  for (size_t length : {size_t{1}, size_t{4}, size_t{9}, whole.size() / 2, whole.size() - 2}) {
+    write(whole + whole.substr(0, length));
+    EXPECT_EQ(read_results(path_).size(), 1u) << length;
+    ResultWriter(path_).append(example());
+    EXPECT_EQ(text(), whole + whole) << length;
+  }
+}
+
+TEST_F(ResultFile, ALastLineThatLacksOnlyItsNewlineIsKept) {
+  const std::string line = to_json(example());
+  write(line);
+  EXPECT_EQ(read_results(path_).size(), 1u);
+  ResultWriter(path_).append(example());
+  EXPECT_EQ(text(), line + '\n' + line + '\n');
+}
+
+TEST_F(ResultFile, CutsATornLineLongerThanABlock) {
+  const std::string whole = to_json(example()) + '\n';
+  write(whole + "{\"set\":\"" + std::string(200000, 'x'));
+  ResultWriter writer(path_);
+  EXPECT_EQ(text(), whole);
+}
+
+TEST_F(ResultFile, LeavesAFileThatIsNotItsOwnAlone) {
+  write("my notes\nthe last of them");
+  EXPECT_THROW(ResultWriter{path_}, Error);
+  EXPECT_THROW(read_results(path_), Error);
+  EXPECT_EQ(text(), "my notes\nthe last of them");
+}
+
+TEST_F(ResultFile, MalformedLinesAreErrorsWithTheirNumber) {
+  const std::string whole = to_json(example()) + '\n';
+  write(whole + "{\"set\":\n" + whole);
+  try {
+    read_results(path_);
+    FAIL() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    EXPECT_EQ(e.location().line, 2);
+    EXPECT_EQ(e.location().file, path_);
+  }
+}
+
+TEST_F(ResultFile, ErrorsNameThePathAndTheReason) {
+  const auto message = [](const std::string& path) -> std::string {
+    try {
+      ResultWriter writer(path);
+      writer.append(example());
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kIo);
+      return e.what();
+    }
+    return "accepted";
+  };
+  const std::string nowhere = folder_ / "absent" / "x.jsonl";
+  EXPECT_EQ(message(nowhere), "cannot write " + nowhere + ": No such file or directory");
+  EXPECT_EQ(message(folder_), "cannot write " + folder_.string() + ": Is a directory");
+  EXPECT_EQ(message("/dev/full"), "cannot write to /dev/full: No space left on device");
+  EXPECT_THROW(read_results(folder_), Error);
+}
+
+TEST_F(ResultFile, TwoWritersDoNotTearEachOthersLines) {
+  constexpr int kEach = 200;
+  const auto fill = [&] {
+    ResultWriter writer(path_);
+    for (int i = 0; i < kEach; ++i) writer.append(example());
+  };
+  std::thread other(fill);
+  fill();
+  other.join();
+  EXPECT_EQ(read_results(path_).size(), 2u * kEach);
+}
+
+TEST_F(ResultFile, AKilledWriterLeavesWholeLines) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ResultWriter writer(path_);
+    for (;;) writer.append(example());
+  }
+  while (!std::filesystem::exists(path_) || std::filesystem::file_size(path_) < 20000) {
+    std::this_thread::yield();
+  }
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const size_t before = read_results(path_).size();
+  EXPECT_GE(before, 10u);
+  ResultWriter(path_).append(example());
+  EXPECT_EQ(read_results(path_).size(), before + 1);
+}
+
+}  // namespace
+}  // namespace kbench
