@@ -1,0 +1,113 @@
+#include "harness/vulkan/buffer.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "harness/vulkan/device_state.h"
+#include "kbench/error.h"
+
+namespace kbench::vulkan {
+namespace {
+
+std::string mib(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+}  // namespace
+
+void require_inside(const Buffer& buffer, uint64_t offset, uint64_t size, const std::string& what) {
+  if (offset <= buffer.size() && size <= buffer.size() - offset) return;
+  throw Error(ErrorCode::kInvalidArgument, what + " of " + std::to_string(size) + " bytes at " +
+                                               std::to_string(offset) + " runs past the buffer's " +
+                                               std::to_string(buffer.size()));
+}
+
+uint64_t Buffer::size() const { return state_ ? state_->size : 0; }
+uint64_t Buffer::address() const { return state_ ? state_->address : 0; }
+VkBuffer Buffer::handle() const { return state_ ? state_->buffer : VK_NULL_HANDLE; }
+std::byte* Buffer::mapped() const { return state_ ? state_->mapped : nullptr; }
+
+Buffer::State::~State() {
+  if (record->hung) return;  // the device may still be using it
+  if (buffer != VK_NULL_HANDLE) vkDestroyBuffer(device, buffer, nullptr);
+  if (memory != VK_NULL_HANDLE) vkFreeMemory(device, memory, nullptr);
+  record->allocated_bytes -= counted_bytes;
+}
+
+Buffer Device::State::make_buffer(uint64_t bytes, MemoryUse use) {
+  if (bytes == 0) throw Error(ErrorCode::kInvalidArgument, "a buffer of zero bytes");
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kOutOfMemory,
+                "cannot allocate " + mib(bytes) + " on '" + snapshot.name + "': " + why);
+  };
+  if (bytes > snapshot.max_buffer) {
+    refuse("its largest buffer has " + mib(snapshot.max_buffer));
+  }
+  // The limit on one allocation is not looked at: drivers grant far more than they state.
+  Buffer buffer;
+  buffer.state_ = std::make_shared<Buffer::State>();
+  Buffer::State& state = *buffer.state_;
+  state.device = device;
+  state.record = record;
+  state.size = bytes;
+
+  VkBufferCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+  info.size = bytes;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+  info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  const VkResult created = vkCreateBuffer(device, &info, nullptr, &state.buffer);
+  if (created == VK_ERROR_OUT_OF_DEVICE_MEMORY) refuse("the driver refuses a buffer of this size");
+  check(created, "vkCreateBuffer", __FILE__, __LINE__);
+
+  VkMemoryRequirements requirements{};
+  vkGetBufferMemoryRequirements(device, state.buffer, &requirements);
+  const std::optional<uint32_t> type = choose_memory_type(memory, requirements.memoryTypeBits, use);
+  if (!type) refuse("no memory type fits");
+  VkMemoryAllocateFlagsInfo flags{};
+  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  VkMemoryAllocateInfo allocation{};
+  allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  allocation.pNext = &flags;
+  allocation.allocationSize = requirements.size;
+  allocation.memoryTypeIndex = *type;
+  const VkResult allocated = vkAllocateMemory(device, &allocation, nullptr, &state.memory);
+  if (allocated == VK_ERROR_OUT_OF_DEVICE_MEMORY || allocated == VK_ERROR_OUT_OF_HOST_MEMORY) {
+    const uint64_t heap = memory.memoryHeaps[memory.memoryTypes[*type].heapIndex].size;
+    refuse(mib(record->allocated_bytes) + " of " + mib(heap) + " are taken by this process");
+  }
+  check(allocated, "vkAllocateMemory", __FILE__, __LINE__);
+  KBENCH_VK(vkBindBufferMemory(device, state.buffer, state.memory, 0));
+  if (use == MemoryUse::device) {
+    state.counted_bytes = requirements.size;
+    record->allocated_bytes += state.counted_bytes;
+  } else {
+    void* mapped = nullptr;
+    KBENCH_VK(vkMapMemory(device, state.memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+    state.mapped = static_cast<std::byte*>(mapped);
+  }
+  VkBufferDeviceAddressInfo address{};
+  address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+  address.buffer = state.buffer;
+  state.address = vkGetBufferDeviceAddress(device, &address);
+  return buffer;
+}
+
+Buffer Device::allocate(uint64_t bytes) { return state_->make_buffer(bytes, MemoryUse::device); }
+
+Buffer Device::allocate_host(uint64_t bytes) { return state_->make_buffer(bytes, MemoryUse::host); }
+
+uint64_t Device::allocated_bytes() const { return state_->record->allocated_bytes; }
+
+uint64_t Device::available_bytes() const {
+  const DeviceHeap heap = largest_device_heap(
+      state_->physical, state_->snapshot.has_extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME));
+  if (heap.has_budget) return heap.free_bytes;
+  return heap.bytes - std::min(heap.bytes, allocated_bytes());
+}
+
+}  // namespace kbench::vulkan

@@ -1,0 +1,76 @@
+#include "harness/vulkan/capabilities.h"
+
+#include <glslang/SPIRV/spirv.hpp>
+
+namespace kbench::vulkan {
+namespace {
+
+struct Known {
+  const char* name;
+  bool offered;
+};
+
+std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
+                             VkSubgroupFeatureFlags subgroup) {
+  switch (capability) {
+    case spv::CapabilityMatrix:
+    case spv::CapabilityShader:
+      return Known{"shaders", true};
+    case spv::CapabilityInt64:
+      return Known{"64-bit integers", true};
+    case spv::CapabilityPhysicalStorageBufferAddresses:
+      return Known{"buffer device addresses", true};
+    case spv::CapabilityFloat64:
+      return Known{"64-bit floats", plan.float64};
+    case spv::CapabilityFloat16:
+      return Known{"16-bit floats", plan.float16};
+    case spv::CapabilityInt16:
+      return Known{"16-bit integers", plan.int16};
+    case spv::CapabilityInt8:
+      return Known{"8-bit integers", plan.int8};
+    case spv::CapabilityStorageBuffer16BitAccess:
+      return Known{"16-bit storage", plan.storage_16bit};
+    case spv::CapabilityStorageBuffer8BitAccess:
+      return Known{"8-bit storage", plan.storage_8bit};
+    case spv::CapabilityVulkanMemoryModel:
+      return Known{"the Vulkan memory model", plan.memory_model};
+    case spv::CapabilityVulkanMemoryModelDeviceScope:
+      return Known{"the Vulkan memory model at device scope", plan.memory_model_device_scope};
+    case spv::CapabilityCooperativeMatrixNV:
+      return Known{"cooperative matrices (VK_NV_cooperative_matrix)", plan.cooperative_matrix_nv};
+    case kCooperativeMatrixKhr:
+      return Known{"cooperative matrices (VK_KHR_cooperative_matrix)", plan.cooperative_matrix};
+    case spv::CapabilityGroupNonUniform:
+      return Known{"subgroup operations", (subgroup & VK_SUBGROUP_FEATURE_BASIC_BIT) != 0};
+    case spv::CapabilityGroupNonUniformVote:
+      return Known{"subgroup vote", (subgroup & VK_SUBGROUP_FEATURE_VOTE_BIT) != 0};
+    case spv::CapabilityGroupNonUniformArithmetic:
+      return Known{"subgroup arithmetic", (subgroup & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0};
+    case spv::CapabilityGroupNonUniformBallot:
+      return Known{"subgroup ballot", (subgroup & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0};
+    case spv::CapabilityGroupNonUniformShuffle:
+      return Known{"subgroup shuffle", (subgroup & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0};
+    case spv::CapabilityGroupNonUniformShuffleRelative:
+      return Known{"subgroup relative shuffle",
+                   (subgroup & VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT) != 0};
+    case spv::CapabilityGroupNonUniformClustered:
+      return Known{"clustered subgroup operations",
+                   (subgroup & VK_SUBGROUP_FEATURE_CLUSTERED_BIT) != 0};
+    case spv::CapabilityGroupNonUniformQuad:
+      return Known{"subgroup quad operations", (subgroup & VK_SUBGROUP_FEATURE_QUAD_BIT) != 0};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> missing_capability(uint32_t capability, const DevicePlan& plan,
+                                              const DeviceSnapshot& snapshot) {
+  const std::optional<Known> known = look_up(capability, plan, snapshot.subgroup_operations);
+  if (!known) return "SPIR-V capability " + std::to_string(capability);
+  if (known->offered) return std::nullopt;
+  return known->name;
+}
+
+}  // namespace kbench::vulkan

@@ -1,0 +1,154 @@
+#include "harness/vulkan/compiler.h"
+
+#include <map>
+#include <shaderc/shaderc.hpp>
+
+#include "harness/vulkan/diagnostics.h"
+#include "kbench/error.h"
+
+namespace kbench::vulkan {
+namespace {
+
+constexpr size_t kMaxIncludeDepth = 32;
+
+using Include = std::optional<std::pair<std::string, std::string>>;
+
+/// One #include as it was resolved: what a cached outcome depends on beside its source.
+struct ResolvedInclude {
+  std::string name, from;
+  Include resolved;
+};
+
+Include resolve(const ShaderSource& source, const std::string& name, const std::string& from) {
+  return source.include ? source.include(name, from) : std::nullopt;
+}
+
+/// Hands shaderc the files of ShaderSource::include and keeps note of them.
+class Includer : public shaderc::CompileOptions::IncluderInterface {
+ public:
+  Includer(const ShaderSource& source, std::vector<ResolvedInclude>& seen)
+      : source_(source), seen_(seen) {}
+
+  shaderc_include_result* GetInclude(const char* name, shaderc_include_type, const char* from,
+                                     size_t depth) override {
+    auto held = std::make_unique<Held>();
+    Include resolved;
+    std::string refusal = "cannot open include file '" + std::string(name) + "'";
+    if (depth > kMaxIncludeDepth) {
+      refusal = "includes are nested too deeply at '" + std::string(name) + "'";
+    } else {
+      try {  // shaderc is called through C: nothing may be thrown past it
+        resolved = resolve(source_, name, from);
+      } catch (const std::exception& error) {
+        refusal = error.what();
+      }
+    }
+    seen_.push_back({name, from, resolved});
+    // An empty name tells shaderc of a failure; the content is then the message.
+    if (resolved) held->path = resolved->first;
+    held->content = resolved ? resolved->second : refusal;
+    held->result = {.source_name = held->path.c_str(),
+                    .source_name_length = held->path.size(),
+                    .content = held->content.c_str(),
+                    .content_length = held->content.size(),
+                    .user_data = held.get()};
+    return &held.release()->result;
+  }
+
+  void ReleaseInclude(shaderc_include_result* data) override {
+    delete static_cast<Held*>(data->user_data);
+  }
+
+ private:
+  struct Held {
+    std::string path, content;
+    shaderc_include_result result{};
+  };
+  const ShaderSource& source_;
+  std::vector<ResolvedInclude>& seen_;
+};
+
+/// Everything an outcome depends on except what includes resolve to.
+std::string cache_key(const ShaderSource& source) {
+  std::string key;
+  const auto add = [&key](const std::string& field) {
+    key += std::to_string(field.size()) + ":" + field;
+  };
+  add(source.text);
+  add(source.file);
+  add(source.entry);
+  for (const auto& [name, value] : source.macros) {
+    add(name);
+    add(value);
+  }
+  add(std::to_string(source.first_line));
+  add(source.language == ShaderSource::Language::hlsl ? "hlsl" : "glsl");
+  add(source.optimize ? "optimized" : "plain");
+  return key;
+}
+
+struct Cached {
+  std::vector<ResolvedInclude> includes;
+  CompileOutcome outcome;
+
+  bool holds_for(const ShaderSource& source) const {
+    for (const ResolvedInclude& include : includes) {
+      if (resolve(source, include.name, include.from) != include.resolved) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+struct ShaderCompiler::State {
+  shaderc::Compiler compiler;
+  std::map<std::string, Cached> cache;
+};
+
+ShaderCompiler::ShaderCompiler() : state_(std::make_unique<State>()) {
+  if (!state_->compiler.IsValid()) {
+    throw Error(ErrorCode::kInternal, "shaderc could not be initialized");
+  }
+}
+
+ShaderCompiler::~ShaderCompiler() = default;
+
+CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
+  const std::string key = cache_key(source);
+  const auto known = state_->cache.find(key);
+  if (known != state_->cache.end() && known->second.holds_for(source)) {
+    return known->second.outcome;
+  }
+  Cached& cached = state_->cache[key] = {};
+
+  shaderc::CompileOptions options;
+  options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
+  options.SetOptimizationLevel(source.optimize ? shaderc_optimization_level_performance
+                                               : shaderc_optimization_level_zero);
+  options.SetSourceLanguage(source.language == ShaderSource::Language::hlsl
+                                ? shaderc_source_language_hlsl
+                                : shaderc_source_language_glsl);
+  if (source.language == ShaderSource::Language::hlsl) {
+    // The HLSL front end declares storage buffers in a way that SPIR-V 1.4 took out.
+    options.SetTargetSpirv(shaderc_spirv_version_1_3);
+  }
+  options.SetIncluder(std::make_unique<Includer>(source, cached.includes));
+  for (const auto& [name, value] : source.macros) options.AddMacroDefinition(name, value);
+
+  const std::string file = source.file.empty() ? "shader" : source.file;
+  const shaderc::SpvCompilationResult result = state_->compiler.CompileGlslToSpv(
+      source.text.data(), source.text.size(), shaderc_compute_shader, file.c_str(),
+      source.entry.c_str(), options);
+  CompileOutcome& outcome = cached.outcome;
+  outcome.diagnostics = parse_diagnostics(result.GetErrorMessage(), file, source.first_line);
+  if (result.GetCompilationStatus() == shaderc_compilation_status_success) {
+    outcome.spirv.assign(result.cbegin(), result.cend());
+  } else if (outcome.diagnostics.empty()) {
+    outcome.diagnostics.push_back(
+        {.severity = "error", .file = file, .message = "shaderc failed without a message"});
+  }
+  return outcome;
+}
+
+}  // namespace kbench::vulkan

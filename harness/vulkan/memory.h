@@ -1,0 +1,23 @@
+// Which memory type a buffer is put in. Pure: testable without a GPU.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace kbench::vulkan {
+
+enum class MemoryUse {
+  /// Device-local, and not host-visible where there is such a type: what is timed must not depend
+  /// on how a host-visible window onto device memory happens to be mapped.
+  device,
+  /// Host-visible and coherent; cached and outside device-local heaps where there is such a type.
+  host,
+};
+
+/// The best memory type among those `type_bits` allows; nothing when none serves.
+std::optional<uint32_t> choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory,
+                                           uint32_t type_bits, MemoryUse use);
+
+}  // namespace kbench::vulkan

@@ -1,0 +1,69 @@
+// Compute pipelines, cached by content.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/vulkan/compiler.h"
+
+namespace kbench::vulkan {
+
+class Device;
+
+/// Everything a pipeline depends on.
+struct PipelineKey {
+  Spirv spirv;
+  std::string entry = "main";
+  std::vector<std::pair<uint32_t, uint32_t>> specialization = {};  ///< constant id -> 32-bit value
+  uint32_t bindings = 0;  ///< storage buffers 0 .. bindings-1 of set 0
+  uint32_t push_bytes = 0;
+  uint32_t subgroup_size = 0;  ///< 0: the driver's choice
+  bool operator==(const PipelineKey&) const = default;
+};
+
+struct Pipeline {
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  ///< null without bindings
+  uint32_t bindings = 0;
+  uint32_t push_bytes = 0;
+};
+
+/// A built-in shader's pipeline by name: for shaders that take buffer addresses by push constant,
+/// without bindings.
+struct EmbeddedKey {
+  std::string file;
+  Macros macros;
+  uint32_t push_bytes = 0;
+  uint32_t subgroup_size = 0;
+};
+
+/// Owns pipelines; a reference stays valid until the cache goes. Not thread-safe.
+class PipelineCache {
+ public:
+  explicit PipelineCache(Device& device);
+  ~PipelineCache();
+  PipelineCache(const PipelineCache&) = delete;
+
+  /// Throws Error: kUnsupported where the device cannot take the subgroup size or push size.
+  const Pipeline& get(const PipelineKey& key);
+  /// Makes those that are not there yet, several at a time: drivers take up to seconds for a large
+  /// kernel. One that fails is left out, and fails again, with its error, when get() asks for it.
+  void prepare(const std::vector<PipelineKey>& keys);
+  /// Compiles an embedded shader with its macros and makes its pipeline; both cached by key.
+  const Pipeline& get_embedded(const EmbeddedKey& key);
+  /// prepare() for embedded shaders.
+  void prepare_embedded(const std::vector<EmbeddedKey>& keys);
+  size_t size() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kbench::vulkan

@@ -1,0 +1,4 @@
+// Does nothing: what a launch costs.
+#version 450
+layout(local_size_x = 1) in;
+void main() {}

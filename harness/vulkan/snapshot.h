@@ -1,0 +1,66 @@
+// What a Vulkan device offers, read once into plain values: testable without a GPU.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kbench::vulkan {
+
+struct QueueFamily {
+  uint32_t index = 0;
+  bool compute = false;
+  bool graphics = false;
+  uint32_t timestamp_bits = 0;
+};
+
+struct DeviceSnapshot {
+  int index = 0;  ///< position in the loader's enumeration
+  std::string name, driver;
+  VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+  uint32_t api_version = 0;
+  uint32_t vendor_id = 0, device_id = 0;
+  std::vector<QueueFamily> queues;
+  std::vector<std::string> extensions;
+
+  // limits
+  uint64_t max_storage_buffer_range = 0;
+  uint64_t max_allocation = 0;  ///< a hint: drivers grant more (H200: 17 GiB against 4 GiB stated)
+  uint64_t max_buffer = 0;
+  uint64_t device_local_bytes = 0;   ///< largest device-local heap
+  uint64_t device_local_budget = 0;  ///< free of it per VK_EXT_memory_budget, else the heap's size
+  uint32_t max_push_constants = 0;
+  uint32_t max_shared_memory = 0;
+  uint32_t max_invocations = 0;
+  uint32_t max_group_count[3] = {0, 0, 0};
+  uint32_t max_group_size[3] = {0, 0, 0};
+  uint32_t max_storage_buffers_per_stage = 0;
+  uint64_t storage_offset_alignment = 0;
+  double timestamp_period_ns = 0;
+  uint32_t subgroup_size = 0, min_subgroup_size = 0, max_subgroup_size = 0;
+  VkSubgroupFeatureFlags subgroup_operations = 0;
+  VkShaderStageFlags required_subgroup_stages = 0;
+  uint32_t max_subgroups_per_group = 0;  ///< 0: not told
+
+  // features
+  bool buffer_device_address = false;
+  bool shader_int64 = false, shader_int16 = false, shader_int8 = false;
+  bool shader_float64 = false, shader_float16 = false;
+  bool storage_16bit = false, storage_8bit = false;
+  bool scalar_block_layout = false;
+  bool vulkan_memory_model = false, memory_model_device_scope = false;
+  bool subgroup_size_control = false, full_subgroups = false;
+  bool synchronization2 = false;
+  bool host_query_reset = false;
+  bool cooperative_matrix = false;     ///< VK_KHR_cooperative_matrix
+  bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
+
+  bool has_extension(std::string_view extension) const;
+
+  bool software() const { return type == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+};
+
+}  // namespace kbench::vulkan

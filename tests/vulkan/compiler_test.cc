@@ -1,0 +1,211 @@
+#include "harness/vulkan/compiler.h"
+
+#include <gmock/gmock.h>
+
+#include "harness/vulkan/diagnostics.h"
+#include "harness/vulkan/embedded.h"
+#include "kbench/error.h"
+
+namespace kbench::vulkan {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kHeader =
+    "#version 450\n"
+    "layout(local_size_x = 1) in;\n";
+
+ShaderSource glsl(const std::string& text) {
+  ShaderSource source;
+  source.text = text;
+  source.file = "kernels/scale.comp";
+  return source;
+}
+
+TEST(ShaderCompiler, CompilesWithMacros) {
+  ShaderSource source = glsl(std::string(kHeader) + "shared float tile[COUNT];\n" +
+                             "void main() { tile[0] = VALUE; }\n");
+  source.macros = {{"COUNT", "4"}, {"VALUE", "1.5"}};
+  source.optimize = false;
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(inspect_spirv(outcome.spirv).shared_bytes, 16u);
+  source.macros[0].second = "8";
+  EXPECT_EQ(inspect_spirv(compiler.compile(source).spirv).shared_bytes, 32u)
+      << "other macros are another shader";
+}
+
+TEST(ShaderCompiler, NamesFileAndLineOfAnError) {
+  ShaderCompiler compiler;
+  const CompileOutcome outcome =
+      compiler.compile(glsl(std::string(kHeader) + "void main() {\n  missing = 1;\n}\n"));
+  EXPECT_FALSE(outcome.ok());
+  ASSERT_FALSE(outcome.diagnostics.empty());
+  const Diagnostic& first = outcome.diagnostics.front();
+  EXPECT_EQ(first.severity, "error");
+  EXPECT_EQ(first.file, "kernels/scale.comp");
+  EXPECT_EQ(first.line, 4);
+  EXPECT_THAT(first.message, HasSubstr("missing"));
+}
+
+TEST(ShaderCompiler, CountsLinesFromWhereTheTextStands) {
+  ShaderSource source = glsl(std::string(kHeader) + "void main() { missing = 1; }\n");
+  source.file = "candidate.yaml";
+  source.first_line = 41;
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  ASSERT_FALSE(outcome.diagnostics.empty());
+  EXPECT_EQ(outcome.diagnostics.front().file, "candidate.yaml");
+  EXPECT_EQ(outcome.diagnostics.front().line, 43);
+}
+
+TEST(ShaderCompiler, ReportsEveryError) {
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(
+      glsl(std::string(kHeader) + "void main() {\n  first = 1;\n  second = 2;\n}\n"));
+  std::vector<int> lines;
+  for (const Diagnostic& each : outcome.diagnostics) {
+    if (each.line > 0) lines.push_back(each.line);
+  }
+  EXPECT_THAT(lines, testing::ElementsAre(4, 5));
+}
+
+TEST(ShaderCompiler, AnErrorInAnIncludeKeepsTheIncludesOwnLines) {
+  ShaderSource source = glsl(
+      "#version 450\n#extension GL_GOOGLE_include_directive : require\n#include \"helper.glsl\"\n"
+      "layout(local_size_x = 1) in;\nvoid main() { alsoMissing = 1; }\n");
+  source.first_line = 11;
+  source.include = [](const std::string& name, const std::string& from) {
+    EXPECT_EQ(from, "kernels/scale.comp");
+    EXPECT_EQ(name, "helper.glsl");
+    return std::pair(std::string("kernels/helper.glsl"),
+                     std::string("\n\nfloat helper() { return missing; }\n"));
+  };
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  EXPECT_FALSE(outcome.ok());
+  ASSERT_GE(outcome.diagnostics.size(), 2u);
+  EXPECT_EQ(outcome.diagnostics[0].file, "kernels/helper.glsl");
+  EXPECT_EQ(outcome.diagnostics[0].line, 3);
+  const auto main_error =
+      std::find_if(outcome.diagnostics.begin(), outcome.diagnostics.end(),
+                   [](const Diagnostic& each) { return each.file == "kernels/scale.comp"; });
+  ASSERT_NE(main_error, outcome.diagnostics.end());
+  EXPECT_EQ(main_error->line, 15);
+}
+
+ShaderSource including(const std::string& name) {
+  return glsl("#version 450\n#extension GL_GOOGLE_include_directive : require\n#include \"" + name +
+              "\"\nlayout(local_size_x = 1) in;\nshared float tile[COUNT];\n"
+              "void main() { tile[0] = 1; }\n");
+}
+
+TEST(ShaderCompiler, AMissingIncludeIsAnErrorThatNamesIt) {
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(including("nowhere.glsl"));
+  EXPECT_FALSE(outcome.ok());
+  ASSERT_FALSE(outcome.diagnostics.empty());
+  EXPECT_THAT(outcome.diagnostics.front().message, HasSubstr("nowhere.glsl"));
+  EXPECT_EQ(outcome.diagnostics.front().line, 3);
+}
+
+TEST(ShaderCompiler, WhatTheIncluderThrowsBecomesTheDiagnostic) {
+  ShaderSource source = including("../secret.glsl");
+  source.include = [](const std::string&,
+                      const std::string&) -> std::optional<std::pair<std::string, std::string>> {
+    throw Error(ErrorCode::kIo, "it lies outside of the candidate's folder");
+  };
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  ASSERT_FALSE(outcome.diagnostics.empty());
+  EXPECT_THAT(outcome.diagnostics.front().message, HasSubstr("outside of the candidate's folder"));
+}
+
+TEST(ShaderCompiler, AnIncludeOfItselfEnds) {
+  ShaderSource source = including("self.glsl");
+  source.include = [](const std::string& name, const std::string&) {
+    return std::pair(name, std::string("#include \"self.glsl\"\n"));
+  };
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_FALSE(outcome.diagnostics.empty());
+}
+
+TEST(ShaderCompiler, AChangedIncludeIsCompiledAnew) {
+  std::string content = "#define COUNT 4\n";
+  int reads = 0;
+  ShaderSource source = including("count.glsl");
+  source.optimize = false;
+  source.include = [&](const std::string& name, const std::string&) {
+    ++reads;
+    return std::pair(name, content);
+  };
+  ShaderCompiler compiler;
+  const Spirv before = compiler.compile(source).spirv;
+  EXPECT_EQ(compiler.compile(source).spirv, before);
+  content = "#define COUNT 16\n";
+  EXPECT_EQ(inspect_spirv(before).shared_bytes, 16u);
+  EXPECT_EQ(inspect_spirv(compiler.compile(source).spirv).shared_bytes, 64u);
+  EXPECT_GE(reads, 3);
+}
+
+TEST(ShaderCompiler, CompilesHlslWithItsOwnEntryPoint) {
+  ShaderSource source;
+  source.language = ShaderSource::Language::hlsl;
+  source.file = "scale.hlsl";
+  source.entry = "scale";
+  source.text =
+      "[[vk::binding(0, 0)]] RWStructuredBuffer<float> x;\n"
+      "[[vk::binding(1, 0)]] RWStructuredBuffer<float> y;\n"
+      "[numthreads(64, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) {\n"
+      "  y[id.x] = 2 * x[id.x];\n"
+      "}\n";
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  ASSERT_TRUE(outcome.ok()) << outcome.diagnostics.front().message;
+  EXPECT_EQ(validate_spirv(outcome.spirv), "");
+  const SpirvFacts facts = inspect_spirv(outcome.spirv);
+  EXPECT_EQ(facts.local_size[0], 64u);
+  EXPECT_THAT(facts.bindings, testing::ElementsAre(0, 1));
+}
+
+TEST(ShaderCompiler, HlslErrorsNameTheirLineToo) {
+  ShaderSource source;
+  source.language = ShaderSource::Language::hlsl;
+  source.file = "broken.hlsl";
+  source.text = "[numthreads(1, 1, 1)] void main() {\n  missing = 1;\n}\n";
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  ASSERT_FALSE(outcome.diagnostics.empty());
+  EXPECT_EQ(outcome.diagnostics.front().file, "broken.hlsl");
+  EXPECT_EQ(outcome.diagnostics.front().line, 2);
+}
+
+TEST(ParseDiagnostics, ReadsSeverityFileLineAndContinuation) {
+  const auto diagnostics = parse_diagnostics(
+      "C:/k.comp:7: warning: 'x' : unused: really\nh.glsl: error: no version\nand more\n",
+      "C:/k.comp", 10);
+  ASSERT_EQ(diagnostics.size(), 2u);
+  EXPECT_EQ(diagnostics[0].severity, "warning");
+  EXPECT_EQ(diagnostics[0].file, "C:/k.comp");
+  EXPECT_EQ(diagnostics[0].line, 16);
+  EXPECT_EQ(diagnostics[0].message, "'x' : unused: really");
+  EXPECT_EQ(diagnostics[1].file, "h.glsl");
+  EXPECT_EQ(diagnostics[1].line, 0);
+  EXPECT_EQ(diagnostics[1].message, "no version and more");
+}
+
+TEST(EmbeddedShader, IsFoundByItsFileNameAlone) {
+  const auto text = embedded_shader("void.comp");
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("void main()"));
+  EXPECT_FALSE(embedded_shader("harness/vulkan/shaders/void.comp"));
+  const auto included = embedded_include("void.comp", "anything");
+  ASSERT_TRUE(included);
+  EXPECT_EQ(included->second, *text);
+}
+
+}  // namespace
+}  // namespace kbench::vulkan

@@ -1,0 +1,135 @@
+#include "harness/vulkan/pipeline.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/vulkan/device_fixture.h"
+
+namespace kbench::vulkan {
+namespace {
+
+using testing::HasSubstr;
+
+class PipelineTest : public DeviceTest {
+ protected:
+  /// Writes the specialization constant and the subgroup size.
+  Spirv probe() {
+    return compile(
+        "#extension GL_KHR_shader_subgroup_basic : require\n"
+        "layout(local_size_x = 64) in;\n"
+        "layout(constant_id = 5) const uint VALUE = 11;\n"
+        "layout(binding = 0) buffer A { uint a[]; };\n"
+        "void main() { a[0] = VALUE; a[1] = gl_SubgroupSize; }\n");
+  }
+  std::vector<uint32_t> run(const Pipeline& pipeline) {
+    const Buffer out = upload(std::vector<uint32_t>(2, 0));
+    Commands commands(device());
+    commands.begin();
+    commands.dispatch(pipeline, std::vector{whole(out)}, {}, {1, 1, 1});
+    commands.submit_and_wait(30);
+    return download<uint32_t>(out);
+  }
+  Error refusal(const PipelineKey& key) {
+    return error_of([&] { device().pipelines().get(key); });
+  }
+};
+
+TEST_F(PipelineTest, EqualKeysGiveTheSamePipeline) {
+  PipelineCache cache(device());
+  const PipelineKey key = {.spirv = probe(), .bindings = 1};
+  const Pipeline& first = cache.get(key);
+  EXPECT_EQ(&cache.get({.spirv = probe(), .bindings = 1}), &first);
+  EXPECT_EQ(cache.size(), 1u);
+  PipelineKey other = key;
+  other.specialization = {{5, 12}};
+  EXPECT_NE(&cache.get(other), &first);
+  other = key;
+  other.push_bytes = 4;
+  EXPECT_NE(&cache.get(other), &first);
+  EXPECT_EQ(cache.size(), 3u);
+}
+
+TEST_F(PipelineTest, SpecializationConstantsReachTheShader) {
+  PipelineKey key = {.spirv = probe(), .bindings = 1};
+  EXPECT_EQ(run(device().pipelines().get(key))[0], 11u);
+  key.specialization = {{5, 77}};
+  EXPECT_EQ(run(device().pipelines().get(key))[0], 77u);
+}
+
+TEST_F(PipelineTest, EmbeddedShadersAreCachedByFileMacrosAndPushSize) {
+  PipelineCache cache(device());
+  const Pipeline& first = cache.get_embedded({"void.comp", {}, 0, 0});
+  EXPECT_EQ(&cache.get_embedded({"void.comp", {}, 0, 0}), &first);
+  EXPECT_NE(&cache.get_embedded({"void.comp", {}, 8, 0}), &first);
+  Commands commands(device());
+  commands.begin();
+  commands.dispatch(first, {}, {}, {3, 2, 1});
+  commands.submit_and_wait(30);
+  const Error missing = error_of([&] { cache.get_embedded({"nothing.comp", {}, 0, 0}); });
+  EXPECT_THAT(missing.what(), HasSubstr("nothing.comp"));
+}
+
+TEST_F(PipelineTest, PreparesSeveralAtOnceAndLeavesOutWhatFails) {
+  PipelineCache& cache = device().pipelines();
+  std::vector<PipelineKey> keys;
+  for (uint32_t bytes : {4u, 12u, 20u, 12u}) {
+    keys.push_back({.spirv = probe(), .bindings = 1, .push_bytes = bytes});
+  }
+  keys.push_back(
+      {.spirv = probe(), .bindings = 1, .push_bytes = device().snapshot().max_push_constants + 4});
+  const size_t before = cache.size();
+  cache.prepare(keys);
+  EXPECT_EQ(cache.size(), before + 3);
+  EXPECT_EQ(cache.get(keys[1]).push_bytes, 12u);
+  EXPECT_EQ(cache.size(), before + 3);
+  EXPECT_EQ(refusal(keys.back()).code(), ErrorCode::kUnsupported);
+}
+
+TEST_F(PipelineTest, GivesARequiredSubgroupSizeOrSaysWhichItHas) {
+  const DeviceSnapshot& limits = device().snapshot();
+  PipelineKey key = {.spirv = probe(), .bindings = 1, .subgroup_size = limits.subgroup_size};
+  EXPECT_EQ(run(device().pipelines().get(key))[1], limits.subgroup_size);
+  key.subgroup_size = limits.max_subgroup_size * 2;
+  const Error error = refusal(key);
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(error.what(), HasSubstr("its sizes: " + std::to_string(limits.min_subgroup_size)));
+}
+
+TEST_F(PipelineTest, RefusesWhatIsOverALimit) {
+  const DeviceSnapshot& limits = device().snapshot();
+  Error error =
+      refusal({.spirv = probe(), .bindings = 1, .push_bytes = limits.max_push_constants + 4});
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(error.what(), HasSubstr("push-constant bytes"));
+
+  error = refusal({.spirv = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n"),
+                   .specialization = {{0, limits.max_invocations + 1}}});
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(error.what(), HasSubstr("invocations"));
+
+  const std::string count = std::to_string(limits.max_shared_memory / 4 + 1);
+  error = refusal({.spirv = compile("layout(local_size_x = 2) in;\nshared uint tile[" + count +
+                                    "];\nlayout(binding = 0) buffer A { uint a[]; };\n"
+                                    "void main() { tile[a[2]] = a[1]; barrier();\n"
+                                    "  a[0] = tile[a[3]]; }\n"),
+                   .bindings = 1});
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(error.what(), HasSubstr("shared memory"));
+}
+
+TEST_F(PipelineTest, RefusesCapabilitiesTheDeviceWasNotOpenedWith) {
+  const Error error =
+      refusal({.spirv = compile(
+                   "#extension GL_EXT_shader_atomic_float : require\n"
+                   "layout(local_size_x = 1) in;\nlayout(binding = 0) buffer A { float a[]; };\n"
+                   "void main() { atomicAdd(a[0], 1.0); }\n"),
+               .bindings = 1});
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(error.what(), HasSubstr("6033"));
+}
+
+TEST_F(PipelineTest, RefusesWordsThatAreNoShader) {
+  EXPECT_EQ(refusal({.spirv = {1, 2, 3}}).code(), ErrorCode::kCompile);
+}
+
+}  // namespace
+}  // namespace kbench::vulkan

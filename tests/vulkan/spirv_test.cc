@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+
+#include <glslang/SPIRV/spirv.hpp>
+
+#include "harness/vulkan/capabilities.h"
+#include "harness/vulkan/compiler.h"
+#include "kbench/error.h"
+
+namespace kbench::vulkan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Spirv compile(const std::string& text, bool optimize = true) {
+  static ShaderCompiler compiler;
+  ShaderSource source;
+  source.text = "#version 450\n" + text;
+  source.file = "test.comp";
+  source.optimize = optimize;
+  CompileOutcome outcome = compiler.compile(source);
+  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
+  return outcome.spirv;
+}
+
+TEST(InspectSpirv, ReadsBindingsAndLocalSize) {
+  const SpirvFacts facts =
+      inspect_spirv(compile("layout(local_size_x = 32, local_size_y = 4) in;\n"
+                            "layout(set = 0, binding = 0) buffer A { float a[]; };\n"
+                            "layout(set = 0, binding = 3) buffer B { float b[]; };\n"
+                            "layout(set = 1, binding = 7) buffer C { float c[]; };\n"
+                            "void main() { b[gl_GlobalInvocationID.x] = a[0] + c[0]; }\n"));
+  EXPECT_THAT(facts.bindings, ElementsAre(0, 3));
+  EXPECT_THAT(facts.local_size, ElementsAre(32, 4, 1));
+  EXPECT_TRUE(facts.has_compute_entry);
+  EXPECT_FALSE(facts.uses_array_length);
+  EXPECT_FALSE(facts.uses_float16);
+  EXPECT_THAT(facts.capabilities, ElementsAre(spv::CapabilityShader));
+}
+
+TEST(InspectSpirv, SeesArrayLengthAndHalfPrecision) {
+  const SpirvFacts facts = inspect_spirv(
+      compile("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+              "layout(local_size_x = 1) in;\n"
+              "layout(binding = 0) buffer A { float a[]; };\n"
+              "void main() { a[0] = float(float16_t(a[1]) * float16_t(a[2])) + a.length(); }\n"));
+  EXPECT_TRUE(facts.uses_array_length);
+  EXPECT_TRUE(facts.uses_float16);
+}
+
+TEST(InspectSpirv, AppliesSpecializationToSizes) {
+  const Spirv spirv = compile(
+      "layout(local_size_x_id = 0, local_size_y = 2) in;\n"
+      "layout(constant_id = 1) const uint TILE = 8;\n"
+      "layout(binding = 0) buffer A { float a[]; };\n"
+      "shared float tile[TILE * (TILE + 1)];\n"
+      "shared vec4 other[2];\n"
+      "void main() { tile[gl_LocalInvocationIndex] = a[0]; other[1] = vec4(a[1]);\n"
+      "  barrier(); a[0] = tile[1] + other[0].x; }\n");
+  const SpirvFacts defaults = inspect_spirv(spirv);
+  EXPECT_THAT(defaults.local_size, ElementsAre(1, 2, 1));
+  EXPECT_EQ(defaults.shared_bytes, 8u * 9 * 4 + 32);
+  const SpirvFacts specialized = inspect_spirv(spirv, {{0, 64}, {1, 16}});
+  EXPECT_THAT(specialized.local_size, ElementsAre(64, 2, 1));
+  EXPECT_EQ(specialized.shared_bytes, 16u * 17 * 4 + 32);
+}
+
+TEST(InspectSpirv, NamesExtensionsAndCapabilities) {
+  const SpirvFacts facts =
+      inspect_spirv(compile("#extension GL_EXT_shader_atomic_float : require\n"
+                            "layout(local_size_x = 1) in;\n"
+                            "layout(binding = 0) buffer A { float a[]; };\n"
+                            "void main() { atomicAdd(a[0], 1.0); }\n"));
+  EXPECT_THAT(facts.capabilities, Contains(spv::CapabilityAtomicFloat32AddEXT));
+  EXPECT_THAT(facts.extensions, ElementsAre("SPV_EXT_shader_atomic_float_add"));
+}
+
+TEST(InspectSpirv, RefusesWhatIsNotSpirv) {
+  EXPECT_THROW(inspect_spirv({}), Error);
+  EXPECT_THROW(inspect_spirv({1, 2, 3, 4, 5, 6}), Error);
+  Spirv cut = compile("layout(local_size_x = 1) in;\nvoid main() {}\n");
+  cut.resize(cut.size() - 1);
+  cut.back() = 0xffff0000;
+  EXPECT_THROW(inspect_spirv(cut), Error);
+  cut.back() = 0;  // an instruction of no words
+  EXPECT_THROW(inspect_spirv(cut), Error);
+}
+
+TEST(ValidateSpirv, TakesGoodModulesAndRejectsCorruptedOnes) {
+  Spirv spirv = compile(
+      "layout(local_size_x = 8) in;\nlayout(binding = 0) buffer A { float a[]; };\n"
+      "void main() { a[gl_GlobalInvocationID.x] *= 2.0; }\n");
+  EXPECT_EQ(validate_spirv(spirv), "");
+  EXPECT_NE(validate_spirv({}), "");
+  Spirv bad_id = spirv;
+  bad_id[3] = 2;  // the bound on ids
+  EXPECT_NE(validate_spirv(bad_id), "");
+  Spirv truncated(spirv.begin(), spirv.end() - 1);  // without OpFunctionEnd
+  EXPECT_NE(validate_spirv(truncated), "");
+}
+
+TEST(MissingCapability, FollowsThePlan) {
+  DevicePlan plan;
+  DeviceSnapshot snapshot;
+  EXPECT_EQ(missing_capability(spv::CapabilityShader, plan, snapshot), std::nullopt);
+  EXPECT_THAT(missing_capability(spv::CapabilityFloat16, plan, snapshot).value(),
+              HasSubstr("16-bit floats"));
+  plan.float16 = true;
+  EXPECT_EQ(missing_capability(spv::CapabilityFloat16, plan, snapshot), std::nullopt);
+  EXPECT_NE(missing_capability(spv::CapabilityGroupNonUniformClustered, plan, snapshot),
+            std::nullopt);
+  snapshot.subgroup_operations = VK_SUBGROUP_FEATURE_CLUSTERED_BIT;
+  EXPECT_EQ(missing_capability(spv::CapabilityGroupNonUniformClustered, plan, snapshot),
+            std::nullopt);
+  EXPECT_THAT(missing_capability(spv::CapabilityGeometry, plan, snapshot).value(),
+              HasSubstr("SPIR-V capability 2"));
+}
+
+}  // namespace
+}  // namespace kbench::vulkan
