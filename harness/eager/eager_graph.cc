@@ -1,0 +1,88 @@
+// A whole graph on the device.
+#include <algorithm>
+
+#include "harness/eager/eager.h"
+#include "harness/eager/graph_layout.h"
+#include "kbench/error.h"
+
+namespace kbench::eager {
+EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
+  const DeviceTraits traits = traits_of(device.snapshot());
+  std::vector<int64_t> scratch_bytes;
+  std::vector<size_t> nodes;
+  std::vector<CallPlan> plans;
+  std::vector<vulkan::EmbeddedKey> pipelines;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Graph::Node& node = graph.nodes()[i];
+    scratch_bytes.push_back(0);
+    if (node.call.op->is_view) continue;
+    plans.push_back(plan_call(node.call, traits));
+    for (const Launch& launch : plans.back().launches) pipelines.push_back(pipeline_key(launch));
+    nodes.push_back(i);
+  }
+  launches_ = pipelines.size();
+  device.pipelines().prepare_embedded(pipelines);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    calls_.push_back({PreparedCall(device, std::move(plans[i])), {}, {}, 0});
+    scratch_bytes[nodes[i]] = calls_.back().call.scratch_bytes();
+  }
+  GraphLayout layout = lay_out(graph, scratch_bytes);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Graph::Node& node = graph.nodes()[nodes[i]];
+    for (const int id : node.inputs) calls_[i].inputs.push_back(layout.root[id]);
+    for (const int id : node.outputs) calls_[i].outputs.push_back(layout.root[id]);
+    calls_[i].scratch_offset = std::max<int64_t>(0, layout.scratch[nodes[i]]);
+  }
+  for (const Graph::ValueInfo& value : graph.values()) bytes_.push_back(value.type.bytes());
+  offset_ = std::move(layout.offset);
+  copies_ = std::move(layout.copies);
+  arena_bytes_ = layout.arena_bytes;
+}
+
+uint64_t EagerGraph::arena_bytes() const { return arena_bytes_; }
+
+size_t EagerGraph::launches() const { return launches_; }
+
+uint64_t EagerGraph::arena_bytes(const Graph& graph, const DeviceTraits& traits) {
+  std::vector<int64_t> scratch_bytes;
+  for (const Graph::Node& node : graph.nodes()) {
+    scratch_bytes.push_back(0);
+    if (node.call.op->is_view) continue;
+    const CallPlan plan = plan_call(node.call, traits);
+    scratch_bytes.back() = plan.scratch_offset(plan.scratch_bytes.size());
+  }
+  return lay_out(graph, scratch_bytes).arena_bytes;
+}
+
+void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Region>& values,
+                        vulkan::Region arena) const {
+  if (arena.size < arena_bytes_) {
+    throw Error(ErrorCode::kInternal, "an arena of " + std::to_string(arena.size) +
+                                          " bytes where " + std::to_string(arena_bytes_) +
+                                          " are needed");
+  }
+  const auto region = [&](int id) -> vulkan::Region {
+    if (offset_[id] < 0) return values.at(id);
+    return {arena.buffer, arena.offset + offset_[id], static_cast<uint64_t>(bytes_[id])};
+  };
+  const auto regions = [&](const std::vector<int>& ids) {
+    std::vector<vulkan::Region> list;
+    for (const int id : ids) list.push_back(region(id));
+    return list;
+  };
+  bool first = true;
+  for (const Placed& placed : calls_) {
+    if (!first) commands.barrier();
+    first = false;
+    const vulkan::Region scratch{arena.buffer, arena.offset + placed.scratch_offset,
+                                 static_cast<uint64_t>(placed.call.scratch_bytes())};
+    placed.call.record(commands, regions(placed.inputs), regions(placed.outputs), scratch);
+  }
+  if (!copies_.empty() && !first) commands.barrier();
+  for (const auto& [from, to] : copies_) {
+    const vulkan::Region source = region(from), target = values.at(to);
+    commands.copy(*source.buffer, source.offset, *target.buffer, target.offset, bytes_[to]);
+  }
+}
+
+}  // namespace kbench::eager

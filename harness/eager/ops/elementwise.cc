@@ -1,0 +1,108 @@
+// Elementwise operators, with one input and with two that broadcast.
+#include <algorithm>
+#include <string>
+
+#include "harness/eager/planning.h"
+#include "harness/eager/registry.h"
+
+namespace kbench::eager {
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kQuads = 4;  // loads an invocation has in flight
+
+/// `function` as shaders/unary.comp names it, `value` the operator's number.
+CallPlan unary(const OperatorCall& call, const DeviceTraits& traits, const char* function,
+               double value = 0) {
+  const int64_t n = call.outputs[0].elements();
+  const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
+  Launch launch = make_launch("unary.comp", {{"THREADS", kThreads}, {"QUADS", kQuads}},
+                              {input(0), output(0)}, groups, traits);
+  launch.macros.emplace_back("FUNCTION", function);
+  launch.add(n / 4).add(n % 4).add(groups).add_real(value);
+  return {{launch}, {}};
+}
+
+CallPlan relu(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "relu");
+}
+CallPlan leaky_relu(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "leaky_relu", call.attributes.real("slope"));
+}
+CallPlan sigmoid(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "sigmoid");
+}
+CallPlan gelu(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "gelu");
+}
+CallPlan square(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "square");
+}
+CallPlan square_root(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "square_root");
+}
+/// add_scalar, sub_scalar, mul_scalar, div_scalar: the shader's functions have the same names.
+CallPlan with_number(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, call.op->name.c_str(), call.attributes.real("value"));
+}
+
+CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char* symbol) {
+  const int64_t n = call.outputs[0].elements();
+  const MergedDims dims =
+      merge_dims(call.outputs[0].shape, {call.inputs[0].shape, call.inputs[1].shape});
+  const int64_t width = dims.extent[0] % 4 == 0 ? 4 : 1;
+  const int64_t outer = static_cast<int64_t>(dims.extent.size()) - 1;
+  const int64_t groups = ceil_div(n / width, kThreads * kQuads);
+  Launch launch = make_launch("binary.comp",
+                              {{"THREADS", kThreads},
+                               {"PIECES", kQuads},
+                               {"WIDTH", width},
+                               {"OUTER", outer},
+                               {"A_INNER", dims.stride[0][0]},
+                               {"B_INNER", dims.stride[1][0]}},
+                              {input(0), input(1), output(0)}, groups, traits);
+  launch.macros.emplace_back("OPERATION", symbol);
+  launch.add(n / width).add(dims.extent[0] / width).add(groups);
+  for (int64_t d = 1; d <= outer; ++d) launch.add(dims.extent[d]);
+  for (const auto& stride : dims.stride) {
+    for (int64_t d = 1; d <= outer; ++d) launch.add(stride[d]);
+  }
+  return {{launch}, {}};
+}
+
+CallPlan add(const OperatorCall& call, const DeviceTraits& traits) {
+  return binary(call, traits, "+");
+}
+CallPlan sub(const OperatorCall& call, const DeviceTraits& traits) {
+  return binary(call, traits, "-");
+}
+CallPlan mul(const OperatorCall& call, const DeviceTraits& traits) {
+  return binary(call, traits, "*");
+}
+CallPlan div(const OperatorCall& call, const DeviceTraits& traits) {
+  return binary(call, traits, "/");
+}
+
+}  // namespace
+
+const std::vector<EagerKernel>& elementwise_kernels() {
+  static const std::vector<EagerKernel> kernels = {
+      {"relu", relu},
+      {"leaky_relu", leaky_relu},
+      {"sigmoid", sigmoid},
+      {"gelu", gelu},
+      {"square", square},
+      {"sqrt", square_root},
+      {"add_scalar", with_number},
+      {"sub_scalar", with_number},
+      {"mul_scalar", with_number},
+      {"div_scalar", with_number},
+      {"add", add},
+      {"sub", sub},
+      {"mul", mul},
+      {"div", div},
+  };
+  return kernels;
+}
+
+}  // namespace kbench::eager

@@ -1,0 +1,55 @@
+// Planning one call.
+#include "harness/eager/eager.h"
+#include "harness/eager/graph_layout.h"
+#include "harness/eager/registry.h"
+#include "kbench/error.h"
+
+namespace kbench::eager {
+
+Launch& Launch::add(int64_t value) {
+  if (value < INT32_MIN || value > UINT32_MAX) {
+    throw Error(ErrorCode::kUnsupported, shader + ": " + std::to_string(value) +
+                                             " does not fit the 32 bits kernels count in; the "
+                                             "tensor has too many elements");
+  }
+  words.push_back(static_cast<uint32_t>(value));
+  return *this;
+}
+
+Launch& Launch::add_real(double value) {
+  const auto single = static_cast<float>(value);
+  uint32_t word;
+  std::memcpy(&word, &single, sizeof(word));
+  words.push_back(word);
+  return *this;
+}
+
+int64_t CallPlan::scratch_offset(size_t i) const {
+  int64_t offset = 0;
+  for (size_t j = 0; j < i; ++j) offset += Arena::aligned(scratch_bytes[j]);
+  return offset;
+}
+
+DeviceTraits traits_of(const vulkan::DeviceSnapshot& snapshot) {
+  DeviceTraits traits;
+  traits.subgroup_size = snapshot.subgroup_size;
+  traits.max_shared_memory = snapshot.max_shared_memory;
+  traits.max_invocations = snapshot.max_invocations;
+  for (int i = 0; i < 3; ++i) traits.max_group_count[i] = snapshot.max_group_count[i];
+  traits.software = snapshot.software();
+  return traits;
+}
+
+CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits) {
+  const PlanFunction plan = find_plan(call.op->name);
+  if (!plan) {
+    throw Error(ErrorCode::kUnsupported, "operator " + call.op->name + " has no eager kernel");
+  }
+  bool empty = true;
+  for (const TensorType& type : call.outputs) empty = empty && type.elements() == 0;
+  return empty ? CallPlan{} : plan(call, traits);
+}
+
+bool has_eager_kernel(const Operator& op) { return find_plan(op.name) != nullptr; }
+
+}  // namespace kbench::eager

@@ -1,0 +1,112 @@
+#include "harness/eager/planning.h"
+
+#include <algorithm>
+
+#include "kbench/error.h"
+
+namespace kbench::eager {
+namespace {
+
+/// Elements an invocation holds in registers at most.
+constexpr int64_t kHeldQuads = 8, kHeldSingles = 16;
+
+}  // namespace
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t next_power_of_two(int64_t n) {
+  int64_t power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
+Operand input(int index) { return {Operand::Kind::input, index}; }
+Operand output(int index) { return {Operand::Kind::output, index}; }
+Operand scratch(int index) { return {Operand::Kind::scratch, index}; }
+
+Launch make_launch(std::string shader,
+                   std::initializer_list<std::pair<const char*, int64_t>> macros,
+                   std::vector<Operand> addresses, int64_t groups, const DeviceTraits& traits) {
+  const int64_t limit_x = traits.max_group_count[0], limit_y = traits.max_group_count[1];
+  const int64_t y = std::max<int64_t>(1, ceil_div(groups, limit_x));
+  if (y > limit_y || groups > UINT32_MAX) {
+    throw Error(ErrorCode::kUnsupported, shader + " would need " + std::to_string(groups) +
+                                             " workgroups, more than the device can launch");
+  }
+  Launch launch;
+  launch.shader = std::move(shader);
+  for (const auto& [name, value] : macros) launch.macros.emplace_back(name, std::to_string(value));
+  launch.addresses = std::move(addresses);
+  launch.groups = {static_cast<uint32_t>(ceil_div(groups, y)), static_cast<uint32_t>(y), 1};
+  return launch;
+}
+
+AxisView axis_view(const Shape& shape, int64_t axis) {
+  AxisView view;
+  for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+    (d < axis ? view.outer : d == axis ? view.n : view.inner) *= shape[d];
+  }
+  return view;
+}
+
+MergedDims merge_dims(const Shape& out, const std::vector<Shape>& operands) {
+  MergedDims merged;
+  merged.stride.resize(operands.size());
+  std::vector<int64_t> step(operands.size(), 1);  // stride the next dimension would have
+  std::vector<int64_t> stride(operands.size());
+  for (size_t back = 1; back <= out.size(); ++back) {
+    const int64_t extent = out[out.size() - back];
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const Shape& shape = operands[i];
+      const int64_t own = back <= shape.size() ? shape[shape.size() - back] : 1;
+      stride[i] = own == 1 ? 0 : step[i];
+      step[i] *= own;
+    }
+    if (extent == 1) continue;
+    bool joins = !merged.extent.empty();
+    for (size_t i = 0; i < operands.size() && joins; ++i) {
+      joins = stride[i] == merged.stride[i].back() * merged.extent.back();
+    }
+    if (joins) {
+      merged.extent.back() *= extent;
+      continue;
+    }
+    merged.extent.push_back(extent);
+    for (size_t i = 0; i < operands.size(); ++i) merged.stride[i].push_back(stride[i]);
+  }
+  if (merged.extent.empty()) {
+    merged.extent.push_back(1);
+    for (auto& strides : merged.stride) strides.push_back(0);
+  }
+  return merged;
+}
+
+RowLayout row_layout(int64_t n, const DeviceTraits& traits) {
+  RowLayout layout;
+  layout.width = n % 4 == 0 ? 4 : 1;
+  const int64_t pieces = n / layout.width;
+  const int64_t held = layout.width == 4 ? kHeldQuads : kHeldSingles;
+  const int64_t most = std::min<int64_t>(1024, traits.max_invocations);
+  layout.lanes = 8;
+  // Few pieces a lane while lanes are few: short rows then fill more workgroups.
+  while (layout.lanes < most &&
+         ceil_div(pieces, layout.lanes) > (layout.lanes < 256 ? held / 2 : held)) {
+    layout.lanes *= layout.lanes < 128 ? 4 : 2;
+  }
+  layout.lanes = std::min(layout.lanes, most);
+  layout.threads = std::max<int64_t>(128, layout.lanes);
+  layout.pieces = next_power_of_two(ceil_div(pieces, layout.lanes));
+  layout.fits = layout.pieces <= held;
+  return layout;
+}
+
+Split split_row(int64_t n, int64_t rows, int64_t shortest) {
+  const int64_t wanted = ceil_div(kStreamGroups, std::max<int64_t>(rows, 1));
+  const int64_t count = std::clamp<int64_t>(wanted, 1, ceil_div(n, shortest));
+  Split split;
+  split.length = ceil_div(ceil_div(n, count), 4) * 4;
+  split.count = ceil_div(n, split.length);
+  return split;
+}
+
+}  // namespace kbench::eager

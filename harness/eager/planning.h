@@ -1,0 +1,69 @@
+// What the operators' plans share: shapes as kernels see them, and the geometry of launches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/eager/eager.h"
+
+namespace kbench::eager {
+
+/// Workgroups that keep a large GPU busy with streaming work, with a short tail: what reductions
+/// are split towards.
+inline constexpr int64_t kStreamGroups = 8192;
+/// Elements worth a workgroup of their own when a row is split.
+inline constexpr int64_t kStretch = 16384;
+
+int64_t ceil_div(int64_t a, int64_t b);
+/// The least power of two that is not below n.
+int64_t next_power_of_two(int64_t n);
+
+Operand input(int index);
+Operand output(int index);
+Operand scratch(int index);
+
+/// A launch of `groups` workgroups, numbered along x and, past its limit, y (group_index() in
+/// shaders/tensor.glsl). Throws kUnsupported where the device cannot have so many.
+Launch make_launch(std::string shader,
+                   std::initializer_list<std::pair<const char*, int64_t>> macros,
+                   std::vector<Operand> addresses, int64_t groups, const DeviceTraits& traits);
+
+/// A tensor seen along one dimension.
+struct AxisView {
+  int64_t outer = 1, n = 1, inner = 1;
+};
+AxisView axis_view(const Shape& shape, int64_t axis);
+
+/// A row-major iteration space with operands that may repeat along some dimensions, in as few
+/// dimensions as possible. Innermost first; never empty.
+struct MergedDims {
+  std::vector<int64_t> extent;
+  std::vector<std::vector<int64_t>> stride;  ///< of each operand, in elements; 0 where repeated
+};
+/// Operands broadcast to `out` as NumPy does.
+MergedDims merge_dims(const Shape& out, const std::vector<Shape>& operands);
+
+/// How invocations share rows of n elements that they hold in registers.
+struct RowLayout {
+  int64_t width = 1;    ///< elements a load
+  int64_t lanes = 1;    ///< invocations a row
+  int64_t threads = 1;  ///< invocations a workgroup
+  int64_t pieces = 1;   ///< loads an invocation, where rows are held whole
+  bool fits = false;    ///< whether a workgroup can hold a row
+  int64_t groups(int64_t rows) const { return ceil_div(rows, threads / lanes); }
+};
+RowLayout row_layout(int64_t n, const DeviceTraits& traits);
+
+/// A row of n cut into stretches for several workgroups.
+struct Split {
+  int64_t count = 1;
+  int64_t length = 0;  ///< elements each but the last; a multiple of 4
+};
+/// Enough stretches that `rows` rows keep the device busy, none shorter than `shortest`.
+Split split_row(int64_t n, int64_t rows, int64_t shortest = kStretch);
+
+}  // namespace kbench::eager

@@ -1,0 +1,26 @@
+// Reducing contiguous rows: a launch, or two where rows are few and long.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/eager/eager.h"
+#include "harness/eager/planning.h"
+
+namespace kbench::eager {
+
+/// What a reduction computes, as shaders/reduce_items.glsl has it.
+struct Reduction {
+  bool argmax = false;  ///< else the sum times `scale`
+  double scale = 1;
+  int64_t part_bytes() const { return argmax ? 8 : 4; }  ///< of a partial result
+};
+
+/// Appends what reduces [rows, n] at `from` to one result a row at `to`.
+void append_row_reduction(CallPlan& plan, const Reduction& reduction, int64_t rows, int64_t n,
+                          Operand from, Operand to, const DeviceTraits& traits);
+
+/// The launch that sums each stretch of each row, to [rows, split.count].
+Launch partial_sums(int64_t rows, int64_t n, Split split, Operand from, Operand to,
+                    const DeviceTraits& traits);
+
+}  // namespace kbench::eager

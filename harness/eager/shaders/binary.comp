@@ -1,0 +1,84 @@
+// y = a OPERATION b with broadcasting. The output is seen as rows: its last dimension (after
+// dimensions that broadcast alike are merged) is walked contiguously, WIDTH elements an
+// invocation; the row's position in the outer dimensions gives each operand's offset.
+// A_INNER, B_INNER: 1 where the operand varies along the last dimension, 0 where it is repeated.
+// OUTER: how many dimensions stand before the last, 0 to 5.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t a, b, y;
+  uint pieces;      // of WIDTH elements, in the whole output
+  uint row_pieces;  // in one row
+  uint groups;
+#if OUTER > 0
+  // From the dimension before the last outwards.
+  uint extent[OUTER];
+  uint a_stride[OUTER];  // elements; 0 where repeated
+  uint b_stride[OUTER];
+#endif
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+#endif
+
+void offsets(uint row, out uint64_t a, out uint64_t b) {
+  a = 0ul;
+  b = 0ul;
+#if OUTER > 0
+  [[unroll]] for (int d = 0; d < OUTER; ++d) {
+    const uint i = d + 1 < OUTER ? row % p.extent[d] : row;
+    row /= p.extent[d];
+    a += uint64_t(i) * p.a_stride[d];
+    b += uint64_t(i) * p.b_stride[d];
+  }
+#endif
+}
+
+PIECE load(uint64_t base, bool inner, uint column) {
+  if (inner) return IN(advance(base, column)).at[0];
+  return PIECE(FloatsIn(base).at[0]);
+}
+
+void load_operands(uint piece, out PIECE u, out PIECE v) {
+  uint row = 0, column = piece * WIDTH;
+#if OUTER > 0
+  row = piece / p.row_pieces;
+  column = (piece - row * p.row_pieces) * WIDTH;
+#endif
+  uint64_t a, b;
+  offsets(row, a, b);
+  u = load(advance(p.a, a), A_INNER != 0, column);
+  v = load(advance(p.b, b), B_INNER != 0, column);
+}
+
+void store(uint piece, PIECE u, PIECE v) {
+  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = u OPERATION v;
+}
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint first = group * (THREADS * PIECES) + gl_LocalInvocationID.x;
+  PIECE u[PIECES], v[PIECES];
+  if (p.pieces - group * (THREADS * PIECES) >= THREADS * PIECES) {
+    // All loads before the first store: they overlap.
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) load_operands(first + i * THREADS, u[i], v[i]);
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) store(first + i * THREADS, u[i], v[i]);
+  } else {
+    for (uint i = first; i < p.pieces; i += THREADS) {
+      load_operands(i, u[0], v[0]);
+      store(i, u[0], v[0]);
+    }
+  }
+}

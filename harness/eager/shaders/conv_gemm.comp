@@ -1,0 +1,137 @@
+// Convolution as a matrix product: out channels x (channels * window) times (channels * window) x
+// output pixels, the second factor read through the window as its slices are staged. One product a
+// channel group. Macros of conv_window.glsl and gemm_tile.glsl, and
+//   A_QUADS  1 where taps % 4 == 0: rows of the weight start on 16-byte boundaries
+//   C_QUADS  1 where an output plane is a multiple of 4
+//   EDGES    0 where a group's output channels and its taps are multiples of the tile's extents
+//   GATHERED  taps of a slice that an invocation reads: BK * BN / THREADS
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+#include "gemm_tile.glsl"
+#include "conv_window.glsl"
+
+layout(push_constant, std430) uniform Push {
+  uint64_t x, weight;
+#if BIAS
+  uint64_t bias;
+#endif
+  uint64_t y;
+  Input geometry;
+  uint channels;            // of the input, all groups
+  uint group_channels;      // of the input, a group
+  uint group_out_channels;  // of the output, a group
+  uint out_channels;
+  uint taps;  // group_channels * window
+  uint pixels;
+  uint tiles_m, tiles_n;
+  uint groups;
+}
+p;
+
+const uint kDepthStep = THREADS / BN;  // an invocation reads every kDepthStep-th tap, at one pixel
+
+shared ivec2 tap_table[2][BK];
+uint64_t from_a[PIECES_A];  // where the next slice's pieces of the weight lie
+uint channels_left;
+uint64_t origin;
+Pixel pixel;
+uint fetched;  // the step in next_a, next_b
+vec4 next_a[PIECES_A];
+float next_b[GATHERED];
+
+void tabulate(uint step) {
+  if (gl_LocalInvocationID.x < BK) {
+    tap_table[step % 2][gl_LocalInvocationID.x] =
+        tap_of(p.geometry, step * BK + gl_LocalInvocationID.x, p.taps);
+  }
+}
+
+#define DEPTH(i) (gl_LocalInvocationID.x / BN + i * kDepthStep)
+#define FETCH_A(i)                                                                         \
+  next_a[i] = load_piece(from_a[i], piece_at(i, BM, false) + uvec2(0, step * BK),          \
+                         channels_left, p.taps, false, A_QUADS != 0, EDGES != 0);          \
+  from_a[i] += BK * 4;
+#define FETCH_B(i) next_b[i] = read_tap(p.geometry, origin, pixel, tap_table[step % 2][DEPTH(i)]);
+void fetch(uint step) {
+  REPEAT(PIECES_A, FETCH_A)
+  REPEAT(GATHERED, FETCH_B)
+  fetched = step;
+}
+
+#define STAGE_A(i) STAGE_PIECE(tile_a, A_STRIDE, piece_at(i, BM, false), false, next_a[i])
+#define STAGE_B(i) tile_b[side * (BK * B_STRIDE) + DEPTH(i) * B_STRIDE + n / 4][n % 4] = next_b[i];
+void stage(uint side) {
+  REPEAT(PIECES_A, STAGE_A)
+  const uint n = gl_LocalInvocationID.x % BN;
+  REPEAT(GATHERED, STAGE_B)
+  // For the next fetch(): that half of the table was last read before the previous barrier.
+  tabulate(fetched + 1);
+}
+
+float load_bias(uint first, uint row) {
+  float v = 0.0;
+#if BIAS
+  if (EDGES == 0 || row < channels_left) v = FloatsIn(p.bias).at[first + row];
+#endif
+  return v;
+}
+
+/// Address of a pixel in channel 0 of its image.
+uint64_t address_of(uint n) {
+  const uint plane = uint(p.geometry.out_height) * uint(p.geometry.out_width);
+  const uint image = n / plane;
+  return advance(p.y, uint64_t(image) * p.out_channels * plane + (n - image * plane));
+}
+
+/// Pixels n to n + 3 of the channel `offset` bytes on; to[i] is the address of pixel n + i.
+void store(uint64_t to[4], uint64_t offset, uint row, uint n, vec4 v) {
+  if (EDGES == 0 || row < channels_left) {
+#if C_QUADS
+    if (n < p.pixels) Vec4sOut(to[0] + offset).at[0] = v;
+#else
+    if (n < p.pixels) FloatsOut(to[0] + offset).at[0] = v.x;
+    if (n + 1 < p.pixels) FloatsOut(to[1] + offset).at[0] = v.y;
+    if (n + 2 < p.pixels) FloatsOut(to[2] + offset).at[0] = v.z;
+    if (n + 3 < p.pixels) FloatsOut(to[3] + offset).at[0] = v.w;
+#endif
+  }
+}
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint m0 = group % p.tiles_m * BM;
+  const uint n0 = group / p.tiles_m % p.tiles_n * BN;
+  const uint part = group / p.tiles_m / p.tiles_n;
+  channels_left = p.group_out_channels - m0;
+  const uint64_t weights =
+      advance(p.weight, uint64_t(part * p.group_out_channels + m0) * p.taps);
+#define LOCATE_A(i) from_a[i] = piece_address(weights, p.taps, piece_at(i, BM, false), false);
+  REPEAT(PIECES_A, LOCATE_A)
+  // Past the last pixel: any pixel will do, its results are not stored.
+  pixel = pixel_of(p.geometry, min(n0 + gl_LocalInvocationID.x % BN, p.pixels - 1));
+  origin = origin_of(p.geometry, p.x, pixel, p.channels, part * p.group_channels);
+  tabulate(0);
+  barrier();
+
+  multiply_slices(ceil_div(p.taps, BK));
+
+  const uint first = part * p.group_out_channels + m0;
+  const uint plane = uint(p.geometry.out_height) * uint(p.geometry.out_width);
+  float bias[TM];
+  uint64_t to[QUADS_N][4];
+#define LOAD_BIAS(i) bias[i] = load_bias(first, tile_row(i));
+#define LOCATE(j)                                \
+  to[j][0] = address_of(n0 + tile_column(j));     \
+  to[j][1] = address_of(n0 + tile_column(j) + 1); \
+  to[j][2] = address_of(n0 + tile_column(j) + 2); \
+  to[j][3] = address_of(n0 + tile_column(j) + 3);
+#define STORE_QUAD(i, j)                                                                   \
+  store(to[j], advance(0ul, uint64_t(first + tile_row(i)) * plane), tile_row(i),           \
+        n0 + tile_column(j), acc[i][j] + bias[i]);
+#define STORE_ROW(i) REPEAT_WITH(QUADS_N, STORE_QUAD, i)
+  REPEAT(TM, LOAD_BIAS)
+  REPEAT(QUADS_N, LOCATE)
+  REPEAT(TM, STORE_ROW)
+}

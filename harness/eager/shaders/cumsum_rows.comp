@@ -1,0 +1,96 @@
+// Running sums along contiguous rows: a workgroup walks its stretch of a row in blocks, scanning
+// each block and carrying its total on.
+//   PIECES  pieces of WIDTH elements an invocation holds at a time
+//   PARTS   1 where a row is split over workgroups: parts[row][split] holds each stretch's sum
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#define LANES THREADS
+#define ACC float
+#include "tensor.glsl"
+float combine(float a, float b) { return a + b; }
+#include "row_reduce.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x;
+#if PARTS
+  uint64_t parts;
+#endif
+  uint64_t y;
+  uint n;
+  uint splits;
+  uint split_length;  // a multiple of WIDTH
+  uint groups;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+vec4 running(vec4 v) {
+  v.y += v.x;
+  v.w += v.z;
+  v.z += v.y;
+  v.w += v.y;
+  return v;
+}
+float last(vec4 v) { return v.w; }
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+float running(float v) { return v; }
+float last(float v) { return v; }
+#endif
+
+shared float subgroup_total[PIECES][THREADS];  // one a subgroup, whatever its size
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint row = group / p.splits;
+  const uint split = group % p.splits;
+  const uint begin = split * p.split_length / WIDTH;
+  const uint end = min(p.n, (split + 1) * p.split_length) / WIDTH;
+  // Numbered by subgroup, so that a subgroup's scan runs over neighbours.
+  const uint lane = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+  IN x = IN(advance(p.x, uint64_t(row) * p.n));
+  OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
+
+  float carry = 0.0;
+#if PARTS
+  FloatsIn parts = FloatsIn(advance(p.parts, uint64_t(row) * p.splits));
+  for (uint i = gl_LocalInvocationIndex; i < split; i += THREADS) carry += parts.at[i];
+  carry = row_reduce(carry);
+#endif
+  for (uint block = begin; block < end; block += THREADS * PIECES) {
+    PIECE v[PIECES];
+    float before[PIECES];  // sum of the block's earlier elements, within the subgroup
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+      const uint at = block + i * THREADS + lane;
+      v[i] = PIECE(0.0);
+      if (at < end) v[i] = x.at[at];
+    }
+    barrier();  // the last block's readers of subgroup_total are done
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+      v[i] = running(v[i]);
+      before[i] = subgroupExclusiveAdd(last(v[i]));
+      if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
+        subgroup_total[i][gl_SubgroupID] = before[i] + last(v[i]);
+      }
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+      float earlier = carry;
+      for (uint s = 0; s < gl_NumSubgroups; ++s) {
+        const float total = subgroup_total[i][s];
+        if (s < gl_SubgroupID) earlier += total;
+        carry += total;
+      }
+      const uint at = block + i * THREADS + lane;
+      if (at < end) y.at[at] = v[i] + (earlier + before[i]);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// Adds up the partial products of a matrix product whose depth was split, and the bias.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t parts;
+#if BIAS
+  uint64_t bias;
+#endif
+  uint64_t c;
+  uint pieces;  // of WIDTH elements
+  uint n;       // columns
+  uint splits;
+  uint groups;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+#endif
+
+void main() {
+  const uint group = group_index();
+  const uint piece = group * THREADS + gl_LocalInvocationID.x;
+  if (group >= p.groups || piece >= p.pieces) return;
+  const uint64_t at = uint64_t(piece) * WIDTH;
+  PIECE sum = PIECE(0.0);
+  for (uint s = 0; s < p.splits; ++s) {
+    sum += IN(advance(p.parts, uint64_t(s) * p.pieces * WIDTH + at)).at[0];
+  }
+#if BIAS
+  sum += IN(advance(p.bias, piece * WIDTH % p.n)).at[0];
+#endif
+  OUT(advance(p.c, at)).at[0] = sum;
+}

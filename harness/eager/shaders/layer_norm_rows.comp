@@ -1,0 +1,73 @@
+// Layer norm of contiguous rows that fit the registers of their LANES invocations: one read, one
+// write.
+//   PIECES  pieces of WIDTH elements a lane holds; LANES * PIECES * WIDTH >= n
+//   AFFINE  1 where there are weight and bias
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+#include "moments.glsl"
+#include "row_reduce.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x;
+#if AFFINE
+  uint64_t weight, bias;
+#endif
+  uint64_t y;
+  uint rows;
+  uint n;
+  uint groups;
+  float eps;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+float total(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+float total(float v) { return v; }
+#endif
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint lane = gl_LocalInvocationIndex % LANES;
+  const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
+  const uint pieces = row < p.rows ? p.n / WIDTH : 0;
+  IN x = IN(advance(p.x, uint64_t(row) * p.n));
+  OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
+
+  PIECE v[PIECES];
+  float sum = 0.0, count = 0.0, squares = 0.0;
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+    v[i] = PIECE(0.0);
+    if (lane + i * LANES < pieces) {
+      v[i] = x.at[lane + i * LANES];
+      count += WIDTH;
+    }
+  }
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) sum += total(v[i]);
+  const float mean = count > 0.0 ? sum / count : 0.0;
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+    const PIECE d = v[i] - mean;
+    if (lane + i * LANES < pieces) squares += total(d * d);
+  }
+  const vec2 stats = mean_and_scale(row_reduce(vec3(count, mean, squares)), p.eps);
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+    const uint at = lane + i * LANES;
+    if (at < pieces) {
+      const PIECE d = (v[i] - stats.x) * stats.y;
+#if AFFINE
+      y.at[at] = d * IN(p.weight).at[at] + IN(p.bias).at[at];
+#else
+      y.at[at] = d;
+#endif
+    }
+  }
+}

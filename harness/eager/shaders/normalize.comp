@@ -1,0 +1,72 @@
+// y = (x - mean) * scale * weight + bias. x is rows of `length` elements; row r has the statistic
+// and, PER_CHANNEL, the weight and bias r % channels; otherwise the statistic r and a weight and
+// bias an element of the row.
+//   AFFINE  1 where there are weight and bias
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x, stats;
+#if AFFINE
+  uint64_t weight, bias;
+#endif
+  uint64_t y;
+  uint pieces;  // of WIDTH elements, in all
+  uint row_pieces;
+  uint channels;
+  uint groups;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+#endif
+
+PIECE normalized(PIECE x, uint piece) {
+  const uint row = piece / p.row_pieces;
+#if PER_CHANNEL
+  const uint statistic = row % p.channels;
+#else
+  const uint statistic = row;
+#endif
+  const float mean = FloatsIn(p.stats).at[2 * statistic];
+  const float scale = FloatsIn(p.stats).at[2 * statistic + 1];
+  const PIECE y = (x - mean) * scale;
+#if !AFFINE
+  return y;
+#elif PER_CHANNEL
+  return y * FloatsIn(p.weight).at[statistic] + FloatsIn(p.bias).at[statistic];
+#else
+  const uint at = piece - row * p.row_pieces;
+  return y * IN(p.weight).at[at] + IN(p.bias).at[at];
+#endif
+}
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint first = group * (THREADS * PIECES);
+  const uint count = min(p.pieces - first, THREADS * PIECES);
+  IN x = IN(advance(p.x, uint64_t(first) * WIDTH));
+  OUT y = OUT(advance(p.y, uint64_t(first) * WIDTH));
+  if (count == THREADS * PIECES) {
+    PIECE v[PIECES];
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) v[i] = x.at[gl_LocalInvocationID.x + i * THREADS];
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+      const uint at = gl_LocalInvocationID.x + i * THREADS;
+      y.at[at] = normalized(v[i], first + at);
+    }
+  } else {
+    for (uint at = gl_LocalInvocationID.x; at < count; at += THREADS) {
+      y.at[at] = normalized(x.at[at], first + at);
+    }
+  }
+}

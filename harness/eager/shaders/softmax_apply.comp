@@ -1,0 +1,51 @@
+// Finishes long rows: merges the row's pairs, then writes this split's elements.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define LANES THREADS
+#include "tensor.glsl"
+#include "softmax_pair.glsl"
+#include "row_reduce.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x, parts, y;
+  uint n;
+  uint splits;
+  uint split_length;  // a multiple of WIDTH
+  uint groups;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+#endif
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint row = group / p.splits;
+  const uint begin = group % p.splits * p.split_length;
+  const uint stop = min(p.n, begin + p.split_length) / WIDTH;
+  FloatsIn parts = FloatsIn(advance(p.parts, uint64_t(row) * p.splits * 2ul));
+  vec2 pair = EMPTY_PAIR;
+  for (uint i = gl_LocalInvocationIndex; i < p.splits; i += THREADS) {
+    pair = combine(pair, vec2(parts.at[2 * i], parts.at[2 * i + 1]));
+  }
+  pair = row_reduce(pair);
+  const float scale = 1.0 / pair.y;
+  IN x = IN(advance(p.x, uint64_t(row) * p.n));
+  OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
+  uint i = begin / WIDTH + gl_LocalInvocationIndex;
+  for (; i + 3 * THREADS < stop; i += 4 * THREADS) {
+    PIECE v[4];
+    [[unroll]] for (uint j = 0; j < 4; ++j) v[j] = x.at[i + j * THREADS];
+    [[unroll]] for (uint j = 0; j < 4; ++j) y.at[i + j * THREADS] = exp(v[j] - pair.x) * scale;
+  }
+  for (; i < stop; i += THREADS) y.at[i] = exp(x.at[i] - pair.x) * scale;
+}

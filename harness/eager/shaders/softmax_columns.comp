@@ -1,0 +1,49 @@
+// Softmax of the middle dimension of [outer, n, inner], inner > 1. Neighbouring invocations take
+// neighbouring columns; LANES of them share one.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define FOLD 8
+#include "tensor.glsl"
+#include "softmax_pair.glsl"
+
+layout(local_size_x = COLUMNS, local_size_y = LANES) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x, y;
+  uint n;
+  uint inner;
+  uint blocks;  // of COLUMNS columns
+  uint groups;
+}
+p;
+
+shared vec2 space[LANES][COLUMNS];
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint lane = gl_LocalInvocationID.y;
+  const uint column = group % p.blocks * COLUMNS + gl_LocalInvocationID.x;
+  const uint end = column < p.inner ? p.n : 0;
+  const uint64_t first = uint64_t(group / p.blocks) * p.n * p.inner + column;
+
+  vec2 pair = EMPTY_PAIR;
+  for (uint i = lane; i < end; i += FOLD * LANES) {
+    float v[FOLD];
+    [[unroll]] for (uint j = 0; j < FOLD; ++j) {
+      v[j] = -INFINITY;
+      if (i + j * LANES < end) {
+        v[j] = FloatsIn(advance(p.x, first + uint64_t(i + j * LANES) * p.inner)).at[0];
+      }
+    }
+    pair = fold(pair, v);
+  }
+  space[lane][gl_LocalInvocationID.x] = pair;
+  barrier();
+  pair = space[0][gl_LocalInvocationID.x];
+  for (uint l = 1; l < LANES; ++l) pair = combine(pair, space[l][gl_LocalInvocationID.x]);
+  const float scale = 1.0 / pair.y;
+  for (uint i = lane; i < end; i += LANES) {
+    const uint64_t at = first + uint64_t(i) * p.inner;
+    FloatsOut(advance(p.y, at)).at[0] = exp(FloatsIn(advance(p.x, at)).at[0] - pair.x) * scale;
+  }
+}

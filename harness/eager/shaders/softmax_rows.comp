@@ -1,0 +1,60 @@
+// Softmax of contiguous rows that fit the registers of their LANES invocations: one read, one
+// write.
+//   PIECES  pieces of WIDTH elements a lane holds; LANES * PIECES * WIDTH >= n
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+#include "softmax_pair.glsl"
+#include "row_reduce.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x, y;
+  uint rows;
+  uint n;
+  uint groups;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+float largest(vec4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
+float total(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+float largest(float v) { return v; }
+float total(float v) { return v; }
+#endif
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint lane = gl_LocalInvocationIndex % LANES;
+  const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
+  const uint pieces = row < p.rows ? p.n / WIDTH : 0;
+  IN x = IN(advance(p.x, uint64_t(row) * p.n));
+  OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
+
+  PIECE v[PIECES];
+  float m = -INFINITY;
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+    v[i] = PIECE(-INFINITY);
+    if (lane + i * LANES < pieces) v[i] = x.at[lane + i * LANES];
+  }
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) m = max(m, largest(v[i]));
+  const float shift = shift_of(m);
+  float sum = 0.0;
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+    v[i] = exp(v[i] - shift);
+    sum += total(v[i]);
+  }
+  const vec2 whole = row_reduce(vec2(m, sum));
+  const float scale = rescale(m, whole.x) / whole.y;
+  [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+    if (lane + i * LANES < pieces) y.at[lane + i * LANES] = v[i] * scale;
+  }
+}

@@ -1,0 +1,29 @@
+// The softmax pairs of long contiguous rows, each row split over workgroups: parts[row][split].
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define LANES THREADS
+#include "tensor.glsl"
+#include "softmax_scan.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x, parts;
+  uint n;
+  uint splits;
+  uint split_length;  // a multiple of WIDTH
+  uint groups;
+}
+p;
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint row = group / p.splits;
+  const uint begin = group % p.splits * p.split_length;
+  const vec2 pair = scan_row(advance(p.x, uint64_t(row) * p.n), begin,
+                             min(p.n, begin + p.split_length));
+  if (gl_LocalInvocationIndex == 0) {
+    FloatsOut(advance(p.parts, group * 2ul)).at[0] = pair.x;
+    FloatsOut(advance(p.parts, group * 2ul)).at[1] = pair.y;
+  }
+}

@@ -1,0 +1,49 @@
+// y = f(x), elementwise. FUNCTION names one of the functions below.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+#include "scalar_math.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t x, y;
+  uint quads;  // whole groups of four elements
+  uint rest;   // elements after them
+  uint groups;
+  float value;  // the operator's number, where it has one
+}
+p;
+
+float relu(float x) { return is_nan(x) ? x : max(x, 0.0); }
+float leaky_relu(float x) { return x > 0.0 ? x : p.value * x; }
+float sigmoid(float x) { return 1.0 / (1.0 + exp(-x)); }
+float gelu(float x) { return 0.5 * x * (1.0 + erf(x * 0.7071067811865476)); }
+float square(float x) { return x * x; }
+float square_root(float x) { return sqrt(x); }
+float add_scalar(float x) { return x + p.value; }
+float sub_scalar(float x) { return x - p.value; }
+float mul_scalar(float x) { return x * p.value; }
+float div_scalar(float x) { return x / p.value; }
+
+vec4 apply(vec4 x) { return vec4(FUNCTION(x.x), FUNCTION(x.y), FUNCTION(x.z), FUNCTION(x.w)); }
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint first = group * (THREADS * QUADS);
+  Vec4sIn x = Vec4sIn(advance(p.x, uint64_t(first) * 4ul));
+  Vec4sOut y = Vec4sOut(advance(p.y, uint64_t(first) * 4ul));
+  const uint count = min(p.quads - first, THREADS * QUADS);
+  if (count == THREADS * QUADS) {
+    vec4 v[QUADS];
+    [[unroll]] for (uint i = 0; i < QUADS; ++i) v[i] = x.at[gl_LocalInvocationID.x + i * THREADS];
+    [[unroll]] for (uint i = 0; i < QUADS; ++i)
+      y.at[gl_LocalInvocationID.x + i * THREADS] = apply(v[i]);
+  } else {
+    for (uint i = gl_LocalInvocationID.x; i < count; i += THREADS) y.at[i] = apply(x.at[i]);
+  }
+  if (group == p.groups - 1 && gl_LocalInvocationID.x < p.rest) {
+    const uint64_t tail = uint64_t(p.quads) * 4ul + gl_LocalInvocationID.x;
+    FloatsOut(advance(p.y, tail)).at[0] = FUNCTION(FloatsIn(advance(p.x, tail)).at[0]);
+  }
+}

@@ -1,0 +1,101 @@
+#include "tests/eager/eager_fixture.h"
+
+namespace kbench::eager {
+namespace {
+
+using Elementwise = EagerTest;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Tensor tensor_of(const std::vector<float>& values) {
+  Tensor tensor(DType::f32, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.data<float>().begin());
+  return tensor;
+}
+
+TEST_F(Elementwise, UnaryOperatorsMatchTheReferenceWithEveryTail) {
+  const DeviceTraits traits = device_traits();
+  for (const char* op : {"relu", "sigmoid", "gelu", "square"}) {
+    for (const int64_t n : {1, 3, 6, 4099}) check({op, {{n}}, {}, normal(0, 3)}, traits);
+  }
+  check({"sqrt", {{3, 5, 7}}, {}, uniform(0, 9)}, traits);
+  check({"leaky_relu", {{3, 5, 7}}, {{"slope", 0.3}}}, traits);
+  for (const char* op : {"add_scalar", "sub_scalar", "mul_scalar", "div_scalar"}) {
+    check({op, {{3, 5, 7}}, {{"value", 2.7}}}, traits);
+  }
+}
+
+TEST_F(Elementwise, WholeBlocksAndManyWorkgroupsAreCovered) {
+  DeviceTraits traits = device_traits();
+  check({"relu", {{9, 4096 + 11}}}, traits);
+  traits.max_group_count[0] = 3;  // forces rows of workgroups
+  check({"relu", {{9, 4096 + 11}}}, traits);
+  check({"add", {{7, 4099}, {7, 4099}}}, traits);
+}
+
+TEST_F(Elementwise, BinaryOperatorsMatchTheReference) {
+  for (const char* op : {"add", "sub", "mul", "div"}) {
+    check({op, {{3, 5, 7}, {3, 5, 7}}, {}, uniform(0.5, 2)}, device_traits());
+  }
+}
+
+TEST_F(Elementwise, EveryBroadcastIsRight) {
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {{3, 5, 20}, {20}},                     // trailing
+      {{3, 5, 7}, {7}},                       // trailing, odd
+      {{5, 7}, {5, 1}},                       // a number a row
+      {{5, 12}, {5, 1}},                      //
+      {{3, 5, 6, 7}, {5, 1, 1}},              // a channel
+      {{3, 1, 12}, {1, 5, 1}},                // each repeats the other
+      {{1}, {3, 5, 7}},                       // a number
+      {{}, {3, 5, 7}},                        //
+      {{3, 1, 7, 1, 6}, {1, 5, 1, 9, 1}},     // nothing merges
+      {{3, 1, 7, 1, 6, 1}, {5, 1, 9, 1, 2}},  // six dimensions
+      {{1, 1}, {1, 1}},
+  };
+  for (const auto& [a, b] : shapes) {
+    check({"sub", {a, b}}, device_traits());
+    check({"sub", {b, a}}, device_traits());
+  }
+}
+
+TEST_F(Elementwise, NanAndInfinityAreTreatedAsPyTorchDoes) {
+  const Tensor x = tensor_of({kNan, kInfinity, -kInfinity, -0.0f, 0.0f, -1.0f, 2.0f});
+  const auto values = [&](const char* op, Attributes attributes = {}) {
+    const OperatorCall call = make_call(find_operator(op), {x.type()}, attributes);
+    const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+    return std::vector<float>(y.data<float>().begin(), y.data<float>().end());
+  };
+  const auto relu = values("relu");
+  EXPECT_TRUE(std::isnan(relu[0]));
+  EXPECT_EQ(relu[1], kInfinity);
+  EXPECT_EQ(relu[2], 0.0f);
+  EXPECT_EQ(relu[5], 0.0f);
+  const auto sigmoid = values("sigmoid");
+  EXPECT_TRUE(std::isnan(sigmoid[0]));
+  EXPECT_EQ(sigmoid[1], 1.0f);
+  EXPECT_EQ(sigmoid[2], 0.0f);
+  const auto gelu = values("gelu");
+  EXPECT_TRUE(std::isnan(gelu[0]));
+  EXPECT_EQ(gelu[1], kInfinity);
+  EXPECT_EQ(gelu[4], 0.0f);
+  EXPECT_TRUE(std::isnan(values("leaky_relu", {{"slope", 0.1}})[0]));
+  EXPECT_TRUE(std::isnan(values("sqrt")[5]));
+}
+
+TEST_F(Elementwise, GeluIsAccurateToFloat) {
+  std::vector<float> x;
+  for (int i = -8000; i <= 8000; ++i) x.push_back(static_cast<float>(i) * 1e-3f);
+  const Tensor input = tensor_of(x);
+  const OperatorCall call = make_call(find_operator("gelu"), {input.type()}, {});
+  const Tensor y = run(call, plan_call(call, device_traits()), {input})[0];
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double v = x[i];
+    EXPECT_NEAR(y.data<float>()[i], v * 0.5 * std::erfc(-v / std::sqrt(2.0)),
+                1.5e-7 * std::max(1.0, std::abs(v)))
+        << v;
+  }
+}
+
+}  // namespace
+}  // namespace kbench::eager

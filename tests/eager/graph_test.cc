@@ -1,0 +1,81 @@
+// Whole graphs on the device.
+#include "kbench/ops.h"
+#include "kbench/task.h"
+#include "tests/eager/eager_fixture.h"
+
+namespace kbench::eager {
+namespace {
+
+class EagerGraphTest : public EagerTest {
+ protected:
+  /// Runs a graph with tensors by name, every value in a buffer of its own.
+  std::vector<Tensor> run_graph(const Graph& graph, const NamedTensors& tensors) {
+    const EagerGraph eager(device(), graph);
+    EXPECT_EQ(eager.arena_bytes(), EagerGraph::arena_bytes(graph, device_traits()));
+    std::vector<vulkan::Buffer> buffers(graph.values().size());
+    std::vector<vulkan::Region> regions(graph.values().size());
+    const auto place = [&](int id) {
+      if (buffers[id]) return;
+      const Graph::ValueInfo& value = graph.values()[id];
+      const uint64_t bytes = value.type.bytes();
+      buffers[id] = device().allocate(bytes);
+      regions[id] = {&buffers[id], 0, bytes};
+      if (value.kind == Graph::Kind::intermediate) return;
+      const Tensor& tensor =
+          value.kind == Graph::Kind::constant ? value.data : tensors.at(value.name);
+      device().upload(buffers[id], 0, {tensor.raw(), bytes});
+    };
+    for (size_t id = 0; id < graph.values().size(); ++id) {
+      if (graph.values()[id].kind != Graph::Kind::intermediate) place(static_cast<int>(id));
+    }
+    for (const int id : graph.outputs()) place(id);
+    const vulkan::Buffer arena = device().allocate(std::max<uint64_t>(256, eager.arena_bytes()));
+    vulkan::Commands commands(device());
+    commands.begin();
+    eager.record(commands, regions, whole(arena));
+    commands.submit_and_wait(60);
+    std::vector<Tensor> outputs;
+    for (const int id : graph.outputs()) {
+      outputs.emplace_back(graph.values()[id].type);
+      device().download(buffers[id], 0,
+                        {outputs.back().raw(), static_cast<size_t>(outputs.back().bytes())});
+    }
+    return outputs;
+  }
+
+  void check_graph(const Graph& graph, TaskId id, double relative) {
+    const NamedTensors tensors = draw_tensors(graph, id, 11);
+    ReferenceOptions options;
+    options.precision = Precision::f64;
+    options.threads = 2;
+    expect_close(run_graph(graph, tensors), run_reference(graph, tensors, options), relative);
+  }
+};
+
+TEST_F(EagerGraphTest, EveryTaskMatchesTheReferenceAtSmokeSizes) {
+  for (const Task& task : tasks()) {
+    SCOPED_TRACE(to_string(task.id) + " " + task.name);
+    check_graph(*build_graph(task, Preset::smoke), task.id, task.tolerance.relative / 10);
+  }
+}
+
+TEST_F(EagerGraphTest, OutputsThatShareMemoryAllArrive) {
+  Graph graph;
+  const Value x = graph.input("x", {3, 5});
+  const Value y = relu(x), flat = flatten(y);
+  for (const Value& value : {flat, y, flatten(x), y * 2.0}) graph.output(value);
+  check_graph(graph, {1, 1}, 1e-6);
+}
+
+TEST_F(EagerGraphTest, AnArenaTooSmallIsRefused) {
+  Graph graph;
+  graph.output(relu(relu(graph.input("x", {3, 5}))));
+  const EagerGraph eager(device(), graph);
+  vulkan::Commands commands(device());
+  commands.begin();
+  const Error error = vulkan::error_of([&] { eager.record(commands, {}, {}); });
+  EXPECT_EQ(error.code(), ErrorCode::kInternal);
+}
+
+}  // namespace
+}  // namespace kbench::eager
