@@ -1,0 +1,49 @@
+// The main job laid out before it starts: which evaluations there are, and which are done already.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/program/candidate_sets.h"
+#include "harness/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+
+/// One candidate set on one task.
+struct Evaluation {
+  std::string name;  ///< "level1/19_ReLU/simple"
+  std::string file;  ///< the candidate; empty when the set has none
+  Result identity;   ///< what is known beforehand
+  std::optional<Result> result;
+  bool done_before = false;  ///< `result` is from the output file
+};
+
+struct Job {
+  EvaluateOptions options;
+  vulkan::DeviceSnapshot device;
+  Preset preset = Preset::smoke;
+  std::vector<const Task*> tasks;
+  std::vector<Evaluation> evaluations;  ///< by task, then by set
+  std::vector<Result> unusable;         ///< files that belong to no task
+
+  size_t done_before() const;
+  std::vector<Result> results() const;  ///< of every evaluation that has one
+};
+
+/// Lays out every set on every task. `options.preset` becomes the preset's own name.
+Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
+             Preset preset, const vulkan::DeviceSnapshot& device, EvaluateOptions options);
+
+/// Takes over results of an earlier run where they are of the same experiment. Failures that were
+/// not the candidate's are left to be tried again.
+void take_over(Job& job, std::span<const Result> earlier);
+
+/// Runs one evaluation; whatever goes wrong becomes its result.
+void run_evaluation(const Job& job, Evaluation& evaluation);
+
+}  // namespace kbench::program

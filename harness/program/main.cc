@@ -1,0 +1,133 @@
+// kbench: judges GPU kernels against an eager baseline. See --help.
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "harness/program/help.h"
+#include "harness/program/verbs.h"
+#include "harness/worker/worker.h"
+#include "kbench/error.h"
+#include "kbench/version.h"
+
+namespace kbench::program {
+namespace {
+
+constexpr const char* kDescription =
+    R"(kbench evaluates GPU kernels: it runs every candidate of the sets it is given on a Vulkan device,
+checks every element of every timed output, times it against an eager baseline (one kernel an
+operator) on the same device, and prints a leaderboard of fast_p: the share of tasks whose
+candidate is correct and more than p times as fast.)";
+
+constexpr const char* kFooter = R"(
+Examples:
+  kbench --fast-p 1.0                              the sets that ship, every task, the best device
+  kbench --candidates my/ --task level1/19,2/*     your candidates on some tasks
+  kbench --fast-p 0,0.5,1,2 --output results.jsonl resumable: a second run does what is missing
+  kbench show level1/19                            what a task asks for
+  kbench run my/relu.yaml                          one candidate, in full
+  kbench <verb> --help                             a page on each verb
+
+Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format, list_tests ...)
+are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET.
+
+Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
+verify); 2 a wrong flag, name, size, file or device, with one line on standard error.)";
+
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, "; ");
+  return text;
+}
+
+int complain(const std::string& message) {
+  std::cerr << "kbench: " << one_line(message) << '\n';
+  return kUsage;
+}
+
+/// Takes Google Benchmark's flags out of the arguments.
+std::vector<std::string> take_benchmark_flags(std::vector<std::string>& arguments) {
+  std::vector<std::string> taken, rest;
+  for (auto& argument : arguments) {
+    (argument.rfind("--benchmark_", 0) == 0 ? taken : rest).push_back(std::move(argument));
+  }
+  arguments = std::move(rest);
+  return taken;
+}
+
+/// The verb meant by the first argument that CLI11 could not place, for the error message.
+std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* at = &app;
+  for (const CLI::App* verb : app.get_subcommands()) at = verb;
+  const std::string help = at == &app ? "kbench --help" : "kbench " + at->get_name() + " --help";
+  std::string message = one_line(error.what());
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extra = app.remaining(/*recurse=*/true);
+    const std::string first = extra.empty() ? "" : extra.front();
+    const bool is_flag = first.rfind("-", 0) == 0;
+    message = (is_flag      ? "unknown flag '"
+               : at == &app ? "unknown verb '"
+                            : "unexpected argument '") +
+              first + "'";
+    if (!is_flag && at == &app) {
+      message += "; verbs:";
+      for (const CLI::App* verb : app.get_subcommands(nullptr)) message += " " + verb->get_name();
+    }
+  }
+  return message + "; see " + help;
+}
+
+int run_program(std::vector<std::string> arguments) {
+  CLI::App app(kDescription, "kbench");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("kbench ") + version());
+  app.require_subcommand(0, 1);
+  app.formatter(make_help_formatter());
+
+  const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
+  const Verb main_job = add_main_job(app, benchmark_flags);
+  const Verb verbs[] = {add_list(app), add_show(app),   add_devices(app),  add_check(app),
+                        add_run(app),  add_verify(app), add_reference(app)};
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& e) {  // --help, --version
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return complain(explain_parse_error(app, e));
+  }
+  for (const Verb& verb : verbs) {
+    if (!verb.app->parsed()) continue;
+    if (!benchmark_flags.empty()) {
+      return complain("'" + benchmark_flags.front() + "' goes with the main job, not with '" +
+                      verb.app->get_name() + "'; see kbench --help");
+    }
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() == 0) continue;
+      return complain("'" + option->get_name() + "' stands before the verb '" +
+                      verb.app->get_name() + "'; put it behind, where the verb takes it");
+    }
+    return verb.run();
+  }
+  return main_job.run();
+}
+
+}  // namespace
+
+int run(std::vector<std::string> arguments) {
+  try {
+    return run_program(std::move(arguments));
+  } catch (const std::exception& e) {
+    return complain(e.what());
+  }
+}
+
+}  // namespace kbench::program
+
+int main(int argc, char** argv) {
+  // First, and without the command line's machinery: a worker is started for every candidate.
+  if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return kbench::worker::run_worker();
+  return kbench::program::run(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,202 @@
+// The main job: candidate sets against tasks, to a leaderboard.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/program/benchmark_run.h"
+#include "harness/program/job.h"
+#include "harness/program/options.h"
+#include "harness/program/progress.h"
+#include "harness/program/report.h"
+#include "harness/program/text.h"
+#include "harness/program/verbs.h"
+#include "kbench/error.h"
+#include "kbench/score.h"
+
+namespace kbench::program {
+namespace {
+
+struct MainJobOptions {
+  std::vector<double> thresholds = {1.0};
+  std::vector<std::string> candidates;
+  TaskOptions tasks;
+  SizeOptions size;
+  DeviceOptions device;
+  MeasureOptions measure;
+  std::string output;
+  bool rerun = false;
+  bool json = false;
+};
+
+void add_options(CLI::App& app, MainJobOptions& o) {
+  const std::string group = "Main job";
+  app.add_option("--fast-p", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("P,...")
+      ->group(group);
+  app.add_option("--candidates", o.candidates,
+                 "Candidate sets: folders, or names of sets that ship (default: all that ship)")
+      ->type_name("DIR...")
+      ->group(group);
+  o.tasks.add_to(app);
+  o.size.add_to(app, /*with_auto=*/true);
+  o.device.add_to(app);
+  o.measure.add_to(app);
+  app.add_option("--output", o.output,
+                 "Append results to a file of JSON lines; what it holds already is not done again")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("--rerun", o.rerun, "Do again what --output holds already")->group("Output");
+  app.add_flag("--json", o.json, "One JSON document on standard output, the rest on standard error")
+      ->group("Output");
+}
+
+/// Says on Ctrl-C what is kept, and ends as the signal asks. Workers die with this process.
+class InterruptNotice {
+ public:
+  explicit InterruptNotice(const std::string& output) {
+    const std::string text =
+        output.empty() ? "\nkbench: interrupted; with --output FILE results would have been kept\n"
+                       : "\nkbench: interrupted; results so far are in " + output +
+                             ", the same command goes on from there\n";
+    length_ = std::min(text.size(), sizeof text_);
+    std::memcpy(text_, text.data(), length_);
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) {
+      [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text_, length_);
+      raise(signal);  // Delivered, with the default action, when this returns.
+    };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &previous_);
+  }
+  ~InterruptNotice() { sigaction(SIGINT, &previous_, nullptr); }
+  InterruptNotice(const InterruptNotice&) = delete;
+
+ private:
+  static inline char text_[512];
+  static inline size_t length_ = 0;
+  struct sigaction previous_ = {};
+};
+
+/// Leaves only what --benchmark_filter takes, evaluations and tasks.
+void apply_filter(const BenchmarkRun& benchmarks, Job& job) {
+  if (!benchmarks.has_filter()) return;
+  std::erase_if(job.evaluations,
+                [&](const Evaluation& evaluation) { return !benchmarks.selects(evaluation.name); });
+  if (job.evaluations.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--benchmark_filter takes none of the evaluations; see --benchmark_list_tests");
+  }
+  std::erase_if(job.tasks, [&](const Task* task) {
+    return std::none_of(job.evaluations.begin(), job.evaluations.end(),
+                        [&](const Evaluation& e) { return e.identity.task == task->id; });
+  });
+}
+
+void evaluate_all(Job& job, BenchmarkRun& benchmarks, ResultWriter* writer, Progress& progress) {
+  std::vector<BenchmarkCase> cases;
+  for (Evaluation& evaluation : job.evaluations) {
+    if (evaluation.done_before) continue;
+    const auto run = [&]() -> const Result& {
+      progress.begin(evaluation.name);
+      run_evaluation(job, evaluation);
+      if (writer != nullptr) writer->append(*evaluation.result);
+      progress.finish(evaluation.name, *evaluation.result);
+      return *evaluation.result;
+    };
+    cases.push_back({evaluation.name, run});
+  }
+  if (cases.empty()) return;
+  benchmarks.run(cases, [&](const std::string& line) { progress.note(line); });
+}
+
+void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
+  std::vector<TaskId> tasks;
+  for (const Task* task : job.tasks) tasks.push_back(task->id);
+  const std::vector<Result> results = job.results();
+  auto rows = leaderboard(results, tasks, options.thresholds);
+  if (options.json) {
+    std::printf("%s\n", job_json(job, results, rows).c_str());
+    return;
+  }
+  for (LeaderboardRow& row : rows) {  // Said below, with the device's name and with reasons.
+    row.software_device = false;
+    row.not_passed.clear();
+  }
+  std::fprintf(human, "\n%s, preset %s, %zu tasks\n\n%s", job.device.name.c_str(),
+               std::string(name_of(job.preset)).c_str(), tasks.size(),
+               format_leaderboard(rows).c_str());
+  if (job.device.software()) {
+    std::fprintf(human, "\n%s\n", software_warning(job.device.name).c_str());
+  }
+  if (const std::string failures = format_failures(results, job.unusable); !failures.empty()) {
+    std::fprintf(human, "\n%s", failures.c_str());
+  }
+}
+
+int run_main_job(const MainJobOptions& options, const std::vector<std::string>& benchmark_flags) {
+  // Everything that can be wrong cheaply comes before the first evaluation.
+  BenchmarkRun benchmarks(benchmark_flags);
+  if (options.json && benchmarks.owns_output()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--json and --benchmark_format both want standard output; give one of them");
+  }
+  if (options.rerun && options.output.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--rerun goes with --output FILE");
+  }
+  const std::vector<const Task*> tasks = options.tasks.select();
+  EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
+  const vulkan::DeviceSnapshot device = options.device.choose();
+  const Preset preset = check_sizes(tasks, options.size, device);
+  const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
+  Job job = plan_job(tasks, sets, preset, device, std::move(evaluation));
+  apply_filter(benchmarks, job);
+  std::unique_ptr<ResultWriter> writer;
+  if (!options.output.empty() && !benchmarks.lists_only()) {
+    writer = std::make_unique<ResultWriter>(options.output);
+    if (!options.rerun && std::filesystem::is_regular_file(options.output)) {
+      take_over(job, read_results(options.output));
+    }
+  }
+
+  std::FILE* const human = options.json || benchmarks.owns_output() ? stderr : stdout;
+  const size_t todo = job.evaluations.size() - job.done_before();
+  const auto start = std::chrono::steady_clock::now();
+  {
+    Progress progress(human, benchmarks.lists_only() ? 0 : todo * benchmarks.repetitions());
+    if (job.done_before() > 0) {
+      progress.note(std::to_string(job.done_before()) + " already done in " + options.output +
+                    ", " + std::to_string(todo) + " to do");
+    }
+    const InterruptNotice notice(options.output);
+    evaluate_all(job, benchmarks, writer.get(), progress);
+  }
+  if (benchmarks.lists_only()) return kDone;
+  report(job, options, human);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::fprintf(human, "\n%zu evaluations in %s\n", todo, format_seconds(took.count()).c_str());
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_main_job(CLI::App& program, std::vector<std::string> benchmark_flags) {
+  auto options = std::make_shared<MainJobOptions>();
+  add_options(program, *options);
+  return {&program,
+          [options, flags = std::move(benchmark_flags)] { return run_main_job(*options, flags); }};
+}
+
+}  // namespace kbench::program

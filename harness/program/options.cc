@@ -1,0 +1,195 @@
+#include "harness/program/options.h"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/program/text.h"
+#include "harness/vulkan/device.h"
+#include "harness/vulkan/plan.h"
+#include "harness/worker/experiment.h"
+#include "kbench/error.h"
+
+namespace kbench::program {
+namespace {
+
+int parse_level(std::string text) {
+  if (text.rfind("level", 0) == 0) text.erase(0, 5);
+  if (text.empty() || text.size() > 3 ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--level takes numbers such as 1 or 1,2, not '" + text + "'");
+  }
+  return std::stoi(text);
+}
+
+}  // namespace
+
+void TaskOptions::add_to(CLI::App& app) {
+  app.add_option("--level", levels, "Levels to take tasks from: 1,2 (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N,...")
+      ->group("Tasks");
+  app.add_option("--task", selection,
+                 "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9; several by commas")
+      ->type_name("TASK,...")
+      ->group("Tasks");
+}
+
+std::vector<const Task*> TaskOptions::select() const {
+  std::vector<const Task*> chosen;
+  if (selection.empty()) {
+    for (const Task& task : tasks()) chosen.push_back(&task);
+  } else {
+    chosen = select_tasks(selection);
+  }
+  if (levels.empty()) return chosen;
+  std::set<int> wanted;
+  for (const std::string& level : levels) {
+    const int number = parse_level(level);
+    if (std::none_of(chosen.begin(), chosen.end(),
+                     [&](const Task* task) { return task->id.level == number; })) {
+      throw Error(ErrorCode::kNotFound,
+                  "no task of level " + std::to_string(number) +
+                      (selection.empty() ? "" : " among --task " + selection) +
+                      "; see kbench list");
+    }
+    wanted.insert(number);
+  }
+  std::erase_if(chosen, [&](const Task* task) { return !wanted.contains(task->id.level); });
+  return chosen;
+}
+
+void SizeOptions::add_to(CLI::App& app, bool with_auto, const std::string& fallback) {
+  preset = fallback;
+  const std::string names = with_auto ? "smoke, v0, v0.1 or auto" : "smoke, v0 or v0.1";
+  const std::string meaning =
+      with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
+  app.add_option("--preset", preset, "Sizes: " + names + meaning)
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Sizes");
+  app.add_option("--set", assignments, "Override a shape variable; repeatable: --set height=65")
+      ->type_name("VAR=N")
+      ->allow_extra_args(false)
+      ->group("Sizes");
+}
+
+Variables SizeOptions::overrides() const {
+  Variables result;
+  for (const std::string& assignment : assignments) {
+    auto [name, value] = parse_assignment(assignment);
+    result[name] = std::move(value);
+  }
+  return result;
+}
+
+Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
+
+void DeviceOptions::add_to(CLI::App& app, bool with_validate) {
+  app.add_option("--device", device,
+                 "Device: its index, part of its name, cpu, or auto (see kbench devices)")
+      ->type_name("DEVICE")
+      ->capture_default_str()
+      ->group("Device");
+  if (with_validate) {
+    app.add_flag("--validate", validate,
+                 "Turn the Vulkan validation layer on; its messages fail a candidate")
+        ->group("Device");
+  }
+}
+
+vulkan::DeviceSnapshot DeviceOptions::choose() const {
+  const auto devices = vulkan::enumerate_devices();
+  vulkan::DeviceSnapshot chosen = vulkan::choose_device(devices, device);
+  vulkan::plan_device(chosen);
+  return chosen;
+}
+
+void MeasureOptions::add_to(CLI::App& app) {
+  const std::string group = "Measurement";
+  app.add_option("--tolerance", tolerance,
+                 "Who passes: kbench (scale-aware), or kernelbench (the original's)")
+      ->check(CLI::IsMember({"kbench", "kernelbench"}))
+      ->type_name("RULE")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--min-samples", plan.min_samples, "Samples to take at least")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--max-seconds", plan.max_seconds,
+                 "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("S")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--precision", plan.precision,
+                 "Stop when the speedup's 95% interval is within this share of it")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("P")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", seed, "Fix the secret seed of the inputs, for debugging")
+      ->type_name("N")
+      ->group(group);
+  const std::string limits_group = "Limits of a candidate";
+  const auto add_seconds = [&](const char* flag, double& value, const char* help) {
+    app.add_option(flag, value, help)
+        ->check(CLI::Range(0.001, 1e6))
+        ->type_name("S")
+        ->capture_default_str()
+        ->group(limits_group);
+  };
+  add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
+  add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
+  add_seconds("--total-seconds", limits.total_seconds,
+              "Its worker, from start to verdict; by default longer for a long --max-seconds");
+  app.add_option("--host-memory", host_gigabytes, "Memory of its worker in GiB")
+      ->check(CLI::Range(0.001, 1e6))
+      ->type_name("GIB")
+      ->capture_default_str()
+      ->group(limits_group);
+}
+
+EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
+                                 const MeasureOptions& measure) {
+  EvaluateOptions options;
+  options.device = device.device;
+  options.validate = device.validate;
+  options.preset = size.preset;
+  options.overrides = size.overrides();
+  options.tolerance =
+      measure.tolerance == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+  options.plan = measure.plan;
+  options.plan.max_samples = std::max(options.plan.max_samples, options.plan.min_samples);
+  options.limits = measure.limits;
+  // A long measurement that was asked for is not a hang: it may take three times its budget.
+  if (options.limits.total_seconds == Limits{}.total_seconds) {
+    options.limits.total_seconds += 4 * options.plan.max_seconds;
+  }
+  options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
+  options.seed = measure.seed;
+  return options;
+}
+
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device) {
+  const Variables overrides = size.overrides();
+  const Preset preset = worker::choose_preset(size.preset, tasks, overrides, device);
+  for (const Task* task : tasks) {
+    const auto graph = build_graph(*task, preset, overrides);
+    const uint64_t needed = worker::device_bytes(*graph, device);
+    if (needed > device.device_local_bytes) {
+      throw Error(ErrorCode::kOutOfMemory,
+                  to_string(task->id) + " at preset " + std::string(name_of(preset)) + " needs " +
+                      format_bytes(double(needed)) + " of device memory, " + device.name + " has " +
+                      format_bytes(double(device.device_local_bytes)) +
+                      "; take a smaller --preset, or leave the task out by --task");
+    }
+  }
+  return preset;
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,69 @@
+// Options that several verbs share, each group with its checks.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+
+/// --level and --task.
+struct TaskOptions {
+  std::vector<std::string> levels;
+  std::string selection;
+
+  void add_to(CLI::App& app);
+  /// Throws Error when a level or an item has no task, or both together leave none.
+  std::vector<const Task*> select() const;
+};
+
+/// --preset and --set.
+struct SizeOptions {
+  std::string preset = "auto";
+  std::vector<std::string> assignments;
+
+  /// `with_auto`: the verb looks at a device, which "auto" needs; otherwise `fallback` is the
+  /// default.
+  void add_to(CLI::App& app, bool with_auto, const std::string& fallback = "auto");
+  Variables overrides() const;
+  /// The preset, where it is not "auto".
+  Preset fixed_preset() const;
+};
+
+/// --device and --validate.
+struct DeviceOptions {
+  std::string device = "auto";
+  bool validate = false;
+
+  void add_to(CLI::App& app, bool with_validate = true);
+  /// The chosen device; throws Error when there is none, or none that kbench can use.
+  vulkan::DeviceSnapshot choose() const;
+};
+
+/// How a measurement is made and limited.
+struct MeasureOptions {
+  std::string tolerance = "kbench";
+  SamplingPlan plan;
+  Limits limits;
+  double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
+  std::optional<uint64_t> seed;
+
+  void add_to(CLI::App& app);
+};
+
+/// All of the above as the library takes them.
+EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
+                                 const MeasureOptions& measure);
+
+/// Checks that the tasks can be built at these sizes and, where a preset was asked for by name, fit
+/// the device; returns the preset. Throws Error saying what to do.
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device);
+
+}  // namespace kbench::program

@@ -1,0 +1,93 @@
+#include "harness/program/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "harness/program/text.h"
+
+namespace kbench::program {
+namespace {
+
+size_t terminal_width(std::FILE* stream) {
+  winsize size = {};
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+/// "[12/48]", the count as wide as the total.
+std::string position(size_t done, size_t total) {
+  const std::string all = std::to_string(total);
+  std::string count = std::to_string(done);
+  count.insert(0, all.size() - std::min(all.size(), count.size()), ' ');
+  return "[" + count + "/" + all + "]";
+}
+
+}  // namespace
+
+Progress::Progress(std::FILE* stream, size_t total)
+    : stream_(stream), terminal_(isatty(fileno(stream)) == 1), total_(total) {}
+
+void Progress::begin(const std::string& name) {
+  current_ = name;
+  draw();
+}
+
+void Progress::finish(const std::string& name, const Result& result) {
+  advance();
+  if (terminal_) return;
+  std::string line = position(std::min(done_, total_), total_) + " " + name + "  " +
+                     std::string(name_of(result.verdict));
+  if (result.correct()) {
+    line += "  " + format_speedup(result.speedup) + "  " + format_ms(result.candidate_ms);
+  }
+  note(line);
+}
+
+void Progress::advance() {
+  ++done_;
+  current_.clear();
+  draw();
+}
+
+void Progress::note(const std::string& line) {
+  clear();
+  std::fprintf(stream_, "%s\n", line.c_str());
+  std::fflush(stream_);
+  draw();
+}
+
+void Progress::close() {
+  clear();
+  total_ = 0;
+}
+
+void Progress::draw() {
+  if (!terminal_ || total_ == 0) return;
+  constexpr size_t kBarWidth = 24;
+  const size_t done = std::min(done_, total_);
+  const size_t filled = kBarWidth * done / total_;
+  std::string line = position(done, total_) + " " + std::string(filled, '#') +
+                     std::string(kBarWidth - filled, '.');
+  if (done > 0 && done < total_) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    const double left = elapsed.count() / double(done) * double(total_ - done);
+    line += " " + format_seconds(left) + " left";
+  }
+  line += "  " + current_;
+  const size_t width = terminal_width(stream_);
+  if (line.size() >= width) line.resize(width - 1);
+  std::fprintf(stream_, "\r\033[K%s", line.c_str());
+  std::fflush(stream_);
+  drawn_ = true;
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  std::fputs("\r\033[K", stream_);
+  std::fflush(stream_);
+  drawn_ = false;
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,125 @@
+#include "harness/program/report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/program/text.h"
+#include "kbench/version.h"
+
+namespace kbench::program {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr size_t kDiagnosticsShown = 3;
+
+std::string task_label(const Result& result) {
+  if (result.task_name.empty()) return result.candidate;
+  return to_string(result.task) + "_" + result.task_name;
+}
+
+void append_diagnostics(std::string& text, const Result& result, size_t most,
+                        const std::string& indent) {
+  const size_t shown = std::min(most, result.diagnostics.size());
+  for (size_t i = 0; i < shown; ++i) {
+    text += indent + format_diagnostic(result.diagnostics[i]) + "\n";
+  }
+  if (const size_t rest = result.diagnostics.size() - shown; rest > 0) {
+    text += indent + "and " + std::to_string(rest) + " more\n";
+  }
+}
+
+ordered_json list_of(std::span<const Result> results) {
+  ordered_json list = ordered_json::array();
+  for (const Result& result : results) list.push_back(ordered_json::parse(to_json(result)));
+  return list;
+}
+
+}  // namespace
+
+std::string format_failures(std::span<const Result> results, std::span<const Result> unusable) {
+  std::vector<const Result*> failed;
+  for (const Result& result : results) {
+    if (!result.correct()) failed.push_back(&result);
+  }
+  for (const Result& result : unusable) failed.push_back(&result);
+  if (failed.empty()) return "";
+
+  size_t set_width = 0, task_width = 0;
+  for (const Result* result : failed) {
+    set_width = std::max(set_width, result->set.size());
+    task_width = std::max(task_width, task_label(*result).size());
+  }
+  std::string text = "Not passed: " + std::to_string(failed.size()) + "\n";
+  for (const Result* result : failed) {
+    text += "  " + padded(result->set, set_width) + "  " + padded(task_label(*result), task_width) +
+            "  " + std::string(name_of(result->verdict));
+    if (!result->message.empty()) text += ": " + result->message;
+    text += "\n";
+    append_diagnostics(text, *result, kDiagnosticsShown, "      ");
+  }
+  return text;
+}
+
+std::string format_result(const Result& r) {
+  std::string text = task_label(r) + "  " + r.candidate + "\n";
+  const auto line = [&](const char* what, const std::string& value) {
+    text += "  " + padded(what, 12) + value + "\n";
+  };
+  line("verdict", std::string(name_of(r.verdict)) + ": " + std::string(explain(r.verdict)));
+  if (!r.message.empty()) line("message", r.message);
+  append_diagnostics(text, r, r.diagnostics.size(), "    ");
+  if (!r.preset.empty()) {
+    std::string sizes = r.preset;
+    for (const auto& [name, value] : r.variables) sizes += " " + name + "=" + to_string(value);
+    line("sizes", sizes);
+  }
+  if (!r.device.empty()) line("device", r.device);
+  if (r.samples > 0) {
+    if (r.correct()) line("speedup", format_speedup(r.speedup) + " over " + r.baseline);
+    line("candidate", format_ms(r.candidate_ms) + ", " + format_number(r.gbytes_per_s) + " GB/s, " +
+                          format_number(r.tflops) + " TFLOP/s");
+    line("baseline", format_ms(r.baseline_ms));
+    if (r.setup_ms > 0) line("setup", format_ms(r.setup_ms) + ", once, not in the speedup");
+    line("samples",
+         std::to_string(r.samples) + ", each checked; largest error " + format_number(r.max_error));
+  }
+  line("took",
+       format_number(r.wall_s) + " s, " + format_number(r.compile_s) + " s of it compiling");
+  return text;
+}
+
+std::string software_warning(const std::string& device) {
+  return "times were taken on a software device (" + device + "): they rank nothing on a GPU";
+}
+
+std::string job_json(const Job& job, std::span<const Result> results,
+                     std::span<const LeaderboardRow> rows) {
+  ordered_json document;
+  document["version"] = version();
+  document["device"] = {{"index", job.device.index},
+                        {"name", job.device.name},
+                        {"driver", job.device.driver},
+                        {"software", job.device.software()}};
+  document["preset"] = name_of(job.preset);
+  document["done_before"] = job.done_before();
+  document["results"] = list_of(results);
+  document["unusable"] = ordered_json::array();
+  for (const Result& result : job.unusable) {
+    document["unusable"].push_back({{"set", result.set},
+                                    {"candidate", result.candidate},
+                                    {"verdict", name_of(result.verdict)},
+                                    {"message", result.message}});
+  }
+  document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string results_json(std::span<const Result> results) {
+  const ordered_json list = list_of(results);
+  return (list.size() == 1 ? list.front() : list)
+      .dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,26 @@
+// Numbers, tables and places as people read them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/result.h"
+
+namespace kbench::program {
+
+std::string format_number(double value, int digits = 3);  ///< significant digits, "%.3g"
+std::string format_bytes(double bytes);                   ///< "1.50 GB", powers of ten
+std::string format_flops(double flops);                   ///< "2.15 GFLOP"
+std::string format_ms(double ms);                         ///< "0.123 ms"
+std::string format_seconds(double seconds);               ///< "42s", "3m05s"
+std::string format_speedup(const Interval& speedup);      ///< "1.43x [1.41, 1.45]"
+/// "softmax.comp:12:3: error: undeclared identifier".
+std::string format_diagnostic(const Diagnostic& diagnostic);
+
+/// Rows aligned in columns, two spaces between; the first row is the heading.
+std::string format_table(const std::vector<std::vector<std::string>>& rows);
+
+/// printf-style padding: the text filled with blanks up to `width`.
+std::string padded(std::string text, size_t width);
+
+}  // namespace kbench::program

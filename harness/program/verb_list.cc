@@ -1,0 +1,69 @@
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/program/help.h"
+#include "harness/program/options.h"
+#include "harness/program/text.h"
+#include "harness/program/verbs.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+namespace {
+
+struct ListOptions {
+  TaskOptions tasks;
+  SizeOptions size;
+  bool json = false;
+};
+
+int run_list(const ListOptions& options) {
+  const auto tasks = options.tasks.select();
+  const Preset preset = options.size.fixed_preset();
+  const Variables overrides = options.size.overrides();
+  nlohmann::ordered_json document = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "name", "family", "FLOPs", "bytes", "FLOP/byte"}};
+  for (const Task* task : tasks) {
+    const auto graph = build_graph(*task, preset, overrides);
+    const double flops = graph->flops(), bytes = graph->least_bytes();
+    const double intensity = bytes > 0 ? flops / bytes : 0;
+    if (options.json) {
+      document.push_back({{"task", to_string(task->id)},
+                          {"level", task->id.level},
+                          {"number", task->id.number},
+                          {"name", task->name},
+                          {"family", task->family},
+                          {"preset", name_of(preset)},
+                          {"flops", flops},
+                          {"least_bytes", bytes},
+                          {"intensity", intensity}});
+    } else {
+      rows.push_back({to_string(task->id), task->name, task->family, format_flops(flops),
+                      format_bytes(bytes), format_number(intensity)});
+    }
+  }
+  const std::string text = options.json ? document.dump(2) + "\n" : format_table(rows);
+  std::fputs(text.c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_list(CLI::App& program) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* app = add_verb(
+      program, "list", "The tasks: names, families, FLOPs, bytes",
+      "Lists the tasks with what they cost at a preset: floating-point operations, the least "
+      "bytes\n"
+      "that have to be moved (inputs, parameters and outputs once), and the ratio of the two.",
+      "  kbench list\n"
+      "  kbench list --level 2 --preset smoke\n"
+      "  kbench list --task 1/1-30 --json");
+  options->tasks.add_to(*app);
+  options->size.add_to(*app, /*with_auto=*/false, "v0.1");
+  app->add_flag("--json", options->json, "A JSON list on standard output")->group("Output");
+  return {app, [options] { return run_list(*options); }};
+}
+
+}  // namespace kbench::program

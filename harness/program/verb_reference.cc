@@ -1,0 +1,84 @@
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "harness/program/help.h"
+#include "harness/program/options.h"
+#include "harness/program/text.h"
+#include "harness/program/verbs.h"
+#include "kbench/error.h"
+#include "kbench/npy.h"
+#include "kbench/reference.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReferenceVerbOptions {
+  std::string task;
+  SizeOptions size;
+  uint64_t seed = 0;
+  std::string folder;
+  std::string precision = "f32";
+};
+
+void save(const fs::path& folder, const std::string& name, const Tensor& tensor) {
+  const fs::path path = folder / (name + ".npy");
+  write_npy(path.string(), tensor);
+  std::printf("%s  %s\n", path.c_str(), to_string(tensor.type()).c_str());
+}
+
+int run_reference_verb(const ReferenceVerbOptions& options) {
+  const Task& task = find_task(parse_task_id(options.task));
+  const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
+  std::error_code error;
+  fs::create_directories(options.folder, error);
+  if (error) {
+    throw Error(ErrorCode::kIo,
+                "cannot make the folder '" + options.folder + "': " + error.message());
+  }
+  NamedTensors tensors = draw_tensors(*graph, task.id, options.seed);
+  for (const auto& [name, tensor] : tensors) save(options.folder, name, tensor);
+  const ReferenceOptions reference = {.precision = options.precision == "f64" ? Precision::f64
+                                                                              : Precision::f32};
+  const std::vector<Tensor> outputs = run_reference(*graph, std::move(tensors), reference);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    save(options.folder, graph->output_name(i), outputs[i]);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_reference(CLI::App& program) {
+  auto options = std::make_shared<ReferenceVerbOptions>();
+  CLI::App* app = add_verb(
+      program, "reference", "Inputs, parameters and outputs of a task as .npy files",
+      "Draws a task's inputs and parameters from a seed, computes its outputs on the CPU, and "
+      "writes\n"
+      "all of them as NumPy files named after the tensors (x.npy, conv.weight.npy, output.npy).",
+      "  kbench reference level1/19 --dump relu/\n"
+      "  kbench reference 2/1 --preset v0 --set batch_size=4 --seed 7 --dump out/ --precision f64");
+  app->add_option("TASK", options->task, "The task: level1/19, or 1/19")
+      ->required()
+      ->option_text("TASK");
+  app->add_option("--dump", options->folder, "Folder to write to, made when it is not there")
+      ->required()
+      ->type_name("DIR")
+      ->group("Output");
+  options->size.add_to(*app, /*with_auto=*/false, "smoke");
+  app->add_option("--seed", options->seed, "Seed of the draws")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Computation");
+  app->add_option("--precision", options->precision, "f32, or f64: the truth")
+      ->check(CLI::IsMember({"f32", "f64"}))
+      ->type_name("P")
+      ->capture_default_str()
+      ->group("Computation");
+  return {app, [options] { return run_reference_verb(*options); }};
+}
+
+}  // namespace kbench::program

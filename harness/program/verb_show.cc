@@ -1,0 +1,52 @@
+#include <cstdio>
+#include <memory>
+
+#include "harness/program/help.h"
+#include "harness/program/options.h"
+#include "harness/program/verbs.h"
+#include "kbench/candidate.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+namespace {
+
+struct ShowOptions {
+  std::string task;
+  SizeOptions size;
+  bool candidate = false;
+};
+
+int run_show(const ShowOptions& options) {
+  const Task& task = find_task(parse_task_id(options.task));
+  const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
+  const std::string text =
+      options.candidate ? eager_candidate_yaml(task, *graph) : describe(task, *graph);
+  std::fputs(text.c_str(), stdout);
+  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_show(CLI::App& program) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* app = add_verb(
+      program, "show", "One task as a candidate's author needs it",
+      "Shows a task as the author of a candidate needs it: signature, shapes, operators in order\n"
+      "with their formulas, floating-point operations and bytes. With --candidate, prints a "
+      "candidate\n"
+      "file that computes the task with built-in operators: save it, then replace steps by "
+      "kernels.",
+      "  kbench show level1/19\n"
+      "  kbench show 2/1 --preset smoke --set height=65\n"
+      "  kbench show 1/23 --candidate > my/softmax.yaml");
+  app->add_option("TASK", options->task, "The task: level1/19, or 1/19")
+      ->required()
+      ->option_text("TASK");
+  options->size.add_to(*app, /*with_auto=*/false, "v0.1");
+  app->add_flag("--candidate", options->candidate, "Print a candidate file to start from")
+      ->group("Output");
+  return {app, [options] { return run_show(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/program/help.h"
+#include "harness/program/host_memory.h"
+#include "harness/program/options.h"
+#include "harness/program/progress.h"
+#include "harness/program/text.h"
+#include "harness/program/verbs.h"
+#include "harness/trial/trial.h"
+#include "harness/vulkan/device.h"
+#include "kbench/error.h"
+#include "kbench/golden.h"
+#include "kbench/reference.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+namespace {
+
+struct VerifyOptions {
+  std::string golden;
+  std::string backend = "reference";
+  std::string precision = "f32";
+  TaskOptions tasks;
+  DeviceOptions device;
+  bool json = false;
+};
+
+/// What became of one record.
+struct Verified {
+  const GoldenRecord* record = nullptr;
+  bool passed = false;
+  double worst = 0;
+  double seconds = 0;
+  std::string message;
+};
+
+/// Computes a task's outputs: on the CPU, or by the eager baseline's kernels.
+class Backend {
+ public:
+  explicit Backend(const VerifyOptions& options)
+      : precision_(options.precision == "f64" ? Precision::f64 : Precision::f32) {
+    if (options.backend != "vulkan") return;
+    if (precision_ == Precision::f64) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "--backend vulkan computes in float32; leave --precision f64 out");
+    }
+    device_ = vulkan::Device::open({options.device.device, options.device.validate});
+  }
+
+  Precision precision() const { return precision_; }
+
+  std::vector<Tensor> run(const Graph& graph, NamedTensors tensors) {
+    if (device_) return trial::run_eager(*device_, graph, tensors);
+    return run_reference(graph, std::move(tensors), {.precision = precision_});
+  }
+
+  /// Throws where the host has no room for the task; asked before anything is drawn.
+  void check_memory(const Graph& graph) const {
+    const int64_t needed = reference_peak_bytes(graph, precision_);
+    const int64_t available = available_host_bytes();
+    if (available > 0 && needed > available) {
+      throw Error(ErrorCode::kOutOfMemory, "needs " + format_bytes(double(needed)) +
+                                               " of host memory, " +
+                                               format_bytes(double(available)) + " are free");
+    }
+  }
+
+  /// Validation messages are failures of the baseline's own kernels.
+  void check_validation() {
+    if (!device_) return;
+    const auto messages = device_->take_validation_messages();
+    if (!messages.empty()) throw Error(ErrorCode::kInternal, "validation: " + messages.front());
+  }
+
+ private:
+  Precision precision_;
+  std::unique_ptr<vulkan::Device> device_;
+};
+
+Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) {
+  Verified result;
+  result.record = &record;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    const auto graph = build_graph(task, record.variables);
+    backend.check_memory(*graph);
+    const std::vector<Tensor> outputs = backend.run(*graph, draw_golden(record, *graph));
+    backend.check_validation();
+    const GoldenCheck check = check_golden(record, outputs, backend.precision());
+    result.passed = check.passed;
+    result.worst = check.worst;
+    result.message = check.message;
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kDeviceLost || e.code() == ErrorCode::kTimeout) throw;
+    result.message = e.what();
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+std::string label(const GoldenRecord& record) { return to_string(record.task) + "_" + record.name; }
+
+const Task* task_of(const GoldenRecord& record) {
+  const auto& all = tasks();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Task& task) { return task.id == record.task; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+void print_json(const VerifyOptions& options, const std::vector<Verified>& verified, size_t passed,
+                size_t skipped) {
+  nlohmann::ordered_json document = {{"golden", options.golden},
+                                     {"backend", options.backend},
+                                     {"precision", options.precision},
+                                     {"passed", passed},
+                                     {"total", verified.size()},
+                                     {"not_in_this_build", skipped},
+                                     {"tasks", nlohmann::ordered_json::array()}};
+  for (const Verified& v : verified) {
+    document["tasks"].push_back({{"task", to_string(v.record->task)},
+                                 {"name", v.record->name},
+                                 {"passed", v.passed},
+                                 {"worst", v.worst},
+                                 {"seconds", v.seconds},
+                                 {"message", v.message}});
+  }
+  std::printf("%s\n",
+              document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+int run_verify(const VerifyOptions& options) {
+  const auto selected = options.tasks.select();
+  const std::vector<GoldenRecord> records = load_golden(options.golden);
+  Backend backend(options);
+  std::vector<std::pair<const GoldenRecord*, const Task*>> work;
+  size_t skipped = 0;
+  for (const GoldenRecord& record : records) {
+    const Task* task = task_of(record);
+    if (task == nullptr) {
+      ++skipped;
+    } else if (std::find(selected.begin(), selected.end(), task) != selected.end()) {
+      work.emplace_back(&record, task);
+    }
+  }
+
+  std::vector<Verified> verified;
+  {
+    Progress progress(stderr, work.size());
+    for (const auto& [record, task] : work) {
+      progress.begin(label(*record));
+      verified.push_back(verify(*record, *task, backend));
+      progress.advance();
+    }
+  }
+  const auto passed = static_cast<size_t>(
+      std::count_if(verified.begin(), verified.end(), [](const Verified& v) { return v.passed; }));
+  if (options.json) {
+    print_json(options, verified, passed, skipped);
+  } else {
+    for (const Verified& v : verified) {
+      if (!v.passed) std::printf("%s: %s\n", label(*v.record).c_str(), v.message.c_str());
+    }
+    std::printf("%zu of %zu tasks match", passed, verified.size());
+    if (skipped > 0) std::printf("; %zu skipped: not in this build", skipped);
+    std::printf("\n");
+  }
+  return passed == verified.size() && passed > 0 ? kDone : kFailed;
+}
+
+}  // namespace
+
+Verb add_verify(CLI::App& program) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* app = add_verb(
+      program, "verify", "Hold this build against a golden file",
+      "Computes the tasks of a golden file from the seeds and sizes in it and compares the "
+      "outputs\n"
+      "with the values PyTorch gave in float64: sampled elements and a checksum over all. A line "
+      "for\n"
+      "each task that differs, then a summary; exit code 1 when one differs.",
+      "  kbench verify --golden smoke.json\n"
+      "  kbench verify --golden v0.json --precision f64 --task level1/*\n"
+      "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");
+  app->add_option("--golden", options->golden, "The golden file: .json or .json.zst")
+      ->required()
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE")
+      ->group("Computation");
+  app->add_option("--backend", options->backend,
+                  "reference (on the CPU), or vulkan (the eager baseline's kernels)")
+      ->check(CLI::IsMember({"reference", "vulkan"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Computation");
+  app->add_option("--precision", options->precision, "Of the reference: f32 or f64")
+      ->check(CLI::IsMember({"f32", "f64"}))
+      ->type_name("P")
+      ->capture_default_str()
+      ->group("Computation");
+  options->tasks.add_to(*app);
+  options->device.add_to(*app);
+  app->add_flag("--json", options->json, "The findings as JSON on standard output")
+      ->group("Output");
+  return {app, [options] { return run_verify(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,35 @@
+// The verbs of the program: each adds its sub-command and returns what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kbench::program {
+
+/// Exit codes of the program.
+enum : int {
+  kDone = 0,
+  kFailed = 1,  ///< what was asked about did not pass
+  kUsage = 2,   ///< the question itself is wrong: a flag, name, size, file or device
+};
+
+/// A sub-command and its action, which returns the exit code.
+struct Verb {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Verb add_list(CLI::App& program);
+Verb add_show(CLI::App& program);
+Verb add_devices(CLI::App& program);
+Verb add_check(CLI::App& program);
+Verb add_run(CLI::App& program);
+Verb add_verify(CLI::App& program);
+Verb add_reference(CLI::App& program);
+/// The main job, which needs no verb. `benchmark_flags` are Google Benchmark's, taken from the
+/// command line before the rest was parsed.
+Verb add_main_job(CLI::App& program, std::vector<std::string> benchmark_flags);
+
+}  // namespace kbench::program

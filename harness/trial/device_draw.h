@@ -1,0 +1,21 @@
+// Drawing tensors on the device, with the values kbench::draw gives on the host.
+#pragma once
+
+#include "harness/vulkan/commands.h"
+#include "harness/vulkan/device.h"
+#include "kbench/random.h"
+
+namespace kbench::trial {
+
+/// False where a step of the draw is done on the host only, or needs float64 and there is none.
+bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distribution,
+                     const TensorType& type);
+/// Records the launch that draws a tensor; draws_on_device() must hold.
+void record_draw(vulkan::Device& device, vulkan::Commands& commands,
+                 const Distribution& distribution, const DrawKey& key, const TensorType& type,
+                 const vulkan::Region& to);
+/// Draws on the host and copies; waits.
+void upload_draw(vulkan::Device& device, const Distribution& distribution, const DrawKey& key,
+                 const TensorType& type, const vulkan::Region& to);
+
+}  // namespace kbench::trial

@@ -1,0 +1,88 @@
+// The eager baseline on given tensors, once; and the baseline held to the float64 reference.
+
+#include "harness/trial/eager_run.h"
+
+#include <algorithm>
+
+#include "harness/eager/eager.h"
+#include "harness/trial/trial.h"
+#include "kbench/compare.h"
+#include "kbench/error.h"
+#include "kbench/reference.h"
+
+namespace kbench::trial {
+namespace {
+
+constexpr double kRunSeconds = 120;
+
+const Tensor& find(const std::map<std::string, Tensor>& tensors, const Graph::ValueInfo& value) {
+  const auto found = tensors.find(value.name);
+  if (found == tensors.end()) {
+    throw Error(ErrorCode::kNotFound, "no tensor " + value.name + " was given");
+  }
+  if (found->second.type() != value.type) {
+    throw Error(ErrorCode::kShape, "tensor " + value.name + " is " +
+                                       to_string(found->second.type()) + ", the task takes " +
+                                       to_string(value.type));
+  }
+  return found->second;
+}
+
+}  // namespace
+
+std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
+                              const std::map<std::string, Tensor>& tensors) {
+  const eager::EagerGraph baseline(device, graph);
+  std::vector<vulkan::Buffer> buffers(graph.values().size());
+  std::vector<vulkan::Region> regions(graph.values().size());
+  const auto place = [&](size_t id) {
+    const auto bytes = static_cast<uint64_t>(graph.values()[id].type.bytes());
+    buffers[id] = device.allocate(std::max<uint64_t>((bytes + 15) / 16 * 16, 16));
+    regions[id] = {&buffers[id], 0, bytes};
+  };
+  for (size_t id = 0; id < graph.values().size(); ++id) {
+    const Graph::ValueInfo& value = graph.values()[id];
+    if (value.kind == Graph::Kind::intermediate) continue;
+    const Tensor& tensor = value.kind == Graph::Kind::constant ? value.data : find(tensors, value);
+    place(id);
+    device.upload(buffers[id], 0, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
+  }
+  for (const int id : graph.outputs()) {
+    if (!buffers[static_cast<size_t>(id)]) place(static_cast<size_t>(id));
+  }
+  vulkan::Buffer arena;
+  if (baseline.arena_bytes() > 0) arena = device.allocate(baseline.arena_bytes());
+  vulkan::Commands commands(device);
+  commands.begin();
+  baseline.record(commands, regions,
+                  arena ? vulkan::Region{&arena, 0, arena.size()} : vulkan::Region{});
+  commands.submit_and_wait(kRunSeconds);
+
+  std::vector<Tensor> outputs;
+  for (const int id : graph.outputs()) {
+    const auto index = static_cast<size_t>(id);
+    Tensor output(graph.values()[index].type);
+    device.download(buffers[index], 0, {output.raw(), static_cast<size_t>(output.bytes())});
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+std::string baseline_fault(vulkan::Device& device, const Task& task, const Graph& graph,
+                           uint64_t seed) {
+  const NamedTensors tensors = draw_tensors(graph, task.id, seed);
+  const std::vector<Tensor> got = run_eager(device, graph, tensors);
+  ReferenceOptions options;
+  options.precision = Precision::f64;
+  const std::vector<Tensor> truth = run_reference(graph, tensors, options);
+  for (size_t i = 0; i < truth.size(); ++i) {
+    const Comparison found = compare(got[i], truth[i], task.tolerance.relative);
+    if (!found.passed()) {
+      return graph.output_name(i) + ": " +
+             describe(found, truth[i].shape(), task.tolerance.relative);
+    }
+  }
+  return "";
+}
+
+}  // namespace kbench::trial

@@ -1,0 +1,56 @@
+#include "harness/trial/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kbench/score.h"
+
+namespace kbench::trial {
+namespace {
+
+constexpr double kGpuSeconds = 2;
+constexpr double kSoftwareSeconds = 0.5;
+/// Drawing, filling and checking cost more than what is timed; they are bounded apart.
+constexpr double kWallPerBudget = 1.5;
+/// Pairs before a narrow interval may end the sampling. The interval of eight values is their whole
+/// range and misses the median once in 128 times; that of six misses it once in 32.
+constexpr size_t kPairsToStop = 8;
+
+}  // namespace
+
+SamplingPlan resolve_plan(SamplingPlan plan, bool software) {
+  if (plan.max_seconds <= 0) plan.max_seconds = software ? kSoftwareSeconds : kGpuSeconds;
+  const auto pairs = [](int samples) { return (std::max(samples, 1) + 1) / 2 * 2; };
+  plan.min_samples = pairs(plan.min_samples);
+  plan.max_samples = std::max(pairs(plan.max_samples), plan.min_samples);
+  return plan;
+}
+
+void Sampling::add(const PairedTimes& times) {
+  // A clock that ticks too slowly to see a kernel makes it one nanosecond, not a division by zero.
+  const double baseline = std::max(times.baseline_ns, 1.0);
+  const double candidate = std::max(times.candidate_ns, 1.0);
+  if (count() % 2 != 0) {
+    ratios_.push_back(std::sqrt(baseline / candidate * baseline_ns_.back() / candidate_ns_.back()));
+  }
+  baseline_ns_.push_back(baseline);
+  candidate_ns_.push_back(candidate);
+  spent_seconds_ += times.spent_ns * 1e-9;
+}
+
+bool Sampling::done(double wall_seconds) const {
+  if (count() < plan_.min_samples || count() % 2 != 0) return false;
+  if (count() >= plan_.max_samples) return true;
+  if (spent_seconds_ >= plan_.max_seconds) return true;
+  if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
+  if (ratios_.size() < kPairsToStop) return false;
+  const Interval interval = speedup();
+  return interval.low >= interval.point * (1 - plan_.precision) &&
+         interval.high <= interval.point * (1 + plan_.precision);
+}
+
+Interval Sampling::speedup() const { return median_interval(ratios_); }
+double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
+double Sampling::baseline_ms() const { return median(baseline_ns_) * 1e-6; }
+
+}  // namespace kbench::trial

@@ -1,0 +1,46 @@
+// When a measurement has enough samples, and what they say. Pure: no device.
+#pragma once
+
+#include <vector>
+
+#include "kbench/evaluate.h"
+#include "kbench/result.h"
+
+namespace kbench::trial {
+
+/// Device times of one paired sample.
+struct PairedTimes {
+  double baseline_ns = 0;
+  double candidate_ns = 0;
+  double spent_ns = 0;  ///< both runs and the cache flushes before them: what the budget pays for
+};
+
+/// The plan with its defaults worked out for a device; numbers of samples are rounded up to pairs.
+SamplingPlan resolve_plan(SamplingPlan plan, bool software);
+
+/// Collects samples and says when to stop. Samples are taken in pairs with opposite roles (see
+/// RoleSchedule): if going second costs a factor, one ratio of the pair is too large by it and the
+/// other too small, and their geometric mean is free of it. The speedup is the median of these.
+class Sampling {
+ public:
+  explicit Sampling(const SamplingPlan& plan) : plan_(plan) {}
+
+  void add(const PairedTimes& times);
+  /// True when the interval of the median ratio is narrow enough (after eight pairs at least), the
+  /// budget of device time is spent, or the loop has taken one and a half times the budget in wall
+  /// time; never before min_samples, always at max_samples.
+  bool done(double wall_seconds) const;
+
+  int count() const { return static_cast<int>(candidate_ns_.size()); }
+  Interval speedup() const;  ///< of whole pairs; there must be one
+  double candidate_ms() const;
+  double baseline_ms() const;
+
+ private:
+  SamplingPlan plan_;
+  std::vector<double> ratios_;  ///< one a pair
+  std::vector<double> candidate_ns_, baseline_ns_;
+  double spent_seconds_ = 0;
+};
+
+}  // namespace kbench::trial

@@ -1,0 +1,56 @@
+#include "harness/worker/experiment.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "harness/trial/trial.h"
+#include "kbench/version.h"
+
+namespace kbench::worker {
+
+uint64_t device_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot) {
+  return trial::required_bytes(graph, snapshot);
+}
+
+Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
+                     const Variables& overrides, const vulkan::DeviceSnapshot& snapshot) {
+  if (name != "auto") return preset_from_name(name);
+  if (snapshot.software()) return Preset::smoke;
+  for (const Preset preset : {Preset::v0_1, Preset::v0}) {
+    const bool all_fit = std::all_of(tasks.begin(), tasks.end(), [&](const Task* task) {
+      return device_bytes(*build_graph(*task, preset, overrides), snapshot) <=
+             snapshot.device_local_bytes;
+    });
+    if (all_fit) return preset;
+  }
+  return Preset::smoke;
+}
+
+void identify(Result& result, const Task& task, const Graph& graph, Preset preset,
+              const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options) {
+  result.task = task.id;
+  result.task_name = task.name;
+  result.preset = name_of(preset);
+  result.variables.clear();
+  for (const std::string& name : graph.variables_read()) {
+    result.variables[name] = graph.variables().find(name)->second;
+  }
+  result.device = snapshot.name;
+  result.driver = snapshot.driver;
+  result.software_device = snapshot.software();
+  result.settings = settings_text(options);
+  result.version = version();
+}
+
+std::string settings_text(const EvaluateOptions& options) {
+  std::ostringstream text;
+  text << "tolerance="
+       << (options.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench")
+       << " precision=" << options.plan.precision << " max_seconds=" << options.plan.max_seconds
+       << " samples=" << options.plan.min_samples << ".." << options.plan.max_samples;
+  if (options.validate) text << " validate";
+  if (options.seed) text << " seed=" << *options.seed;
+  return text.str();
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,34 @@
+// What identifies an evaluation before it has run: what a resumed run compares, and what the record
+// of a worker that died is filled in with.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "harness/vulkan/snapshot.h"
+#include "kbench/candidate.h"
+#include "kbench/evaluate.h"
+#include "kbench/graph.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+
+namespace kbench::worker {
+
+/// Device bytes a task needs at the sizes of `graph`.
+uint64_t device_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot);
+
+/// The preset a selection runs at. "auto" is smoke on a software device; else the largest one at
+/// which every task fits the device, or smoke when none does. A named preset is taken as it is.
+Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
+                     const Variables& overrides, const vulkan::DeviceSnapshot& snapshot);
+
+/// Fills in everything of a result that is known beforehand, but for set and candidate.
+void identify(Result& result, const Task& task, const Graph& graph, Preset preset,
+              const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options);
+
+/// Canonical text of the options that change what a result means.
+std::string settings_text(const EvaluateOptions& options);
+
+}  // namespace kbench::worker

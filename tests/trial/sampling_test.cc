@@ -1,0 +1,115 @@
+#include "harness/trial/sampling.h"
+
+#include <gtest/gtest.h>
+
+namespace kbench::trial {
+namespace {
+
+SamplingPlan plan_of(double precision, double seconds, int least, int most) {
+  SamplingPlan plan;
+  plan.precision = precision;
+  plan.max_seconds = seconds;
+  plan.min_samples = least;
+  plan.max_samples = most;
+  return plan;
+}
+
+TEST(Sampling, StopsWhenTheIntervalIsNarrow) {
+  Sampling sampling(plan_of(0.01, 100, 20, 1000));
+  for (int i = 0; i < 19; ++i) {
+    sampling.add({2000, 1000, 5000});
+    EXPECT_FALSE(sampling.done(0)) << i;  // Never before min_samples.
+  }
+  sampling.add({2000, 1000, 5000});
+  EXPECT_TRUE(sampling.done(0));
+  EXPECT_DOUBLE_EQ(sampling.speedup().point, 2);
+}
+
+TEST(Sampling, TakesEightPairsAtLeastUnlessTheBudgetIsSpent) {
+  Sampling sampling(plan_of(0.01, 1, 2, 1000));
+  for (int i = 0; i < 14; ++i) sampling.add({2000, 1000, 5000});
+  EXPECT_FALSE(sampling.done(0));
+  for (int i = 0; i < 2; ++i) sampling.add({2000, 1000, 5000});
+  EXPECT_TRUE(sampling.done(0));
+
+  Sampling slow(plan_of(0.01, 1, 2, 1000));
+  for (int i = 0; i < 2; ++i) slow.add({2e9, 1e9, 4e9});
+  EXPECT_TRUE(slow.done(0));
+}
+
+TEST(Sampling, GoesOnWhileTheIntervalIsWide) {
+  Sampling sampling(plan_of(0.01, 100, 10, 1000));
+  for (int i = 0; i < 50; ++i) sampling.add({1000.0 + 20 * (i % 5), 1000, 5000});
+  EXPECT_FALSE(sampling.done(0));
+  EXPECT_GT(sampling.speedup().high, sampling.speedup().low);
+}
+
+TEST(Sampling, WhatGoingSecondCostsCancels) {
+  Sampling sampling(plan_of(0.01, 100, 12, 1000));
+  for (int i = 0; i < 16; ++i) {
+    const double penalty = 1.3;
+    sampling.add(i % 2 ? PairedTimes{1000 * penalty, 1000, 1}
+                       : PairedTimes{1000, 1000 * penalty, 1});
+  }
+  EXPECT_TRUE(sampling.done(0));
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1);
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, 1);
+}
+
+TEST(Sampling, StopsWhenTheBudgetOfDeviceTimeIsSpent) {
+  Sampling sampling(plan_of(0.0001, 1.0, 6, 1000));
+  int count = 0;
+  while (!sampling.done(0)) {
+    ++count;
+    sampling.add({1e6 * (1 + count % 3), 1e6, 0.125e9});
+  }
+  EXPECT_EQ(count, 8);
+}
+
+TEST(Sampling, BoundsWallTimeToo) {
+  Sampling sampling(plan_of(0.0001, 1.0, 6, 1000));
+  for (int i = 0; i < 8; ++i) sampling.add({1e6 * (1 + i % 3), 1e6, 1e6});
+  EXPECT_FALSE(sampling.done(1.4));
+  EXPECT_TRUE(sampling.done(1.5));
+}
+
+TEST(Sampling, StopsAtMaxSamples) {
+  Sampling sampling(plan_of(0, 100, 2, 20));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(sampling.done(0));
+    sampling.add({1e6 * (1 + i % 3), 1e6, 1});
+  }
+  EXPECT_TRUE(sampling.done(0));
+}
+
+TEST(Sampling, TheSpeedupIsOfPairsNotOfMedians) {
+  // Clocks that fall by half in the middle leave every pair's ratio as it was.
+  Sampling sampling(plan_of(0.01, 100, 10, 1000));
+  for (int i = 0; i < 20; ++i) {
+    const double clock = i < 10 ? 1 : 2;
+    sampling.add({1500 * clock, 1000 * clock, 1});
+  }
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1.5);
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, 1.5);
+}
+
+TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {
+  Sampling sampling(plan_of(0.01, 100, 2, 10));
+  sampling.add({0, 0, 0});
+  sampling.add({0, 0, 0});
+  EXPECT_DOUBLE_EQ(sampling.speedup().point, 1);
+}
+
+TEST(ResolvePlan, GivesSoftwareDevicesAShorterBudget) {
+  EXPECT_EQ(resolve_plan({}, false).max_seconds, 2);
+  EXPECT_EQ(resolve_plan({}, true).max_seconds, 0.5);
+  EXPECT_EQ(resolve_plan(plan_of(0.01, 7, 10, 1000), true).max_seconds, 7);
+}
+
+TEST(ResolvePlan, RoundsUpToPairs) {
+  EXPECT_EQ(resolve_plan(plan_of(0.01, 1, 5, 5), true).min_samples, 6);
+  EXPECT_EQ(resolve_plan(plan_of(0.01, 1, 5, 3), true).max_samples, 6);
+}
+
+}  // namespace
+}  // namespace kbench::trial
