@@ -1,0 +1,154 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "kbench/npy.h"
+#include "kbench/version.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using namespace kbench::testing;
+
+TEST(CommandLine, VersionIsTheLibrarys) {
+  const Said said = run_program({"--version"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.out, "kbench " + std::string(version()) + "\n");
+}
+
+TEST(CommandLine, EveryVerbHasAHelpPageWithExamples) {
+  for (const char* verb : {"list", "show", "devices", "check", "run", "verify", "reference"}) {
+    const Said said = run_program({verb, "--help"});
+    EXPECT_EQ(said.code, 0) << verb;
+    EXPECT_THAT(said.out, HasSubstr("Examples:\n  kbench " + std::string(verb))) << verb;
+    EXPECT_EQ(said.err, "") << verb;
+  }
+  const Said said = run_program({"--help"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("--fast-p"));
+  EXPECT_THAT(said.out, ::testing::Not(HasSubstr("\n  worker")));
+}
+
+TEST(CommandLine, ListGivesEveryTaskItsCosts) {
+  const Said said = run_program({"list", "--json", "--task", "level1/19"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const json list = json::parse(said.out);
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["task"], "level1/19");
+  EXPECT_EQ(list[0]["name"], "ReLU");
+  EXPECT_EQ(list[0]["preset"], "v0.1");
+  EXPECT_GT(list[0]["least_bytes"], 4e9);
+  EXPECT_NEAR(list[0]["intensity"], 0.125, 1e-3);
+}
+
+TEST(CommandLine, LevelsAndTasksNarrowEachOther) {
+  const Said said = run_program({"list", "--json", "--level", "1,3", "--task", "1/1,2/1,3/1"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  std::vector<std::string> names;
+  for (const json& task : json::parse(said.out)) names.push_back(task["task"]);
+  EXPECT_THAT(names, ElementsAre("level1/1", "level3/1"));
+}
+
+TEST(CommandLine, ATaskHasTwoSpellings) {
+  const Said long_form = run_program({"show", "level1/19"});
+  EXPECT_EQ(long_form.code, 0) << long_form.err;
+  EXPECT_THAT(long_form.out, HasSubstr("relu"));
+  EXPECT_EQ(run_program({"show", "1/19"}).out, long_form.out);
+}
+
+TEST(CommandLine, OverridesReachTheShapes) {
+  const Said said =
+      run_program({"show", "2/1", "--preset", "smoke", "--set", "height=65", "--set", "width=33"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("65, 33"));
+}
+
+TEST(CommandLine, ReferenceDumpsTensorsThatReadBack) {
+  const TemporaryFolder folder;
+  const Said said = run_program({"reference", "1/19", "--seed", "24301", "--set", "batch_size=3",
+                                 "--set", "dim=5", "--dump", folder / "dump"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const Tensor x = read_npy(folder / "dump/x.npy");
+  const Tensor output = read_npy(folder / "dump/output.npy");
+  ASSERT_EQ(x.type(), (TensorType{DType::f32, {3, 5}}));
+  ASSERT_EQ(output.type(), x.type());
+  for (int64_t i = 0; i < x.elements(); ++i) EXPECT_EQ(output.at(i), std::max(x.at(i), 0.0));
+}
+
+TEST(CommandLine, ReferenceInFloat64IsWrittenAsFloat64) {
+  const TemporaryFolder folder;
+  const Said said =
+      run_program({"reference", "1/19", "--precision", "f64", "--dump", folder.path()});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(read_npy(folder / "output.npy").dtype(), DType::f64);
+}
+
+// --- what is wrong with the question: one line, exit code 2 --------------------------------------
+
+struct Mistake {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string says;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, GetOneLineAndExitCodeTwo) {
+  const Said said = run_program(GetParam().arguments);
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+  EXPECT_EQ(said.err.rfind("kbench: ", 0), 0u) << said.err;
+  EXPECT_THAT(said.err, HasSubstr(GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Mistakes,
+    ::testing::Values(
+        Mistake{"Flag", {"--frobnicate"}, "--frobnicate"},
+        Mistake{"FlagOfVerb", {"list", "--frobnicate"}, "kbench list --help"},
+        Mistake{"Verb", {"frobnicate"}, "verbs:"}, Mistake{"Task", {"show", "level1/999"}, "1/999"},
+        Mistake{"TaskSpelling", {"show", "relu"}, "relu"},
+        Mistake{"TaskOfMainJob", {"--task", "level9/*"}, "9"},
+        Mistake{"Level", {"--level", "7"}, "level 7"},
+        Mistake{"LevelSpelling", {"list", "--level", "one"}, "one"},
+        Mistake{"Preset", {"--preset", "huge"}, "huge"},
+        Mistake{"PresetOfVerb", {"list", "--preset", "auto"}, "auto"},
+        Mistake{"Device", {"--device", "nothing-like-it"}, "nothing-like-it"},
+        Mistake{"Variable", {"show", "1/19", "--set", "depth=3"}, "depth"},
+        Mistake{"Assignment", {"show", "1/19", "--set", "batch_size"}, "batch_size"},
+        Mistake{"Shape", {"show", "2/1", "--set", "height=1"}, "conv2d"},
+        Mistake{"Candidates", {"--candidates", "/nowhere/at/all"}, "/nowhere/at/all"},
+        Mistake{"CandidateFile", {"run", "/nowhere.yaml"}, "/nowhere.yaml"},
+        Mistake{"CheckedFile", {"check", "/nowhere.yaml"}, "/nowhere.yaml"},
+        Mistake{"GoldenFile", {"verify", "--golden", "/nowhere.json"}, "/nowhere.json"},
+        Mistake{"GoldenMissing", {"verify"}, "--golden"},
+        Mistake{"Dump", {"reference", "1/19", "--dump", "/proc/nowhere"}, "/proc/nowhere"},
+        Mistake{"Threshold", {"--fast-p", "fast"}, "fast"},
+        Mistake{"NegativeThreshold", {"--fast-p=-1"}, "-1"},
+        Mistake{"Tolerance", {"--tolerance", "loose"}, "loose"},
+        Mistake{"Samples", {"--min-samples", "0"}, "--min-samples"},
+        Mistake{"Rerun", {"--rerun"}, "--output"},
+        Mistake{"FlagBeforeVerb", {"--level", "1", "list"}, "--level"},
+        Mistake{"BenchmarkFlag", {"--benchmark_frobnicate=1"}, "--benchmark_frobnicate"},
+        Mistake{"BenchmarkValue", {"--benchmark_repetitions=many"}, "--benchmark_repetitions"},
+        Mistake{"BenchmarkFormat", {"--benchmark_format=xml"}, "xml"},
+        Mistake{"BenchmarkFilter", {"--benchmark_filter=("}, "regular expression"},
+        Mistake{"BenchmarkOut", {"--benchmark_out=/nowhere/x.json"}, "/nowhere/x.json"},
+        Mistake{"BenchmarkFlagOfVerb", {"list", "--benchmark_filter=x"}, "main job"},
+        Mistake{"BothOutputs", {"--json", "--benchmark_format=json"}, "--json"},
+        Mistake{"Worker", {"worker"}, "worker"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace kbench

@@ -1,0 +1,299 @@
+// The main job and the verbs that need a device, on the software device.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kbench/result.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace kbench::testing;
+
+constexpr const char* kEmptyKernel = R"(kbench: 1
+task: level1/19
+kernels:
+  empty:
+    source: |
+      #version 450
+      layout(local_size_x = 1) in;
+      layout(std430, binding = 0) buffer Output { float y[]; };
+      void main() {}
+dispatch:
+  - {kernel: empty, bind: [output], groups: [1]}
+)";
+
+constexpr const char* kBrokenShader = R"(kbench: 1
+task: level1/19
+kernels:
+  broken:
+    source: |
+      #version 450
+      layout(local_size_x = 1) in;
+      layout(std430, binding = 0) buffer Output { float y[]; };
+      void main() { y[0] = nonsense; }
+dispatch:
+  - {kernel: broken, bind: [output], groups: [1]}
+)";
+
+class Evaluation : public ::testing::Test {
+ protected:
+  void SetUp() override { KBENCH_NEED_SOFTWARE_DEVICE(); }
+
+  /// Makes the set "mine": a candidate of built-in operators for each task.
+  void add_candidates(const std::vector<std::string>& tasks) {
+    for (const std::string& task : tasks) {
+      const Said said = run_program({"show", task, "--candidate"});
+      ASSERT_EQ(said.code, 0) << said.err;
+      std::string name = task;
+      name.replace(name.find('/'), 1, "_");
+      write_file(folder_ / ("mine/" + name + ".yaml"), said.out);
+    }
+  }
+
+  /// The main job on the set, as quick as it gets.
+  Said evaluate(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "--candidates", folder_ / "mine", "--device",      "cpu", "--max-seconds", "0.02",
+        "--preset",     "smoke",          "--min-samples", "2",   "--precision",   "0.9"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Evaluation, PrintsALeaderboardAndSaysThatASoftwareDeviceWasTimed) {
+  add_candidates({"1/19", "1/1"});
+  const Said said = evaluate({"--task", "1/1,1/19", "--fast-p", "0,0.5,1"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, HasSubstr("[1/2] level1/1_"));
+  EXPECT_THAT(said.out, HasSubstr("[2/2] level1/19_ReLU/mine  passed  "));
+  EXPECT_THAT(said.out, HasSubstr("fast_0.5"));
+  EXPECT_THAT(said.out, HasSubstr("2/2"));
+  EXPECT_THAT(said.out, HasSubstr("times were taken on a software device"));
+  EXPECT_THAT(said.out, Not(HasSubstr("Not passed")));
+}
+
+TEST_F(Evaluation, SaysWhatFailedAndWhyAndGoesOn) {
+  add_candidates({"1/1"});
+  write_file(folder_ / "mine/broken.yaml", kBrokenShader);
+  write_file(folder_ / "mine/malformed.yaml", "kbench: [1\n");
+  write_file(folder_ / "mine/unknown.yaml",
+             "kbench: 1\ntask: level1/999\ndispatch: [{op: relu, in: [x], out: output}]\n");
+  const Said said = evaluate({"--task", "1/1,1/19,1/26"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("level1/19_ReLU/mine  compile_error"));
+  EXPECT_THAT(said.out, HasSubstr("broken.yaml:9:"));
+  EXPECT_THAT(said.out, HasSubstr("missing: "));
+  EXPECT_THAT(said.out, HasSubstr("malformed.yaml:"));
+  EXPECT_THAT(said.out, HasSubstr("unknown.yaml:2:"));
+  EXPECT_THAT(said.out, HasSubstr("Not passed: 4"));
+}
+
+TEST_F(Evaluation, ASecondRunDoesOnlyWhatIsMissing) {
+  add_candidates({"1/19"});
+  const std::string output = folder_ / "results.jsonl";
+  const Said first = evaluate({"--task", "1/19", "--output", output});
+  EXPECT_EQ(first.code, 0) << first.err;
+  ASSERT_EQ(read_results(output).size(), 1u);
+  EXPECT_EQ(read_results(output)[0].verdict, Verdict::passed) << read_results(output)[0].message;
+
+  add_candidates({"1/1"});
+  const Said second = evaluate({"--task", "1/1,1/19", "--output", output});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("1 already done"));
+  EXPECT_THAT(second.out, HasSubstr("[1/1] level1/1_"));
+  EXPECT_THAT(second.out, HasSubstr("2/2"));
+  EXPECT_EQ(read_results(output).size(), 2u);
+
+  const Said third = evaluate({"--task", "1/1,1/19", "--output", output});
+  EXPECT_THAT(third.out, HasSubstr("2 already done"));
+  EXPECT_EQ(read_results(output).size(), 2u);
+
+  const Said again = evaluate({"--task", "1/1", "--output", output, "--rerun"});
+  EXPECT_THAT(again.out, HasSubstr("[1/1] level1/1_"));
+  EXPECT_EQ(read_results(output).size(), 3u);
+}
+
+TEST_F(Evaluation, AnotherToleranceIsAnotherExperiment) {
+  add_candidates({"1/19"});
+  const std::string output = folder_ / "results.jsonl";
+  evaluate({"--task", "1/19", "--output", output});
+  evaluate({"--task", "1/19", "--output", output, "--tolerance", "kernelbench"});
+  EXPECT_EQ(read_results(output).size(), 2u);
+}
+
+TEST_F(Evaluation, AnUnwritableOutputIsFoundBeforeAnyWork) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--output", "/nowhere/results.jsonl"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("/nowhere/results.jsonl"));
+}
+
+TEST_F(Evaluation, APresetThatDoesNotFitTheDeviceIsAMistake) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--set", "dim=2000000000"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("device memory"));
+}
+
+TEST_F(Evaluation, TwoCandidatesForOneTaskAreAMistake) {
+  add_candidates({"1/19"});
+  write_file(folder_ / "mine/other.yaml", kEmptyKernel);
+  const Said said = evaluate({"--task", "1/19"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("two candidates for level1/19"));
+}
+
+TEST_F(Evaluation, JsonStandsAloneOnStandardOutput) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--json"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const json document = json::parse(said.out);
+  EXPECT_EQ(document["preset"], "smoke");
+  EXPECT_EQ(document["device"]["software"], true);
+  ASSERT_EQ(document["results"].size(), 1u);
+  EXPECT_EQ(document["results"][0]["verdict"], "passed") << document["results"][0];
+  EXPECT_EQ(document["leaderboard"][0]["set"], "mine");
+  EXPECT_THAT(said.err, HasSubstr("[1/1] level1/19_ReLU/mine"));
+}
+
+TEST_F(Evaluation, GoogleBenchmarksFilterAndOutputFileWork) {
+  add_candidates({"1/19", "1/1"});
+  const std::string out = folder_ / "benchmarks.json";
+  const Said said =
+      evaluate({"--task", "1/1,1/19", "--benchmark_filter=ReLU/mine$", "--benchmark_out=" + out});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("[1/1] level1/19_ReLU/mine"));
+  EXPECT_THAT(said.out, HasSubstr("1/1"));
+  const json document = json::parse(read_file(out));
+  ASSERT_EQ(document["benchmarks"].size(), 1u);
+  const json& benchmark = document["benchmarks"][0];
+  EXPECT_EQ(benchmark["name"].get<std::string>().rfind("level1/19_ReLU/mine", 0), 0u);
+  EXPECT_GT(benchmark["real_time"], 0);
+  EXPECT_GT(benchmark["speedup"], 0);
+  EXPECT_GE(benchmark["samples"], 2);
+  EXPECT_TRUE(benchmark.contains("GB/s"));
+}
+
+TEST_F(Evaluation, GoogleBenchmarksOwnReportTakesStandardOutput) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--benchmark_format=json"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(json::parse(said.out)["benchmarks"].size(), 1u);
+  EXPECT_THAT(said.err, HasSubstr("fast_1"));
+}
+
+TEST_F(Evaluation, GoogleBenchmarkListsEvaluationsWithoutRunningThem) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--benchmark_list_tests"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(count_lines(said.out), 1u);
+  EXPECT_EQ(said.out.rfind("level1/19_ReLU/mine", 0), 0u);
+}
+
+TEST_F(Evaluation, AFilterThatTakesNothingIsAMistake) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--benchmark_filter=nothing"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+}
+
+TEST_F(Evaluation, RunReportsACandidateInFull) {
+  add_candidates({"1/19"});
+  const Said said = run_program({"run", folder_ / "mine/1_19.yaml", "--device", "cpu",
+                                 "--max-seconds", "0.02", "--min-samples", "6"});
+  EXPECT_EQ(said.code, 0) << said.out << said.err;
+  EXPECT_THAT(said.out, HasSubstr("passed"));
+  EXPECT_THAT(said.out, HasSubstr("speedup"));
+  EXPECT_THAT(said.out, HasSubstr("samples"));
+}
+
+TEST_F(Evaluation, RunExitsWithOneWhenTheCandidateFails) {
+  write_file(folder_ / "mine/empty.yaml", kEmptyKernel);
+  const Said said =
+      run_program({"run", folder_ / "mine", "--device", "cpu", "--max-seconds", "0.02", "--json"});
+  EXPECT_EQ(said.code, 1) << said.err;
+  EXPECT_EQ(json::parse(said.out)["verdict"], "not_written") << said.out;
+}
+
+TEST_F(Evaluation, CheckCompilesAndMapsDiagnosticsToTheFile) {
+  write_file(folder_ / "good.yaml", kEmptyKernel);
+  const Said good = run_program({"check", folder_ / "good.yaml", "--device", "cpu"});
+  EXPECT_EQ(good.code, 0) << good.out << good.err;
+  write_file(folder_ / "bad.yaml", kBrokenShader);
+  const Said bad = run_program({"check", folder_ / "bad.yaml", "--device", "cpu"});
+  EXPECT_EQ(bad.code, 1) << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("bad.yaml:9:"));
+  write_file(folder_ / "malformed.yaml", "kbench: 1\ntask: level1/19\nkernel: {}\n");
+  const Said malformed = run_program({"check", folder_ / "malformed.yaml", "--device", "cpu"});
+  EXPECT_EQ(malformed.code, 1) << malformed.err;
+  EXPECT_THAT(malformed.out, HasSubstr("malformed.yaml:3:"));
+}
+
+/// Process ids of the children of a process.
+std::vector<pid_t> children_of(pid_t pid) {
+  std::istringstream list(
+      read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children"));
+  std::vector<pid_t> children;
+  for (pid_t child; list >> child;) children.push_back(child);
+  return children;
+}
+
+/// Running still: neither gone nor waiting to be reaped.
+bool alive(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.at(name_end + 2) != 'Z';
+}
+
+TEST_F(Evaluation, AWorkerDiesWithTheProgram) {
+  add_candidates({"1/19"});
+  const std::string candidate = folder_ / "mine/1_19.yaml";
+  std::vector<const char*> argv = {
+      KBENCH_PROGRAM, "run",           candidate.c_str(), "--device",    "cpu", "--max-seconds",
+      "100",          "--min-samples", "1000000",         "--precision", "0",   nullptr};
+  pid_t parent = 0;
+  ASSERT_EQ(posix_spawn(&parent, KBENCH_PROGRAM, nullptr, nullptr,
+                        const_cast<char* const*>(argv.data()), environ),
+            0);
+  std::vector<pid_t> workers;
+  for (int i = 0; i < 500 && workers.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    workers = children_of(parent);
+  }
+  // Long enough for the worker to have asked to die with its parent.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  ASSERT_EQ(workers.size(), 1u);
+  for (int i = 0; i < 500 && alive(workers[0]); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(alive(workers[0]));
+}
+
+}  // namespace
+}  // namespace kbench

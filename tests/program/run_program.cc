@@ -1,0 +1,77 @@
+#include "tests/program/run_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+namespace kbench::testing {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+size_t count_lines(const std::string& text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / "kbench_program_test_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Said run_program(const std::vector<std::string>& arguments, const std::string& folder) {
+  const TemporaryFolder scratch;
+  std::string command = folder.empty() ? "" : "cd " + quoted(folder) + " && ";
+  command += quoted(KBENCH_PROGRAM);
+  for (const std::string& argument : arguments) command += " " + quoted(argument);
+  command += " </dev/null >" + quoted(scratch / "out") + " 2>" + quoted(scratch / "err");
+  const int status = std::system(command.c_str());
+  Said said;
+  said.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  said.out = read_file(scratch / "out");
+  said.err = read_file(scratch / "err");
+  return said;
+}
+
+bool has_software_device() {
+  static const bool found = [] {
+    const auto devices =
+        nlohmann::json::parse(run_program({"devices", "--json"}).out, nullptr, false);
+    return devices.is_array() && std::any_of(devices.begin(), devices.end(), [](const auto& d) {
+             return d["type"] == "cpu" && d["usable"] == true;
+           });
+  }();
+  return found;
+}
+
+}  // namespace kbench::testing

@@ -1,0 +1,47 @@
+// Runs the built program as a user would, and keeps what it said.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kbench::testing {
+
+struct Said {
+  int code = -1;  ///< exit code; 128 + signal when it was killed
+  std::string out, err;
+};
+
+/// KBENCH_PROGRAM with these arguments, in `folder` when one is given.
+Said run_program(const std::vector<std::string>& arguments, const std::string& folder = "");
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& text);
+size_t count_lines(const std::string& text);
+
+/// A folder that goes when the test does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Whether the program sees a software device.
+bool has_software_device();
+
+}  // namespace kbench::testing
+
+/// Skips a test on a machine without lavapipe; there, KBENCH_REQUIRE_VULKAN=1 makes it fail.
+#define KBENCH_NEED_SOFTWARE_DEVICE()                                                    \
+  if (!::kbench::testing::has_software_device()) {                                       \
+    if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no software device"; \
+    GTEST_SKIP() << "no software device";                                                \
+  }
