@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""Compares the CPU reference with PyTorch's eager mode, float32, preset v0, on the same machine.
+
+    benchmarks/compare_reference.py build/benchmarks/reference_benchmark [--threads 2] [--rounds 3]
+
+The two run in turn, `rounds` times; a task's time is the median over calls in its best
+round: the one that other work on the machine disturbed least, the same rule for both. Prints a Markdown table; ratio is PyTorch's time over the reference's, above 1 where the
+reference is faster. Exits 1 when a task is slower than PyTorch by more than --slack.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def reference_ms(program, threads, seconds):
+    command = [program, f"--threads={threads}", "--benchmark_format=json",
+               f"--benchmark_min_time={seconds}"]  # fmt: skip
+    report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    times = {}
+    for run in report["benchmarks"]:
+        if run.get("error_occurred"):
+            sys.exit(f"{run['name']}: {run['error_message']}")
+        level, rest = run["name"].split("/")[1:3]
+        number, name = rest.split("_", 1)
+        times[f"{level}/{number}"] = (name, run["median_ms"])
+    return times
+
+
+def pytorch_ms(python, threads, seconds):
+    command = [python, os.path.join(HERE, "pytorch_cpu.py"), "--threads", str(threads),
+               "--seconds", str(seconds)]  # fmt: skip
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program", help="the built reference_benchmark")
+    parser.add_argument("--python", default="/usr/bin/python3", help="one that has PyTorch")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, help="time a task is measured for")
+    parser.add_argument("--slack", type=float, default=0.05, help="of a slower task, 0.05: 5%%")
+    options = parser.parse_args()
+
+    ours, theirs, names = {}, {}, {}
+    for _ in range(options.rounds):
+        torch = pytorch_ms(options.python, options.threads, options.seconds)
+        for task, ms in torch["ms"].items():
+            theirs.setdefault(task, []).append(ms)
+        for task, (name, ms) in reference_ms(
+            options.program, options.threads, options.seconds
+        ).items():
+            ours.setdefault(task, []).append(ms)
+            names[task] = name
+
+    tasks = [t for t in theirs if t in ours]
+    left_out = sorted(set(ours) ^ set(theirs))
+    print(f"| task | PyTorch {torch['torch']}, ms | reference, ms | ratio |")
+    print("|---|---:|---:|---:|")
+    levels, slower = {}, []
+    for task in tasks:
+        a, b = min(theirs[task]), min(ours[task])
+        levels.setdefault(task.split("/")[0], []).append(a / b)
+        if b > a * (1 + options.slack):
+            slower.append(task)
+        print(f"| {task.removeprefix('level')} {names[task]} | {a:.3f} | {b:.3f} | {a / b:.2f} |")
+    for level, ratios in levels.items():
+        print(f"| **{level}, geometric mean** | | | **{geometric_mean(ratios):.2f}** |")
+    if left_out:
+        print(f"\nIn one of the two only: {', '.join(left_out)}", file=sys.stderr)
+    if slower:
+        print(f"\nSlower than PyTorch: {', '.join(slower)}", file=sys.stderr)
+    return 1 if slower else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
