@@ -80,6 +80,7 @@ void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Re
   }
   if (!copies_.empty() && !first) commands.barrier();
   for (const auto& [from, to] : copies_) {
+    if (bytes_[to] == 0) continue;
     const vulkan::Region source = region(from), target = values.at(to);
     commands.copy(*source.buffer, source.offset, *target.buffer, target.offset, bytes_[to]);
   }

@@ -50,13 +50,12 @@ void multiply(uint side) {
 
 #define CLEAR_QUAD(i, j) acc[i][j] = vec4(0.0);
 #define CLEAR_ROW(i) REPEAT_WITH(QUADS_N, CLEAR_QUAD, i)
-/// Accumulates `steps` slices. All invocations must call it.
+/// Accumulates `steps` slices, at least one. All invocations must call it.
 void multiply_slices(uint steps) {
   REPEAT(TM, CLEAR_ROW)
   fetch(0);
   stage(0);
   barrier();
-#if PEEL
   for (uint step = 1; step < steps; ++step) {
     fetch(step);
     multiply((step - 1) % 2);
@@ -64,17 +63,9 @@ void multiply_slices(uint steps) {
     barrier();
   }
   multiply((steps - 1) % 2);
-#else
-  for (uint step = 0; step < steps; ++step) {
-    if (step + 1 < steps) fetch(step + 1);
-    multiply(step % 2);
-    if (step + 1 < steps) stage((step + 1) % 2);
-    barrier();
-  }
-#endif
 }
 
-// --- operands that are matrices in memory ---------------------------------------------------------
+// --- operands that are matrices in memory --------------------------------------------------------
 // A slice is loaded in pieces of four elements, along the wide dimension where that is the
 // contiguous one (along_wide), else along the depth.
 

@@ -3,8 +3,9 @@
 //   LANES    of them a row, a power of two; a workgroup holds THREADS / LANES rows
 //   ACC      the accumulator's type (float, vec2, vec3, uvec2)
 //   ACC combine(ACC a, ACC b), associative and commutative
-// Right for any subgroup size that divides THREADS: where a row takes the whole workgroup, subgroups reduce by shuffles
-// and then meet in shared memory; smaller rows are reduced in shared memory alone.
+// Right for any subgroup size that divides THREADS: where a row takes the whole workgroup,
+// subgroups reduce by shuffles and then meet in shared memory; smaller rows are reduced in shared
+// memory alone.
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 
