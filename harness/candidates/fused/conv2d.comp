@@ -97,18 +97,15 @@ void main() {
   store_tiles(0);
   barrier();
   uint stage = 0;
-  for (uint k0 = BK; k0 < DEPTH + BK; k0 += BK) {  // one body, as in gemm.comp
-    bool more = k0 < DEPTH;
-    if (more) {
-      fetch_weight(first_channel, k0);
-      fetch_patch(inside, image, corner, k0);
-    }
+  for (uint k0 = BK; k0 < DEPTH; k0 += BK) {
+    fetch_weight(first_channel, k0);
+    fetch_patch(inside, image, corner, k0);
     multiply_tiles(stage);
-    if (!more) break;
     stage ^= 1;
     store_tiles(stage);
     barrier();
   }
+  multiply_tiles(stage);
 
   [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
     uint pixel = first_pixel + tile_col(j);

@@ -101,17 +101,14 @@ void main() {
   store_tiles(0);
   barrier();
   uint stage = 0;
-  // The product stands once in the loop, not once more after it: it is most of the code, and drivers
-  // take seconds for twice as much.
-  for (uint k0 = BK; k0 < DEPTH + BK; k0 += BK) {
-    bool more = k0 < DEPTH;
-    if (more) fetch_tiles(a0, b0, first_row, first_col, k0);
+  for (uint k0 = BK; k0 < DEPTH; k0 += BK) {
+    fetch_tiles(a0, b0, first_row, first_col, k0);
     multiply_tiles(stage);
-    if (!more) break;
     stage ^= 1;
     store_tiles(stage);
     barrier();
   }
+  multiply_tiles(stage);
 
   [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
     uint col = first_col + tile_col(j);

@@ -5,10 +5,9 @@
 // Both factors are kept depth-first (row k holds column k of A, row k of B), so that a thread reads
 // what it needs as vec4. Loading A row by row then stores each vec4 down a column; `swizzled` moves
 // row k's vec4s about so that those stores meet all 32 banks, without the memory padding would
-// take: 128 x 128 x 16 twice is exactly 32 KiB.
+// take.
 //
-// BM and BN must be multiples of 32, TM and TN of 4, BM / TM of 4 and BN / TN of 8.
-#define BK 16
+// BM and BN must be multiples of 32, BK of 4, TM and TN of 4, BM / TM of 4 and BN / TN of 8.
 #define THREAD_ROWS (BM / TM)
 #define THREAD_COLS (BN / TN)
 #define THREADS (THREAD_ROWS * THREAD_COLS)
@@ -24,12 +23,13 @@ vec4 acc[TM][TN / 4];
 uint swizzled(uint k, uint index) { return index ^ (k / 4 * 2); }
 
 // Where a thread sits: 4 x 8 neighbours form a block, so that the 32 threads that run together read
-// few distinct vec4s of either tile.
+// few distinct vec4s of either tile; within it neighbours share a column in pairs.
 uint thread_row() {
-  return gl_LocalInvocationIndex / 32 / (THREAD_COLS / 8) * 4 + gl_LocalInvocationIndex / 8 % 4;
+  uint within = gl_LocalInvocationIndex % 32;
+  return gl_LocalInvocationIndex / 32 / (THREAD_COLS / 8) * 4 + within / 16 * 2 + within % 2;
 }
 uint thread_col() {
-  return gl_LocalInvocationIndex / 32 % (THREAD_COLS / 8) * 8 + gl_LocalInvocationIndex % 8;
+  return gl_LocalInvocationIndex / 32 % (THREAD_COLS / 8) * 8 + gl_LocalInvocationIndex / 2 % 8;
 }
 // A thread's rows and columns come in groups of four, spread over the tile.
 uint tile_row(uint i) { return (i / 4 * THREAD_ROWS + thread_row()) * 4 + i % 4; }
