@@ -93,7 +93,9 @@ class EagerGraph {
 
   /// Bytes of arena (intermediates and scratch) record() needs.
   uint64_t arena_bytes() const;
-  /// The same, planned without a device: what a task needs before anything starts.
+  /// The pipelines the graph needs: whoever makes others too can prepare them all together.
+  static std::vector<vulkan::EmbeddedKey> pipelines(const Graph& graph, const DeviceTraits& traits);
+  /// arena_bytes(), planned without a device: what a task needs before anything starts.
   static uint64_t arena_bytes(const Graph& graph, const DeviceTraits& traits);
   /// Records every operator, barriers between. `values` gives the regions of inputs, parameters,
   /// constants and graph outputs by value id; others are ignored.

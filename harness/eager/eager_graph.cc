@@ -21,7 +21,7 @@ EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
     nodes.push_back(i);
   }
   launches_ = pipelines.size();
-  device.pipelines().prepare_embedded(pipelines);
+  device.pipelines().prepare({}, pipelines);
   for (size_t i = 0; i < nodes.size(); ++i) {
     calls_.push_back({PreparedCall(device, std::move(plans[i])), {}, {}, 0});
     scratch_bytes[nodes[i]] = calls_.back().call.scratch_bytes();
@@ -37,6 +37,18 @@ EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
   offset_ = std::move(layout.offset);
   copies_ = std::move(layout.copies);
   arena_bytes_ = layout.arena_bytes;
+}
+
+std::vector<vulkan::EmbeddedKey> EagerGraph::pipelines(const Graph& graph,
+                                                       const DeviceTraits& traits) {
+  std::vector<vulkan::EmbeddedKey> keys;
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.call.op->is_view) continue;
+    for (const Launch& launch : plan_call(node.call, traits).launches) {
+      keys.push_back(pipeline_key(launch));
+    }
+  }
+  return keys;
 }
 
 uint64_t EagerGraph::arena_bytes() const { return arena_bytes_; }

@@ -60,6 +60,7 @@ std::string at(const Location& location) {
 }
 
 std::optional<Refusal> CandidateProgram::build(double seconds_limit,
+                                               const std::vector<vulkan::EmbeddedKey>& beside,
                                                std::vector<Diagnostic>& diagnostics) {
   const auto start = Clock::now();
   const auto out_of_time = [&](const std::string& doing) -> std::optional<Refusal> {
@@ -83,7 +84,7 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
       if (step.kernel >= 0) keys.push_back(pipeline_key(step));
     }
   }
-  device_.pipelines().prepare(keys);
+  device_.pipelines().prepare(std::move(keys), beside);
   for (const ResolvedStep& step : candidate_.setup) {
     if (auto refusal = prepare(step, setup_)) return refusal;
   }

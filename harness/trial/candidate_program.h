@@ -34,7 +34,9 @@ class CandidateProgram {
       : device_(device), candidate_(candidate) {}
 
   /// Compiles every kernel and makes every pipeline. `diagnostics` receives what compilers said.
-  std::optional<Refusal> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
+  /// `beside` names built-in pipelines to be made at the same time: the baseline's.
+  std::optional<Refusal> build(double seconds_limit, const std::vector<vulkan::EmbeddedKey>& beside,
+                               std::vector<Diagnostic>& diagnostics);
 
   /// Bytes of scratch record() needs for built-in operators.
   uint64_t scratch_bytes() const { return scratch_bytes_; }

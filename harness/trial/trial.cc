@@ -145,7 +145,8 @@ bool Trial::baseline_right() {
 bool Trial::build() {
   stage("compile");
   const auto start = Clock::now();
-  auto refusal = program_.build(options_.limits.compile_seconds, result_.diagnostics);
+  const auto baseline = eager::EagerGraph::pipelines(graph_, eager::traits_of(device_.snapshot()));
+  auto refusal = program_.build(options_.limits.compile_seconds, baseline, result_.diagnostics);
   result_.compile_s = seconds_since(start);
   return refusal ? refuse(*std::move(refusal)) : true;
 }
@@ -339,7 +340,7 @@ Verdict check_candidate(vulkan::Device& device, const Graph& graph,
   };
   if (!judge(too_large(device, graph, candidate, 0))) return result.verdict;
   const auto start = Clock::now();
-  const auto refusal = program.build(Limits{}.compile_seconds, result.diagnostics);
+  const auto refusal = program.build(Limits{}.compile_seconds, {}, result.diagnostics);
   result.compile_s = seconds_since(start);
   if (judge(refusal)) judge(too_large(device, graph, candidate, program.scratch_bytes()));
   return result.verdict;

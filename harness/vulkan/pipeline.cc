@@ -222,7 +222,9 @@ const Pipeline& PipelineCache::get(const PipelineKey& key) {
   return *state_->pipelines.emplace(key, state_->make(key)).first->second;
 }
 
-void PipelineCache::prepare(const std::vector<PipelineKey>& keys) {
+void PipelineCache::prepare(std::vector<PipelineKey> keys,
+                            const std::vector<EmbeddedKey>& embedded) {
+  for (const EmbeddedKey& key : embedded) keys.push_back(state_->compile_embedded(key));
   std::vector<const PipelineKey*> missing;
   for (const PipelineKey& key : keys) {
     const bool listed = std::any_of(missing.begin(), missing.end(),
@@ -279,12 +281,6 @@ const Pipeline& PipelineCache::get_embedded(const EmbeddedKey& key) {
   const Pipeline*& pipeline = state_->by_embedded[name];
   if (pipeline == nullptr) pipeline = &get(state_->compile_embedded(key));
   return *pipeline;
-}
-
-void PipelineCache::prepare_embedded(const std::vector<EmbeddedKey>& keys) {
-  std::vector<PipelineKey> compiled;
-  for (const EmbeddedKey& key : keys) compiled.push_back(state_->compile_embedded(key));
-  prepare(compiled);
 }
 
 size_t PipelineCache::size() const { return state_->pipelines.size(); }

@@ -54,11 +54,9 @@ class PipelineCache {
   const Pipeline& get(const PipelineKey& key);
   /// Makes those that are not there yet, several at a time: drivers take up to seconds for a large
   /// kernel. One that fails is left out, and fails again, with its error, when get() asks for it.
-  void prepare(const std::vector<PipelineKey>& keys);
+  void prepare(std::vector<PipelineKey> keys, const std::vector<EmbeddedKey>& embedded = {});
   /// Compiles an embedded shader with its macros and makes its pipeline; both cached by key.
   const Pipeline& get_embedded(const EmbeddedKey& key);
-  /// prepare() for embedded shaders.
-  void prepare_embedded(const std::vector<EmbeddedKey>& keys);
   size_t size() const;
 
  private:
