@@ -20,6 +20,11 @@ struct Segment {
   int64_t image, row, column, count, at;
 };
 
+/// The positions one tile covers; the first one's image and place in it.
+struct Columns {
+  int64_t position, count, image, pixel;
+};
+
 /// What a thread works with, block after block.
 template <class T>
 struct Workspace {
@@ -120,16 +125,22 @@ class Convolution {
       const int64_t begin = depth_ * pass / passes, end = depth_ * (pass + 1) / passes;
       const int64_t channel = begin / taps_;
       locate(group * (e_.channels / e_.groups) + channel, (end - 1) / taps_ + 1 - channel, w);
-      for (int64_t k = begin; k < end; ++k) {
-        k_.copy_runs(w.source + (k / taps_ - channel) * w.channel_step + w.tap_offset[k % taps_],
-                     w.runs.data(), static_cast<int64_t>(w.runs.size()),
-                     w.gathered.get() + (k - begin) * w.ld);
+      T* row = w.gathered.get();
+      for (int64_t k = begin, tap = begin % taps_; k < end; ++k, row += w.ld) {
+        k_.copy_runs(w.source + w.tap_offset[tap], w.runs.data(),
+                     static_cast<int64_t>(w.runs.size()), row);
+        if (++tap == taps_) {
+          tap = 0;
+          w.source += w.channel_step;
+        }
       }
       for (int64_t at = 0; at < count; at += k_.tile_cols) {
+        const Columns columns = {.position = first + at,
+                                 .count = std::min<int64_t>(k_.tile_cols, count - at),
+                                 .image = (first + at) / plane_,
+                                 .pixel = (first + at) % plane_};
         for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
-          multiply(group, panel, begin, end, first + at,
-                   std::min<int64_t>(k_.tile_cols, count - at), w.gathered.get() + at, w.ld,
-                   w.tile.get());
+          multiply(group, panel, begin, end, columns, w.gathered.get() + at, w.ld, w.tile.get());
         }
       }
     }
@@ -219,24 +230,26 @@ class Convolution {
   }
 
   /// One tile of outputs, depths [begin, end): straight into y where it lies whole in one image.
-  void multiply(int64_t group, int64_t panel, int64_t begin, int64_t end, int64_t position,
-                int64_t columns, const T* gathered, int64_t ld, T* tile) const {
+  void multiply(int64_t group, int64_t panel, int64_t begin, int64_t end, const Columns& columns,
+                const T* gathered, int64_t ld, T* tile) const {
     const int64_t rows = std::min<int64_t>(k_.tile_rows, group_rows_ - panel * k_.tile_rows);
     const int64_t at = group * panels_ + panel;
     const T* weights = weights_.get() + (at * depth_ + begin) * k_.tile_rows;
     const T* bias = begin == 0 ? bias_.get() + at * k_.tile_rows : nullptr;
     const int64_t channel = group * group_rows_ + panel * k_.tile_rows;
-    const auto place = [&](int64_t p) {
-      return y_ + (p / plane_ * e_.out_channels + channel) * plane_ + p % plane_;
-    };
-    if (rows == k_.tile_rows && columns == k_.tile_cols && position % plane_ + columns <= plane_) {
-      return k_.tile(end - begin, weights, gathered, ld, bias, place(position), plane_);
+    if (rows == k_.tile_rows && columns.count == k_.tile_cols &&
+        columns.pixel + columns.count <= plane_) {
+      T* out = y_ + (columns.image * e_.out_channels + channel) * plane_ + columns.pixel;
+      return k_.tile(end - begin, weights, gathered, ld, bias, out, plane_);
     }
     const auto each_run = [&](const auto& copy) {  // the tile's runs within one image
-      for (int64_t c = 0; c < columns;) {
-        const int64_t run = std::min(columns - c, plane_ - (position + c) % plane_);
+      for (int64_t c = 0; c < columns.count;) {
+        const int64_t image = (columns.position + c) / plane_;
+        const int64_t pixel = (columns.position + c) % plane_;
+        const int64_t run = std::min(columns.count - c, plane_ - pixel);
+        T* out = y_ + (image * e_.out_channels + channel) * plane_ + pixel;
         for (int64_t r = 0; r < rows; ++r) {
-          copy(place(position + c) + r * plane_, tile + r * k_.tile_cols + c, run);
+          copy(out + r * plane_, tile + r * k_.tile_cols + c, run);
         }
         c += run;
       }

@@ -47,7 +47,7 @@ void sum_columns(const T* x, int64_t n, int64_t stride, int64_t cols, double* su
   }
 }
 
-/// Index type as wide as T, so that values and indices fill vectors of equal lanes.
+/// The integer as wide as T, so that values and indices fill vectors of equal lanes.
 template <class T>
 struct IndexOf;
 template <>
