@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Compares the CPU reference with PyTorch's eager mode, float32, preset v0, on the same machine.
 
-    benchmarks/compare_reference.py build/benchmarks/reference_benchmark [--threads 2] [--rounds 3]
+    benchmarks/compare_reference.py build/benchmarks/reference_benchmark [--threads 2] [--rounds 5]
 
-The two run in turn, `rounds` times; a task's time is the median over calls in its best
-round: the one that other work on the machine disturbed least, the same rule for both. Prints a Markdown table; ratio is PyTorch's time over the reference's, above 1 where the
-reference is faster. Exits 1 when a task is slower than PyTorch by more than --slack.
+The two run in turn, `rounds` times. A task's time is the median over calls in its best round: the
+one that other work on the machine disturbed least, by the same rule for both. Prints a Markdown
+table; ratio is PyTorch's time over the reference's, above 1 where the reference is faster. Exits 1
+when a task is slower than PyTorch by more than --slack.
 """
 
 import argparse
@@ -48,8 +49,8 @@ def main():
     parser.add_argument("program", help="the built reference_benchmark")
     parser.add_argument("--python", default="/usr/bin/python3", help="one that has PyTorch")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.5, help="time a task is measured for")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.2, help="time a task is measured for")
     parser.add_argument("--slack", type=float, default=0.05, help="of a slower task, 0.05: 5%%")
     options = parser.parse_args()
 
