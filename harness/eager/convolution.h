@@ -5,7 +5,8 @@
 
 namespace kbench::eager {
 
-/// With that tile, whatever the sizes.
-CallPlan plan_convolution(const OperatorCall& call, const Tile& tile, const DeviceTraits& traits);
+/// With that tile and the depth in that many parts, whatever the sizes.
+CallPlan plan_convolution(const OperatorCall& call, const Tile& tile, int64_t splits,
+                          const DeviceTraits& traits);
 
 }  // namespace kbench::eager

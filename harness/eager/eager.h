@@ -26,6 +26,7 @@ struct Operand {
   enum class Kind { input, output, scratch };
   Kind kind = Kind::input;
   int index = 0;
+  int64_t offset = 0;  ///< bytes into it
 };
 
 /// One kernel launch: an embedded shader, its macros, and a push block made of addresses first and
@@ -37,6 +38,7 @@ struct Launch {
   std::vector<uint32_t> words;
   std::array<uint32_t, 3> groups = {1, 1, 1};
   uint32_t subgroup_size = 0;
+  bool beside_last = false;  ///< needs nothing of the launch before it: no barrier between
 
   Launch& add(int64_t value);  ///< a 32-bit integer word; throws kUnsupported when it does not fit
   Launch& add_real(double value);  ///< a float32 word
@@ -52,7 +54,8 @@ struct DeviceTraits {
 };
 DeviceTraits traits_of(const vulkan::DeviceSnapshot& snapshot);
 
-/// An operator call planned for a device: launches in order, a full barrier between them.
+/// An operator call planned for a device: launches in order, a full barrier between them
+/// except where a launch may run beside the one before it.
 struct CallPlan {
   std::vector<Launch> launches;
   std::vector<int64_t> scratch_bytes;

@@ -12,10 +12,8 @@ constexpr int64_t kMergeThreads = 256;
 // Measured on an H200, as are the constants below: efficiency on large products, `alone` where each
 // processor had one workgroup.
 constexpr Tile kTiles[] = {
-    {128, 128, 8, 8, 16, 1.0, 1.6},
-    {128, 64, 8, 8, 8, 0.95, 1.3},
-    {64, 64, 16, 4, 4, 0.75, 1.05},
-    {32, 32, 16, 4, 4, 0.62, 2.0},
+    {128, 128, 8, 8, 16, 1.0, 1.6}, {128, 64, 8, 8, 8, 0.95, 1.3},  {64, 128, 8, 8, 8, 0.95, 1.3},
+    {32, 128, 16, 4, 8, 0.75, 1.3}, {64, 64, 16, 4, 4, 0.75, 1.05}, {32, 32, 16, 4, 4, 0.62, 2.0},
 };
 constexpr Tile kSmallest = kTiles[std::size(kTiles) - 1];
 
@@ -43,21 +41,6 @@ double estimate(const Tile& tile, int64_t m, int64_t n, int64_t k, int64_t batch
 bool allowed(const Tile& tile, const DeviceTraits& traits) {
   return tile.shared_bytes() <= traits.max_shared_memory &&
          tile.threads() <= traits.max_invocations;
-}
-
-Launch merge_launch(const GemmProblem& problem, int64_t elements, int64_t splits,
-                    const DeviceTraits& traits) {
-  const int64_t width = problem.n % 4 == 0 ? 4 : 1;
-  const int64_t groups = ceil_div(elements / width, kMergeThreads);
-  std::vector<Operand> addresses = {scratch(0)};
-  if (problem.bias) addresses.push_back(*problem.bias);
-  addresses.push_back(problem.c);
-  Launch launch = make_launch(
-      "gemm_merge.comp",
-      {{"THREADS", kMergeThreads}, {"WIDTH", width}, {"BIAS", problem.bias.has_value()}}, addresses,
-      groups, traits);
-  launch.add(elements / width).add(problem.n).add(splits).add(groups);
-  return launch;
 }
 
 int64_t batches_of(const GemmProblem& problem) {
@@ -111,6 +94,22 @@ void add_tile_macros(Launch& launch, const Tile& tile, const DeviceTraits& trait
   launch.macros.emplace_back("UNROLL_DEPTH", traits.software ? "[[dont_unroll]]" : "[[unroll]]");
 }
 
+Launch merge_launch(const Merge& merge, const DeviceTraits& traits) {
+  const int64_t width = merge.n % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(merge.elements / width, kMergeThreads);
+  std::vector<Operand> addresses = {merge.parts};
+  if (merge.bias) addresses.push_back(*merge.bias);
+  addresses.push_back(merge.c);
+  Launch launch = make_launch("gemm_merge.comp",
+                              {{"THREADS", kMergeThreads},
+                               {"WIDTH", width},
+                               {"BIAS", merge.bias.has_value()},
+                               {"CHANNELS", merge.channels}},
+                              addresses, groups, traits);
+  launch.add(merge.elements / width).add(merge.n).add(merge.splits).add(groups);
+  return launch;
+}
+
 CallPlan plan_gemm(const GemmProblem& problem, const DeviceTraits& traits) {
   return plan_gemm(problem,
                    choose_tile(problem.m, problem.n, problem.k, batches_of(problem), true, traits),
@@ -157,8 +156,8 @@ CallPlan plan_gemm(const GemmProblem& problem, const TileChoice& choice,
   for (int64_t d = 0; d < dims; ++d) launch.add(problem.batch.stride[1][d] * k * n);
   if (!split) return {{launch}, {}};
   const int64_t elements = batches * m * n;
-  return {{launch, merge_launch(problem, elements, choice.splits, traits)},
-          {choice.splits * elements * 4}};
+  const Merge merge{scratch(0), problem.c, problem.bias, elements, choice.splits, n, 0};
+  return {{launch, merge_launch(merge, traits)}, {choice.splits * elements * 4}};
 }
 
 }  // namespace kbench::eager

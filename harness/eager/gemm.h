@@ -41,6 +41,17 @@ TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool ma
 /// Sets the macros of shaders/gemm_tile.glsl.
 void add_tile_macros(Launch& launch, const Tile& tile, const DeviceTraits& traits);
 
+/// Adding up the partial results of a product whose depth was split.
+struct Merge {
+  Operand parts, c;
+  std::optional<Operand> bias;
+  int64_t elements;  ///< of the result
+  int64_t splits;
+  int64_t n;         ///< columns; with channels, elements of a channel's plane
+  int64_t channels;  ///< planes that the bias has an element for each of; 0: one for each column
+};
+Launch merge_launch(const Merge& merge, const DeviceTraits& traits);
+
 /// c = a b, a being m x k and b k x n, over leading dimensions that may repeat an operand.
 struct GemmProblem {
   int64_t m = 0, n = 0, k = 0;

@@ -9,6 +9,8 @@ namespace {
 
 /// Elements an invocation holds in registers at most.
 constexpr int64_t kHeldQuads = 8, kHeldSingles = 16;
+/// Output rows an invocation where windows overlap; most reads of one that are written out.
+constexpr int64_t kWindowRows = 8, kUnrolledReads = 200;
 
 }  // namespace
 
@@ -23,6 +25,11 @@ int64_t next_power_of_two(int64_t n) {
 Operand input(int index) { return {Operand::Kind::input, index}; }
 Operand output(int index) { return {Operand::Kind::output, index}; }
 Operand scratch(int index) { return {Operand::Kind::scratch, index}; }
+
+Operand from_word(Operand operand, int64_t elements) {
+  operand.offset += elements * 4;
+  return operand;
+}
 
 Launch make_launch(std::string shader,
                    std::initializer_list<std::pair<const char*, int64_t>> macros,
@@ -98,6 +105,20 @@ RowLayout row_layout(int64_t n, const DeviceTraits& traits) {
   layout.pieces = next_power_of_two(ceil_div(pieces, layout.lanes));
   layout.fits = layout.pieces <= held;
   return layout;
+}
+
+WindowRows window_rows(int64_t kernel_h, int64_t kernel_w, int64_t stride_h, int64_t dilation_h,
+                       int64_t out_height, const DeviceTraits& traits) {
+  const int64_t reach = (kernel_h - 1) * dilation_h + 1;
+  // A software device gains nothing.
+  const bool overlap = stride_h < reach && !traits.software;
+  WindowRows rows;
+  rows.count = overlap && out_height >= kWindowRows ? kWindowRows : 1;
+  const auto reads = [&] { return ((rows.count - 1) * stride_h + reach) * kernel_w; };
+  while (rows.count > 1 && reads() > kUnrolledReads) rows.count /= 2;
+  rows.unroll = !traits.software && reads() <= kUnrolledReads;
+  rows.blocks = ceil_div(out_height, rows.count);
+  return rows;
 }
 
 Split split_row(int64_t n, int64_t rows, int64_t shortest) {

@@ -25,6 +25,8 @@ int64_t next_power_of_two(int64_t n);
 Operand input(int index);
 Operand output(int index);
 Operand scratch(int index);
+/// The operand from its `elements`-th 32-bit word on.
+Operand from_word(Operand operand, int64_t elements);
 
 /// A launch of `groups` workgroups, numbered along x and, past its limit, y (group_index() in
 /// shaders/tensor.glsl). Throws kUnsupported where the device cannot have so many.
@@ -57,6 +59,16 @@ struct RowLayout {
   int64_t groups(int64_t rows) const { return ceil_div(rows, threads / lanes); }
 };
 RowLayout row_layout(int64_t n, const DeviceTraits& traits);
+
+/// Output rows that an invocation computes where windows over planes overlap, so that it reads the
+/// input rows they share once.
+struct WindowRows {
+  int64_t count = 1;
+  int64_t blocks = 0;   ///< of them, in an output plane
+  bool unroll = false;  ///< few enough reads to be written out
+};
+WindowRows window_rows(int64_t kernel_h, int64_t kernel_w, int64_t stride_h, int64_t dilation_h,
+                       int64_t out_height, const DeviceTraits& traits);
 
 /// A row of n cut into stretches for several workgroups.
 struct Split {

@@ -42,17 +42,17 @@ void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::
   const auto address = [&](const Operand& operand) -> uint64_t {
     switch (operand.kind) {
       case Operand::Kind::input:
-        return inputs.at(operand.index).address();
+        return inputs.at(operand.index).address() + operand.offset;
       case Operand::Kind::output:
-        return outputs.at(operand.index).address();
+        return outputs.at(operand.index).address() + operand.offset;
       case Operand::Kind::scratch:
         break;
     }
-    return scratch.address() + plan_.scratch_offset(operand.index);
+    return scratch.address() + plan_.scratch_offset(operand.index) + operand.offset;
   };
   for (size_t i = 0; i < plan_.launches.size(); ++i) {
     const Launch& launch = plan_.launches[i];
-    if (i > 0) commands.barrier();
+    if (i > 0 && !launch.beside_last) commands.barrier();
     std::vector<std::byte> push(push_bytes(launch));
     std::byte* to = push.data();
     for (const Operand& operand : launch.addresses) {

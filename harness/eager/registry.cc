@@ -9,9 +9,9 @@ using Table = std::map<std::string, PlanFunction, std::less<>>;
 
 Table make_table() {
   Table table;
-  for (const auto* family :
-       {&elementwise_kernels(), &reduction_kernels(), &matmul_kernels(), &convolution_kernels(),
-        &pooling_kernels(), &norm_kernels(), &loss_kernels()}) {
+  for (const auto* family : {&elementwise_kernels(), &reduction_kernels(), &matmul_kernels(),
+                             &convolution_kernels(), &pooling_kernels(), &norm_kernels(),
+                             &loss_kernels(), &shape_kernels(), &recurrent_kernels()}) {
     for (const EagerKernel& kernel : *family) table.emplace(kernel.name, kernel.plan);
   }
   return table;

@@ -25,6 +25,8 @@ const std::vector<EagerKernel>& convolution_kernels();
 const std::vector<EagerKernel>& pooling_kernels();
 const std::vector<EagerKernel>& norm_kernels();
 const std::vector<EagerKernel>& loss_kernels();
+const std::vector<EagerKernel>& shape_kernels();
+const std::vector<EagerKernel>& recurrent_kernels();
 
 /// The planning function of the operator of that name; null when there is none.
 PlanFunction find_plan(std::string_view name);

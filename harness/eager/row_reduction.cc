@@ -23,6 +23,8 @@ Launch reduce_rows(const Reduction& reduction, Stage stage, int64_t rows, int64_
                                {"LANES", lanes},
                                {"WIDTH", width},
                                {"ARGMAX", reduction.argmax},
+                               {"EXTREME", reduction.extreme},
+                               {"NEGATED", reduction.negated},
                                {"FROM_PARTS", stage == Stage::second && reduction.argmax},
                                {"TO_PARTS", stage == Stage::first && reduction.argmax}},
                               {from, to}, groups, traits);

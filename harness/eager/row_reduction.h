@@ -12,6 +12,8 @@ namespace kbench::eager {
 struct Reduction {
   bool argmax = false;  ///< else the sum times `scale`
   double scale = 1;
+  bool extreme = false;  ///< the largest element instead of the sum
+  bool negated = false;  ///< with argmax or extreme: the smallest instead of the largest
   int64_t part_bytes() const { return argmax ? 8 : 4; }  ///< of a partial result
 };
 

@@ -1,75 +1,191 @@
-// Convolutions.
+// Convolutions and transposed convolutions in 1, 2 and 3 dimensions.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "kbench/ops.h"
 #include "libkbench/ops/windows.h"
 
 namespace kbench {
 namespace {
 
-std::vector<TensorType> conv2d_type(const OperatorCall& call) {
+/// What both kinds ask of x, weight and bias; `groups` and per-dimension options are checked too.
+void require_conv(const OperatorCall& call, int64_t weight_in, int64_t weight_out) {
   for (size_t i = 0; i < call.inputs.size(); ++i) require_float(call, i);
   const Shape& x = call.inputs[0].shape;
-  const Shape& w = call.inputs[1].shape;
   const int64_t groups = call.attributes.integer("groups");
-  require_shape(x.size() == 4, "the input must be [batch, channels, height, width]");
-  require_shape(w.size() == 4, "the weight must be [out, in / groups, kernel, kernel]");
-  require_shape(groups > 0 && x[1] % groups == 0 && w[0] % groups == 0,
+  require_shape(groups > 0 && x[1] % groups == 0 && weight_out % groups == 0,
                 "groups must divide both channel counts");
-  require_shape(w[1] == x[1] / groups, "the weight takes " + std::to_string(w[1]) +
-                                           " channels a group, the input has " +
-                                           std::to_string(x[1] / groups));
-  require_shape(call.inputs.size() < 3 || call.inputs[2].shape == Shape{w[0]},
-                "the bias must be [" + std::to_string(w[0]) + "]");
-  const auto stride = per_dimension(call.attributes.list("stride"), 2);
-  const auto padding = per_dimension(call.attributes.list("padding"), 2);
-  const auto dilation = per_dimension(call.attributes.list("dilation"), 2);
+  require_shape(weight_in == x[1], "the weight takes " + std::to_string(weight_in) +
+                                       " channels, the input has " + std::to_string(x[1]));
+  require_shape(call.inputs.size() < 3 || call.inputs[2].shape == Shape{weight_out},
+                "the bias must be [" + std::to_string(weight_out) + "]");
+}
+
+void require_ranks(const OperatorCall& call, size_t dims) {
+  for (size_t i = 0; i < 2; ++i) {
+    require_shape(call.inputs[i].shape.size() == dims + 2,
+                  std::string(i ? "the weight" : "the input") + " must have " +
+                      std::to_string(dims + 2) + " dimensions");
+  }
+}
+
+template <size_t dims>
+std::vector<TensorType> conv_type(const OperatorCall& call) {
+  require_ranks(call, dims);
+  const Shape& x = call.inputs[0].shape;
+  const Shape& w = call.inputs[1].shape;
+  require_conv(call, w[1] * call.attributes.integer("groups"), w[0]);
+  const Window window{.kernel = {w.begin() + 2, w.end()},
+                      .stride = per_dimension(call.attributes.list("stride"), dims),
+                      .padding = per_dimension(call.attributes.list("padding"), dims),
+                      .dilation = per_dimension(call.attributes.list("dilation"), dims)};
   Shape out = {x[0], w[0]};
-  for (int i = 0; i < 2; ++i) {
-    out.push_back(window_extent(x[2 + i], w[2 + i], stride[i], padding[i], dilation[i]));
+  for (size_t i = 0; i < dims; ++i) out.push_back(window.extent(i, x[2 + i]));
+  return {{DType::f32, out}};
+}
+
+template <size_t dims>
+std::vector<TensorType> conv_transpose_type(const OperatorCall& call) {
+  require_ranks(call, dims);
+  const Shape& x = call.inputs[0].shape;
+  const Shape& w = call.inputs[1].shape;
+  const int64_t out_channels = w[1] * call.attributes.integer("groups");
+  require_conv(call, w[0], out_channels);
+  const auto stride = per_dimension(call.attributes.list("stride"), dims);
+  const auto padding = per_dimension(call.attributes.list("padding"), dims);
+  const auto extra = per_dimension(call.attributes.list("output_padding"), dims);
+  const auto dilation = per_dimension(call.attributes.list("dilation"), dims);
+  Shape out = {x[0], out_channels};
+  for (size_t i = 0; i < dims; ++i) {
+    require_shape(stride[i] > 0 && dilation[i] > 0 && padding[i] >= 0 && extra[i] >= 0,
+                  "stride and dilation must be positive, padding not negative");
+    require_shape(extra[i] < std::max(stride[i], dilation[i]),
+                  "output_padding must be smaller than stride or dilation");
+    out.push_back((x[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (w[2 + i] - 1) + 1 +
+                  extra[i]);
+    require_shape(out.back() > 0, "padding leaves nothing of the output");
   }
   return {{DType::f32, out}};
 }
 
-/// Taps outside the input count too, as is usual.
-double conv2d_flops(const OperatorCall& call) {
+/// A multiply-add for each weight at each position; taps that fall outside count too, as is usual.
+/// The positions are the output's of a convolution, the input's of a transposed one.
+double weight_flops(const OperatorCall& call, double positions) {
   const Shape& w = call.inputs[1].shape;
-  const auto taps = static_cast<double>(w[1] * w[2] * w[3]);
-  return output_elements(call) * (2.0 * taps + (call.inputs.size() > 2 ? 1 : 0));
+  double taps = static_cast<double>(w[1]);
+  for (size_t i = 2; i < w.size(); ++i) taps *= static_cast<double>(w[i]);
+  return positions * 2.0 * taps + (call.inputs.size() > 2 ? output_elements(call) : 0);
+}
+
+double conv_flops(const OperatorCall& call) { return weight_flops(call, output_elements(call)); }
+double conv_transpose_flops(const OperatorCall& call) {
+  return weight_flops(call, input_elements(call));
+}
+
+template <size_t dims>
+Operator conv() {
+  const std::vector<int64_t> ones(dims, 1), zeros(dims, 0);
+  return {.name = with_dimensions("conv", dims),
+          .formula =
+              "y[n, o, i] = bias[o] + sum over c, u of weight[o, c, u] * "
+              "x[n, c, i * stride + u * dilation - padding] in each spatial dimension, zero "
+              "outside; within each of `groups` channel groups",
+          .min_inputs = 2,
+          .max_inputs = 3,
+          .attributes = {{"stride", ones},
+                         {"padding", zeros},
+                         {"dilation", ones},
+                         {"groups", int64_t{1}}},
+          .infer = conv_type<dims>,
+          .flops = conv_flops};
+}
+
+template <size_t dims>
+Operator conv_transpose() {
+  const std::vector<int64_t> ones(dims, 1), zeros(dims, 0);
+  return {.name = with_dimensions("conv_transpose", dims),
+          .formula =
+              "y[n, o, i * stride + u * dilation - padding] += weight[c, o, u] * x[n, c, i] "
+              "in each spatial dimension, from bias[o]; output_padding adds to the end; "
+              "within each of `groups` channel groups",
+          .min_inputs = 2,
+          .max_inputs = 3,
+          .attributes = {{"stride", ones},
+                         {"padding", zeros},
+                         {"output_padding", zeros},
+                         {"dilation", ones},
+                         {"groups", int64_t{1}}},
+          .infer = conv_transpose_type<dims>,
+          .flops = conv_transpose_flops};
+}
+
+int64_t product(const std::vector<int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// x, the module's "weight" [first, second, kernel...], and its "bias" where it has one.
+std::vector<Value> with_parameters(Value x, const Module& module, Shape weight,
+                                   const std::vector<int64_t>& kernel, int64_t fan_in, int64_t out,
+                                   bool bias) {
+  weight.insert(weight.end(), kernel.begin(), kernel.end());
+  std::vector<Value> inputs = {x, module.parameter("weight", weight, weight_init(fan_in))};
+  if (bias) inputs.push_back(module.parameter("bias", {out}, uniform(-0.5, 0.5)));
+  return inputs;
+}
+
+Value conv(size_t dims, Value x, const Module& module, const Conv& options) {
+  const auto kernel = per_dimension(options.kernel, dims);
+  const int64_t channels = x.dim(1) / std::max<int64_t>(options.groups, 1);
+  const auto inputs =
+      with_parameters(x, module, {options.out_channels, channels}, kernel,
+                      channels * product(kernel), options.out_channels, options.bias);
+  return call_operator(with_dimensions("conv", dims), inputs,
+                       {{"stride", per_dimension(options.stride, dims)},
+                        {"padding", per_dimension(options.padding, dims)},
+                        {"dilation", per_dimension(options.dilation, dims)},
+                        {"groups", options.groups}});
+}
+
+Value conv_transpose(size_t dims, Value x, const Module& module, const ConvTranspose& options) {
+  const auto kernel = per_dimension(options.kernel, dims);
+  const auto stride = per_dimension(options.stride, dims);
+  const int64_t groups = std::max<int64_t>(options.groups, 1);
+  // An output element gathers only every stride-th tap.
+  const int64_t fan_in =
+      x.dim(1) / groups * product(kernel) / std::max<int64_t>(product(stride), 1);
+  const auto inputs =
+      with_parameters(x, module, {x.dim(1), options.out_channels / groups}, kernel,
+                      std::max<int64_t>(fan_in, 1), options.out_channels, options.bias);
+  return call_operator(with_dimensions("conv_transpose", dims), inputs,
+                       {{"stride", per_dimension(options.stride, dims)},
+                        {"padding", per_dimension(options.padding, dims)},
+                        {"output_padding", per_dimension(options.output_padding, dims)},
+                        {"dilation", per_dimension(options.dilation, dims)},
+                        {"groups", options.groups}});
 }
 
 }  // namespace
 
 const std::vector<Operator>& convolution_operators() {
   static const std::vector<Operator> operators = {
-      {.name = "conv2d",
-       .formula = "y[n, o, i, j] = bias[o] + sum over c, u, v of weight[o, c, u, v] * "
-                  "x[n, c, i * stride + u * dilation - padding, j * stride + v * dilation - "
-                  "padding], zero outside; within each of `groups` channel groups",
-       .min_inputs = 2,
-       .max_inputs = 3,
-       .attributes = {{"stride", std::vector<int64_t>{1, 1}},
-                      {"padding", std::vector<int64_t>{0, 0}},
-                      {"dilation", std::vector<int64_t>{1, 1}},
-                      {"groups", int64_t{1}}},
-       .infer = conv2d_type,
-       .flops = conv2d_flops},
+      conv<1>(),           conv<2>(),           conv<3>(),
+      conv_transpose<1>(), conv_transpose<2>(), conv_transpose<3>(),
   };
   return operators;
 }
 
-Value conv2d(Value x, const Module& module, Conv2d options) {
-  const auto kernel = per_dimension(options.kernel, 2);
-  const int64_t channels = x.dim(1) / options.groups;
-  std::vector<Value> inputs = {
-      x, module.parameter("weight", {options.out_channels, channels, kernel[0], kernel[1]},
-                          weight_init(channels * kernel[0] * kernel[1]))};
-  if (options.bias) {
-    inputs.push_back(module.parameter("bias", {options.out_channels}, uniform(-0.5, 0.5)));
-  }
-  return call_operator("conv2d", inputs,
-                       {{"stride", per_dimension(options.stride, 2)},
-                        {"padding", per_dimension(options.padding, 2)},
-                        {"dilation", per_dimension(options.dilation, 2)},
-                        {"groups", options.groups}});
+Value conv1d(Value x, const Module& m, Conv options) { return conv(1, x, m, options); }
+Value conv2d(Value x, const Module& m, Conv options) { return conv(2, x, m, options); }
+Value conv3d(Value x, const Module& m, Conv options) { return conv(3, x, m, options); }
+Value conv_transpose1d(Value x, const Module& m, ConvTranspose options) {
+  return conv_transpose(1, x, m, options);
+}
+Value conv_transpose2d(Value x, const Module& m, ConvTranspose options) {
+  return conv_transpose(2, x, m, options);
+}
+Value conv_transpose3d(Value x, const Module& m, ConvTranspose options) {
+  return conv_transpose(3, x, m, options);
 }
 
 }  // namespace kbench

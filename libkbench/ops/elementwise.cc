@@ -1,5 +1,7 @@
 // Elementwise operators. Each output element depends on the input elements at its own position.
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "kbench/ops.h"
 #include "libkbench/ops/families.h"
@@ -31,6 +33,13 @@ std::vector<TensorType> broadcast_type(const OperatorCall& call) {
   return {{DType::f32, broadcast(call.inputs[0].shape, call.inputs[1].shape)}};
 }
 
+std::vector<TensorType> mask_type(const OperatorCall& call) {
+  require_float(call, 0);
+  require_shape(call.inputs[1] == TensorType{DType::boolean, call.inputs[0].shape},
+                "the mask must be bool " + to_string(call.inputs[0].shape));
+  return {call.inputs[0]};
+}
+
 Operator unary(std::string name, std::string formula) {
   return {.name = std::move(name),
           .formula = std::move(formula),
@@ -42,6 +51,12 @@ Operator unary(std::string name, std::string formula) {
 Operator unary(std::string name, std::string formula, AttributeSpec attribute) {
   Operator op = unary(std::move(name), std::move(formula));
   op.attributes = {std::move(attribute)};
+  return op;
+}
+
+Operator clamp_operator() {
+  Operator op = unary("clamp", "min(max(x, lo), hi); NaN stays NaN");
+  op.attributes = {{"lo", 0.0, true}, {"hi", 0.0, true}};
   return op;
 }
 
@@ -64,8 +79,22 @@ const std::vector<Operator>& elementwise_operators() {
       unary("leaky_relu", "x if x > 0 else slope * x", {"slope", 0.01}),
       unary("sigmoid", "1 / (1 + exp(-x))"),
       unary("gelu", "x * (1 + erf(x / sqrt(2))) / 2, the exact form"),
+      unary("tanh", "(exp(x) - exp(-x)) / (exp(x) + exp(-x))"),
+      unary("selu", "1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * (exp(x) - 1))"),
+      unary("elu", "x if x > 0 else alpha * (exp(x) - 1)", {"alpha", 1.0}),
+      unary("softplus", "log(1 + exp(x)); x itself above 20"),
+      unary("mish", "x * tanh(softplus(x))"),
+      unary("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)"),
+      unary("hardswish", "x * hardsigmoid(x)"),
+      unary("exp", "e to the x"),
+      unary("log", "the natural logarithm of x"),
+      unary("abs", "x without its sign"),
+      unary("neg", "-x"),
       unary("square", "x * x"),
       unary("sqrt", "the square root of x"),
+      clamp_operator(),
+      unary("clamp_min", "max(x, value); NaN stays NaN", value),
+      unary("clamp_max", "min(x, value); NaN stays NaN", value),
       unary("add_scalar", "x + value", value),
       unary("sub_scalar", "x - value", value),
       unary("mul_scalar", "x * value", value),
@@ -74,6 +103,15 @@ const std::vector<Operator>& elementwise_operators() {
       binary("sub", "a - b"),
       binary("mul", "a * b"),
       binary("div", "a / b"),
+      {.name = "mul_mask",
+       .formula = "x * mask, mask being 0 or 1",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .attributes = {},
+       .infer = mask_type,
+       .flops = flops_per_output<1>},
+      binary("maximum", "max(a, b); NaN where either is"),
+      binary("minimum", "min(a, b); NaN where either is"),
   };
   return operators;
 }
@@ -84,8 +122,32 @@ Value leaky_relu(Value x, double slope) {
 }
 Value sigmoid(Value x) { return call_operator("sigmoid", {x}); }
 Value gelu(Value x) { return call_operator("gelu", {x}); }
+Value tanh(Value x) { return call_operator("tanh", {x}); }
+Value selu(Value x) { return call_operator("selu", {x}); }
+Value elu(Value x, double alpha) { return call_operator("elu", {x}, {{"alpha", alpha}}); }
+Value softplus(Value x) { return call_operator("softplus", {x}); }
+Value mish(Value x) { return call_operator("mish", {x}); }
+Value hardsigmoid(Value x) { return call_operator("hardsigmoid", {x}); }
+Value hardswish(Value x) { return call_operator("hardswish", {x}); }
+Value exp(Value x) { return call_operator("exp", {x}); }
+Value log(Value x) { return call_operator("log", {x}); }
+Value abs(Value x) { return call_operator("abs", {x}); }
+Value operator-(Value x) { return call_operator("neg", {x}); }
+Value clamp_min(Value x, double lo) { return call_operator("clamp_min", {x}, {{"value", lo}}); }
+Value clamp_max(Value x, double hi) { return call_operator("clamp_max", {x}, {{"value", hi}}); }
+Value clamp(Value x, double lo, double hi) {
+  return call_operator("clamp", {x}, {{"lo", lo}, {"hi", hi}});
+}
+Value maximum(Value a, Value b) { return call_operator("maximum", {a, b}); }
+Value minimum(Value a, Value b) { return call_operator("minimum", {a, b}); }
 Value square(Value x) { return call_operator("square", {x}); }
 Value sqrt(Value x) { return call_operator("sqrt", {x}); }
+
+Value gelu_tanh(Value x) {
+  const Value cubic = x + square(x) * x * 0.044715;
+  return x * 0.5 * (tanh(cubic * std::sqrt(2 / std::numbers::pi)) + 1);
+}
+Value mul_mask(Value x, Value mask) { return call_operator("mul_mask", {x, mask}); }
 
 Value operator+(Value a, Value b) { return call_operator("add", {a, b}); }
 Value operator-(Value a, Value b) { return call_operator("sub", {a, b}); }

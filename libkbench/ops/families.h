@@ -16,6 +16,7 @@ const std::vector<Operator>& convolution_operators();
 const std::vector<Operator>& pooling_operators();
 const std::vector<Operator>& norm_operators();
 const std::vector<Operator>& loss_operators();
+const std::vector<Operator>& recurrent_operators();
 
 /// Throws kShape with the message unless the condition holds; make_call adds operator and shapes.
 void require_shape(bool condition, const std::string& message);

@@ -14,6 +14,19 @@ std::vector<TensorType> cross_entropy_type(const OperatorCall& call) {
   return {{DType::f32, {}}};
 }
 
+std::vector<TensorType> same_shapes_to_scalar(const OperatorCall& call) {
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    require_float(call, i);
+    require_shape(call.inputs[i].shape == call.inputs[0].shape, "all inputs must be of one shape");
+  }
+  return {{DType::f32, {}}};
+}
+
+std::vector<TensorType> triplet_type(const OperatorCall& call) {
+  require_shape(call.inputs[0].shape.size() == 2, "inputs must be [rows, features]");
+  return same_shapes_to_scalar(call);
+}
+
 }  // namespace
 
 const std::vector<Operator>& loss_operators() {
@@ -25,10 +38,42 @@ const std::vector<Operator>& loss_operators() {
        .attributes = {},
        .infer = cross_entropy_type,
        .flops = flops_per_input<4>},
+      {.name = "smooth_l1_loss",
+       .formula = "the mean of 0.5 d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = x - target",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .attributes = {},
+       .infer = same_shapes_to_scalar,
+       .flops = flops_per_input<5>},
+      {.name = "kl_div_batchmean",
+       .formula = "the sum of target * (log(target) - log_input), zero where target is, over the "
+                  "extent of dimension 0",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .attributes = {},
+       .infer = same_shapes_to_scalar,
+       .flops = flops_per_input<4>},
+      {.name = "triplet_margin_loss",
+       .formula = "the mean over rows of max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), 2-norms",
+       .min_inputs = 3,
+       .max_inputs = 3,
+       .attributes = {{"margin", 1.0}},
+       .infer = triplet_type,
+       .flops = flops_per_input<8>},
   };
   return operators;
 }
 
 Value cross_entropy(Value x, Value target) { return call_operator("cross_entropy", {x, target}); }
+
+Value smooth_l1_loss(Value x, Value target) { return call_operator("smooth_l1_loss", {x, target}); }
+
+Value kl_div_batchmean(Value log_input, Value target) {
+  return call_operator("kl_div_batchmean", {log_input, target});
+}
+
+Value triplet_margin_loss(Value anchor, Value positive, Value negative, double margin) {
+  return call_operator("triplet_margin_loss", {anchor, positive, negative}, {{"margin", margin}});
+}
 
 }  // namespace kbench

@@ -105,6 +105,10 @@ Value linear(Value x, const Module& module, Linear options) {
   return call_operator("linear", inputs);
 }
 
+Value linear(Value x, Value weight, Value bias) {
+  return call_operator("linear", {x, weight, bias});
+}
+
 Value scaled_dot_product_attention(Value q, Value k, Value v) {
   const Value scores = matmul(q, k, {.transpose_b = true});
   return matmul(softmax(scores * (1.0 / std::sqrt(static_cast<double>(q.dim(-1)))), -1), v);

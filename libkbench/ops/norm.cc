@@ -33,6 +33,24 @@ std::vector<TensorType> layer_norm_type(const OperatorCall& call) {
   return {call.inputs[0]};
 }
 
+std::vector<TensorType> instance_norm_type(const OperatorCall& call) {
+  const Shape& x = call.inputs[0].shape;
+  require_shape(x.size() >= 3, "the input must be [batch, channels, ...]");
+  require_affine(call, {x[1]});
+  require_shape(call.inputs[0].elements() > x[0] * x[1],
+                "statistics need more than one value a sample and channel");
+  return {call.inputs[0]};
+}
+
+std::vector<TensorType> group_norm_type(const OperatorCall& call) {
+  const Shape& x = call.inputs[0].shape;
+  const int64_t groups = call.attributes.integer("groups");
+  require_shape(x.size() >= 2, "the input must be [batch, channels, ...]");
+  require_shape(groups > 0 && x[1] % groups == 0, "groups must divide the channel count");
+  require_affine(call, {x[1]});
+  return {call.inputs[0]};
+}
+
 /// "weight" and "bias" after x, where the norm has them.
 std::vector<Value> affine_inputs(Value x, const Module& module, const Norm& options, Shape shape) {
   if (!options.affine) return {x};
@@ -52,6 +70,22 @@ const std::vector<Operator>& norm_operators() {
        .attributes = {{"eps", 1e-5}},
        .infer = batch_norm_type,
        .flops = flops_per_output<8>},
+      {.name = "instance_norm",
+       .formula = "(x - mean) / sqrt(var + eps) * weight + bias, mean and biased variance of each "
+                  "sample and channel",
+       .min_inputs = 1,
+       .max_inputs = 3,
+       .attributes = {{"eps", 1e-5}},
+       .infer = instance_norm_type,
+       .flops = flops_per_output<8>},
+      {.name = "group_norm",
+       .formula = "(x - mean) / sqrt(var + eps) * weight + bias, mean and biased variance of each "
+                  "sample over channels / groups neighbouring channels; weight and bias a channel",
+       .min_inputs = 1,
+       .max_inputs = 3,
+       .attributes = {{"groups", int64_t{1}, true}, {"eps", 1e-5}},
+       .infer = group_norm_type,
+       .flops = flops_per_output<8>},
       {.name = "layer_norm",
        .formula = "(x - mean) / sqrt(var + eps) * weight + bias, mean and biased variance over the "
                   "last `dims` dimensions",
@@ -67,6 +101,16 @@ const std::vector<Operator>& norm_operators() {
 Value batch_norm(Value x, const Module& module, Norm options) {
   return call_operator("batch_norm", affine_inputs(x, module, options, {x.dim(1)}),
                        {{"eps", options.eps}});
+}
+
+Value instance_norm(Value x, const Module& module, Norm options) {
+  return call_operator("instance_norm", affine_inputs(x, module, options, {x.dim(1)}),
+                       {{"eps", options.eps}});
+}
+
+Value group_norm(Value x, const Module& module, int64_t groups, Norm options) {
+  return call_operator("group_norm", affine_inputs(x, module, options, {x.dim(1)}),
+                       {{"groups", groups}, {"eps", options.eps}});
 }
 
 Value layer_norm(Value x, const Module& module, int dims, Norm options) {

@@ -46,6 +46,17 @@ Value reduce(const std::string& name, Value x, Reduce options) {
       {{"axis", int64_t{normalized_axis(x, options.axis)}}, {"keepdim", int64_t{options.keepdim}}});
 }
 
+/// Neighbouring dimensions flattened, reduced as one, and put back as ones where they are kept.
+Value reduce_several(const std::string& name, Value x, int first, int last, bool keepdim) {
+  first = normalized_axis(x, first);
+  last = normalized_axis(x, last);
+  const Value y = reduce(name, flatten(x, first, last), {.axis = first, .keepdim = keepdim});
+  if (!keepdim || first == last) return y;
+  Shape shape = y.shape();
+  shape.insert(shape.begin() + first, static_cast<size_t>(last - first), 1);
+  return reshape(y, shape);
+}
+
 Value scan(const std::string& name, Value x, int axis) {
   return call_operator(name, {x}, {{"axis", int64_t{normalized_axis(x, axis)}}});
 }
@@ -58,11 +69,26 @@ const std::vector<Operator>& reduction_operators() {
       reduction("mean", "the sum along axis over its extent", reduced_float),
       reduction("argmax", "the index of the first largest element along axis; NaN is largest",
                 reduced_index),
+      reduction("max", "the largest element along axis; NaN wins", reduced_float),
+      reduction("min", "the smallest element along axis; NaN wins", reduced_float),
+      reduction("argmin", "the index of the first smallest element along axis; NaN is smallest",
+                reduced_index),
+      reduction("logsumexp", "max + log(sum(exp(x - max))) along axis", reduced_float),
       {.name = "cumsum",
        .formula = "y[i] = x[0] + ... + x[i] along axis",
        .attributes = {{"axis", int64_t{0}, true}},
        .infer = along_axis,
        .flops = flops_per_output<1>},
+      {.name = "cumprod",
+       .formula = "y[i] = x[0] * ... * x[i] along axis",
+       .attributes = {{"axis", int64_t{0}, true}},
+       .infer = along_axis,
+       .flops = flops_per_output<1>},
+      {.name = "log_softmax",
+       .formula = "x - max - log(sum(exp(x - max))) along axis",
+       .attributes = {{"axis", int64_t{0}, true}},
+       .infer = along_axis,
+       .flops = flops_per_output<5>},
       {.name = "softmax",
        .formula = "exp(x - max) / sum(exp(x - max)) along axis",
        .attributes = {{"axis", int64_t{0}, true}},
@@ -75,6 +101,22 @@ const std::vector<Operator>& reduction_operators() {
 Value sum(Value x, Reduce options) { return reduce("sum", x, options); }
 Value mean(Value x, Reduce options) { return reduce("mean", x, options); }
 Value argmax(Value x, Reduce options) { return reduce("argmax", x, options); }
+Value max(Value x, Reduce options) { return reduce("max", x, options); }
+Value min(Value x, Reduce options) { return reduce("min", x, options); }
+Value argmin(Value x, Reduce options) { return reduce("argmin", x, options); }
+Value logsumexp(Value x, Reduce options) { return reduce("logsumexp", x, options); }
+Value sum(Value x, int first, int last, bool keepdim) {
+  return reduce_several("sum", x, first, last, keepdim);
+}
+Value mean(Value x, int first, int last, bool keepdim) {
+  return reduce_several("mean", x, first, last, keepdim);
+}
+Value mean_all(Value x) { return mean(flatten(x), {.axis = 0}); }
+Value cumprod(Value x, int axis) { return scan("cumprod", x, axis); }
+Value log_softmax(Value x, int axis) { return scan("log_softmax", x, axis); }
+Value normalize(Value x, int axis) {
+  return x / clamp_min(sqrt(sum(square(x), {.axis = axis, .keepdim = true})), 1e-12);
+}
 Value cumsum(Value x, int axis) { return scan("cumsum", x, axis); }
 Value softmax(Value x, int axis) { return scan("softmax", x, axis); }
 

@@ -1,7 +1,9 @@
-// What convolution and pooling share: per-dimension options and the extent a sliding window leaves.
+// What convolution and pooling share: per-dimension options and the extents a sliding window
+// leaves.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libkbench/ops/families.h"
@@ -16,16 +18,30 @@ inline std::vector<int64_t> per_dimension(const std::vector<int64_t>& values, si
   return values;
 }
 
-/// floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1.
-inline int64_t window_extent(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
-                             int64_t dilation) {
-  require_shape(kernel > 0 && stride > 0 && dilation > 0 && padding >= 0,
-                "kernel, stride and dilation must be positive, padding not negative");
-  const int64_t span = dilation * (kernel - 1) + 1;
-  require_shape(in + 2 * padding >= span, "a window of extent " + std::to_string(span) +
-                                              " does not fit an input of " + std::to_string(in) +
-                                              " padded by " + std::to_string(padding));
-  return (in + 2 * padding - span) / stride + 1;
+/// A window's options, one value a spatial dimension.
+struct Window {
+  std::vector<int64_t> kernel, stride, padding, dilation;
+  bool ceil_mode = false;
+
+  /// Extent of dimension i: floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1; with
+  /// ceil_mode the division rounds up, but the last window must start inside input or padding.
+  int64_t extent(size_t i, int64_t in) const {
+    require_shape(kernel[i] > 0 && stride[i] > 0 && dilation[i] > 0 && padding[i] >= 0,
+                  "kernel, stride and dilation must be positive, padding not negative");
+    const int64_t span = dilation[i] * (kernel[i] - 1) + 1;
+    require_shape(in + 2 * padding[i] >= span,
+                  "a window of extent " + std::to_string(span) + " does not fit an input of " +
+                      std::to_string(in) + " padded by " + std::to_string(padding[i]));
+    const int64_t room = in + 2 * padding[i] - span;
+    if (!ceil_mode) return room / stride[i] + 1;
+    const int64_t count = (room + stride[i] - 1) / stride[i] + 1;
+    return (count - 1) * stride[i] >= in + padding[i] ? count - 1 : count;
+  }
+};
+
+/// "conv2d" from "conv" and 2.
+inline std::string with_dimensions(const char* stem, size_t dims) {
+  return stem + std::to_string(dims) + "d";
 }
 
 }  // namespace kbench

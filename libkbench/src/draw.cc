@@ -216,6 +216,12 @@ Tensor draw(const Distribution& distribution, const DrawKey& key, const TensorTy
         [&](const Words& words, int64_t* values) { randint_batch(words, lo, range, values); });
     return tensor;
   }
+  if (type.dtype == DType::boolean) {
+    require(distribution == randint(0, 2), distribution, type, key);
+    for_batches(distribution, key, 0, tensor.data<bool>(),
+                [&](const Words& words, bool* values) { randint_batch(words, 0, 2, values); });
+    return tensor;
+  }
   require(type.dtype == DType::f32, distribution, type, key);
   draw_range(distribution, key, 0, tensor.data<float>());
   apply_then(distribution, key, tensor);

@@ -58,6 +58,11 @@ const std::vector<int64_t>& Graph::list(std::string_view name) const {
               "shape variable '" + std::string(name) + "' must be a list of integers");
 }
 
+std::vector<int64_t> Graph::sizes(std::string_view name) const {
+  if (std::holds_alternative<int64_t>(variable(name))) return {(*this)[name]};
+  return list(name);
+}
+
 Value Graph::add_value(ValueInfo info) {
   const int id = static_cast<int>(values_.size());
   if (info.name.empty()) info.name = "v" + std::to_string(id);

@@ -10,9 +10,9 @@ namespace {
 
 std::vector<const Operator*> all_operators() {
   std::vector<const Operator*> all;
-  for (const auto* family :
-       {&elementwise_operators(), &shape_operators(), &reduction_operators(), &matmul_operators(),
-        &convolution_operators(), &pooling_operators(), &norm_operators(), &loss_operators()}) {
+  for (const auto* family : {&elementwise_operators(), &shape_operators(), &reduction_operators(),
+                             &matmul_operators(), &convolution_operators(), &pooling_operators(),
+                             &norm_operators(), &loss_operators(), &recurrent_operators()}) {
     for (const Operator& op : *family) all.push_back(&op);
   }
   std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->name < b->name; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "reference/ops/depthwise_convolution.h"
 #include "reference/parallel.h"
 #include "reference/scratch.h"
 #include "reference/simd/kernels.h"
@@ -15,14 +16,10 @@ constexpr int64_t kMaxDepth = 384;  // rows of a gathered block
 
 int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-/// Part of one row of outputs: `count` positions from `column` on, the first `at` in its block.
+/// Part of one row of outputs: `count` positions from `column` on, the first `at` in its block. An
+/// image is one plane of outputs: a volume is as many images as it is deep.
 struct Segment {
   int64_t image, row, column, count, at;
-};
-
-/// The positions one tile covers; the first one's image and place in it.
-struct Columns {
-  int64_t position, count, image, pixel;
 };
 
 /// What a thread works with, block after block.
@@ -36,31 +33,37 @@ struct Workspace {
   Scratch<T> tile;        ///< of outputs, where it cannot go straight into y
   std::vector<T> padded;  ///< rows of x with their padding
   std::vector<Segment> segments;
-  // Where the pass's windows are found: at source + channel * channel_step + tap_offset[tap], runs.
+  // Where the pass's windows are found: at source + channel_offset[channel] + tap_offset[tap],
+  // runs.
   const T* source = nullptr;
-  int64_t channel_step = 0;
-  std::vector<int64_t> tap_offset;
+  std::vector<int64_t> channel_offset, tap_offset;
   std::vector<Run> runs;
 };
 
 /// One convolution at work. Output positions are numbered through all images, [batch, out];
-/// a group's products are [out_channels / groups, depth] x [depth, positions].
+/// a group's products are [out_channels / groups, depth] x [depth, positions]. The planes that a
+/// window of several spans are taken for as many channels.
 template <class T>
 class Convolution {
  public:
-  Convolution(const T* x, const T* weight, const T* bias, const Conv2dExtents& extents, T* y)
+  Convolution(const T* x, const T* weight, const T* bias, const ConvExtents& extents,
+              const OutputStrides& strides, T* y)
       : e_(extents),
+        strides_(strides),
         x_(x),
         y_(y),
         k_(kernels<T>()),
         plane_(e_.out[0] * e_.out[1]),
-        positions_(e_.batch * plane_),
+        positions_(e_.batch * e_.depth.out * plane_),
         taps_(e_.window.kernel[0] * e_.window.kernel[1]),
-        depth_(e_.channels / e_.groups * taps_),
+        group_channels_(e_.channels / e_.groups * e_.depth.kernel),
+        depth_(group_channels_ * taps_),
         group_rows_(e_.out_channels / e_.groups),
         panels_((group_rows_ + k_.tile_rows - 1) / k_.tile_rows),
         weights_(e_.groups * panels_ * k_.tile_rows * depth_),
-        bias_(e_.groups * panels_ * k_.tile_rows) {
+        bias_(e_.groups * panels_ * k_.tile_rows),
+        run_(contiguous_outputs()),
+        direct_(windows_are_runs()) {
     pack_weights(weight, bias);
   }
 
@@ -91,6 +94,32 @@ class Convolution {
   }
 
  private:
+  /// Positions whose outputs follow each other in memory, strides_.column apart.
+  int64_t contiguous_outputs() const {
+    if (strides_.row != e_.out[1] * strides_.column) return e_.out[1];
+    return strides_.depth != plane_ * strides_.column ? plane_ : e_.depth.out * plane_;
+  }
+
+  /// Whether neither stride, padding nor an end of x is in the way of reading it as it is.
+  bool windows_are_runs() const {
+    const auto& [kernel, stride, padding, dilation] = e_.window;
+    const Depth& d = e_.depth;
+    const auto stays = [](int64_t in, int64_t out, int64_t k, int64_t s, int64_t pad, int64_t dil) {
+      return pad == 0 && (out - 1) * s + (k - 1) * dil < in;
+    };
+    return stride[1] == 1 && stays(d.in, d.out, d.kernel, d.stride, d.padding, d.dilation) &&
+           stays(e_.in[0], e_.out[0], kernel[0], stride[0], padding[0], dilation[0]) &&
+           stays(e_.in[1], e_.out[1], kernel[1], stride[1], padding[1], dilation[1]);
+  }
+
+  /// The plane of x that an image's windows meet in a channel, counted from x; -1 outside.
+  int64_t plane_of(int64_t image, int64_t channel) const {
+    const Depth& d = e_.depth;
+    const int64_t at = image % d.out * d.stride + channel % d.kernel * d.dilation - d.padding;
+    if (at < 0 || at >= d.in) return -1;
+    return (image / d.out * e_.channels + channel / d.kernel) * d.in + at;
+  }
+
   /// Panels of tile_rows output channels, depth by depth, filled up with zeros.
   void pack_weights(const T* weight, const T* bias) {
     const int64_t rows = k_.tile_rows;
@@ -124,23 +153,17 @@ class Convolution {
     for (int64_t pass = 0; pass < passes; ++pass) {
       const int64_t begin = depth_ * pass / passes, end = depth_ * (pass + 1) / passes;
       const int64_t channel = begin / taps_;
-      locate(group * (e_.channels / e_.groups) + channel, (end - 1) / taps_ + 1 - channel, w);
-      T* row = w.gathered.get();
-      for (int64_t k = begin, tap = begin % taps_; k < end; ++k, row += w.ld) {
-        k_.copy_runs(w.source + w.tap_offset[tap], w.runs.data(),
-                     static_cast<int64_t>(w.runs.size()), row);
-        if (++tap == taps_) {
-          tap = 0;
-          w.source += w.channel_step;
-        }
+      locate(group * group_channels_ + channel, (end - 1) / taps_ + 1 - channel, w);
+      for (int64_t k = begin; k < end; ++k) {
+        k_.copy_runs(w.source + w.channel_offset[k / taps_ - channel] + w.tap_offset[k % taps_],
+                     w.runs.data(), static_cast<int64_t>(w.runs.size()),
+                     w.gathered.get() + (k - begin) * w.ld);
       }
       for (int64_t at = 0; at < count; at += k_.tile_cols) {
-        const Columns columns = {.position = first + at,
-                                 .count = std::min<int64_t>(k_.tile_cols, count - at),
-                                 .image = (first + at) / plane_,
-                                 .pixel = (first + at) % plane_};
         for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
-          multiply(group, panel, begin, end, columns, w.gathered.get() + at, w.ld, w.tile.get());
+          multiply(group, panel, begin, end, first + at,
+                   std::min<int64_t>(k_.tile_cols, count - at), w.gathered.get() + at, w.ld,
+                   w.tile.get());
         }
       }
     }
@@ -151,16 +174,20 @@ class Convolution {
   void locate(int64_t channel, int64_t count, Workspace<T>& w) const {
     const auto& [kernel, stride, padding, dilation] = e_.window;
     const int64_t in_plane = e_.in[0] * e_.in[1];
-    const int64_t planes = w.segments.back().image * e_.channels + channel + count;
-    const bool direct = stride[1] == 1 && padding[0] == 0 && padding[1] == 0 &&
-                        planes * in_plane + kRunSlack <= e_.batch * e_.channels * in_plane;
     w.runs.clear();
     w.tap_offset.clear();
+    w.channel_offset.clear();
+    const bool direct =
+        direct_ &&
+        (plane_of(w.segments.back().image, channel + count - 1) + 1) * in_plane + kRunSlack <=
+            e_.batch * e_.channels * e_.depth.in * in_plane;
     if (!direct) return copy_padded(channel, count, w);
-    w.source = x_ + channel * in_plane;
-    w.channel_step = in_plane;
+    w.source = x_;
+    for (int64_t c = channel; c < channel + count; ++c) {
+      w.channel_offset.push_back(plane_of(0, c) * in_plane);
+    }
     for (const Segment& s : w.segments) {
-      w.runs.push_back({s.image * e_.channels * in_plane + s.row * stride[0] * e_.in[1] + s.column,
+      w.runs.push_back({plane_of(s.image, 0) * in_plane + s.row * stride[0] * e_.in[1] + s.column,
                         s.at, s.count});
     }
     for (int64_t tap = 0; tap < taps_; ++tap) {
@@ -201,18 +228,20 @@ class Convolution {
       w.tap_offset.push_back(tap / kernel[1] * dilation[0] * line + across % stride[1] * pitch +
                              across / stride[1]);
     }
-    w.channel_step = images.back().end * line;
-    w.padded.resize(std::max<size_t>(w.padded.size(), count * w.channel_step + kRunSlack));
+    const int64_t channel_step = images.back().end * line;
+    for (int64_t c = 0; c < count; ++c) w.channel_offset.push_back(c * channel_step);
+    w.padded.resize(std::max<size_t>(w.padded.size(), count * channel_step + kRunSlack));
     w.source = w.padded.data();
 
     for (int64_t c = 0; c < count; ++c) {
       for (const Rows& rows : images) {
-        const T* plane = x_ + (rows.image * e_.channels + channel + c) * e_.in[0] * e_.in[1];
+        const int64_t number = plane_of(rows.image, channel + c);
+        const T* plane = number < 0 ? nullptr : x_ + number * e_.in[0] * e_.in[1];
         for (int64_t l = rows.begin; l < rows.end; ++l) {
           if ((l - rows.begin) % stride[0] > span) continue;  // between windows
           const int64_t row = rows.first + l - rows.begin;
-          T* to = w.padded.data() + c * w.channel_step + l * line;
-          if (row < 0 || row >= e_.in[0]) {
+          T* to = w.padded.data() + c * channel_step + l * line;
+          if (plane == nullptr || row < 0 || row >= e_.in[0]) {
             std::fill_n(to, line, T(0));
             continue;
           }
@@ -230,62 +259,84 @@ class Convolution {
   }
 
   /// One tile of outputs, depths [begin, end): straight into y where it lies whole in one image.
-  void multiply(int64_t group, int64_t panel, int64_t begin, int64_t end, const Columns& columns,
-                const T* gathered, int64_t ld, T* tile) const {
+  void multiply(int64_t group, int64_t panel, int64_t begin, int64_t end, int64_t position,
+                int64_t columns, const T* gathered, int64_t ld, T* tile) const {
     const int64_t rows = std::min<int64_t>(k_.tile_rows, group_rows_ - panel * k_.tile_rows);
     const int64_t at = group * panels_ + panel;
     const T* weights = weights_.get() + (at * depth_ + begin) * k_.tile_rows;
     const T* bias = begin == 0 ? bias_.get() + at * k_.tile_rows : nullptr;
     const int64_t channel = group * group_rows_ + panel * k_.tile_rows;
-    if (rows == k_.tile_rows && columns.count == k_.tile_cols &&
-        columns.pixel + columns.count <= plane_) {
-      T* out = y_ + (columns.image * e_.out_channels + channel) * plane_ + columns.pixel;
-      return k_.tile(end - begin, weights, gathered, ld, bias, out, plane_);
+    const auto place = [&](int64_t p) {
+      const int64_t image = p / plane_;
+      return y_ + image / e_.depth.out * strides_.batch + channel * strides_.channel +
+             image % e_.depth.out * strides_.depth + p % plane_ / e_.out[1] * strides_.row +
+             p % e_.out[1] * strides_.column;
+    };
+    if (rows == k_.tile_rows && columns == k_.tile_cols && strides_.column == 1 &&
+        position % run_ + columns <= run_) {
+      return k_.tile(end - begin, weights, gathered, ld, bias, place(position), strides_.channel);
     }
-    const auto each_run = [&](const auto& copy) {  // the tile's runs within one image
-      for (int64_t c = 0; c < columns.count;) {
-        const int64_t image = (columns.position + c) / plane_;
-        const int64_t pixel = (columns.position + c) % plane_;
-        const int64_t run = std::min(columns.count - c, plane_ - pixel);
-        T* out = y_ + (image * e_.out_channels + channel) * plane_ + pixel;
+    const auto each_run = [&](const auto& copy) {  // the tile's runs of neighbours
+      for (int64_t c = 0; c < columns;) {
+        const int64_t run = std::min(columns - c, run_ - (position + c) % run_);
         for (int64_t r = 0; r < rows; ++r) {
-          copy(out + r * plane_, tile + r * k_.tile_cols + c, run);
+          copy(place(position + c) + r * strides_.channel, tile + r * k_.tile_cols + c, run);
         }
         c += run;
       }
     };
+    const int64_t step = strides_.column;
     if (bias == nullptr) {
-      each_run([](const T* out, T* in_tile, int64_t n) { std::copy_n(out, n, in_tile); });
+      each_run(
+          [&](const T* out, T* in_tile, int64_t n) { k_.copy_strided(out, step, in_tile, n); });
     }
     k_.tile(end - begin, weights, gathered, ld, bias, tile, k_.tile_cols);
-    each_run([](T* out, const T* in_tile, int64_t n) { std::copy_n(in_tile, n, out); });
+    each_run([&](T* out, const T* in_tile, int64_t n) { k_.scatter(in_tile, step, out, n); });
   }
 
-  const Conv2dExtents& e_;
+  const ConvExtents& e_;
+  const OutputStrides& strides_;
   const T* x_;
   T* y_;
   const Kernels<T>& k_;
-  int64_t plane_, positions_, taps_, depth_, group_rows_, panels_;
+  int64_t plane_, positions_, taps_, group_channels_, depth_, group_rows_, panels_;
   Scratch<T> weights_, bias_;
+  int64_t run_;
+  bool direct_;
   int64_t width_ = 0;
 };
 
 }  // namespace
 
 template <class T>
-void conv2d(const T* x, const T* weight, const T* bias, const Conv2dExtents& extents, T* y) {
-  Conv2dExtents e = extents;
+void convolve(const T* x, const T* weight, const T* bias, const ConvExtents& extents, T* y) {
+  if (is_depthwise(extents)) return convolve_depthwise(x, weight, bias, extents, y);
+  ConvExtents e = extents;
   const Window2d& w = e.window;
+  const Depth& d = e.depth;
   if (w.kernel == std::array<int64_t, 2>{1, 1} && w.stride == w.kernel &&
-      w.padding == std::array<int64_t, 2>{0, 0}) {
+      w.padding == std::array<int64_t, 2>{0, 0} && d.kernel == 1 && d.stride == 1 &&
+      d.padding == 0) {
     // Every position stands for itself: one long row is gathered by plain copies.
-    e.in = e.out = {1, e.in[0] * e.in[1]};
+    e.in = e.out = {1, d.in * e.in[0] * e.in[1]};
+    e.depth = {};
   }
-  Convolution<T>(x, weight, bias, e, y).run();
+  const int64_t plane = e.out[0] * e.out[1], volume = e.depth.out * plane;
+  convolve_into(x, weight, bias, e, {e.out_channels * volume, volume, plane, e.out[1], 1}, y);
 }
 
-template void conv2d<float>(const float*, const float*, const float*, const Conv2dExtents&, float*);
-template void conv2d<double>(const double*, const double*, const double*, const Conv2dExtents&,
-                             double*);
+template <class T>
+void convolve_into(const T* x, const T* weight, const T* bias, const ConvExtents& extents,
+                   const OutputStrides& strides, T* y) {
+  Convolution<T>(x, weight, bias, extents, strides, y).run();
+}
+
+#define KBENCH_INSTANTIATE(T)                                                      \
+  template void convolve<T>(const T*, const T*, const T*, const ConvExtents&, T*); \
+  template void convolve_into<T>(const T*, const T*, const T*, const ConvExtents&, \
+                                 const OutputStrides&, T*);
+KBENCH_INSTANTIATE(float)
+KBENCH_INSTANTIATE(double)
+#undef KBENCH_INSTANTIATE
 
 }  // namespace kbench::reference

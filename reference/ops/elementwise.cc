@@ -49,6 +49,25 @@ void unary(Unary op, double value, const T* x, T* y, int64_t n) {
 }
 
 template <class T>
+void clamp(double lo, double hi, const T* x, T* y, int64_t n) {
+  constexpr int64_t kBlock = 4096;  // that the second pass finds in the first-level cache
+  parallel_for(n, grain_of(1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t size = std::min(kBlock, end - i);
+      kernels<T>().unary(Unary::clamp_min, static_cast<T>(lo), x + i, y + i, size);
+      kernels<T>().unary(Unary::clamp_max, static_cast<T>(hi), y + i, y + i, size);
+    }
+  });
+}
+
+template <class T>
+void mul_mask(const T* x, const bool* mask, T* y, int64_t n) {
+  parallel_for(n, grain_of(1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = x[i] * static_cast<T>(mask[i]);
+  });
+}
+
+template <class T>
 void binary(Binary op, const T* a, const Shape& a_shape, const T* b, const Shape& b_shape, T* y,
             const Shape& shape) {
   const std::vector<Dimension> dims = merged(a_shape, b_shape, shape);
@@ -78,6 +97,10 @@ void binary(Binary op, const T* a, const Shape& a_shape, const T* b, const Shape
 
 template void unary<float>(Unary, double, const float*, float*, int64_t);
 template void unary<double>(Unary, double, const double*, double*, int64_t);
+template void clamp<float>(double, double, const float*, float*, int64_t);
+template void clamp<double>(double, double, const double*, double*, int64_t);
+template void mul_mask<float>(const float*, const bool*, float*, int64_t);
+template void mul_mask<double>(const double*, const bool*, double*, int64_t);
 template void binary<float>(Binary, const float*, const Shape&, const float*, const Shape&, float*,
                             const Shape&);
 template void binary<double>(Binary, const double*, const Shape&, const double*, const Shape&,

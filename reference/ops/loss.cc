@@ -1,7 +1,9 @@
 #include "reference/ops/loss.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "kbench/error.h"
 #include "reference/parallel.h"
@@ -9,6 +11,39 @@
 #include "reference/simd/kernels.h"
 
 namespace kbench::reference {
+namespace {
+
+/// The sum in double of n terms, which fill(begin, count, terms) computes a block at a time.
+template <class T, class Fill>
+double sum_of_terms(int64_t n, const Fill& fill) {
+  constexpr int64_t kBlock = 2048;  // of terms that stay in the first-level cache
+  T terms[kBlock];
+  double total = 0;
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t size = std::min(kBlock, n - begin);
+    fill(begin, size, terms);
+    total += kernels<T>().sum(terms, size);
+  }
+  return total;
+}
+
+/// The same in parallel, in pieces that do not depend on the number of threads.
+template <class T, class Fill>
+double long_sum_of_terms(int64_t n, const Fill& fill) {
+  constexpr int64_t kPiece = 1 << 16;
+  std::vector<double> parts((n + kPiece - 1) / kPiece);
+  parallel_for(static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * kPiece;
+      parts[i] = sum_of_terms<T>(
+          std::min(kPiece, n - first),
+          [&](int64_t at, int64_t size, T* terms) { fill(first + at, size, terms); });
+    }
+  });
+  return kernels<double>().sum(parts.data(), static_cast<int64_t>(parts.size()));
+}
+
+}  // namespace
 
 template <class T>
 T cross_entropy(const T* x, const int64_t* target, int64_t rows, int64_t classes) {
@@ -34,7 +69,60 @@ T cross_entropy(const T* x, const int64_t* target, int64_t rows, int64_t classes
   return static_cast<T>(kernels<T>().sum(loss.get(), rows) / static_cast<double>(rows));
 }
 
-template float cross_entropy<float>(const float*, const int64_t*, int64_t, int64_t);
-template double cross_entropy<double>(const double*, const int64_t*, int64_t, int64_t);
+template <class T>
+T smooth_l1_loss(const T* x, const T* target, int64_t n) {
+  const double sum = long_sum_of_terms<T>(n, [&](int64_t begin, int64_t size, T* terms) {
+    for (int64_t i = 0; i < size; ++i) {
+      const T d = std::abs(x[begin + i] - target[begin + i]);
+      terms[i] = d < T(1) ? d * d * T(0.5) : d - T(0.5);
+    }
+  });
+  return static_cast<T>(sum / static_cast<double>(n));
+}
+
+template <class T>
+T kl_div_batchmean(const T* log_input, const T* target, int64_t n, int64_t batch) {
+  const double sum = long_sum_of_terms<T>(n, [&](int64_t begin, int64_t size, T* terms) {
+    kernels<T>().unary(Unary::log, T(0), target + begin, terms, size);
+    for (int64_t i = 0; i < size; ++i) {
+      const T t = target[begin + i], term = t * (terms[i] - log_input[begin + i]);
+      terms[i] = t == T(0) ? T(0) : term;
+    }
+  });
+  return static_cast<T>(sum / static_cast<double>(batch));
+}
+
+template <class T>
+T triplet_margin_loss(const T* anchor, const T* positive, const T* negative, int64_t rows,
+                      int64_t features, double margin) {
+  constexpr T kEps = static_cast<T>(1e-6);
+  Scratch<T> loss(rows);
+  parallel_for(rows, grain_of(4 * features), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* a = anchor + row * features;
+      const auto distance = [&](const T* b) {
+        return std::sqrt(sum_of_terms<T>(features, [&](int64_t first, int64_t size, T* terms) {
+          for (int64_t i = 0; i < size; ++i) {
+            const T d = a[first + i] - b[first + i] + kEps;
+            terms[i] = d * d;
+          }
+        }));
+      };
+      const double excess =
+          distance(positive + row * features) - distance(negative + row * features) + margin;
+      loss[row] = static_cast<T>(excess < 0 ? 0 : excess);  // NaN stays
+    }
+  });
+  return static_cast<T>(kernels<T>().sum(loss.get(), rows) / static_cast<double>(rows));
+}
+
+#define KBENCH_INSTANTIATE(T)                                              \
+  template T cross_entropy<T>(const T*, const int64_t*, int64_t, int64_t); \
+  template T smooth_l1_loss<T>(const T*, const T*, int64_t);               \
+  template T kl_div_batchmean<T>(const T*, const T*, int64_t, int64_t);    \
+  template T triplet_margin_loss<T>(const T*, const T*, const T*, int64_t, int64_t, double);
+KBENCH_INSTANTIATE(float)
+KBENCH_INSTANTIATE(double)
+#undef KBENCH_INSTANTIATE
 
 }  // namespace kbench::reference

@@ -107,6 +107,47 @@ void batch_norm(const T* x, int64_t batch, int64_t channels, int64_t inner, cons
 }
 
 template <class T>
+void group_norm(const T* x, int64_t batch, int64_t channels, int64_t inner, int64_t groups,
+                const T* weight, const T* bias, double eps, T* y) {
+  if (inner == 1 && groups == 1) return layer_norm(x, batch, channels, weight, bias, eps, y);
+  const int64_t rows = batch * groups, members = channels / groups, n = members * inner;
+  /// Channels [begin, end) of the row's group.
+  const auto normalize_channels = [&](int64_t row, const Moments& moments, int64_t begin,
+                                      int64_t end) {
+    const int64_t at = row * n, channel = row % groups * members;
+    const T mean = static_cast<T>(moments.mean);
+    const double scale = inverse_deviation(moments, eps);
+    if (inner == 1 && weight != nullptr) {
+      return kernels<T>().affine_each(x + at + begin, mean, static_cast<T>(scale),
+                                      weight + channel + begin, bias + channel + begin,
+                                      y + at + begin, end - begin);
+    }
+    if (weight == nullptr) {
+      return kernels<T>().affine(x + at + begin * inner, mean, static_cast<T>(scale), T(0),
+                                 y + at + begin * inner, (end - begin) * inner);
+    }
+    for (int64_t c = begin; c < end; ++c) {
+      kernels<T>().affine(x + at + c * inner, mean, static_cast<T>(scale * weight[channel + c]),
+                          bias[channel + c], y + at + c * inner, inner);
+    }
+  };
+  if (rows < thread_count()) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const Moments moments = long_moments(x + row * n, n);
+      parallel_for(members, grain_of(inner), [&](int64_t begin, int64_t end) {
+        normalize_channels(row, moments, begin, end);
+      });
+    }
+    return;
+  }
+  parallel_for(rows, grain_of(n), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      normalize_channels(row, kernels<T>().moments(x + row * n, n), 0, members);
+    }
+  });
+}
+
+template <class T>
 void layer_norm(const T* x, int64_t rows, int64_t n, const T* weight, const T* bias, double eps,
                 T* y) {
   constexpr int64_t kLongRow = 1 << 18;
@@ -127,9 +168,11 @@ void layer_norm(const T* x, int64_t rows, int64_t n, const T* weight, const T* b
   });
 }
 
-#define KBENCH_INSTANTIATE(T)                                                                  \
-  template void batch_norm<T>(const T*, int64_t, int64_t, int64_t, const T*, const T*, double, \
-                              T*);                                                             \
+#define KBENCH_INSTANTIATE(T)                                                                   \
+  template void batch_norm<T>(const T*, int64_t, int64_t, int64_t, const T*, const T*, double,  \
+                              T*);                                                              \
+  template void group_norm<T>(const T*, int64_t, int64_t, int64_t, int64_t, const T*, const T*, \
+                              double, T*);                                                      \
   template void layer_norm<T>(const T*, int64_t, int64_t, const T*, const T*, double, T*);
 KBENCH_INSTANTIATE(float)
 KBENCH_INSTANTIATE(double)

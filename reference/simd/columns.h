@@ -59,8 +59,8 @@ struct IndexOf<double> {
   using type = int64_t;
 };
 
-template <class T>
-void argmax_columns(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index) {
+template <auto wins, class T>
+void arg_extreme_columns(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index) {
   using Index = typename IndexOf<T>::type;
   T best[kColumnBlock];
   Index at[kColumnBlock] = {};
@@ -69,7 +69,7 @@ void argmax_columns(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t
     const T* row = x + i * stride;
     for (int64_t c = 0; c < cols; ++c) {
       const T v = row[c], b = best[c];
-      const bool take = (v > b) | ((v != v) & (b == b));
+      const bool take = wins(v, b) | ((v != v) & (b == b));
       at[c] = take ? static_cast<Index>(i) : at[c];
       best[c] = take ? v : b;
     }
@@ -77,14 +77,29 @@ void argmax_columns(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t
   for (int64_t c = 0; c < cols; ++c) index[c] = at[c];
 }
 
-template <class T>
-void cumsum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t cols) {
-  double sum[kColumnBlock] = {};
+template <auto wins, class T>
+void extreme_columns(const T* x, int64_t n, int64_t stride, int64_t cols, T* y) {
+  T best[kColumnBlock];
+  for (int64_t c = 0; c < cols; ++c) best[c] = x[c];
+  for (int64_t i = 1; i < n; ++i) {
+    const T* row = x + i * stride;
+    for (int64_t c = 0; c < cols; ++c) {
+      const T v = row[c], b = best[c];
+      best[c] = wins(v, b) | (v != v) ? v : b;
+    }
+  }
+  for (int64_t c = 0; c < cols; ++c) y[c] = best[c];
+}
+
+template <class Op, class T>
+void scan_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t cols) {
+  double total[kColumnBlock];
+  for (double& t : total) t = Op::start;
   for (int64_t i = 0; i < n; ++i) {
 #pragma GCC ivdep
     for (int64_t c = 0; c < cols; ++c) {
-      sum[c] += x[i * stride + c];
-      y[i * stride + c] = static_cast<T>(sum[c]);
+      total[c] = Op::next(total[c], x[i * stride + c]);
+      y[i * stride + c] = static_cast<T>(total[c]);
     }
   }
 }
@@ -109,6 +124,25 @@ void softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t cols) 
   for (int64_t i = 0; i < n; ++i) {
 #pragma GCC ivdep
     for (int64_t c = 0; c < cols; ++c) y[i * stride + c] *= scale[c];
+  }
+}
+
+template <class T>
+void exp_sum_columns(const T* x, int64_t n, int64_t stride, int64_t cols, T* max, double* sums) {
+  T top[kColumnBlock];
+  double sum[kColumnBlock] = {};
+  for (int64_t c = 0; c < cols; ++c) top[c] = x[c];
+  for (int64_t i = 1; i < n; ++i) {
+    for (int64_t c = 0; c < cols; ++c) {
+      top[c] = x[i * stride + c] > top[c] ? x[i * stride + c] : top[c];
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t c = 0; c < cols; ++c) sum[c] += exp(x[i * stride + c] - top[c]);
+  }
+  for (int64_t c = 0; c < cols; ++c) {
+    max[c] = top[c];
+    sums[c] = sum[c];
   }
 }
 

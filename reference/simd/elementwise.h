@@ -36,6 +36,26 @@ void unary(Unary op, T value, const T* x, T* y, int64_t n) {
       return map(x, y, n, [](T v) { return erf(v); });
     case Unary::tanh:
       return map(x, y, n, [](T v) { return tanh(v); });
+    case Unary::selu:
+      return map(x, y, n, [](T v) { return selu(v); });
+    case Unary::elu:
+      return map(x, y, n, [=](T v) { return v > T(0) ? v : value * expm1_below(v); });
+    case Unary::softplus:
+      return map(x, y, n, [](T v) { return softplus(v); });
+    case Unary::mish:
+      return map(x, y, n, [](T v) { return mish(v); });
+    case Unary::hardsigmoid:
+      return map(x, y, n, [](T v) { return hardsigmoid(v); });
+    case Unary::hardswish:
+      return map(x, y, n, [](T v) { return v * hardsigmoid(v); });
+    case Unary::abs:
+      return map(x, y, n, [](T v) { return abs(v); });
+    case Unary::neg:
+      return map(x, y, n, [](T v) { return -v; });
+    case Unary::clamp_min:  // comparisons with NaN are false and leave it
+      return map(x, y, n, [=](T v) { return v < value ? value : v; });
+    case Unary::clamp_max:
+      return map(x, y, n, [=](T v) { return v > value ? value : v; });
     case Unary::add:
       return map(x, y, n, [=](T v) { return v + value; });
     case Unary::sub:
@@ -59,6 +79,10 @@ inline void with_binary(Binary op, Loop loop) {
       return loop([](T a, T b) { return a * b; });
     case Binary::div:
       return loop([](T a, T b) { return a / b; });
+    case Binary::maximum:
+      return loop([](T a, T b) { return (a > b) | (a != a) ? a : b; });
+    case Binary::minimum:
+      return loop([](T a, T b) { return (a < b) | (a != a) ? a : b; });
   }
 }
 

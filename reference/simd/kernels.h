@@ -17,12 +17,22 @@ enum class Unary {
   log,
   erf,
   tanh,
+  selu,
+  elu,
+  softplus,
+  mish,
+  hardsigmoid,
+  hardswish,
+  abs,
+  neg,
+  clamp_min,
+  clamp_max,
   add,
   sub,
   mul,
   div
 };
-enum class Binary { add, sub, mul, div };
+enum class Binary { add, sub, mul, div, maximum, minimum };
 
 /// Count, mean and sum of squared deviations.
 struct Moments {
@@ -62,26 +72,53 @@ struct Kernels {
   Moments (*moments)(const T* x, int64_t n);
   T (*dot)(const T* a, const T* b, int64_t n);
   Found<T> (*argmax)(const T* x, int64_t n);  ///< first of equals; the first NaN is largest
+  Found<T> (*argmin)(const T* x, int64_t n);  ///< first of equals; the first NaN is smallest
+  T (*max)(const T* x, int64_t n);            ///< NaN wins, here and below
+  T (*min)(const T* x, int64_t n);
   /// sum of exp(x[i] - max x), the maximum left in *max; the terms in y where it is not null.
   double (*exp_sum)(const T* x, int64_t n, T* max, T* y);
   /// Running sums of `rows` rows, `stride` apart, accumulated in double.
   void (*cumsum)(const T* x, T* y, int64_t rows, int64_t stride, int64_t n);
+  void (*cumprod)(const T* x, T* y, int64_t rows, int64_t stride, int64_t n);
 
   // --- columns: n rows `stride` apart, of cols <= kColumnBlock elements
   // ----------------------------
   void (*sum_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, double* sums);
   void (*argmax_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index);
+  void (*argmin_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index);
+  void (*max_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, T* y);
+  void (*min_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, T* y);
   void (*cumsum_columns)(const T* x, T* y, int64_t n, int64_t stride, int64_t cols);
+  void (*cumprod_columns)(const T* x, T* y, int64_t n, int64_t stride, int64_t cols);
   void (*softmax_columns)(const T* x, T* y, int64_t n, int64_t stride, int64_t cols);
+  /// The columns' maxima and sums of exp(x - max).
+  void (*exp_sum_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, T* max,
+                          double* sums);
 
   // --- windows -----------------------------------------------------------------------------------
   /// y[i] = max(y[i], x[i * stride]), NaN winning.
   void (*max_strided)(const T* x, int64_t stride, T* y, int64_t n);
+  /// y[i] += x[i * stride]
+  void (*add_strided)(const T* x, int64_t stride, T* y, int64_t n);
   /// y[i] = x[i * stride]
   void (*copy_strided)(const T* x, int64_t stride, T* y, int64_t n);
+  /// y[i * stride] = x[i]
+  void (*scatter)(const T* x, int64_t stride, T* y, int64_t n);
   /// Copies runs in whole vectors: up to kRunSlack elements more than asked for are read and
   /// written, so runs must be in ascending order of `to`.
   void (*copy_runs)(const T* x, const Run* runs, int64_t count, T* y);
+  /// y[i] = bias + sum over t of weight[t] * x[offset[t] + i], in whole vectors: up to kRunSlack
+  /// elements more than asked for are read and written.
+  void (*correlate)(const T* x, const int64_t* offset, const T* weight, int64_t taps, T bias, T* y,
+                    int64_t n);
+
+  // --- recurrent cells; n units' gates `stride` apart, those from x and from h -------------------
+  /// Gates i, f, g, o: c = sigmoid(f) * c + sigmoid(i) * tanh(g), h = sigmoid(o) * tanh(c).
+  void (*lstm_cell)(const T* from_x, int64_t x_stride, const T* from_h, int64_t h_stride, T* c,
+                    T* h, int64_t n);
+  /// Gates r, z, n: n = tanh(n_x + sigmoid(r) * n_h), y = (1 - sigmoid(z)) * n + sigmoid(z) * h.
+  void (*gru_cell)(const T* from_x, int64_t x_stride, const T* from_h, int64_t h_stride, const T* h,
+                   T* y, int64_t n);
 
   // --- matrix product ----------------------------------------------------------------------------
   int vector_bytes, tile_rows, tile_cols;

@@ -57,10 +57,11 @@ inline Reduced reduce_by_ln2(float x) {
   return {__builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kRound),
           r - n * 1.42860682e-6f};
 }
-inline float exp_of_remainder(float r) {
+inline float expm1_of_remainder(float r) {
   constexpr float kTail[] = {0.50000001f, 0.166665188f, 0.0416662057f, 0.0083688968f, 0.00139505f};
-  return 1.0f + (r + r * r * polynomial(r, kTail));
+  return r + r * r * polynomial(r, kTail);
 }
+inline float exp_of_remainder(float r) { return 1.0f + expm1_of_remainder(r); }
 
 /// Within 2 ulp; subnormal results and overflow to infinity included.
 inline float exp(float x) {
@@ -77,6 +78,15 @@ inline float exp_coarse_below(float x) {
   const Reduced reduced = reduce_by_ln2(x);
   return exp_of_remainder(reduced.r) * power_of_two(reduced.n);
 }
+
+/// exp(x) - 1 for x <= 0, within 3 ulp.
+inline float expm1_below(float x) {
+  x = x < -87.0f ? -87.0f : x;
+  const Reduced reduced = reduce_by_ln2(x);
+  const float scale = power_of_two(reduced.n);
+  return scale * expm1_of_remainder(reduced.r) + (scale - 1.0f);
+}
+inline double expm1_below(double x) { return __builtin_expm1(x); }
 
 /// Within 2 ulp for positive normal x; log(0) = -inf, log(x < 0) = NaN.
 inline float log(float x) {
@@ -132,6 +142,38 @@ inline float tanh(float x) {
 template <class T>
 inline T sigmoid(T x) {
   return T(1) / (T(1) + exp(-x));
+}
+
+template <class T>
+inline T selu(T x) {
+  constexpr T kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
+  return kScale * (x > T(0) ? x : kAlpha * expm1_below(x));
+}
+
+/// log(1 + e) for e >= 0: the sum's rounding, known exactly, is put back.
+template <class T>
+inline T log1p_above(T e) {
+  const T sum = T(1) + e;
+  return log(sum) + (e - (sum - T(1))) / sum;
+}
+inline double log1p_above(double e) { return __builtin_log1p(e); }
+
+template <class T>
+inline T softplus(T x) {
+  return x > T(20) ? x : log1p_above(exp(x));
+}
+
+template <class T>
+inline T mish(T x) {
+  // tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1)
+  const T e = exp(x > T(20) ? T(20) : x), p = e * (e + T(2));
+  return x > T(20) ? x : x * (p / (p + T(2)));
+}
+
+template <class T>
+inline T hardsigmoid(T x) {
+  const T v = x / T(6) + T(0.5), below = v < T(0) ? T(0) : v;
+  return below > T(1) ? T(1) : below;
 }
 
 template <class T>

@@ -96,32 +96,55 @@ T dot(const T* a, const T* b, int64_t n) {
   return total;
 }
 
+/// Which of two numbers wins.
+struct Largest {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Smallest {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a < b;
+  }
+};
+constexpr Largest largest;
+constexpr Smallest smallest;
+
 /// True where a replaces the best so far, both coming in order.
-template <class T>
+template <auto wins, class T>
 inline bool beats(T a, T best) {
-  return a > best || (a != a && best == best);
+  return wins(a, best) || (a != a && best == best);
 }
 
-template <class T>
-Found<T> argmax(const T* x, int64_t n) {
-  // The maximum by vectors first, its place after: the second pass stops early.
+template <auto wins, class T>
+T extreme(const T* x, int64_t n) {
   constexpr int kLanes = Lanes<T>::count;
   int64_t i = 0;
   T best = x[0];
   if (n >= kLanes) {
-    Vector<T> max = load(x);
-    auto nan = max != max;
+    Vector<T> lanes = load(x);
+    auto nan = lanes != lanes;
     for (i = kLanes; i + kLanes <= n; i += kLanes) {
       const Vector<T> v = load(x + i);
       nan |= v != v;
-      max = v > max ? v : max;
+      lanes = wins(v, lanes) ? v : lanes;
     }
-    best = max_of_lanes<T>(max);
+    best = lanes[0];
+    for (int j = 1; j < kLanes; ++j) best = wins(lanes[j], best) ? lanes[j] : best;
     for (int j = 0; j < kLanes; ++j) {
       if (nan[j]) best = __builtin_nan("");
     }
   }
-  for (; i < n; ++i) best = beats(x[i], best) ? x[i] : best;
+  for (; i < n; ++i) best = beats<wins>(x[i], best) ? x[i] : best;
+  return best;
+}
+
+template <auto wins, class T>
+Found<T> arg_extreme(const T* x, int64_t n) {
+  // The value by vectors first, its place after: the second pass stops early.
+  const T best = extreme<wins>(x, n);
   int64_t at = 0;
   while (best == best ? x[at] != best : x[at] == x[at]) ++at;
   return {best, at};
@@ -156,25 +179,35 @@ double exp_sum(const T* x, int64_t n, T* max, T* y) {
   return total;
 }
 
-template <class T>
-void cumsum(const T* x, T* y, int64_t rows, int64_t stride, int64_t n) {
+struct RunningSum {
+  static constexpr double start = 0;
+  static double next(double total, double v) { return total + v; }
+};
+struct RunningProduct {
+  static constexpr double start = 1;
+  static double next(double total, double v) { return total * v; }
+};
+
+template <class Op, class T>
+void scan(const T* x, T* y, int64_t rows, int64_t stride, int64_t n) {
   // Several rows at once: one row alone waits for its own additions.
   constexpr int kRows = 8;
   int64_t row = 0;
   for (; row + kRows <= rows; row += kRows) {
-    double sum[kRows] = {};
+    double total[kRows];
+    for (double& t : total) t = Op::start;
     for (int64_t i = 0; i < n; ++i) {
       for (int r = 0; r < kRows; ++r) {
-        sum[r] += x[(row + r) * stride + i];
-        y[(row + r) * stride + i] = static_cast<T>(sum[r]);
+        total[r] = Op::next(total[r], x[(row + r) * stride + i]);
+        y[(row + r) * stride + i] = static_cast<T>(total[r]);
       }
     }
   }
   for (; row < rows; ++row) {
-    double sum = 0;
+    double total = Op::start;
     for (int64_t i = 0; i < n; ++i) {
-      sum += x[row * stride + i];
-      y[row * stride + i] = static_cast<T>(sum);
+      total = Op::next(total, x[row * stride + i]);
+      y[row * stride + i] = static_cast<T>(total);
     }
   }
 }

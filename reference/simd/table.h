@@ -3,6 +3,7 @@
 
 #include "reference/simd/columns.h"
 #include "reference/simd/elementwise.h"
+#include "reference/simd/recurrent.h"
 #include "reference/simd/rows.h"
 #include "reference/simd/windows.h"
 
@@ -19,16 +20,30 @@ constexpr Kernels<T> kTable = {
     .sum = sum<T>,
     .moments = moments<T>,
     .dot = dot<T>,
-    .argmax = argmax<T>,
+    .argmax = arg_extreme<largest, T>,
+    .argmin = arg_extreme<smallest, T>,
+    .max = extreme<largest, T>,
+    .min = extreme<smallest, T>,
     .exp_sum = exp_sum<T>,
-    .cumsum = cumsum<T>,
+    .cumsum = scan<RunningSum, T>,
+    .cumprod = scan<RunningProduct, T>,
     .sum_columns = sum_columns<T>,
-    .argmax_columns = argmax_columns<T>,
-    .cumsum_columns = cumsum_columns<T>,
+    .argmax_columns = arg_extreme_columns<largest, T>,
+    .argmin_columns = arg_extreme_columns<smallest, T>,
+    .max_columns = extreme_columns<largest, T>,
+    .min_columns = extreme_columns<smallest, T>,
+    .cumsum_columns = scan_columns<RunningSum, T>,
+    .cumprod_columns = scan_columns<RunningProduct, T>,
     .softmax_columns = softmax_columns<T>,
+    .exp_sum_columns = exp_sum_columns<T>,
     .max_strided = max_strided<T>,
+    .add_strided = add_strided<T>,
     .copy_strided = copy_strided<T>,
+    .scatter = scatter<T>,
     .copy_runs = copy_runs<T>,
+    .correlate = correlate<T>,
+    .lstm_cell = lstm_cell<T>,
+    .gru_cell = gru_cell<T>,
     .vector_bytes = kVectorBytes,
     .tile_rows = kTileRows,
     .tile_cols = kTileVectors* Lanes<T>::count,

@@ -25,6 +25,35 @@ TEST_F(Elementwise, UnaryOperatorsMatchTheReferenceWithEveryTail) {
   }
 }
 
+TEST_F(Elementwise, ActivationsMatchTheReferenceOnBothSidesOfTheirBends) {
+  for (const char* op :
+       {"tanh", "selu", "softplus", "mish", "hardsigmoid", "hardswish", "exp", "abs", "neg"}) {
+    check({op, {{3, 5, 7}}, {}, normal(0, 4)}, device_traits());
+  }
+  check({"softplus", {{4099}}, {}, uniform(-90, 90)}, device_traits());
+  check({"mish", {{4099}}, {}, uniform(-90, 90)}, device_traits());
+  check({"tanh", {{4099}}, {}, uniform(-90, 90)}, device_traits());
+  check({"log", {{3, 5, 7}}, {}, uniform(0.01, 9)}, device_traits());
+  check({"elu", {{3, 5, 7}}, {{"alpha", 0.3}}}, device_traits());
+  check({"clamp_min", {{3, 5, 7}}, {{"value", 0.2}}}, device_traits());
+  check({"clamp_max", {{3, 5, 7}}, {{"value", 0.2}}}, device_traits());
+  check({"clamp", {{3, 5, 7}}, {{"lo", -0.4}, {"hi", 0.2}}}, device_traits());
+}
+
+TEST_F(Elementwise, MaskedElementsAreZeroWithEveryTail) {
+  for (const int64_t n : {1, 3, 4, 6, 4099}) {
+    const OperatorCall call =
+        make_call(find_operator("mul_mask"), {{DType::f32, {n}}, {DType::boolean, {n}}}, {});
+    const Tensor x = draw(normal(), {1, 2, "x"}, call.inputs[0]);
+    Tensor mask(call.inputs[1]);
+    for (int64_t i = 0; i < n; ++i) mask.raw()[i] = std::byte{i % 3 != 1};
+    const Tensor y = run(call, plan_call(call, device_traits()), {x, mask})[0];
+    for (int64_t i = 0; i < n; ++i) {
+      EXPECT_EQ(y.data<float>()[i], i % 3 != 1 ? x.data<float>()[i] : 0.0f) << i << " of " << n;
+    }
+  }
+}
+
 TEST_F(Elementwise, WholeBlocksAndManyWorkgroupsAreCovered) {
   DeviceTraits traits = device_traits();
   check({"relu", {{9, 4096 + 11}}}, traits);
@@ -36,6 +65,10 @@ TEST_F(Elementwise, WholeBlocksAndManyWorkgroupsAreCovered) {
 TEST_F(Elementwise, BinaryOperatorsMatchTheReference) {
   for (const char* op : {"add", "sub", "mul", "div"}) {
     check({op, {{3, 5, 7}, {3, 5, 7}}, {}, uniform(0.5, 2)}, device_traits());
+  }
+  for (const char* op : {"maximum", "minimum"}) {
+    check({op, {{3, 5, 8}, {5, 1}}}, device_traits());
+    check({op, {{3, 5, 7}, {}}}, device_traits());
   }
 }
 
@@ -80,6 +113,17 @@ TEST_F(Elementwise, NanAndInfinityAreTreatedAsPyTorchDoes) {
   EXPECT_EQ(gelu[1], kInfinity);
   EXPECT_EQ(gelu[4], 0.0f);
   EXPECT_TRUE(std::isnan(values("leaky_relu", {{"slope", 0.1}})[0]));
+  for (const char* op : {"tanh", "selu", "elu", "softplus", "mish", "hardsigmoid", "hardswish"}) {
+    EXPECT_TRUE(std::isnan(values(op)[0])) << op;
+  }
+  const auto clamped = values("clamp", {{"lo", -0.5}, {"hi", 0.5}});
+  EXPECT_TRUE(std::isnan(clamped[0]));
+  EXPECT_EQ(clamped[1], 0.5f);
+  EXPECT_EQ(clamped[2], -0.5f);
+  EXPECT_EQ(values("tanh")[1], 1.0f);
+  EXPECT_EQ(values("tanh")[2], -1.0f);
+  EXPECT_EQ(values("softplus")[1], kInfinity);
+  EXPECT_EQ(values("softplus")[2], 0.0f);
   EXPECT_TRUE(std::isnan(values("sqrt")[5]));
 }
 

@@ -42,6 +42,17 @@ TEST_F(Products, LeadingDimensionsBroadcast) {
   check({"matmul", {{3, 7, 5}, {7, 9}}, transposed(true, false)}, device_traits());
 }
 
+TEST_F(Products, RowsTimesAVectorAreReadOnce) {
+  for (const auto& [m, k] : {std::array{1, 3}, std::array{37, 20}, std::array{300, 51},
+                             std::array{5, 2052}, std::array{3, 40000}, std::array{2, 33333}}) {
+    const CallPlan plan = check({"matmul", {{m, k}, {k, 1}}}, device_traits());
+    EXPECT_EQ(plan.launches[0].shader, "row_dot.comp");
+  }
+  check({"matmul", {{3, 5, 7}, {7, 1}}}, device_traits());
+  check({"matmul", {{3, 5, 7}, {3, 7, 1}}}, device_traits());
+  check({"matmul", {{7, 5}, {7, 1}}, transposed(true, false)}, device_traits());
+}
+
 TEST_F(Products, LinearMatchesTheReference) {
   check({"linear", {{5, 7}, {9, 7}, {9}}}, device_traits());
   check({"linear", {{5, 7}, {9, 7}}}, device_traits());

@@ -11,6 +11,9 @@ TEST_F(Norms, BatchNormMatchesTheReference) {
   check({"batch_norm", affine({3, 5, 6, 7}, {5})}, device_traits());
   check({"batch_norm", affine({3, 5, 6, 10}, {5})}, device_traits());
   check({"batch_norm", affine({9, 5}, {5})}, device_traits());
+  check({"batch_norm", affine({301, 36}, {36})}, device_traits());
+  check({"batch_norm", affine({1001, 7}, {7})}, device_traits());
+  check({"batch_norm", {{33, 300}}}, device_traits());
   check({"batch_norm", {{3, 5, 6, 7}}}, device_traits());
 }
 
@@ -18,6 +21,29 @@ TEST_F(Norms, LongChannelsAreSplitOverWorkgroups) {
   const CallPlan plan = check({"batch_norm", affine({3, 2, 90, 100}, {2})}, device_traits());
   EXPECT_EQ(plan.launches.size(), 3u);
   check({"batch_norm", affine({3, 2, 91, 101}, {2})}, device_traits());
+}
+
+TEST_F(Norms, BatchNormTakesAnyRank) {
+  check({"batch_norm", affine({7, 5, 9}, {5})}, device_traits());
+  check({"batch_norm", affine({3, 5, 2, 3, 4}, {5})}, device_traits());
+}
+
+TEST_F(Norms, InstanceNormMatchesTheReference) {
+  check({"instance_norm", {{3, 5, 6, 7}}}, device_traits());
+  check({"instance_norm", affine({3, 5, 6, 7}, {5})}, device_traits());
+  check({"instance_norm", affine({3, 5, 2, 3, 4}, {5})}, device_traits());
+  check({"instance_norm", {{2, 3, 50004}}}, device_traits());
+}
+
+TEST_F(Norms, GroupNormMatchesTheReference) {
+  const Attributes groups = {{"groups", int64_t{3}}};
+  check({"group_norm", affine({3, 6, 5, 7}, {6}), groups}, device_traits());
+  check({"group_norm", affine({3, 6, 5, 4}, {6}), groups}, device_traits());
+  check({"group_norm", affine({7, 24}, {24}), groups}, device_traits());
+  check({"group_norm", affine({7, 15}, {15}), groups}, device_traits());
+  check({"group_norm", {{3, 6, 5, 7}}, groups}, device_traits());
+  check({"group_norm", affine({2, 6, 91, 101}, {6}), groups}, device_traits());
+  check({"group_norm", affine({2, 150003}, {150003}), groups}, device_traits());
 }
 
 TEST_F(Norms, LayerNormMatchesTheReference) {

@@ -27,6 +27,49 @@ TEST_F(Reductions, SumMeanAndArgmaxMatchTheReferenceOnEveryAxis) {
   check({"sum", {{3, 5, 7}}, {{"axis", int64_t{1}}, {"keepdim", int64_t{1}}}}, device_traits());
 }
 
+TEST_F(Reductions, ExtremesAndLogSumExpMatchTheReferenceOnEveryAxis) {
+  for (const auto& [shape, dim] : kAxes) {
+    for (const char* op : {"max", "min", "argmin", "logsumexp"}) {
+      check({op, {shape}, axis(dim), normal(0, 5)}, device_traits());
+    }
+  }
+}
+
+TEST_F(Reductions, NanWinsAnExtreme) {
+  for (const int64_t n : {7, 40000}) {
+    Tensor x(DType::f32, {2, n});
+    for (float& v : x.data<float>()) v = 1;
+    x.data<float>()[n + n / 2] = kNan;
+    for (const char* op : {"max", "min"}) {
+      const OperatorCall call = make_call(find_operator(op), {x.type()}, axis(1));
+      const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+      EXPECT_EQ(y.data<float>()[0], 1.0f);
+      EXPECT_TRUE(std::isnan(y.data<float>()[1])) << op << " of " << n;
+    }
+    const OperatorCall call = make_call(find_operator("argmin"), {x.type()}, axis(1));
+    const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+    EXPECT_EQ(y.data<int64_t>()[0], 0);
+    EXPECT_EQ(y.data<int64_t>()[1], n / 2);
+  }
+}
+
+TEST_F(Reductions, LogSumExpOfMaskedAndHugeValuesIsStable) {
+  for (const int64_t n : {6, 40000}) {
+    Tensor x(DType::f32, {3, n});
+    const auto values = x.data<float>();
+    for (int64_t i = 0; i < n; ++i) {
+      values[i] = i == 1 ? 1e30f : -kInfinity;
+      values[n + i] = -kInfinity;
+      values[2 * n + i] = i == 2 ? kNan : 1.0f;
+    }
+    const OperatorCall call = make_call(find_operator("logsumexp"), {x.type()}, axis(1));
+    const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+    EXPECT_EQ(y.data<float>()[0], 1e30f);
+    EXPECT_EQ(y.data<float>()[1], -kInfinity);
+    EXPECT_TRUE(std::isnan(y.data<float>()[2]));
+  }
+}
+
 TEST_F(Reductions, LongRowsAndColumnsAreSplitOverWorkgroups) {
   EXPECT_EQ(check({"sum", {{2, 40000}}, axis(1)}, device_traits()).launches.size(), 2u);
   EXPECT_EQ(check({"argmax", {{2, 40000}}, axis(1)}, device_traits()).launches.size(), 2u);
@@ -57,6 +100,19 @@ TEST_F(Reductions, CumsumMatchesTheReferenceOnEveryAxis) {
   for (const auto& [shape, dim] : kAxes) check({"cumsum", {shape}, axis(dim)}, device_traits());
   EXPECT_EQ(check({"cumsum", {{3, 40000}}, axis(1)}, device_traits()).launches.size(), 2u);
   EXPECT_EQ(check({"cumsum", {{600, 4100}}, axis(1)}, device_traits()).launches.size(), 1u);
+}
+
+TEST_F(Reductions, CumprodMatchesTheReferenceOnEveryAxis) {
+  for (const auto& [shape, dim] : kAxes) {
+    check({"cumprod", {shape}, axis(dim), uniform(0.98, 1.02), 1e-4}, device_traits());
+  }
+}
+
+TEST_F(Reductions, LogSoftmaxMatchesTheReferenceOnEveryAxis) {
+  for (const auto& [shape, dim] : kAxes) {
+    check({"log_softmax", {shape}, axis(dim), normal(0, 5)}, device_traits());
+  }
+  check({"log_softmax", {{3, 40001}}, axis(1), normal(0, 5)}, device_traits());
 }
 
 TEST_F(Reductions, SoftmaxMatchesTheReferenceOnEveryAxis) {

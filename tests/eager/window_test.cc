@@ -31,6 +31,79 @@ TEST_F(Windows, ConvolutionsMatchTheReference) {
   for (const Case& c : kConvolutions) check(c, device_traits());
 }
 
+TEST_F(Windows, ChannelsByThemselvesShareInputRows) {
+  const std::vector<Case> cases = {
+      {"conv2d", {{2, 7, 19, 11}, {7, 1, 3, 3}, {7}}, conv({1, 1}, {1, 1}, {1, 1}, 7)},
+      {"conv2d", {{2, 5, 24, 11}, {5, 1, 5, 3}}, conv({2, 3}, {2, 0}, {1, 2}, 5)},
+      {"conv2d", {{1, 3, 30, 9}, {3, 1, 3, 2}}, conv({1, 1}, {0, 0}, {2, 1}, 3)},
+      {"conv1d", {{2, 6, 31}, {6, 1, 3}, {6}}, conv({2}, {1}, {1}, 6)},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(check(c, device_traits()).launches[0].shader, "conv_depthwise.comp");
+    check(c, gpu_traits());
+  }
+}
+
+TEST_F(Windows, ConvolutionsOfOtherRanksMatchTheReference) {
+  const std::vector<Case> cases = {
+      {"conv1d", {{2, 3, 31}, {20, 3, 5}, {20}}, conv({3}, {2}, {2}, 1)},
+      {"conv1d", {{2, 6, 31}, {6, 1, 3}}, conv({1}, {0}, {4}, 6)},
+      {"conv3d",
+       {{2, 3, 7, 6, 5}, {20, 3, 3, 2, 4}, {20}},
+       conv({1, 1, 1}, {0, 0, 0}, {1, 1, 1}, 1)},
+      {"conv3d", {{2, 4, 7, 9, 8}, {36, 2, 3, 2, 3}}, conv({2, 1, 3}, {1, 1, 2}, {1, 2, 1}, 2)},
+      {"conv3d", {{2, 3, 7, 6, 5}, {5, 3, 3, 2, 4}, {5}}, conv({1, 2, 1}, {1, 0, 2}, {2, 1, 1}, 1)},
+  };
+  for (const Case& c : cases) {
+    check(c, device_traits());
+    check(c, gpu_traits());
+  }
+}
+
+Attributes transposed(List stride, List padding, List extra, List dilation, int64_t groups) {
+  return {{"stride", stride},
+          {"padding", padding},
+          {"output_padding", extra},
+          {"dilation", dilation},
+          {"groups", groups}};
+}
+
+// Strides that share a factor with the dilation leave phases that no tap meets.
+TEST_F(Windows, TransposedConvolutionsMatchTheReference) {
+  const std::vector<Case> cases = {
+      {"conv_transpose1d", {{2, 3, 11}, {3, 20, 5}, {20}}, transposed({1}, {0}, {0}, {1}, 1)},
+      {"conv_transpose1d", {{2, 3, 11}, {3, 20, 5}}, transposed({2}, {1}, {1}, {3}, 1)},
+      {"conv_transpose1d", {{2, 3, 11}, {3, 20, 3}, {20}}, transposed({4}, {2}, {3}, {2}, 1)},
+      {"conv_transpose2d",
+       {{2, 3, 6, 7}, {3, 20, 3, 4}, {20}},
+       transposed({1, 1}, {1, 2}, {0, 0}, {1, 1}, 1)},
+      {"conv_transpose2d",
+       {{2, 6, 6, 7}, {6, 18, 3, 5}, {36}},
+       transposed({2, 3}, {1, 2}, {1, 0}, {2, 1}, 2)},
+      {"conv_transpose2d",
+       {{2, 3, 6, 7}, {3, 19, 2, 2}},
+       transposed({2, 2}, {0, 0}, {0, 0}, {1, 1}, 1)},
+      {"conv_transpose2d",
+       {{2, 3, 4, 5}, {3, 5, 3, 3}, {5}},
+       transposed({5, 5}, {1, 1}, {0, 0}, {2, 2}, 1)},
+      {"conv_transpose2d",
+       {{2, 5, 6, 7}, {5, 1, 3, 3}, {5}},
+       transposed({2, 2}, {1, 1}, {1, 1}, {1, 1}, 5)},
+      {"conv_transpose3d",
+       {{2, 3, 4, 5, 6}, {3, 20, 3, 2, 4}, {20}},
+       transposed({1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1)},
+      {"conv_transpose3d",
+       {{2, 4, 3, 4, 5}, {4, 18, 3, 5, 3}},
+       transposed({2, 2, 2}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, 2)},
+      {"conv_transpose3d",
+       {{2, 3, 4, 3, 5}, {3, 4, 3, 3, 3}, {4}},
+       transposed({2, 1, 3}, {1, 1, 0}, {0, 0, 1}, {2, 2, 1}, 1)},
+  };
+  for (const Case& c : cases) check(c, device_traits());
+  check(cases[4], gpu_traits());
+  check(cases.back(), gpu_traits());
+}
+
 TEST_F(Windows, ConvolutionsMatchTheReferenceInEveryTile) {
   const DeviceTraits traits = gpu_traits();
   check(kConvolutions[6], traits);  // without a product, two pixels an invocation
@@ -43,10 +116,30 @@ TEST_F(Windows, ConvolutionsMatchTheReferenceInEveryTile) {
       SCOPED_TRACE(std::to_string(tile.m) + "x" + std::to_string(tile.n));
       const OperatorCall call = call_of(c);
       const auto inputs = draw_inputs(c);
-      expect_close(run(call, plan_convolution(call, tile, traits), inputs), truth_of(call, inputs),
-                   1e-5);
+      expect_close(run(call, plan_convolution(call, tile, 1, traits), inputs),
+                   truth_of(call, inputs), 1e-5);
     }
   }
+}
+
+TEST_F(Windows, DeepConvolutionsOfFewPixelsAreSplit) {
+  const Tile& tile = tiles().back();
+  for (const Case& c :
+       {Case{"conv2d", {{2, 9, 5, 7}, {38, 9, 3, 3}, {38}}, conv({1, 1}, {1, 1}, {1, 1}, 1)},
+        Case{"conv2d", {{2, 18, 6, 6}, {36, 9, 3, 3}, {36}}, conv({1, 1}, {1, 1}, {1, 1}, 2)},
+        Case{"conv_transpose2d",
+             {{2, 20, 4, 5}, {20, 18, 3, 3}, {18}},
+             transposed({2, 2}, {1, 1}, {1, 1}, {1, 1}, 1)}}) {
+    const OperatorCall call = call_of(c);
+    const auto inputs = draw_inputs(c);
+    const CallPlan plan = plan_convolution(call, tile, 3, device_traits());
+    EXPECT_EQ(plan.launches.back().shader, "gemm_merge.comp");
+    expect_close(run(call, plan, inputs), truth_of(call, inputs), 1e-5);
+  }
+  const CallPlan thin = plan_call(
+      call_of({"conv2d", {{10, 992, 7, 7}, {32, 992, 3, 3}}, conv({1, 1}, {1, 1}, {1, 1}, 1)}),
+      large_gpu());
+  EXPECT_EQ(thin.launches.size(), 2u);
 }
 
 TEST_F(Windows, MaxPoolMatchesTheReference) {
@@ -56,6 +149,36 @@ TEST_F(Windows, MaxPoolMatchesTheReference) {
       {"max_pool2d", {{2, 3, 13, 17}}, pool({2, 2}, {2, 2}, {1, 1}, {3, 3})},
       {"max_pool2d", {{2, 3, 13, 17}}, pool({3, 5}, {2, 1}, {1, 2}, {2, 1})},
       {"max_pool2d", {{2, 3, 13, 17}}, pool({1, 2}, {3, 4}, {0, 0}, {1, 1})},
+  };
+  for (const Case& c : cases) {
+    check(c, device_traits());
+    check(c, gpu_traits());
+  }
+}
+
+TEST_F(Windows, PoolsOfEveryRankMatchTheReference) {
+  const auto rounded_up = [](Attributes attributes) {
+    attributes.set("ceil_mode", int64_t{1});
+    return attributes;
+  };
+  const auto mean = [](List kernel, List stride, List padding) {
+    return Attributes{{"kernel", kernel}, {"stride", stride}, {"padding", padding}};
+  };
+  const std::vector<Case> cases = {
+      {"max_pool1d", {{2, 3, 37}}, pool({4}, {1}, {2}, {3})},
+      {"max_pool1d", {{2, 3, 37}}, rounded_up(pool({3}, {2}, {1}, {1}))},
+      {"max_pool2d", {{2, 3, 13, 18}}, rounded_up(pool({3, 2}, {2, 3}, {0, 1}, {1, 1}))},
+      {"max_pool3d", {{2, 3, 7, 9, 11}}, pool({3, 2, 3}, {2, 2, 1}, {1, 1, 1}, {1, 2, 3})},
+      {"max_pool3d",
+       {{2, 3, 8, 9, 11}},
+       rounded_up(pool({2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}))},
+      {"avg_pool1d", {{2, 3, 37}}, mean({4}, {1}, {2})},
+      {"avg_pool2d", {{2, 3, 13, 17}}, mean({3, 4}, {2, 1}, {1, 2})},
+      {"avg_pool2d", {{2, 3, 33, 35}}, mean({11, 11}, {11, 11}, {0, 0})},
+      {"avg_pool3d", {{2, 3, 7, 9, 11}}, mean({3, 2, 3}, {2, 2, 1}, {1, 1, 0})},
+      {"adaptive_avg_pool2d", {{2, 3, 13, 17}}, {{"output", List{1, 1}}}},
+      {"adaptive_avg_pool2d", {{2, 3, 12, 15}}, {{"output", List{4, 5}}}},
+      {"adaptive_avg_pool2d", {{2, 3, 13, 5}}, {{"output", List{4, 7}}}},
   };
   for (const Case& c : cases) {
     check(c, device_traits());

@@ -25,50 +25,146 @@ TEST(Inside, AgreesWithTryingEveryOutput) {
 }
 
 template <class T>
-class MaxPool : public ::testing::Test {};
-TYPED_TEST_SUITE(MaxPool, RealTypes);
+class Pooling : public ::testing::Test {};
+TYPED_TEST_SUITE(Pooling, RealTypes);
 
-TYPED_TEST(MaxPool, MatchesBruteForceAndSpreadsNan) {
-  using T = TypeParam;
-  const Window2d windows[] = {{{2, 2}, {2, 2}, {0, 0}, {1, 1}},
-                              {{3, 3}, {1, 1}, {1, 1}, {1, 1}},
-                              {{2, 3}, {2, 3}, {1, 1}, {3, 2}},
-                              {{5, 1}, {1, 5}, {2, 0}, {2, 1}}};
-  const std::array<int64_t, 2> in = {19, 23};
-  constexpr int64_t kPlanes = 6;
-  for (const Window2d& w : windows) {
-    std::array<int64_t, 2> out;
-    for (int i = 0; i < 2; ++i) {
-      out[i] = (in[i] + 2 * w.padding[i] - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1;
+using Triple = std::array<int64_t, 3>;
+
+/// Output extents, rounded down or, as PyTorch's ceil_mode does, up.
+Triple outputs(const PoolExtents& e, bool ceil_mode) {
+  Triple out;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t room = e.in[i] + 2 * e.padding[i] - e.dilation[i] * (e.kernel[i] - 1) - 1;
+    out[i] = (room + (ceil_mode ? e.stride[i] - 1 : 0)) / e.stride[i] + 1;
+    if (ceil_mode && (out[i] - 1) * e.stride[i] >= e.in[i] + e.padding[i]) --out[i];
+  }
+  return out;
+}
+
+/// For each output calls start(), tap(input, or -1 outside it; whether inside its padding) for each
+/// tap, and end(output).
+template <class Start, class Tap, class End>
+void for_windows(const PoolExtents& e, const Start& start, const Tap& tap, const End& end) {
+  const int64_t outputs = e.out[0] * e.out[1] * e.out[2];
+  const int64_t inputs = e.in[0] * e.in[1] * e.in[2];
+  for (int64_t i = 0; i < e.planes * outputs; ++i) {
+    const Triple o = {i % outputs / (e.out[1] * e.out[2]), i % outputs / e.out[2] % e.out[1],
+                      i % e.out[2]};
+    start();
+    for (int64_t t = 0; t < e.kernel[0] * e.kernel[1] * e.kernel[2]; ++t) {
+      const Triple u = {t / (e.kernel[1] * e.kernel[2]), t / e.kernel[2] % e.kernel[1],
+                        t % e.kernel[2]};
+      int64_t at = 0;
+      bool inside = true, counted = true;
+      for (int d = 0; d < 3; ++d) {
+        const int64_t x = o[d] * e.stride[d] + u[d] * e.dilation[d] - e.padding[d];
+        inside &= x >= 0 && x < e.in[d];
+        counted &= x < e.in[d] + e.padding[d];
+        at = at * e.in[d] + x;
+      }
+      tap(inside ? i / outputs * inputs + at : -1, counted);
     }
-    auto x = random_array<T>(kPlanes * in[0] * in[1]);
-    for (size_t i = 0; i < x.size(); i += 97) x[i] = std::numeric_limits<T>::quiet_NaN();
-    std::vector<T> y(kPlanes * out[0] * out[1]);
-    max_pool2d<T>(x.data(), kPlanes, in, w, y.data(), out);
-    for (int64_t p = 0; p < kPlanes; ++p) {
-      for (int64_t i = 0; i < out[0]; ++i) {
-        for (int64_t j = 0; j < out[1]; ++j) {
-          T truth = -std::numeric_limits<T>::infinity();
-          bool nan = false;
-          for (int64_t u = 0; u < w.kernel[0]; ++u) {
-            for (int64_t v = 0; v < w.kernel[1]; ++v) {
-              const int64_t row = i * w.stride[0] + u * w.dilation[0] - w.padding[0];
-              const int64_t col = j * w.stride[1] + v * w.dilation[1] - w.padding[1];
-              if (row < 0 || row >= in[0] || col < 0 || col >= in[1]) continue;
-              const T value = x[(p * in[0] + row) * in[1] + col];
-              nan |= std::isnan(value);
-              truth = std::max(truth, value);
-            }
-          }
-          const T got = y[(p * out[0] + i) * out[1] + j];
-          if (nan) {
-            ASSERT_TRUE(std::isnan(got));
-          } else {
-            ASSERT_EQ(got, truth);
-          }
-        }
+    end(i);
+  }
+}
+
+const PoolExtents kPools[] = {
+    {.in = {1, 19, 23}, .kernel = {1, 2, 2}, .stride = {1, 2, 2}},
+    {.in = {1, 19, 23}, .kernel = {1, 3, 3}, .stride = {1, 1, 1}, .padding = {0, 1, 1}},
+    {.in = {1, 19, 23}, .kernel = {1, 5, 1}, .stride = {1, 1, 5}, .padding = {0, 2, 0}},
+    {.in = {1, 1, 37}, .kernel = {1, 1, 4}, .stride = {1, 1, 3}, .padding = {0, 0, 2}},
+    {.in = {7, 5, 11}, .kernel = {3, 2, 3}, .stride = {2, 3, 2}, .padding = {1, 0, 1}},
+    {.in = {9, 10, 6}, .kernel = {2, 3, 5}, .stride = {3, 4, 5}, .padding = {1, 1, 2}},
+};
+
+TYPED_TEST(Pooling, MaxMatchesBruteForceAndSpreadsNan) {
+  using T = TypeParam;
+  for (PoolExtents e : kPools) {
+    for (const Triple& dilation : {Triple{1, 1, 1}, Triple{2, 1, 1}, Triple{1, 3, 2}}) {
+      for (bool ceil_mode : {false, true}) {
+        e.planes = 3;
+        e.dilation = dilation;
+        e.out = outputs(e, ceil_mode);
+        if (*std::min_element(e.out.begin(), e.out.end()) < 1) continue;
+        auto x = random_array<T>(e.planes * e.in[0] * e.in[1] * e.in[2]);
+        for (size_t i = 0; i < x.size(); i += 97) x[i] = std::numeric_limits<T>::quiet_NaN();
+        std::vector<T> y(e.planes * e.out[0] * e.out[1] * e.out[2]);
+        max_pool<T>(x.data(), e, y.data());
+        T truth;
+        bool nan;
+        for_windows(
+            e,
+            [&] {
+              truth = -std::numeric_limits<T>::infinity();
+              nan = false;
+            },
+            [&](int64_t at, bool) {
+              if (at < 0) return;
+              nan |= std::isnan(x[at]);
+              truth = std::max(truth, x[at]);
+            },
+            [&](int64_t i) {
+              if (nan) {
+                ASSERT_TRUE(std::isnan(y[i])) << i;
+              } else {
+                ASSERT_EQ(y[i], truth) << i;
+              }
+            });
       }
     }
+  }
+}
+
+TYPED_TEST(Pooling, AverageCountsPaddingButNotWhatHangsOver) {
+  using T = TypeParam;
+  for (PoolExtents e : kPools) {
+    for (bool ceil_mode : {false, true}) {
+      e.planes = 3;
+      e.out = outputs(e, ceil_mode);
+      const auto x = random_array<T>(e.planes * e.in[0] * e.in[1] * e.in[2]);
+      std::vector<T> y(e.planes * e.out[0] * e.out[1] * e.out[2]);
+      avg_pool<T>(x.data(), e, y.data());
+      std::vector<double> truth(y.size());
+      double sum;
+      int64_t count;
+      for_windows(
+          e, [&] { sum = 0, count = 0; },
+          [&](int64_t at, bool counted) {
+            sum += at < 0 ? 0 : double(x[at]);
+            count += counted;
+          },
+          [&](int64_t i) { truth[i] = sum / static_cast<double>(count); });
+      expect_close(y, truth, 8);
+    }
+  }
+}
+
+TYPED_TEST(Pooling, AdaptiveAverageCutsTheInputIntoOverlappingCells) {
+  using T = TypeParam;
+  constexpr std::array<int64_t, 2> kIn = {13, 7};
+  for (const std::array<int64_t, 2>& out :
+       {std::array<int64_t, 2>{1, 1}, {5, 3}, {13, 7}, {6, 11}}) {
+    const auto x = random_array<T>(3 * kIn[0] * kIn[1]);
+    std::vector<T> y(3 * out[0] * out[1]);
+    adaptive_avg_pool2d<T>(x.data(), 3, kIn, y.data(), out);
+    std::vector<double> truth;
+    for (int64_t i = 0; i < 3 * out[0]; ++i) {
+      for (int64_t j = 0; j < out[1]; ++j) {
+        double sum = 0, count = 0;
+        for (int64_t r = 0; r < kIn[0]; ++r) {
+          for (int64_t c = 0; c < kIn[1]; ++c) {
+            // A cell holds what overlaps [i, i + 1) / out of the whole.
+            const int64_t row = i % out[0];
+            if (r * out[0] >= (row + 1) * kIn[0] || (r + 1) * out[0] <= row * kIn[0]) continue;
+            if (c * out[1] >= (j + 1) * kIn[1] || (c + 1) * out[1] <= j * kIn[1]) continue;
+            sum += x[(i / out[0] * kIn[0] + r) * kIn[1] + c];
+            ++count;
+          }
+        }
+        truth.push_back(sum / count);
+      }
+    }
+    expect_close(y, truth, 4);
   }
 }
 

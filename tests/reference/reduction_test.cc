@@ -99,6 +99,112 @@ TYPED_TEST(Reduction, ArgmaxTakesTheFirstNanForTheLargest) {
   }
 }
 
+TYPED_TEST(Reduction, ExtremesAndTheirFirstPlaces) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    auto x = data_of<T>(axis);
+    for (T& v : x) v = std::round(v);  // many ties
+    std::vector<T> largest(axis.outer * axis.inner), smallest(largest.size());
+    std::vector<int64_t> at_smallest(largest.size());
+    max<T>(x.data(), axis, largest.data());
+    min<T>(x.data(), axis, smallest.data());
+    argmin<T>(x.data(), axis, at_smallest.data());
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      int64_t high = 0, low = 0;
+      for (int64_t j = 1; j < axis.n; ++j) {
+        if (element(j) > element(high)) high = j;
+        if (element(j) < element(low)) low = j;
+      }
+      ASSERT_EQ(largest[at], element(high));
+      ASSERT_EQ(smallest[at], element(low));
+      ASSERT_EQ(at_smallest[at], low);
+    });
+  }
+}
+
+TYPED_TEST(Reduction, NanIsBothLargestAndSmallest) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (const Axis& axis : {Axis{3, 77, 1}, Axis{3, 29, 5}, Axis{1, 3, 1}}) {
+    for (int64_t place : {int64_t{0}, int64_t{1}, axis.n - 1}) {
+      auto x = data_of<T>(axis);
+      for (int64_t o = 0; o < axis.outer; ++o) {
+        std::fill_n(x.begin() + (o * axis.n + place) * axis.inner, axis.inner, nan);
+      }
+      std::vector<T> y(axis.outer * axis.inner);
+      std::vector<int64_t> index(y.size());
+      max<T>(x.data(), axis, y.data());
+      for (T v : y) EXPECT_TRUE(std::isnan(v));
+      min<T>(x.data(), axis, y.data());
+      for (T v : y) EXPECT_TRUE(std::isnan(v));
+      argmin<T>(x.data(), axis, index.data());
+      for (int64_t i : index) EXPECT_EQ(i, place);
+      logsumexp<T>(x.data(), axis, y.data());
+      for (T v : y) EXPECT_TRUE(std::isnan(v));
+    }
+  }
+}
+
+TYPED_TEST(Reduction, CumprodRunsAlongAnyAxis) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    auto x = data_of<T>(axis);
+    for (T& v : x) v = T(1) + v / T(100);  // products that stay in range
+    std::vector<T> y(x.size()), in_place = x;
+    cumprod<T>(x.data(), axis, y.data());
+    cumprod<T>(in_place.data(), axis, in_place.data());
+    EXPECT_EQ(in_place, y);
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      double product = 1;
+      for (int64_t j = 0; j < axis.n; ++j) {
+        product *= element(j);
+        const T got = y[(at / axis.inner * axis.n + j) * axis.inner + at % axis.inner];
+        ASSERT_EQ(got, static_cast<T>(product));  // in double, rounded once
+      }
+    });
+  }
+}
+
+TYPED_TEST(Reduction, LogsumexpAndLogSoftmaxAlongAnyAxis) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    auto x = data_of<T>(axis);
+    for (T& v : x) v *= 50;  // exp overflows float without the maximum taken off
+    std::vector<T> sums(axis.outer * axis.inner), y(x.size()), in_place = x;
+    std::vector<double> sums_truth(sums.size()), truth(x.size());
+    logsumexp<T>(x.data(), axis, sums.data());
+    log_softmax<T>(x.data(), axis, y.data());
+    log_softmax<T>(in_place.data(), axis, in_place.data());
+    EXPECT_EQ(in_place, y);
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      double max = element(0);
+      long double sum = 0;
+      for (int64_t j = 0; j < axis.n; ++j) max = std::max(max, element(j));
+      for (int64_t j = 0; j < axis.n; ++j) sum += std::exp(element(j) - max);
+      sums_truth[at] = max + static_cast<double>(std::log(sum));
+      for (int64_t j = 0; j < axis.n; ++j) {
+        truth[(at / axis.inner * axis.n + j) * axis.inner + at % axis.inner] =
+            element(j) - sums_truth[at];
+      }
+    });
+    expect_close(sums, sums_truth, 4);
+    expect_close(y, truth, 4);
+  }
+}
+
+TYPED_TEST(Reduction, LogsumexpOfInfinitiesIsTheLargest) {
+  using T = TypeParam;
+  const T inf = std::numeric_limits<T>::infinity();
+  for (int64_t inner : {1, 3}) {
+    for (T value : {-inf, inf}) {
+      std::vector<T> x(5 * inner, -inf), y(inner);
+      std::fill_n(x.begin() + inner, inner, value);
+      logsumexp<T>(x.data(), {1, 5, inner}, y.data());
+      for (T v : y) EXPECT_EQ(v, value);
+    }
+  }
+}
+
 TYPED_TEST(Reduction, CumsumRunsAlongAnyAxis) {
   using T = TypeParam;
   for (const Axis& axis : kAxes) {

@@ -18,13 +18,13 @@ double ulps_between(float got, double truth) {
 }
 
 void expect_unary(Unary op, float low, float high, double ulps,
-                  const std::function<double(double)>& truth) {
+                  const std::function<double(double)>& truth, float value = 0) {
   constexpr int kCount = 200001;  // odd, so that every tail length of a vector loop is met
   std::vector<float> x(kCount), y(kCount);
   for (int i = 0; i < kCount; ++i) x[i] = low + (high - low) * static_cast<float>(i) / (kCount - 1);
   KernelSet<float> sets[3];
   for (int s = 0, n = kernel_sets(sets); s < n; ++s) {
-    sets[s].kernels->unary(op, 0, x.data(), y.data(), kCount);
+    sets[s].kernels->unary(op, value, x.data(), y.data(), kCount);
     double worst = 0;
     float at = 0;
     for (int i = 0; i < kCount; ++i) {
@@ -56,6 +56,19 @@ TEST(SimdMath, GeluIsWithinEightUlpsDownToItsTail) {
   const auto truth = [](double x) { return x * std::erfc(-x / std::sqrt(2.0)) / 2; };
   expect_unary(Unary::gelu, -1, 20, 8, truth);
   expect_unary(Unary::gelu, -5.9f, -1, 80, truth);
+}
+
+TEST(SimdMath, EluIsWithinFourUlpsOnBothSides) {
+  const auto truth = [](double x) { return x > 0 ? x : std::expm1(x); };
+  expect_unary(Unary::elu, -100, 10, 4, truth, 1);
+  expect_unary(Unary::elu, -0.01f, 0, 4, truth, 1);
+}
+TEST(SimdMath, SoftplusIsWithinFourUlpsDownToItsTail) {
+  expect_unary(Unary::softplus, -30, 30, 4, [](double x) { return std::log1p(std::exp(x)); });
+}
+TEST(SimdMath, MishIsWithinFiveUlps) {
+  expect_unary(Unary::mish, -30, 30, 5,
+               [](double x) { return x * std::tanh(std::log1p(std::exp(x))); });
 }
 
 TEST(SimdMath, SpecialValuesAreIeee) {
@@ -95,18 +108,28 @@ TEST(SimdKernels, SetsAgreeAtEveryTailLength) {
   for (int64_t n = 1; n <= 71; ++n) {
     float max[2];
     double exp_sums[2];
-    Found<float> found[2];
+    Found<float> found[2], least[2];
+    std::vector<float> correlated[2];
+    constexpr int64_t kOffsets[] = {0, 71, 3};
+    constexpr float kWeights[] = {0.5f, -2, 3};
     double sums[2], column[2][kColumnBlock];
     for (int s = 1; s < count; ++s) {
       for (int side = 0; side < 2; ++side) {
         const Kernels<float>& k = *sets[side * s].kernels;
         exp_sums[side] = k.exp_sum(x.data(), n, &max[side], nullptr);
         found[side] = k.argmax(x.data(), n);
+        least[side] = k.argmin(x.data(), n);
+        EXPECT_EQ(k.max(x.data(), n), found[side].value);
+        EXPECT_EQ(k.min(x.data(), n), least[side].value);
+        correlated[side].resize(n + kRunSlack);
+        k.correlate(x.data(), kOffsets, kWeights, 3, 0.25f, correlated[side].data(), n);
         sums[side] = k.sum(x.data(), n);
         k.sum_columns(x.data(), n, 64, std::min<int64_t>(n, kColumnBlock), column[side]);
       }
       EXPECT_EQ(max[0], max[1]);
       EXPECT_EQ(found[0].index, found[1].index);
+      EXPECT_EQ(least[0].index, least[1].index);
+      for (int64_t i = 0; i < n; ++i) EXPECT_NEAR(correlated[0][i], correlated[1][i], 1e-5) << i;
       EXPECT_NEAR(exp_sums[0], exp_sums[1], 1e-6 * exp_sums[0]);
       EXPECT_NEAR(sums[0], sums[1], 1e-6 * static_cast<double>(n));
       for (int64_t c = 0; c < std::min<int64_t>(n, kColumnBlock); ++c) {

@@ -13,13 +13,13 @@ constexpr int64_t kQuads = 4;  // loads an invocation has in flight
 
 /// `function` as shaders/unary.comp names it, `value` the operator's number.
 CallPlan unary(const OperatorCall& call, const DeviceTraits& traits, const char* function,
-               double value = 0) {
+               double value = 0, double second = 0) {
   const int64_t n = call.outputs[0].elements();
   const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
   Launch launch = make_launch("unary.comp", {{"THREADS", kThreads}, {"QUADS", kQuads}},
                               {input(0), output(0)}, groups, traits);
   launch.macros.emplace_back("FUNCTION", function);
-  launch.add(n / 4).add(n % 4).add(groups).add_real(value);
+  launch.add(n / 4).add(n % 4).add(groups).add_real(value).add_real(second);
   return {{launch}, {}};
 }
 
@@ -46,7 +46,35 @@ CallPlan with_number(const OperatorCall& call, const DeviceTraits& traits) {
   return unary(call, traits, call.op->name.c_str(), call.attributes.real("value"));
 }
 
-CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char* symbol) {
+/// The shader's function, or GLSL's, has the operator's name.
+CallPlan by_own_name(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, call.op->name.c_str());
+}
+CallPlan tangent(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "hyperbolic_tangent");
+}
+CallPlan negative(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "negative");
+}
+CallPlan elu(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "elu", call.attributes.real("alpha"));
+}
+CallPlan clamp(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, "clamp_both", call.attributes.real("lo"), call.attributes.real("hi"));
+}
+
+CallPlan mul_mask(const OperatorCall& call, const DeviceTraits& traits) {
+  const int64_t n = call.outputs[0].elements();
+  const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
+  Launch launch = make_launch("mask.comp", {{"THREADS", kThreads}, {"QUADS", kQuads}},
+                              {input(0), input(1), output(0)}, groups, traits);
+  launch.add(n / 4).add(n % 4).add(groups);
+  return {{launch}, {}};
+}
+
+/// `macro` is OPERATION with a symbol, or FUNCTION with a name.
+CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char* symbol,
+                const char* macro = "OPERATION") {
   const int64_t n = call.outputs[0].elements();
   const MergedDims dims =
       merge_dims(call.outputs[0].shape, {call.inputs[0].shape, call.inputs[1].shape});
@@ -61,7 +89,7 @@ CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char
                                {"A_INNER", dims.stride[0][0]},
                                {"B_INNER", dims.stride[1][0]}},
                               {input(0), input(1), output(0)}, groups, traits);
-  launch.macros.emplace_back("OPERATION", symbol);
+  launch.macros.emplace_back(macro, symbol);
   launch.add(n / width).add(dims.extent[0] / width).add(groups);
   for (int64_t d = 1; d <= outer; ++d) launch.add(dims.extent[d]);
   for (const auto& stride : dims.stride) {
@@ -82,6 +110,12 @@ CallPlan mul(const OperatorCall& call, const DeviceTraits& traits) {
 CallPlan div(const OperatorCall& call, const DeviceTraits& traits) {
   return binary(call, traits, "/");
 }
+CallPlan maximum(const OperatorCall& call, const DeviceTraits& traits) {
+  return binary(call, traits, "max_nan", "FUNCTION");
+}
+CallPlan minimum(const OperatorCall& call, const DeviceTraits& traits) {
+  return binary(call, traits, "min_nan", "FUNCTION");
+}
 
 }  // namespace
 
@@ -101,6 +135,23 @@ const std::vector<EagerKernel>& elementwise_kernels() {
       {"sub", sub},
       {"mul", mul},
       {"div", div},
+      {"maximum", maximum},
+      {"minimum", minimum},
+      {"mul_mask", mul_mask},
+      {"tanh", tangent},
+      {"neg", negative},
+      {"elu", elu},
+      {"clamp", clamp},
+      {"clamp_min", with_number},
+      {"clamp_max", with_number},
+      {"selu", by_own_name},
+      {"softplus", by_own_name},
+      {"mish", by_own_name},
+      {"hardsigmoid", by_own_name},
+      {"hardswish", by_own_name},
+      {"exp", by_own_name},
+      {"log", by_own_name},
+      {"abs", by_own_name},
   };
   return kernels;
 }

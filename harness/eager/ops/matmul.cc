@@ -2,9 +2,31 @@
 #include "harness/eager/gemm.h"
 #include "harness/eager/planning.h"
 #include "harness/eager/registry.h"
+#include "harness/eager/row_reduction.h"
 
 namespace kbench::eager {
 namespace {
+
+constexpr int64_t kThreads = 256;
+
+/// a's rows with one vector: read once, without a tile that would be mostly empty.
+CallPlan row_dots(const GemmProblem& problem, const DeviceTraits& traits) {
+  const int64_t rows = problem.m, n = problem.k, width = n % 4 == 0 ? 4 : 1;
+  const Split split = split_row(n, rows);
+  int64_t lanes = 8;
+  while (lanes < kThreads && lanes * width * 4 < split.length) lanes *= lanes < 128 ? 4 : 2;
+  const int64_t groups = ceil_div(rows, kThreads / lanes) * split.count;
+  Launch launch =
+      make_launch("row_dot.comp", {{"THREADS", kThreads}, {"LANES", lanes}, {"WIDTH", width}},
+                  {problem.a, problem.b, split.count > 1 ? scratch(0) : problem.c}, groups, traits);
+  launch.add(rows).add(n).add(split.count).add(split.length).add(groups);
+  CallPlan plan{{launch}, {}};
+  if (split.count > 1) {
+    plan.scratch_bytes.push_back(rows * split.count * 4);
+    append_row_reduction(plan, {}, rows, split.count, scratch(0), problem.c, traits);
+  }
+  return plan;
+}
 
 CallPlan matmul(const OperatorCall& call, const DeviceTraits& traits) {
   const Shape& a = call.inputs[0].shape;
@@ -26,6 +48,8 @@ CallPlan matmul(const OperatorCall& call, const DeviceTraits& traits) {
   problem.a = input(0);
   problem.b = input(1);
   problem.c = output(0);
+  const bool batched = problem.batch.extent != std::vector<int64_t>{1};
+  if (problem.n == 1 && !batched && !problem.a_along_m) return row_dots(problem, traits);
   return plan_gemm(problem, traits);
 }
 

@@ -43,6 +43,8 @@ Launch reduce_columns(const Reduction& reduction, const AxisView& view, int64_t 
                                {"LANES", layout.lanes},
                                {"WIDTH", layout.width},
                                {"ARGMAX", reduction.argmax},
+                               {"EXTREME", reduction.extreme},
+                               {"NEGATED", reduction.negated},
                                {"FROM_PARTS", from_parts && reduction.argmax},
                                {"TO_PARTS", to_parts && reduction.argmax}},
                               {from, to}, groups, traits);
@@ -82,23 +84,32 @@ CallPlan mean(const OperatorCall& call, const DeviceTraits& traits) {
 CallPlan argmax(const OperatorCall& call, const DeviceTraits& traits) {
   return reduce(call, traits, {true, 1});
 }
+CallPlan argmin(const OperatorCall& call, const DeviceTraits& traits) {
+  return reduce(call, traits, {.argmax = true, .negated = true});
+}
+CallPlan largest(const OperatorCall& call, const DeviceTraits& traits) {
+  return reduce(call, traits, {.extreme = true});
+}
+CallPlan smallest(const OperatorCall& call, const DeviceTraits& traits) {
+  return reduce(call, traits, {.extreme = true, .negated = true});
+}
 
 // --- cumsum
 // ---------------------------------------------------------------------------------------
 
-CallPlan cumsum(const OperatorCall& call, const DeviceTraits& traits) {
+CallPlan scan(const OperatorCall& call, bool product, const DeviceTraits& traits) {
   const AxisView view = view_of(call);
   if (view.inner > 1) {
     const int64_t threads = traits.software ? 64 : 128;
     const int64_t groups = ceil_div(view.outer * view.inner, threads);
-    Launch launch = make_launch("cumsum_columns.comp", {{"THREADS", threads}},
+    Launch launch = make_launch("cumsum_columns.comp", {{"THREADS", threads}, {"PRODUCT", product}},
                                 {input(0), output(0)}, groups, traits);
     launch.add(view.n).add(view.inner).add(view.outer * view.inner).add(groups);
     return {{launch}, {}};
   }
   // A row for a workgroup needs one read; splitting it, which needs two, pays where rows are few.
-  const Split split =
-      view.outer >= 512 ? Split{1, ceil_div(view.n, 4) * 4} : split_row(view.n, view.outer);
+  const Split split = view.outer >= 512 || product ? Split{1, ceil_div(view.n, 4) * 4}
+                                                   : split_row(view.n, view.outer);
   const int64_t width = view.n % 4 == 0 ? 4 : 1;
   const int64_t threads = view.n / width <= 64 ? 64 : kThreads;
   const int64_t pieces = view.n / width <= threads ? 1 : 4;
@@ -111,31 +122,88 @@ CallPlan cumsum(const OperatorCall& call, const DeviceTraits& traits) {
     plan.scratch_bytes = {groups * 4};
     addresses = {input(0), scratch(0), output(0)};
   }
-  Launch launch =
-      make_launch("cumsum_rows.comp",
-                  {{"THREADS", threads}, {"PIECES", pieces}, {"WIDTH", width}, {"PARTS", parts}},
-                  addresses, groups, traits);
+  Launch launch = make_launch("cumsum_rows.comp",
+                              {{"THREADS", threads},
+                               {"PIECES", pieces},
+                               {"WIDTH", width},
+                               {"PARTS", parts},
+                               {"PRODUCT", product}},
+                              addresses, groups, traits);
   launch.add(view.n).add(split.count).add(split.length).add(groups);
   plan.launches.push_back(launch);
   return plan;
 }
 
+CallPlan cumsum(const OperatorCall& call, const DeviceTraits& traits) {
+  return scan(call, false, traits);
+}
+CallPlan cumprod(const OperatorCall& call, const DeviceTraits& traits) {
+  return scan(call, true, traits);
+}
+
 // --- softmax
 // --------------------------------------------------------------------------------------
 
-CallPlan softmax(const OperatorCall& call, const DeviceTraits& traits) {
+/// Of columns: softmax, its logarithm, or the log-sum-exp.
+Launch softmax_columns(const AxisView& view, bool logarithm, bool logsum,
+                       const DeviceTraits& traits) {
+  const int64_t columns = std::clamp<int64_t>(next_power_of_two(view.inner), 8, 32);
+  const int64_t lanes =
+      std::clamp<int64_t>(next_power_of_two(ceil_div(view.n, 8)), 1, kThreads / columns);
+  const int64_t blocks = ceil_div(view.inner, columns);
+  const int64_t groups = view.outer * blocks;
+  Launch launch = make_launch(
+      "softmax_columns.comp",
+      {{"COLUMNS", columns}, {"LANES", lanes}, {"LOGARITHM", logarithm}, {"LOGSUM", logsum}},
+      {input(0), output(0)}, groups, traits);
+  launch.add(view.n).add(view.inner).add(blocks).add(groups);
+  return launch;
+}
+
+/// The launch that leaves a pair a stretch of each row in scratch 0.
+Launch softmax_stats(const AxisView& view, const Split& split, int64_t width,
+                     const DeviceTraits& traits) {
+  const int64_t groups = view.outer * split.count;
+  Launch launch = make_launch("softmax_stats.comp", {{"THREADS", kThreads}, {"WIDTH", width}},
+                              {input(0), scratch(0)}, groups, traits);
+  launch.add(view.n).add(split.count).add(split.length).add(groups);
+  return launch;
+}
+
+/// Invocations that share a row that is only read.
+int64_t reading_lanes(int64_t n) {
+  int64_t lanes = 8;
+  while (lanes < kThreads && lanes * 16 < n) lanes *= lanes < 128 ? 4 : 2;
+  return lanes;
+}
+
+Launch logsumexp_rows(const AxisView& view, int64_t n, bool parts, Operand from,
+                      const DeviceTraits& traits) {
+  const int64_t lanes = reading_lanes(n), threads = std::max<int64_t>(128, lanes);
+  const int64_t groups = ceil_div(view.outer, threads / lanes);
+  Launch launch = make_launch("logsumexp_rows.comp",
+                              {{"THREADS", threads},
+                               {"LANES", lanes},
+                               {"WIDTH", n % 4 == 0 && !parts ? 4 : 1},
+                               {"PARTS", parts}},
+                              {from, output(0)}, groups, traits);
+  launch.add(view.outer).add(n).add(groups);
+  return launch;
+}
+
+CallPlan logsumexp(const OperatorCall& call, const DeviceTraits& traits) {
   const AxisView view = view_of(call);
-  if (view.inner > 1) {
-    const int64_t columns = std::clamp<int64_t>(next_power_of_two(view.inner), 8, 32);
-    const int64_t lanes =
-        std::clamp<int64_t>(next_power_of_two(ceil_div(view.n, 8)), 1, kThreads / columns);
-    const int64_t blocks = ceil_div(view.inner, columns);
-    const int64_t groups = view.outer * blocks;
-    Launch launch = make_launch("softmax_columns.comp", {{"COLUMNS", columns}, {"LANES", lanes}},
-                                {input(0), output(0)}, groups, traits);
-    launch.add(view.n).add(view.inner).add(blocks).add(groups);
-    return {{launch}, {}};
-  }
+  if (view.inner > 1) return {{softmax_columns(view, false, true, traits)}, {}};
+  const Split split = split_row(view.n, view.outer);
+  if (split.count == 1) return {{logsumexp_rows(view, view.n, false, input(0), traits)}, {}};
+  return {{softmax_stats(view, split, view.n % 4 == 0 ? 4 : 1, traits),
+           logsumexp_rows(view, split.count, true, scratch(0), traits)},
+          {view.outer * split.count * 8}};
+}
+
+CallPlan softmax_of(const OperatorCall& call, bool logarithm, const DeviceTraits& traits) {
+  const AxisView view = view_of(call);
+  if (view.inner > 1) return {{softmax_columns(view, logarithm, false, traits)}, {}};
   const RowLayout layout = row_layout(view.n, traits);
   if (layout.fits) {
     const int64_t groups = layout.groups(view.outer);
@@ -143,28 +211,44 @@ CallPlan softmax(const OperatorCall& call, const DeviceTraits& traits) {
                                 {{"THREADS", layout.threads},
                                  {"LANES", layout.lanes},
                                  {"PIECES", layout.pieces},
-                                 {"WIDTH", layout.width}},
+                                 {"WIDTH", layout.width},
+                                 {"LOGARITHM", logarithm}},
                                 {input(0), output(0)}, groups, traits);
     launch.add(view.outer).add(view.n).add(groups);
     return {{launch}, {}};
   }
   const Split split = split_row(view.n, view.outer);
   const int64_t groups = view.outer * split.count;
-  Launch stats = make_launch("softmax_stats.comp", {{"THREADS", kThreads}, {"WIDTH", layout.width}},
-                             {input(0), scratch(0)}, groups, traits);
-  Launch apply = make_launch("softmax_apply.comp", {{"THREADS", kThreads}, {"WIDTH", layout.width}},
-                             {input(0), scratch(0), output(0)}, groups, traits);
-  for (Launch* launch : {&stats, &apply}) {
-    launch->add(view.n).add(split.count).add(split.length).add(groups);
-  }
-  return {{stats, apply}, {groups * 8}};
+  Launch apply =
+      make_launch("softmax_apply.comp",
+                  {{"THREADS", kThreads}, {"WIDTH", layout.width}, {"LOGARITHM", logarithm}},
+                  {input(0), scratch(0), output(0)}, groups, traits);
+  apply.add(view.n).add(split.count).add(split.length).add(groups);
+  return {{softmax_stats(view, split, layout.width, traits), apply}, {groups * 8}};
+}
+
+CallPlan softmax(const OperatorCall& call, const DeviceTraits& traits) {
+  return softmax_of(call, false, traits);
+}
+CallPlan log_softmax(const OperatorCall& call, const DeviceTraits& traits) {
+  return softmax_of(call, true, traits);
 }
 
 }  // namespace
 
 const std::vector<EagerKernel>& reduction_kernels() {
   static const std::vector<EagerKernel> kernels = {
-      {"sum", sum}, {"mean", mean}, {"argmax", argmax}, {"cumsum", cumsum}, {"softmax", softmax},
+      {"sum", sum},
+      {"mean", mean},
+      {"argmax", argmax},
+      {"cumsum", cumsum},
+      {"softmax", softmax},
+      {"max", largest},
+      {"min", smallest},
+      {"argmin", argmin},
+      {"cumprod", cumprod},
+      {"logsumexp", logsumexp},
+      {"log_softmax", log_softmax},
   };
   return kernels;
 }

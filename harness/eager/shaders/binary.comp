@@ -1,11 +1,13 @@
-// y = a OPERATION b with broadcasting. The output is seen as rows: its last dimension (after
-// dimensions that broadcast alike are merged) is walked contiguously, WIDTH elements an
-// invocation; the row's position in the outer dimensions gives each operand's offset.
+// y = a OPERATION b, or FUNCTION(a, b) where that is defined, with broadcasting. The output is
+// seen as rows: its last dimension (after dimensions that broadcast alike are merged) is walked
+// contiguously, WIDTH elements an invocation; the row's position in the outer dimensions gives
+// each operand's offset.
 // A_INNER, B_INNER: 1 where the operand varies along the last dimension, 0 where it is repeated.
 // OUTER: how many dimensions stand before the last, 0 to 5.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "tensor.glsl"
+#include "scalar_math.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
@@ -63,7 +65,17 @@ void load_operands(uint piece, out PIECE u, out PIECE v) {
 }
 
 void store(uint piece, PIECE u, PIECE v) {
-  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = u OPERATION v;
+#ifdef FUNCTION
+#if WIDTH == 4
+  const PIECE y =
+      vec4(FUNCTION(u.x, v.x), FUNCTION(u.y, v.y), FUNCTION(u.z, v.z), FUNCTION(u.w, v.w));
+#else
+  const PIECE y = FUNCTION(u, v);
+#endif
+#else
+  const PIECE y = u OPERATION v;
+#endif
+  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = y;
 }
 
 void main() {

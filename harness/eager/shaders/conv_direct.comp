@@ -17,7 +17,7 @@ layout(push_constant, std430) uniform Push {
   uint group_channels;      // of the input, a group
   uint group_out_channels;  // of the output, a group
   uint out_channels;
-  uint taps;  // group_channels * window
+  uint taps;  // of a row of the weight: group_channels * window
   uint pixels;
   uint pixel_blocks;  // of THREADS * PIXELS
   uint groups;
@@ -32,34 +32,47 @@ shared ivec2 tap_table[kTaps];
 void main() {
   const uint group = group_index();
   if (group >= p.groups) return;
-  const uint first_pixel = group % p.pixel_blocks * (THREADS * PIXELS) + gl_LocalInvocationID.x;
-  const uint part = group / p.pixel_blocks;
+  uint rest = group;
+#if TRANSPOSED
+  // Phases of the same pixels together: they share cache lines of the output.
+  const uint phase = rest % kPhases;
+  rest /= kPhases;
+  set_phase(p.geometry, phase);
+  const uint taps = p.group_channels * window_size();
+#else
+  const uint phase = 0;
+  const uint taps = p.taps;
+#endif
+  const uint first_pixel = rest % p.pixel_blocks * (THREADS * PIXELS) + gl_LocalInvocationID.x;
+  const uint part = rest / p.pixel_blocks;
   const uint m0 = part * CHANNELS;
 
   Pixel pixel[PIXELS];
   uint64_t origin[PIXELS];
+  uint mask[PIXELS];
   float acc[PIXELS][CHANNELS];
   [[unroll]] for (uint i = 0; i < PIXELS; ++i) {
     pixel[i] = pixel_of(p.geometry, min(first_pixel + i * THREADS, p.pixels - 1));
+    mask[i] = inside_mask(p.geometry, pixel[i]);
     origin[i] = origin_of(p.geometry, p.x, pixel[i], p.channels, part * p.group_channels);
     [[unroll]] for (uint c = 0; c < CHANNELS; ++c) acc[i][c] = 0.0;
   }
-  for (uint begin = 0; begin < p.taps; begin += kTaps) {
-    const uint count = min(kTaps, p.taps - begin);
+  for (uint begin = 0; begin < taps; begin += kTaps) {
+    const uint count = min(kTaps, taps - begin);
     barrier();
     for (uint i = gl_LocalInvocationID.x; i < kTaps * CHANNELS; i += THREADS) {
       const uint tap = i % kTaps, c = i / kTaps;
       if (tap < count) {
-        weights[tap][c] =
-            FloatsIn(advance(p.weight, uint64_t(m0 + c) * p.taps + begin + tap)).at[0];
+        const uint64_t row = uint64_t(phase) * p.out_channels + m0 + c;
+        weights[tap][c] = FloatsIn(advance(p.weight, row * p.taps + begin + tap)).at[0];
       }
-      if (c == 0) tap_table[tap] = tap_of(p.geometry, begin + tap, p.taps);
+      if (c == 0) tap_table[tap] = tap_of(p.geometry, begin + tap, taps);
     }
     barrier();
     for (uint tap = 0; tap < count; ++tap) {
       float v[PIXELS];
       [[unroll]] for (uint i = 0; i < PIXELS; ++i) {
-        v[i] = read_tap(p.geometry, origin[i], pixel[i], tap_table[tap]);
+        v[i] = read_tap(p.geometry, origin[i], pixel[i], mask[i], tap_table[tap]);
       }
       [[unroll]] for (uint c = 0; c < CHANNELS; ++c) {
         const float w = weights[tap][c];
@@ -67,9 +80,9 @@ void main() {
       }
     }
   }
-  const uint plane = uint(p.geometry.out_height) * uint(p.geometry.out_width);
+  const uint plane = out_plane(p.geometry);
   [[unroll]] for (uint i = 0; i < PIXELS; ++i) {
-    if (first_pixel + i * THREADS >= p.pixels) continue;
+    if (first_pixel + i * THREADS >= p.pixels || pixel[i].at == kNowhere) continue;
     [[unroll]] for (uint c = 0; c < CHANNELS; ++c) {
       float v = acc[i][c];
 #if BIAS

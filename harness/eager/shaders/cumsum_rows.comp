@@ -1,5 +1,5 @@
-// Running sums along contiguous rows: a workgroup walks its stretch of a row in blocks, scanning
-// each block and carrying its total on.
+// Running sums, or with PRODUCT running products, along contiguous rows: a workgroup walks its
+// stretch of a row in blocks, scanning each block and carrying its total on.
 //   PIECES  pieces of WIDTH elements an invocation holds at a time
 //   PARTS   1 where a row is split over workgroups: parts[row][split] holds each stretch's sum
 #version 450
@@ -8,7 +8,15 @@
 #define LANES THREADS
 #define ACC float
 #include "tensor.glsl"
+#if PRODUCT
+const float kFirst = 1.0;
+float combine(float a, float b) { return a * b; }
+float before_lane(float v) { return subgroupExclusiveMul(v); }
+#else
+const float kFirst = 0.0;
 float combine(float a, float b) { return a + b; }
+float before_lane(float v) { return subgroupExclusiveAdd(v); }
+#endif
 #include "row_reduce.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -30,11 +38,15 @@ p;
 #define IN Vec4sIn
 #define OUT Vec4sOut
 vec4 running(vec4 v) {
-  v.y += v.x;
-  v.w += v.z;
-  v.z += v.y;
-  v.w += v.y;
+  v.y = combine(v.y, v.x);
+  v.w = combine(v.w, v.z);
+  v.z = combine(v.z, v.y);
+  v.w = combine(v.w, v.y);
   return v;
+}
+vec4 after(vec4 v, float before) {
+  return vec4(combine(v.x, before), combine(v.y, before), combine(v.z, before),
+              combine(v.w, before));
 }
 float last(vec4 v) { return v.w; }
 #else
@@ -42,6 +54,7 @@ float last(vec4 v) { return v.w; }
 #define IN FloatsIn
 #define OUT FloatsOut
 float running(float v) { return v; }
+float after(float v, float before) { return combine(v, before); }
 float last(float v) { return v; }
 #endif
 
@@ -59,10 +72,12 @@ void main() {
   IN x = IN(advance(p.x, uint64_t(row) * p.n));
   OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
 
-  float carry = 0.0;
+  float carry = kFirst;
 #if PARTS
   FloatsIn parts = FloatsIn(advance(p.parts, uint64_t(row) * p.splits));
-  for (uint i = gl_LocalInvocationIndex; i < split; i += THREADS) carry += parts.at[i];
+  for (uint i = gl_LocalInvocationIndex; i < split; i += THREADS) {
+    carry = combine(carry, parts.at[i]);
+  }
   carry = row_reduce(carry);
 #endif
   for (uint block = begin; block < end; block += THREADS * PIECES) {
@@ -70,15 +85,15 @@ void main() {
     float before[PIECES];  // sum of the block's earlier elements, within the subgroup
     [[unroll]] for (uint i = 0; i < PIECES; ++i) {
       const uint at = block + i * THREADS + lane;
-      v[i] = PIECE(0.0);
+      v[i] = PIECE(kFirst);
       if (at < end) v[i] = x.at[at];
     }
     barrier();  // the last block's readers of subgroup_total are done
     [[unroll]] for (uint i = 0; i < PIECES; ++i) {
       v[i] = running(v[i]);
-      before[i] = subgroupExclusiveAdd(last(v[i]));
+      before[i] = before_lane(last(v[i]));
       if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
-        subgroup_total[i][gl_SubgroupID] = before[i] + last(v[i]);
+        subgroup_total[i][gl_SubgroupID] = combine(before[i], last(v[i]));
       }
     }
     barrier();
@@ -86,11 +101,11 @@ void main() {
       float earlier = carry;
       for (uint s = 0; s < gl_NumSubgroups; ++s) {
         const float total = subgroup_total[i][s];
-        if (s < gl_SubgroupID) earlier += total;
-        carry += total;
+        if (s < gl_SubgroupID) earlier = combine(earlier, total);
+        carry = combine(carry, total);
       }
       const uint at = block + i * THREADS + lane;
-      if (at < end) y.at[at] = v[i] + (earlier + before[i]);
+      if (at < end) y.at[at] = after(v[i], combine(earlier, before[i]));
     }
   }
 }

@@ -1,4 +1,5 @@
-// Adds up the partial products of a matrix product whose depth was split, and the bias.
+// Adds up the partial products of a matrix product whose depth was split, and the bias: an element
+// a column, or where CHANNELS > 0 one for each of so many planes of n elements.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "tensor.glsl"
@@ -37,7 +38,11 @@ void main() {
     sum += IN(advance(p.parts, uint64_t(s) * p.pieces * WIDTH + at)).at[0];
   }
 #if BIAS
+#if CHANNELS > 0
+  sum += FloatsIn(p.bias).at[piece / (p.n / WIDTH) % CHANNELS];
+#else
   sum += IN(advance(p.bias, piece * WIDTH % p.n)).at[0];
+#endif
 #endif
   OUT(advance(p.c, at)).at[0] = sum;
 }

@@ -18,6 +18,7 @@ layout(push_constant, std430) uniform Push {
   uint rows;
   uint n;
   uint groups;
+  uint weight_rows;  // every so many rows weight and bias start again
   float eps;
 }
 p;
@@ -64,7 +65,8 @@ void main() {
     if (at < pieces) {
       const PIECE d = (v[i] - stats.x) * stats.y;
 #if AFFINE
-      y.at[at] = d * IN(p.weight).at[at] + IN(p.bias).at[at];
+      const uint w = row % p.weight_rows * pieces + at;
+      y.at[at] = d * IN(p.weight).at[w] + IN(p.bias).at[w];
 #else
       y.at[at] = d;
 #endif

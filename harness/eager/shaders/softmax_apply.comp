@@ -38,14 +38,16 @@ void main() {
     pair = combine(pair, vec2(parts.at[2 * i], parts.at[2 * i + 1]));
   }
   pair = row_reduce(pair);
-  const float scale = 1.0 / pair.y;
+  const float scale = scale_of(pair);
   IN x = IN(advance(p.x, uint64_t(row) * p.n));
   OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
   uint i = begin / WIDTH + gl_LocalInvocationIndex;
   for (; i + 3 * THREADS < stop; i += 4 * THREADS) {
     PIECE v[4];
     [[unroll]] for (uint j = 0; j < 4; ++j) v[j] = x.at[i + j * THREADS];
-    [[unroll]] for (uint j = 0; j < 4; ++j) y.at[i + j * THREADS] = exp(v[j] - pair.x) * scale;
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      y.at[i + j * THREADS] = applied(v[j], pair, scale);
+    }
   }
-  for (; i < stop; i += THREADS) y.at[i] = exp(x.at[i] - pair.x) * scale;
+  for (; i < stop; i += THREADS) y.at[i] = applied(x.at[i], pair, scale);
 }

@@ -1,5 +1,5 @@
-// Softmax of the middle dimension of [outer, n, inner], inner > 1. Neighbouring invocations take
-// neighbouring columns; LANES of them share one.
+// Softmax of the middle dimension of [outer, n, inner], inner > 1, or with LOGSUM its log-sum-exp.
+// Neighbouring invocations take neighbouring columns; LANES of them share one.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FOLD 8
@@ -41,9 +41,16 @@ void main() {
   barrier();
   pair = space[0][gl_LocalInvocationID.x];
   for (uint l = 1; l < LANES; ++l) pair = combine(pair, space[l][gl_LocalInvocationID.x]);
-  const float scale = 1.0 / pair.y;
+#if LOGSUM
+  if (lane == 0 && column < p.inner) {
+    FloatsOut(advance(p.y, uint64_t(group / p.blocks) * p.inner + column)).at[0] = log_sum(pair);
+  }
+#else
+  const float scale = scale_of(pair);
   for (uint i = lane; i < end; i += LANES) {
     const uint64_t at = first + uint64_t(i) * p.inner;
-    FloatsOut(advance(p.y, at)).at[0] = exp(FloatsIn(advance(p.x, at)).at[0] - pair.x) * scale;
+    FloatsOut(advance(p.y, at)).at[0] =
+        applied(FloatsIn(advance(p.x, at)).at[0], pair, scale);
   }
+#endif
 }

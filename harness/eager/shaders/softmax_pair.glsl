@@ -17,6 +17,20 @@ ACC combine(ACC a, ACC b) {
   return vec2(m, a.y * rescale(a.x, m) + b.y * rescale(b.x, m));
 }
 
+/// -inf of a row that holds nothing else.
+float log_sum(ACC pair) { return pair.x + log(pair.y); }
+
+/// What an element becomes, given its row's pair: with LOGARITHM log(softmax).
+#if LOGARITHM
+float scale_of(ACC pair) { return log(pair.y); }
+float applied(float x, ACC pair, float scale) { return x - pair.x - scale; }
+vec4 applied(vec4 x, ACC pair, float scale) { return x - pair.x - scale; }
+#else
+float scale_of(ACC pair) { return 1.0 / pair.y; }
+float applied(float x, ACC pair, float scale) { return exp(x - pair.x) * scale; }
+vec4 applied(vec4 x, ACC pair, float scale) { return exp(x - pair.x) * scale; }
+#endif
+
 #ifdef FOLD
 ACC fold(ACC acc, float v[FOLD]) {
   float m = acc.x;

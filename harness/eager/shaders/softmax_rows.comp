@@ -49,12 +49,25 @@ void main() {
   const float shift = shift_of(m);
   float sum = 0.0;
   [[unroll]] for (uint i = 0; i < PIECES; ++i) {
-    v[i] = exp(v[i] - shift);
-    sum += total(v[i]);
+    const PIECE e = exp(v[i] - shift);
+    sum += total(e);
+#if !LOGARITHM
+    v[i] = e;
+#endif
   }
   const vec2 whole = row_reduce(vec2(m, sum));
+#if LOGARITHM
+  const float scale = scale_of(whole);
+#else
   const float scale = rescale(m, whole.x) / whole.y;
+#endif
   [[unroll]] for (uint i = 0; i < PIECES; ++i) {
-    if (lane + i * LANES < pieces) y.at[lane + i * LANES] = v[i] * scale;
+    if (lane + i * LANES < pieces) {
+#if LOGARITHM
+      y.at[lane + i * LANES] = applied(v[i], whole, scale);
+#else
+      y.at[lane + i * LANES] = v[i] * scale;
+#endif
+    }
   }
 }

@@ -11,6 +11,7 @@ layout(push_constant, std430) uniform Push {
   uint rest;   // elements after them
   uint groups;
   float value;  // the operator's number, where it has one
+  float second;  // and where it has two
 }
 p;
 
@@ -24,6 +25,22 @@ float add_scalar(float x) { return x + p.value; }
 float sub_scalar(float x) { return x - p.value; }
 float mul_scalar(float x) { return x * p.value; }
 float div_scalar(float x) { return x / p.value; }
+float clamp_min(float x) { return x < p.value ? p.value : x; }
+float clamp_max(float x) { return x > p.value ? p.value : x; }
+float clamp_both(float x) { return clamp_from(x, p.value, p.second); }
+float negative(float x) { return -x; }
+float elu(float x) { return x > 0.0 ? x : p.value * (exp(x) - 1.0); }
+float selu(float x) {
+  return 1.0507009873554805 * (x > 0.0 ? x : 1.6732632423543772 * (exp(x) - 1.0));
+}
+float softplus(float x) { return x > 20.0 ? x : log(1.0 + exp(x)); }
+/// tanh(log(1 + e)) is (e^2 + 2 e) / (e^2 + 2 e + 2).
+float mish(float x) {
+  const float e = exp(min(x, 20.0)), s = e * (e + 2.0);
+  return x > 20.0 ? x : x * (s / (s + 2.0));
+}
+float hardsigmoid(float x) { return clamp_from(x * (1.0 / 6.0) + 0.5, 0.0, 1.0); }
+float hardswish(float x) { return x * hardsigmoid(x); }
 
 vec4 apply(vec4 x) { return vec4(FUNCTION(x.x), FUNCTION(x.y), FUNCTION(x.z), FUNCTION(x.w)); }
 

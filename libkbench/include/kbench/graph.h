@@ -161,6 +161,8 @@ class Graph {
   int64_t operator[](std::string_view variable) const;
   double real(std::string_view variable) const;
   const std::vector<int64_t>& list(std::string_view variable) const;
+  /// A list, or an integer as a list of one: an option that holds for every dimension.
+  std::vector<int64_t> sizes(std::string_view variable) const;
   bool has(std::string_view variable) const { return variables_.contains(variable); }
 
   Value input(const std::string& name, Shape shape, Distribution distribution = normal(),

@@ -1,6 +1,6 @@
-// Largest element of each window; NaN wins. An invocation takes one output column and ROWS output
-// rows, and reduces each input row once along x before the windows share it along y. Neighbouring
-// invocations take neighbouring columns.
+// Largest element of each window, where NaN wins, or with AVERAGE the mean. An invocation takes
+// one output column and ROWS output rows, and reduces each input row once along x before the
+// windows share it along y. Neighbouring invocations take neighbouring columns.
 //   KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W  the window
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -16,6 +16,7 @@ layout(push_constant, std430) uniform Push {
   uint row_blocks;  // of ROWS output rows
   uint items;       // invocations with work
   uint groups;
+  float scale;  // of a window's sum
 }
 p;
 
@@ -28,7 +29,15 @@ p;
 // Input rows that ROWS output rows see.
 const int kSpan = (ROWS - 1) * STRIDE_H + (KERNEL_H - 1) * DILATION_H + 1;
 
-float larger(float best, float v) { return v > best || is_nan(v) ? v : best; }
+#if AVERAGE
+const float kFirst = 0.0;
+float join(float sum, float v) { return sum + v; }
+float result(float sum) { return sum * p.scale; }
+#else
+#define kFirst (-INFINITY)
+float join(float best, float v) { return v > best || is_nan(v) ? v : best; }
+float result(float best) { return best; }
+#endif
 
 void main() {
   const uint group = group_index();
@@ -44,23 +53,25 @@ void main() {
   FloatsOut y = FloatsOut(advance(p.y, uint64_t(plane) * uint(p.out_height) * uint(p.out_width)));
 
   float best[ROWS];
-  [[unroll]] for (int r = 0; r < ROWS; ++r) best[r] = -INFINITY;
+  [[unroll]] for (int r = 0; r < ROWS; ++r) best[r] = kFirst;
   LOOP(int i = 0; i < kSpan; ++i) {
-    float along = -INFINITY;
+    float along = kFirst;
     if (y0 + i >= 0 && y0 + i < p.height) {
       LOOP(int k = 0; k < KERNEL_W; ++k) {
         const int at = x0 + k * DILATION_W;
-        if (at >= 0 && at < p.width) along = larger(along, x.at[(y0 + i) * p.width + at]);
+        if (at >= 0 && at < p.width) along = join(along, x.at[(y0 + i) * p.width + at]);
       }
     }
     [[unroll]] for (int r = 0; r < ROWS; ++r) {
       const int tap = i - r * STRIDE_H;
       if (tap >= 0 && tap % DILATION_H == 0 && tap / DILATION_H < KERNEL_H) {
-        best[r] = larger(best[r], along);
+        best[r] = join(best[r], along);
       }
     }
   }
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
-    if (first_row + r < p.out_height) y.at[(first_row + r) * p.out_width + int(column)] = best[r];
+    if (first_row + r < p.out_height) {
+      y.at[(first_row + r) * p.out_width + int(column)] = result(best[r]);
+    }
   }
 }

@@ -1,0 +1,34 @@
+// y[i, :] = table[index[i], :]. An index outside the table gives a row of NaN rather than a stray
+// read.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "words.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t table, index, y;
+  uint pieces;      // of WIDTH elements, in y
+  uint row_pieces;  // in a row
+  uint table_rows;
+  uint groups;
+}
+p;
+
+PIECE load_piece(uint piece) {
+  const uint row = piece / p.row_pieces;
+  WordsIn index = WordsIn(advance(p.index, uint64_t(row) * 2ul));  // int64, low word first
+  PIECE v = PIECE(0x7fc00000u);
+  if (index.at[1] == 0u && index.at[0] < p.table_rows) {
+    const uint64_t first = uint64_t(index.at[0]) * p.row_pieces;
+    v = IN(advance(p.table, (first + (piece - row * p.row_pieces)) * WIDTH)).at[0];
+  }
+  return v;
+}
+void store_piece(uint piece, PIECE value) {
+  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = value;
+}
+
+void main() {
+  const uint group = group_index();
+  if (group < p.groups) move_pieces(group, p.pieces);
+}

@@ -1,0 +1,48 @@
+// losses[row] = max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), of the rows' 2-norms.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define ACC vec2
+#include "tensor.glsl"
+#include "scalar_math.glsl"
+vec2 combine(vec2 a, vec2 b) { return a + b; }
+#include "row_reduce.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t anchor, positive, negative, losses;
+  uint rows;
+  uint n;
+  uint groups;
+  float margin;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#else
+#define PIECE float
+#define IN FloatsIn
+#endif
+
+void main() {
+  const uint group = group_index();
+  if (group >= p.groups) return;
+  const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
+  const uint pieces = row < p.rows ? p.n / WIDTH : 0;
+  const uint64_t first = uint64_t(row) * p.n;
+  IN anchor = IN(advance(p.anchor, first));
+  IN positive = IN(advance(p.positive, first));
+  IN negative = IN(advance(p.negative, first));
+  vec2 squares = vec2(0.0);
+  for (uint i = gl_LocalInvocationIndex % LANES; i < pieces; i += LANES) {
+    const PIECE a = anchor.at[i] + 1e-6;
+    const PIECE near = a - positive.at[i], far = a - negative.at[i];
+    squares += vec2(dot(near, near), dot(far, far));
+  }
+  squares = row_reduce(squares);
+  if (gl_LocalInvocationIndex % LANES == 0 && row < p.rows) {
+    const float loss = sqrt(squares.x) - sqrt(squares.y) + p.margin;
+    FloatsOut(p.losses).at[row] = loss < 0.0 ? 0.0 : loss;
+  }
+}

@@ -1,0 +1,137 @@
+// Recurrent layers: one operator for a whole stack of layers and directions.
+#include <cmath>
+
+#include "kbench/ops.h"
+#include "libkbench/ops/families.h"
+
+namespace kbench {
+namespace {
+
+/// Shapes of a recurrent call. Inputs are x, the initial states, then for each layer and direction
+/// weight_ih, weight_hh, bias_ih, bias_hh.
+struct RecurrentShape {
+  int64_t batch, steps, features, hidden, layers, directions;
+};
+
+RecurrentShape checked_shape(const OperatorCall& call, int64_t gates, size_t states) {
+  const Attributes& a = call.attributes;
+  const Shape& x = call.inputs[0].shape;
+  require_shape(x.size() == 3, "the input must have three dimensions");
+  const bool batch_first = a.flag("batch_first");
+  const RecurrentShape s{
+      x[batch_first ? 0 : 1], x[batch_first ? 1 : 0], x[2],
+      a.integer("hidden"),    a.integer("layers"),    a.flag("bidirectional") + 1};
+  require_shape(s.hidden > 0 && s.layers > 0, "hidden and layers must be positive");
+  const int64_t cells = s.layers * s.directions;
+  require_shape(
+      static_cast<int64_t>(call.inputs.size()) == 1 + static_cast<int64_t>(states) + 4 * cells,
+      "expected " + std::to_string(4 * cells) + " weights and biases");
+  for (size_t i = 0; i < call.inputs.size(); ++i) require_float(call, i);
+  for (size_t i = 1; i <= states; ++i) {
+    require_shape(call.inputs[i].shape == Shape{cells, s.batch, s.hidden},
+                  "an initial state must be [layers * directions, batch, hidden]");
+  }
+  for (int64_t cell = 0; cell < cells; ++cell) {
+    const size_t at = 1 + states + 4 * static_cast<size_t>(cell);
+    const int64_t in = cell < s.directions ? s.features : s.hidden * s.directions;
+    const int64_t rows = gates * s.hidden;
+    require_shape(call.inputs[at].shape == Shape{rows, in} &&
+                      call.inputs[at + 1].shape == Shape{rows, s.hidden} &&
+                      call.inputs[at + 2].shape == Shape{rows} &&
+                      call.inputs[at + 3].shape == Shape{rows},
+                  "weights of layer " + std::to_string(cell / s.directions) + " do not fit");
+  }
+  return s;
+}
+
+template <int64_t gates, size_t states>
+std::vector<TensorType> recurrent_type(const OperatorCall& call) {
+  const RecurrentShape s = checked_shape(call, gates, states);
+  Shape output = call.inputs[0].shape;
+  output[2] = s.hidden * s.directions;
+  const TensorType state{DType::f32, {s.layers * s.directions, s.batch, s.hidden}};
+  std::vector<TensorType> types = {{DType::f32, output}, state};
+  if (states == 2) types.push_back(state);
+  return types;
+}
+
+template <int64_t gates, size_t states>
+double recurrent_flops(const OperatorCall& call) {
+  const RecurrentShape s = checked_shape(call, gates, states);
+  double flops = 0;
+  for (int64_t layer = 0; layer < s.layers; ++layer) {
+    const int64_t in = layer == 0 ? s.features : s.hidden * s.directions;
+    flops += static_cast<double>(s.directions * gates * s.hidden * (2 * (in + s.hidden) + 4));
+  }
+  return flops * static_cast<double>(s.batch * s.steps);
+}
+
+template <int64_t gates, size_t states>
+Operator recurrent(std::string name, std::string formula) {
+  return {.name = std::move(name),
+          .formula = std::move(formula),
+          .min_inputs = 1 + static_cast<int>(states) + 4,
+          .max_inputs = 1 + static_cast<int>(states) + 4 * 32,
+          .attributes = {{"hidden", int64_t{1}, true},
+                         {"layers", int64_t{1}},
+                         {"bidirectional", int64_t{0}},
+                         {"batch_first", int64_t{1}}},
+          .infer = recurrent_type<gates, states>,
+          .flops = recurrent_flops<gates, states>};
+}
+
+RecurrentValues recur(const std::string& name, int64_t gates, std::vector<Value> inputs,
+                      const Module& module, const Recurrent& options) {
+  const int64_t directions = options.bidirectional ? 2 : 1;
+  const double bound = std::round(1.5 / std::sqrt(static_cast<double>(options.hidden)) * 1e6) / 1e6;
+  const Distribution weights = uniform(-bound, bound);
+  const int64_t rows = gates * options.hidden, features = inputs[0].dim(2);
+  for (int64_t layer = 0; layer < options.layers; ++layer) {
+    for (int64_t direction = 0; direction < directions; ++direction) {
+      const std::string suffix = "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
+      const int64_t in = layer == 0 ? features : options.hidden * directions;
+      inputs.push_back(module.parameter("weight_ih" + suffix, {rows, in}, weights));
+      inputs.push_back(module.parameter("weight_hh" + suffix, {rows, options.hidden}, weights));
+      inputs.push_back(module.parameter("bias_ih" + suffix, {rows}, weights));
+      inputs.push_back(module.parameter("bias_hh" + suffix, {rows}, weights));
+    }
+  }
+  const auto values = module.graph()->apply(find_operator(name), inputs,
+                                            {{"hidden", options.hidden},
+                                             {"layers", options.layers},
+                                             {"bidirectional", int64_t{options.bidirectional}},
+                                             {"batch_first", int64_t{options.batch_first}}});
+  return {values[0], values[1], values.size() > 2 ? values[2] : Value()};
+}
+
+}  // namespace
+
+const std::vector<Operator>& recurrent_operators() {
+  static const std::vector<Operator> operators = {
+      recurrent<4, 2>(
+          "lstm",
+          "inputs x, h0, c0 and for each layer and direction W, U, b, d: gates i, f, g, o = the "
+          "four "
+          "quarters of W x_t + b + U h + d; c = sigmoid(f) * c + sigmoid(i) * tanh(g); "
+          "h = sigmoid(o) * tanh(c); the h of both directions side by side feed the next layer; "
+          "outputs every h of the last layer, the last h and the last c of every layer"),
+      recurrent<3, 1>(
+          "gru",
+          "inputs x, h0 and for each layer and direction W, U, b, d: r, z, n = the three thirds of "
+          "W x_t + b; s, y, m = those of U h + d; n = tanh(n + sigmoid(r + s) * m); "
+          "h = (1 - sigmoid(z + y)) * n + sigmoid(z + y) * h; the h of both directions side by "
+          "side "
+          "feed the next layer; outputs every h of the last layer and the last h of every layer"),
+  };
+  return operators;
+}
+
+RecurrentValues lstm(Value x, Value h0, Value c0, const Module& module, Recurrent options) {
+  return recur("lstm", 4, {x, h0, c0}, module, options);
+}
+
+RecurrentValues gru(Value x, Value h0, const Module& module, Recurrent options) {
+  return recur("gru", 3, {x, h0}, module, options);
+}
+
+}  // namespace kbench
