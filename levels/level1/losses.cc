@@ -5,26 +5,99 @@
 namespace kbench::levels {
 namespace {
 
+/// [batch_size, input_shape...]
+Value rows(Graph& g, const char* name, Distribution distribution = normal()) {
+  Shape shape = g.list("input_shape");
+  shape.insert(shape.begin(), g["batch_size"]);
+  return g.input(name, shape, distribution);
+}
+
+void mse_task(Graph& g) {
+  auto predictions = rows(g, "predictions");
+  g.output(mean_all(square(predictions - rows(g, "targets"))));
+}
+
 void cross_entropy_task(Graph& g) {
-  const int64_t rows = g["batch_size"], classes = g["num_classes"];
-  auto predictions = g.input("predictions", {rows, classes});
-  auto targets = g.input("targets", {rows}, randint(0, classes), DType::i64);
+  const int64_t classes = g["num_classes"];
+  auto predictions = g.input("predictions", {g["batch_size"], classes});
+  auto targets = g.input("targets", {g["batch_size"]}, randint(0, classes), DType::i64);
   g.output(cross_entropy(predictions, targets));
+}
+
+void smooth_l1_task(Graph& g) {
+  auto predictions = rows(g, "predictions");
+  g.output(smooth_l1_loss(predictions, rows(g, "targets")));
+}
+
+void kl_div_task(Graph& g) {
+  Distribution probabilities = normal();
+  probabilities.then = Distribution::Then::softmax_last;
+  auto predictions = rows(g, "predictions", probabilities);
+  g.output(kl_div_batchmean(log(predictions), rows(g, "targets", probabilities)));
+}
+
+void triplet_margin_task(Graph& g) {
+  auto anchor = rows(g, "anchor"), positive = rows(g, "positive");
+  g.output(triplet_margin_loss(anchor, positive, rows(g, "negative"), 1.0));
+}
+
+/// Targets of -1 and 1, one a column.
+void hinge_task(Graph& g) {
+  Distribution signs = randint(0, 2);
+  signs.then = Distribution::Then::plus_minus_one;
+  auto predictions = rows(g, "predictions");
+  auto targets = g.input("targets", {g["batch_size"]}, signs);
+  g.output(mean_all(clamp_min(-(predictions * targets) + 1, 0)));
 }
 
 }  // namespace
 
 Tasks level1_losses() {
+  using List = std::vector<int64_t>;
   return {
+      {{1, 94},
+       "MSELoss",
+       "loss",
+       {{"batch_size", 2, 128, 32768},
+        {"input_shape", List{96}, List{4096}, List{32768}},
+        {"dim", 1}},
+       mse_task},
       {{1, 95},
        "CrossEntropyLoss",
        "loss",
        {{"batch_size", 24, 4096, 32768},
         {"num_classes", 40, 10, 4096},
-        {"input_shape", std::vector<int64_t>{40}, std::vector<int64_t>{10},
-         std::vector<int64_t>{4096}},
+        {"input_shape", List{40}, List{10}, List{4096}},
         {"dim", 1}},
        cross_entropy_task},
+      {{1, 96},
+       "HuberLoss",
+       "loss",
+       {{"batch_size", 2, 128, 32768},
+        {"input_shape", List{96}, List{4096}, List{32768}},
+        {"dim", 1}},
+       smooth_l1_task},
+      {{1, 98},
+       "KLDivLoss",
+       "loss",
+       {{"batch_size", 24, 128, 16384},
+        {"input_shape", List{96}, List{4096}, List{16384}},
+        {"dim", 1}},
+       kl_div_task},
+      {{1, 99},
+       "TripletMarginLoss",
+       "loss",
+       {{"batch_size", 2, 128, 32768},
+        {"input_shape", List{96}, List{4096}, List{8192}},
+        {"dim", 1}},
+       triplet_margin_task},
+      {{1, 100},
+       "HingeLoss",
+       "loss",
+       {{"batch_size", 48, 128, 32768},
+        {"input_shape", List{48}, List{1}, List{32768}},
+        {"dim", 1}},
+       hinge_task},
   };
 }
 

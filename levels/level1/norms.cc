@@ -1,4 +1,4 @@
-// Level 1: normalisation of an image batch.
+// Level 1: normalisation.
 #include "kbench/ops.h"
 #include "levels/tables.h"
 
@@ -9,7 +9,15 @@ Value image_input(Graph& g) {
   return g.input("x", {g["batch_size"], g["features"], g["dim1"], g["dim2"]});
 }
 
+Value matrix_input(Graph& g) { return g.input("x", {g["batch_size"], g["dim"]}); }
+
 void batch_norm_task(Graph& g) { g.output(batch_norm(image_input(g), g.module("bn"))); }
+void instance_norm_task(Graph& g) { g.output(instance_norm(image_input(g), g.module("inorm"))); }
+void layer_norm_task(Graph& g) { g.output(layer_norm(image_input(g), g.module("ln"), 3)); }
+
+void group_norm_task(Graph& g) {
+  g.output(group_norm(image_input(g), g.module("gn"), g["num_groups"]));
+}
 
 /// Over channels, without a weight; composed of elementwise operators as the original is.
 void rms_norm_task(Graph& g) {
@@ -17,21 +25,84 @@ void rms_norm_task(Graph& g) {
   g.output(x / sqrt(mean(square(x), {.axis = 1, .keepdim = true}) + 1e-5));
 }
 
-void layer_norm_task(Graph& g) { g.output(layer_norm(image_input(g), g.module("ln"), 3)); }
+void frobenius_norm_task(Graph& g) {
+  auto x = image_input(g);
+  g.output(x / sqrt(sum(flatten(square(x)), {.axis = 0})));
+}
+
+void l1_norm_task(Graph& g) {
+  auto x = matrix_input(g);
+  g.output(x / mean(abs(x), {.axis = 1, .keepdim = true}));
+}
+
+void l2_norm_task(Graph& g) {
+  auto x = matrix_input(g);
+  g.output(x / sqrt(sum(square(x), {.axis = 1, .keepdim = true})));
+}
 
 }  // namespace
 
 Tasks level1_norms() {
-  auto sizes = [](VariableValue batch, VariableValue dim) -> std::vector<VariableSpec> {
-    return {{"batch_size", 2, 16, batch},
-            {"features", 16, 64, 64},
-            {"dim1", 14, 256, dim},
-            {"dim2", 18, 256, dim}};
-  };
   return {
-      {{1, 33}, "BatchNorm", "norm", sizes(64, 512), batch_norm_task},
-      {{1, 36}, "RMSNorm", "norm", sizes(112, 512), rms_norm_task},
-      {{1, 40}, "LayerNorm", "norm", sizes(16, 256), layer_norm_task},
+      {{1, 33},
+       "BatchNorm",
+       "norm",
+       {{"batch_size", 2, 16, 64},
+        {"features", 16, 64, 64},
+        {"dim1", 14, 256, 512},
+        {"dim2", 18, 256, 512}},
+       batch_norm_task},
+      {{1, 34},
+       "InstanceNorm",
+       "norm",
+       {{"batch_size", 2, 16, 112},
+        {"features", 16, 64, 64},
+        {"dim1", 14, 256, 512},
+        {"dim2", 18, 256, 512}},
+       instance_norm_task},
+      {{1, 35},
+       "GroupNorm",
+       "norm",
+       {{"batch_size", 2, 16, 112},
+        {"features", 16, 64, 64},
+        {"num_groups", 8},
+        {"dim1", 14, 256, 512},
+        {"dim2", 18, 256, 512}},
+       group_norm_task},
+      {{1, 36},
+       "RMSNorm",
+       "norm",
+       {{"batch_size", 2, 16, 112},
+        {"features", 16, 64, 64},
+        {"dim1", 14, 256, 512},
+        {"dim2", 18, 256, 512}},
+       rms_norm_task},
+      {{1, 37},
+       "FrobeniusNorm",
+       "norm",
+       {{"batch_size", 2, 16, 112},
+        {"features", 16, 64, 64},
+        {"dim1", 14, 256, 512},
+        {"dim2", 18, 256, 512}},
+       frobenius_norm_task},
+      {{1, 38},
+       "L1Norm",
+       "norm",
+       {{"batch_size", 4, 16, 32768}, {"dim", 255, 16384, 65535}},
+       l1_norm_task},
+      {{1, 39},
+       "L2Norm",
+       "norm",
+       {{"batch_size", 4, 16, 32768}, {"dim", 255, 16384, 65535}},
+       l2_norm_task},
+      {{1, 40},
+       "LayerNorm",
+       "norm",
+       {{"batch_size", 2, 16, 16},
+        {"features", 16, 64, 64},
+        {"dim1", 14, 256, 256},
+        {"dim2", 18, 256, 256}},
+       layer_norm_task},
   };
 }
 

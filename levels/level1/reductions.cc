@@ -1,4 +1,4 @@
-// Level 1: reductions and scans along one dimension.
+// Level 1: reductions along one dimension.
 #include "kbench/ops.h"
 #include "levels/tables.h"
 
@@ -12,38 +12,52 @@ void sum_task(Graph& g) {
   g.output(sum(volume_input(g), {.axis = axis, .keepdim = true}));
 }
 
+void mean_task(Graph& g) { g.output(mean(volume_input(g), {.axis = 1})); }
+void max_task(Graph& g) { g.output(max(volume_input(g), {.axis = 1})); }
+void min_task(Graph& g) { g.output(min(volume_input(g), {.axis = 1})); }
 void argmax_task(Graph& g) { g.output(argmax(volume_input(g), {.axis = 1})); }
 
-void cumsum_task(Graph& g) {
-  Shape shape = g.list("input_shape");
-  shape.insert(shape.begin(), g["batch_size"]);
-  g.output(cumsum(g.input("x", shape), static_cast<int>(g["dim"])));
-}
-
-std::vector<VariableSpec> volume(std::vector<VariableSpec> more = {}) {
-  more.insert(more.begin(),
-              {{"batch_size", 2, 16, 128}, {"dim1", 14, 256, 4096}, {"dim2", 18, 256, 4095}});
-  return more;
+void argmin_task(Graph& g) {
+  g.output(argmin(volume_input(g), {.axis = static_cast<int>(g["dim"])}));
 }
 
 }  // namespace
 
 Tasks level1_reductions() {
-  using List = std::vector<int64_t>;
   return {
       {{1, 47},
        "Sum_reduction_over_a_dimension",
        "reduction",
-       volume({{"reduce_dim", 1}}),
+       {{"batch_size", 2, 16, 128},
+        {"dim1", 14, 256, 4096},
+        {"dim2", 18, 256, 4095},
+        {"reduce_dim", 1}},
        sum_task},
-      {{1, 51}, "Argmax_over_a_dimension", "reduction", volume(), argmax_task},
-      {{1, 89},
-       "cumsum",
-       "scan",
-       {{"batch_size", 2, 128, 32768},
-        {"input_shape", List{96}, List{4000}, List{32768}},
-        {"dim", 1}},
-       cumsum_task},
+      {{1, 48},
+       "Mean_reduction_over_a_dimension",
+       "reduction",
+       {{"batch_size", 2, 16, 128}, {"dim1", 14, 256, 4096}, {"dim2", 18, 256, 4095}},
+       mean_task},
+      {{1, 49},
+       "Max_reduction_over_a_dimension",
+       "reduction",
+       {{"batch_size", 2, 16, 128}, {"dim1", 14, 256, 4096}, {"dim2", 18, 256, 4095}},
+       max_task},
+      {{1, 51},
+       "Argmax_over_a_dimension",
+       "reduction",
+       {{"batch_size", 2, 16, 128}, {"dim1", 14, 256, 4096}, {"dim2", 18, 256, 4095}},
+       argmax_task},
+      {{1, 52},
+       "Argmin_over_a_dimension",
+       "reduction",
+       {{"batch_size", 2, 16, 128}, {"dim1", 14, 256, 4096}, {"dim2", 18, 256, 4095}, {"dim", 1}},
+       argmin_task},
+      {{1, 53},
+       "Min_reduction_over_a_dimension",
+       "reduction",
+       {{"batch_size", 2, 16, 128}, {"dim1", 14, 256, 4096}, {"dim2", 18, 256, 4095}},
+       min_task},
   };
 }
 

@@ -1,0 +1,63 @@
+// How level 2's tasks begin: an input, and a convolution or a linear layer on it.
+#pragma once
+
+#include "kbench/ops.h"
+
+namespace kbench::levels {
+
+/// x [batch_size, features].
+inline Value rows(Graph& g, const char* features = "in_features") {
+  return g.input("x", {g["batch_size"], g[features]});
+}
+
+/// linear(x) of the module, to the extent that variable names.
+inline Value linear_layer(Graph& g, const char* module, const char* in = "in_features",
+                          const char* out = "out_features") {
+  return linear(rows(g, in), g.module(module), {.out = g[out]});
+}
+
+/// x [batch_size, in_channels, ...]: an image, or a volume named by depth or by D, H and W.
+inline Value image(Graph& g) {
+  return g.input("x", {g["batch_size"], g["in_channels"], g["height"], g["width"]});
+}
+inline Value volume(Graph& g) {
+  const bool short_names = g.has("D");
+  return g.input("x", {g["batch_size"], g["in_channels"], g[short_names ? "D" : "depth"],
+                       g[short_names ? "H" : "height"], g[short_names ? "W" : "width"]});
+}
+
+/// The convolution those variables describe; stride 1 and no padding where they are silent.
+inline Conv conv_options(const Graph& g) {
+  Conv conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size")};
+  if (g.has("stride")) conv.stride = g.sizes("stride");
+  if (g.has("padding")) conv.padding = g.sizes("padding");
+  return conv;
+}
+inline ConvTranspose conv_transpose_options(const Graph& g) {
+  ConvTranspose conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size")};
+  if (g.has("stride")) conv.stride = g.sizes("stride");
+  if (g.has("padding")) conv.padding = g.sizes("padding");
+  if (g.has("output_padding")) conv.output_padding = g.sizes("output_padding");
+  return conv;
+}
+
+inline Value image_conv(Graph& g) { return conv2d(image(g), g.module("conv"), conv_options(g)); }
+inline Value volume_conv(Graph& g) { return conv3d(volume(g), g.module("conv"), conv_options(g)); }
+inline Value image_conv_transpose(Graph& g) {
+  return conv_transpose2d(image(g), g.module("conv_transpose"), conv_transpose_options(g));
+}
+inline Value volume_conv_transpose(Graph& g) {
+  return conv_transpose3d(volume(g), g.module("conv_transpose"), conv_transpose_options(g));
+}
+
+/// A parameter a channel, broadcast over an image (two more dimensions) or a volume (three).
+inline Value channel_parameter(Graph& g, const char* name, int dims,
+                               Distribution distribution = uniform(-0.5, 0.5)) {
+  Shape shape(static_cast<size_t>(dims) + 1, 1);
+  shape[0] = g["out_channels"];
+  return g.parameter(name, shape, distribution);
+}
+
+inline Value swish(Value x) { return x * sigmoid(x); }
+
+}  // namespace kbench::levels
