@@ -80,10 +80,10 @@ void write_all(int fd, std::string_view text, const std::string& path) {
 
 /// Makes the file end in a newline: cuts a torn line, completes one that only lacks its newline.
 void repair_end(int fd, const std::string& path) {
+  const FileLock lock(fd);  // before the size is read: another writer may be appending
   struct stat status {};
   if (fstat(fd, &status) != 0) throw_io("read", path);
   if (!S_ISREG(status.st_mode)) return;
-  const FileLock lock(fd);
   const std::string tail = read_tail(fd, status.st_size, path);
   if (tail.empty()) return;
   if (is_result(tail)) return write_all(fd, "\n", path);
