@@ -164,12 +164,12 @@ BenchmarkRun::BenchmarkRun(const std::vector<std::string>& flags) {
       filter_takes(filter_, "");
     }
   }
-  std::vector<std::string> arguments = {"kbench"};
-  arguments.insert(arguments.end(), flags.begin(), flags.end());
-  std::vector<char*> argv;
+  static char program[] = "kbench";  // Google Benchmark keeps the pointer, for its report
+  std::vector<std::string> arguments = flags;
+  std::vector<char*> argv = {program};
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  int argc = static_cast<int>(arguments.size());
+  int argc = static_cast<int>(argv.size()) - 1;
   {
     QuietErrors quiet;
     benchmark::Initialize(&argc, argv.data());
