@@ -24,7 +24,7 @@ candidate is correct and more than p times as fast.)";
 
 constexpr const char* kFooter = R"(
 Examples:
-  kbench --fast-p 1.0                              the sets that ship, every task, the best device
+  kbench --fast-p 1.0                              the sets that ship, their tasks, the best device
   kbench --candidates my/ --task level1/19,2/*     your candidates on some tasks
   kbench --fast-p 0,0.5,1,2 --output results.jsonl resumable: a second run does what is missing
   kbench show level1/19                            what a task asks for

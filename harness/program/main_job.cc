@@ -146,6 +146,19 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   }
 }
 
+/// The tasks asked for. Where neither tasks nor sets are, those that the shipped sets are examples
+/// for; a set of one's own is judged over the whole suite.
+std::vector<const Task*> chosen_tasks(const MainJobOptions& options,
+                                      const std::vector<CandidateSet>& sets) {
+  std::vector<const Task*> chosen = options.tasks.select();
+  if (options.tasks.given() || !options.candidates.empty()) return chosen;
+  std::erase_if(chosen, [&](const Task* task) {
+    return std::none_of(sets.begin(), sets.end(),
+                        [&](const CandidateSet& set) { return set.entries.contains(task->id); });
+  });
+  return chosen;
+}
+
 int run_main_job(const MainJobOptions& options, const std::vector<std::string>& benchmark_flags) {
   // Everything that can be wrong cheaply comes before the first evaluation.
   BenchmarkRun benchmarks(benchmark_flags);
@@ -156,11 +169,11 @@ int run_main_job(const MainJobOptions& options, const std::vector<std::string>& 
   if (options.rerun && options.output.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--rerun goes with --output FILE");
   }
-  const std::vector<const Task*> tasks = options.tasks.select();
+  const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
+  const std::vector<const Task*> tasks = chosen_tasks(options, sets);
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   const vulkan::DeviceSnapshot device = options.device.choose();
   const Preset preset = check_sizes(tasks, options.size, device);
-  const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
   Job job = plan_job(tasks, sets, preset, device, std::move(evaluation));
   apply_filter(benchmarks, job);
   std::unique_ptr<ResultWriter> writer;

@@ -19,7 +19,9 @@ struct TaskOptions {
   std::string selection;
 
   void add_to(CLI::App& app);
-  /// Throws Error when a level or an item has no task, or both together leave none.
+  bool given() const { return !levels.empty() || !selection.empty(); }
+  /// All tasks where none are given. Throws Error when a level or an item has no task, or both
+  /// together leave none.
   std::vector<const Task*> select() const;
 };
 

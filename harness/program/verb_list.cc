@@ -17,6 +17,15 @@ struct ListOptions {
   bool json = false;
 };
 
+/// The variables the graph was built from, for programs that rebuild the task elsewhere.
+nlohmann::ordered_json to_json(const Variables& variables) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : variables) {
+    std::visit([&](const auto& held) { document[name] = held; }, value);
+  }
+  return document;
+}
+
 int run_list(const ListOptions& options) {
   const auto tasks = options.tasks.select();
   const Preset preset = options.size.fixed_preset();
@@ -35,6 +44,7 @@ int run_list(const ListOptions& options) {
                           {"name", task->name},
                           {"family", task->family},
                           {"preset", name_of(preset)},
+                          {"variables", to_json(graph->variables())},
                           {"flops", flops},
                           {"least_bytes", bytes},
                           {"intensity", intensity}});
