@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares the CPU reference with PyTorch's eager mode, float32, preset v0, on the same machine.
 
-    benchmarks/compare_reference.py build/benchmarks/reference_benchmark [--threads 2] [--rounds 5]
+    benchmarks/compare_reference.py build/release --kernelbench DIR [--threads 2] [--rounds 5]
 
 The two run in turn, `rounds` times. A task's time is the median over calls in its best round: the
 one that other work on the machine disturbed least, by the same rule for both. Prints a Markdown
@@ -34,9 +34,10 @@ def reference_ms(program, threads, seconds):
     return times
 
 
-def pytorch_ms(python, threads, seconds):
-    command = [python, os.path.join(HERE, "pytorch_cpu.py"), "--threads", str(threads),
-               "--seconds", str(seconds)]  # fmt: skip
+def pytorch_ms(options, program):
+    command = [options.python, os.path.join(HERE, "pytorch_cpu.py"),
+               "--kernelbench", options.kernelbench, "--kbench", program,
+               "--threads", str(options.threads), "--seconds", str(options.seconds)]  # fmt: skip
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
@@ -46,7 +47,8 @@ def geometric_mean(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("program", help="the built reference_benchmark")
+    parser.add_argument("build", help="the build folder")
+    parser.add_argument("--kernelbench", required=True, help="a checkout of KernelBench")
     parser.add_argument("--python", default="/usr/bin/python3", help="one that has PyTorch")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
@@ -56,11 +58,13 @@ def main():
 
     ours, theirs, names = {}, {}, {}
     for _ in range(options.rounds):
-        torch = pytorch_ms(options.python, options.threads, options.seconds)
+        torch = pytorch_ms(options, os.path.join(options.build, "harness/program/kbench"))
         for task, ms in torch["ms"].items():
             theirs.setdefault(task, []).append(ms)
         for task, (name, ms) in reference_ms(
-            options.program, options.threads, options.seconds
+            os.path.join(options.build, "benchmarks/reference_benchmark"),
+            options.threads,
+            options.seconds,
         ).items():
             ours.setdefault(task, []).append(ms)
             names[task] = name
