@@ -6,27 +6,47 @@
 #include "kbench/error.h"
 
 namespace kbench::eager {
-EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
-  const DeviceTraits traits = traits_of(device.snapshot());
-  std::vector<int64_t> scratch_bytes;
-  std::vector<size_t> nodes;
+namespace {
+
+/// Every node's plan, in order; a view's is empty.
+std::vector<CallPlan> plan_graph(const Graph& graph, const DeviceTraits& traits) {
   std::vector<CallPlan> plans;
-  std::vector<vulkan::EmbeddedKey> pipelines;
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const Graph::Node& node = graph.nodes()[i];
-    scratch_bytes.push_back(0);
-    if (node.call.op->is_view) continue;
-    plans.push_back(plan_call(node.call, traits));
-    for (const Launch& launch : plans.back().launches) pipelines.push_back(pipeline_key(launch));
+  for (const Graph::Node& node : graph.nodes()) {
+    plans.push_back(node.call.op->is_view ? CallPlan{} : plan_call(node.call, traits));
+  }
+  return plans;
+}
+
+std::vector<vulkan::EmbeddedKey> pipeline_keys(const std::vector<CallPlan>& plans) {
+  std::vector<vulkan::EmbeddedKey> keys;
+  for (const CallPlan& plan : plans) {
+    for (const Launch& launch : plan.launches) keys.push_back(pipeline_key(launch));
+  }
+  return keys;
+}
+
+std::vector<int64_t> scratch_bytes_of(const std::vector<CallPlan>& plans) {
+  std::vector<int64_t> bytes;
+  for (const CallPlan& plan : plans) {
+    bytes.push_back(plan.scratch_offset(plan.scratch_bytes.size()));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
+  std::vector<CallPlan> plans = plan_graph(graph, traits_of(device.snapshot()));
+  const std::vector<vulkan::EmbeddedKey> keys = pipeline_keys(plans);
+  launches_ = keys.size();
+  device.pipelines().prepare({}, keys);
+  GraphLayout layout = lay_out(graph, scratch_bytes_of(plans));
+  std::vector<size_t> nodes;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (graph.nodes()[i].call.op->is_view) continue;
+    calls_.push_back({PreparedCall(device, std::move(plans[i])), {}, {}, 0});
     nodes.push_back(i);
   }
-  launches_ = pipelines.size();
-  device.pipelines().prepare({}, pipelines);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    calls_.push_back({PreparedCall(device, std::move(plans[i])), {}, {}, 0});
-    scratch_bytes[nodes[i]] = calls_.back().call.scratch_bytes();
-  }
-  GraphLayout layout = lay_out(graph, scratch_bytes);
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Graph::Node& node = graph.nodes()[nodes[i]];
     for (const int id : node.inputs) calls_[i].inputs.push_back(layout.root[id]);
@@ -41,14 +61,7 @@ EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
 
 std::vector<vulkan::EmbeddedKey> EagerGraph::pipelines(const Graph& graph,
                                                        const DeviceTraits& traits) {
-  std::vector<vulkan::EmbeddedKey> keys;
-  for (const Graph::Node& node : graph.nodes()) {
-    if (node.call.op->is_view) continue;
-    for (const Launch& launch : plan_call(node.call, traits).launches) {
-      keys.push_back(pipeline_key(launch));
-    }
-  }
-  return keys;
+  return pipeline_keys(plan_graph(graph, traits));
 }
 
 uint64_t EagerGraph::arena_bytes() const { return arena_bytes_; }
@@ -56,14 +69,7 @@ uint64_t EagerGraph::arena_bytes() const { return arena_bytes_; }
 size_t EagerGraph::launches() const { return launches_; }
 
 uint64_t EagerGraph::arena_bytes(const Graph& graph, const DeviceTraits& traits) {
-  std::vector<int64_t> scratch_bytes;
-  for (const Graph::Node& node : graph.nodes()) {
-    scratch_bytes.push_back(0);
-    if (node.call.op->is_view) continue;
-    const CallPlan plan = plan_call(node.call, traits);
-    scratch_bytes.back() = plan.scratch_offset(plan.scratch_bytes.size());
-  }
-  return lay_out(graph, scratch_bytes).arena_bytes;
+  return lay_out(graph, scratch_bytes_of(plan_graph(graph, traits))).arena_bytes;
 }
 
 void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Region>& values,
