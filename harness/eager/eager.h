@@ -62,6 +62,7 @@ struct CallPlan {
   /// Where scratch i starts when all are laid one after another, 256-byte aligned;
   /// scratch_offset(scratch_bytes.size()) is their total.
   int64_t scratch_offset(size_t i) const;
+  int64_t scratch_total() const { return scratch_offset(scratch_bytes.size()); }
 };
 
 /// Throws kUnsupported when the operator has no eager kernel or a limit forbids the size.

@@ -55,7 +55,11 @@ std::span<const Tile> tiles() { return kTiles; }
 
 TileChoice with_splits(const Tile& tile, int64_t k, int64_t splits) {
   const int64_t split_k = ceil_div(ceil_div(k, splits), tile.depth) * tile.depth;
-  return {tile, ceil_div(k, split_k), split_k};
+  return {tile, ceil_div(k, split_k), split_k, 0};
+}
+
+double streaming_seconds(int64_t bytes, int64_t launches) {
+  return static_cast<double>(launches) * kLaunch + static_cast<double>(bytes) / kCopy;
 }
 
 TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool may_split,
@@ -71,6 +75,7 @@ TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool ma
       if (least >= 0 && seconds >= least) continue;
       least = seconds;
       best = with_splits(tile, k, splits);
+      best.seconds = seconds;
     }
   }
   return best;

@@ -28,6 +28,7 @@ struct TileChoice {
   Tile tile;
   int64_t splits = 1;   ///< of the depth
   int64_t split_k = 0;  ///< depth of each but the last; a multiple of the tile's
+  double seconds = 0;   ///< by the model, where it was chosen by one
 };
 
 /// That tile, the depth in `splits` parts of whole slices.
@@ -37,6 +38,9 @@ TileChoice with_splits(const Tile& tile, int64_t k, int64_t splits);
 /// `may_split`: whether the depth may be split.
 TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool may_split,
                        const DeviceTraits& traits);
+
+/// Seconds that launches which only stream so many bytes take, by that model.
+double streaming_seconds(int64_t bytes, int64_t launches);
 
 /// Sets the macros of shaders/gemm_tile.glsl.
 void add_tile_macros(Launch& launch, const Tile& tile, const DeviceTraits& traits);

@@ -28,7 +28,7 @@ PreparedCall::PreparedCall(vulkan::Device& device, CallPlan plan) : plan_(std::m
 }
 
 int64_t PreparedCall::scratch_bytes() const {
-  return plan_.scratch_offset(plan_.scratch_bytes.size());
+  return plan_.scratch_total();
 }
 
 void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::Region>& inputs,

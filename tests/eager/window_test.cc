@@ -1,5 +1,6 @@
 // Convolution and pooling.
 #include "harness/eager/convolution.h"
+#include "harness/eager/winograd.h"
 #include "tests/eager/eager_fixture.h"
 
 namespace kbench::eager {
@@ -116,8 +117,8 @@ TEST_F(Windows, ConvolutionsMatchTheReferenceInEveryTile) {
       SCOPED_TRACE(std::to_string(tile.m) + "x" + std::to_string(tile.n));
       const OperatorCall call = call_of(c);
       const auto inputs = draw_inputs(c);
-      expect_close(run(call, plan_convolution(call, tile, 1, traits), inputs),
-                   truth_of(call, inputs), 1e-5);
+      expect_close(run(call, plan_product(call, tile, 1, traits), inputs), truth_of(call, inputs),
+                   1e-5);
     }
   }
 }
@@ -132,7 +133,7 @@ TEST_F(Windows, DeepConvolutionsOfFewPixelsAreSplit) {
              transposed({2, 2}, {1, 1}, {1, 1}, {1, 1}, 1)}}) {
     const OperatorCall call = call_of(c);
     const auto inputs = draw_inputs(c);
-    const CallPlan plan = plan_convolution(call, tile, 3, device_traits());
+    const CallPlan plan = plan_product(call, tile, 3, device_traits());
     EXPECT_EQ(plan.launches.back().shader, "gemm_merge.comp");
     expect_close(run(call, plan, inputs), truth_of(call, inputs), 1e-5);
   }
@@ -140,6 +141,64 @@ TEST_F(Windows, DeepConvolutionsOfFewPixelsAreSplit) {
       call_of({"conv2d", {{10, 992, 7, 7}, {32, 992, 3, 3}}, conv({1, 1}, {1, 1}, {1, 1}, 1)}),
       large_gpu());
   EXPECT_EQ(thin.launches.size(), 2u);
+}
+
+// Windows of 3, 4 and 5; tiles that the output does not fill; padding over and under the window's;
+// rows that quads fit and that they do not.
+TEST_F(Windows, MinimalFilteringMatchesTheReference) {
+  const std::vector<Case> cases = {
+      {"conv2d", {{2, 6, 11, 13}, {20, 6, 3, 5}, {20}}, conv({1, 1}, {1, 2}, {1, 1}, 1)},
+      {"conv2d", {{3, 10, 13, 12}, {38, 5, 4, 3}, {38}}, conv({1, 2}, {0, 1}, {1, 1}, 2)},
+      {"conv2d", {{2, 6, 9, 11}, {20, 6, 5, 1}}, conv({1, 1}, {3, 0}, {1, 1}, 1)},
+      {"conv2d", {{1, 6, 10, 12}, {20, 6, 3, 3}}, conv({1, 3}, {2, 2}, {1, 2}, 1)},
+      {"conv3d",
+       {{2, 3, 7, 6, 5}, {20, 3, 3, 2, 4}, {20}},
+       conv({1, 1, 2}, {1, 0, 1}, {1, 2, 1}, 1)},
+      {"conv3d", {{2, 6, 5, 6, 6}, {34, 3, 5, 3, 3}}, conv({1, 1, 1}, {2, 1, 1}, {1, 1, 1}, 2)},
+      {"conv_transpose2d",
+       {{2, 6, 9, 7}, {6, 20, 3, 5}, {20}},
+       transposed({1, 1}, {0, 0}, {0, 0}, {1, 1}, 1)},
+      {"conv_transpose2d",
+       {{2, 6, 9, 10}, {6, 18, 5, 3}, {36}},
+       transposed({1, 1}, {3, 4}, {0, 0}, {1, 2}, 2)},
+      {"conv_transpose3d",
+       {{2, 5, 6, 5, 4}, {5, 20, 4, 3, 2}},
+       transposed({1, 1, 1}, {1, 0, 1}, {0, 0, 0}, {1, 1, 1}, 1)},
+  };
+  for (const Case& c : cases) {
+    const OperatorCall call = call_of(c);
+    const auto inputs = draw_inputs(c);
+    const auto winograd = plan_winograd(describe_convolution(call), device_traits());
+    ASSERT_TRUE(winograd);
+    expect_close(run(call, winograd->plan, inputs), truth_of(call, inputs), 1e-5);
+  }
+}
+
+TEST_F(Windows, MinimalFilteringTakesWindowsItCanSplit) {
+  for (const Case& c : {
+           Case{"conv2d", {{2, 6, 11, 13}, {20, 6, 2, 3}}, conv({1, 1}, {0, 0}, {1, 1}, 1)},
+           Case{"conv2d", {{2, 6, 11, 13}, {20, 6, 6, 3}}, conv({1, 1}, {0, 0}, {1, 1}, 1)},
+           Case{"conv2d", {{2, 6, 11, 13}, {20, 6, 3, 3}}, conv({2, 1}, {0, 0}, {1, 1}, 1)},
+           Case{"conv2d", {{2, 6, 11, 13}, {20, 6, 3, 3}}, conv({1, 1}, {0, 0}, {2, 1}, 1)},
+           Case{"conv1d", {{2, 6, 31}, {20, 6, 3}}, conv({1}, {0}, {1}, 1)},
+           Case{"conv_transpose2d",
+                {{2, 6, 9, 7}, {6, 20, 3, 3}},
+                transposed({1, 2}, {0, 0}, {0, 0}, {1, 1}, 1)},
+       }) {
+    EXPECT_FALSE(plan_winograd(describe_convolution(call_of(c)), large_gpu()));
+  }
+}
+
+TEST_F(Windows, LargeConvolutionsOfSmallWindowsAreMinimallyFiltered) {
+  const auto shaders = [](const Case& c) {
+    return plan_call(call_of(c), large_gpu()).launches.back().shader;
+  };
+  EXPECT_EQ(
+      shaders({"conv2d", {{16, 128, 128, 128}, {128, 128, 3, 3}}, conv({1, 1}, {1, 1}, {1, 1}, 1)}),
+      "winograd_output.comp");
+  EXPECT_EQ(
+      shaders({"conv2d", {{16, 4, 128, 128}, {64, 4, 3, 1}}, conv({1, 1}, {1, 1}, {1, 1}, 1)}),
+      "conv_gemm.comp");
 }
 
 TEST_F(Windows, MaxPoolMatchesTheReference) {

@@ -1,0 +1,64 @@
+// From the products of each point to a convolution's output, with its bias:
+// [image][point][channel][tile][inner] to [image][channel][row][inner], OUTPUTS rows a tile. An
+// invocation takes one tile, WIDTH columns wide.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "tensor.glsl"
+
+layout(local_size_x = THREADS) in;
+layout(push_constant, std430) uniform Push {
+  uint64_t products;
+#if BIAS
+  uint64_t bias;
+#endif
+  uint64_t y;
+  uint inner;  // pieces of WIDTH elements in a row
+  uint tiles;
+  uint channels;
+  uint rows;
+  uint items;
+  uint groups;
+}
+p;
+
+#if WIDTH == 4
+#define PIECE vec4
+#define IN Vec4sIn
+#define OUT Vec4sOut
+#else
+#define PIECE float
+#define IN FloatsIn
+#define OUT FloatsOut
+#endif
+
+void main() {
+  const uint group = group_index();
+  const uint item = group * THREADS + gl_LocalInvocationID.x;
+  if (group >= p.groups || item >= p.items) return;
+  const uint piece = item % p.inner, tile = item / p.inner % p.tiles;
+  const uint plane = item / p.inner / p.tiles;  // (image, channel)
+  const uint image = plane / p.channels, channel = plane % p.channels;
+  const uint volume = p.tiles * p.inner;  // pieces of a channel
+  const uint64_t from =
+      (uint64_t(image) * 6 * p.channels + channel) * volume + tile * p.inner + piece;
+  const uint64_t step = uint64_t(p.channels) * volume * WIDTH * 4;  // bytes
+  const uint64_t base = advance(p.products, from * WIDTH);
+  PIECE m[6];
+  [[unroll]] for (int i = 0; i < 6; ++i) m[i] = IN(base + step * i).at[0];
+
+  // Powers of the points: even ones add the opposite points, odd ones subtract them.
+  const PIECE even1 = m[1] + m[2], odd1 = m[1] - m[2];
+  const PIECE even2 = m[3] + m[4], odd2 = m[3] - m[4];
+  PIECE result[4] = PIECE[4](m[0] + even1 + even2, odd1 + 2.0 * odd2, even1 + 4.0 * even2,
+                             odd1 + 8.0 * odd2);
+  result[OUTPUTS - 1] += m[5];
+  PIECE bias = PIECE(0.0);
+#if BIAS
+  bias = PIECE(FloatsIn(p.bias).at[channel]);
+#endif
+  OUT y = OUT(advance(p.y, uint64_t(plane) * p.rows * p.inner * WIDTH));
+  [[unroll]] for (int i = 0; i < OUTPUTS; ++i) {
+    const uint row = tile * OUTPUTS + i;
+    if (row < p.rows) y.at[row * p.inner + piece] = result[i] + bias;
+  }
+}
