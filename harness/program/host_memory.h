@@ -8,4 +8,9 @@ namespace kbench::program {
 /// Bytes that can be had without swapping; 0 when the system does not say.
 int64_t available_host_bytes();
 
+/// The most memory this process has held at once since the last call of forget_peak(), or since its
+/// start where the system cannot forget; 0 when the system does not say.
+int64_t peak_host_bytes();
+void forget_peak();
+
 }  // namespace kbench::program

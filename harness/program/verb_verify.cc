@@ -36,6 +36,7 @@ struct Verified {
   bool passed = false;
   double worst = 0;
   double seconds = 0;
+  int64_t peak_bytes = 0;  ///< of this process's memory
   std::string message;
 };
 
@@ -85,6 +86,7 @@ class Backend {
 Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) {
   Verified result;
   result.record = &record;
+  forget_peak();
   const auto start = std::chrono::steady_clock::now();
   try {
     const auto graph = build_graph(task, record.variables);
@@ -100,6 +102,7 @@ Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) 
     result.message = e.what();
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.peak_bytes = peak_host_bytes();
   return result;
 }
 
@@ -127,6 +130,7 @@ void print_json(const VerifyOptions& options, const std::vector<Verified>& verif
                                  {"passed", v.passed},
                                  {"worst", v.worst},
                                  {"seconds", v.seconds},
+                                 {"peak_bytes", v.peak_bytes},
                                  {"message", v.message}});
   }
   std::printf("%s\n",
