@@ -8,7 +8,7 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kPackThreads = 128;
+constexpr int64_t kPackThreads = 128, kFillThreads = 256;
 /// Rows of a packed weight are whole slices of every tile.
 constexpr int64_t kPackedQuantum = 16;
 
@@ -18,6 +18,21 @@ Extents extents(std::vector<int64_t> values, size_t dims, int64_t missing) {
   result.fill(missing);
   std::copy(values.begin(), values.end(), result.end() - static_cast<int64_t>(dims));
   return result;
+}
+
+Launch fill_launch(const Convolution& conv, const DeviceTraits& traits) {
+  const int64_t width = conv.plane() % 4 == 0 ? 4 : 1;
+  const int64_t pieces = conv.images * conv.out_channels() * conv.plane() / width;
+  const int64_t groups = ceil_div(pieces, kFillThreads);
+  std::vector<Operand> addresses;
+  if (conv.bias) addresses.push_back(*conv.bias);
+  addresses.push_back(conv.y);
+  Launch fill =
+      make_launch("conv_fill.comp",
+                  {{"THREADS", kFillThreads}, {"WIDTH", width}, {"BIAS", conv.bias.has_value()}},
+                  addresses, groups, traits);
+  fill.add(conv.plane() / width).add(conv.out_channels()).add(pieces).add(groups);
+  return fill;
 }
 
 }  // namespace
@@ -37,6 +52,15 @@ int64_t Convolution::window() const {
     positions *= ceil_div(kernel[d], stride[d] / std::gcd(stride[d], dilation[d]));
   }
   return positions;
+}
+
+bool Convolution::has_empty_phases() const {
+  if (!transposed) return false;
+  for (size_t d = 0; d < 3; ++d) {
+    // The taps' residues modulo the stride repeat after stride / gcd(stride, dilation).
+    if (std::min(kernel[d], stride[d] / std::gcd(stride[d], dilation[d])) < stride[d]) return true;
+  }
+  return false;
 }
 
 int64_t Convolution::taps() const {
@@ -155,9 +179,13 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
   Convolution conv = whole;
   const Tile& tile = choice.tile;
   const int64_t elements = conv.images * conv.out_channels() * conv.plane();
+  // Written once in order, rather than an element here and there.
+  const bool filled = choice.splits == 1 && conv.has_empty_phases();
+  if (filled) plan.launches.push_back(fill_launch(conv, traits));
   if (conv.transposed) {
     conv.weight = reserve(packed_bytes(conv));
     plan.launches.push_back(pack_launch(whole, conv.weight, traits));
+    plan.launches.back().beside_last = filled;
   }
   if (choice.splits > 1) {
     conv.y = reserve(choice.splits * elements * 4);
@@ -169,6 +197,7 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
   Launch launch = start_convolution("conv_gemm.comp", conv, conv.weight, conv.y, groups, traits);
   launch.macros.emplace_back("A_QUADS", conv.taps() % 4 == 0 ? "1" : "0");
   launch.macros.emplace_back("C_QUADS", conv.plane() % 4 == 0 && conv.phases() == 1 ? "1" : "0");
+  launch.macros.emplace_back("FILLED", filled ? "1" : "0");
   const bool edges = conv.group_out_channels % tile.m != 0 || conv.taps() % tile.depth != 0;
   launch.macros.emplace_back("EDGES", edges ? "1" : "0");
   launch.macros.emplace_back("GATHERED", std::to_string(tile.depth * tile.n / tile.threads()));

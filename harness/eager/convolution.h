@@ -33,6 +33,8 @@ struct Convolution {
   /// Parts that are convolutions of stride 1, one for each output position modulo the stride of a
   /// transposed convolution.
   int64_t phases() const { return transposed ? product(stride) : 1; }
+  /// Whether some phases meet no tap: their output is the bias.
+  bool has_empty_phases() const;
   /// Output pixels of a phase, over all images.
   int64_t pixels() const;
   /// Window positions that an output pixel meets, at most.

@@ -22,6 +22,8 @@ constexpr int64_t kProcessors = 132;
 constexpr double kArithmetic = 45e12 / kProcessors;  // of one processor
 constexpr double kCopy = 3e12;
 constexpr double kLaunch = 4e-6;
+constexpr int64_t kMostSplits = 256;
+
 /// Seconds by the model.
 double estimate(const Tile& tile, int64_t m, int64_t n, int64_t k, int64_t batches,
                 int64_t splits) {
@@ -69,7 +71,8 @@ TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool ma
   for (const Tile& tile : kTiles) {
     // A software device runs sizes for which compiling a large tile costs more than it saves.
     if (!allowed(tile, traits) || (traits.software && tile.m != kSmallest.m)) continue;
-    for (int64_t splits = 1; splits <= (may_split ? 32 : 1) && (splits == 1 || k / splits >= 256);
+    for (int64_t splits = 1;
+         splits <= (may_split ? kMostSplits : 1) && (splits == 1 || k / splits >= 256);
          splits *= 2) {
       const double seconds = estimate(tile, m, n, k, batches, splits);
       if (least >= 0 && seconds >= least) continue;

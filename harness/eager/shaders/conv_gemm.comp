@@ -4,6 +4,7 @@
 //   A_QUADS  1 where taps % 4 == 0: rows of the weight start on 16-byte boundaries
 //   C_QUADS  1 where an output plane is a multiple of 4
 //   EDGES    0 where a group's output channels and its taps are multiples of the tile's extents
+//   FILLED      1 where output that no tap meets has been written before
 //   GATHERED  taps of a slice that an invocation reads: BK * BN / THREADS
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -127,6 +128,9 @@ void main() {
   rest /= kPhases;
   set_phase(p.geometry, phase);
   taps = p.group_channels * window_size();
+#if FILLED
+  if (taps == 0) return;
+#endif
 #else
   const uint phase = 0;
   taps = p.taps;
