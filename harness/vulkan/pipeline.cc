@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <map>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -24,6 +25,7 @@ struct KeyHash {
     for (const auto& [id, value] : key.specialization) mix(uint64_t{id} << 32 | value);
     mix(key.bindings);
     mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
+    mix(key.optimize);
     return hash;
   }
 };
@@ -92,12 +94,17 @@ std::string source_name(const EmbeddedKey& key) {
   return name;
 }
 
+std::string whole_name(const EmbeddedKey& key) {
+  return source_name(key) + "\n" + std::to_string(key.push_bytes) + " " +
+         std::to_string(key.subgroup_size);
+}
+
 }  // namespace
 
 struct PipelineCache::State {
   Device& device;
   std::unordered_map<PipelineKey, std::unique_ptr<Pipeline>, KeyHash> pipelines;
-  std::map<std::string, Spirv> compiled;               ///< built-in shaders by file and macros
+  std::map<std::string, Spirv> compiled;               ///< built-in shaders, not yet optimized
   std::map<std::string, const Pipeline*> by_embedded;  ///< by the whole EmbeddedKey
 
   explicit State(Device& device_in) : device(device_in) {}
@@ -148,15 +155,17 @@ void PipelineCache::State::make_layouts(const PipelineKey& key, Pipeline& pipeli
 }
 
 void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipeline) {
-  const SpirvFacts facts = inspect_spirv(key.spirv, key.specialization);
+  const Spirv optimized = key.optimize ? optimize_spirv(key.spirv) : Spirv{};
+  const Spirv& spirv = key.optimize ? optimized : key.spirv;
+  const SpirvFacts facts = inspect_spirv(spirv, key.specialization);
   require_limits(key, facts, device);
   const bool request_subgroup_size = must_request_subgroup_size(key, facts, device);
   make_layouts(key, pipeline);
 
   VkShaderModuleCreateInfo module_info{};
   module_info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-  module_info.codeSize = key.spirv.size() * sizeof(uint32_t);
-  module_info.pCode = key.spirv.data();
+  module_info.codeSize = spirv.size() * sizeof(uint32_t);
+  module_info.pCode = spirv.data();
   VkShaderModule module = VK_NULL_HANDLE;
   KBENCH_VK(vkCreateShaderModule(device.handle(), &module_info, nullptr, &module));
 
@@ -224,7 +233,10 @@ const Pipeline& PipelineCache::get(const PipelineKey& key) {
 
 void PipelineCache::prepare(std::vector<PipelineKey> keys,
                             const std::vector<EmbeddedKey>& embedded) {
-  for (const EmbeddedKey& key : embedded) keys.push_back(state_->compile_embedded(key));
+  std::set<std::string> names;  // a network launches one kernel many times
+  for (const EmbeddedKey& key : embedded) {
+    if (names.insert(whole_name(key)).second) keys.push_back(state_->compile_embedded(key));
+  }
   std::vector<const PipelineKey*> missing;
   for (const PipelineKey& key : keys) {
     const bool listed = std::any_of(missing.begin(), missing.end(),
@@ -264,6 +276,7 @@ PipelineKey PipelineCache::State::compile_embedded(const EmbeddedKey& key) {
     source.file = key.file;
     source.macros = key.macros;
     source.include = embedded_include;
+    source.optimize = false;  // make() does that, on any thread
     CompileOutcome outcome = device.compiler().compile(source);
     if (!outcome.ok()) {
       const Diagnostic& first = outcome.diagnostics.front();
@@ -272,13 +285,14 @@ PipelineKey PipelineCache::State::compile_embedded(const EmbeddedKey& key) {
     }
     known = compiled.emplace(std::move(name), std::move(outcome.spirv)).first;
   }
-  return {.spirv = known->second, .push_bytes = key.push_bytes, .subgroup_size = key.subgroup_size};
+  return {.spirv = known->second,
+          .push_bytes = key.push_bytes,
+          .subgroup_size = key.subgroup_size,
+          .optimize = true};
 }
 
 const Pipeline& PipelineCache::get_embedded(const EmbeddedKey& key) {
-  const std::string name = source_name(key) + "\n" + std::to_string(key.push_bytes) + " " +
-                           std::to_string(key.subgroup_size);
-  const Pipeline*& pipeline = state_->by_embedded[name];
+  const Pipeline*& pipeline = state_->by_embedded[whole_name(key)];
   if (pipeline == nullptr) pipeline = &get(state_->compile_embedded(key));
   return *pipeline;
 }

@@ -23,6 +23,7 @@ struct PipelineKey {
   uint32_t bindings = 0;  ///< storage buffers 0 .. bindings-1 of set 0
   uint32_t push_bytes = 0;
   uint32_t subgroup_size = 0;  ///< 0: the driver's choice
+  bool optimize = false;       ///< run optimize_spirv() before the driver sees it
   bool operator==(const PipelineKey&) const = default;
 };
 

@@ -1,6 +1,7 @@
-// validate_spirv: SPIRV-Tools' word on a module before a driver sees it.
+// What SPIRV-Tools does: its word on a module before a driver sees it, and its optimizer.
 #include <algorithm>
 #include <spirv-tools/libspirv.hpp>
+#include <spirv-tools/optimizer.hpp>
 
 #include "harness/vulkan/capabilities.h"
 #include "harness/vulkan/compiler.h"
@@ -32,6 +33,24 @@ std::string validate_spirv(const Spirv& spirv) {
   options.SetWorkgroupScalarBlockLayout(true);
   if (tools.Validate(spirv.data(), spirv.size(), options)) return "";
   return messages.empty() ? "not valid SPIR-V" : messages;
+}
+
+Spirv optimize_spirv(const Spirv& spirv) {
+  spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_2);
+  std::string message;
+  optimizer.SetMessageConsumer(
+      [&message](spv_message_level_t level, const char*, const spv_position_t&, const char* text) {
+        if (level <= SPV_MSG_ERROR && message.empty()) message = text;
+      });
+  optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
+  optimizer.RegisterPerformancePasses();
+  spvtools::OptimizerOptions options;
+  options.set_run_validator(false);
+  Spirv optimized;
+  if (!optimizer.Run(spirv.data(), spirv.size(), &optimized, options)) {
+    throw Error(ErrorCode::kCompile, "SPIRV-Tools cannot optimize the module: " + message);
+  }
+  return optimized;
 }
 
 }  // namespace kbench::vulkan

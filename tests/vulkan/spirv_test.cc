@@ -100,6 +100,32 @@ TEST(ValidateSpirv, TakesGoodModulesAndRejectsCorruptedOnes) {
   EXPECT_NE(validate_spirv(truncated), "");
 }
 
+TEST(OptimizeSpirv, GivesWhatShadercsOptimizerGives) {
+  const std::string text =
+      "layout(local_size_x = 64) in;\n"
+      "layout(set = 0, binding = 0) buffer A { float a[]; };\n"
+      "float twice(float x) { return x + x; }\n"
+      "void main() {\n"
+      "  float sum = 0.0;\n"
+      "  for (int i = 0; i < 4; ++i) sum += twice(a[gl_GlobalInvocationID.x + i]);\n"
+      "  a[gl_GlobalInvocationID.x] = sum;\n"
+      "}\n";
+  const Spirv plain = compile(text, false);
+  const Spirv optimized = optimize_spirv(plain);
+  EXPECT_LT(optimized.size(), plain.size());  // twice() is gone
+  EXPECT_EQ(optimized, compile(text, true));
+}
+
+TEST(OptimizeSpirv, RefusesWhatIsNotSpirv) {
+  try {
+    optimize_spirv({1, 2, 3, 4, 5});
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCompile);
+    EXPECT_THAT(error.what(), HasSubstr("cannot optimize the module"));
+  }
+}
+
 TEST(MissingCapability, FollowsThePlan) {
   DevicePlan plan;
   DeviceSnapshot snapshot;
