@@ -11,6 +11,7 @@
 #include "harness/program/progress.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
+#include "harness/trial/device_draw.h"
 #include "harness/trial/trial.h"
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
@@ -55,14 +56,19 @@ class Backend {
 
   Precision precision() const { return precision_; }
 
-  std::vector<Tensor> run(const Graph& graph, NamedTensors tensors) {
-    if (device_) return trial::run_eager(*device_, graph, tensors);
-    return run_reference(graph, std::move(tensors), {.precision = precision_});
+  std::vector<Tensor> run(const Graph& graph, const GoldenRecord& record) {
+    if (!device_) {
+      return run_reference(graph, draw_golden(record, graph), {.precision = precision_});
+    }
+    check_golden_tensors(record, graph);
+    return trial::run_eager(*device_, graph,
+                            [&](const Graph::ValueInfo& value, vulkan::Commands& commands,
+                                const vulkan::Region& to) { place(record, value, commands, to); });
   }
 
   /// Throws where the host has no room for the task; asked before anything is drawn.
   void check_memory(const Graph& graph) const {
-    const int64_t needed = reference_peak_bytes(graph, precision_);
+    const int64_t needed = host_bytes(graph);
     const int64_t available = available_host_bytes();
     if (available > 0 && needed > available) {
       throw Error(ErrorCode::kOutOfMemory, "needs " + format_bytes(double(needed)) +
@@ -79,6 +85,31 @@ class Backend {
   }
 
  private:
+  /// A GPU holds all but the outputs that are compared, and what only the host can draw.
+  int64_t host_bytes(const Graph& graph) const {
+    if (!device_ || device_->snapshot().software()) return reference_peak_bytes(graph, precision_);
+    int64_t outputs = 0, largest = 0;
+    for (const int id : graph.outputs()) {
+      outputs += graph.values()[static_cast<size_t>(id)].type.bytes();
+    }
+    for (const Graph::ValueInfo& value : graph.values()) {
+      if (value.kind == Graph::Kind::intermediate) continue;
+      largest = std::max(largest, value.type.bytes());
+    }
+    return outputs + largest;
+  }
+
+  /// Draws a tensor on the device where it can, else here.
+  void place(const GoldenRecord& record, const Graph::ValueInfo& value, vulkan::Commands& commands,
+             const vulkan::Region& to) {
+    if (const auto draw = golden_draw(record, value)) {
+      trial::draw_tensor(*device_, commands, draw->distribution, draw->key, value.type, to);
+    } else {
+      const Tensor tensor = draw_golden(record, value);
+      device_->upload(*to.buffer, to.offset, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
+    }
+  }
+
   Precision precision_;
   std::unique_ptr<vulkan::Device> device_;
 };
@@ -91,7 +122,7 @@ Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) 
   try {
     const auto graph = build_graph(task, record.variables);
     backend.check_memory(*graph);
-    const std::vector<Tensor> outputs = backend.run(*graph, draw_golden(record, *graph));
+    const std::vector<Tensor> outputs = backend.run(*graph, record);
     backend.check_validation();
     const GoldenCheck check = check_golden(record, outputs, backend.precision());
     result.passed = check.passed;

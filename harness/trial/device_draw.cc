@@ -102,4 +102,14 @@ void upload_draw(vulkan::Device& device, const Distribution& distribution, const
   device.upload(*to.buffer, to.offset, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
 }
 
+void draw_tensor(vulkan::Device& device, vulkan::Commands& commands,
+                 const Distribution& distribution, const DrawKey& key, const TensorType& type,
+                 const vulkan::Region& to) {
+  if (draws_on_device(device.plan(), distribution, type)) {
+    record_draw(device, commands, distribution, key, type, to);
+  } else {
+    upload_draw(device, distribution, key, type, to);
+  }
+}
+
 }  // namespace kbench::trial

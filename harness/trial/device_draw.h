@@ -17,5 +17,10 @@ void record_draw(vulkan::Device& device, vulkan::Commands& commands,
 /// Draws on the host and copies; waits.
 void upload_draw(vulkan::Device& device, const Distribution& distribution, const DrawKey& key,
                  const TensorType& type, const vulkan::Region& to);
+/// One or the other: recorded where the device can draw it, else drawn on the host and uploaded at
+/// once.
+void draw_tensor(vulkan::Device& device, vulkan::Commands& commands,
+                 const Distribution& distribution, const DrawKey& key, const TensorType& type,
+                 const vulkan::Region& to);
 
 }  // namespace kbench::trial

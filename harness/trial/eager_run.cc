@@ -15,6 +15,10 @@ namespace {
 
 constexpr double kRunSeconds = 120;
 
+void upload(vulkan::Device& device, const Tensor& tensor, const vulkan::Region& to) {
+  device.upload(*to.buffer, to.offset, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
+}
+
 const Tensor& find(const std::map<std::string, Tensor>& tensors, const Graph::ValueInfo& value) {
   const auto found = tensors.find(value.name);
   if (found == tensors.end()) {
@@ -31,29 +35,33 @@ const Tensor& find(const std::map<std::string, Tensor>& tensors, const Graph::Va
 }  // namespace
 
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
-                              const std::map<std::string, Tensor>& tensors) {
+                              const PlaceTensor& place) {
   const eager::EagerGraph baseline(device, graph);
   std::vector<vulkan::Buffer> buffers(graph.values().size());
   std::vector<vulkan::Region> regions(graph.values().size());
-  const auto place = [&](size_t id) {
+  const auto make_room = [&](size_t id) {
     const auto bytes = static_cast<uint64_t>(graph.values()[id].type.bytes());
     buffers[id] = device.allocate(std::max<uint64_t>((bytes + 15) / 16 * 16, 16));
     regions[id] = {&buffers[id], 0, bytes};
   };
+  vulkan::Commands commands(device);
+  commands.begin();
   for (size_t id = 0; id < graph.values().size(); ++id) {
     const Graph::ValueInfo& value = graph.values()[id];
     if (value.kind == Graph::Kind::intermediate) continue;
-    const Tensor& tensor = value.kind == Graph::Kind::constant ? value.data : find(tensors, value);
-    place(id);
-    device.upload(buffers[id], 0, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
+    make_room(id);
+    if (value.kind == Graph::Kind::constant) {
+      upload(device, value.data, regions[id]);
+    } else {
+      place(value, commands, regions[id]);
+    }
   }
   for (const int id : graph.outputs()) {
-    if (!buffers[static_cast<size_t>(id)]) place(static_cast<size_t>(id));
+    if (!buffers[static_cast<size_t>(id)]) make_room(static_cast<size_t>(id));
   }
   vulkan::Buffer arena;
   if (baseline.arena_bytes() > 0) arena = device.allocate(baseline.arena_bytes());
-  vulkan::Commands commands(device);
-  commands.begin();
+  commands.barrier();
   baseline.record(commands, regions,
                   arena ? vulkan::Region{&arena, 0, arena.size()} : vulkan::Region{});
   commands.submit_and_wait(kRunSeconds);
@@ -66,6 +74,14 @@ std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
     outputs.push_back(std::move(output));
   }
   return outputs;
+}
+
+std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
+                              const std::map<std::string, Tensor>& tensors) {
+  return run_eager(device, graph,
+                   [&](const Graph::ValueInfo& value, vulkan::Commands&, const vulkan::Region& to) {
+                     upload(device, find(tensors, value), to);
+                   });
 }
 
 std::string baseline_fault(vulkan::Device& device, const Task& task, const Graph& graph,

@@ -32,12 +32,8 @@ constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
 void draw_given(const Stage& stage, vulkan::Commands& commands, int value) {
   const Graph::ValueInfo& info = value_of(stage.graph, value);
   const DrawKey key{stage.secret.next(), stage.task.draw_word(), info.name};
-  const vulkan::Region to = stage.memory.given(value).tensor();
-  if (draws_on_device(stage.device.plan(), info.distribution, info.type)) {
-    record_draw(stage.device, commands, info.distribution, key, info.type, to);
-  } else {
-    upload_draw(stage.device, info.distribution, key, info.type, to);
-  }
+  draw_tensor(stage.device, commands, info.distribution, key, info.type,
+              stage.memory.given(value).tensor());
 }
 
 void fill_temporaries(const Stage& stage, vulkan::Commands& commands, bool of_setup, float scale) {

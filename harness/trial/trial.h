@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "harness/vulkan/buffer.h"
+#include "harness/vulkan/commands.h"
 #include "harness/vulkan/device.h"
 #include "kbench/candidate.h"
 #include "kbench/evaluate.h"
@@ -31,8 +34,12 @@ void run_trial(vulkan::Device& device, const Task& task, const Graph& graph,
 Verdict check_candidate(vulkan::Device& device, const Graph& graph,
                         const ResolvedCandidate& candidate, Result& result);
 
-/// Runs the eager baseline once on the given tensors and reads the outputs back (verify
-/// --backend vulkan).
+/// Runs the eager baseline once on tensors that `place` writes to the device or records the writing
+/// of, each input and parameter in turn, and reads the outputs back (verify --backend vulkan).
+using PlaceTensor =
+    std::function<void(const Graph::ValueInfo&, vulkan::Commands&, const vulkan::Region&)>;
+std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph, const PlaceTensor& place);
+/// The same on tensors of the host.
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
                               const std::map<std::string, Tensor>& tensors);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 #include <type_traits>
 
 #include "kbench/error.h"
@@ -32,17 +33,18 @@ const GoldenTensor* find_tensor(const GoldenRecord& record, const std::string& n
               "golden record of " + to_string(record.task) + " does not fit the graph: " + why);
 }
 
-/// The graph's tensor as a record must describe it.
-Tensor draw_one(const GoldenRecord& record, const Graph::ValueInfo& info) {
+/// Whether the record gives the graph's tensor as a number.
+bool is_scalar(const GoldenTensor& tensor, const Graph::ValueInfo& info) {
+  return tensor.kind == "scalar" && info.kind == Graph::Kind::input && info.type.elements() == 1;
+}
+
+/// The record's entry for a graph's tensor, which it must describe.
+const GoldenTensor& entry_of(const GoldenRecord& record, const Graph::ValueInfo& info) {
   const bool is_input = info.kind == Graph::Kind::input;
   const std::string what = (is_input ? "input '" : "parameter '") + info.name + "'";
   const GoldenTensor* tensor = find_tensor(record, info.name);
   if (tensor == nullptr) throw_mismatch(record, "the record has no " + what);
-  if (tensor->kind == "scalar" && is_input && info.type.elements() == 1) {
-    Tensor scalar(DType::f64, info.type.shape);
-    scalar.data<double>()[0] = tensor->value;
-    return scalar.converted(info.type.dtype);
-  }
+  if (is_scalar(*tensor, info)) return *tensor;
   if (tensor->kind != (is_input ? "input" : "param")) {
     throw_mismatch(record, what + " is of kind '" + tensor->kind + "' in the record");
   }
@@ -50,11 +52,11 @@ Tensor draw_one(const GoldenRecord& record, const Graph::ValueInfo& info) {
     throw_mismatch(record, what + " is " + to_string(info.type) + " in the graph and " +
                                to_string(tensor->type) + " in the record");
   }
-  const DrawKey key{record.seed, record.task.draw_word(), info.name};
-  if (info.type.dtype == DType::boolean) {
-    return draw(tensor->distribution, key, {DType::i64, info.type.shape}).converted(DType::boolean);
-  }
-  return draw(tensor->distribution, key, info.type);
+  return *tensor;
+}
+
+DrawKey key_of(const GoldenRecord& record, const Graph::ValueInfo& info) {
+  return {record.seed, record.task.draw_word(), info.name};
 }
 
 /// A scalar that is a variable of the graph must have the record's value.
@@ -174,22 +176,54 @@ void check_output(const GoldenRecord& record, size_t number_of_output, const Ten
 
 }  // namespace
 
-NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph) {
-  NamedTensors tensors;
+void check_golden_tensors(const GoldenRecord& record, const Graph& graph) {
+  std::set<std::string> known;
   for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
     for (const int id : graph.values_of(kind)) {
       const Graph::ValueInfo& info = graph.values()[static_cast<size_t>(id)];
-      tensors[info.name] = draw_one(record, info);
+      entry_of(record, info);
+      known.insert(info.name);
     }
   }
   for (const GoldenTensor& tensor : record.tensors) {
-    if (tensors.contains(tensor.name)) continue;
+    if (known.contains(tensor.name)) continue;
     if (tensor.kind != "scalar") {
       throw_mismatch(record, "the graph has no " +
                                  std::string(tensor.kind == "param" ? "parameter" : "input") +
                                  " '" + tensor.name + "'");
     }
     check_scalar(record, tensor, graph);
+  }
+}
+
+std::optional<GoldenDraw> golden_draw(const GoldenRecord& record, const Graph::ValueInfo& value) {
+  const GoldenTensor& tensor = entry_of(record, value);
+  if (is_scalar(tensor, value) || value.type.dtype == DType::boolean) return {};
+  return GoldenDraw{tensor.distribution, key_of(record, value)};
+}
+
+Tensor draw_golden(const GoldenRecord& record, const Graph::ValueInfo& value) {
+  const GoldenTensor& tensor = entry_of(record, value);
+  if (is_scalar(tensor, value)) {
+    Tensor scalar(DType::f64, value.type.shape);
+    scalar.data<double>()[0] = tensor.value;
+    return scalar.converted(value.type.dtype);
+  }
+  const DrawKey key = key_of(record, value);
+  if (value.type.dtype == DType::boolean) {
+    return draw(tensor.distribution, key, {DType::i64, value.type.shape}).converted(DType::boolean);
+  }
+  return draw(tensor.distribution, key, value.type);
+}
+
+NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph) {
+  check_golden_tensors(record, graph);
+  NamedTensors tensors;
+  for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
+    for (const int id : graph.values_of(kind)) {
+      const Graph::ValueInfo& info = graph.values()[static_cast<size_t>(id)];
+      tensors[info.name] = draw_golden(record, info);
+    }
   }
   return tensors;
 }

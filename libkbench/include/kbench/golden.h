@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,23 @@ struct GoldenRecord {
   std::vector<GoldenOutput> outputs;
 };
 
+/// How a tensor is drawn.
+struct GoldenDraw {
+  Distribution distribution;
+  DrawKey key;
+};
+
 /// Reads a golden file (.json, or .json.zst). Throws kIo, or kParse naming record and field.
 std::vector<GoldenRecord> load_golden(const std::string& path);
 
-/// Draws the record's tensors as its distributions say. Throws kShape when the graph's inputs and
-/// parameters are not exactly the record's (name, shape, element type).
+/// Throws kShape when the graph's inputs and parameters are not exactly the record's (name, shape,
+/// element type), or a scalar of the record has another value in the graph.
+void check_golden_tensors(const GoldenRecord& record, const Graph& graph);
+/// Draws an input or parameter of the graph as the record says; the record must have it.
+Tensor draw_golden(const GoldenRecord& record, const Graph::ValueInfo& value);
+/// Its distribution and key, where drawing it takes no more than that: a device can do it then.
+std::optional<GoldenDraw> golden_draw(const GoldenRecord& record, const Graph::ValueInfo& value);
+/// Checks all, and draws them.
 NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph);
 
 /// What comparing computed outputs with a record found.
