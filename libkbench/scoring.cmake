@@ -1,5 +1,6 @@
 kbench_room(scoring
   SOURCES
+    src/baseline.cc
     src/compare.cc
     src/golden.cc
     src/golden_file.cc

@@ -35,14 +35,17 @@ void Progress::begin(const std::string& name) {
 }
 
 void Progress::finish(const std::string& name, const Result& result) {
+  std::string outcome(name_of(result.verdict));
+  if (result.correct()) {
+    outcome += "  " + format_speedup(result.speedup) + "  " + format_ms(result.candidate_ms);
+  }
+  finish(name, outcome);
+}
+
+void Progress::finish(const std::string& name, const std::string& outcome) {
   advance();
   if (terminal_) return;
-  std::string line = position(std::min(done_, total_), total_) + " " + name + "  " +
-                     std::string(name_of(result.verdict));
-  if (result.correct()) {
-    line += "  " + format_speedup(result.speedup) + "  " + format_ms(result.candidate_ms);
-  }
-  note(line);
+  note(position(std::min(done_, total_), total_) + " " + name + "  " + outcome);
 }
 
 void Progress::advance() {

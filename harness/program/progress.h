@@ -19,6 +19,8 @@ class Progress {
   void begin(const std::string& name);
   /// One more is done; outside a terminal, a line says with what result.
   void finish(const std::string& name, const Result& result);
+  /// The same with any outcome.
+  void finish(const std::string& name, const std::string& outcome);
   /// One more is done, with nothing to say about it.
   void advance();
   /// A line of its own, above the bar.

@@ -1,6 +1,7 @@
 // All of kbench's public interface.
 #pragma once
 
+#include "kbench/baseline.h"
 #include "kbench/candidate.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"

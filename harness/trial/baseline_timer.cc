@@ -1,0 +1,145 @@
+#include "harness/trial/baseline_timer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/eager/eager.h"
+#include "harness/trial/device_draw.h"
+#include "kbench/error.h"
+
+namespace kbench::trial {
+namespace {
+
+constexpr double kDrawSeconds = 300, kPassSeconds = 120;
+constexpr uint64_t kAlignment = 256;
+
+uint64_t buffer_bytes(const TensorType& type) {
+  const auto bytes = static_cast<uint64_t>(type.bytes());
+  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+}
+
+std::string gigabytes(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
+  return text;
+}
+
+/// By value id: whether a graph's value has a buffer of its own. The others lie in the arena.
+std::vector<bool> own_buffers(const Graph& graph) {
+  std::vector<bool> own;
+  for (const Graph::ValueInfo& value : graph.values()) {
+    own.push_back(value.kind != Graph::Kind::intermediate);
+  }
+  for (const int id : graph.outputs()) own[static_cast<size_t>(id)] = true;
+  return own;
+}
+
+/// Throws where the device has not enough memory for a graph.
+void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes) {
+  uint64_t needed = arena_bytes;
+  const std::vector<bool> own = own_buffers(graph);
+  for (size_t id = 0; id < own.size(); ++id) {
+    if (own[id]) needed += buffer_bytes(graph.values()[id].type);
+  }
+  const uint64_t available = device.available_bytes();
+  if (needed <= available) return;
+  throw Error(ErrorCode::kOutOfMemory, "needs " + gigabytes(needed) + " of device memory, " +
+                                           device.snapshot().name + " has " + gigabytes(available) +
+                                           " free");
+}
+
+/// A graph's memory: a buffer each input, parameter, constant and output, and the arena.
+class GraphMemory {
+ public:
+  GraphMemory(vulkan::Device& device, const Graph& graph, uint64_t arena_bytes)
+      : buffers_(graph.values().size()), regions_(graph.values().size()) {
+    const std::vector<bool> own = own_buffers(graph);
+    for (size_t id = 0; id < own.size(); ++id) {
+      if (!own[id]) continue;
+      const TensorType& type = graph.values()[id].type;
+      buffers_[id] = device.allocate(buffer_bytes(type));
+      regions_[id] = {&buffers_[id], 0, static_cast<uint64_t>(type.bytes())};
+    }
+    if (arena_bytes > 0) arena_ = device.allocate(arena_bytes);
+  }
+
+  const std::vector<vulkan::Region>& values() const { return regions_; }
+  vulkan::Region arena() const {
+    return arena_ ? vulkan::Region{&arena_, 0, arena_.size()} : vulkan::Region{};
+  }
+
+ private:
+  std::vector<vulkan::Buffer> buffers_;  ///< by value id; empty for intermediates
+  std::vector<vulkan::Region> regions_;
+  vulkan::Buffer arena_;
+};
+
+}  // namespace
+
+BaselineTimer::BaselineTimer(vulkan::Device& device)
+    : device_(device),
+      kernels_(device),
+      secret_(std::nullopt),
+      flush_(device.allocate(device.plan().flush_bytes)),
+      commands_(device, 3) {}
+
+void BaselineTimer::prepare(std::span<const Graph* const> graphs) {
+  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
+  std::vector<vulkan::EmbeddedKey> keys;
+  for (const Graph* graph : graphs) {
+    try {
+      require_memory(device_, *graph, eager::EagerGraph::arena_bytes(*graph, traits));
+      const auto more = eager::EagerGraph::pipelines(*graph, traits);
+      keys.insert(keys.end(), more.begin(), more.end());
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  device_.pipelines().prepare({}, keys);
+}
+
+PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPlan& plan,
+                              int& launches) {
+  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
+  require_memory(device_, graph, eager::EagerGraph::arena_bytes(graph, traits));
+  const eager::EagerGraph baseline(device_, graph);
+  launches = static_cast<int>(baseline.launches());
+  const GraphMemory memory(device_, graph, baseline.arena_bytes());
+
+  commands_.begin();
+  for (size_t id = 0; id < graph.values().size(); ++id) {
+    const Graph::ValueInfo& value = graph.values()[id];
+    const vulkan::Region& to = memory.values()[id];
+    if (value.kind == Graph::Kind::constant) {
+      device_.upload(*to.buffer, 0, {value.data.raw(), static_cast<size_t>(value.data.bytes())});
+    } else if (value.kind != Graph::Kind::intermediate) {
+      const DrawKey key{secret_.next(), task.id.draw_word(), value.name};
+      draw_tensor(device_, commands_, value.distribution, key, value.type, to);
+    }
+  }
+  commands_.submit_and_wait(kDrawSeconds);
+
+  std::vector<double> milliseconds;
+  double spent_ns = 0;
+  const int least = std::min(plan.least, plan.most);
+  for (int pass = -plan.warm_up; pass < plan.most; ++pass) {
+    if (pass >= least && spent_ns * 1e-9 >= plan.max_seconds) break;
+    commands_.begin();
+    commands_.timestamp(0);
+    kernels_.flush(commands_, {&flush_, 0, flush_.size()}, secret_.next());
+    commands_.barrier();
+    commands_.timestamp(1);
+    baseline.record(commands_, memory.values(), memory.arena());
+    commands_.timestamp(2);
+    commands_.submit_and_wait(kPassSeconds);
+    if (pass < 0) continue;
+    milliseconds.push_back(commands_.elapsed_ns(1, 2) * 1e-6);
+    spent_ns += commands_.elapsed_ns(0, 2);
+  }
+  return summarize_passes(milliseconds);
+}
+
+}  // namespace kbench::trial
