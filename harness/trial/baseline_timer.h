@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "harness/trial/clock_watch.h"
 #include "harness/trial/kernels.h"
 #include "harness/trial/secret.h"
 #include "harness/vulkan/commands.h"
@@ -17,8 +18,8 @@ namespace kbench::trial {
 
 /// How many passes are taken.
 struct PassPlan {
-  int warm_up = 2;
-  int least = 3;  ///< taken whatever they cost
+  int warm_up = 2;  ///< at least; more while the device's clock is rising
+  int least = 3;    ///< taken whatever they cost
   int most = 10;
   double max_seconds = 1;  ///< of device time
 };
@@ -41,6 +42,7 @@ class BaselineTimer {
   Kernels kernels_;
   SecretStream secret_;
   vulkan::Buffer flush_;
+  ClockWatch clock_;
   vulkan::Commands commands_;
 };
 
