@@ -235,6 +235,10 @@ TEST_F(Windows, PoolsOfEveryRankMatchTheReference) {
       {"avg_pool2d", {{2, 3, 13, 17}}, mean({3, 4}, {2, 1}, {1, 2})},
       {"avg_pool2d", {{2, 3, 33, 35}}, mean({11, 11}, {11, 11}, {0, 0})},
       {"avg_pool3d", {{2, 3, 7, 9, 11}}, mean({3, 2, 3}, {2, 2, 1}, {1, 1, 0})},
+      // What hangs over the end of the padding is not counted.
+      {"avg_pool1d", {{2, 3, 37}}, rounded_up(mean({5}, {3}, {1}))},
+      {"avg_pool2d", {{2, 3, 13, 17}}, rounded_up(mean({3, 4}, {2, 3}, {1, 2}))},
+      {"avg_pool3d", {{2, 3, 7, 9, 11}}, rounded_up(mean({3, 2, 4}, {3, 2, 3}, {1, 1, 0}))},
       {"adaptive_avg_pool2d", {{2, 3, 13, 17}}, {{"output", List{1, 1}}}},
       {"adaptive_avg_pool2d", {{2, 3, 12, 15}}, {{"output", List{4, 5}}}},
       {"adaptive_avg_pool2d", {{2, 3, 13, 5}}, {{"output", List{4, 7}}}},

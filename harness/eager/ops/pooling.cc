@@ -40,7 +40,6 @@ CallPlan pool_planes(const Planar& pool, const DeviceTraits& traits) {
                               {input(0), output(0)}, groups, traits);
   launch.add(x[2]).add(x[3]).add(out[2]).add(out[3]).add(padding[0]).add(padding[1]);
   launch.add(rows.blocks).add(items).add(groups);
-  launch.add_real(1.0 / static_cast<double>(kernel[0] * kernel[1]));
   return {{launch}, {}};
 }
 
@@ -96,7 +95,7 @@ CallPlan volumes(const OperatorCall& call, bool average, const DeviceTraits& tra
   for (const char* name : {"stride", "padding", "dilation"}) {
     for (const int64_t value : per_dimension(call, name, 3)) launch.add(value);
   }
-  launch.add(items).add(groups).add_real(1.0 / static_cast<double>(window));
+  launch.add(items).add(groups);
   return {{launch}, {}};
 }
 

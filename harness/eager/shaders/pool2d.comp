@@ -16,7 +16,6 @@ layout(push_constant, std430) uniform Push {
   uint row_blocks;  // of ROWS output rows
   uint items;       // invocations with work
   uint groups;
-  float scale;  // of a window's sum
 }
 p;
 
@@ -32,11 +31,14 @@ const int kSpan = (ROWS - 1) * STRIDE_H + (KERNEL_H - 1) * DILATION_H + 1;
 #if AVERAGE
 const float kFirst = 0.0;
 float join(float sum, float v) { return sum + v; }
-float result(float sum) { return sum * p.scale; }
+// Padding counts; what of a last window hangs over the padding's end does not.
+float result(float sum, int x0, int y0) {
+  return sum / float(min(KERNEL_H, p.height + p.pad_h - y0) * min(KERNEL_W, p.width + p.pad_w - x0));
+}
 #else
 #define kFirst (-INFINITY)
 float join(float best, float v) { return v > best || is_nan(v) ? v : best; }
-float result(float best) { return best; }
+float result(float best, int x0, int y0) { return best; }
 #endif
 
 void main() {
@@ -71,7 +73,7 @@ void main() {
   }
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
     if (first_row + r < p.out_height) {
-      y.at[(first_row + r) * p.out_width + int(column)] = result(best[r]);
+      y.at[(first_row + r) * p.out_width + int(column)] = result(best[r], x0, y0 + r * STRIDE_H);
     }
   }
 }

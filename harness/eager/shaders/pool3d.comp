@@ -16,7 +16,6 @@ layout(push_constant, std430) uniform Push {
   int dilation[3];
   uint items;  // invocations with work
   uint groups;
-  float scale;  // of a window's sum
 }
 p;
 
@@ -29,11 +28,15 @@ p;
 #if AVERAGE
 const float kFirst = 0.0;
 float join(float sum, float v) { return sum + v; }
-float result(float sum) { return sum * p.scale; }
+// Padding counts; what of a last window hangs over the padding's end does not.
+int counted(int d, int kernel, int first) { return min(kernel, p.extent[d] + p.padding[d] - first); }
+float result(float sum, int x0, int y0, int z0) {
+  return sum / float(counted(0, KERNEL_D, z0) * counted(1, KERNEL_H, y0) * counted(2, KERNEL_W, x0));
+}
 #else
 #define kFirst (-INFINITY)
 float join(float best, float v) { return v > best || is_nan(v) ? v : best; }
-float result(float best) { return best; }
+float result(float best, int x0, int y0, int z0) { return best; }
 #endif
 
 void main() {
@@ -63,5 +66,5 @@ void main() {
       }
     }
   }
-  FloatsOut(p.y).at[item] = result(acc);
+  FloatsOut(p.y).at[item] = result(acc, x0, y0, z0);
 }
