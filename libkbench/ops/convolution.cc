@@ -1,7 +1,6 @@
 // Convolutions and transposed convolutions in 1, 2 and 3 dimensions.
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <limits>
 
 #include "kbench/ops.h"
 #include "libkbench/ops/windows.h"
@@ -35,7 +34,7 @@ std::vector<TensorType> conv_type(const OperatorCall& call) {
   require_ranks(call, dims);
   const Shape& x = call.inputs[0].shape;
   const Shape& w = call.inputs[1].shape;
-  require_conv(call, w[1] * call.attributes.integer("groups"), w[0]);
+  require_conv(call, multiply_add(w[1], call.attributes.integer("groups"), 0), w[0]);
   const Window window{.kernel = {w.begin() + 2, w.end()},
                       .stride = per_dimension(call.attributes.list("stride"), dims),
                       .padding = per_dimension(call.attributes.list("padding"), dims),
@@ -50,7 +49,7 @@ std::vector<TensorType> conv_transpose_type(const OperatorCall& call) {
   require_ranks(call, dims);
   const Shape& x = call.inputs[0].shape;
   const Shape& w = call.inputs[1].shape;
-  const int64_t out_channels = w[1] * call.attributes.integer("groups");
+  const int64_t out_channels = multiply_add(w[1], call.attributes.integer("groups"), 0);
   require_conv(call, w[0], out_channels);
   const auto stride = per_dimension(call.attributes.list("stride"), dims);
   const auto padding = per_dimension(call.attributes.list("padding"), dims);
@@ -62,8 +61,9 @@ std::vector<TensorType> conv_transpose_type(const OperatorCall& call) {
                   "stride and dilation must be positive, padding not negative");
     require_shape(extra[i] < std::max(stride[i], dilation[i]),
                   "output_padding must be smaller than stride or dilation");
-    out.push_back((x[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (w[2 + i] - 1) + 1 +
-                  extra[i]);
+    const int64_t scattered =
+        multiply_add(x[2 + i] - 1, stride[i], multiply_add(dilation[i], w[2 + i] - 1, 1));
+    out.push_back(multiply_add(-2, padding[i], multiply_add(1, extra[i], scattered)));
     require_shape(out.back() > 0, "padding leaves nothing of the output");
   }
   return {{DType::f32, out}};
@@ -88,9 +88,12 @@ Operator conv() {
   const std::vector<int64_t> ones(dims, 1), zeros(dims, 0);
   return {.name = with_dimensions("conv", dims),
           .formula =
-              "y[n, o, i] = bias[o] + sum over c, u of weight[o, c, u] * "
-              "x[n, c, i * stride + u * dilation - padding] in each spatial dimension, zero "
-              "outside; within each of `groups` channel groups",
+              "y[n, o, i] = bias[o] + sum over taps u and c < C / groups of weight[o, c, u] * "
+              "x[n, g * C / groups + c, i * stride + u * dilation - padding]; i, u and the options "
+              "have a number a spatial dimension; x [N, C, ...] is zero outside; g = floor(o * "
+              "groups / O) is the group of output channel o of O; a call may have no bias",
+          .follows = "torch.nn.functional." + with_dimensions("conv", dims) +
+                     "(x, weight, bias, stride, padding, dilation, groups)",
           .min_inputs = 2,
           .max_inputs = 3,
           .attributes = {{"stride", ones},
@@ -106,9 +109,14 @@ Operator conv_transpose() {
   const std::vector<int64_t> ones(dims, 1), zeros(dims, 0);
   return {.name = with_dimensions("conv_transpose", dims),
           .formula =
-              "y[n, o, i * stride + u * dilation - padding] += weight[c, o, u] * x[n, c, i] "
-              "in each spatial dimension, from bias[o]; output_padding adds to the end; "
-              "within each of `groups` channel groups",
+              "y begins as bias[o] (0 without one) and every x[n, c, i] adds weight[c, o, u] * "
+              "x[n, c, i] to y[n, g * O / groups + o, i * stride + u * dilation - padding] for "
+              "every tap u and o < O / groups; i, u and the options have a number a spatial "
+              "dimension; places outside y are dropped; g = floor(c * groups / C) is the group of "
+              "input channel c of C; y's extent is (in - 1) * stride - 2 * padding + dilation * "
+              "(kernel - 1) + 1 + output_padding",
+          .follows = "torch.nn.functional." + with_dimensions("conv_transpose", dims) +
+                     "(x, weight, bias, stride, padding, output_padding, groups, dilation)",
           .min_inputs = 2,
           .max_inputs = 3,
           .attributes = {{"stride", ones},
@@ -120,8 +128,19 @@ Operator conv_transpose() {
           .flops = conv_transpose_flops};
 }
 
-int64_t product(const std::vector<int64_t>& values) {
-  return std::accumulate(values.begin(), values.end(), int64_t{1}, std::multiplies<>());
+/// The largest int64 where the product is none.
+int64_t product(int64_t first, const std::vector<int64_t>& values) {
+  for (const int64_t value : values) {
+    if (__builtin_mul_overflow(first, value, &first)) return std::numeric_limits<int64_t>::max();
+  }
+  return first;
+}
+
+/// Asked before the weight has a shape: what is left of a division would be lost in it.
+void require_groups(const std::string& op, Value x, int64_t out_channels, int64_t groups) {
+  require_for(op, x, groups > 0 && dim_for(op, x, 1) % groups == 0 && out_channels % groups == 0,
+              "groups, " + std::to_string(groups) + ", must divide both channel counts, " +
+                  std::to_string(dim_for(op, x, 1)) + " and " + std::to_string(out_channels));
 }
 
 /// x, the module's "weight" [first, second, kernel...], and its "bias" where it has one.
@@ -135,12 +154,15 @@ std::vector<Value> with_parameters(Value x, const Module& module, Shape weight,
 }
 
 Value conv(size_t dims, Value x, const Module& module, const Conv& options) {
+  const std::string op = with_dimensions("conv", dims);
+  require_options(op, x, dims, {options.kernel, options.stride, options.padding, options.dilation});
+  require_groups(op, x, options.out_channels, options.groups);
   const auto kernel = per_dimension(options.kernel, dims);
-  const int64_t channels = x.dim(1) / std::max<int64_t>(options.groups, 1);
+  const int64_t channels = dim_for(op, x, 1) / options.groups;
   const auto inputs =
       with_parameters(x, module, {options.out_channels, channels}, kernel,
-                      channels * product(kernel), options.out_channels, options.bias);
-  return call_operator(with_dimensions("conv", dims), inputs,
+                      product(channels, kernel), options.out_channels, options.bias);
+  return call_operator(op, inputs,
                        {{"stride", per_dimension(options.stride, dims)},
                         {"padding", per_dimension(options.padding, dims)},
                         {"dilation", per_dimension(options.dilation, dims)},
@@ -148,16 +170,21 @@ Value conv(size_t dims, Value x, const Module& module, const Conv& options) {
 }
 
 Value conv_transpose(size_t dims, Value x, const Module& module, const ConvTranspose& options) {
+  const std::string op = with_dimensions("conv_transpose", dims);
+  require_options(
+      op, x, dims,
+      {options.kernel, options.stride, options.padding, options.output_padding, options.dilation});
+  require_groups(op, x, options.out_channels, options.groups);
   const auto kernel = per_dimension(options.kernel, dims);
   const auto stride = per_dimension(options.stride, dims);
-  const int64_t groups = std::max<int64_t>(options.groups, 1);
+  const int64_t channels = dim_for(op, x, 1), groups = options.groups;
   // An output element gathers only every stride-th tap.
   const int64_t fan_in =
-      x.dim(1) / groups * product(kernel) / std::max<int64_t>(product(stride), 1);
+      product(channels / groups, kernel) / std::max<int64_t>(product(1, stride), 1);
   const auto inputs =
-      with_parameters(x, module, {x.dim(1), options.out_channels / groups}, kernel,
+      with_parameters(x, module, {channels, options.out_channels / groups}, kernel,
                       std::max<int64_t>(fan_in, 1), options.out_channels, options.bias);
-  return call_operator(with_dimensions("conv_transpose", dims), inputs,
+  return call_operator(op, inputs,
                        {{"stride", per_dimension(options.stride, dims)},
                         {"padding", per_dimension(options.padding, dims)},
                         {"output_padding", per_dimension(options.output_padding, dims)},

@@ -40,29 +40,33 @@ std::vector<TensorType> mask_type(const OperatorCall& call) {
   return {call.inputs[0]};
 }
 
-Operator unary(std::string name, std::string formula) {
+Operator unary(std::string name, std::string formula, std::string follows) {
   return {.name = std::move(name),
           .formula = std::move(formula),
+          .follows = std::move(follows),
           .attributes = {},
           .infer = same_type,
           .flops = flops_per_output<1>};
 }
 
-Operator unary(std::string name, std::string formula, AttributeSpec attribute) {
-  Operator op = unary(std::move(name), std::move(formula));
+Operator unary(std::string name, std::string formula, std::string follows,
+               AttributeSpec attribute) {
+  Operator op = unary(std::move(name), std::move(formula), std::move(follows));
   op.attributes = {std::move(attribute)};
   return op;
 }
 
 Operator clamp_operator() {
-  Operator op = unary("clamp", "min(max(x, lo), hi); NaN stays NaN");
+  Operator op = unary("clamp", "min(max(x, lo), hi); NaN stays NaN", "torch.clamp(x, lo, hi)");
   op.attributes = {{"lo", 0.0, true}, {"hi", 0.0, true}};
   return op;
 }
 
-Operator binary(std::string name, std::string formula) {
+Operator binary(std::string name, std::string formula, std::string follows) {
   return {.name = std::move(name),
-          .formula = std::move(formula) + ", shapes broadcast as in NumPy",
+          .formula = std::move(formula) +
+                     "; shapes broadcast: aligned at the right, an extent of 1 repeats",
+          .follows = std::move(follows),
           .min_inputs = 2,
           .max_inputs = 2,
           .attributes = {},
@@ -75,43 +79,49 @@ Operator binary(std::string name, std::string formula) {
 const std::vector<Operator>& elementwise_operators() {
   static const AttributeSpec value{"value", 0.0, true};
   static const std::vector<Operator> operators = {
-      unary("relu", "max(x, 0); NaN stays NaN"),
-      unary("leaky_relu", "x if x > 0 else slope * x", {"slope", 0.01}),
-      unary("sigmoid", "1 / (1 + exp(-x))"),
-      unary("gelu", "x * (1 + erf(x / sqrt(2))) / 2, the exact form"),
-      unary("tanh", "(exp(x) - exp(-x)) / (exp(x) + exp(-x))"),
-      unary("selu", "1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * (exp(x) - 1))"),
-      unary("elu", "x if x > 0 else alpha * (exp(x) - 1)", {"alpha", 1.0}),
-      unary("softplus", "log(1 + exp(x)); x itself above 20"),
-      unary("mish", "x * tanh(softplus(x))"),
-      unary("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)"),
-      unary("hardswish", "x * hardsigmoid(x)"),
-      unary("exp", "e to the x"),
-      unary("log", "the natural logarithm of x"),
-      unary("abs", "x without its sign"),
-      unary("neg", "-x"),
-      unary("square", "x * x"),
-      unary("sqrt", "the square root of x"),
+      unary("relu", "max(x, 0); NaN stays NaN", "torch.relu(x)"),
+      unary("leaky_relu", "x where x > 0, else slope * x",
+            "torch.nn.functional.leaky_relu(x, negative_slope=slope)", {"slope", 0.01}),
+      unary("sigmoid", "1 / (1 + exp(-x))", "torch.sigmoid(x)"),
+      unary("gelu", "x * (1 + erf(x / sqrt(2))) / 2, the exact form",
+            "torch.nn.functional.gelu(x, approximate='none')"),
+      unary("tanh", "(exp(x) - exp(-x)) / (exp(x) + exp(-x))", "torch.tanh(x)"),
+      unary("selu", "1.0507009873554805 * (x where x > 0, else 1.6732632423543772 * (exp(x) - 1))",
+            "torch.nn.functional.selu(x)"),
+      unary("elu", "x where x > 0, else alpha * (exp(x) - 1)",
+            "torch.nn.functional.elu(x, alpha=alpha)", {"alpha", 1.0}),
+      unary("softplus", "log(1 + exp(x)), and x itself where x > 20",
+            "torch.nn.functional.softplus(x, beta=1, threshold=20)"),
+      unary("mish", "x * tanh(log(1 + exp(x)))", "torch.nn.functional.mish(x)"),
+      unary("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)", "torch.nn.functional.hardsigmoid(x)"),
+      unary("hardswish", "x * min(max(x / 6 + 1 / 2, 0), 1)", "torch.nn.functional.hardswish(x)"),
+      unary("exp", "e to the x", "torch.exp(x)"),
+      unary("log", "the natural logarithm of x", "torch.log(x)"),
+      unary("abs", "x without its sign", "torch.abs(x)"),
+      unary("neg", "-x", "torch.neg(x)"),
+      unary("square", "x * x", "torch.square(x)"),
+      unary("sqrt", "the square root of x; NaN where x < 0", "torch.sqrt(x)"),
       clamp_operator(),
-      unary("clamp_min", "max(x, value); NaN stays NaN", value),
-      unary("clamp_max", "min(x, value); NaN stays NaN", value),
-      unary("add_scalar", "x + value", value),
-      unary("sub_scalar", "x - value", value),
-      unary("mul_scalar", "x * value", value),
-      unary("div_scalar", "x / value", value),
-      binary("add", "a + b"),
-      binary("sub", "a - b"),
-      binary("mul", "a * b"),
-      binary("div", "a / b"),
+      unary("clamp_min", "max(x, value); NaN stays NaN", "torch.clamp_min(x, value)", value),
+      unary("clamp_max", "min(x, value); NaN stays NaN", "torch.clamp_max(x, value)", value),
+      unary("add_scalar", "x + value", "torch.add(x, value)", value),
+      unary("sub_scalar", "x - value", "torch.sub(x, value)", value),
+      unary("mul_scalar", "x * value", "torch.mul(x, value)", value),
+      unary("div_scalar", "x / value", "torch.div(x, value)", value),
+      binary("add", "a + b", "torch.add(a, b)"),
+      binary("sub", "a - b", "torch.sub(a, b)"),
+      binary("mul", "a * b", "torch.mul(a, b)"),
+      binary("div", "a / b", "torch.div(a, b)"),
       {.name = "mul_mask",
-       .formula = "x * mask, mask being 0 or 1",
+       .formula = "x * mask, mask being 0 or 1 and of x's shape",
+       .follows = "torch.mul(x, mask)",
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {},
        .infer = mask_type,
        .flops = flops_per_output<1>},
-      binary("maximum", "max(a, b); NaN where either is"),
-      binary("minimum", "min(a, b); NaN where either is"),
+      binary("maximum", "the larger of a and b; NaN where either is", "torch.maximum(a, b)"),
+      binary("minimum", "the smaller of a and b; NaN where either is", "torch.minimum(a, b)"),
   };
   return operators;
 }

@@ -24,6 +24,8 @@ void require_shape(bool condition, const std::string& message);
 void require_float(const OperatorCall& call, size_t i);
 /// The call's "axis" attribute, checked against input 0's rank.
 int64_t checked_axis(const OperatorCall& call);
+/// a * b + c; throws kShape where that is no int64: extents and options may be any number.
+int64_t multiply_add(int64_t a, int64_t b, int64_t c);
 /// Elements of the first input, of the first output.
 double input_elements(const OperatorCall& call);
 double output_elements(const OperatorCall& call);
@@ -40,7 +42,13 @@ double flops_per_input(const OperatorCall& call) {
 /// Applies the operator of that name to values of one graph; its first output.
 Value call_operator(const std::string& name, const std::vector<Value>& inputs,
                     Attributes attributes = {});
-/// axis counted from the end when negative; throws kShape when out of range.
-int normalized_axis(const Value& x, int axis);
+/// axis counted from the end when negative; throws kShape, naming the operator and x's shape, when
+/// it is out of range.
+int normalized_axis(const std::string& op, const Value& x, int axis);
+/// Throws kShape, naming the operator and x's shape, unless the condition holds: for what is wrong
+/// before there is a call.
+void require_for(const std::string& op, const Value& x, bool condition, const std::string& message);
+/// The extent of x's dimension, as Value::dim gives it; errors name the operator.
+int64_t dim_for(const std::string& op, const Value& x, int dimension);
 
 }  // namespace kbench

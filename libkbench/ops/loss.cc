@@ -32,7 +32,8 @@ std::vector<TensorType> triplet_type(const OperatorCall& call) {
 const std::vector<Operator>& loss_operators() {
   static const std::vector<Operator> operators = {
       {.name = "cross_entropy",
-       .formula = "the mean over rows of log(sum over j of exp(x[i, j])) - x[i, target[i]]",
+       .formula = "the mean over rows i of log(sum over j of exp(x[i, j])) - x[i, target[i]]",
+       .follows = "torch.nn.functional.cross_entropy(x, target)",
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {},
@@ -40,6 +41,7 @@ const std::vector<Operator>& loss_operators() {
        .flops = flops_per_input<4>},
       {.name = "smooth_l1_loss",
        .formula = "the mean of 0.5 d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = x - target",
+       .follows = "torch.nn.functional.smooth_l1_loss(x, target, beta=1.0)",
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {},
@@ -48,13 +50,16 @@ const std::vector<Operator>& loss_operators() {
       {.name = "kl_div_batchmean",
        .formula = "the sum of target * (log(target) - log_input), zero where target is, over the "
                   "extent of dimension 0",
+       .follows = "torch.nn.functional.kl_div(log_input, target, reduction='batchmean')",
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {},
        .infer = same_shapes_to_scalar,
        .flops = flops_per_input<4>},
       {.name = "triplet_margin_loss",
-       .formula = "the mean over rows of max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), 2-norms",
+       .formula = "the mean over rows of max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), where "
+                  "|d| is the 2-norm of a row",
+       .follows = "torch.nn.functional.triplet_margin_loss(a, p, n, margin, p=2, eps=1e-6)",
        .min_inputs = 3,
        .max_inputs = 3,
        .attributes = {{"margin", 1.0}},

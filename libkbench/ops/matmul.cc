@@ -68,16 +68,20 @@ double linear_flops(const OperatorCall& call) {
 const std::vector<Operator>& matmul_operators() {
   static const std::vector<Operator> operators = {
       {.name = "matmul",
-       .formula = "c[..., i, j] = sum over k of a[..., i, k] * b[..., k, j]; transpose_a and "
-                  "transpose_b swap the last two dimensions of an input first; leading dimensions "
-                  "broadcast",
+       .formula = "c[..., i, j] = sum over k of a[..., i, k] * b[..., k, j]; where transpose_a or "
+                  "transpose_b is 1, the last two dimensions of a or b are swapped first; leading "
+                  "dimensions broadcast",
+       .follows = "torch.matmul(a, b)",
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {{"transpose_a", int64_t{0}}, {"transpose_b", int64_t{0}}},
        .infer = matmul_type,
        .flops = matmul_flops},
       {.name = "linear",
-       .formula = "y[..., j] = bias[j] + sum over k of x[..., k] * weight[j, k]",
+       .formula =
+           "y[..., j] = bias[j] + sum over k of x[..., k] * weight[j, k]; a call may have no "
+           "bias",
+       .follows = "torch.nn.functional.linear(x, weight, bias)",
        .min_inputs = 2,
        .max_inputs = 3,
        .attributes = {},
@@ -99,7 +103,7 @@ Value matmul(Value a, Value b, Matmul options) {
 }
 
 Value linear(Value x, const Module& module, Linear options) {
-  const int64_t in = x.dim(-1);
+  const int64_t in = dim_for("linear", x, -1);
   std::vector<Value> inputs = {x, module.parameter("weight", {options.out, in}, weight_init(in))};
   if (options.bias) inputs.push_back(module.parameter("bias", {options.out}, uniform(-0.5, 0.5)));
   return call_operator("linear", inputs);

@@ -1,4 +1,6 @@
 // Pooling in 1, 2 and 3 dimensions.
+#include <numeric>
+
 #include "kbench/ops.h"
 #include "libkbench/ops/windows.h"
 
@@ -26,7 +28,7 @@ std::vector<TensorType> pool_type(const OperatorCall& call) {
   const Window window = window_of(call, dims);
   Shape out = {x[0], x[1]};
   for (size_t i = 0; i < dims; ++i) {
-    require_shape(2 * window.padding[i] <= window.kernel[i],
+    require_shape(window.padding[i] <= window.kernel[i] / 2,
                   "padding must be at most half the kernel");
     out.push_back(window.extent(i, x[2 + i]));
   }
@@ -52,11 +54,29 @@ std::vector<TensorType> adaptive_type(const OperatorCall& call) {
   return {{DType::f32, shape}};
 }
 
+/// An addition for each element of each cell: neighbouring cells share elements where extents do
+/// not divide.
+double adaptive_flops(const OperatorCall& call) {
+  const Shape& x = call.inputs[0].shape;
+  const Shape& y = call.outputs[0].shape;
+  double flops = static_cast<double>(x[0]) * static_cast<double>(x[1]);
+  for (size_t d = 2; d < 4; ++d) {
+    // The cells cover `in` elements once; every border between two that is no whole number, and
+    // there are out - gcd(in, out) of them, lies in an element that both cells count.
+    flops *= static_cast<double>(x[d] + y[d] - std::gcd(x[d], y[d]));
+  }
+  return flops;
+}
+
 template <size_t dims>
-Operator pool(const char* stem, std::string formula, bool dilated) {
+Operator pool(const char* stem, std::string formula, const char* arguments, bool dilated) {
   const std::vector<int64_t> ones(dims, 1), zeros(dims, 0);
   Operator op{.name = with_dimensions(stem, dims),
-              .formula = std::move(formula),
+              .formula = std::move(formula) +
+                         "; i, u and the options have a number a spatial dimension; where "
+                         "ceil_mode is 1 and elements are left over, a last window hangs over the "
+                         "end, if it begins inside x or the padding before it",
+              .follows = "torch.nn.functional." + with_dimensions(stem, dims) + arguments,
               .attributes = {{"kernel", ones, true},
                              {"stride", ones, true},
                              {"padding", zeros},
@@ -70,21 +90,23 @@ Operator pool(const char* stem, std::string formula, bool dilated) {
 template <size_t dims>
 Operator max_pool() {
   return pool<dims>("max_pool",
-                    "y[n, c, i] = max over u of x[n, c, i * stride + u * dilation - padding] in "
-                    "each spatial dimension, positions outside ignored; NaN wins",
-                    true);
+                    "y[n, c, i] = max over taps u of x[n, c, i * stride + u * dilation - padding], "
+                    "places outside x ignored; NaN wins",
+                    "(x, kernel, stride, padding, dilation, ceil_mode)", true);
 }
 
 template <size_t dims>
 Operator avg_pool() {
   return pool<dims>("avg_pool",
-                    "y[n, c, i] = mean over u of x[n, c, i * stride + u - padding] in each spatial "
-                    "dimension, padding counted as zeros",
-                    false);
+                    "y[n, c, i] = mean over taps u of x[n, c, i * stride + u - padding], places in "
+                    "the padding counted as zeros, places beyond it not counted",
+                    "(x, kernel, stride, padding, ceil_mode, count_include_pad=True)", false);
 }
 
 Value pooled(const char* stem, size_t dims, Value x, const Pool& options, bool dilated) {
   const auto& stride = options.stride.empty() ? options.kernel : options.stride;
+  require_options(with_dimensions(stem, dims), x, dims,
+                  {options.kernel, stride, options.padding, options.dilation});
   Attributes attributes = {{"kernel", per_dimension(options.kernel, dims)},
                            {"stride", per_dimension(stride, dims)},
                            {"padding", per_dimension(options.padding, dims)},
@@ -105,11 +127,12 @@ const std::vector<Operator>& pooling_operators() {
       avg_pool<3>(),
       {.name = "adaptive_avg_pool2d",
        .formula =
-           "the mean over rows floor(i * in / out) to ceil((i + 1) * in / out) - 1 of output "
-           "row i, and columns likewise",
+           "output row i is the mean over rows floor(i * in / out) to ceil((i + 1) * in / out) - 1 "
+           "of x, and columns likewise; output: the extents of y",
+       .follows = "torch.nn.functional.adaptive_avg_pool2d(x, output)",
        .attributes = {{"output", std::vector<int64_t>{1, 1}, true}},
        .infer = adaptive_type,
-       .flops = flops_per_input<1>},
+       .flops = adaptive_flops},
   };
   return operators;
 }
@@ -122,6 +145,7 @@ Value avg_pool2d(Value x, Pool options) { return pooled("avg_pool", 2, x, option
 Value avg_pool3d(Value x, Pool options) { return pooled("avg_pool", 3, x, options, false); }
 
 Value adaptive_avg_pool2d(Value x, std::vector<int64_t> output) {
+  require_options("adaptive_avg_pool2d", x, 2, {output});
   return call_operator("adaptive_avg_pool2d", {x}, {{"output", per_dimension(output, 2)}});
 }
 

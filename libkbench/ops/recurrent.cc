@@ -22,10 +22,11 @@ RecurrentShape checked_shape(const OperatorCall& call, int64_t gates, size_t sta
       x[batch_first ? 0 : 1], x[batch_first ? 1 : 0], x[2],
       a.integer("hidden"),    a.integer("layers"),    a.flag("bidirectional") + 1};
   require_shape(s.hidden > 0 && s.layers > 0, "hidden and layers must be positive");
-  const int64_t cells = s.layers * s.directions;
+  const int64_t cells = multiply_add(s.layers, s.directions, 0);
+  const int64_t weights = multiply_add(4, cells, 0);
   require_shape(
-      static_cast<int64_t>(call.inputs.size()) == 1 + static_cast<int64_t>(states) + 4 * cells,
-      "expected " + std::to_string(4 * cells) + " weights and biases");
+      static_cast<int64_t>(call.inputs.size()) - 1 - static_cast<int64_t>(states) == weights,
+      "expected " + std::to_string(weights) + " weights and biases");
   for (size_t i = 0; i < call.inputs.size(); ++i) require_float(call, i);
   for (size_t i = 1; i <= states; ++i) {
     require_shape(call.inputs[i].shape == Shape{cells, s.batch, s.hidden},
@@ -33,8 +34,8 @@ RecurrentShape checked_shape(const OperatorCall& call, int64_t gates, size_t sta
   }
   for (int64_t cell = 0; cell < cells; ++cell) {
     const size_t at = 1 + states + 4 * static_cast<size_t>(cell);
-    const int64_t in = cell < s.directions ? s.features : s.hidden * s.directions;
-    const int64_t rows = gates * s.hidden;
+    const int64_t in = cell < s.directions ? s.features : multiply_add(s.hidden, s.directions, 0);
+    const int64_t rows = multiply_add(gates, s.hidden, 0);
     require_shape(call.inputs[at].shape == Shape{rows, in} &&
                       call.inputs[at + 1].shape == Shape{rows, s.hidden} &&
                       call.inputs[at + 2].shape == Shape{rows} &&
@@ -48,28 +49,36 @@ template <int64_t gates, size_t states>
 std::vector<TensorType> recurrent_type(const OperatorCall& call) {
   const RecurrentShape s = checked_shape(call, gates, states);
   Shape output = call.inputs[0].shape;
-  output[2] = s.hidden * s.directions;
+  output[2] = multiply_add(s.hidden, s.directions, 0);
   const TensorType state{DType::f32, {s.layers * s.directions, s.batch, s.hidden}};
   std::vector<TensorType> types = {{DType::f32, output}, state};
   if (states == 2) types.push_back(state);
   return types;
 }
 
+/// A gate's multiply-adds, its two biases, the sum of both products and a nonlinearity; five
+/// operations for a unit's new state.
 template <int64_t gates, size_t states>
 double recurrent_flops(const OperatorCall& call) {
   const RecurrentShape s = checked_shape(call, gates, states);
-  double flops = 0;
+  const auto hidden = static_cast<double>(s.hidden), directions = static_cast<double>(s.directions);
+  double units = 0;  // operations of a unit, over the layers
   for (int64_t layer = 0; layer < s.layers; ++layer) {
-    const int64_t in = layer == 0 ? s.features : s.hidden * s.directions;
-    flops += static_cast<double>(s.directions * gates * s.hidden * (2 * (in + s.hidden) + 4));
+    const double in = layer == 0 ? static_cast<double>(s.features) : hidden * directions;
+    units += static_cast<double>(gates) * (2 * (in + hidden) + 4) + 5;
   }
-  return flops * static_cast<double>(s.batch * s.steps);
+  return units * hidden * directions * static_cast<double>(s.batch) * static_cast<double>(s.steps);
 }
 
 template <int64_t gates, size_t states>
-Operator recurrent(std::string name, std::string formula) {
+Operator recurrent(std::string name, std::string formula, std::string follows) {
   return {.name = std::move(name),
-          .formula = std::move(formula),
+          .formula = std::move(formula) +
+                     "; with bidirectional 1 every layer has a second set of weights that takes "
+                     "the steps from last to first, the h of both side by side; a layer's h are "
+                     "the next one's x; states are [layers * directions, batch, hidden]; x is "
+                     "[batch, steps, features], with batch_first 0 [steps, batch, features]",
+          .follows = std::move(follows),
           .min_inputs = 1 + static_cast<int>(states) + 4,
           .max_inputs = 1 + static_cast<int>(states) + 4 * 32,
           .attributes = {{"hidden", int64_t{1}, true},
@@ -85,7 +94,7 @@ RecurrentValues recur(const std::string& name, int64_t gates, std::vector<Value>
   const int64_t directions = options.bidirectional ? 2 : 1;
   const double bound = std::round(1.5 / std::sqrt(static_cast<double>(options.hidden)) * 1e6) / 1e6;
   const Distribution weights = uniform(-bound, bound);
-  const int64_t rows = gates * options.hidden, features = inputs[0].dim(2);
+  const int64_t rows = gates * options.hidden, features = dim_for(name, inputs[0], 2);
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     for (int64_t direction = 0; direction < directions; ++direction) {
       const std::string suffix = "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
@@ -110,18 +119,20 @@ const std::vector<Operator>& recurrent_operators() {
   static const std::vector<Operator> operators = {
       recurrent<4, 2>(
           "lstm",
-          "inputs x, h0, c0 and for each layer and direction W, U, b, d: gates i, f, g, o = the "
-          "four "
-          "quarters of W x_t + b + U h + d; c = sigmoid(f) * c + sigmoid(i) * tanh(g); "
-          "h = sigmoid(o) * tanh(c); the h of both directions side by side feed the next layer; "
-          "outputs every h of the last layer, the last h and the last c of every layer"),
+          "inputs x, h0, c0 and for each layer and direction W, U, b, d (weight_ih, weight_hh, "
+          "bias_ih, bias_hh); at each step t gates i, f, g, o = the four quarters of "
+          "W x_t + b + U h + d, c = sigmoid(f) * c + sigmoid(i) * tanh(g), "
+          "h = sigmoid(o) * tanh(c); outputs every h of the last layer, the last h and the last c "
+          "of every layer and direction",
+          "torch.nn.LSTM(features, hidden, layers, batch_first=..., bidirectional=...)"),
       recurrent<3, 1>(
           "gru",
-          "inputs x, h0 and for each layer and direction W, U, b, d: r, z, n = the three thirds of "
-          "W x_t + b; s, y, m = those of U h + d; n = tanh(n + sigmoid(r + s) * m); "
-          "h = (1 - sigmoid(z + y)) * n + sigmoid(z + y) * h; the h of both directions side by "
-          "side "
-          "feed the next layer; outputs every h of the last layer and the last h of every layer"),
+          "inputs x, h0 and for each layer and direction W, U, b, d (weight_ih, weight_hh, "
+          "bias_ih, bias_hh); at each step t r, z, n = the three thirds of W x_t + b, s, y, m = "
+          "those of U h + d, n = tanh(n + sigmoid(r + s) * m), "
+          "h = (1 - sigmoid(z + y)) * n + sigmoid(z + y) * h; outputs every h of the last layer "
+          "and the last h of every layer and direction",
+          "torch.nn.GRU(features, hidden, layers, batch_first=..., bidirectional=...)"),
   };
   return operators;
 }

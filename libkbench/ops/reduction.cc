@@ -31,25 +31,45 @@ std::vector<TensorType> along_axis(const OperatorCall& call) {
   return {call.inputs[0]};
 }
 
-Operator reduction(std::string name, std::string formula,
+Operator reduction(std::string name, std::string formula, std::string follows,
                    std::vector<TensorType> (*infer)(const OperatorCall&)) {
   return {.name = std::move(name),
-          .formula = std::move(formula),
+          .formula = std::move(formula) +
+                     "; the dimension is dropped, or where keepdim is 1 kept with extent 1",
+          .follows = std::move(follows),
           .attributes = {{"axis", int64_t{0}, true}, {"keepdim", int64_t{0}}},
           .infer = infer,
           .flops = flops_per_input<1>};
 }
 
+/// An element compared, taken off the maximum, exponentiated and added up.
+Operator logsumexp_operator() {
+  Operator op = reduction("logsumexp", "max + log(sum(exp(x - max))) along axis",
+                          "torch.logsumexp(x, dim=axis)", reduced_float);
+  op.flops = flops_per_input<4>;
+  return op;
+}
+
+Operator along(std::string name, std::string formula, std::string follows,
+               double (*flops)(const OperatorCall&)) {
+  return {.name = std::move(name),
+          .formula = std::move(formula),
+          .follows = std::move(follows),
+          .attributes = {{"axis", int64_t{0}, true}},
+          .infer = along_axis,
+          .flops = flops};
+}
+
 Value reduce(const std::string& name, Value x, Reduce options) {
-  return call_operator(
-      name, {x},
-      {{"axis", int64_t{normalized_axis(x, options.axis)}}, {"keepdim", int64_t{options.keepdim}}});
+  return call_operator(name, {x},
+                       {{"axis", int64_t{normalized_axis(name, x, options.axis)}},
+                        {"keepdim", int64_t{options.keepdim}}});
 }
 
 /// Neighbouring dimensions flattened, reduced as one, and put back as ones where they are kept.
 Value reduce_several(const std::string& name, Value x, int first, int last, bool keepdim) {
-  first = normalized_axis(x, first);
-  last = normalized_axis(x, last);
+  first = normalized_axis(name, x, first);
+  last = normalized_axis(name, x, last);
   const Value y = reduce(name, flatten(x, first, last), {.axis = first, .keepdim = keepdim});
   if (!keepdim || first == last) return y;
   Shape shape = y.shape();
@@ -58,42 +78,33 @@ Value reduce_several(const std::string& name, Value x, int first, int last, bool
 }
 
 Value scan(const std::string& name, Value x, int axis) {
-  return call_operator(name, {x}, {{"axis", int64_t{normalized_axis(x, axis)}}});
+  return call_operator(name, {x}, {{"axis", int64_t{normalized_axis(name, x, axis)}}});
 }
 
 }  // namespace
 
 const std::vector<Operator>& reduction_operators() {
   static const std::vector<Operator> operators = {
-      reduction("sum", "the sum along axis", reduced_float),
-      reduction("mean", "the sum along axis over its extent", reduced_float),
+      reduction("sum", "the sum along axis", "torch.sum(x, dim=axis)", reduced_float),
+      reduction("mean", "the sum along axis over its extent", "torch.mean(x, dim=axis)",
+                reduced_float),
       reduction("argmax", "the index of the first largest element along axis; NaN is largest",
-                reduced_index),
-      reduction("max", "the largest element along axis; NaN wins", reduced_float),
-      reduction("min", "the smallest element along axis; NaN wins", reduced_float),
+                "torch.argmax(x, dim=axis)", reduced_index),
+      reduction("max", "the largest element along axis; NaN wins", "torch.amax(x, dim=axis)",
+                reduced_float),
+      reduction("min", "the smallest element along axis; NaN wins", "torch.amin(x, dim=axis)",
+                reduced_float),
       reduction("argmin", "the index of the first smallest element along axis; NaN is smallest",
-                reduced_index),
-      reduction("logsumexp", "max + log(sum(exp(x - max))) along axis", reduced_float),
-      {.name = "cumsum",
-       .formula = "y[i] = x[0] + ... + x[i] along axis",
-       .attributes = {{"axis", int64_t{0}, true}},
-       .infer = along_axis,
-       .flops = flops_per_output<1>},
-      {.name = "cumprod",
-       .formula = "y[i] = x[0] * ... * x[i] along axis",
-       .attributes = {{"axis", int64_t{0}, true}},
-       .infer = along_axis,
-       .flops = flops_per_output<1>},
-      {.name = "log_softmax",
-       .formula = "x - max - log(sum(exp(x - max))) along axis",
-       .attributes = {{"axis", int64_t{0}, true}},
-       .infer = along_axis,
-       .flops = flops_per_output<5>},
-      {.name = "softmax",
-       .formula = "exp(x - max) / sum(exp(x - max)) along axis",
-       .attributes = {{"axis", int64_t{0}, true}},
-       .infer = along_axis,
-       .flops = flops_per_output<5>},
+                "torch.argmin(x, dim=axis)", reduced_index),
+      logsumexp_operator(),
+      along("cumsum", "y[i] = x[0] + ... + x[i] along axis", "torch.cumsum(x, dim=axis)",
+            flops_per_output<1>),
+      along("cumprod", "y[i] = x[0] * ... * x[i] along axis", "torch.cumprod(x, dim=axis)",
+            flops_per_output<1>),
+      along("log_softmax", "x - max - log(sum(exp(x - max))) along axis",
+            "torch.log_softmax(x, dim=axis)", flops_per_output<5>),
+      along("softmax", "exp(x - max) / sum(exp(x - max)) along axis", "torch.softmax(x, dim=axis)",
+            flops_per_output<5>),
   };
   return operators;
 }

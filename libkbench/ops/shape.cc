@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kbench/error.h"
 #include "kbench/ops.h"
 #include "libkbench/ops/families.h"
 
@@ -18,7 +19,7 @@ std::vector<TensorType> reshape_type(const OperatorCall& call) {
       open = &extent;
     } else {
       require_shape(extent > 0, "extents must be positive, or -1 once");
-      known *= extent;
+      known = multiply_add(known, extent, 0);
     }
   }
   const int64_t elements = call.inputs[0].elements();
@@ -49,7 +50,7 @@ std::vector<TensorType> slice_type(const OperatorCall& call) {
   require_shape(start >= 0 && start < stop && stop <= type.shape[axis],
                 "the range must lie inside the input's " + std::to_string(type.shape[axis]) +
                     " elements along axis " + std::to_string(axis));
-  type.shape[axis] = (stop - start + step - 1) / step;
+  type.shape[axis] = (stop - start - 1) / step + 1;
   return {type};
 }
 
@@ -59,7 +60,7 @@ std::vector<TensorType> cat_type(const OperatorCall& call) {
   for (size_t i = 1; i < call.inputs.size(); ++i) {
     TensorType part = call.inputs[i];
     require_shape(part.shape.size() == type.shape.size(), "all inputs must be of one rank");
-    type.shape[axis] += part.shape[axis];
+    type.shape[axis] = multiply_add(1, type.shape[axis], part.shape[axis]);
     part.shape[axis] = type.shape[axis];
     require_shape(part == type, "inputs may differ only along axis " + std::to_string(axis));
   }
@@ -73,7 +74,7 @@ std::vector<TensorType> pad_type(const OperatorCall& call) {
   require_float(call, 0);
   require_shape(before >= 0 && after >= 0, "padding must not be negative");
   TensorType type = call.inputs[0];
-  type.shape[axis] += before + after;
+  type.shape[axis] = multiply_add(1, before, multiply_add(1, after, type.shape[axis]));
   return {type};
 }
 
@@ -117,60 +118,75 @@ const std::vector<Operator>& shape_operators() {
   static const AttributeSpec axis{"axis", int64_t{0}, true};
   static const std::vector<Operator> operators = {
       {.name = "reshape",
-       .formula = "the same elements in row-major order under another shape; a view",
+       .formula =
+           "the same elements in row-major order under another shape; an extent of -1 is what "
+           "is left; a view, no kernel",
+       .follows = "torch.reshape(x, shape)",
        .attributes = {{"shape", std::vector<int64_t>{}, true}},
        .infer = reshape_type,
        .is_view = true},
       {.name = "permute",
-       .formula = "y[i0, i1, ...] = x with dimension k of y being dimension axes[k] of x; a copy",
+       .formula = "dimension k of y is dimension axes[k] of x; a copy",
+       .follows = "torch.permute(x, axes).contiguous()",
        .attributes = {{"axes", std::vector<int64_t>{}, true}},
        .infer = permute_type,
        .flops = no_flops},
       {.name = "slice",
        .formula = "elements start, start + step, ... before stop along axis; a copy",
+       .follows = "x[start:stop:step].contiguous() along dimension axis",
        .attributes =
            {axis, {"start", int64_t{0}}, {"stop", int64_t{0}, true}, {"step", int64_t{1}}},
        .infer = slice_type,
        .flops = no_flops},
       {.name = "cat",
        .formula = "the inputs one after the other along axis",
+       .follows = "torch.cat(inputs, dim=axis)",
        .min_inputs = 1,
        .max_inputs = 64,
        .attributes = {axis},
        .infer = cat_type,
        .flops = no_flops},
       {.name = "pad",
-       .formula = "zeros before and after x along axis",
+       .formula = "`before` zeros, x and `after` zeros along axis",
+       .follows = "torch.nn.functional.pad(x, ..., mode='constant', value=0)",
        .attributes = {axis, {"before", int64_t{0}}, {"after", int64_t{0}}},
        .infer = pad_type,
        .flops = no_flops},
       {.name = "roll",
        .formula = "element i of x at (i + shift) mod extent along axis",
+       .follows = "torch.roll(x, shift, dims=axis)",
        .attributes = {axis, {"shift", int64_t{0}, true}},
        .infer = along_axis,
        .flops = no_flops},
       {.name = "flip",
        .formula = "x in reverse order along axis",
+       .follows = "torch.flip(x, [axis])",
        .attributes = {axis},
        .infer = along_axis,
        .flops = no_flops},
       {.name = "expand",
-       .formula = "x repeated along dimensions of extent 1 to fill the shape",
+       .formula =
+           "x repeated along dimensions of extent 1, and along new leading ones, to fill the "
+           "shape; a copy",
+       .follows = "x.expand(shape).contiguous()",
        .attributes = {{"shape", std::vector<int64_t>{}, true}},
        .infer = expand_type,
        .flops = no_flops},
       {.name = "triu",
        .formula = "x with zeros below the diagonal of the last two dimensions",
+       .follows = "torch.triu(x)",
        .attributes = {},
        .infer = matrix_type,
        .flops = no_flops},
       {.name = "tril",
        .formula = "x with zeros above the diagonal of the last two dimensions",
+       .follows = "torch.tril(x)",
        .attributes = {},
        .infer = matrix_type,
        .flops = no_flops},
       {.name = "index_rows",
        .formula = "y[i..., :] = table[index[i...], :]",
+       .follows = "torch.nn.functional.embedding(index, table)",
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {},
@@ -185,7 +201,9 @@ Value reshape(Value x, Shape shape) {
 }
 
 Value flatten(Value x, int from, int to) {
-  const int first = normalized_axis(x, from), last = normalized_axis(x, to);
+  const int first = normalized_axis("flatten", x, from), last = normalized_axis("flatten", x, to);
+  require_for("flatten", x, first <= last,
+              "dimension " + std::to_string(from) + " comes after " + std::to_string(to));
   Shape shape(x.shape().begin(), x.shape().begin() + first);
   shape.push_back(1);
   for (int i = first; i <= last; ++i) shape.back() *= x.dim(i);
@@ -196,17 +214,16 @@ Value flatten(Value x, int from, int to) {
 Value unsqueeze(Value x, int axis) {
   Shape shape = x.shape();
   const int at = axis < 0 ? axis + x.rank() + 1 : axis;
-  require_shape(at >= 0 && at <= x.rank(), "unsqueeze: axis " + std::to_string(axis) +
-                                               " is outside a value of shape " +
-                                               to_string(x.shape()));
+  require_for("unsqueeze", x, at >= 0 && at <= x.rank(),
+              "there is no place " + std::to_string(axis) + " for a dimension");
   shape.insert(shape.begin() + at, 1);
   return reshape(x, shape);
 }
 
 Value squeeze(Value x, int axis) {
-  const int at = normalized_axis(x, axis);
-  require_shape(x.dim(at) == 1, "squeeze: dimension " + std::to_string(axis) + " of " +
-                                    to_string(x.shape()) + " is not of extent 1");
+  const int at = normalized_axis("squeeze", x, axis);
+  require_for("squeeze", x, x.dim(at) == 1,
+              "dimension " + std::to_string(axis) + " is not of extent 1");
   Shape shape = x.shape();
   shape.erase(shape.begin() + at);
   return reshape(x, shape);
@@ -219,12 +236,12 @@ Value permute(Value x, std::vector<int64_t> axes) {
 Value transpose(Value x, int a, int b) {
   std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
   std::iota(axes.begin(), axes.end(), int64_t{0});
-  std::swap(axes[normalized_axis(x, a)], axes[normalized_axis(x, b)]);
+  std::swap(axes[normalized_axis("transpose", x, a)], axes[normalized_axis("transpose", x, b)]);
   return permute(x, axes);
 }
 
 Value slice(Value x, Slice options) {
-  const int64_t axis = normalized_axis(x, options.axis);
+  const int64_t axis = normalized_axis("slice", x, options.axis);
   const int64_t extent = x.dim(static_cast<int>(axis));
   const int64_t stop = options.stop <= 0 ? options.stop + extent : options.stop;
   return call_operator(
@@ -233,7 +250,11 @@ Value slice(Value x, Slice options) {
 }
 
 std::vector<Value> chunk(Value x, int pieces, int axis) {
-  const int64_t extent = x.dim(axis) / pieces;
+  const int64_t whole = dim_for("chunk", x, axis);
+  require_for(
+      "chunk", x, pieces > 0 && whole % pieces == 0,
+      std::to_string(pieces) + " pieces of equal extent do not make " + std::to_string(whole));
+  const int64_t extent = whole / pieces;
   std::vector<Value> parts;
   for (int i = 0; i < pieces; ++i) {
     parts.push_back(slice(x, {.axis = axis, .start = i * extent, .stop = (i + 1) * extent}));
@@ -242,22 +263,23 @@ std::vector<Value> chunk(Value x, int pieces, int axis) {
 }
 
 Value cat(const std::vector<Value>& parts, int axis) {
-  return call_operator("cat", parts, {{"axis", int64_t{normalized_axis(parts[0], axis)}}});
+  if (parts.empty()) throw Error(ErrorCode::kShape, "cat() needs at least one input");
+  return call_operator("cat", parts, {{"axis", int64_t{normalized_axis("cat", parts[0], axis)}}});
 }
 
 Value pad(Value x, int axis, int64_t before, int64_t after) {
   return call_operator(
       "pad", {x},
-      {{"axis", int64_t{normalized_axis(x, axis)}}, {"before", before}, {"after", after}});
+      {{"axis", int64_t{normalized_axis("pad", x, axis)}}, {"before", before}, {"after", after}});
 }
 
 Value roll(Value x, int axis, int64_t shift) {
   return call_operator("roll", {x},
-                       {{"axis", int64_t{normalized_axis(x, axis)}}, {"shift", shift}});
+                       {{"axis", int64_t{normalized_axis("roll", x, axis)}}, {"shift", shift}});
 }
 
 Value flip(Value x, int axis) {
-  return call_operator("flip", {x}, {{"axis", int64_t{normalized_axis(x, axis)}}});
+  return call_operator("flip", {x}, {{"axis", int64_t{normalized_axis("flip", x, axis)}}});
 }
 
 Value expand(Value x, Shape shape) {

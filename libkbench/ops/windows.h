@@ -10,12 +10,27 @@
 
 namespace kbench {
 
+/// What is wrong with an option of that many values.
+inline std::string wrong_values(size_t values, size_t dims) {
+  return std::string("an option needs 1 ") +
+         (dims > 1 ? "or " + std::to_string(dims) + " values" : "value") + ", got " +
+         std::to_string(values);
+}
+
 /// One value for all dimensions, or one each.
 inline std::vector<int64_t> per_dimension(const std::vector<int64_t>& values, size_t dims) {
   if (values.size() == 1) return std::vector<int64_t>(dims, values[0]);
-  require_shape(values.size() == dims, "an option needs 1 or " + std::to_string(dims) +
-                                           " values, got " + std::to_string(values.size()));
+  require_shape(values.size() == dims, wrong_values(values.size(), dims));
   return values;
+}
+
+/// Throws kShape, naming the operator and x, unless every option is as per_dimension takes it.
+inline void require_options(const std::string& op, const Value& x, size_t dims,
+                            const std::vector<std::vector<int64_t>>& options) {
+  for (const auto& values : options) {
+    require_for(op, x, values.size() == 1 || values.size() == dims,
+                wrong_values(values.size(), dims));
+  }
 }
 
 /// A window's options, one value a spatial dimension.
@@ -28,14 +43,16 @@ struct Window {
   int64_t extent(size_t i, int64_t in) const {
     require_shape(kernel[i] > 0 && stride[i] > 0 && dilation[i] > 0 && padding[i] >= 0,
                   "kernel, stride and dilation must be positive, padding not negative");
-    const int64_t span = dilation[i] * (kernel[i] - 1) + 1;
-    require_shape(in + 2 * padding[i] >= span,
-                  "a window of extent " + std::to_string(span) + " does not fit an input of " +
-                      std::to_string(in) + " padded by " + std::to_string(padding[i]));
-    const int64_t room = in + 2 * padding[i] - span;
-    if (!ceil_mode) return room / stride[i] + 1;
-    const int64_t count = (room + stride[i] - 1) / stride[i] + 1;
-    return (count - 1) * stride[i] >= in + padding[i] ? count - 1 : count;
+    const int64_t span = multiply_add(dilation[i], kernel[i] - 1, 1);
+    const int64_t padded = multiply_add(2, padding[i], in);
+    require_shape(padded >= span, "a window of extent " + std::to_string(span) +
+                                      " does not fit an input of " + std::to_string(in) +
+                                      " padded by " + std::to_string(padding[i]));
+    const int64_t count = (padded - span) / stride[i] + 1;
+    const bool left_over = (padded - span) % stride[i] != 0;
+    // Another window would begin at count * stride - padding.
+    return ceil_mode && left_over && in + padding[i] > multiply_add(count, stride[i], 0) ? count + 1
+                                                                                         : count;
   }
 };
 

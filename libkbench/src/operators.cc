@@ -21,14 +21,27 @@ std::vector<const Operator*> all_operators() {
 
 std::string call_text(const Operator& op, const std::vector<TensorType>& inputs,
                       const Attributes& attributes) {
+  constexpr size_t kShown = 24;  // a recurrent operator of many layers has thousands
   std::string text = op.name + "(";
-  for (size_t i = 0; i < inputs.size(); ++i) text += (i ? ", " : "") + to_string(inputs[i]);
+  for (size_t i = 0; i < std::min(inputs.size(), kShown); ++i) {
+    text += (i ? ", " : "") + to_string(inputs[i]);
+  }
+  if (inputs.size() > kShown) text += ", ... " + std::to_string(inputs.size()) + " inputs";
   for (const auto& [name, value] : attributes) text += ", " + name + "=" + to_string(value);
   return text + ")";
 }
 
-/// A number may stand for a real, and one integer for a list of one.
+/// A number may stand for a real, an integer for a list of one, and a list of one for as many equal
+/// values as the operator has dimensions.
 bool convert_attribute(const AttributeValue& like, AttributeValue& value) {
+  if (const auto* dimensions = std::get_if<std::vector<int64_t>>(&like)) {
+    if (const auto* one = std::get_if<int64_t>(&value)) value = std::vector<int64_t>{*one};
+    auto* list = std::get_if<std::vector<int64_t>>(&value);
+    if (list != nullptr && list->size() == 1 && dimensions->size() > 1) {
+      list->resize(dimensions->size(), list->front());
+    }
+    return list != nullptr;
+  }
   if (like.index() == value.index()) return true;
   const auto* integer = std::get_if<int64_t>(&value);
   if (integer == nullptr) return false;
@@ -36,25 +49,22 @@ bool convert_attribute(const AttributeValue& like, AttributeValue& value) {
     value = static_cast<double>(*integer);
     return true;
   }
-  if (std::holds_alternative<std::vector<int64_t>>(like)) {
-    value = std::vector<int64_t>{*integer};
-    return true;
-  }
   return false;
 }
 
+/// The attributes in the order the operator declares them. Throws kShape.
 Attributes complete(const Operator& op, const Attributes& given) {
   Attributes result;
   for (const AttributeSpec& spec : op.attributes) {
     const AttributeValue* value = given.find(spec.name);
     if (value == nullptr && spec.required) {
-      throw Error(ErrorCode::kShape, op.name + ": attribute '" + spec.name + "' is missing");
+      throw Error(ErrorCode::kShape, "attribute '" + spec.name + "' is missing");
     }
     AttributeValue chosen = value ? *value : spec.fallback;
     if (!convert_attribute(spec.fallback, chosen)) {
-      throw Error(ErrorCode::kShape, op.name + ": attribute '" + spec.name +
-                                         "' is of another type (" + to_string(*value) +
-                                         "; expected like " + to_string(spec.fallback) + ")");
+      throw Error(ErrorCode::kShape, "attribute '" + spec.name + "' is of another type (" +
+                                         to_string(*value) + "; expected like " +
+                                         to_string(spec.fallback) + ")");
     }
     result.set(spec.name, std::move(chosen));
   }
@@ -63,9 +73,22 @@ Attributes complete(const Operator& op, const Attributes& given) {
     std::vector<std::string> known;
     for (const AttributeSpec& spec : op.attributes) known.push_back(spec.name);
     throw Error(ErrorCode::kShape,
-                op.name + " has no attribute '" + name + "'" + suggestion(name, known));
+                "there is no attribute '" + name + "'" + suggestion(name, known));
   }
   return result;
+}
+
+void require_count(const Operator& op, size_t count) {
+  const auto n = static_cast<int>(count);
+  require_shape(n >= op.min_inputs && n <= op.max_inputs,
+                op.name + " takes " + std::to_string(op.min_inputs) +
+                    (op.max_inputs > op.min_inputs ? " to " + std::to_string(op.max_inputs) : "") +
+                    " inputs, got " + std::to_string(n));
+}
+
+/// Some elements, and no more than int64 can count the bytes of.
+void require_elements(const TensorType& type) {
+  require_shape(type.bytes() > 0, to_string(type) + " is empty");
 }
 
 }  // namespace
@@ -87,17 +110,13 @@ const Operator& find_operator(std::string_view name) {
 }
 
 OperatorCall make_call(const Operator& op, std::vector<TensorType> inputs, Attributes attributes) {
-  const auto count = static_cast<int>(inputs.size());
-  if (count < op.min_inputs || count > op.max_inputs) {
-    throw Error(ErrorCode::kShape,
-                op.name + " takes " + std::to_string(op.min_inputs) +
-                    (op.max_inputs > op.min_inputs ? " to " + std::to_string(op.max_inputs) : "") +
-                    " inputs, got " + std::to_string(count));
-  }
-  OperatorCall call{&op, std::move(inputs), complete(op, attributes), {}};
+  OperatorCall call{&op, std::move(inputs), std::move(attributes), {}};
   try {
+    require_count(op, call.inputs.size());
+    for (const TensorType& type : call.inputs) require_elements(type);
+    call.attributes = complete(op, call.attributes);
     call.outputs = op.infer(call);
-    for (const TensorType& type : call.outputs) element_count(type.shape);
+    for (const TensorType& type : call.outputs) require_elements(type);
   } catch (const Error& e) {
     throw Error(e.code(), call_text(op, call.inputs, call.attributes) + ": " + e.message());
   }
@@ -122,14 +141,20 @@ void require_float(const OperatorCall& call, size_t i) {
                                                         std::string(name_of(call.inputs[i].dtype)));
 }
 
+int64_t multiply_add(int64_t a, int64_t b, int64_t c) {
+  int64_t result = 0;
+  require_shape(
+      !__builtin_mul_overflow(a, b, &result) && !__builtin_add_overflow(result, c, &result),
+      "the extents are too large");
+  return result;
+}
+
 int64_t checked_axis(const OperatorCall& call) {
   const int64_t axis = call.attributes.integer("axis");
   const auto rank = static_cast<int64_t>(call.inputs[0].shape.size());
   require_shape(axis >= 0 && axis < rank, "axis " + std::to_string(axis) +
                                               " is outside the input's " + std::to_string(rank) +
                                               " dimensions");
-  require_shape(call.inputs[0].shape[axis] > 0,
-                "the input is empty along axis " + std::to_string(axis));
   return axis;
 }
 
@@ -146,12 +171,22 @@ Value call_operator(const std::string& name, const std::vector<Value>& inputs,
   return inputs[0].graph()->apply(find_operator(name), inputs, std::move(attributes))[0];
 }
 
-int normalized_axis(const Value& x, int axis) {
-  const int result = axis < 0 ? axis + x.rank() : axis;
-  require_shape(
-      result >= 0 && result < x.rank(),
-      "axis " + std::to_string(axis) + " is outside a value of shape " + to_string(x.shape()));
-  return result;
+void require_for(const std::string& op, const Value& x, bool condition,
+                 const std::string& message) {
+  if (!condition) {
+    throw Error(ErrorCode::kShape, op + "(" + to_string(x.type()) + "): " + message);
+  }
+}
+
+int normalized_axis(const std::string& op, const Value& x, int axis) {
+  require_for(op, x, axis >= -x.rank() && axis < x.rank(),
+              "axis " + std::to_string(axis) + " is outside the input's " +
+                  std::to_string(x.rank()) + " dimensions");
+  return axis < 0 ? axis + x.rank() : axis;
+}
+
+int64_t dim_for(const std::string& op, const Value& x, int dimension) {
+  return x.shape()[static_cast<size_t>(normalized_axis(op, x, dimension))];
 }
 
 }  // namespace kbench

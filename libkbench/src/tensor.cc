@@ -68,6 +68,14 @@ int64_t element_count(const Shape& shape) {
   return count;
 }
 
+int64_t TensorType::bytes() const {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(elements(), static_cast<int64_t>(size_of(dtype)), &bytes)) {
+    throw Error(ErrorCode::kShape, "shape " + to_string(shape) + " has too many elements");
+  }
+  return bytes;
+}
+
 std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -92,7 +100,8 @@ std::vector<int64_t> strides_of(const Shape& shape) {
 
 Tensor::Tensor(TensorType type) : type_(std::move(type)), elements_(element_count(type_.shape)) {
   constexpr size_t kAlignment = 64;
-  const size_t size = (static_cast<size_t>(bytes()) + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t size =
+      (static_cast<size_t>(type_.bytes()) + kAlignment - 1) / kAlignment * kAlignment;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size ? size : kAlignment));
   if (memory == nullptr) {
     throw Error(ErrorCode::kOutOfMemory, "no host memory for a tensor " + to_string(type_) + " (" +

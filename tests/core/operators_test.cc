@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "kbench/error.h"
@@ -15,6 +16,7 @@ TEST(Operators, AreDeclaredInFull) {
   for (const Operator* op : operators()) {
     EXPECT_TRUE(names.insert(op->name).second) << op->name;
     EXPECT_FALSE(op->formula.empty()) << op->name;
+    EXPECT_NE(op->follows.find('('), std::string::npos) << op->name << ": whose semantics?";
     EXPECT_NE(op->infer, nullptr) << op->name;
     EXPECT_TRUE(op->is_view || op->flops != nullptr) << op->name;
     EXPECT_LE(op->min_inputs, op->max_inputs) << op->name;
@@ -26,7 +28,7 @@ TEST(Operators, AreDeclaredInFull) {
 TEST(Operators, AttributesAreCompletedAndChecked) {
   const TensorType x{DType::f32, {2, 3, 8, 9}}, w{DType::f32, {4, 3, 3, 3}};
   const OperatorCall call = make_call(find_operator("conv2d"), {x, w}, {{"stride", int64_t{2}}});
-  EXPECT_EQ(call.attributes.list("stride"), (std::vector<int64_t>{2}));
+  EXPECT_EQ(call.attributes.list("stride"), (std::vector<int64_t>{2, 2}));
   EXPECT_EQ(call.attributes.integer("groups"), 1);
   EXPECT_EQ(call.outputs[0].shape, (Shape{2, 4, 3, 4}));
   EXPECT_THROW(make_call(find_operator("conv2d"), {x, w}, {{"strid", int64_t{2}}}), Error);
@@ -98,6 +100,64 @@ TEST(Operators, ReshapeInfersOneExtent) {
   EXPECT_EQ(unsqueeze(x, 1).shape(), (Shape{2, 1, 3, 5}));
   EXPECT_THROW(reshape(x, {-1, 4}), Error);
   EXPECT_THROW(reshape(x, {-1, -1}), Error);
+}
+
+/// What a task's function gets wrong before there is a call: the operator and x are named as well.
+TEST(Operators, FunctionsNameThemselvesAndTheirInput) {
+  Graph g;
+  const Value x = g.input("x", {3, 10, 7}), scalar = g.input("s", {});
+  const Module m = g.module("m");
+  const std::vector<std::pair<std::string, std::function<void()>>> mistakes = {
+      {"softmax(f32 [3, 10, 7]): axis 3", [&] { softmax(x, 3); }},
+      {"softmax(f32 [3, 10, 7]): axis -4", [&] { softmax(x, -4); }},
+      {"sum(f32 [3, 10, 7]): axis 5", [&] { sum(x, {.axis = 5}); }},
+      {"mean(f32 [3, 10, 7]): axis 3", [&] { mean(x, 1, 3, true); }},
+      {"flatten(f32 [3, 10, 7])", [&] { flatten(x, 2, 1); }},
+      {"flatten(f32 [])", [&] { flatten(scalar); }},
+      {"unsqueeze(f32 [3, 10, 7])", [&] { unsqueeze(x, 4); }},
+      {"squeeze(f32 [3, 10, 7])", [&] { squeeze(x, 1); }},
+      {"transpose(f32 [3, 10, 7])", [&] { transpose(x, 0, 3); }},
+      {"slice(f32 [3, 10, 7], axis=1, start=4, stop=4, step=1)",
+       [&] { slice(x, {.axis = 1, .start = 4, .stop = 4}); }},
+      {"chunk(f32 [3, 10, 7]): 3 pieces", [&] { chunk(x, 3, 1); }},
+      {"chunk(f32 [3, 10, 7]): 0 pieces", [&] { chunk(x, 0, 1); }},
+      {"cat() needs at least one input", [&] { cat({}, 0); }},
+      {"cat(f32 [3, 10, 7])",
+       [&] {
+         cat({x, x}, 3);
+       }},
+      {"pad(f32 [3, 10, 7])", [&] { pad(x, 3, 0, 1); }},
+      {"roll(f32 [3, 10, 7])", [&] { roll(x, 3, 1); }},
+      {"flip(f32 [3, 10, 7])", [&] { flip(x, 3); }},
+      {"linear(f32 [])", [&] { linear(scalar, m, {.out = 5}); }},
+      {"conv1d(f32 [])", [&] { conv1d(scalar, m.module("c"), {.out_channels = 5}); }},
+      {"conv1d(f32 [3, 10, 7]): an option needs 1 value, got 2",
+       [&] {
+         conv1d(x, m, {.out_channels = 5, .kernel = {3, 3}});
+       }},
+      {"conv_transpose1d(f32 [])",
+       [&] { conv_transpose1d(scalar, m.module("t"), {.out_channels = 5}); }},
+      {"max_pool1d(f32 [3, 10, 7])",
+       [&] {
+         max_pool1d(x, {.kernel = {2}, .stride = {1, 2}});
+       }},
+      {"adaptive_avg_pool2d(f32 [3, 10, 7])",
+       [&] {
+         adaptive_avg_pool2d(x, {1, 2, 3});
+       }},
+      {"batch_norm(f32 [])", [&] { batch_norm(scalar, m.module("b")); }},
+      {"layer_norm(f32 [3, 10, 7]): dims 4", [&] { layer_norm(x, m.module("l"), 4); }},
+      {"lstm(f32 [])", [&] { lstm(scalar, scalar, scalar, m.module("r"), {.hidden = 5}); }},
+  };
+  for (const auto& [says, mistake] : mistakes) {
+    try {
+      mistake();
+      ADD_FAILURE() << "no error: " << says;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kShape);
+      EXPECT_EQ(e.message().rfind(says, 0), 0u) << e.message();
+    }
+  }
 }
 
 TEST(WeightInit, IsRoundedToSixDecimals) {

@@ -71,15 +71,18 @@ struct AttributeSpec {
 /// explicit table keyed by `name`.
 struct Operator {
   std::string name;     ///< unique, snake_case, PyTorch's where there is one
-  std::string formula;  ///< what it computes and whose semantics it follows, for people
+  std::string formula;  ///< what it computes, for people
+  std::string follows;  ///< whose semantics it has: the call in PyTorch 2.x
   int min_inputs = 1;
   int max_inputs = 1;
   std::vector<AttributeSpec> attributes;
   /// Output types from inputs and attributes; throws kShape saying what does not fit (the caller
   /// prefixes operator and shapes).
   std::vector<TensorType> (*infer)(const OperatorCall& call) = nullptr;
-  /// Floating-point operations, a multiply-add being two; comparisons and transcendental
-  /// functions count one.
+  /// Floating-point operations, as usually counted. A multiply-add is two, a comparison or a
+  /// transcendental function one, an elementwise operator one an element whatever its formula. A
+  /// window's taps count wherever they fall. What is done once a row or less often (a mean's
+  /// division, a norm's square root) is left out. Null for a view.
   double (*flops)(const OperatorCall& call) = nullptr;
   /// True where the output is the input's memory under another shape: no kernel, no bytes.
   bool is_view = false;

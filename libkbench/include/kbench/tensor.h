@@ -53,7 +53,7 @@ struct TensorType {
   Shape shape;
 
   int64_t elements() const { return element_count(shape); }
-  int64_t bytes() const { return elements() * static_cast<int64_t>(size_of(dtype)); }
+  int64_t bytes() const;  ///< throws kShape as element_count does
   bool operator==(const TensorType&) const = default;
 };
 std::string to_string(const TensorType& type);  ///< "f32 [2, 3, 4]"
