@@ -37,6 +37,17 @@ void parallel_for(int64_t n, int64_t grain, const Body& body) {
   }
 }
 
+/// Calls body(i) for every i in [0, n), each a piece of work worth handing to another thread;
+/// threads fetch the next as they finish, so that a slow one holds nobody up.
+template <class Body>
+void parallel_tasks(int64_t n, const Body& body) {
+  if (n <= 1 || thread_count() == 1) {
+    for (int64_t i = 0; i < n; ++i) body(i);
+    return;
+  }
+  tbb::parallel_for(int64_t{0}, n, body, tbb::simple_partitioner());
+}
+
 /// The grain for items that cost `work` elementary steps each.
 inline int64_t grain_of(int64_t work) {
   constexpr int64_t kWorthwhile = 1 << 14;

@@ -1,135 +1,219 @@
 #include "reference/ops/blocked_product.h"
 
 #include <algorithm>
-#include <vector>
+#include <limits>
 
 #include "reference/parallel.h"
 #include "reference/scratch.h"
-#include "reference/simd/kernels.h"
 
 namespace kbench::reference {
 namespace {
 
-constexpr int64_t kDepth = 512;     // of a pass: a panel of a stays in the first-level cache
-constexpr int64_t kBlockTiles = 4;  // columns of b a thread keeps in its second-level cache
+constexpr int64_t kDepthBytes = 2048;  // of a chunk: a panel of a stays in the first-level cache
+// Packed operands: what second-level caches hold, few bytes being touched again and again.
+constexpr int64_t kSerialBytes = int64_t{4} << 20, kThreadBytes = int64_t{1} << 20;
+constexpr int64_t kFewElements = 1 << 13;  // of an operand that fits the first-level cache
 
-/// One pass: columns [begin, begin + depth) of a times those rows of b, added to c.
-template <class T>
-class Pass {
- public:
-  Pass(const Product& p, int64_t begin, int64_t depth, const T* packed, const T* b, T* c)
-      : p_(p),
-        begin_(begin),
-        depth_(depth),
-        packed_(packed),
-        b_(b),
-        c_(c),
-        k_(kernels<T>()),
-        zeros_(k_.tile_rows) {}
+int64_t parts(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-  /// Columns [first, first + count) of c, panels [panel, last_panel) of its rows; `gathered` holds
-  /// depth x ld, `tile` one tile.
-  void columns(int64_t first, int64_t count, int64_t panel, int64_t last_panel, T* gathered,
-               int64_t ld, T* tile) const {
-    for (int64_t k = 0; k < depth_; ++k) {
-      std::copy_n(b_ + (begin_ + k) * p_.n + first, count, gathered + k * ld);
+/// Tiles of a block: what a thread computes at a time.
+struct Block {
+  int64_t rows, cols;
+};
+
+/// Blocks that few rounds of all threads get through, large enough to use what they read often.
+Block block_of(int64_t row_tiles, int64_t col_tiles, int64_t depth, int64_t tile_rows,
+               int64_t tile_cols) {
+  constexpr int64_t kMostRows = 256, kMostColTiles = 4;  // b's part stays in the second-level cache
+  // In products: what reading an element costs, and handing out a block.
+  constexpr double kReading = 16, kHandingOut = 1 << 17;
+  const int64_t threads = thread_count();
+  Block best = {1, 1};
+  double least = std::numeric_limits<double>::max();
+  for (int64_t cols = std::min(col_tiles, kMostColTiles); cols >= 1; --cols) {
+    int64_t rows = std::min(row_tiles, kMostRows / tile_rows);
+    for (;; rows = (rows + 1) / 2) {
+      const int64_t rounds = parts(parts(row_tiles, rows) * parts(col_tiles, cols), threads);
+      const auto m = static_cast<double>(rows * tile_rows), n = double(cols * tile_cols);
+      const double cost = static_cast<double>(rounds) *
+                          (m * n + kReading * (m + n) + kHandingOut / static_cast<double>(depth));
+      if (cost < least) {
+        least = cost;
+        best = {rows, cols};
+      }
+      if (rows == 1) break;
     }
-    for (; panel < last_panel; ++panel) {
-      const int64_t row = panel * k_.tile_rows;
-      for (int64_t at = 0; at < count; at += k_.tile_cols) {
-        multiply(row, first + at, std::min<int64_t>(k_.tile_cols, count - at), gathered + at, ld,
-                 tile);
+  }
+  return best;
+}
+
+template <class T, bool parallel>
+class Worker {
+ public:
+  explicit Worker(const BlockedProduct<T>& p)
+      : p_(p),
+        k_(kernels<T>()),
+        chunks_(parts(p.k, kDepthBytes / sizeof(T))),
+        // Operands that are read once or twice are read where they stand.
+        pack_a_(p.n > 2 * k_.tile_cols || (p.a.depth_step != 1 && p.m * p.k > kFewElements)),
+        pack_b_(p.b.step != 1 || p.m > 2 * k_.tile_rows) {
+    const int64_t depth = parts(p.k, chunks_);
+    const int64_t bytes =
+        parallel ? std::max(kSerialBytes, kThreadBytes * thread_count()) : kSerialBytes;
+    const int64_t room = bytes / int64_t{sizeof(T)};
+    // Halves until one chunk's panels have room.
+    rows_ = p.m;
+    cols_ = p.n;
+    while ((packed_rows(rows_) + packed_cols(cols_)) * depth > room && rows_ + cols_ > 1024) {
+      int64_t& larger = packed_rows(rows_) > packed_cols(cols_) ? rows_ : cols_;
+      const int64_t tile = &larger == &rows_ ? k_.tile_rows : k_.tile_cols;
+      larger = parts(parts(larger, 2), tile) * tile;
+    }
+    const int64_t line = (packed_rows(rows_) + packed_cols(cols_)) * depth;
+    pass_chunks_ = std::clamp<int64_t>(room / std::max<int64_t>(line, 1), 1, chunks_);
+    depth_ = std::min(p.k, pass_chunks_ * depth);
+    const int64_t a_panels = packed_rows(rows_) / k_.tile_rows;
+    const int64_t b_panels = packed_cols(cols_) / k_.tile_cols;
+    const int64_t a_panel = panel(k_.tile_rows, depth_), b_panel = panel(k_.tile_cols, depth_);
+    packed_ = Scratch<T>(a_panels * a_panel + b_panels * b_panel);
+    packed_a_ = packed_.get();
+    packed_b_ = packed_a_ + a_panels * a_panel;
+  }
+
+  void run() {
+    for (int64_t col = 0; col < p_.n; col += cols_) {
+      for (int64_t row = 0; row < p_.m; row += rows_) {
+        for (int64_t chunk = 0; chunk < chunks_; chunk += pass_chunks_) {
+          pass(row, std::min(rows_, p_.m - row), col, std::min(cols_, p_.n - col), chunk,
+               std::min(chunk + pass_chunks_, chunks_));
+        }
       }
     }
   }
 
  private:
-  void multiply(int64_t row, int64_t col, int64_t columns, const T* gathered, int64_t ld,
-                T* tile) const {
-    const int64_t rows = std::min<int64_t>(k_.tile_rows, p_.m - row);
-    const T* a = packed_ + row * depth_;
-    const T* start = begin_ == 0 ? zeros_.data() : nullptr;
-    T* out = c_ + row * p_.n + col;
-    if (rows == k_.tile_rows && columns == k_.tile_cols) {
-      return k_.tile(depth_, a, gathered, ld, start, out, p_.n);
-    }
-    for (int64_t r = 0; start == nullptr && r < rows; ++r) {
-      std::copy_n(out + r * p_.n, columns, tile + r * k_.tile_cols);
-    }
-    k_.tile(depth_, a, gathered, ld, start, tile, k_.tile_cols);
-    for (int64_t r = 0; r < rows; ++r) {
-      std::copy_n(tile + r * k_.tile_cols, columns, out + r * p_.n);
+  int64_t packed_rows(int64_t rows) const {
+    return pack_a_ ? parts(rows, k_.tile_rows) * k_.tile_rows : 0;
+  }
+  int64_t packed_cols(int64_t cols) const {
+    // One panel where b has no whole vectors to read at the end of its rows.
+    return (pack_b_ ? parts(cols, k_.tile_cols) : 1) * k_.tile_cols;
+  }
+  /// Elements from one panel to the next: an odd number of lines more or less spreads panels over
+  /// the caches' sets.
+  static int64_t panel(int64_t width, int64_t depth) {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    return (parts(width * depth, kLine) | 1) * kLine;
+  }
+  /// Where a chunk begins.
+  int64_t depth_of(int64_t chunk) const { return p_.k * chunk / chunks_; }
+
+  template <class Body>
+  static void each(int64_t n, const Body& body) {
+    if constexpr (parallel) {
+      parallel_tasks(n, body);
+    } else {
+      for (int64_t i = 0; i < n; ++i) body(i);
     }
   }
 
-  const Product& p_;
-  int64_t begin_, depth_;
-  const T* packed_;
-  const T* b_;
-  T* c_;
-  const Kernels<T>& k_;
-  std::vector<T> zeros_;
-};
+  /// Chunks [begin, end) of rows [row, row + m) and columns [col, col + n).
+  void pass(int64_t row, int64_t m, int64_t col, int64_t n, int64_t begin, int64_t end) {
+    const int64_t start = depth_of(begin), depth = depth_of(end) - start;
+    const Operand<T> a = p_.a.at(row, start), b = p_.b.at(col, start);
+    const int64_t lanes = k_.vector_bytes / sizeof(T);
+    const int64_t in_place = pack_b_ ? 0 : n % lanes == 0 ? n : n / k_.tile_cols * k_.tile_cols;
+    pack(a, pack_a_ ? m : 0, b.at(in_place, 0), n - in_place, depth);
 
-/// Columns [begin, begin + depth) of a as panels of `rows` rows each, depth by depth, the last
-/// panel filled up with zeros. Panels [first, last).
-template <class T>
-void pack(const Product& p, const T* a, int64_t begin, int64_t depth, int64_t rows, int64_t first,
-          int64_t last, T* packed) {
-  for (int64_t panel = first; panel < last; ++panel) {
-    T* to = packed + panel * rows * depth;
-    const int64_t real = std::min(rows, p.m - panel * rows);
-    if (real < rows) std::fill_n(to, rows * depth, T(0));
-    for (int64_t k = 0; k < depth; ++k) {
-      for (int64_t r = 0; r < real; ++r) {
-        const int64_t row = panel * rows + r, column = begin + k;
-        to[k * rows + r] = p.transpose_a ? a[column * p.m + row] : a[row * p.k + column];
+    const int64_t a_panel = panel(k_.tile_rows, depth), b_panel = panel(k_.tile_cols, depth);
+    const int64_t row_tiles = parts(m, k_.tile_rows), col_tiles = parts(n, k_.tile_cols);
+    const Block block = parallel ? block_of(row_tiles, col_tiles, depth, k_.tile_rows, k_.tile_cols)
+                                 : Block{row_tiles, 4};
+    const int64_t down = parts(row_tiles, block.rows);
+    each(down * parts(col_tiles, block.cols), [&](int64_t i) {
+      const int64_t first_row = i % down * block.rows * k_.tile_rows;
+      const int64_t first_col = i / down * block.cols * k_.tile_cols;
+      const int64_t last_row = std::min(first_row + block.rows * k_.tile_rows, m);
+      const int64_t last_col = std::min(first_col + block.cols * k_.tile_cols, n);
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t k = depth_of(chunk) - start;
+        Tile<T> t;
+        t.depth = depth_of(chunk + 1) - start - k;
+        for (int64_t r = first_row; r < last_row; r += k_.tile_rows) {
+          t.a =
+              pack_a_ ? packed_a_ + r / k_.tile_rows * a_panel + k * k_.tile_rows : a.at(r, k).data;
+          t.a_row = pack_a_ ? 1 : a.step;
+          t.a_col = pack_a_ ? k_.tile_rows : a.depth_step;
+          t.c_row = p_.c_step;
+          for (int64_t c = first_col; c < last_col; c += k_.tile_cols) {
+            const bool packed = c >= in_place;
+            t.b = packed ? packed_b_ + (c - in_place) / k_.tile_cols * b_panel + k * k_.tile_cols
+                         : b.at(c, k).data;
+            t.b_row = packed ? k_.tile_cols : b.depth_step;
+            t.c = p_.c + (row + r) * p_.c_step + col + c;
+            const bool first = chunk == 0;
+            t.start = !first ? t.c : p_.bias != nullptr ? p_.bias + col + c : nullptr;
+            t.start_row = first ? 0 : p_.c_step;
+            k_.tile(static_cast<int>(std::min<int64_t>(k_.tile_rows, last_row - r)),
+                    static_cast<int>(std::min<int64_t>(k_.tile_cols, last_col - c)), t);
+          }
+        }
       }
-    }
+    });
   }
-}
+
+  /// Panels of a's first m rows and b's first n columns, a piece of an operand at a time: long in
+  /// the direction in which it is contiguous.
+  void pack(const Operand<T>& a, int64_t m, const Operand<T>& b, int64_t n, int64_t depth) {
+    struct Side {
+      const Operand<T>& from;
+      int64_t count, tile, width, deep, down;
+      T* to;
+      decltype(Kernels<T>::pack_rows) run;
+
+      int64_t pieces() const { return down * parts(count, width); }
+    };
+    const auto side = [&](const Operand<T>& from, int64_t count, int64_t tile, T* to, auto run) {
+      const bool across = from.step == 1;
+      const int64_t width = (across ? 768 : 48) / tile * tile, deep = across ? 32 : 512;
+      return Side{from, count, tile, width, deep, parts(depth, deep), to, run};
+    };
+    const Side sides[] = {side(a, m, k_.tile_rows, packed_a_, k_.pack_rows),
+                          side(b, n, k_.tile_cols, packed_b_, k_.pack_cols)};
+    each(sides[0].pieces() + sides[1].pieces(), [&](int64_t i) {
+      const bool left = i < sides[0].pieces();
+      const Side& s = sides[left ? 0 : 1];
+      const int64_t piece = left ? i : i - sides[0].pieces();
+      const int64_t first = piece / s.down * s.width, k = piece % s.down * s.deep;
+      s.run(s.from.at(first, k), std::min(s.width, s.count - first), std::min(s.deep, depth - k),
+            panel(s.tile, depth), s.to + first / s.tile * panel(s.tile, depth) + k * s.tile);
+    });
+  }
+
+  const BlockedProduct<T>& p_;
+  const Kernels<T>& k_;
+  const int64_t chunks_;
+  const bool pack_a_, pack_b_;
+  int64_t rows_, cols_, pass_chunks_, depth_;  ///< of a pass
+  Scratch<T> packed_{0};
+  T *packed_a_, *packed_b_;
+};
 
 }  // namespace
 
 template <class T>
-bool blocked_product_pays(const Product& p) {
-  return kernels<T>().vector_bytes == 64 && !p.transpose_b && p.m >= 32 &&
-         p.n >= kernels<T>().tile_cols && p.k >= 16;
+void run_serial(const BlockedProduct<T>& product) {
+  Worker<T, false>(product).run();
 }
 
 template <class T>
-void blocked_product(const Product& p, bool parallel, const T* a, const T* b, T* c) {
-  const Kernels<T>& kernel = kernels<T>();
-  const auto spread = [&](int64_t n, int64_t work, const auto& body) {
-    parallel_for(n, parallel ? grain_of(work) : n, body);
-  };
-  const int64_t panels = (p.m + kernel.tile_rows - 1) / kernel.tile_rows;
-  const int64_t width = kBlockTiles * kernel.tile_cols, blocks = (p.n + width - 1) / width;
-  const int64_t passes = (p.k + kDepth - 1) / kDepth, deepest = (p.k + passes - 1) / passes;
-  Scratch<T> packed(panels * kernel.tile_rows * deepest);
-  for (int64_t pass = 0; pass < passes; ++pass) {
-    const int64_t begin = p.k * pass / passes, depth = p.k * (pass + 1) / passes - begin;
-    spread(panels, kernel.tile_rows * depth, [&](int64_t first, int64_t last) {
-      pack(p, a, begin, depth, kernel.tile_rows, first, last, packed.get());
-    });
-    const Pass<T> work(p, begin, depth, packed.get(), b, c);
-    // Fewer blocks of columns than threads: rows are shared out too.
-    const int64_t shares = parallel ? std::clamp<int64_t>(thread_count() / blocks, 1, panels) : 1;
-    spread(blocks * shares, p.m * width * depth / 16 / shares, [&](int64_t first, int64_t last) {
-      const int64_t line = 64 / sizeof(T), ld = width + line;  // rows spread over the cache's sets
-      Scratch<T> gathered(depth * ld), tile(kernel.tile_rows * kernel.tile_cols);
-      for (int64_t i = first; i < last; ++i) {
-        const int64_t column = i / shares * width, share = i % shares;
-        work.columns(column, std::min(width, p.n - column), panels * share / shares,
-                     panels * (share + 1) / shares, gathered.get(), ld, tile.get());
-      }
-    });
-  }
+void run_parallel(const BlockedProduct<T>& product) {
+  Worker<T, true>(product).run();
 }
 
-template bool blocked_product_pays<float>(const Product&);
-template bool blocked_product_pays<double>(const Product&);
-template void blocked_product<float>(const Product&, bool, const float*, const float*, float*);
-template void blocked_product<double>(const Product&, bool, const double*, const double*, double*);
+template void run_serial<float>(const BlockedProduct<float>&);
+template void run_serial<double>(const BlockedProduct<double>&);
+template void run_parallel<float>(const BlockedProduct<float>&);
+template void run_parallel<double>(const BlockedProduct<double>&);
 
 }  // namespace kbench::reference

@@ -1,19 +1,25 @@
-// A matrix product on the reference's own vector kernels, for processors whose vectors are wider
-// than those the distribution's BLAS has kernels for (OpenBLAS 0.3.21 knows no AVX-512 processor
-// younger than itself and falls back to AVX2, half the speed).
+// A matrix product cut into tiles that stay in registers and blocks that stay in caches (Goto, van
+// de Geijn: "Anatomy of high-performance matrix multiplication", 2008).
 #pragma once
 
-#include "reference/ops/matmul.h"
+#include "reference/simd/kernels.h"
 
 namespace kbench::reference {
 
-/// Whether blocked_product is the better choice: wide vectors, b not transposed, extents that fill
-/// its tiles.
+/// One product: c[i, j] = start + sum over k of a[i, k] b[k, j], the result's rows c_step apart.
 template <class T>
-bool blocked_product_pays(const Product& product);
+struct BlockedProduct {
+  int64_t m, n, k;
+  Operand<T> a, b;
+  const T* bias;  ///< of each column, or null
+  T* c;
+  int64_t c_step;
+};
 
-/// c = a b, spread over the threads when `parallel`.
+/// On this thread alone, or spread over all. The result is the same.
 template <class T>
-void blocked_product(const Product& product, bool parallel, const T* a, const T* b, T* c);
+void run_serial(const BlockedProduct<T>& product);
+template <class T>
+void run_parallel(const BlockedProduct<T>& product);
 
 }  // namespace kbench::reference

@@ -61,7 +61,7 @@ class Convolution {
         group_rows_(e_.out_channels / e_.groups),
         panels_((group_rows_ + k_.tile_rows - 1) / k_.tile_rows),
         weights_(e_.groups * panels_ * k_.tile_rows * depth_),
-        bias_(e_.groups * panels_ * k_.tile_rows),
+        bias_(e_.groups * panels_ * k_.tile_rows * k_.tile_cols),
         run_(contiguous_outputs()),
         direct_(windows_are_runs()) {
     pack_weights(weight, bias);
@@ -130,7 +130,8 @@ class Convolution {
         for (int64_t r = 0; r < rows; ++r) {
           const bool real = first + r < group_rows_;
           const int64_t channel = group * group_rows_ + first + r;
-          bias_[panel * rows + r] = real && bias != nullptr ? bias[channel] : T(0);
+          std::fill_n(bias_.get() + (panel * rows + r) * k_.tile_cols, k_.tile_cols,
+                      real && bias != nullptr ? bias[channel] : T(0));
           for (int64_t k = 0; k < depth_; ++k) {
             to[k * rows + r] = real ? weight[channel * depth_ + k] : T(0);
           }
@@ -264,7 +265,21 @@ class Convolution {
     const int64_t rows = std::min<int64_t>(k_.tile_rows, group_rows_ - panel * k_.tile_rows);
     const int64_t at = group * panels_ + panel;
     const T* weights = weights_.get() + (at * depth_ + begin) * k_.tile_rows;
-    const T* bias = begin == 0 ? bias_.get() + at * k_.tile_rows : nullptr;
+    const T* bias = begin == 0 ? bias_.get() + at * k_.tile_rows * k_.tile_cols
+                               : nullptr;  // else y is added to
+    const auto run = [&](T* c, int64_t c_row) {
+      k_.tile(k_.tile_rows, k_.tile_cols,
+              {.depth = end - begin,
+               .a = weights,
+               .a_row = 1,
+               .a_col = k_.tile_rows,
+               .b = gathered,
+               .b_row = ld,
+               .start = bias != nullptr ? bias : c,
+               .start_row = bias != nullptr ? k_.tile_cols : c_row,
+               .c = c,
+               .c_row = c_row});
+    };
     const int64_t channel = group * group_rows_ + panel * k_.tile_rows;
     const auto place = [&](int64_t p) {
       const int64_t image = p / plane_;
@@ -274,7 +289,7 @@ class Convolution {
     };
     if (rows == k_.tile_rows && columns == k_.tile_cols && strides_.column == 1 &&
         position % run_ + columns <= run_) {
-      return k_.tile(end - begin, weights, gathered, ld, bias, place(position), strides_.channel);
+      return run(place(position), strides_.channel);
     }
     const auto each_run = [&](const auto& copy) {  // the tile's runs of neighbours
       for (int64_t c = 0; c < columns;) {
@@ -290,7 +305,7 @@ class Convolution {
       each_run(
           [&](const T* out, T* in_tile, int64_t n) { k_.copy_strided(out, step, in_tile, n); });
     }
-    k_.tile(end - begin, weights, gathered, ld, bias, tile, k_.tile_cols);
+    run(tile, k_.tile_cols);
     each_run([&](T* out, const T* in_tile, int64_t n) { k_.scatter(in_tile, step, out, n); });
   }
 
@@ -300,7 +315,7 @@ class Convolution {
   T* y_;
   const Kernels<T>& k_;
   int64_t plane_, positions_, taps_, group_channels_, depth_, group_rows_, panels_;
-  Scratch<T> weights_, bias_;
+  Scratch<T> weights_, bias_;  ///< in panels; the bias as whole tiles
   int64_t run_;
   bool direct_;
   int64_t width_ = 0;

@@ -1,101 +1,106 @@
 #include "reference/ops/matmul.h"
 
-#include <cblas.h>
-
 #include <algorithm>
-#include <limits>
-#include <string>
 
-#include "kbench/error.h"
 #include "reference/ops/blocked_product.h"
 #include "reference/parallel.h"
+#include "reference/scratch.h"
 #include "reference/simd/kernels.h"
 
 namespace kbench::reference {
 namespace {
 
-/// One thread a call: the threads are ours, and BLAS's own would compete with them.
-void use_one_blas_thread() {
-  static const bool done = [] {
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(done);
-}
+constexpr int64_t kSmall = 1 << 18;  // multiply-adds that one thread is done with soonest
 
-void blas(const Product& p, const float* a, const float* b, float* c, int64_t lda, int64_t ldb,
-          int64_t ldc, bool accumulate) {
-  cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans,
-              p.transpose_b ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m),
-              static_cast<blasint>(p.n), static_cast<blasint>(p.k), 1.0f, a,
-              static_cast<blasint>(lda), b, static_cast<blasint>(ldb), accumulate ? 1.0f : 0.0f, c,
-              static_cast<blasint>(ldc));
-}
-
-void blas(const Product& p, const double* a, const double* b, double* c, int64_t lda, int64_t ldb,
-          int64_t ldc, bool accumulate) {
-  cblas_dgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans,
-              p.transpose_b ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m),
-              static_cast<blasint>(p.n), static_cast<blasint>(p.k), 1.0, a,
-              static_cast<blasint>(lda), b, static_cast<blasint>(ldb), accumulate ? 1.0 : 0.0, c,
-              static_cast<blasint>(ldc));
-}
-
-/// How many rows and columns of blocks one product is cut into.
-struct Grid {
-  int64_t rows = 1, cols = 1;
-};
-
-/// As many blocks as there are threads, as square as the product allows; one where it is small.
-Grid grid_of(const Product& p) {
-  constexpr int64_t kLeastWork = 1 << 18;  // multiply-adds a block
-  constexpr int64_t kLeastExtent = 16;
-  const int64_t blocks = std::min(thread_count(), p.m * p.n * p.k / kLeastWork);
-  Grid best;
-  double best_cost = std::numeric_limits<double>::max();
-  for (int64_t rows = 1; rows <= blocks; ++rows) {
-    const int64_t cols = blocks / rows;
-    if ((rows > 1 && p.m / rows < kLeastExtent) || (cols > 1 && p.n / cols < kLeastExtent))
-      continue;
-    const double area = double(p.m) / rows * double(p.n) / cols;
-    const double cost = area + double(p.m) / rows + double(p.n) / cols;
-    if (cost < best_cost) {
-      best_cost = cost;
-      best = {rows, cols};
-    }
-  }
-  return best;
-}
-
-/// c = a b, or c + a b where c holds `bias` in every row.
+/// Whether rows of a and columns of b are multiplied where they lie: both depth by depth, and
+/// one side with so few that the other is read once.
 template <class T>
-void product(const Product& p, Grid grid, const T* a, const T* b, const T* bias, T* c) {
-  const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n;
-  parallel_for(grid.rows * grid.cols, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = i / grid.cols, col = i % grid.cols;
-      const int64_t m0 = p.m * row / grid.rows, m1 = p.m * (row + 1) / grid.rows;
-      const int64_t n0 = p.n * col / grid.cols, n1 = p.n * (col + 1) / grid.cols;
-      Product block = p;
-      block.m = m1 - m0;
-      block.n = n1 - n0;
-      T* out = c + m0 * p.n + n0;
-      if (bias != nullptr) {
-        for (int64_t r = 0; r < block.m; ++r) std::copy(bias + n0, bias + n1, out + r * p.n);
+bool by_dots(const BlockedProduct<T>& p) {
+  return p.a.depth_step == 1 && p.b.depth_step == 1 && std::min(p.m, p.n) <= 16;
+}
+
+/// Rows [first, last) of the longer side of a product by dots.
+template <class T>
+void run_dots(const BlockedProduct<T>& p, int64_t first, int64_t last) {
+  constexpr int64_t kDepth = 1024;  // what is read again stays in the first-level cache
+  const bool rows = p.m > p.n;
+  const Operand<T> a = p.a.at(rows ? first : 0, 0), b = p.b.at(rows ? 0 : first, 0);
+  T* c = p.c + (rows ? first * p.c_step : first);
+  const T* bias = p.bias == nullptr || rows ? p.bias : p.bias + first;
+  const auto m = static_cast<int>(rows ? last - first : p.m);
+  const auto n = static_cast<int>(rows ? p.n : last - first);
+  for (int64_t k = 0; k < p.k; k += kDepth) {
+    kernels<T>().dots(m, n,
+                      {.depth = std::min(kDepth, p.k - k),
+                       .a = a.data + k,
+                       .a_row = a.step,
+                       .a_col = 1,
+                       .b = b.data + k,
+                       .b_row = b.step,
+                       .start = k == 0 ? bias : c,
+                       .start_row = k == 0 ? 0 : p.c_step,
+                       .c = c,
+                       .c_row = p.c_step});
+  }
+}
+
+/// One product on this thread.
+template <class T>
+void multiply_here(const BlockedProduct<T>& p) {
+  if (by_dots(p)) return run_dots(p, 0, std::max(p.m, p.n));
+  run_serial(p);
+}
+
+/// How many parts the sum over k is cut into: more than one where m and n leave threads little to
+/// share. It depends on the extents alone, and so does the result.
+template <class T>
+int64_t depth_parts(const BlockedProduct<T>& p) {
+  constexpr int64_t kLeastDepth = 2048, kMostParts = 64, kMostSums = 1 << 22;
+  if (p.k < 8 * kLeastDepth || p.k < 32 * std::max(p.m, p.n)) return 1;
+  return std::min({p.k / kLeastDepth, kMostParts, kMostSums / (p.m * p.n)});
+}
+
+/// Parts of the sum over k, each on one thread, then their sum.
+template <class T>
+void multiply_in_parts(const BlockedProduct<T>& p, int64_t parts) {
+  const int64_t size = p.m * p.n;
+  const Scratch<T> sums(parts * size);
+  parallel_tasks(parts, [&](int64_t i) {
+    const int64_t begin = p.k * i / parts;
+    BlockedProduct<T> part = p;
+    part.k = p.k * (i + 1) / parts - begin;
+    part.a = p.a.at(0, begin);
+    part.b = p.b.at(0, begin);
+    part.bias = nullptr;
+    part.c = sums.get() + i * size;
+    part.c_step = p.n;
+    multiply_here(part);
+  });
+  parallel_for(p.m, grain_of(p.n * parts), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      T* c = p.c + row * p.c_step;
+      const T* from = sums.get() + row * p.n;
+      for (int64_t i = 1; i < parts; ++i) {
+        kernels<T>().binary(Binary::add, i == 1 ? from : c, from + i * size, c, p.n);
       }
-      blas(block, a + (p.transpose_a ? m0 : m0 * lda), b + (p.transpose_b ? n0 * ldb : n0), out,
-           lda, ldb, p.n, bias != nullptr);
+      if (p.bias != nullptr) kernels<T>().binary(Binary::add, c, p.bias, c, p.n);
     }
   });
 }
 
-void require_blas_extents(const Product& p) {
-  constexpr int64_t kMost = std::numeric_limits<blasint>::max();
-  if (p.m > kMost || p.n > kMost || p.k > kMost) {
-    throw Error(ErrorCode::kUnsupported, "a matrix product " + std::to_string(p.m) + " x " +
-                                             std::to_string(p.n) + " x " + std::to_string(p.k) +
-                                             " exceeds BLAS's 32-bit extents");
+/// One product on all threads.
+template <class T>
+void multiply(const BlockedProduct<T>& p) {
+  if (p.n == 1 && p.c_step == 1 && p.bias == nullptr && !by_dots(p)) {  // a row instead of a column
+    return multiply(BlockedProduct<T>{1, p.m, p.k, p.b, p.a, nullptr, p.c, p.m});
   }
+  if (const int64_t parts = depth_parts(p); parts > 1) return multiply_in_parts(p, parts);
+  if (p.m * p.n * p.k < kSmall) return multiply_here(p);
+  if (!by_dots(p)) return run_parallel(p);
+  const int64_t least = std::min(p.m, p.n), most = std::max(p.m, p.n), block = 4;
+  parallel_for(
+      (most + block - 1) / block, grain_of(block * least * p.k / 8),
+      [&](int64_t begin, int64_t end) { run_dots(p, begin * block, std::min(end * block, most)); });
 }
 
 bool consecutive(std::span<const int64_t> index) {
@@ -117,22 +122,32 @@ void matmul(const Product& given, std::span<const int64_t> a_index,
     p.m *= products;  // one tall product
     products = 1;
   }
-  require_blas_extents(p);
-  use_one_blas_thread();
-  // Few large products are cut one by one; many are dealt out whole.
-  const bool cut = products < thread_count();
-  const bool own = blocked_product_pays<T>(p);
-  parallel_for(cut ? 1 : products, grain_of(p.m * p.n * p.k / 8), [&](int64_t begin, int64_t end) {
-    if (cut) end = products;
+  const auto product = [&](int64_t i) {
+    const Operand<T> left = {a + a_index[i] * p.m * p.k, p.transpose_a ? 1 : p.k,
+                             p.transpose_a ? p.m : 1};
+    const Operand<T> right = {b + b_index[i] * p.k * p.n, p.transpose_b ? p.k : 1,
+                              p.transpose_b ? 1 : p.n};
+    return BlockedProduct<T>{p.m, p.n, p.k, left, right, nullptr, c + i * p.m * p.n, p.n};
+  };
+  // Many products are dealt out whole, or by shares of their rows; few are cut one by one.
+  constexpr int64_t kLeastRows = 64;
+  const int64_t threads = thread_count(), work = p.m * p.n * p.k;
+  const int64_t wanted = (8 * threads + products - 1) / std::max<int64_t>(products, 1);
+  const int64_t shares = by_dots(product(0)) || work < 8 * kSmall
+                             ? 1
+                             : std::clamp<int64_t>(p.m / kLeastRows, 1, wanted);
+  if (products * shares < 2 * threads && work >= kSmall) {
+    for (int64_t i = 0; i < products; ++i) multiply(product(i));
+    return;
+  }
+  parallel_for(products * shares, grain_of(work / shares / 8), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const T* left = a + a_index[i] * p.m * p.k;
-      const T* right = b + b_index[i] * p.k * p.n;
-      T* out = c + i * p.m * p.n;
-      if (own) {
-        blocked_product<T>(p, cut, left, right, out);
-      } else {
-        product<T>(p, cut ? grid_of(p) : Grid{}, left, right, nullptr, out);
-      }
+      BlockedProduct<T> part = product(i / shares);
+      const int64_t first = p.m * (i % shares) / shares;
+      part.m = p.m * (i % shares + 1) / shares - first;
+      part.a = part.a.at(first, 0);
+      part.c += first * part.c_step;
+      multiply_here(part);
     }
   });
 }
@@ -140,17 +155,7 @@ void matmul(const Product& given, std::span<const int64_t> a_index,
 template <class T>
 void linear(const T* x, const T* weight, const T* bias, int64_t rows, int64_t in, int64_t out,
             T* y) {
-  if (rows == 1) {  // bound by reading the weight once
-    return parallel_for(out, grain_of(in / 4), [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j) {
-        y[j] = kernels<T>().dot(x, weight + j * in, in) + (bias != nullptr ? bias[j] : T(0));
-      }
-    });
-  }
-  const Product p = {.m = rows, .n = out, .k = in, .transpose_b = true};
-  require_blas_extents(p);
-  use_one_blas_thread();
-  product<T>(p, grid_of(p), x, weight, bias, y);
+  multiply(BlockedProduct<T>{rows, out, in, {x, in, 1}, {weight, in, 1}, bias, y, out});
 }
 
 template void matmul<float>(const Product&, std::span<const int64_t>, std::span<const int64_t>,

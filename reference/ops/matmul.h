@@ -1,4 +1,4 @@
-// Matrix products, row-major, through BLAS or, where that is faster, blocked_product.
+// Matrix products, row-major.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Product {
 };
 
 /// c[i] = a[a_index[i]] * b[b_index[i]] for every i, matrices standing one after another in a, b
-/// and c. The index lists have one entry a product.
+/// and c. The index lists have one entry a product. The same result on any number of threads.
 template <class T>
 void matmul(const Product& product, std::span<const int64_t> a_index,
             std::span<const int64_t> b_index, const T* a, const T* b, T* c);

@@ -102,8 +102,18 @@ class Layer {
       const T* weights = weights_.get() + (block * gates_ + gate) * e_.hidden * units_;
       for (int64_t panel = 0; panel < panels_; ++panel) {
         const int64_t row = panel * k_.tile_rows;
-        k_.tile(e_.hidden, state_.get() + row * e_.hidden, weights, units_, nullptr,
-                sums + row * ld + gate * units_, ld);
+        T* to = sums + row * ld + gate * units_;
+        k_.tile(k_.tile_rows, k_.tile_cols,
+                {.depth = e_.hidden,
+                 .a = state_.get() + row * e_.hidden,
+                 .a_row = 1,
+                 .a_col = k_.tile_rows,
+                 .b = weights,
+                 .b_row = units_,
+                 .start = to,
+                 .start_row = ld,
+                 .c = to,
+                 .c_row = ld});
       }
     }
   }

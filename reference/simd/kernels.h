@@ -51,6 +51,33 @@ struct Run {
   int64_t from, to, count;
 };
 
+/// The left operand's rows of a matrix product, or the right one's columns: element k of the i-th
+/// stands at data[i * step + k * depth_step].
+template <class T>
+struct Operand {
+  const T* data;
+  int64_t step, depth_step;
+
+  Operand at(int64_t i, int64_t k) const {
+    return {data + i * step + k * depth_step, step, depth_step};
+  }
+};
+
+/// A small matrix product: a[i, k] stands at a[i * a_row + k * a_col], b[k, j] at b[k * b_row + j],
+/// rows of b reading as whole vectors.
+template <class T>
+struct Tile {
+  int64_t depth;
+  const T* a;
+  int64_t a_row, a_col;
+  const T* b;
+  int64_t b_row;
+  const T* start;  ///< what the sums are added to, or null; may be c
+  int64_t start_row;
+  T* c;
+  int64_t c_row;
+};
+
 /// The row length that column kernels take at most: their state stays in the first-level cache.
 constexpr int64_t kColumnBlock = 64;
 
@@ -122,10 +149,18 @@ struct Kernels {
 
   // --- matrix product ----------------------------------------------------------------------------
   int vector_bytes, tile_rows, tile_cols;
-  /// c[i, j] = start + sum over k of a[k * tile_rows + i] * b[k * ldb + j], one tile; start is
-  /// bias[i], or c[i, j] where bias is null.
-  void (*tile)(int64_t depth, const T* a, const T* b, int64_t ldb, const T* bias, T* c,
-               int64_t ldc);
+  /// c = start + a b for rows <= tile_rows and cols <= tile_cols.
+  void (*tile)(int rows, int cols, const Tile<T>& t);
+  /// The same for operands that both lie depth by depth, a_col being 1 and b[k, j] standing at
+  /// b[j * b_row + k]; any number of rows and columns.
+  void (*dots)(int rows, int cols, const Tile<T>& t);
+  /// Panels of tile_rows rows of a (tile_cols columns of b), `count` of those in all: element k of
+  /// the i-th goes to to[i / width * panel_step + k * width + i % width]. The last panel is filled
+  /// up with zeros.
+  void (*pack_rows)(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+                    T* to);
+  void (*pack_cols)(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+                    T* to);
 };
 
 /// What copy_runs may touch past a run's end.

@@ -3,6 +3,8 @@
 
 #include "reference/simd/columns.h"
 #include "reference/simd/elementwise.h"
+#include "reference/simd/panels.h"
+#include "reference/simd/product.h"
 #include "reference/simd/recurrent.h"
 #include "reference/simd/rows.h"
 #include "reference/simd/windows.h"
@@ -48,6 +50,9 @@ constexpr Kernels<T> kTable = {
     .tile_rows = kTileRows,
     .tile_cols = kTileVectors* Lanes<T>::count,
     .tile = tile<T>,
+    .dots = dots<T>,
+    .pack_rows = pack_rows<T>,
+    .pack_cols = pack_cols<T>,
 };
 
 extern const Kernels<float> kFloat;

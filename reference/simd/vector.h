@@ -57,4 +57,16 @@ inline T max_of_lanes(Vector<T> v) {
   return max;
 }
 
+/// The numbers 0 ... n - 1 as a pack, for shuffles and tables.
+template <int...>
+struct Numbers {};
+template <int n, int... rest>
+struct CountDown : CountDown<n - 1, n - 1, rest...> {};
+template <int... all>
+struct CountDown<0, all...> {
+  using type = Numbers<all...>;
+};
+template <int n>
+using UpTo = typename CountDown<n>::type;
+
 }  // namespace kbench::reference::KBENCH_ISA

@@ -82,37 +82,4 @@ void correlate(const T* x, const int64_t* offset, const T* weight, int64_t taps,
   }
 }
 
-// Registers hold the tile's sums, one row of b and a broadcast element of a.
-constexpr int kTileRows = kVectorBytes == 64 ? 8 : 4;
-constexpr int kTileVectors = 3;
-
-template <class T>
-void tile(int64_t depth, const T* a, const T* b, int64_t ldb, const T* bias, T* c, int64_t ldc) {
-  constexpr int kLanes = Lanes<T>::count;
-  Vector<T> sum[kTileRows][kTileVectors];
-  if (bias != nullptr) {
-#pragma GCC unroll 8
-    for (int i = 0; i < kTileRows; ++i) {
-      for (int j = 0; j < kTileVectors; ++j) sum[i][j] = fill<T>(bias[i]);
-    }
-  } else {
-#pragma GCC unroll 8
-    for (int i = 0; i < kTileRows; ++i) {
-      for (int j = 0; j < kTileVectors; ++j) sum[i][j] = load(c + i * ldc + j * kLanes);
-    }
-  }
-  for (int64_t k = 0; k < depth; ++k) {
-    Vector<T> row[kTileVectors];
-    for (int j = 0; j < kTileVectors; ++j) row[j] = load(b + k * ldb + j * kLanes);
-#pragma GCC unroll 8
-    for (int i = 0; i < kTileRows; ++i) {
-      for (int j = 0; j < kTileVectors; ++j) sum[i][j] += a[k * kTileRows + i] * row[j];
-    }
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < kTileRows; ++i) {
-    for (int j = 0; j < kTileVectors; ++j) store(c + i * ldc + j * kLanes, sum[i][j]);
-  }
-}
-
 }  // namespace kbench::reference::KBENCH_ISA

@@ -1,6 +1,5 @@
 #include "reference/ops/matmul.h"
 
-#include "reference/ops/blocked_product.h"
 #include "tests/reference/arrays.h"
 
 namespace kbench::reference {
@@ -48,22 +47,6 @@ TYPED_TEST(Matmul, MatchesBruteForceWithTransposesAndBroadcasting) {
         std::vector<T> c(ia.size() * p.m * p.n);
         matmul<T>(p, ia, ib, a.data(), b.data(), c.data());
         expect_close(c, brute_force(p, ia, ib, a, b), static_cast<double>(p.k));
-      }
-    }
-  }
-}
-
-TYPED_TEST(Matmul, OwnProductMatchesBruteForceThroughTilesEdgesAndPasses) {
-  using T = TypeParam;
-  for (Product p : {Product{8, 48, 16}, Product{37, 211, 1043}, Product{3, 5, 7}}) {
-    const auto a = random_array<T>(p.m * p.k, 1), b = random_array<T>(p.k * p.n, 2);
-    for (bool transpose_a : {false, true}) {
-      p.transpose_a = transpose_a;
-      const auto truth = brute_force(p, {0}, {0}, a, b);
-      for (bool parallel : {false, true}) {
-        std::vector<T> c(p.m * p.n);
-        blocked_product<T>(p, parallel, a.data(), b.data(), c.data());
-        expect_close(c, truth, static_cast<double>(p.k));
       }
     }
   }
