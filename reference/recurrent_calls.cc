@@ -2,6 +2,7 @@
 
 #include "reference/call.h"
 #include "reference/ops/recurrent.h"
+#include "reference/parallel.h"
 #include "reference/scratch.h"
 
 namespace kbench::reference {
@@ -22,6 +23,7 @@ void run_stack(const OperatorCall& call, Inputs in, Outputs out, size_t states, 
   e.batch_step = batch_first ? e.steps : 1;
   e.time_step = batch_first ? 1 : e.batch;
   e.out_pitch = e.hidden * directions;
+  e.concurrent = directions;
   for (size_t s = 0; s < states; ++s) {  // each goes from its initial to its last value in place
     std::copy_n(elements<T>(in, 1 + s), in[1 + s].elements(), out[1 + s].data<T>().data());
   }
@@ -31,14 +33,15 @@ void run_stack(const OperatorCall& call, Inputs in, Outputs out, size_t states, 
   const T* x = elements<T>(in, 0);
   for (int64_t layer = 0; layer < layers; ++layer) {
     T* to = (layers - layer) % 2 == 1 ? y : other.get();
-    for (int64_t direction = 0; direction < directions; ++direction) {
+    parallel_tasks(directions, [&](int64_t direction) {
       const int64_t cell = layer * directions + direction;
       const size_t at = 1 + states + 4 * static_cast<size_t>(cell);
       const RecurrentWeights<T> weights = {elements<T>(in, at), elements<T>(in, at + 1),
                                            elements<T>(in, at + 2), elements<T>(in, at + 3)};
-      e.reverse = direction == 1;
-      run(x, weights, e, cell * e.batch * e.hidden, to + direction * e.hidden);
-    }
+      RecurrentExtents extents = e;
+      extents.reverse = direction == 1;
+      run(x, weights, extents, cell * e.batch * e.hidden, to + direction * e.hidden);
+    });
     x = to;
     e.in = e.out_pitch;
   }

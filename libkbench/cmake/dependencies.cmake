@@ -2,7 +2,6 @@
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(yaml-cpp 0.7 REQUIRED)
-find_package(BLAS REQUIRED)
 find_package(TBB REQUIRED)
 find_package(zstd REQUIRED)
 find_package(muparser REQUIRED)

@@ -12,7 +12,8 @@ struct RecurrentExtents {
   int64_t batch = 1, steps = 1, in = 1, hidden = 1;
   int64_t batch_step = 1, time_step = 1;
   int64_t out_pitch = 1;
-  bool reverse = false;  ///< steps are taken from the last to the first
+  bool reverse = false;    ///< steps are taken from the last to the first
+  int64_t concurrent = 1;  ///< layers that share the threads, run at the same time
 };
 
 /// What one layer has in one direction: weight_ih [gates * hidden, in], weight_hh [gates * hidden,
