@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kDepthBytes = 2048;  // of a chunk: a panel of a stays in the first-level cache
 // Packed operands: what second-level caches hold, few bytes being touched again and again.
-constexpr int64_t kSerialBytes = int64_t{4} << 20, kThreadBytes = int64_t{1} << 20;
+constexpr int64_t kSerialBytes = int64_t{2} << 20, kThreadBytes = int64_t{1} << 20;
 constexpr int64_t kFewElements = 1 << 13;  // of an operand that fits the first-level cache
 
 int64_t parts(int64_t n, int64_t size) { return (n + size - 1) / size; }
@@ -82,8 +82,8 @@ class Worker {
 
   void run() {
     for (int64_t col = 0; col < p_.n; col += cols_) {
-      for (int64_t row = 0; row < p_.m; row += rows_) {
-        for (int64_t chunk = 0; chunk < chunks_; chunk += pass_chunks_) {
+      for (int64_t chunk = 0; chunk < chunks_; chunk += pass_chunks_) {
+        for (int64_t row = 0; row < p_.m; row += rows_) {  // the first packs b for all
           pass(row, std::min(rows_, p_.m - row), col, std::min(cols_, p_.n - col), chunk,
                std::min(chunk + pass_chunks_, chunks_));
         }
@@ -123,7 +123,7 @@ class Worker {
     const Operand<T> a = p_.a.at(row, start), b = p_.b.at(col, start);
     const int64_t lanes = k_.vector_bytes / sizeof(T);
     const int64_t in_place = pack_b_ ? 0 : n % lanes == 0 ? n : n / k_.tile_cols * k_.tile_cols;
-    pack(a, pack_a_ ? m : 0, b.at(in_place, 0), n - in_place, depth);
+    pack(a, pack_a_ ? m : 0, b.at(in_place, 0), row == 0 ? n - in_place : 0, depth);
 
     const int64_t a_panel = panel(k_.tile_rows, depth), b_panel = panel(k_.tile_cols, depth);
     const int64_t row_tiles = parts(m, k_.tile_rows), col_tiles = parts(n, k_.tile_cols);
