@@ -6,6 +6,7 @@ kbench_room(scoring
     src/golden_file.cc
     src/leaderboard.cc
     src/npy.cc
+    src/recorded.cc
     src/result.cc
     src/result_file.cc
     src/score.cc

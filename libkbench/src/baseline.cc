@@ -12,6 +12,7 @@
 
 #include "kbench/error.h"
 #include "kbench/score.h"
+#include "libkbench/src/json_field.h"
 
 namespace kbench {
 namespace {
@@ -19,33 +20,88 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-Json from_variables(const Variables& variables) {
-  Json json = Json::object();
-  for (const auto& [name, value] : variables) {
-    std::visit([&, &key = name](const auto& v) { json[key] = v; }, value);
-  }
-  return json;
+constexpr int kFormat = 1;
+
+std::string dump(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// The plain numbers of an entry, in the order of the file: one list for writing and for reading.
+template <class E, class Visit>
+void visit_costs(E& entry, Visit visit) {
+  visit("flops", entry.flops);
+  visit("least_bytes", entry.least_bytes);
+  visit("eager_bytes", entry.eager_bytes);
+  visit("least_ms", entry.least_ms);
+  visit("eager_least_ms", entry.eager_least_ms);
+}
+
+template <class T, class Visit>
+void visit_times(T& times, Visit visit) {
+  visit("median_ms", times.median_ms);
+  visit("mean_ms", times.mean_ms);
+  visit("min_ms", times.min_ms);
+  visit("max_ms", times.max_ms);
+  visit("std_ms", times.std_ms);
 }
 
 Json from_entry(const BaselineEntry& entry) {
   Json json = {{"task", to_string(entry.task)},
                {"name", entry.name},
-               {"variables", from_variables(entry.variables)},
-               {"flops", entry.flops},
-               {"least_bytes", entry.least_bytes},
-               {"eager_bytes", entry.eager_bytes},
-               {"launches", entry.launches}};
+               {"variables", variables_json<Json>(entry.variables)}};
+  const auto write = [&](const char* name, double value) { json[name] = value; };
+  visit_costs(entry, write);
+  json["launches"] = entry.launches;
   if (!entry.timed()) {
     json["error"] = entry.error;
     return json;
   }
   json["passes"] = entry.times.passes;
-  json["median_ms"] = entry.times.median_ms;
-  json["mean_ms"] = entry.times.mean_ms;
-  json["min_ms"] = entry.times.min_ms;
-  json["max_ms"] = entry.times.max_ms;
-  json["std_ms"] = entry.times.std_ms;
+  visit_times(entry.times, write);
+  json["roofline_share"] = entry.roofline_share();
+  json["eager_share"] = entry.eager_share();
   return json;
+}
+
+BaselineEntry to_entry(const JsonField& field) {
+  BaselineEntry entry;
+  entry.task = field["task"].as(parse_task_id);
+  entry.name = field["name"].text();
+  entry.variables = field["variables"].variables();
+  const auto read = [&](const char* name, double& value) { value = field[name].positive_real(); };
+  visit_costs(entry, read);
+  entry.launches = static_cast<int>(field["launches"].integer());
+  if (field.has("error")) {
+    entry.error = field["error"].text();
+    if (entry.error.empty()) field["error"].fail("is empty");
+    return entry;
+  }
+  entry.times.passes = static_cast<int>(field["passes"].integer());
+  visit_times(entry.times, read);
+  if (!(entry.times.median_ms > 0)) field["median_ms"].fail("must be above zero");
+  return entry;
+}
+
+void replace_file(const std::string& path, const std::string& text) {
+  // A pipe or a device is written to as it is; only a file can be replaced.
+  const bool replace = !fs::exists(path) || fs::is_regular_file(path);
+  const std::string next = replace ? path + ".next" : path;
+  const auto fail = [&] {
+    const std::string why = std::generic_category().message(errno);
+    if (replace) std::remove(next.c_str());
+    throw Error(ErrorCode::kIo, "cannot write " + path + ": " + why);
+  };
+  {
+    std::ofstream file(next, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file) fail();
+  }
+  if (replace && std::rename(next.c_str(), path.c_str()) != 0) fail();
+}
+
+double share(double least_ms, const BaselineEntry& entry) {
+  return entry.times.median_ms > 0 ? least_ms / entry.times.median_ms : 0;
 }
 
 }  // namespace
@@ -68,8 +124,16 @@ PassTimes summarize_passes(std::span<const double> milliseconds) {
   return times;
 }
 
+double Roofline::least_ms(double flops, double bytes) const {
+  if (!(copy_bytes_per_s > 0) || !(flops_per_s > 0)) return 0;
+  return 1e3 * std::max(flops / flops_per_s, bytes / copy_bytes_per_s);
+}
+
+double BaselineEntry::roofline_share() const { return share(least_ms, *this); }
+double BaselineEntry::eager_share() const { return share(eager_least_ms, *this); }
+
 std::string to_json(const Baseline& baseline) {
-  Json json = {{"kbench_baseline", 1},
+  Json json = {{"kbench_baseline", kFormat},
                {"version", baseline.version},
                {"device", baseline.device},
                {"driver", baseline.driver},
@@ -77,27 +141,71 @@ std::string to_json(const Baseline& baseline) {
                {"preset", baseline.preset},
                {"date", baseline.date},
                {"method", baseline.method},
+               {"roofline",
+                {{"copy_bytes_per_s", baseline.roofline.copy_bytes_per_s},
+                 {"flops_per_s", baseline.roofline.flops_per_s}}},
                {"tasks", Json::array()}};
   for (const BaselineEntry& entry : baseline.tasks) json["tasks"].push_back(from_entry(entry));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump(json);
 }
 
 void write_baseline(const std::string& path, const Baseline& baseline) {
-  // A pipe or a device is written to as it is; only a file can be replaced.
-  const bool replace = !fs::exists(path) || fs::is_regular_file(path);
-  const std::string next = replace ? path + ".next" : path;
-  const auto fail = [&] {
-    const std::string why = std::generic_category().message(errno);
-    if (replace) std::remove(next.c_str());
-    throw Error(ErrorCode::kIo, "cannot write " + path + ": " + why);
-  };
-  {
-    std::ofstream file(next, std::ios::binary | std::ios::trunc);
-    file << to_json(baseline);
-    file.close();
-    if (!file) fail();
+  replace_file(path, to_json(baseline));
+}
+
+Baseline read_baseline(const std::string& path) {
+  const nlohmann::json json = read_json(path);
+  const JsonField file(json, path, "");
+  if (!file.has("kbench_baseline")) {
+    file.fail("is no baseline of kbench's: it lacks field 'kbench_baseline'");
   }
-  if (replace && std::rename(next.c_str(), path.c_str()) != 0) fail();
+  if (file["kbench_baseline"].integer() != kFormat) {
+    file["kbench_baseline"].fail("must be " + std::to_string(kFormat));
+  }
+  Baseline baseline;
+  baseline.version = file["version"].text();
+  baseline.device = file["device"].text();
+  baseline.driver = file["driver"].text();
+  baseline.software_device = file["software_device"].boolean();
+  baseline.preset = file["preset"].text();
+  baseline.date = file["date"].text();
+  baseline.method = file["method"].text();
+  baseline.roofline.copy_bytes_per_s = file["roofline"]["copy_bytes_per_s"].positive_real();
+  baseline.roofline.flops_per_s = file["roofline"]["flops_per_s"].positive_real();
+  for (const JsonField& entry : file["tasks"].items()) baseline.tasks.push_back(to_entry(entry));
+  return baseline;
+}
+
+std::string kernelbench_file(const Task& task) {
+  // Its names are titles with every blank and bracket made a "_"; the suite's leave those at the
+  // end out. All that had any are of level 1.
+  constexpr int kOne[] = {1, 2, 4, 6, 7, 8, 9, 12, 26, 27, 35, 36, 37, 38, 39, 72};
+  constexpr int kTwoFrom = 75, kTwoTo = 81;
+  std::string name = std::to_string(task.id.number) + "_" + task.name;
+  if (task.id.level == 1) {
+    const int number = task.id.number;
+    if (std::ranges::count(kOne, number) > 0) name += "_";
+    if (number >= kTwoFrom && number <= kTwoTo) name += "__";
+  }
+  return name + ".py";
+}
+
+std::string to_kernelbench_json(const Baseline& baseline) {
+  Json json = Json::object();
+  for (const BaselineEntry& entry : baseline.tasks) {
+    Json& value =
+        json["level" + std::to_string(entry.task.level)][kernelbench_file(find_task(entry.task))];
+    if (!entry.timed()) continue;  // null
+    value = {{"mean", entry.times.mean_ms},      {"std", entry.times.std_ms},
+             {"min", entry.times.min_ms},        {"max", entry.times.max_ms},
+             {"num_trials", entry.times.passes}, {"hardware", baseline.device},
+             {"device", baseline.driver}};
+  }
+  return dump(json);
+}
+
+void write_kernelbench_baseline(const std::string& path, const Baseline& baseline) {
+  replace_file(path, to_kernelbench_json(baseline));
 }
 
 }  // namespace kbench

@@ -8,11 +8,13 @@
 
 #include "kbench/error.h"
 #include "kbench/golden.h"
+#include "libkbench/src/json_field.h"
 
 namespace kbench {
 namespace {
 
 using Json = nlohmann::json;
+using Field = JsonField;
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -45,107 +47,6 @@ std::string decompressed(const std::string& packed, const std::string& path) {
   }
   return text;
 }
-
-/// A JSON value that knows where in the file it stands.
-class Field {
- public:
-  Field(const Json& json, const std::string& file, std::string where)
-      : json_(&json), file_(&file), where_(std::move(where)) {}
-
-  bool has(const std::string& name) const { return json_->is_object() && json_->contains(name); }
-  Field operator[](const std::string& name) const {
-    if (!json_->is_object()) fail("must be an object");
-    const auto found = json_->find(name);
-    if (found == json_->end()) fail("lacks field '" + name + "'");
-    return {*found, *file_, where_.empty() ? name : where_ + "." + name};
-  }
-  std::vector<Field> items() const {
-    if (!json_->is_array()) fail("must be a list");
-    std::vector<Field> all;
-    for (size_t i = 0; i < json_->size(); ++i) {
-      all.emplace_back((*json_)[i], *file_, where_ + "[" + std::to_string(i) + "]");
-    }
-    return all;
-  }
-  std::string text() const {
-    if (!json_->is_string()) fail("must be a string");
-    return json_->get<std::string>();
-  }
-  double real() const {
-    if (!json_->is_number()) fail("must be a number");
-    return json_->get<double>();
-  }
-  /// A magnitude.
-  double positive_real() const {
-    const double value = real();
-    if (!(value >= 0)) fail("must not be negative");
-    return value;
-  }
-  int64_t integer() const {
-    if (json_->is_boolean()) return json_->get<bool>();
-    if (!json_->is_number_integer()) fail("must be an integer");
-    return json_->get<int64_t>();
-  }
-  uint64_t seed() const {
-    if (!json_->is_number_unsigned()) fail("must be an integer and not negative");
-    return json_->get<uint64_t>();
-  }
-  std::vector<int64_t> integers() const {
-    if (!json_->is_array()) fail("must be a list of integers");
-    std::vector<int64_t> all;
-    all.reserve(json_->size());
-    for (const Json& item : *json_) {
-      if (!item.is_number_integer()) fail("must be a list of integers");
-      all.push_back(item.get<int64_t>());
-    }
-    return all;
-  }
-  std::vector<double> reals() const {
-    if (!json_->is_array()) fail("must be a list of numbers");
-    std::vector<double> all;
-    all.reserve(json_->size());
-    for (const Json& item : *json_) {
-      if (!item.is_number()) fail("must be a list of numbers");
-      all.push_back(item.get<double>());
-    }
-    return all;
-  }
-  Variables variables() const {
-    if (!json_->is_object()) fail("must be an object");
-    Variables all;
-    for (const auto& [name, value] : json_->items()) {
-      const Field field = (*this)[name];
-      if (value.is_array()) {
-        all[name] = field.integers();
-      } else if (value.is_number_float()) {
-        all[name] = value.get<double>();
-      } else {
-        all[name] = field.integer();
-      }
-    }
-    return all;
-  }
-  /// The field as f makes it; f's own complaints get this place.
-  template <class F>
-  auto as(F f) const {
-    try {
-      return f(text());
-    } catch (const Error& e) {
-      if (e.code() == ErrorCode::kParse) throw;
-      fail(": " + e.message());
-    }
-  }
-  [[noreturn]] void fail(const std::string& why) const {
-    const std::string where = where_.empty() ? "the file" : where_;
-    throw Error(ErrorCode::kParse, Location{*file_},
-                where + (why.starts_with(':') ? "" : " ") + why);
-  }
-
- private:
-  const Json* json_;
-  const std::string* file_;
-  std::string where_;
-};
 
 Distribution::Then read_then(const Field& field) {
   using Then = Distribution::Then;
@@ -251,12 +152,7 @@ GoldenRecord read_record(const Field& field) {
 std::vector<GoldenRecord> load_golden(const std::string& path) {
   std::string text = read_file(path);
   if (path.ends_with(".zst")) text = decompressed(text, path);
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& e) {
-    throw Error(ErrorCode::kParse, Location{path}, std::string("is not JSON: ") + e.what());
-  }
+  const Json json = parse_json(text, path);
   std::vector<GoldenRecord> records;
   const Field tasks = Field(json, path, "")["tasks"];
   const auto all = tasks.items();

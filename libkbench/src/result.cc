@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "libkbench/src/json_field.h"
 
 namespace kbench {
 namespace {
@@ -23,14 +24,6 @@ Json from_interval(const Interval& interval) {
   return {{"low", from_number(interval.low)},
           {"point", from_number(interval.point)},
           {"high", from_number(interval.high)}};
-}
-
-Json from_variables(const Variables& variables) {
-  Json json = Json::object();
-  for (const auto& [name, value] : variables) {
-    std::visit([&, &key = name](const auto& v) { json[key] = v; }, value);
-  }
-  return json;
 }
 
 Json from_diagnostics(const std::vector<Diagnostic>& diagnostics) {
@@ -162,8 +155,8 @@ void visit_measurements(R& r, Visit visit) {
 }  // namespace
 
 std::string Result::key() const {
-  return dump(Json::array({candidate_hash, set, to_string(task), from_variables(variables), device,
-                           driver, baseline, settings, version}));
+  return dump(Json::array({candidate_hash, set, to_string(task), variables_json<Json>(variables),
+                           device, driver, baseline, settings, version}));
 }
 
 std::string to_json(const Result& r) {
@@ -174,7 +167,7 @@ std::string to_json(const Result& r) {
   json["task"] = to_string(r.task);
   json["task_name"] = r.task_name;
   json["preset"] = r.preset;
-  json["variables"] = from_variables(r.variables);
+  json["variables"] = variables_json<Json>(r.variables);
   visit_identity(r, [&](const char* name, const auto& value) { json[name] = value; });
   json["verdict"] = std::string(name_of(r.verdict));
   json["message"] = r.message;

@@ -11,6 +11,7 @@
 #include "kbench/npy.h"
 #include "kbench/ops.h"
 #include "kbench/random.h"
+#include "kbench/recorded.h"
 #include "kbench/reference.h"
 #include "kbench/result.h"
 #include "kbench/score.h"

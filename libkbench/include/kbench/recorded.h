@@ -1,0 +1,60 @@
+// Times that were recorded elsewhere or earlier, as opponents: of the eager baseline in a
+// comparison, of candidates in an evaluation.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kbench/baseline.h"
+#include "kbench/task.h"
+#include "kbench/variables.h"
+
+namespace kbench {
+
+/// One number a task from a file of times.
+struct RecordedTimes {
+  std::string file;             ///< its name, without folders
+  std::string column;           ///< which of the file's numbers
+  std::string device;           ///< what they were taken on; empty where the file does not say
+  std::string preset;           ///< empty where the file does not say
+  std::map<TaskId, double> ms;  ///< a task that failed there has none
+  std::map<TaskId, Variables> variables;  ///< sizes of each task, where the file gives them
+
+  /// "torch.json (eager_ms), recorded on NVIDIA H200".
+  std::string label() const;
+  /// Whether the time is of these sizes. True where the file does not say.
+  bool same_sizes(const Task& task, const Variables& sizes) const;
+  /// The time of a task in milliseconds. Throws kNotFound where there is none, kInvalidArgument
+  /// where it was taken at other sizes.
+  double time_of(const Task& task, const Variables& sizes) const;
+};
+
+/// Reads any of three formats: kbench's own (columns median_ms, mean_ms, min_ms, max_ms; the median
+/// unless another is named), KernelBench's baseline (mean, min, max; the mean), and a table
+/// {"device": .., "preset": .., "tasks": {"1/1": {"eager_ms": 2.7, ..}}} with any columns
+/// (eager_strict_ms where there is one, or the only one). Throws kIo; kParse naming file and place;
+/// kInvalidArgument, with the columns there are, when `column` is none of them or must be chosen.
+RecordedTimes read_recorded_times(const std::string& path, const std::string& column = "");
+
+/// A task that both sides have timed.
+struct ComparedTask {
+  TaskId task;
+  std::string name;
+  double theirs_ms = 0, ours_ms = 0;
+  double ratio = 0;  ///< theirs / ours: above 1 where ours is faster
+  double roofline_share = 0, eager_share = 0;
+};
+struct BaselineComparison {
+  std::vector<ComparedTask> tasks;         ///< in the order of ours
+  std::map<int, double> geomean_by_level;  ///< of the ratios
+  double geomean = 0;
+  std::vector<TaskId> not_theirs, not_ours;  ///< tasks of ours that one side has no time for
+
+  std::vector<ComparedTask> below(double ratio) const;  ///< slowest first
+  std::vector<ComparedTask> worst(size_t count) const;  ///< slowest first
+};
+/// Throws kInvalidArgument where a task's sizes differ.
+BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs);
+
+}  // namespace kbench

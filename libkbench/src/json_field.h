@@ -1,0 +1,160 @@
+// Reading JSON files: values that know where they stand, so that a complaint names file and place.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kbench/error.h"
+#include "kbench/variables.h"
+
+namespace kbench {
+
+/// A JSON value that knows where in the file it stands.
+class JsonField {
+ public:
+  JsonField(const nlohmann::json& json, const std::string& file, std::string where)
+      : json_(&json), file_(&file), where_(std::move(where)) {}
+
+  bool has(const std::string& name) const { return json_->is_object() && json_->contains(name); }
+  JsonField operator[](const std::string& name) const {
+    if (!json_->is_object()) fail("must be an object");
+    const auto found = json_->find(name);
+    if (found == json_->end()) fail("lacks field '" + name + "'");
+    return {*found, *file_, where_.empty() ? name : where_ + "." + name};
+  }
+  std::vector<JsonField> items() const {
+    if (!json_->is_array()) fail("must be a list");
+    std::vector<JsonField> all;
+    for (size_t i = 0; i < json_->size(); ++i) {
+      all.emplace_back((*json_)[i], *file_, where_ + "[" + std::to_string(i) + "]");
+    }
+    return all;
+  }
+  /// The members of an object, by name.
+  std::vector<std::pair<std::string, JsonField>> members() const {
+    if (!json_->is_object()) fail("must be an object");
+    std::vector<std::pair<std::string, JsonField>> all;
+    for (const auto& [name, value] : json_->items()) all.emplace_back(name, (*this)[name]);
+    return all;
+  }
+  bool is_null() const { return json_->is_null(); }
+  bool is_number() const { return json_->is_number(); }
+  bool is_object() const { return json_->is_object(); }
+  std::string text() const {
+    if (!json_->is_string()) fail("must be a string");
+    return json_->get<std::string>();
+  }
+  double real() const {
+    if (!json_->is_number()) fail("must be a number");
+    return json_->get<double>();
+  }
+  /// A magnitude.
+  double positive_real() const {
+    const double value = real();
+    if (!(value >= 0)) fail("must not be negative");
+    return value;
+  }
+  bool boolean() const {
+    if (!json_->is_boolean()) fail("must be true or false");
+    return json_->get<bool>();
+  }
+  int64_t integer() const {
+    if (json_->is_boolean()) return json_->get<bool>();
+    if (!json_->is_number_integer()) fail("must be an integer");
+    return json_->get<int64_t>();
+  }
+  uint64_t seed() const {
+    if (!json_->is_number_unsigned()) fail("must be an integer and not negative");
+    return json_->get<uint64_t>();
+  }
+  std::vector<int64_t> integers() const {
+    if (!json_->is_array()) fail("must be a list of integers");
+    std::vector<int64_t> all;
+    all.reserve(json_->size());
+    for (const nlohmann::json& item : *json_) {
+      if (!item.is_number_integer()) fail("must be a list of integers");
+      all.push_back(item.get<int64_t>());
+    }
+    return all;
+  }
+  std::vector<double> reals() const {
+    if (!json_->is_array()) fail("must be a list of numbers");
+    std::vector<double> all;
+    all.reserve(json_->size());
+    for (const nlohmann::json& item : *json_) {
+      if (!item.is_number()) fail("must be a list of numbers");
+      all.push_back(item.get<double>());
+    }
+    return all;
+  }
+  Variables variables() const {
+    if (!json_->is_object()) fail("must be an object");
+    Variables all;
+    for (const auto& [name, value] : json_->items()) {
+      const JsonField field = (*this)[name];
+      if (value.is_array()) {
+        all[name] = field.integers();
+      } else if (value.is_number_float()) {
+        all[name] = value.get<double>();
+      } else {
+        all[name] = field.integer();
+      }
+    }
+    return all;
+  }
+  /// The field as f makes it; f's own complaints get this place.
+  template <class F>
+  auto as(F f) const {
+    try {
+      return f(text());
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::kParse) throw;
+      fail(": " + e.message());
+    }
+  }
+  [[noreturn]] void fail(const std::string& why) const {
+    const std::string where = where_.empty() ? "the file" : where_;
+    throw Error(ErrorCode::kParse, Location{*file_},
+                where + (why.starts_with(':') ? "" : " ") + why);
+  }
+
+ private:
+  const nlohmann::json* json_;
+  const std::string* file_;
+  std::string where_;
+};
+
+/// Throws kParse naming the file.
+inline nlohmann::json parse_json(const std::string& text, const std::string& path) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorCode::kParse, Location{path}, std::string("is not JSON: ") + e.what());
+  }
+}
+
+/// Reads and parses. Throws kIo too.
+inline nlohmann::json read_json(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file) throw Error(ErrorCode::kIo, "cannot read " + path);
+  return parse_json(text, path);
+}
+
+/// The object that JsonField::variables() reads.
+template <class Json>
+Json variables_json(const Variables& variables) {
+  Json json = Json::object();
+  for (const auto& [name, value] : variables) {
+    std::visit([&, &key = name](const auto& v) { json[key] = v; }, value);
+  }
+  return json;
+}
+
+}  // namespace kbench
