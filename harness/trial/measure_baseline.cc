@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/trial/baseline_timer.h"
+#include "harness/trial/roofline.h"
 #include "harness/vulkan/device.h"
 #include "harness/worker/experiment.h"
 #include "kbench/baseline.h"
@@ -37,16 +38,20 @@ std::string method_of(const trial::PassPlan& plan, uint64_t flush_bytes) {
   return text;
 }
 
-BaselineEntry describe_entry(const Task& task, const Graph& graph) {
+BaselineEntry describe_entry(const Task& task, const Graph& graph, const Roofline& roofline) {
   BaselineEntry entry;
   entry.task = task.id;
   entry.name = task.name;
-  for (const std::string& name : graph.variables_read()) {
-    entry.variables[name] = graph.variables().find(name)->second;
-  }
+  entry.variables = worker::sizes_of(graph);
   entry.flops = graph.flops();
   entry.least_bytes = graph.least_bytes();
-  for (const Graph::Node& node : graph.nodes()) entry.eager_bytes += least_bytes(node.call);
+  entry.least_ms = roofline.least_ms(entry.flops, entry.least_bytes);
+  for (const Graph::Node& node : graph.nodes()) {
+    const double bytes = least_bytes(node.call);
+    entry.eager_bytes += bytes;
+    const double flops = node.call.op->flops ? node.call.op->flops(node.call) : 0;
+    entry.eager_least_ms += roofline.least_ms(flops, bytes);
+  }
   return entry;
 }
 
@@ -95,6 +100,10 @@ class Bench {
 }  // namespace
 
 Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOptions& options) {
+  if (options.passes < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a baseline takes one pass at least, not " + std::to_string(options.passes));
+  }
   vulkan::OpenOptions open;
   open.selector = options.device;
   open.validate = options.validate;
@@ -115,6 +124,7 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   baseline.preset = name_of(preset);
   baseline.date = now();
   baseline.method = method_of(plan, bench.device().plan().flush_bytes);
+  if (options.roofline) baseline.roofline = trial::measure_roofline(bench.device());
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (options.on_begin) options.on_begin(*tasks[i]);
     if (i % kTogether == 0) {
@@ -124,7 +134,7 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
       }
       bench.timer().prepare(next);
     }
-    BaselineEntry entry = describe_entry(*tasks[i], *graphs[i]);
+    BaselineEntry entry = describe_entry(*tasks[i], *graphs[i], baseline.roofline);
     bench.time(*tasks[i], *graphs[i], plan, entry);
     graphs[i].reset();
     baseline.tasks.push_back(std::move(entry));

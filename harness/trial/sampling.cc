@@ -49,8 +49,13 @@ bool Sampling::done(double wall_seconds) const {
          interval.high <= interval.point * (1 + plan_.precision);
 }
 
-Interval Sampling::speedup() const { return median_interval(ratios_); }
+Interval Sampling::speedup() const {
+  if (!recorded_ns_) return median_interval(ratios_);
+  const Interval ns = median_interval(candidate_ns_);
+  // An interval without bounds stays one: zero below, infinity above.
+  return {*recorded_ns_ / ns.high, *recorded_ns_ / ns.point, *recorded_ns_ / ns.low};
+}
 double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
-double Sampling::baseline_ms() const { return median(baseline_ns_) * 1e-6; }
+double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
 
 }  // namespace kbench::trial

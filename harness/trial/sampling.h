@@ -1,6 +1,7 @@
 // When a measurement has enough samples, and what they say. Pure: no device.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kbench/evaluate.h"
@@ -21,12 +22,14 @@ SamplingPlan resolve_plan(SamplingPlan plan, bool software);
 /// Collects samples and says when to stop. Samples are taken in pairs with opposite roles (see
 /// RoleSchedule): if going second costs a factor, one ratio of the pair is too large by it and the
 /// other too small, and their geometric mean is free of it. The speedup is the median of these.
+/// Against a recorded time it is that over the median of the candidate's own times.
 class Sampling {
  public:
-  explicit Sampling(const SamplingPlan& plan) : plan_(plan) {}
+  explicit Sampling(const SamplingPlan& plan, std::optional<double> recorded_ns = std::nullopt)
+      : plan_(plan), recorded_ns_(recorded_ns) {}
 
   void add(const PairedTimes& times);
-  /// True when the interval of the median ratio is narrow enough (after eight pairs at least), the
+  /// True when the interval of the speedup is narrow enough (after eight pairs at least), the
   /// budget of device time is spent, or the loop has taken one and a half times the budget in wall
   /// time; never before min_samples, always at max_samples.
   bool done(double wall_seconds) const;
@@ -34,10 +37,11 @@ class Sampling {
   int count() const { return static_cast<int>(candidate_ns_.size()); }
   Interval speedup() const;  ///< of whole pairs; there must be one
   double candidate_ms() const;
-  double baseline_ms() const;
+  double baseline_ms() const;  ///< the recorded time where there is one
 
  private:
   SamplingPlan plan_;
+  std::optional<double> recorded_ns_;
   std::vector<double> ratios_;  ///< one a pair
   std::vector<double> candidate_ns_, baseline_ns_;
   double spent_seconds_ = 0;

@@ -282,7 +282,9 @@ bool Trial::warm_up() {
 
 bool Trial::sample() {
   stage("sample");
-  Sampling sampling(resolve_plan(options_.plan, device_.snapshot().software()));
+  std::optional<double> recorded_ns;
+  if (options_.recorded) recorded_ns = 1e6 * options_.recorded->time_of(task_, result_.variables);
+  Sampling sampling(resolve_plan(options_.plan, device_.snapshot().software()), recorded_ns);
   RoleSchedule roles;
   constexpr double kSlowerThanWarmUp = 10;
   const double limit = options_.limits.device_seconds + kSlowerThanWarmUp * warm_up_seconds_;

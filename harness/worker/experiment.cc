@@ -1,12 +1,35 @@
 #include "harness/worker/experiment.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "harness/trial/trial.h"
 #include "kbench/version.h"
 
 namespace kbench::worker {
+
+namespace {
+
+/// What a speedup is against, the number included: another number is another experiment.
+std::string baseline_name(const Task& task, const Variables& sizes,
+                          const std::optional<RecordedTimes>& recorded) {
+  if (!recorded) return "eager";
+  char text[32];
+  const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(task, sizes)).ptr;
+  return std::string(text, static_cast<size_t>(end - text)) + " ms, " + recorded->label();
+}
+
+}  // namespace
+
+Variables sizes_of(const Graph& graph) {
+  Variables sizes;
+  for (const std::string& name : graph.variables_read()) {
+    sizes[name] = graph.variables().find(name)->second;
+  }
+  return sizes;
+}
 
 uint64_t device_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot) {
   return trial::required_bytes(graph, snapshot);
@@ -31,13 +54,11 @@ void identify(Result& result, const Task& task, const Graph& graph, Preset prese
   result.task = task.id;
   result.task_name = task.name;
   result.preset = name_of(preset);
-  result.variables.clear();
-  for (const std::string& name : graph.variables_read()) {
-    result.variables[name] = graph.variables().find(name)->second;
-  }
+  result.variables = sizes_of(graph);
   result.device = snapshot.name;
   result.driver = snapshot.driver;
   result.software_device = snapshot.software();
+  result.baseline = baseline_name(task, result.variables, options.recorded);
   result.settings = settings_text(options);
   result.version = version();
 }

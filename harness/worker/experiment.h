@@ -16,6 +16,9 @@
 
 namespace kbench::worker {
 
+/// The variables a graph was built from, of those its task read.
+Variables sizes_of(const Graph& graph);
+
 /// Device bytes a task needs at the sizes of `graph`.
 uint64_t device_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot);
 
@@ -24,7 +27,8 @@ uint64_t device_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot
 Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
                      const Variables& overrides, const vulkan::DeviceSnapshot& snapshot);
 
-/// Fills in everything of a result that is known beforehand, but for set and candidate.
+/// Fills in everything of a result that is known beforehand, but for set and candidate. Throws what
+/// RecordedTimes::time_of() throws where recorded times are the opponent.
 void identify(Result& result, const Task& task, const Graph& graph, Preset preset,
               const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options);
 

@@ -30,6 +30,32 @@ Variables variables_from(const json& object) {
   return variables;
 }
 
+json to_value(const RecordedTimes& recorded) {
+  json object = {{"file", recorded.file},     {"column", recorded.column},
+                 {"device", recorded.device}, {"preset", recorded.preset},
+                 {"ms", json::object()},      {"variables", json::object()}};
+  for (const auto& [task, ms] : recorded.ms) object["ms"][to_string(task)] = ms;
+  for (const auto& [task, sizes] : recorded.variables) {
+    object["variables"][to_string(task)] = to_value(sizes);
+  }
+  return object;
+}
+
+RecordedTimes recorded_from(const json& object) {
+  RecordedTimes recorded;
+  recorded.file = object.at("file").get<std::string>();
+  recorded.column = object.at("column").get<std::string>();
+  recorded.device = object.at("device").get<std::string>();
+  recorded.preset = object.at("preset").get<std::string>();
+  for (const auto& [task, ms] : object.at("ms").items()) {
+    recorded.ms[parse_task_id(task)] = ms.get<double>();
+  }
+  for (const auto& [task, sizes] : object.at("variables").items()) {
+    recorded.variables[parse_task_id(task)] = variables_from(sizes);
+  }
+  return recorded;
+}
+
 json parse(std::string_view text, const char* what) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!value.is_object()) {
@@ -62,6 +88,7 @@ std::string to_json(const Job& job) {
       {"validate", o.validate},
   };
   if (o.seed) value["seed"] = *o.seed;
+  if (o.recorded) value["recorded"] = to_value(*o.recorded);
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -86,6 +113,7 @@ Job job_from_json(const std::string& line) {
                 limits.at("host_bytes").get<int64_t>()};
     o.validate = value.at("validate").get<bool>();
     if (value.contains("seed")) o.seed = value.at("seed").get<uint64_t>();
+    if (value.contains("recorded")) o.recorded = recorded_from(value.at("recorded"));
     return job;
   } catch (const json::exception& e) {
     throw Error(ErrorCode::kParse,

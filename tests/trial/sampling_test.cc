@@ -100,6 +100,21 @@ TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {
   EXPECT_DOUBLE_EQ(sampling.speedup().point, 1);
 }
 
+TEST(Sampling, AgainstARecordedTimeTheCandidatesOwnTimesCount) {
+  Sampling sampling(plan_of(0.01, 100, 10, 1000), 3000.0);
+  // The baseline of the samples, which only checks values, does not matter.
+  for (int i = 0; i < 16; ++i) sampling.add({1.0 + i, i % 2 ? 1000.0 : 1500.0, 1});
+  EXPECT_DOUBLE_EQ(sampling.speedup().point, 2.4);  // 3000 / 1250
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 2);      // the slower times give the lower bound
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, 3);
+  EXPECT_DOUBLE_EQ(sampling.baseline_ms(), 3000 * 1e-6);
+  EXPECT_FALSE(sampling.done(0));
+
+  Sampling steady(plan_of(0.01, 100, 10, 1000), 3000.0);
+  for (int i = 0; i < 16; ++i) steady.add({1.0 + i, 1000, 1});
+  EXPECT_TRUE(steady.done(0));
+}
+
 TEST(ResolvePlan, GivesSoftwareDevicesAShorterBudget) {
   EXPECT_EQ(resolve_plan({}, false).max_seconds, 2);
   EXPECT_EQ(resolve_plan({}, true).max_seconds, 0.5);

@@ -9,6 +9,7 @@
 
 #include "kbench/candidate.h"
 #include "kbench/compare.h"
+#include "kbench/recorded.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 
@@ -37,6 +38,9 @@ struct EvaluateOptions {
   std::string preset = "auto";  ///< "auto": v0.1 where memory allows, v0, smoke on a CPU device
   Variables overrides;
   ToleranceRule tolerance = ToleranceRule::kbench;
+  /// What speedups are against: recorded times, in place of the eager baseline's in the same
+  /// samples. Correctness is judged by the eager baseline's values either way.
+  std::optional<RecordedTimes> recorded;
   SamplingPlan plan;
   Limits limits;
   bool validate = false;         ///< Vulkan validation layer on; its messages fail the candidate
@@ -49,8 +53,8 @@ struct EvaluateOptions {
 };
 
 /// Evaluates in a worker process: a hang, crash or lost device becomes a verdict. Throws only for
-/// what is wrong with the options (no such device, no worker program). Not thread-safe per device:
-/// two measurements at once disturb each other.
+/// what is wrong with the options (no such device, no worker program, no recorded time of the task
+/// at these sizes). Not thread-safe per device: two measurements at once disturb each other.
 Result evaluate(const std::string& candidate_file, const EvaluateOptions& options = {});
 /// The same in this process: faster, but a candidate that crashes the driver takes it along.
 Result evaluate_in_process(const std::string& candidate_file, const EvaluateOptions& options = {});
