@@ -91,6 +91,7 @@ void run_evaluation(const Job& job, Evaluation& evaluation) {
   result.device = known.device;
   result.driver = known.driver;
   result.software_device = known.software_device;
+  result.baseline = known.baseline;
   result.settings = known.settings;
   result.version = known.version;
   evaluation.result = std::move(result);

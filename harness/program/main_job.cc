@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/program/baseline_report.h"
 #include "harness/program/benchmark_run.h"
 #include "harness/program/job.h"
 #include "harness/program/options.h"
@@ -135,9 +136,13 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     row.software_device = false;
     row.not_passed.clear();
   }
-  std::fprintf(human, "\n%s, preset %s, %zu tasks\n\n%s", job.device.name.c_str(),
-               std::string(name_of(job.preset)).c_str(), tasks.size(),
-               format_leaderboard(rows).c_str());
+  std::fprintf(human, "\n%s, preset %s, %zu tasks\n", job.device.name.c_str(),
+               std::string(name_of(job.preset)).c_str(), tasks.size());
+  if (const auto& recorded = job.options.recorded) {
+    std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
+                 recorded_notice(*recorded, job.device.name).c_str());
+  }
+  std::fprintf(human, "\n%s", format_leaderboard(rows).c_str());
   if (job.device.software()) {
     std::fprintf(human, "\n%s\n", software_warning(job.device.name).c_str());
   }
@@ -173,7 +178,7 @@ int run_main_job(const MainJobOptions& options, const std::vector<std::string>& 
   const std::vector<const Task*> tasks = chosen_tasks(options, sets);
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   const vulkan::DeviceSnapshot device = options.device.choose();
-  const Preset preset = check_sizes(tasks, options.size, device);
+  const Preset preset = check_sizes(tasks, options.size, device, evaluation.recorded);
   Job job = plan_job(tasks, sets, preset, device, std::move(evaluation));
   apply_filter(benchmarks, job);
   std::unique_ptr<ResultWriter> writer;

@@ -22,6 +22,20 @@ int parse_level(std::string text) {
   return std::stoi(text);
 }
 
+void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& recorded) {
+  constexpr size_t kNamed = 10;
+  std::string missing;
+  size_t count = 0;
+  for (const Task* task : tasks) {
+    if (recorded.ms.contains(task->id)) continue;
+    if (++count <= kNamed) missing += (count > 1 ? ", " : "") + to_string(task->id);
+  }
+  if (count == 0) return;
+  if (count > kNamed) missing += " and " + std::to_string(count - kNamed) + " more";
+  throw Error(ErrorCode::kNotFound, recorded.file + " has no " + recorded.column + " for " +
+                                        missing + "; leave them out by --task");
+}
+
 }  // namespace
 
 void TaskOptions::add_to(CLI::App& app) {
@@ -108,6 +122,16 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
 
 void MeasureOptions::add_to(CLI::App& app) {
   const std::string group = "Measurement";
+  app.add_option(
+         "--baseline", baseline,
+         "What speedups are against: eager, timed in pairs with the candidate, or a file of "
+         "recorded times, as kbench baseline --against takes it")
+      ->type_name("eager|FILE")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--column", column, "Which numbers of the file of --baseline")
+      ->type_name("NAME")
+      ->group(group);
   app.add_option("--tolerance", tolerance,
                  "Who passes: kbench (scale-aware), or kernelbench (the original's)")
       ->check(CLI::IsMember({"kbench", "kernelbench"}))
@@ -162,6 +186,11 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.overrides = size.overrides();
   options.tolerance =
       measure.tolerance == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+  if (measure.baseline != "eager") {
+    options.recorded = read_recorded_times(measure.baseline, measure.column);
+  } else if (!measure.column.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--column goes with --baseline FILE");
+  }
   options.plan = measure.plan;
   options.plan.max_samples = std::max(options.plan.max_samples, options.plan.min_samples);
   options.limits = measure.limits;
@@ -175,11 +204,14 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
 }
 
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                   const vulkan::DeviceSnapshot& device) {
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded) {
+  if (recorded) require_times(tasks, *recorded);
   const Variables overrides = size.overrides();
   const Preset preset = worker::choose_preset(size.preset, tasks, overrides, device);
   for (const Task* task : tasks) {
     const auto graph = build_graph(*task, preset, overrides);
+    if (recorded) recorded->time_of(*task, worker::sizes_of(*graph));
     const uint64_t needed = worker::device_bytes(*graph, device);
     if (needed > device.device_local_bytes) {
       throw Error(ErrorCode::kOutOfMemory,

@@ -51,6 +51,7 @@ struct DeviceOptions {
 /// How a measurement is made and limited.
 struct MeasureOptions {
   std::string tolerance = "kbench";
+  std::string baseline = "eager", column;
   SamplingPlan plan;
   Limits limits;
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
@@ -59,13 +60,15 @@ struct MeasureOptions {
   void add_to(CLI::App& app);
 };
 
-/// All of the above as the library takes them.
+/// All of the above as the library takes them; reads the file of --baseline.
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
                                  const MeasureOptions& measure);
 
 /// Checks that the tasks can be built at these sizes and, where a preset was asked for by name, fit
-/// the device; returns the preset. Throws Error saying what to do.
+/// the device, and that each has a recorded time where those are the opponent; returns the preset.
+/// Throws Error saying what to do.
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                   const vulkan::DeviceSnapshot& device);
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded = std::nullopt);
 
 }  // namespace kbench::program

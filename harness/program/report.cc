@@ -103,6 +103,7 @@ std::string job_json(const Job& job, std::span<const Result> results,
                         {"driver", job.device.driver},
                         {"software", job.device.software()}};
   document["preset"] = name_of(job.preset);
+  document["baseline"] = job.options.recorded ? job.options.recorded->label() : "eager";
   document["done_before"] = job.done_before();
   document["results"] = list_of(results);
   document["unusable"] = ordered_json::array();

@@ -1,19 +1,26 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
+#include "harness/program/baseline_report.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
+#include "harness/worker/experiment.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
+#include "kbench/recorded.h"
 
 namespace kbench::program {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct BaselineVerbOptions {
   TaskOptions tasks;
@@ -21,31 +28,10 @@ struct BaselineVerbOptions {
   DeviceOptions device;
   int samples = BaselineOptions{}.passes;
   double max_seconds = BaselineOptions{}.max_seconds;
-  std::string output;
+  std::string from, against, column;
+  std::string output, kernelbench, svg;
   bool json = false;
 };
-
-std::string label(const BaselineEntry& entry) { return to_string(entry.task) + "_" + entry.name; }
-
-std::string table_of(const Baseline& baseline) {
-  std::vector<std::vector<std::string>> rows = {{"task", "name", "ms", "GFLOP/s", "GB/s"}};
-  for (const BaselineEntry& entry : baseline.tasks) {
-    if (!entry.timed()) continue;
-    const double seconds = entry.times.median_ms * 1e-3;
-    rows.push_back({to_string(entry.task), entry.name, format_number(entry.times.median_ms, 4),
-                    format_number(entry.flops / seconds * 1e-9),
-                    format_number(entry.least_bytes / seconds * 1e-9)});
-  }
-  return format_table(rows);
-}
-
-std::string failures_of(const Baseline& baseline) {
-  std::string text;
-  for (const BaselineEntry& entry : baseline.tasks) {
-    if (!entry.timed()) text += "  " + label(entry) + ": " + entry.error + "\n";
-  }
-  return text.empty() ? "" : "Not timed:\n" + text;
-}
 
 /// An output that cannot be written is found before the first task is timed.
 void require_writable(const std::string& path) {
@@ -54,41 +40,142 @@ void require_writable(const std::string& path) {
   if (!file) throw Error(ErrorCode::kIo, "cannot write " + path);
 }
 
-Baseline measure(const BaselineVerbOptions& options) {
+void require_folder(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (failed || !fs::is_directory(path)) {
+    throw Error(ErrorCode::kIo, "cannot make the folder " + path);
+  }
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) throw Error(ErrorCode::kIo, "cannot write " + path.string());
+}
+
+/// Times of other sizes are found before the first task is timed.
+void require_same_sizes(const std::vector<const Task*>& tasks, Preset preset,
+                        const Variables& overrides, const RecordedTimes& theirs) {
+  for (const Task* task : tasks) {
+    if (!theirs.ms.contains(task->id)) continue;
+    theirs.time_of(*task, worker::sizes_of(*build_graph(*task, preset, overrides)));
+  }
+}
+
+Baseline measure(const BaselineVerbOptions& options, const std::optional<RecordedTimes>& theirs) {
   const std::vector<const Task*> tasks = options.tasks.select();
   BaselineOptions wanted;
   wanted.device = options.device.device;
   wanted.validate = options.device.validate;
-  wanted.preset = options.size.preset;
   wanted.overrides = options.size.overrides();
   wanted.passes = options.samples;
   wanted.max_seconds = options.max_seconds;
-  options.device.choose();
+  const Preset preset =
+      worker::choose_preset(options.size.preset, tasks, wanted.overrides, options.device.choose());
+  wanted.preset = name_of(preset);
+  if (theirs) require_same_sizes(tasks, preset, wanted.overrides, *theirs);
   require_writable(options.output);
+  require_writable(options.kernelbench);
   Progress progress(stderr, tasks.size());
   wanted.on_begin = [&](const Task& task) { progress.begin(to_string(task.id) + "_" + task.name); };
   wanted.on_entry = [&](const Baseline& so_far) {
     if (!options.output.empty()) write_baseline(options.output, so_far);
     const BaselineEntry& entry = so_far.tasks.back();
-    progress.finish(label(entry), entry.timed() ? format_ms(entry.times.median_ms) : entry.error);
+    progress.finish(to_string(entry.task) + "_" + entry.name,
+                    entry.timed() ? format_ms(entry.times.median_ms) : entry.error);
   };
   return measure_baseline(tasks, wanted);
 }
 
-int run_baseline(const BaselineVerbOptions& options) {
-  const Baseline baseline = measure(options);
-  const std::string failures = failures_of(baseline);
-  if (options.json) {
-    std::fputs(to_json(baseline).c_str(), stdout);
-  } else {
-    std::printf("%s, preset %s\n\n%s", baseline.device.c_str(), baseline.preset.c_str(),
-                table_of(baseline).c_str());
-    if (baseline.software_device) {
-      std::printf("\n%s\n", software_warning(baseline.device).c_str());
-    }
+Baseline read(const BaselineVerbOptions& options) {
+  Baseline baseline = read_baseline(options.from);
+  const std::vector<const Task*> tasks = options.tasks.select();
+  std::erase_if(baseline.tasks, [&](const BaselineEntry& entry) {
+    return std::ranges::none_of(tasks, [&](const Task* task) { return task->id == entry.task; });
+  });
+  if (baseline.tasks.empty()) {
+    throw Error(ErrorCode::kNotFound, options.from + " holds none of the tasks asked for");
   }
-  if (!failures.empty()) std::fprintf(options.json ? stderr : stdout, "\n%s", failures.c_str());
-  return failures.empty() ? kDone : kFailed;
+  return baseline;
+}
+
+void write_plots(const std::string& folder, const Baseline& ours,
+                 const std::optional<RecordedTimes>& theirs,
+                 const std::optional<BaselineComparison>& comparison) {
+  if (const Plot plot = roofline_plot(ours); !plot.points.empty()) {
+    write_text(fs::path(folder) / "roofline.svg", svg(plot));
+  }
+  if (comparison && !comparison->tasks.empty()) {
+    write_text(fs::path(folder) / "ratio.svg", svg(ratio_plot(*comparison, ours, *theirs)));
+  }
+}
+
+int run_baseline(const BaselineVerbOptions& options) {
+  std::optional<RecordedTimes> theirs;
+  if (!options.against.empty()) theirs = read_recorded_times(options.against, options.column);
+  require_folder(options.svg);
+  const Baseline ours = options.from.empty() ? measure(options, theirs) : read(options);
+  std::optional<BaselineComparison> comparison;
+  if (theirs) comparison = compare_baselines(ours, *theirs);
+
+  if (!options.kernelbench.empty()) write_kernelbench_baseline(options.kernelbench, ours);
+  if (!options.svg.empty()) write_plots(options.svg, ours, theirs, comparison);
+  if (options.json) {
+    const std::string text =
+        comparison ? comparison_json(*comparison, ours, *theirs) : to_json(ours);
+    std::fputs(text.c_str(), stdout);
+  } else {
+    const std::string body =
+        comparison ? format_comparison(*comparison, ours, *theirs) : format_times(ours);
+    std::printf("%s\n%s", format_heading(ours).c_str(), body.c_str());
+    if (ours.software_device) std::printf("\n%s\n", software_warning(ours.device).c_str());
+  }
+  const std::string untimed = format_untimed(ours);
+  if (!untimed.empty()) std::fprintf(options.json ? stderr : stdout, "\n%s", untimed.c_str());
+  return untimed.empty() || !options.from.empty() ? kDone : kFailed;
+}
+
+void add_measurement(CLI::App& app, BaselineVerbOptions& options) {
+  app.add_option("--samples", options.samples, "Timed passes a task at most")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Measurement");
+  app.add_option("--max-seconds", options.max_seconds,
+                 "Device time to spend on a task's passes; three are taken at least")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("S")
+      ->capture_default_str()
+      ->group("Measurement");
+  CLI::Option* from =
+      app.add_option("--from", options.from, "Measure nothing: take what an earlier --output wrote")
+          ->check(CLI::ExistingFile)
+          ->type_name("FILE")
+          ->group("Measurement");
+  for (const char* measuring :
+       {"--preset", "--set", "--device", "--validate", "--samples", "--max-seconds", "--output"}) {
+    from->excludes(app.get_option(measuring));
+  }
+}
+
+void add_comparison(CLI::App& app, BaselineVerbOptions& options) {
+  CLI::Option* against =
+      app.add_option(
+             "--against", options.against,
+             "Compare with recorded times: an --output of this verb, KernelBench's baseline "
+             "JSON, or a table of tasks and columns")
+          ->check(CLI::ExistingFile)
+          ->type_name("FILE")
+          ->group("Comparison");
+  app.add_option(
+         "--column", options.column,
+         "Which of its numbers (default: median_ms, mean, eager_strict_ms, or the only one)")
+      ->needs(against)
+      ->type_name("NAME")
+      ->group("Comparison");
 }
 
 }  // namespace
@@ -98,30 +185,30 @@ Verb add_baseline(CLI::App& program) {
   CLI::App* app = add_verb(
       program, "baseline", "Time the eager baseline itself",
       "Times the eager baseline of each task: one kernel an operator, inputs drawn on the device,\n"
-      "caches flushed before each pass, the median of the passes. A task that does not fit or "
-      "fails\n"
-      "is reported and the rest goes on; exit code 1 then.",
+      "caches flushed before each pass, the median of the passes, and its share of the roofline\n"
+      "measured on the device. Compares with recorded times. A task that does not fit or fails is\n"
+      "reported and the rest goes on; exit code 1 then.",
       "  kbench baseline --task level1/1,level2/*\n"
-      "  kbench baseline --preset v0.1 --output baseline.json");
+      "  kbench baseline --preset v0.1 --output h200.json --kernelbench baseline_time_kbench.json\n"
+      "  kbench baseline --from h200.json --against torch.json --column eager_ms --svg plots");
   options->tasks.add_to(*app);
   options->size.add_to(*app, /*with_auto=*/true);
   options->device.add_to(*app);
-  app->add_option("--samples", options->samples, "Timed passes a task at most")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Measurement");
-  app->add_option("--max-seconds", options->max_seconds,
-                  "Device time to spend on a task's passes; three are taken at least")
-      ->check(CLI::Range(0.0, 1e6))
-      ->type_name("S")
-      ->capture_default_str()
-      ->group("Measurement");
   app->add_option("--output", options->output,
                   "Write what was measured as JSON; the file is replaced after every task")
       ->type_name("FILE")
       ->group("Output");
-  app->add_flag("--json", options->json, "The same document on standard output")->group("Output");
+  app->add_option("--kernelbench", options->kernelbench,
+                  "Write it in KernelBench's baseline format too, at the end")
+      ->type_name("FILE")
+      ->group("Output");
+  app->add_option("--svg", options->svg,
+                  "Draw roofline.svg, and with --against ratio.svg, into a folder")
+      ->type_name("DIR")
+      ->group("Output");
+  app->add_flag("--json", options->json, "The JSON document on standard output")->group("Output");
+  add_measurement(*app, *options);
+  add_comparison(*app, *options);
   return {app, [options] { return run_baseline(*options); }};
 }
 

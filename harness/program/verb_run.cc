@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
+#include "harness/program/baseline_report.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
@@ -27,14 +29,15 @@ struct RunOptions {
 
 /// Sizes that make no sense, or do not fit, are the command line's fault, not the candidate's.
 void check_sizes_of(const std::string& file, const RunOptions& options,
-                    const vulkan::DeviceSnapshot& device) {
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded) {
   const Task* task = nullptr;
   try {
     task = &find_task(load_candidate(file).task);
   } catch (const Error&) {
     return;  // For the evaluation to find.
   }
-  check_sizes({task}, options.size, device);
+  check_sizes({task}, options.size, device, recorded);
 }
 
 int run_run(const RunOptions& options) {
@@ -47,7 +50,12 @@ int run_run(const RunOptions& options) {
   }
   const vulkan::DeviceSnapshot device = options.device.choose();
   if (options.size.preset != "auto") options.size.fixed_preset();
-  for (const std::string& file : files) check_sizes_of(file, options, device);
+  for (const std::string& file : files) {
+    check_sizes_of(file, options, device, evaluation.recorded);
+  }
+  if (evaluation.recorded) {
+    std::fputs(recorded_notice(*evaluation.recorded, device.name).c_str(), stderr);
+  }
   std::unique_ptr<ResultWriter> writer;
   if (!options.output.empty()) writer = std::make_unique<ResultWriter>(options.output);
 

@@ -25,7 +25,8 @@ TEST(CommandLine, VersionIsTheLibrarys) {
 }
 
 TEST(CommandLine, EveryVerbHasAHelpPageWithExamples) {
-  for (const char* verb : {"list", "show", "devices", "check", "run", "verify", "reference"}) {
+  for (const char* verb :
+       {"list", "show", "devices", "check", "run", "verify", "reference", "baseline"}) {
     const Said said = run_program({verb, "--help"});
     EXPECT_EQ(said.code, 0) << verb;
     EXPECT_THAT(said.out, HasSubstr("Examples:\n  kbench " + std::string(verb))) << verb;

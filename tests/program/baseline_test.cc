@@ -1,0 +1,358 @@
+// kbench baseline, and --baseline of the main job.
+
+#include "kbench/baseline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kbench/result.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace kbench::testing;
+
+/// A baseline of five tasks as a device might have given it; no sizes, so that any will do.
+Baseline by_hand() {
+  Baseline baseline;
+  baseline.device = "GPU <A> & co";
+  baseline.preset = "smoke";
+  baseline.date = "2025-01-31T12:00:00Z";
+  baseline.roofline = {4e12, 6e13};
+  const auto add = [&](TaskId task, const std::string& name, double ms) {
+    BaselineEntry& entry = baseline.tasks.emplace_back();
+    entry.task = task;
+    entry.name = name;
+    entry.times = summarize_passes(std::vector<double>{ms});
+    entry.least_ms = ms / 4;
+    entry.eager_least_ms = ms / 2;
+  };
+  add({1, 1}, "Square_matrix_multiplication", 2);
+  add({1, 19}, "ReLU", 10);
+  add({2, 1}, "Conv2D_ReLU_BiasAdd", 0.5);
+  add({3, 1}, "MLP", 4);
+  BaselineEntry& failed = baseline.tasks.emplace_back();
+  failed.task = {3, 5};
+  failed.name = "AlexNet";
+  failed.error = "needs 17 GB";
+  return baseline;
+}
+
+constexpr const char* kTheirs = R"({"device": "GPU B", "tasks": {
+    "1/1": {"eager_ms": 4, "strict_ms": 2}, "1/19": {"eager_ms": 2.5, "strict_ms": 10},
+    "2/1": {"eager_ms": 4, "strict_ms": 0.5}, "3/5": {"eager_ms": 1, "strict_ms": 1}}})";
+
+/// Whether the text is one XML element: tags closed in order, quotes and references whole. Enough
+/// of XML for what the program writes.
+::testing::AssertionResult well_formed(const std::string& text) {
+  std::vector<std::string> open;
+  size_t roots = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '&') {
+      const size_t end = text.find(';', at);
+      const std::string name = text.substr(at, end - at + 1);
+      if (name != "&amp;" && name != "&lt;" && name != "&gt;" && name != "&quot;") {
+        return ::testing::AssertionFailure() << "a stray & at " << at;
+      }
+      at = end + 1;
+    } else if (text[at] == '<') {
+      const size_t end = text.find('>', at);
+      if (end == std::string::npos) return ::testing::AssertionFailure() << "an open tag at " << at;
+      const std::string tag = text.substr(at + 1, end - at - 1);
+      if (std::count(tag.begin(), tag.end(), '"') % 2 != 0 || tag.find('<') != std::string::npos) {
+        return ::testing::AssertionFailure() << "a broken tag <" << tag << ">";
+      }
+      if (tag[0] == '/') {
+        if (open.empty() || open.back() != tag.substr(1)) {
+          return ::testing::AssertionFailure() << "<" << tag << "> closes nothing";
+        }
+        open.pop_back();
+      } else if (tag.back() != '/') {
+        if (open.empty()) ++roots;
+        open.push_back(tag.substr(0, tag.find_first_of(" \n")));
+      }
+      at = end + 1;
+    } else {
+      ++at;
+    }
+  }
+  if (!open.empty()) return ::testing::AssertionFailure() << "<" << open.back() << "> stays open";
+  if (roots != 1) return ::testing::AssertionFailure() << roots << " roots";
+  return ::testing::AssertionSuccess();
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+class BaselineFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_baseline(ours_, by_hand());
+    write_file(theirs_, kTheirs);
+  }
+
+  TemporaryFolder folder_;
+  const std::string ours_ = folder_ / "ours.json", theirs_ = folder_ / "theirs.json";
+};
+
+TEST_F(BaselineFiles, TwoFilesAreComparedWithoutMeasuring) {
+  const Said said =
+      run_program({"baseline", "--from", ours_, "--against", theirs_, "--column", "eager_ms"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("Against theirs.json (eager_ms), recorded on GPU B"));
+  EXPECT_THAT(said.out, HasSubstr("warning: theirs.json was recorded on GPU B, not on GPU <A>"));
+  EXPECT_THAT(said.out, HasSubstr("does not say at what sizes"));
+  // Ratios 2, 0.25, 8: level 1 sqrt(0.5), all the cube root of 4.
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("level1/1 .* 4 +2 +2 +25% +50%"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("level 1 +2 +0.707"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("level 2 +1 +8"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("all +3 +1.59"));
+  EXPECT_THAT(said.out, HasSubstr("Below 0.5: 1\n"));
+  EXPECT_THAT(said.out, HasSubstr("No time in theirs.json: level3/1\n"));
+  EXPECT_THAT(said.out, HasSubstr("level3/5_AlexNet: needs 17 GB"));
+}
+
+TEST_F(BaselineFiles, TheComparisonIsInTheDocument) {
+  const Said said = run_program(
+      {"baseline", "--from", ours_, "--against", theirs_, "--column", "eager_ms", "--json"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const json document = json::parse(said.out);
+  EXPECT_EQ(document["tasks"].size(), 5u);
+  const json& comparison = document["comparison"];
+  EXPECT_NEAR(comparison["geomean"], std::cbrt(4.0), 1e-12);
+  EXPECT_NEAR(comparison["geomean_by_level"]["1"], std::sqrt(0.5), 1e-12);
+  EXPECT_EQ(comparison["tasks"][1]["ratio"], 0.25);
+  EXPECT_EQ(comparison["not_theirs"], json({"level3/1"}));
+  EXPECT_EQ(comparison["not_ours"], json({"level3/5"}));
+}
+
+TEST_F(BaselineFiles, TasksNarrowWhatIsReadAndPlotsAreWritten) {
+  const std::string plots = folder_ / "plots";
+  const Said said = run_program({"baseline", "--from", ours_, "--level", "1", "--against", theirs_,
+                                 "--column", "strict_ms", "--svg", plots});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, Not(HasSubstr("level2/1")));
+  EXPECT_THAT(said.out, Not(HasSubstr("AlexNet")));
+  const std::string ratio = read_file(plots + "/ratio.svg");
+  EXPECT_EQ(count_of(ratio, "<circle"), 2u);
+  const std::string roofline = read_file(plots + "/roofline.svg");
+  EXPECT_EQ(count_of(roofline, "<circle"), 2u * 2 + 2);  // two a task, and the legend
+}
+
+TEST_F(BaselineFiles, PlotsAreWellFormedNamedDatedAndRepeatable) {
+  std::string first[2];
+  for (const char* folder : {"a", "b"}) {
+    const std::string plots = folder_ / folder;
+    const Said said = run_program({"baseline", "--from", ours_, "--against", theirs_, "--column",
+                                   "eager_ms", "--svg", plots});
+    ASSERT_EQ(said.code, 0) << said.err;
+    const char* const names[] = {"/ratio.svg", "/roofline.svg"};
+    for (size_t i = 0; i < 2; ++i) {
+      const std::string text = read_file(plots + names[i]);
+      EXPECT_TRUE(well_formed(text)) << names[i];
+      EXPECT_THAT(text, HasSubstr("on GPU &lt;A&gt; &amp; co"));
+      EXPECT_THAT(text, HasSubstr("2025-01-31"));
+      EXPECT_THAT(text, HasSubstr("level 1, 2 tasks"));
+      EXPECT_THAT(text, HasSubstr("<title>level1/19 ReLU"));
+      if (first[i].empty()) first[i] = text;
+      EXPECT_EQ(text, first[i]);
+    }
+  }
+}
+
+TEST_F(BaselineFiles, KernelBenchsFormatIsWrittenAndReadBack) {
+  const std::string file = folder_ / "kernelbench.json";
+  ASSERT_EQ(run_program({"baseline", "--from", ours_, "--kernelbench", file}).code, 0);
+  EXPECT_TRUE(json::parse(read_file(file))["level3"]["5_AlexNet.py"].is_null());
+  const Said said = run_program({"baseline", "--from", ours_, "--against", file});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("Against kernelbench.json (mean), recorded on GPU <A> & co"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("all +4 +1\n"));
+}
+
+TEST_F(BaselineFiles, MistakesAreOneLineEach) {
+  write_file(folder_ / "bad.json", R"({"tasks": {"1/1": {"ms": "fast"}}})");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
+      {{"--from", ours_, "--against", theirs_}, "choose a column"},
+      {{"--from", ours_, "--against", theirs_, "--column", "x"}, "it has eager_ms, strict_ms"},
+      {{"--from", ours_, "--against", folder_ / "bad.json"}, "bad.json: tasks holds no times"},
+      {{"--from", theirs_}, "no baseline of kbench's"},
+      {{"--from", folder_ / "none.json"}, "none.json"},
+      {{"--from", ours_, "--preset", "v0"}, "--preset"},
+      {{"--from", ours_, "--task", "1/2"}, "none of the tasks asked for"},
+      {{"--from", ours_, "--column", "x"}, "--against"},
+      {{"--from", ours_, "--svg", theirs_}, "cannot make the folder"},
+      {{"--from", ours_, "--kernelbench", "/nowhere/x.json"}, "/nowhere/x.json"},
+  };
+  for (const auto& [arguments, message] : mistakes) {
+    std::vector<std::string> all = {"baseline"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Said said = run_program(all);
+    EXPECT_EQ(said.code, 2) << message;
+    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(message));
+  }
+}
+
+class BaselineVerb : public ::testing::Test {
+ protected:
+  void SetUp() override { KBENCH_NEED_SOFTWARE_DEVICE(); }
+
+  Said measure(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"baseline", "--device", "cpu", "--samples", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(BaselineVerb, PrintsATableAndWritesAFile) {
+  const std::string output = folder_ / "baseline.json";
+  const Said said = measure({"--task", "1/1,1/19", "--output", output});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("GFLOP/s"));
+  EXPECT_THAT(said.out, HasSubstr("roofline: copies "));
+  EXPECT_THAT(said.out, HasSubstr("level1/19  ReLU"));
+  EXPECT_THAT(said.out, HasSubstr("times were taken on a software device"));
+  EXPECT_THAT(said.err, HasSubstr("[2/2] level1/19_ReLU  "));
+  const Baseline baseline = read_baseline(output);
+  ASSERT_EQ(baseline.tasks.size(), 2u);
+  EXPECT_EQ(baseline.tasks[1].times.passes, 3);
+  EXPECT_GT(baseline.tasks[1].roofline_share(), 0);
+
+  const Said again = measure({"--task", "1/19", "--against", output, "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_GT(json::parse(again.out)["comparison"]["geomean"], 0);
+}
+
+TEST_F(BaselineVerb, ATaskThatDoesNotFitIsReportedAndTheRestIsTimed) {
+  const std::string output = folder_ / "baseline.json";
+  const Said said = measure({"--task", "1/12,1/19", "--preset", "v0.1", "--output", output});
+  EXPECT_EQ(said.code, 1) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("Not timed:\n  level1/19_ReLU: needs 12.9 GB of device memory"));
+  const Baseline baseline = read_baseline(output);
+  ASSERT_EQ(baseline.tasks.size(), 2u);
+  EXPECT_TRUE(baseline.tasks[0].timed()) << baseline.tasks[0].error;
+  EXPECT_FALSE(baseline.tasks[1].timed());
+}
+
+TEST_F(BaselineVerb, WhatCannotBeDoneIsFoundBeforeAnythingIsTimed) {
+  write_file(folder_ / "v0.json",
+             R"({"device": "A", "preset": "v0", "tasks": {"1/19": {"ms": 1}}})");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
+      {{"--output", "/nowhere/x.json"}, "/nowhere/x.json"},
+      {{"--set", "nonsense=3"}, "nonsense"},
+      {{"--against", folder_ / "v0.json"}, "taken at other sizes (preset v0)"},
+  };
+  for (const auto& [arguments, message] : mistakes) {
+    std::vector<std::string> all = {"--task", "1/19"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Said said = measure(all);
+    EXPECT_EQ(said.code, 2) << message;
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(message));
+  }
+}
+
+class RecordedOpponent : public BaselineVerb {
+ protected:
+  /// The main job on one candidate of built-in operators, against recorded times.
+  Said evaluate(const std::string& baseline, const std::vector<std::string>& more = {}) {
+    const Said shown = run_program({"show", "1/19", "--candidate"});
+    write_file(folder_ / "mine/1_19.yaml", shown.out);
+    std::vector<std::string> arguments = {
+        "--candidates", folder_ / "mine", "--device",      "cpu", "--max-seconds", "0.02",
+        "--task",       "1/19",           "--min-samples", "12",  "--baseline",    baseline};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  std::string table(const std::string& name, double ms) {
+    write_file(folder_ / name,
+               R"({"device": "GPU B", "preset": "smoke", "tasks": {"1/19": {"ms": )" +
+                   std::to_string(ms) + "}}}");
+    return folder_ / name;
+  }
+};
+
+TEST_F(RecordedOpponent, TheSpeedupIsTheRecordedTimeOverTheCandidatesOwn) {
+  const std::string output = folder_ / "results.jsonl";
+  const Said said = evaluate(table("slow.json", 1000), {"--output", output});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("speedups are against slow.json (ms), recorded on GPU B"));
+  EXPECT_THAT(said.out, HasSubstr("warning: slow.json was recorded on GPU B, not on "));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("mine +1/1 +1.000 \\(1.000\\)"));
+  const std::vector<Result> results = read_results(output);
+  ASSERT_EQ(results.size(), 1u);
+  const Result& result = results[0];
+  EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
+  EXPECT_EQ(result.baseline, "1000 ms, slow.json (ms), recorded on GPU B");
+  EXPECT_EQ(result.baseline_ms, 1000);
+  EXPECT_NEAR(result.speedup.point, 1000 / result.candidate_ms, 1e-6 * result.speedup.point);
+  EXPECT_LE(result.speedup.low, result.speedup.point);
+  EXPECT_GE(result.speedup.high, result.speedup.point);
+  EXPECT_GT(result.speedup.low, 0);
+}
+
+TEST_F(RecordedOpponent, ANewTimeIsANewExperiment) {
+  const std::string output = folder_ / "results.jsonl";
+  evaluate(table("a.json", 1000), {"--output", output});
+  EXPECT_THAT(evaluate(table("a.json", 1000), {"--output", output}).out,
+              HasSubstr("1 already done"));
+  evaluate(table("a.json", 0.001), {"--output", output});
+  evaluate("eager", {"--output", output});
+  const std::vector<Result> results = read_results(output);
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_LT(results[1].speedup.high, 1);
+  EXPECT_EQ(results[2].baseline, "eager");
+}
+
+TEST_F(RecordedOpponent, AWrongResultStaysWrong) {
+  write_file(folder_ / "wrong/1_19.yaml",
+             "kbench: 1\ntask: level1/19\ndispatch:\n  - {op: gelu, in: [x], out: output}\n");
+  const Said said = run_program({"run", folder_ / "wrong/1_19.yaml", "--device", "cpu",
+                                 "--max-seconds", "0.02", "--baseline", table("a.json", 1000)});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("wrong_values"));
+  EXPECT_THAT(said.err, HasSubstr("warning: a.json was recorded on GPU B"));
+}
+
+TEST_F(RecordedOpponent, JsonNamesIt) {
+  const Said said = evaluate(table("slow.json", 1000), {"--json"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(json::parse(said.out)["baseline"], "slow.json (ms), recorded on GPU B");
+}
+
+TEST_F(RecordedOpponent, MistakesAreFoundBeforeAnythingRuns) {
+  write_file(folder_ / "other.json", R"({"tasks": {"1/1": {"ms": 1}}})");
+  write_file(folder_ / "v0.json", R"({"preset": "v0", "tasks": {"1/19": {"ms": 1}}})");
+  for (const auto& [baseline, message] : std::vector<std::pair<std::string, std::string>>{
+           {folder_ / "other.json", "other.json has no ms for level1/19"},
+           {folder_ / "v0.json", "taken at other sizes (preset v0)"},
+           {folder_ / "none.json", "none.json"}}) {
+    const Said said = evaluate(baseline);
+    EXPECT_EQ(said.code, 2) << message;
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(message));
+  }
+  const Said said = evaluate("eager", {"--column", "ms"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("--column goes with --baseline FILE"));
+}
+
+}  // namespace
+}  // namespace kbench
