@@ -35,7 +35,8 @@ Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format
 are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET.
 
 Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
-verify); 2 a wrong flag, name, size, file or device, with one line on standard error.)";
+verify), or a task could not be timed (baseline); 2 a wrong flag, name, size, file or device,
+with one line on standard error.)";
 
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
