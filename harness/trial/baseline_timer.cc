@@ -1,13 +1,13 @@
 #include "harness/trial/baseline_timer.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/eager/eager.h"
 #include "harness/trial/device_draw.h"
+#include "harness/trial/graph_memory.h"
 #include "kbench/error.h"
 
 namespace kbench::trial {
@@ -16,68 +16,6 @@ namespace {
 constexpr double kDrawSeconds = 300, kPassSeconds = 120;
 /// Of device time, for a clock that does not come up: it is timed as it is then.
 constexpr double kMostWaitSeconds = 1;
-constexpr uint64_t kAlignment = 256;
-
-uint64_t buffer_bytes(const TensorType& type) {
-  const auto bytes = static_cast<uint64_t>(type.bytes());
-  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-}
-
-std::string gigabytes(uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
-  return text;
-}
-
-/// By value id: whether a graph's value has a buffer of its own. The others lie in the arena.
-std::vector<bool> own_buffers(const Graph& graph) {
-  std::vector<bool> own;
-  for (const Graph::ValueInfo& value : graph.values()) {
-    own.push_back(value.kind != Graph::Kind::intermediate);
-  }
-  for (const int id : graph.outputs()) own[static_cast<size_t>(id)] = true;
-  return own;
-}
-
-/// Throws where the device has not enough memory for a graph.
-void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes) {
-  uint64_t needed = arena_bytes;
-  const std::vector<bool> own = own_buffers(graph);
-  for (size_t id = 0; id < own.size(); ++id) {
-    if (own[id]) needed += buffer_bytes(graph.values()[id].type);
-  }
-  const uint64_t available = device.available_bytes();
-  if (needed <= available) return;
-  throw Error(ErrorCode::kOutOfMemory, "needs " + gigabytes(needed) + " of device memory, " +
-                                           device.snapshot().name + " has " + gigabytes(available) +
-                                           " free");
-}
-
-/// A graph's memory: a buffer each input, parameter, constant and output, and the arena.
-class GraphMemory {
- public:
-  GraphMemory(vulkan::Device& device, const Graph& graph, uint64_t arena_bytes)
-      : buffers_(graph.values().size()), regions_(graph.values().size()) {
-    const std::vector<bool> own = own_buffers(graph);
-    for (size_t id = 0; id < own.size(); ++id) {
-      if (!own[id]) continue;
-      const TensorType& type = graph.values()[id].type;
-      buffers_[id] = device.allocate(buffer_bytes(type));
-      regions_[id] = {&buffers_[id], 0, static_cast<uint64_t>(type.bytes())};
-    }
-    if (arena_bytes > 0) arena_ = device.allocate(arena_bytes);
-  }
-
-  const std::vector<vulkan::Region>& values() const { return regions_; }
-  vulkan::Region arena() const {
-    return arena_ ? vulkan::Region{&arena_, 0, arena_.size()} : vulkan::Region{};
-  }
-
- private:
-  std::vector<vulkan::Buffer> buffers_;  ///< by value id; empty for intermediates
-  std::vector<vulkan::Region> regions_;
-  vulkan::Buffer arena_;
-};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/eager/eager.h"
+#include "harness/trial/graph_memory.h"
 #include "harness/trial/trial.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
@@ -37,40 +38,27 @@ const Tensor& find(const std::map<std::string, Tensor>& tensors, const Graph::Va
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
                               const PlaceTensor& place) {
   const eager::EagerGraph baseline(device, graph);
-  std::vector<vulkan::Buffer> buffers(graph.values().size());
-  std::vector<vulkan::Region> regions(graph.values().size());
-  const auto make_room = [&](size_t id) {
-    const auto bytes = static_cast<uint64_t>(graph.values()[id].type.bytes());
-    buffers[id] = device.allocate(std::max<uint64_t>((bytes + 15) / 16 * 16, 16));
-    regions[id] = {&buffers[id], 0, bytes};
-  };
+  const GraphMemory memory(device, graph, baseline.arena_bytes());
   vulkan::Commands commands(device);
   commands.begin();
   for (size_t id = 0; id < graph.values().size(); ++id) {
     const Graph::ValueInfo& value = graph.values()[id];
-    if (value.kind == Graph::Kind::intermediate) continue;
-    make_room(id);
     if (value.kind == Graph::Kind::constant) {
-      upload(device, value.data, regions[id]);
-    } else {
-      place(value, commands, regions[id]);
+      upload(device, value.data, memory.values()[id]);
+    } else if (value.kind != Graph::Kind::intermediate) {
+      place(value, commands, memory.values()[id]);
     }
   }
-  for (const int id : graph.outputs()) {
-    if (!buffers[static_cast<size_t>(id)]) make_room(static_cast<size_t>(id));
-  }
-  vulkan::Buffer arena;
-  if (baseline.arena_bytes() > 0) arena = device.allocate(baseline.arena_bytes());
   commands.barrier();
-  baseline.record(commands, regions,
-                  arena ? vulkan::Region{&arena, 0, arena.size()} : vulkan::Region{});
+  baseline.record(commands, memory.values(), memory.arena());
   commands.submit_and_wait(kRunSeconds);
 
   std::vector<Tensor> outputs;
   for (const int id : graph.outputs()) {
     const auto index = static_cast<size_t>(id);
     Tensor output(graph.values()[index].type);
-    device.download(buffers[index], 0, {output.raw(), static_cast<size_t>(output.bytes())});
+    device.download(*memory.values()[index].buffer, 0,
+                    {output.raw(), static_cast<size_t>(output.bytes())});
     outputs.push_back(std::move(output));
   }
   return outputs;

@@ -32,8 +32,9 @@ std::string now() {
 std::string method_of(const trial::PassPlan& plan, uint64_t flush_bytes) {
   char text[256];
   std::snprintf(text, sizeof text,
-                "device timestamps around one pass of the graph; %d warm-up passes; %.3g MB "
-                "written before each pass to flush caches; median of up to %d passes",
+                "device timestamps around one pass of the graph; %d warm-up passes, more while the "
+                "clock is rising; %.3g MB written before each pass to flush caches; median of up "
+                "to %d passes",
                 plan.warm_up, static_cast<double>(flush_bytes) * 1e-6, plan.most);
   return text;
 }
