@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,12 @@ nlohmann::ordered_json to_json(const Variables& variables) {
   return document;
 }
 
+/// Three digits, without an exponent.
+std::string format_intensity(double intensity) {
+  return intensity < 1000 ? format_number(intensity)
+                          : std::to_string(std::llround(intensity / 10) * 10);
+}
+
 int run_list(const ListOptions& options) {
   const auto tasks = options.tasks.select();
   const Preset preset = options.size.fixed_preset();
@@ -50,10 +57,20 @@ int run_list(const ListOptions& options) {
                           {"intensity", intensity}});
     } else {
       rows.push_back({to_string(task->id), task->name, task->family, format_flops(flops),
-                      format_bytes(bytes), format_number(intensity)});
+                      format_bytes(bytes), format_intensity(intensity)});
     }
   }
-  const std::string text = options.json ? document.dump(2) + "\n" : format_table(rows);
+  std::string text = options.json ? document.dump(2) + "\n" : format_table(rows);
+  if (!options.json) {
+    text += "\n" + std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks") +
+            " at preset " + std::string(name_of(preset));
+    const char* separator = " with ";
+    for (const auto& [name, value] : overrides) {
+      text += separator + name + "=" + to_string(value);
+      separator = ", ";
+    }
+    text += "\n";
+  }
   std::fputs(text.c_str(), stdout);
   return kDone;
 }
@@ -64,9 +81,11 @@ Verb add_list(CLI::App& program) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* app = add_verb(
       program, "list", "The tasks: names, families, FLOPs, bytes",
-      "Lists the tasks with what they cost at a preset: floating-point operations, the least "
-      "bytes\n"
-      "that have to be moved (inputs, parameters and outputs once), and the ratio of the two.",
+      "Lists the tasks with what they cost at a preset: floating-point operations (a multiply-add "
+      "is\n"
+      "two), the least bytes that have to be moved (inputs, parameters, constants and outputs "
+      "once),\n"
+      "and the ratio of the two.",
       "  kbench list\n"
       "  kbench list --level 2 --preset smoke\n"
       "  kbench list --task 1/1-30 --json");

@@ -1,15 +1,21 @@
+// The text of `kbench show`: a task for a reader who has never seen the original.
+#include <algorithm>
 #include <iomanip>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "kbench/task.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench {
 namespace {
 
-/// 1.5e9 -> "1.50 G"
+constexpr size_t kWidth = 100;
+
+/// 1.5e9 -> "1.50 G", 400 -> "400 "
 std::string with_unit(double value) {
-  constexpr const char* kUnits[] = {"", " K", " M", " G", " T", " P"};
+  constexpr const char* kUnits[] = {" ", " k", " M", " G", " T", " P"};
   int unit = 0;
   while (value >= 1000 && unit < 5) {
     value /= 1000;
@@ -20,74 +26,177 @@ std::string with_unit(double value) {
   return text.str();
 }
 
-void describe_values(std::ostream& out, const Graph& graph, Graph::Kind kind, const char* title) {
-  const auto ids = graph.values_of(kind);
-  if (ids.empty()) return;
-  out << title << "\n";
-  for (int id : ids) {
-    const auto& value = graph.values()[id];
-    out << "  " << std::left << std::setw(28) << value.name << " " << to_string(value.type);
-    if (kind != Graph::Kind::constant) out << "  drawn from " << to_string(value.distribution);
-    out << "\n";
+/// The pieces one after the other, in lines of kWidth where they allow it, all but the first of
+/// them indented.
+std::string wrapped(const std::vector<std::string>& pieces, size_t indent) {
+  std::string text, line;
+  for (const std::string& piece : pieces) {
+    if (!line.empty() && line.size() + piece.size() > kWidth) {
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+      line = std::string(indent, ' ');
+    }
+    line += piece;
   }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return text + line + "\n";
 }
 
-std::string value_name(const Graph& graph, int id) {
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    if (graph.outputs()[i] == id) return graph.output_name(i);
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> pieces;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size() - 1) + 1;
+    pieces.push_back(text.substr(at, end - at));
+    at = end;
   }
-  return graph.values()[id].name;
+  return pieces;
 }
 
-void describe_node(std::ostream& out, const Graph& graph, const Graph::Node& node) {
-  out << "  ";
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    out << (i ? ", " : "") << value_name(graph, node.outputs[i]);
+class Description {
+ public:
+  Description(const Task& task, const Graph& graph) : task_(task), graph_(graph) {
+    for (const auto& node : graph.nodes()) read_.insert(node.inputs.begin(), node.inputs.end());
+    read_.insert(graph.outputs().begin(), graph.outputs().end());
+    for (const auto& value : graph.values()) {
+      if (value.kind != Graph::Kind::intermediate) width_ = std::max(width_, value.name.size());
+    }
   }
-  out << " = " << node.call.op->name << "(";
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    out << (i ? ", " : "") << value_name(graph, node.inputs[i]);
+
+  std::string text() {
+    out_ << to_string(task_.id) << "  " << task_.name << "  (" << task_.family << ")\n\n";
+    variables();
+    values(Graph::Kind::input, "inputs");
+    values(Graph::Kind::parameter, "parameters");
+    values(Graph::Kind::constant, "constants, the same for every run");
+    out_ << "outputs\n";
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      const auto& type = graph_.values()[static_cast<size_t>(graph_.outputs()[i])].type;
+      out_ << "  " << padded(graph_.output_name(i)) << to_string(type) << "\n";
+    }
+    out_ << "operators, in order (v1, v2 and so on are results on the way)\n";
+    for (const auto& node : graph_.nodes()) operator_line(node);
+    operators();
+    draws();
+    work();
+    return out_.str();
   }
-  for (const auto& [name, value] : node.call.attributes) {
-    out << ", " << name << "=" << to_string(value);
+
+ private:
+  std::string padded(std::string name) const {
+    name.resize(std::max(width_, name.size()), ' ');
+    return name + "  ";
   }
-  out << ")  ->  " << to_string(node.call.outputs[0]) << "\n";
-}
+
+  void variables() {
+    out_ << "shape variables (" << sizes_of(task_, graph_.variables()) << ")\n";
+    for (const auto& name : graph_.variables_read()) {
+      out_ << "  " << padded(name) << to_string(graph_.variables().find(name)->second) << "\n";
+    }
+  }
+
+  void values(Graph::Kind kind, const char* title) {
+    const auto ids = graph_.values_of(kind);
+    if (ids.empty()) return;
+    out_ << title << "\n";
+    for (int id : ids) {
+      const auto& value = graph_.values()[static_cast<size_t>(id)];
+      out_ << "  " << padded(value.name) << to_string(value.type)
+           << (kind == Graph::Kind::constant ? "  " + contents_of(value.data)
+                                             : "  drawn from " + to_string(value.distribution))
+           << (read_.contains(id) ? "" : "; no operator reads it") << "\n";
+    }
+  }
+
+  std::string name_of_value(int id) const {
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      if (graph_.outputs()[i] == id) return graph_.output_name(i);
+    }
+    return graph_.values()[static_cast<size_t>(id)].name;
+  }
+
+  void operator_line(const Graph::Node& node) {
+    std::vector<std::string> arguments, pieces = {"  "};
+    for (int id : node.inputs) arguments.push_back(name_of_value(id));
+    for (const auto& [name, value] : node.call.attributes) {
+      arguments.push_back(name + "=" + to_string(value));
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      pieces.back() += (i ? ", " : "") + name_of_value(node.outputs[i]);
+    }
+    pieces.back() += " = " + node.call.op->name + "(";
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      pieces.push_back(arguments[i] + (i + 1 < arguments.size() ? ", " : ")  "));
+    }
+    for (size_t i = 0; i < node.call.outputs.size(); ++i) {
+      pieces.push_back((i ? "" : "->  ") + to_string(node.call.outputs[i]) +
+                       (i + 1 < node.call.outputs.size() ? ", " : ""));
+    }
+    out_ << wrapped(pieces, 6);
+  }
+
+  /// What the operators' names mean, and what share of the work each has.
+  void operators() {
+    struct Use {
+      size_t calls = 0;
+      double flops = 0;
+    };
+    std::map<std::string, Use> uses;
+    for (const auto& node : graph_.nodes()) {
+      Use& use = uses[node.call.op->name];
+      ++use.calls;
+      if (node.call.op->flops) use.flops += node.call.op->flops(node.call);
+    }
+    out_ << "where (tensors are row-major: the last index runs fastest)\n";
+    for (const auto& [name, use] : uses) {
+      const Operator& op = find_operator(name);
+      out_ << wrapped(words("  " + name + ": " + counted(use.calls, "call") +
+                            share_of(use.flops / graph_.flops()) + "; as PyTorch's " + op.follows),
+                      10)
+           << wrapped(words("      " + op.formula), 6);
+    }
+  }
+
+  static std::string share_of(double share) {
+    if (share == 0) return "";
+    std::ostringstream percent;
+    percent << std::fixed << std::setprecision(1) << share * 100;
+    return share < 0.001 ? ", under 0.1% of the work" : ", " + percent.str() + "% of the work";
+  }
+
+  /// What the distributions' words mean.
+  void draws() {
+    std::map<std::string, std::string> draws;
+    for (const auto& value : graph_.values()) {
+      if (value.kind == Graph::Kind::input || value.kind == Graph::Kind::parameter) {
+        draws.merge(meanings_of(value.distribution));
+      }
+    }
+    out_ << "drawn from\n";
+    for (const auto& [word, meaning] : draws) out_ << "  " << word << ": " << meaning << "\n";
+  }
+
+  void work() {
+    out_ << "work\n  " << with_unit(graph_.flops()) << "FLOP (a multiply-add is two), at least "
+         << with_unit(graph_.least_bytes())
+         << "B moved (inputs, parameters, constants\n  and outputs once), " << std::fixed
+         << std::setprecision(2) << graph_.flops() / graph_.least_bytes() << " FLOP a byte\n";
+    out_ << "tolerance\n  |c - r| <= " << std::defaultfloat << task_.tolerance.relative
+         << " * (s + |r|) for every element, s the RMS of the output";
+    if (!task_.tolerance.reason.empty()) out_ << " (" << task_.tolerance.reason << ")";
+    out_ << "\n";
+  }
+
+  const Task& task_;
+  const Graph& graph_;
+  std::set<int> read_;
+  size_t width_ = 12;
+  std::ostringstream out_;
+};
 
 }  // namespace
 
 std::string describe(const Task& task, const Graph& graph) {
-  std::ostringstream out;
-  out << to_string(task.id) << "  " << task.name << "  (" << task.family << ")\n\n";
-  out << "shape variables\n";
-  for (const auto& name : graph.variables_read()) {
-    out << "  " << std::left << std::setw(28) << name << " "
-        << to_string(graph.variables().find(name)->second) << "\n";
-  }
-  describe_values(out, graph, Graph::Kind::input, "inputs");
-  describe_values(out, graph, Graph::Kind::parameter, "parameters");
-  describe_values(out, graph, Graph::Kind::constant, "constants");
-  out << "outputs\n";
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    out << "  " << std::left << std::setw(28) << graph.output_name(i) << " "
-        << to_string(graph.values()[graph.outputs()[i]].type) << "\n";
-  }
-  out << "operators, in order\n";
-  std::set<std::string> used;
-  for (const auto& node : graph.nodes()) {
-    describe_node(out, graph, node);
-    used.insert(node.call.op->name);
-  }
-  out << "where\n";
-  for (const auto& name : used) out << "  " << name << ": " << find_operator(name).formula << "\n";
-  out << "work\n  " << with_unit(graph.flops()) << "FLOP, at least "
-      << with_unit(graph.least_bytes()) << "B moved, " << std::fixed << std::setprecision(2)
-      << graph.flops() / graph.least_bytes() << " FLOP a byte\n";
-  out << "tolerance\n  |c - r| <= " << std::defaultfloat << task.tolerance.relative
-      << " * (s + |r|) for every element, s the RMS of the output";
-  if (!task.tolerance.reason.empty()) out << " (" << task.tolerance.reason << ")";
-  out << "\n";
-  return out.str();
+  return Description(task, graph).text();
 }
 
 }  // namespace kbench

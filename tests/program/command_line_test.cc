@@ -50,6 +50,45 @@ TEST(CommandLine, ListGivesEveryTaskItsCosts) {
   EXPECT_NEAR(list[0]["intensity"], 0.125, 1e-3);
 }
 
+TEST(CommandLine, ListHasALineForEveryTask) {
+  const Said json_said = run_program({"list", "--json", "--preset", "smoke"});
+  ASSERT_EQ(json_said.code, 0) << json_said.err;
+  const json list = json::parse(json_said.out);
+  const Said said = run_program({"list", "--preset", "smoke"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.out.rfind("task ", 0), 0u);
+  for (const char* column : {"name", "family", "FLOPs", "bytes", "FLOP/byte"}) {
+    EXPECT_THAT(said.out.substr(0, said.out.find('\n')), HasSubstr(column));
+  }
+  EXPECT_EQ(list.size(), 250u);
+  EXPECT_EQ(count_lines(said.out), 250u + 3u);
+  EXPECT_THAT(said.out, HasSubstr("\n250 tasks at preset smoke\n"));
+  for (const json& task : list) {
+    const std::string id = task["task"], name = task["name"], family = task["family"];
+    EXPECT_EQ(id, "level" + std::to_string(task["level"].get<int>()) + "/" +
+                      std::to_string(task["number"].get<int>()));
+    EXPECT_EQ(task["preset"], "smoke");
+    EXPECT_GT(task["flops"], 0) << id;
+    EXPECT_GT(task["least_bytes"], 0) << id;
+    EXPECT_DOUBLE_EQ(task["intensity"],
+                     task["flops"].get<double>() / task["least_bytes"].get<double>());
+    EXPECT_FALSE(task["variables"].empty()) << id;
+    const size_t at = said.out.find("\n" + id + " ");
+    ASSERT_NE(at, std::string::npos) << id;
+    const std::string line = said.out.substr(at + 1, said.out.find('\n', at + 1) - at - 1);
+    EXPECT_THAT(line, HasSubstr(" " + name + " "));
+    EXPECT_THAT(line, HasSubstr(" " + family + " "));
+    EXPECT_THAT(line, ::testing::Not(HasSubstr("e+"))) << "a number for people";
+  }
+}
+
+TEST(CommandLine, ListSaysWhatItsSizesAre) {
+  const Said said =
+      run_program({"list", "--task", "1/19", "--preset", "smoke", "--set", "batch_size=3"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("\n1 task at preset smoke with batch_size=3\n"));
+}
+
 TEST(CommandLine, LevelsAndTasksNarrowEachOther) {
   const Said said = run_program({"list", "--json", "--level", "1,3", "--task", "1/1,2/1,3/1"});
   ASSERT_EQ(said.code, 0) << said.err;

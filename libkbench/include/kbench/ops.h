@@ -1,6 +1,8 @@
 // The operators as free functions over graph values: what a task's definition is written in.
-// Semantics are PyTorch's (2.x, training mode) unless said otherwise; each operator's formula
-// stands in its definition in libkbench/ops/, and `kbench show TASK` prints it.
+// Semantics are those of PyTorch 2.x: a function here does what torch's or torch.nn.functional's of
+// the same name does, with the defaults that stand there unless said otherwise, on dense row-major
+// tensors. An operator's full formula and the PyTorch call it follows stand in its definition in
+// libkbench/ops/ (Operator::formula, Operator::follows), and `kbench show TASK` prints them.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +17,17 @@ Value relu(Value x);                      ///< max(x, 0)
 Value leaky_relu(Value x, double slope);  ///< x for x > 0, else slope * x
 Value sigmoid(Value x);                   ///< 1 / (1 + exp(-x))
 Value gelu(Value x);                      ///< x * Phi(x), exact (erf) form
-Value tanh(Value x);
-Value selu(Value x);
-Value elu(Value x, double alpha = 1.0);  ///< x for x > 0, else alpha * (exp(x) - 1)
-Value softplus(Value x);                 ///< log(1 + exp(x)), x itself above 20
-Value mish(Value x);                     ///< x * tanh(softplus(x))
-Value hardsigmoid(Value x);              ///< min(max(x / 6 + 1 / 2, 0), 1)
-Value hardswish(Value x);                ///< x * hardsigmoid(x)
-Value exp(Value x);
-Value log(Value x);
-Value abs(Value x);
-Value operator-(Value x);
+Value tanh(Value x);                      ///< (exp(x) - exp(-x)) / (exp(x) + exp(-x))
+Value selu(Value x);  ///< 1.05070099 * (x for x > 0, else 1.67326324 * (exp(x) - 1))
+Value elu(Value x, double alpha = 1.0);      ///< x for x > 0, else alpha * (exp(x) - 1)
+Value softplus(Value x);                     ///< log(1 + exp(x)), x itself above 20
+Value mish(Value x);                         ///< x * tanh(softplus(x))
+Value hardsigmoid(Value x);                  ///< min(max(x / 6 + 1 / 2, 0), 1)
+Value hardswish(Value x);                    ///< x * hardsigmoid(x)
+Value exp(Value x);                          ///< e to the x
+Value log(Value x);                          ///< the natural logarithm
+Value abs(Value x);                          ///< x without its sign
+Value operator-(Value x);                    ///< torch.neg
 Value clamp_min(Value x, double lo);         ///< max(x, lo)
 Value clamp_max(Value x, double hi);         ///< min(x, hi)
 Value clamp(Value x, double lo, double hi);  ///< min(max(x, lo), hi): hardtanh, ReLU6
@@ -33,9 +35,10 @@ Value clamp(Value x, double lo, double hi);  ///< min(max(x, lo), hi): hardtanh,
 Value gelu_tanh(Value x);
 Value mul_mask(Value x, Value mask);  ///< x * mask, a bool tensor of x's shape
 Value square(Value x);                ///< x * x
-Value sqrt(Value x);
+Value sqrt(Value x);                  ///< the square root, NaN for x < 0
 
 // --- elementwise, two inputs, broadcast as NumPy does --------------------------------------------
+// shapes aligned at the right, an extent of 1 repeated; NaN wins a maximum and a minimum
 Value operator+(Value a, Value b);
 Value operator-(Value a, Value b);
 Value operator*(Value a, Value b);
@@ -64,7 +67,8 @@ struct Slice {
   int64_t step = 1;
 };
 Value slice(Value x, Slice options);
-/// The pieces of equal extent along an axis, as torch.chunk gives them.
+/// The pieces of equal extent along an axis, as torch.chunk gives them; throws kShape where the
+/// extent is no multiple of `pieces`.
 std::vector<Value> chunk(Value x, int pieces, int axis);
 Value cat(const std::vector<Value>& parts, int axis);
 /// Zeros before and after, along one axis.
@@ -74,7 +78,7 @@ Value flip(Value x, int axis);
 Value expand(Value x, Shape shape);  ///< broadcast to a shape, materialised
 Value triu(Value x);                 ///< zero below the diagonal of the last two dimensions
 Value tril(Value x);                 ///< zero above it
-/// Rows of a [rows, columns] table, by an i64 index of any shape.
+/// Rows of a [rows, columns] table, by an i64 index of any shape: torch.nn.functional.embedding.
 Value index_rows(Value table, Value index);
 
 // --- reductions and scans over one dimension
@@ -84,20 +88,20 @@ struct Reduce {
   bool keepdim = false;
 };
 Value sum(Value x, Reduce options);
-Value mean(Value x, Reduce options);
-Value argmax(Value x, Reduce options);  ///< i64; the first of equal maxima
-Value max(Value x, Reduce options);
-Value min(Value x, Reduce options);
-Value argmin(Value x, Reduce options);  ///< i64; the first of equal minima
-Value logsumexp(Value x, Reduce options);
+Value mean(Value x, Reduce options);       ///< the sum over the extent
+Value argmax(Value x, Reduce options);     ///< i64; the first of equal maxima, NaN above all
+Value max(Value x, Reduce options);        ///< torch.amax: the value alone; NaN wins
+Value min(Value x, Reduce options);        ///< torch.amin: the value alone; NaN wins
+Value argmin(Value x, Reduce options);     ///< i64; the first of equal minima, NaN below all
+Value logsumexp(Value x, Reduce options);  ///< max + log(sum(exp(x - max)))
 /// Over several neighbouring dimensions, first to last, as one.
 Value sum(Value x, int first, int last, bool keepdim);
 Value mean(Value x, int first, int last, bool keepdim);
-Value mean_all(Value x);  ///< a scalar
-Value cumsum(Value x, int axis);
-Value cumprod(Value x, int axis);
-Value softmax(Value x, int axis);
-Value log_softmax(Value x, int axis);
+Value mean_all(Value x);               ///< a scalar
+Value cumsum(Value x, int axis);       ///< y[i] = x[0] + ... + x[i]
+Value cumprod(Value x, int axis);      ///< y[i] = x[0] * ... * x[i]
+Value softmax(Value x, int axis);      ///< exp(x - max) / sum(exp(x - max))
+Value log_softmax(Value x, int axis);  ///< x - max - log(sum(exp(x - max)))
 /// x over max(its 2-norm along axis, 1e-12).
 Value normalize(Value x, int axis);
 
@@ -130,7 +134,9 @@ struct Conv {
   int64_t groups = 1;
   bool bias = true;
 };
-/// Cross-correlation of x [N, C, ...]; creates "weight" [out, C/groups, ...] and "bias" [out].
+/// Cross-correlation of x [N, C, ...] with zero padding, y[n, o, i] = bias[o] + the sum over c and
+/// taps u of weight[o, c, u] * x[n, c, i * stride + u * dilation - padding]; creates "weight"
+/// [out, C/groups, ...] and "bias" [out].
 Value conv1d(Value x, const Module& module, Conv options);
 Value conv2d(Value x, const Module& module, Conv options);
 Value conv3d(Value x, const Module& module, Conv options);
@@ -144,7 +150,9 @@ struct ConvTranspose {
   int64_t groups = 1;
   bool bias = true;
 };
-/// The gradient of a convolution with respect to its input; creates "weight" [C, out/groups, ...].
+/// The gradient of a convolution with respect to its input: x[n, c, i] adds weight[c, o, u] *
+/// x[n, c, i] to y[n, o, i * stride + u * dilation - padding]; creates "weight"
+/// [C, out/groups, ...] and "bias" [out].
 Value conv_transpose1d(Value x, const Module& module, ConvTranspose options);
 Value conv_transpose2d(Value x, const Module& module, ConvTranspose options);
 Value conv_transpose3d(Value x, const Module& module, ConvTranspose options);
@@ -155,10 +163,12 @@ struct Pool {
   std::vector<int64_t> dilation = {1};  ///< max pooling only
   bool ceil_mode = false;               ///< a last window may hang over the end
 };
+/// The largest of each window; padding never wins, NaN does.
 Value max_pool1d(Value x, Pool options);
 Value max_pool2d(Value x, Pool options);
 Value max_pool3d(Value x, Pool options);
-/// Padding counts as zeros and in the divisor.
+/// The mean of each window. Padding counts as zeros and in the divisor (count_include_pad), what a
+/// last window has beyond the padding does not.
 Value avg_pool1d(Value x, Pool options);
 Value avg_pool2d(Value x, Pool options);
 Value avg_pool3d(Value x, Pool options);
@@ -173,7 +183,8 @@ struct Norm {
   double eps = 1e-5;
   bool affine = true;  ///< creates "weight" drawn from [0.5, 1.5) and "bias" from [-0.5, 0.5)
 };
-/// Batch statistics over every dimension but 1 (biased variance), as in training.
+// All are (x - mean) / sqrt(var + eps) * weight + bias with the biased variance (over n).
+/// Batch statistics over every dimension but 1, as in training; no running ones.
 Value batch_norm(Value x, const Module& module, Norm options = {});
 /// Statistics of each sample and channel over the rest.
 Value instance_norm(Value x, const Module& module, Norm options = {.affine = false});
@@ -186,10 +197,10 @@ Value layer_norm(Value x, const Module& module, int dims, Norm options = {});
 // -----------------------------------------------------------------------------------------
 /// Mean over rows of -log softmax(x)[target]; x [N, C], target i64 [N]; a scalar.
 Value cross_entropy(Value x, Value target);
-
 /// Mean of 0.5 d^2 for |d| < 1, |d| - 0.5 beyond; d = x - target.
 Value smooth_l1_loss(Value x, Value target);
-/// Sum of target * (log target - log_input) over rows (dimension 0).
+/// Sum of target * (log target - log_input), zero where target is, over the extent of dimension 0:
+/// kl_div with reduction "batchmean".
 Value kl_div_batchmean(Value log_input, Value target);
 /// Mean over rows of max(|a - p| - |a - n| + margin, 0), 2-norms of differences with 1e-6 added.
 Value triplet_margin_loss(Value anchor, Value positive, Value negative, double margin);
@@ -207,7 +218,9 @@ struct Recurrent {
 struct RecurrentValues {
   Value output, hidden, cell;
 };
-/// Creates "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0", ..., "..._reverse".
+/// As torch.nn.LSTM and torch.nn.GRU, without dropout; the gates' equations stand in
+/// libkbench/ops/recurrent.cc. Creates "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0",
+/// ..., "..._reverse".
 RecurrentValues lstm(Value x, Value h0, Value c0, const Module& module, Recurrent options);
 RecurrentValues gru(Value x, Value h0, const Module& module, Recurrent options);
 
