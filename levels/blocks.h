@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "kbench/ops.h"
+#include "levels/checks.h"
 
 namespace kbench::levels {
 
@@ -25,6 +27,12 @@ inline void unused_linear(const Module& m, int64_t in, int64_t out) {
 /// A batch of square RGB images.
 inline Value rgb_images(Graph& g, int64_t extent) {
   return g.input("x", {g["batch_size"], 3, extent, extent});
+}
+
+/// Refuses images of other than three channels, for networks whose first layer takes no others.
+inline void require_rgb(Value x) {
+  require(x.rank() == 4 && x.dim(1) == 3, "conv2d", x,
+          "the network's first layer takes 3 channels");
 }
 
 inline Value relu6(Value x) { return clamp(x, 0, 6); }
@@ -62,9 +70,18 @@ inline Value classify(Value x, const Module& fc, int64_t classes) {
   return linear(flatten(global_avg_pool(x), 1), fc, {.out = classes});
 }
 
+/// Memory for a constant: 1 GiB at most, it being made with the graph.
+inline Tensor constant_data(DType dtype, Shape shape) {
+  const TensorType type{dtype, std::move(shape)};
+  require(type.bytes() <= int64_t{1} << 30, "a constant " + to_string(type) + " is over 1 GiB");
+  return Tensor(type);
+}
+
 // --- transformers
 /// [batch, tokens, heads * d] to [batch, heads, tokens, d].
 inline Value split_heads(Value x, int64_t heads) {
+  require(heads > 0 && x.dim(2) % heads == 0, "attention", x,
+          "the embedding must be divisible by " + std::to_string(heads) + " heads");
   return transpose(reshape(x, {x.dim(0), x.dim(1), heads, x.dim(2) / heads}), 1, 2);
 }
 

@@ -1,5 +1,6 @@
 // Level 1: losses.
 #include "kbench/ops.h"
+#include "levels/checks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
@@ -19,7 +20,9 @@ void mse_task(Graph& g) {
 
 void cross_entropy_task(Graph& g) {
   const int64_t classes = g["num_classes"];
-  auto predictions = g.input("predictions", {g["batch_size"], classes});
+  const Shape& scores = followed_list(g, "input_shape");
+  require(scores.size() == 1 && scores[0] >= classes, "input_shape must hold num_classes scores");
+  auto predictions = g.input("predictions", {g["batch_size"], scores[0]});
   auto targets = g.input("targets", {g["batch_size"]}, randint(0, classes), DType::i64);
   g.output(cross_entropy(predictions, targets));
 }
@@ -36,9 +39,14 @@ void kl_div_task(Graph& g) {
   g.output(kl_div_batchmean(log(predictions), rows(g, "targets", probabilities)));
 }
 
+/// Distances along the last dimension.
 void triplet_margin_task(Graph& g) {
-  auto anchor = rows(g, "anchor"), positive = rows(g, "positive");
-  g.output(triplet_margin_loss(anchor, positive, rows(g, "negative"), 1.0));
+  const auto matrix = [&](const char* name) {
+    auto x = rows(g, name);
+    return x.rank() == 2 ? x : reshape(x, {-1, x.dim(-1)});
+  };
+  auto anchor = matrix("anchor"), positive = matrix("positive");
+  g.output(triplet_margin_loss(anchor, positive, matrix("negative"), 1.0));
 }
 
 /// Targets of -1 and 1, one a column.
@@ -67,7 +75,7 @@ Tasks level1_losses() {
        "loss",
        {{"batch_size", 24, 4096, 32768},
         {"num_classes", 40, 10, 4096},
-        {"input_shape", List{40}, List{10}, List{4096}},
+        {"input_shape", Follows{"num_classes"}},
         {"dim", 1}},
        cross_entropy_task},
       {{1, 96},

@@ -1,5 +1,6 @@
 // Level 1: pooling.
 #include "kbench/ops.h"
+#include "levels/checks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
@@ -14,7 +15,9 @@ Pool window(const Graph& g) {
   return pool;
 }
 
+/// The original can hand out the maxima's positions too.
 void max_pool1d_task(Graph& g) {
+  require(g["return_indices"] == 0, "return_indices must be 0: positions are not computed");
   auto x = g.input("x", {g["batch_size"], g["features"], g["sequence_length"]});
   g.output(max_pool1d(x, window(g)));
 }

@@ -24,9 +24,11 @@ void cumsum_reverse_task(Graph& g) {
   g.output(flip(cumsum(flip(g.input("x", scan_shape(g)), axis(g)), axis(g)), axis(g)));
 }
 
-/// Every element but the last summed, after a zero.
+/// Every element but the last summed, after a zero. A single element leaves the zero alone.
 void cumsum_exclusive_task(Graph& g) {
-  auto x = slice(g.input("x", scan_shape(g)), {.axis = axis(g), .stop = -1});
+  auto x = g.input("x", scan_shape(g));
+  if (x.dim(axis(g)) == 1) return g.output(x * 0);
+  x = slice(x, {.axis = axis(g), .stop = -1});
   g.output(pad(cumsum(x, axis(g)), axis(g), 1, 0));
 }
 

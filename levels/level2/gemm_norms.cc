@@ -17,17 +17,17 @@ void instance_norm_add_multiply(Graph& g) {
 
 void group_norm_hardtanh(Graph& g) {
   auto x = group_norm(linear_layer(g, "gemm"), g.module("group_norm"), g["num_groups"]);
-  g.output(clamp(x, g.real("hardtanh_min"), g.real("hardtanh_max")));
+  g.output(hardtanh(x, g.real("hardtanh_min"), g.real("hardtanh_max")));
 }
 
 void scale_batch_norm(Graph& g) {
   auto x = linear_layer(g, "gemm");
-  x = x * g.parameter("scale", {g["out_features"]}, uniform(-1, 1));
+  x = x * shaped_parameter(g, "scale", "scale_shape", uniform(-1, 1));
   g.output(batch_norm(x, g.module("bn")));
 }
 
 void swish_bias_group_norm(Graph& g) {
-  auto x = swish(linear_layer(g, "matmul")) + g.parameter("bias", {g["out_features"]});
+  auto x = swish(linear_layer(g, "matmul")) + shaped_parameter(g, "bias", "bias_shape");
   g.output(group_norm(x, g.module("group_norm"), g["num_groups"]));
 }
 
@@ -45,28 +45,28 @@ void group_norm_leaky_relu_sum(Graph& g) {
 void group_norm_min_bias(Graph& g) {
   auto x = group_norm(linear_layer(g, "gemm"), g.module("group_norm"), g["num_groups"]);
   x = min(x, {.axis = 1, .keepdim = true});
-  g.output(x + g.parameter("bias", {1, g["out_features"], 1, 1}));
+  g.output(x + shaped_parameter(g, "bias", "bias_shape"));
 }
 
 void batch_norm_scale_softmax(Graph& g) {
   auto x = batch_norm(linear_layer(g, "gemm"), g.module("bn"), {.eps = g.real("bn_eps")});
-  g.output(softmax(g.parameter("scale", {1}, uniform(-1, 1)) * x, 1));
+  g.output(softmax(shaped_parameter(g, "scale", "scale_shape", uniform(-1, 1)) * x, 1));
 }
 
 void group_norm_swish_multiply_swish(Graph& g) {
   auto x = group_norm(linear_layer(g, "gemm"), g.module("group_norm"), g["num_groups"]);
-  x = swish(x) * g.parameter("multiply_weight", {g["out_features"]}, uniform(-1, 1));
+  x = swish(x) * shaped_parameter(g, "multiply_weight", "multiply_weight_shape", uniform(-1, 1));
   g.output(swish(x));
 }
 
 void bias_hardtanh_mish_group_norm(Graph& g) {
-  auto x = linear_layer(g, "gemm") + g.parameter("bias", {g["out_features"]});
+  auto x = linear_layer(g, "gemm") + shaped_parameter(g, "bias", "bias_shape");
   g.output(group_norm(mish(clamp(x, -1, 1)), g.module("groupnorm"), g["num_groups"]));
 }
 
 void batch_norm_bias_divide_swish(Graph& g) {
   auto x = batch_norm(linear_layer(g, "matmul"), g.module("bn"), {.eps = g.real("bn_eps")});
-  g.output(swish((x + g.parameter("bias", {1})) / g.real("divide_value")));
+  g.output(swish((x + shaped_parameter(g, "bias", "bias_shape")) / g.real("divide_value")));
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ Tasks level2_gemm_norms() {
        {{"batch_size", 5, 128, 1024},
         {"in_features", 48, 1024, 8192},
         {"out_features", 64, 512, 8192},
-        {"scale_shape", List{64}, List{512}, List{8192}}},
+        {"scale_shape", Follows{"out_features"}}},
        scale_batch_norm},
       {{2, 37},
        "Matmul_Swish_Sum_GroupNorm",
@@ -106,7 +106,7 @@ Tasks level2_gemm_norms() {
         {"in_features", 48, 512, 1024},
         {"out_features", 64, 1024, 4096},
         {"num_groups", 8, 32, 64},
-        {"bias_shape", List{64}, List{1024}, List{4096}}},
+        {"bias_shape", Follows{"out_features"}}},
        swish_bias_group_norm},
       {{2, 39},
        "Gemm_Scale_BatchNorm",
@@ -114,7 +114,7 @@ Tasks level2_gemm_norms() {
        {{"batch_size", 5, 128, 16384},
         {"in_features", 48, 1024, 4096},
         {"out_features", 64, 512, 4096},
-        {"scale_shape", List{64}, List{512}, List{4096}}},
+        {"scale_shape", Follows{"out_features"}}},
        scale_batch_norm},
       {{2, 41},
        "Gemm_BatchNorm_GELU_ReLU",
@@ -138,7 +138,7 @@ Tasks level2_gemm_norms() {
         {"in_features", 48, 512, 8192},
         {"out_features", 64, 256, 8192},
         {"num_groups", 8, 8, 512},
-        {"bias_shape", List{1, 64, 1, 1}, List{1, 256, 1, 1}, List{1, 8192, 1, 1}}},
+        {"bias_shape", Follows{1, "out_features", 1, 1}}},
        group_norm_min_bias},
       {{2, 84},
        "Gemm_BatchNorm_Scaling_Softmax",
@@ -157,7 +157,7 @@ Tasks level2_gemm_norms() {
         {"in_features", 48, 512, 8192},
         {"out_features", 64, 1024, 8192},
         {"num_groups", 8, 16, 256},
-        {"multiply_weight_shape", List{64}, List{1024}, List{8192}}},
+        {"multiply_weight_shape", Follows{"out_features"}}},
        group_norm_swish_multiply_swish},
       {{2, 94},
        "Gemm_BiasAdd_Hardtanh_Mish_GroupNorm",
@@ -165,7 +165,7 @@ Tasks level2_gemm_norms() {
        {{"batch_size", 5, 128, 1024},
         {"in_features", 48, 512, 8192},
         {"out_features", 64, 1024, 8192},
-        {"bias_shape", List{64}, List{1024}, List{8192}},
+        {"bias_shape", Follows{"out_features"}},
         {"num_groups", 8, 32, 256}},
        bias_hardtanh_mish_group_norm},
       {{2, 97},

@@ -8,7 +8,7 @@ namespace {
 
 void relu_bias(Graph& g) {
   auto x = relu(image_conv(g));
-  g.output(x + channel_parameter(g, "bias", 2));
+  g.output(x + shaped_parameter(g, "bias", "bias_shape"));
 }
 
 void mish_mish(Graph& g) { g.output(mish(mish(image_conv(g)))); }
@@ -18,8 +18,8 @@ void instance_norm_divide(Graph& g) {
 }
 
 void add_scale_sigmoid_group_norm(Graph& g) {
-  auto x = image_conv(g) + channel_parameter(g, "bias", 2);
-  x = sigmoid(x * channel_parameter(g, "scale", 2, uniform(-1, 1)));
+  auto x = image_conv(g) + shaped_parameter(g, "bias", "bias_shape");
+  x = sigmoid(x * shaped_parameter(g, "scale", "scale_shape", uniform(-1, 1)));
   g.output(group_norm(x, g.module("group_norm"), g["num_groups"]));
 }
 
@@ -29,7 +29,7 @@ void min_tanh_tanh(Graph& g) {
 
 void min_add_multiply(Graph& g) {
   auto x = clamp_max(image_conv(g), g.real("constant_value"));
-  g.output((x + channel_parameter(g, "bias", 2)) * g.real("scaling_factor"));
+  g.output((x + shaped_parameter(g, "bias", "bias_shape")) * g.real("scaling_factor"));
 }
 
 void scaling_min(Graph& g) {
@@ -52,7 +52,7 @@ void activation_batch_norm(Graph& g) {
 }
 
 void multiply_leaky_relu_gelu(Graph& g) {
-  auto x = image_conv(g) * channel_parameter(g, "multiplier", 2, uniform(-1, 1));
+  auto x = image_conv(g) * shaped_parameter(g, "multiplier", "multiplier_shape", uniform(-1, 1));
   g.output(gelu(leaky_relu(x, 0.01)));
 }
 
@@ -79,13 +79,14 @@ void batch_norm_scaling(Graph& g) {
 }
 
 void tanh_scaling_bias_max_pool(Graph& g) {
-  auto x = tanh(image_conv(g)) * g.real("scaling_factor") + channel_parameter(g, "bias", 2);
+  auto x =
+      tanh(image_conv(g)) * g.real("scaling_factor") + shaped_parameter(g, "bias", "bias_shape");
   g.output(max_pool2d(x, {.kernel = g.sizes("pool_kernel_size")}));
 }
 
 void group_norm_scale_max_pool_clamp(Graph& g) {
   auto x = group_norm(image_conv(g), g.module("group_norm"), g["num_groups"]);
-  x = x * channel_parameter(g, "scale", 2, uniform(-1, 1));
+  x = x * shaped_parameter(g, "scale", "scale_shape", uniform(-1, 1));
   x = max_pool2d(x, {.kernel = g.sizes("maxpool_kernel_size")});
   g.output(clamp(x, g.real("clamp_min"), g.real("clamp_max")));
 }
@@ -115,7 +116,7 @@ Tasks level2_image_convolutions() {
         {"height", 14, 32, 128},
         {"width", 18, 32, 128},
         {"kernel_size", 3},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{128, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1}}},
        relu_bias},
       {{2, 4},
        "Conv2d_Mish_Mish",
@@ -148,8 +149,8 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 256},
         {"kernel_size", 3},
         {"num_groups", 8},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{32, 1, 1}},
-        {"scale_shape", List{16, 1, 1}, List{16, 1, 1}, List{32, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1}},
+        {"scale_shape", Follows{"out_channels", 1, 1}}},
        add_scale_sigmoid_group_norm},
       {{2, 25},
        "Conv2d_Min_Tanh_Tanh",
@@ -171,7 +172,7 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 128},
         {"kernel_size", 3},
         {"constant_value", 0.5},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{128, 1, 1}},
+        {"bias_shape", Follows{"out_channels", 1, 1}},
         {"scaling_factor", 2.0}},
        min_add_multiply},
       {{2, 32},
@@ -229,7 +230,7 @@ Tasks level2_image_convolutions() {
         {"height", 14, 32, 256},
         {"width", 18, 32, 256},
         {"kernel_size", 3},
-        {"multiplier_shape", List{16, 1, 1}, List{16, 1, 1}, List{64, 1, 1}}},
+        {"multiplier_shape", Follows{"out_channels", 1, 1}}},
        multiply_leaky_relu_gelu},
       {{2, 57},
        "Conv2d_ReLU_HardSwish",
@@ -304,7 +305,7 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 256},
         {"kernel_size", 3},
         {"scaling_factor", 2.0},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{64, 1, 1}},
+        {"bias_shape", Follows{"out_channels", 1, 1}},
         {"pool_kernel_size", 4, 2, 4}},
        tanh_scaling_bias_max_pool},
       {{2, 85},
@@ -317,7 +318,7 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 128},
         {"kernel_size", 3},
         {"num_groups", 16, 8, 16},
-        {"scale_shape", List{32, 1, 1}, List{16, 1, 1}, List{64, 1, 1}},
+        {"scale_shape", Follows{"out_channels", 1, 1}},
         {"maxpool_kernel_size", 4, 2, 4},
         {"clamp_min", 0.0},
         {"clamp_max", 1.0}},

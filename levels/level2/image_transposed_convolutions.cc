@@ -8,7 +8,7 @@ namespace {
 
 void bias_clamp_scaling_clamp_divide(Graph& g) {
   const double scale = g.real("scaling_factor");
-  auto x = clamp(image_conv_transpose(g) + channel_parameter(g, "bias", 2), 0, 1);
+  auto x = clamp(image_conv_transpose(g) + shaped_parameter(g, "bias", "bias_shape"), 0, 1);
   g.output(clamp(x * scale, 0, 1) / scale);
 }
 
@@ -17,13 +17,13 @@ void subtract_tanh(Graph& g) {
   conv.stride = {2};
   conv.padding = conv.output_padding = {1};
   auto x = conv_transpose2d(image(g), g.module("conv_transpose"), conv);
-  g.output(tanh(x - channel_parameter(g, "bias", 2)));
+  g.output(tanh(x - shaped_parameter(g, "bias", "bias_shape")));
 }
 
 void max_pool_hardtanh_mean_tanh(Graph& g) {
   auto x = max_pool2d(image_conv_transpose(g), {.kernel = g.sizes("maxpool_kernel_size"),
                                                 .stride = g.sizes("maxpool_stride")});
-  x = clamp(x, g.real("hardtanh_min"), g.real("hardtanh_max"));
+  x = hardtanh(x, g.real("hardtanh_min"), g.real("hardtanh_max"));
   g.output(tanh(mean(x, 2, 3, true)));
 }
 
@@ -50,7 +50,7 @@ void min_sum_gelu_add(Graph& g) {
 }
 
 void global_avg_pool_bias_logsumexp_sum_multiply(Graph& g) {
-  auto x = mean(image_conv_transpose(g), 2, 3, true) + channel_parameter(g, "bias", 2);
+  auto x = mean(image_conv_transpose(g), 2, 3, true) + shaped_parameter(g, "bias", "bias_shape");
   x = sum(logsumexp(x, {.axis = 1, .keepdim = true}), 2, 3, false);
   g.output(x * 10);
 }
@@ -61,7 +61,7 @@ void multiply_global_avg_pool_mean(Graph& g) {
 }
 
 void softmax_bias_scaling_sigmoid(Graph& g) {
-  auto x = softmax(image_conv_transpose(g), 1) + channel_parameter(g, "bias", 2);
+  auto x = softmax(image_conv_transpose(g), 1) + shaped_parameter(g, "bias", "bias_shape");
   g.output(sigmoid(x * g.real("scaling_factor")));
 }
 
@@ -87,7 +87,7 @@ Tasks level2_image_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"output_padding", 1},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{64, 1, 1}},
+        {"bias_shape", Follows{"out_channels", 1, 1}},
         {"scaling_factor", 2.0}},
        bias_clamp_scaling_clamp_divide},
       {{2, 5},
@@ -99,7 +99,7 @@ Tasks level2_image_transposed_convolutions() {
         {"height", 14, 16, 256},
         {"width", 18, 16, 256},
         {"kernel_size", 4},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{64, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1}}},
        subtract_tanh},
       {{2, 10},
        "ConvTranspose2d_MaxPool_Hardtanh_Mean_Tanh",
@@ -182,7 +182,7 @@ Tasks level2_image_transposed_convolutions() {
         {"height", 14, 32, 512},
         {"width", 18, 32, 512},
         {"kernel_size", 3},
-        {"bias_shape", List{16, 1, 1}, List{16, 1, 1}, List{128, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1}}},
        global_avg_pool_bias_logsumexp_sum_multiply},
       {{2, 44},
        "ConvTranspose2d_Multiply_GlobalAvgPool_GlobalAvgPool_Mean",
@@ -210,7 +210,7 @@ Tasks level2_image_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"output_padding", 1},
-        {"bias_shape", List{16, 1, 1}, List{64, 1, 1}, List{128, 1, 1}},
+        {"bias_shape", Follows{"out_channels", 1, 1}},
         {"scaling_factor", 2.0}},
        softmax_bias_scaling_sigmoid},
       {{2, 93},

@@ -1,7 +1,10 @@
 // How level 2's tasks begin: an input, and a convolution or a linear layer on it.
 #pragma once
 
+#include <algorithm>
+
 #include "kbench/ops.h"
+#include "levels/checks.h"
 
 namespace kbench::levels {
 
@@ -50,12 +53,24 @@ inline Value volume_conv_transpose(Graph& g) {
   return conv_transpose3d(volume(g), g.module("conv_transpose"), conv_transpose_options(g));
 }
 
-/// A parameter a channel, broadcast over an image (two more dimensions) or a volume (three).
-inline Value channel_parameter(Graph& g, const char* name, int dims,
-                               Distribution distribution = uniform(-0.5, 0.5)) {
-  Shape shape(static_cast<size_t>(dims) + 1, 1);
-  shape[0] = g["out_channels"];
-  return g.parameter(name, shape, distribution);
+/// A parameter of the shape that a variable holds: a number a channel or a feature, as a rule.
+inline Value shaped_parameter(Graph& g, const char* name, const char* shape,
+                              Distribution distribution = uniform(-0.5, 0.5)) {
+  return g.parameter(name, followed_list(g, shape), distribution);
+}
+
+/// nn.LayerNorm(shape), which does not take its extents from x.
+inline Value layer_norm_of(Value x, const Module& m, const Shape& shape, Norm options = {}) {
+  const bool fits = shape.size() <= x.shape().size() &&
+                    std::equal(shape.rbegin(), shape.rend(), x.shape().rbegin());
+  require(fits, "layer_norm", x, "the module normalises over last extents " + to_string(shape));
+  return layer_norm(x, m, static_cast<int>(shape.size()), options);
+}
+
+/// nn.Hardtanh(lo, hi).
+inline Value hardtanh(Value x, double lo, double hi) {
+  require(lo < hi, "hardtanh", x, "its lower bound must be below the upper one");
+  return clamp(x, lo, hi);
 }
 
 inline Value swish(Value x) { return x * sigmoid(x); }

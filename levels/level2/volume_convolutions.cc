@@ -13,13 +13,13 @@ void softmax_max_pool_max_pool(Graph& g) {
 
 void relu_leaky_relu_gelu_sigmoid_bias(Graph& g) {
   auto x = sigmoid(gelu(leaky_relu(relu(volume_conv(g)), 0.01)));
-  g.output(x + channel_parameter(g, "bias", 3));
+  g.output(x + shaped_parameter(g, "bias", "bias_shape"));
 }
 
 void divide_max_global_avg_pool_bias_sum(Graph& g) {
   auto x = volume_conv(g) / g.real("divisor");
   x = global_avg_pool(max_pool3d(x, {.kernel = g.sizes("pool_size")}));
-  x = x + channel_parameter(g, "bias", 3);
+  x = x + shaped_parameter(g, "bias", "bias_shape");
   g.output(sum(x, {.axis = static_cast<int>(g["sum_dim"])}));
 }
 
@@ -45,12 +45,12 @@ void max_logsumexp_relu(Graph& g) {
 void mish_tanh(Graph& g) { g.output(tanh(mish(volume_conv(g)))); }
 
 void scaling_tanh_multiply_sigmoid(Graph& g) {
-  auto x = volume_conv(g) * channel_parameter(g, "scaling_factor", 3, uniform(-1, 1));
-  g.output(sigmoid(tanh(x) * channel_parameter(g, "bias", 3)));
+  auto x = volume_conv(g) * shaped_parameter(g, "scaling_factor", "bias_shape", uniform(-1, 1));
+  g.output(sigmoid(tanh(x) * shaped_parameter(g, "bias", "bias_shape")));
 }
 
 void multiply_instance_norm_clamp_multiply_max(Graph& g) {
-  auto multiplier = channel_parameter(g, "multiplier", 3, uniform(-1, 1));
+  auto multiplier = shaped_parameter(g, "multiplier", "multiplier_shape", uniform(-1, 1));
   auto x = instance_norm(volume_conv(g) * multiplier, g.module("instance_norm"));
   x = clamp(x, g.real("clamp_min"), g.real("clamp_max")) * multiplier;
   g.output(max(x, {.axis = 1}));
@@ -65,7 +65,7 @@ void group_norm_min_clamp_dropout(Graph& g) {
 
 void leaky_relu_sum_clamp_gelu(Graph& g) {
   auto x = leaky_relu(volume_conv(g), 0.2);
-  x = x + channel_parameter(g, "sum_tensor", 3, uniform(-1, 1));
+  x = x + shaped_parameter(g, "sum_tensor", "sum_tensor_shape", uniform(-1, 1));
   g.output(gelu(clamp(x, -1, 1)));
 }
 
@@ -96,7 +96,7 @@ Tasks level2_volume_convolutions() {
         {"height", 14, 32, 64},
         {"width", 18, 32, 64},
         {"kernel_size", 3},
-        {"bias_shape", List{16, 1, 1, 1}, List{16, 1, 1, 1}, List{32, 1, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1, 1}}},
        relu_leaky_relu_gelu_sigmoid_bias},
       {{2, 8},
        "Conv3d_Divide_Max_GlobalAvgPool_BiasAdd_Sum",
@@ -110,7 +110,7 @@ Tasks level2_volume_convolutions() {
         {"kernel_size", List{3, 3, 3}},
         {"divisor", 2.0},
         {"pool_size", List{2, 2, 2}},
-        {"bias_shape", List{16, 1, 1, 1}},
+        {"bias_shape", Follows{"out_channels", 1, 1, 1}},
         {"sum_dim", 1}},
        divide_max_global_avg_pool_bias_sum},
       {{2, 23},
@@ -183,7 +183,7 @@ Tasks level2_volume_convolutions() {
         {"width", 18, 32, 64},
         {"kernel_size", 3},
         {"scaling_factor", 2},
-        {"bias_shape", List{16, 1, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1, 1}}},
        scaling_tanh_multiply_sigmoid},
       {{2, 79},
        "Conv3d_Multiply_InstanceNorm_Clamp_Multiply_Max",
@@ -195,7 +195,7 @@ Tasks level2_volume_convolutions() {
         {"height", 14, 32, 32},
         {"width", 18, 32, 32},
         {"kernel_size", 3},
-        {"multiplier_shape", List{16, 1, 1, 1}},
+        {"multiplier_shape", Follows{"out_channels", 1, 1, 1}},
         {"clamp_min", -1.0},
         {"clamp_max", 1.0}},
        multiply_instance_norm_clamp_multiply_max},
@@ -224,7 +224,7 @@ Tasks level2_volume_convolutions() {
         {"height", 14, 32, 64},
         {"width", 18, 32, 64},
         {"kernel_size", 3},
-        {"sum_tensor_shape", List{16, 1, 1, 1}, List{16, 1, 1, 1}, List{64, 1, 1, 1}}},
+        {"sum_tensor_shape", Follows{"out_channels", 1, 1, 1}}},
        leaky_relu_sum_clamp_gelu},
   };
 }

@@ -8,7 +8,8 @@ namespace {
 
 void sum_layer_norm_avg_pool_gelu(Graph& g) {
   auto x = volume_conv_transpose(g) + g.parameter("sum_weight", {}, uniform(-1, 1));
-  x = avg_pool3d(layer_norm(x, g.module("norm"), 1), {.kernel = g.sizes("pool_kernel_size")});
+  x = avg_pool3d(layer_norm_of(x, g.module("norm"), followed_list(g, "norm_shape")),
+                 {.kernel = g.sizes("pool_kernel_size")});
   g.output(gelu(x));
 }
 
@@ -25,20 +26,25 @@ void batch_norm_subtract(Graph& g) {
 
 void sum_residual_multiply_residual(Graph& g) {
   auto x = volume_conv_transpose(g);
-  auto y = x + channel_parameter(g, "bias", 3) + x;
+  auto y = x + shaped_parameter(g, "bias", "bias_shape") + x;
   g.output(y * x + x);
 }
 
 /// The original declares a bias and never uses it.
 void add_hardswish(Graph& g) {
   auto x = volume_conv_transpose(g);
-  x = x + g.input("add_input", x.shape());
-  g.parameter("bias", {g["out_channels"], 1, 1, 1, 1});
+  const int64_t stride = g["stride"];
+  x = x + g.input("add_input", {g["batch_size"], g["out_channels"], g["D"] * stride,
+                                g["H"] * stride, g["W"] * stride});
+  shaped_parameter(g, "bias", "bias_shape");
   g.output(x * hardswish(x));
 }
 
 void layer_norm_gelu_scaling(Graph& g) {
-  auto x = layer_norm(volume_conv_transpose(g), g.module("layer_norm"), 1, {.eps = g.real("eps")});
+  ConvTranspose conv = conv_transpose_options(g);
+  conv.bias = g["bias"] != 0;
+  auto x = conv_transpose3d(volume(g), g.module("conv_transpose"), conv);
+  x = layer_norm_of(x, g.module("layer_norm"), {g["out_channels"]}, {.eps = g.real("eps")});
   g.output(gelu(x) * g.real("scaling_factor"));
 }
 
@@ -54,7 +60,7 @@ void softmax_sigmoid(Graph& g) { g.output(sigmoid(softmax(volume_conv_transpose(
 
 void scaling_avg_pool_bias_scaling(Graph& g) {
   auto x = volume_conv_transpose(g) * g.parameter("scale1", {}, uniform(-1, 1));
-  x = avg_pool3d(x, {.kernel = {2}}) + channel_parameter(g, "bias", 3);
+  x = avg_pool3d(x, {.kernel = {2}}) + shaped_parameter(g, "bias", "bias_shape");
   g.output(x * g.parameter("scale2", {}, uniform(-1, 1)));
 }
 
@@ -83,7 +89,7 @@ void batch_norm_avg_pool_avg_pool(Graph& g) {
 
 void leaky_relu_multiply_leaky_relu_max(Graph& g) {
   auto x = leaky_relu(volume_conv_transpose(g), 0.2);
-  x = leaky_relu(x * channel_parameter(g, "multiplier", 3, uniform(-1, 1)), 0.2);
+  x = leaky_relu(x * shaped_parameter(g, "multiplier", "multiplier_shape", uniform(-1, 1)), 0.2);
   g.output(max_pool3d(x, {.kernel = {2}}));
 }
 
@@ -135,7 +141,7 @@ Tasks level2_volume_transposed_convolutions() {
         {"padding", List{1, 1, 1}},
         {"output_padding", List{1, 1, 1}},
         {"sum_weight", 1.0},
-        {"norm_shape", List{64}},
+        {"norm_shape", Follows{"out_channels"}},
         {"pool_kernel_size", List{2, 2, 2}}},
        sum_layer_norm_avg_pool_gelu},
       {{2, 13},
@@ -178,7 +184,7 @@ Tasks level2_volume_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"output_padding", 1},
-        {"bias_shape", List{16, 1, 1, 1}, List{64, 1, 1, 1}, List{64, 1, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1, 1}}},
        sum_residual_multiply_residual},
       {{2, 26},
        "ConvTranspose3d_Add_HardSwish",
@@ -193,7 +199,7 @@ Tasks level2_volume_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"output_padding", 1},
-        {"bias_shape", List{16, 1, 1, 1, 1}, List{64, 1, 1, 1, 1}, List{64, 1, 1, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1, 1, 1}}},
        add_hardswish},
       {{2, 34},
        "ConvTranspose3d_LayerNorm_GELU_Scaling",
@@ -256,7 +262,7 @@ Tasks level2_volume_transposed_convolutions() {
         {"padding", 1},
         {"scale1", 0.5},
         {"scale2", 1.0},
-        {"bias_shape", List{16, 1, 1, 1}}},
+        {"bias_shape", Follows{"out_channels", 1, 1, 1}}},
        scaling_avg_pool_bias_scaling},
       {{2, 58},
        "ConvTranspose3d_LogSumExp_HardSwish_Subtract_Clamp",
@@ -327,7 +333,7 @@ Tasks level2_volume_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"output_padding", 1},
-        {"multiplier_shape", List{16, 1, 1, 1}, List{32, 1, 1, 1}, List{32, 1, 1, 1}}},
+        {"multiplier_shape", Follows{"out_channels", 1, 1, 1}}},
        leaky_relu_multiply_leaky_relu_max},
       {{2, 77},
        "ConvTranspose3d_Scale_BatchNorm_GlobalAvgPool",

@@ -27,11 +27,17 @@ Value double_conv(Value x, const Module& m, int64_t channels, Value (*activation
 void regnet(Graph& g) {
   auto x =
       g.input("x", {g["batch_size"], g["input_channels"], g["image_height"], g["image_width"]});
-  int64_t index = 0;
-  for (int64_t width : g.list("block_widths")) {
-    x = double_conv(x, at(g.module("feature_extractor"), index++), width, relu);
+  const auto& widths = g.list("block_widths");
+  const int64_t stages = g["stages"];
+  require(stages > 0 && stages <= static_cast<int64_t>(widths.size()),
+          "stages must be positive and no more than there are block_widths");
+  for (int64_t stage = 0; stage < stages; ++stage) {
+    x = double_conv(x, at(g.module("feature_extractor"), stage), widths[static_cast<size_t>(stage)],
+                    relu);
     x = max_pool2d(x, {.kernel = {2}});
   }
+  require(x.dim(1) == widths.back(), "linear", x,
+          "the module takes the last of block_widths, " + std::to_string(widths.back()));
   g.output(classify(x, g.module("fc"), g["output_classes"]));
 }
 
@@ -40,6 +46,7 @@ Value softmax_over_width(Value x) { return softmax(x, -1); }
 /// Down four levels, keeping each, and up again beside what was kept.
 void unet_softmax(Graph& g) {
   const int64_t features = g["features"];
+  require(features > 0 && features < int64_t{1} << 31, "features must be positive and below 2^31");
   const auto conv_pair = [&](Value x, const std::string& name, int level) {
     return double_conv(x, g.module(name + ".double_conv"), features << level, softmax_over_width);
   };

@@ -31,7 +31,9 @@ void transition_layer(Graph& g) {
 
 void densenet_block(Graph& g) {
   auto x = g.input("x", {g["batch_size"], g["num_input_features"], g["height"], g["width"]});
-  g.output(dense_block(x, g.module("layers"), g["num_layers"], g["growth_rate"]));
+  const int64_t depth = g["num_layers"];
+  require(depth > 0, "num_layers must be positive");
+  g.output(dense_block(x, g.module("layers"), depth, g["growth_rate"]));
 }
 
 void densenet(Graph& g, const std::vector<int64_t>& depths) {

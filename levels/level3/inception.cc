@@ -35,6 +35,7 @@ void inception_module(Graph& g) {
 
 void googlenet(Graph& g) {
   auto x = g.input("x", {g["batch_size"], g["input_channels"], g["height"], g["width"]});
+  require_rgb(x);
   x = relu(conv2d(x, g.module("conv1"),
                   {.out_channels = 64, .kernel = {7}, .stride = {2}, .padding = {3}}));
   x = relu(conv2d(halving_max_pool(x), g.module("conv2"), {.out_channels = 64}));

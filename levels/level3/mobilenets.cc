@@ -19,6 +19,7 @@ void mobilenet_v1(Graph& g) {
   const Layer layers[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
                           {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
   const double alpha = g.real("alpha");
+  require(alpha > 0 && alpha <= 1024, "alpha must lie between 0 and 1024");
   const auto width = [&](int64_t channels) {
     return static_cast<int64_t>(static_cast<double>(channels) * alpha);
   };
@@ -31,6 +32,8 @@ void mobilenet_v1(Graph& g) {
     x = separable_conv(x, at(model, index++), width(layer.channels), layer.stride);
   }
   x = flatten(avg_pool2d(x, {.kernel = {7}}), 1);
+  require(x.dim(1) == width(1024), "linear", x,
+          "the module takes " + std::to_string(width(1024)) + " features, those of 224 x 224");
   g.output(linear(x, g.module("fc"), {.out = g["num_classes"]}));
 }
 
@@ -120,7 +123,9 @@ void efficientnet_b0(Graph& g) {
 void efficientnet_b1(Graph& g) {
   Shape shape = g.list("input_shape");
   shape.insert(shape.begin(), g["batch_size"]);
-  auto x = efficientnet_stem(g, g.input("x", shape));
+  auto image = g.input("x", shape);
+  require_rgb(image);
+  auto x = efficientnet_stem(g, image);
   x = inverted_bottleneck(x, g.module("mbconv1"), x.dim(1), 16, 1);
   x = inverted_bottleneck(x, g.module("mbconv2"), 6 * x.dim(1), 24, 2);
   x = inverted_bottleneck(x, g.module("mbconv3"), 6 * x.dim(1), 40, 2);

@@ -1,4 +1,6 @@
 // Level 3: residual networks.
+#include <algorithm>
+
 #include "kbench/ops.h"
 #include "levels/blocks.h"
 #include "levels/tables.h"
@@ -61,12 +63,18 @@ void resnet_basic_block(Graph& g) {
 }
 
 void resnet18(Graph& g) {
-  resnet(g, g.input("x", g.list("input_shape")), basic_block, {2, 2, 2, 2});
+  auto x = g.input("x", g.list("input_shape"));
+  require_rgb(x);
+  resnet(g, x, basic_block, {2, 2, 2, 2});
 }
 
 void resnet101(Graph& g) {
-  resnet(g, g.input("x", {g["batch_size"], 3, g["height"], g["width"]}), bottleneck,
-         g.list("layers"));
+  // Four stages of at least one block each; the original reads no further.
+  std::vector<int64_t> depths = g.list("layers");
+  require(depths.size() >= 4, "layers must hold the depths of 4 stages");
+  depths.resize(4);
+  for (int64_t& depth : depths) depth = std::max<int64_t>(depth, 1);
+  resnet(g, g.input("x", {g["batch_size"], 3, g["height"], g["width"]}), bottleneck, depths);
 }
 
 }  // namespace

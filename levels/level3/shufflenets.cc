@@ -14,6 +14,8 @@ Value channel_shuffle(Value x, int64_t groups) {
 }
 
 Value shuffle_unit(Value x, const Module& m, int64_t channels, int64_t groups) {
+  require(channels % 4 == 0, "shuffle unit", x,
+          "output channels must be a multiple of 4, not " + std::to_string(channels));
   auto y = relu(conv_bn(x, m.module("conv1"), m.module("bn1"),
                         {.out_channels = channels / 4, .groups = groups}));
   y = depthwise_bn(y, m.module("conv2"), m.module("bn2"), 3, 1);
@@ -34,6 +36,7 @@ void shufflenet(Graph& g) {
     int64_t channels, units;
   };
   auto x = g.input("x", {g["batch_size"], g["input_channels"], g["height"], g["width"]});
+  require_rgb(x);
   x = relu(conv_bn(x, g.module("conv1"), g.module("bn1"),
                    {.out_channels = 24, .kernel = {3}, .stride = {2}, .padding = {1}}));
   x = halving_max_pool(x);

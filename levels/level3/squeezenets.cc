@@ -25,6 +25,7 @@ void squeezenet(Graph& g) {
   const Pool pool = {.kernel = {3}, .stride = {2}, .ceil_mode = true};
   const Module features = g.module("features");
   auto x = g.input("x", {g["batch_size"], g["input_channels"], g["height"], g["width"]});
+  require_rgb(x);
   x = relu(conv2d(x, at(features, 0), {.out_channels = 96, .kernel = {7}, .stride = {2}}));
   x = max_pool2d(x, pool);
   x = fire(x, at(features, 3), 16, 64, 64);

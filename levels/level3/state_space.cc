@@ -1,5 +1,6 @@
 // Level 3: Mamba 2, a linear recurrence computed in blocks of steps.
 #include "kbench/ops.h"
+#include "levels/checks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
@@ -8,6 +9,8 @@ namespace {
 /// [batch, steps, heads, ...] to [batch, blocks, heads, steps of a block, ...].
 Value in_blocks(Value x, int64_t block_len) {
   Shape shape = x.shape();
+  require(block_len > 0 && shape[1] % block_len == 0, "state space", x,
+          "the sequence must be divisible by block_len, " + std::to_string(block_len));
   shape.insert(shape.begin() + 1, shape[1] / block_len);
   shape[2] = block_len;
   return transpose(reshape(x, shape), 2, 3);

@@ -52,8 +52,9 @@ Value gather_squares(Value x) {
 using Stage = Value (*)(Value x, const Module& layer, int stage);
 
 void swin(Graph& g, Stage run_stage) {
-  auto x = conv2d(rgb_images(g, g["image_size"]), g.module("patch_embed.proj"),
-                  {.out_channels = 96, .kernel = {4}, .stride = {4}});
+  auto x = rgb_images(g, g["image_size"]);
+  require(x.dim(2) == 224, "patch_embed", x, "the network takes images of 224 x 224");
+  x = conv2d(x, g.module("patch_embed.proj"), {.out_channels = 96, .kernel = {4}, .stride = {4}});
   x = layer_norm(permute(x, {0, 2, 3, 1}), g.module("patch_embed.norm"), 1);
   for (int stage = 0; stage < kStages; ++stage) {
     x = run_stage(x, at(g.module("layers"), stage), stage);
@@ -126,7 +127,7 @@ Tensor log_coordinates(int64_t w) {
 
 Tensor pair_index(int64_t w) {
   const int64_t tokens = w * w;
-  Tensor index(DType::i64, {tokens, tokens});
+  Tensor index = constant_data(DType::i64, {tokens, tokens});
   const auto data = index.data<int64_t>();
   for (int64_t a = 0; a < tokens; ++a) {
     for (int64_t b = 0; b < tokens; ++b) {
@@ -148,7 +149,7 @@ Tensor shift_mask(int64_t height, int64_t width, int64_t w, int64_t shift) {
     return 3 * band(window / columns * w + token / w, height) +
            band(window % columns * w + token % w, width);
   };
-  Tensor mask(DType::f32, {windows, 1, tokens, tokens});
+  Tensor mask = constant_data(DType::f32, {windows, 1, tokens, tokens});
   const auto data = mask.data<float>();
   for (int64_t i = 0; i < windows * tokens * tokens; ++i) {
     const int64_t window = i / (tokens * tokens), a = i / tokens % tokens, b = i % tokens;

@@ -36,6 +36,8 @@ Value with_class_token(Value x, Value token) {
 /// Cuts the image into squares of p x p. The original does not bring the channels of a square
 /// together: a token is p * p * channels elements in the order channel, row and column of squares.
 Value patches(Value img, int64_t p) {
+  require(p > 0 && img.dim(2) % p == 0 && img.dim(3) % p == 0, "patches", img,
+          "extents must be multiples of patch_size, " + std::to_string(p));
   const int64_t n = img.dim(0), c = img.dim(1), rows = img.dim(2) / p, columns = img.dim(3) / p;
   auto squares = transpose(reshape(img, {n, c, rows, p, columns, p}), 3, 4);
   return reshape(squares, {n, rows * columns, p * p * c});
@@ -43,8 +45,8 @@ Value patches(Value img, int64_t p) {
 
 void vision_transformer(Graph& g) {
   const int64_t size = g["image_size"], patch = g["patch_size"], dim = g["dim"];
-  const int64_t tokens = (size / patch) * (size / patch) + 1;
   auto x = patches(g.input("img", {2, g["channels"], size, size}), patch);
+  const int64_t tokens = x.dim(1) + 1;
   x = linear(x, g.module("patch_to_embedding"), {.out = dim});
   x = with_class_token(x, g.parameter("cls_token", {1, 1, dim}, uniform(-1, 1)));
   x = x + g.parameter("pos_embedding", {1, tokens, dim}, uniform(-1, 1));
@@ -70,7 +72,10 @@ void vision_attention(Graph& g) {
 void convolutional_vision_transformer(Graph& g) {
   const int64_t dim = g["embed_dim"];
   auto x = g.input("x", {g["batch_size"], g["in_channels"], g["image_size"], g["image_size"]});
+  require_rgb(x);
   x = conv2d(x, g.module("conv1"), {.out_channels = dim, .kernel = {4}, .stride = {4}});
+  require(x.dim(2) == 8 && x.dim(3) == 8, "linear", x,
+          "the module takes 8 x 8 patches, those of an image of 32 x 32");
   x = linear(flatten(x, 1), g.module("linear_proj"), {.out = dim});
   x = with_class_token(unsqueeze(x, 1), g.parameter("cls_token", {1, 1, dim}, uniform(-1, 1)));
   for (int64_t i = 0; i < 6; ++i) {
@@ -80,9 +85,13 @@ void convolutional_vision_transformer(Graph& g) {
   g.output(linear(x, g.module("fc_out"), {.out = g["num_classes"]}));
 }
 
-/// Added to scores: -inf where the key comes after the query.
+/// Added to scores: -inf where the key comes after the query. The original's mask is made for
+/// max_seqlen tokens and cut.
 Value causal_mask(Graph& g, int64_t tokens) {
-  Tensor mask(DType::f32, {tokens, tokens});
+  const int64_t most = g["max_seqlen"];
+  require(tokens <= most,
+          std::to_string(tokens) + " tokens are more than max_seqlen, " + std::to_string(most));
+  Tensor mask = constant_data(DType::f32, {tokens, tokens});
   const auto data = mask.data<float>();
   for (int64_t i = 0; i < tokens * tokens; ++i) {
     const bool later = i % tokens > i / tokens;

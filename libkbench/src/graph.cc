@@ -4,6 +4,18 @@
 #include "libkbench/src/suggest.h"
 
 namespace kbench {
+namespace {
+
+/// Over a hundred times what the largest task has; a count that was mistyped stops here.
+constexpr size_t kMostValues = 200000;
+
+[[noreturn]] void refuse(std::string_view name, const VariableValue& value, const char* wanted) {
+  throw Error(ErrorCode::kInvalidArgument, "shape variable '" + std::string(name) + "' is " +
+                                               to_string(value) + ", of another type than " +
+                                               wanted);
+}
+
+}  // namespace
 
 const TensorType& Value::type() const { return graph_->values()[id_].type; }
 
@@ -39,23 +51,22 @@ const VariableValue& Graph::variable(std::string_view name) const {
 }
 
 int64_t Graph::operator[](std::string_view name) const {
-  if (const auto* integer = std::get_if<int64_t>(&variable(name))) return *integer;
-  throw Error(ErrorCode::kInvalidArgument,
-              "shape variable '" + std::string(name) + "' must be an integer");
+  const VariableValue& value = variable(name);
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  refuse(name, value, "the integer that is needed");
 }
 
 double Graph::real(std::string_view name) const {
   const VariableValue& value = variable(name);
   if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
   if (const auto* real = std::get_if<double>(&value)) return *real;
-  throw Error(ErrorCode::kInvalidArgument,
-              "shape variable '" + std::string(name) + "' must be a number");
+  refuse(name, value, "the number that is needed");
 }
 
 const std::vector<int64_t>& Graph::list(std::string_view name) const {
-  if (const auto* list = std::get_if<std::vector<int64_t>>(&variable(name))) return *list;
-  throw Error(ErrorCode::kInvalidArgument,
-              "shape variable '" + std::string(name) + "' must be a list of integers");
+  const VariableValue& value = variable(name);
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) return *list;
+  refuse(name, value, "the list of integers that is needed");
 }
 
 std::vector<int64_t> Graph::sizes(std::string_view name) const {
@@ -65,6 +76,10 @@ std::vector<int64_t> Graph::sizes(std::string_view name) const {
 
 Value Graph::add_value(ValueInfo info) {
   const int id = static_cast<int>(values_.size());
+  if (values_.size() >= kMostValues) {
+    throw Error(ErrorCode::kUnsupported,
+                "the graph would have more than " + std::to_string(kMostValues) + " values");
+  }
   if (info.name.empty()) info.name = "v" + std::to_string(id);
   if (info.type.elements() == 0) {
     throw Error(ErrorCode::kShape,

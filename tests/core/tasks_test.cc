@@ -84,9 +84,32 @@ TEST(Overrides, ChangeShapesAndAreChecked) {
               }),
               HasSubstr("conv2d"));
   EXPECT_THAT(error_of([&] {
-                build_graph(conv, Preset::smoke, {{"bias_shape", std::vector<int64_t>{4, 1, 1}}});
+                build_graph(find_task({1, 85}), Preset::smoke, {{"groups", int64_t{4}}});
               }),
               HasSubstr("follows from the other variables"));
+}
+
+TEST(Overrides, ListsFollowUnlessTheyAreGiven) {
+  using List = std::vector<int64_t>;
+  const Task& conv = find_task({2, 1});
+  const auto bias_shape = [&](const Variables& overrides) {
+    const auto graph = build_graph(conv, Preset::smoke, overrides);
+    for (const auto& value : graph->values()) {
+      if (value.name == "bias") return value.type.shape;
+    }
+    return Shape{};
+  };
+  EXPECT_EQ(bias_shape({}), (Shape{16, 1, 1}));
+  EXPECT_EQ(bias_shape({{"out_channels", int64_t{37}}}), (Shape{37, 1, 1}));
+  EXPECT_EQ(bias_shape({{"out_channels", int64_t{37}}, {"bias_shape", List{1, 1, 1}}}),
+            (Shape{1, 1, 1}));
+  EXPECT_EQ(std::get<List>(
+                variables_of(conv, Preset::v0_1, {{"out_channels", int64_t{5}}}).at("bias_shape")),
+            (List{5, 1, 1}));
+  EXPECT_THAT(error_of([&] {
+                build_graph(conv, Preset::smoke, {{"bias_shape", List{4, 1, 1}}});
+              }),
+              HasSubstr("add(f32 [2, 16, 12, 16], f32 [4, 1, 1])"));
 }
 
 }  // namespace

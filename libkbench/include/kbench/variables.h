@@ -24,15 +24,23 @@ std::string to_string(const VariableValue& value);  ///< "64", "0.1", "[16, 1, 1
 /// Values by name, sorted.
 using Variables = std::map<std::string, VariableValue, std::less<>>;
 
-/// A variable as a task declares it: one value at all presets, or one each.
+/// A list that is computed from other variables where it is not given itself: a number, or a
+/// variable's name, an extent.
+using Follows = std::vector<std::variant<int64_t, std::string>>;
+
+/// A variable as a task declares it: one value at all presets, one each, or a list that follows
+/// from others, as in {"bias_shape", Follows{"out_channels", 1, 1}}.
 struct VariableSpec {
   VariableSpec(std::string name, VariableValue all)
       : name(std::move(name)), smoke(all), v0(all), v0_1(all) {}
   VariableSpec(std::string name, VariableValue smoke, VariableValue v0, VariableValue v0_1)
       : name(std::move(name)), smoke(std::move(smoke)), v0(std::move(v0)), v0_1(std::move(v0_1)) {}
+  VariableSpec(std::string name, Follows follows)
+      : name(std::move(name)), follows(std::move(follows)) {}
 
   std::string name;
   VariableValue smoke, v0, v0_1;
+  Follows follows;  ///< empty where the values above count
   const VariableValue& at(Preset preset) const;
 };
 
