@@ -129,17 +129,16 @@ void matmul(const Product& given, std::span<const int64_t> a_index,
                               p.transpose_b ? 1 : p.n};
     return BlockedProduct<T>{p.m, p.n, p.k, left, right, nullptr, c + i * p.m * p.n, p.n};
   };
-  // Many products are dealt out whole, or by shares of their rows; few are cut one by one.
+  // Large products are cut one by one; many are dealt out whole, some by shares of their rows.
   constexpr int64_t kLeastRows = 64;
-  const int64_t threads = thread_count(), work = p.m * p.n * p.k;
-  const int64_t wanted = (8 * threads + products - 1) / std::max<int64_t>(products, 1);
-  const int64_t shares = by_dots(product(0)) || work < 8 * kSmall
-                             ? 1
-                             : std::clamp<int64_t>(p.m / kLeastRows, 1, wanted);
-  if (products * shares < 2 * threads && work >= kSmall) {
+  const int64_t threads = thread_count(), work = p.m * p.n * p.k, wanted = 8 * threads;
+  if (products <= 1 || (products < wanted && work >= 4 * kSmall * threads)) {
     for (int64_t i = 0; i < products; ++i) multiply(product(i));
     return;
   }
+  const bool cut = products < wanted && work >= 8 * kSmall && !by_dots(product(0));
+  const int64_t shares =
+      cut ? std::clamp<int64_t>(p.m / kLeastRows, 1, (wanted + products - 1) / products) : 1;
   parallel_for(products * shares, grain_of(work / shares / 8), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       BlockedProduct<T> part = product(i / shares);
