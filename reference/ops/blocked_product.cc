@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kDepthBytes = 2048;  // of a chunk: a panel of a stays in the first-level cache
 // Packed operands: what second-level caches hold, few bytes being touched again and again.
-constexpr int64_t kSerialBytes = int64_t{4} << 20, kThreadBytes = int64_t{1} << 20;
+constexpr int64_t kSerialBytes = int64_t{4} << 20, kThreadBytes = int64_t{2} << 20;
 constexpr int64_t kFewElements = 1 << 13;  // of an operand that fits the first-level cache
 
 int64_t parts(int64_t n, int64_t size) { return (n + size - 1) / size; }
