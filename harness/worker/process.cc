@@ -72,17 +72,6 @@ void drain(Descriptor& from, std::string& to) {
   }
 }
 
-/// This process's environment. A worker does its arithmetic on the device: without the variable,
-/// loading OpenBLAS starts a thread for every core.
-std::vector<char*> worker_environment() {
-  static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
-  std::vector<char*> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) result.push_back(*entry);
-  if (std::getenv("OPENBLAS_NUM_THREADS") == nullptr) result.push_back(one_thread);
-  result.push_back(nullptr);
-  return result;
-}
-
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -116,7 +105,6 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   std::vector<char*> argv = {name};
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  std::vector<char*> environment = worker_environment();
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -135,7 +123,7 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   const int error =
-      posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environment.data());
+      posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
