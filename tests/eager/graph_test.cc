@@ -33,7 +33,7 @@ class EagerGraphTest : public EagerTest {
     vulkan::Commands commands(device());
     commands.begin();
     eager.record(commands, regions, whole(arena));
-    commands.submit_and_wait(60);
+    commands.submit_and_wait(300);
     std::vector<Tensor> outputs;
     for (const int id : graph.outputs()) {
       outputs.emplace_back(graph.values()[id].type);
