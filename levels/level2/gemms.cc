@@ -135,7 +135,6 @@ void gelu_softmax(Graph& g) { g.output(softmax(gelu(linear_layer(g, "linear")), 
 }  // namespace
 
 Tasks level2_gemms() {
-  using List = std::vector<int64_t>;
   return {
       {{2, 9},
        "Matmul_Subtract_Multiply_ReLU",

@@ -105,7 +105,6 @@ void group_norm_tanh_hardswish_residual_logsumexp(Graph& g) {
 }  // namespace
 
 Tasks level2_image_convolutions() {
-  using List = std::vector<int64_t>;
   return {
       {{2, 1},
        "Conv2D_ReLU_BiasAdd",
