@@ -27,9 +27,7 @@ PreparedCall::PreparedCall(vulkan::Device& device, CallPlan plan) : plan_(std::m
   }
 }
 
-int64_t PreparedCall::scratch_bytes() const {
-  return plan_.scratch_total();
-}
+int64_t PreparedCall::scratch_bytes() const { return plan_.scratch_total(); }
 
 void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::Region>& inputs,
                           const std::vector<vulkan::Region>& outputs,

@@ -65,8 +65,8 @@ class ShaderCompiler {
 /// Validates with SPIRV-Tools for Vulkan 1.2 before a driver sees it. Empty: valid; else the
 /// messages, one a line.
 std::string validate_spirv(const Spirv& spirv);
-/// SPIRV-Tools' performance passes, as shaderc runs them on what it compiles with `optimize`: nearly
-/// all of what that compile costs, and safe on many threads at once. Throws Error(kCompile).
+/// SPIRV-Tools' performance passes, as shaderc runs them on what it compiles with `optimize`:
+/// nearly all of what that compile costs, and safe on many threads at once. Throws Error(kCompile).
 Spirv optimize_spirv(const Spirv& spirv);
 /// Throws Error(kCompile) when the words are not SPIR-V. Specialization constants take the given
 /// values (constant id -> 32-bit value), else their defaults.
