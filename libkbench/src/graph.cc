@@ -6,8 +6,8 @@
 namespace kbench {
 namespace {
 
-/// Over a hundred times what the largest task has; a count that was mistyped stops here.
-constexpr size_t kMostValues = 200000;
+/// Over ten times what the largest task has; a count that was mistyped stops here.
+constexpr size_t kMostValues = 50000;
 
 [[noreturn]] void refuse(std::string_view name, const VariableValue& value, const char* wanted) {
   throw Error(ErrorCode::kInvalidArgument, "shape variable '" + std::string(name) + "' is " +
