@@ -7,6 +7,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "tensor.glsl"
+#include "pieces.glsl"
 #include "scalar_math.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -23,16 +24,6 @@ layout(push_constant, std430) uniform Push {
 #endif
 }
 p;
-
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
-#else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
-#endif
 
 void offsets(uint row, out uint64_t a, out uint64_t b) {
   a = 0ul;

@@ -6,6 +6,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "tensor.glsl"
+#include "pieces.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
@@ -21,16 +22,6 @@ layout(push_constant, std430) uniform Push {
   uint groups;
 }
 p;
-
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
-#else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
-#endif
 
 PIECE normalized(PIECE x, uint piece) {
   const uint row = piece / p.row_pieces;

@@ -10,6 +10,7 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #include "tensor.glsl"
+#include "pieces.glsl"
 #include "scalar_math.glsl"
 
 layout(local_size_x = LANES * GATES * UNITS) in;
@@ -32,13 +33,6 @@ layout(push_constant, std430) uniform Push {
 }
 p;
 
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#else
-#define PIECE float
-#define IN FloatsIn
-#endif
 const uint kRows = GATES * UNITS;
 const uint kPieces = HIDDEN / WIDTH;
 

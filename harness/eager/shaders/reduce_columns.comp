@@ -6,6 +6,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "tensor.glsl"
+#include "pieces.glsl"
 #include "reduce_items.glsl"
 
 layout(local_size_x = COLUMNS, local_size_y = LANES) in;
@@ -21,13 +22,6 @@ layout(push_constant, std430) uniform Push {
 }
 p;
 
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#else
-#define PIECE float
-#define IN FloatsIn
-#endif
 const uint kDepth = 8;  // loads in flight
 
 shared ACC space[LANES][COLUMNS];

@@ -6,6 +6,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define ACC float
 #include "tensor.glsl"
+#include "pieces.glsl"
 float combine(float a, float b) { return a + b; }
 #include "row_reduce.glsl"
 
@@ -20,13 +21,6 @@ layout(push_constant, std430) uniform Push {
 }
 p;
 
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#else
-#define PIECE float
-#define IN FloatsIn
-#endif
 const uint kDepth = 4;  // loads of the row in flight
 
 void main() {

@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define LANES THREADS
 #include "tensor.glsl"
+#include "pieces.glsl"
 #include "softmax_pair.glsl"
 #include "row_reduce.glsl"
 
@@ -15,16 +16,6 @@ layout(push_constant, std430) uniform Push {
   uint groups;
 }
 p;
-
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
-#else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
-#endif
 
 void main() {
   const uint group = group_index();

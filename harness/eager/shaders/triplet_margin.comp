@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define ACC vec2
 #include "tensor.glsl"
+#include "pieces.glsl"
 #include "scalar_math.glsl"
 vec2 combine(vec2 a, vec2 b) { return a + b; }
 #include "row_reduce.glsl"
@@ -16,14 +17,6 @@ layout(push_constant, std430) uniform Push {
   float margin;
 }
 p;
-
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#else
-#define PIECE float
-#define IN FloatsIn
-#endif
 
 void main() {
   const uint group = group_index();

@@ -4,6 +4,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "tensor.glsl"
+#include "pieces.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
@@ -17,16 +18,6 @@ layout(push_constant, std430) uniform Push {
   uint groups;
 }
 p;
-
-#if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
-#else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
-#endif
 
 void main() {
   const uint group = group_index();
