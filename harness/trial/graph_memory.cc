@@ -1,9 +1,9 @@
 #include "harness/trial/graph_memory.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
+#include "harness/trial/memory.h"
 #include "kbench/error.h"
 
 namespace kbench::trial {
@@ -14,12 +14,6 @@ constexpr uint64_t kAlignment = 256;
 uint64_t buffer_bytes(const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(type.bytes());
   return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-}
-
-std::string gigabytes(uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
-  return text;
 }
 
 /// By value id: whether a graph's value has a buffer of its own.

@@ -1,6 +1,7 @@
 #include "harness/trial/memory.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace kbench::trial {
@@ -16,6 +17,12 @@ bool is_given(Graph::Kind kind) { return kind != Graph::Kind::intermediate; }
 
 uint64_t guarded_bytes(uint64_t bytes) {
   return align(2 * kRedzoneBytes + std::max<uint64_t>(bytes, 4), kBufferAlignment);
+}
+
+std::string gigabytes(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
+  return text;
 }
 
 GuardedBuffer::GuardedBuffer(vulkan::Device& device, std::string name, uint64_t bytes)

@@ -16,6 +16,8 @@ inline constexpr uint64_t kRedzoneBytes = 64 << 10;
 
 /// Device bytes of a guarded buffer that holds `bytes`.
 uint64_t guarded_bytes(uint64_t bytes);
+/// "1.5 GB", powers of ten.
+std::string gigabytes(uint64_t bytes);
 
 /// A buffer between two redzones. The first byte of the tensor is aligned for any use; the trailing
 /// redzone begins at the next multiple of 4 bytes.

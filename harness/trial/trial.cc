@@ -30,8 +30,6 @@ std::string number(double value) {
   return text;
 }
 
-std::string gigabytes(uint64_t bytes) { return number(static_cast<double>(bytes) * 1e-9) + " GB"; }
-
 /// Whether a candidate's own memory fits beside the task's.
 std::optional<Refusal> too_large(const vulkan::Device& device, const Graph& graph,
                                  const ResolvedCandidate& candidate, uint64_t scratch_bytes) {
