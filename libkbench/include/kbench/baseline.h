@@ -66,14 +66,14 @@ struct Baseline {
 struct BaselineOptions {
   std::string device = "auto";  ///< as in EvaluateOptions
   std::string preset = "auto";
-  Variables overrides;
+  Variables overrides = {};
   bool validate = false;   ///< Vulkan validation layer on; a message is the task's error
   bool roofline = true;    ///< measure the device's first
   int passes = 10;         ///< timed passes a task at most
   double max_seconds = 1;  ///< of device time a task; three passes are taken at least
   /// Called before a task is timed, and when its entry has been added to what there is so far.
-  std::function<void(const Task& task)> on_begin;
-  std::function<void(const Baseline& so_far)> on_entry;
+  std::function<void(const Task& task)> on_begin = {};
+  std::function<void(const Baseline& so_far)> on_entry = {};
 };
 
 /// Times the eager baseline of each task, in this process and on one device: inputs drawn on the

@@ -33,23 +33,23 @@ struct Limits {
 };
 
 struct EvaluateOptions {
-  std::string device =
-      "auto";  ///< index, part of a name, "cpu", or "auto": the first GPU, else CPU
+  /// An index, part of a name, "cpu", or "auto": the first GPU, else CPU.
+  std::string device = "auto";
   std::string preset = "auto";  ///< "auto": v0.1 where memory allows, v0, smoke on a CPU device
-  Variables overrides;
+  Variables overrides = {};
   ToleranceRule tolerance = ToleranceRule::kbench;
   /// What speedups are against: recorded times, in place of the eager baseline's in the same
   /// samples. Correctness is judged by the eager baseline's values either way.
-  std::optional<RecordedTimes> recorded;
-  SamplingPlan plan;
-  Limits limits;
-  bool validate = false;         ///< Vulkan validation layer on; its messages fail the candidate
-  std::optional<uint64_t> seed;  ///< fixed secret seed, for debugging; else from the system
-  std::string worker;            ///< the kbench program; empty: found beside this one or on PATH
+  std::optional<RecordedTimes> recorded = {};
+  SamplingPlan plan = {};
+  Limits limits = {};
+  bool validate = false;  ///< Vulkan validation layer on; its messages fail the candidate
+  std::optional<uint64_t> seed = {};  ///< fixed secret seed, for debugging; else from the system
+  std::string worker = {};  ///< the kbench program; empty: found beside this one or on PATH
   /// Called when a stage begins: "load" (file, device), "compile" (from here on the candidate is at
   /// work), "warm-up", "sample", "check"; any of them may come again. Used by workers to tell what
   /// a candidate was doing when it hung.
-  std::function<void(const char* stage)> on_stage;
+  std::function<void(const char* stage)> on_stage = {};
 };
 
 /// Evaluates in a worker process: a hang, crash or lost device becomes a verdict. Throws only for
