@@ -112,15 +112,16 @@ const std::vector<Task>& tasks() {
   return all;
 }
 
-const Task& find_task(TaskId id) {
+const Task* lookup_task(TaskId id) {
   const auto& all = tasks();
-  const auto it = std::lower_bound(
-      all.begin(), all.end(), id, [](const Task& task, TaskId wanted) { return task.id < wanted; });
-  if (it == all.end() || it->id != id) {
-    throw Error(ErrorCode::kNotFound,
-                "there is no task " + to_string(id) + "; `kbench list` shows what there is");
-  }
-  return *it;
+  const auto it = std::ranges::lower_bound(all, id, {}, &Task::id);
+  return it == all.end() || it->id != id ? nullptr : &*it;
+}
+
+const Task& find_task(TaskId id) {
+  if (const Task* task = lookup_task(id)) return *task;
+  throw Error(ErrorCode::kNotFound,
+              "there is no task " + to_string(id) + "; `kbench list` shows what there is");
 }
 
 std::vector<const Task*> select_tasks(std::string_view selection) {

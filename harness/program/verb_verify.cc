@@ -139,13 +139,6 @@ Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) 
 
 std::string label(const GoldenRecord& record) { return to_string(record.task) + "_" + record.name; }
 
-const Task* task_of(const GoldenRecord& record) {
-  const auto& all = tasks();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Task& task) { return task.id == record.task; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 void print_json(const VerifyOptions& options, const std::vector<Verified>& verified, size_t passed,
                 size_t skipped) {
   nlohmann::ordered_json document = {{"golden", options.golden},
@@ -175,7 +168,7 @@ int run_verify(const VerifyOptions& options) {
   std::vector<std::pair<const GoldenRecord*, const Task*>> work;
   size_t skipped = 0;
   for (const GoldenRecord& record : records) {
-    const Task* task = task_of(record);
+    const Task* task = lookup_task(record.task);
     if (task == nullptr) {
       ++skipped;
     } else if (std::find(selected.begin(), selected.end(), task) != selected.end()) {

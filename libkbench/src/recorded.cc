@@ -13,12 +13,6 @@
 namespace kbench {
 namespace {
 
-const Task* task_of(TaskId id) {
-  const auto& all = tasks();
-  const auto found = std::ranges::find(all, id, &Task::id);
-  return found == all.end() ? nullptr : &*found;
-}
-
 std::string list_of(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -80,7 +74,7 @@ TaskId kernelbench_task(const JsonField& field, int level, std::string name) {
     field.fail("is not named as KernelBench's files are, NUMBER_NAME.py");
   }
   const std::string title = bar == std::string::npos ? "" : name.substr(bar + 1);
-  const Task* task = task_of(id);
+  const Task* task = lookup_task(id);
   if (task != nullptr && without_underscores(title) != without_underscores(task->name)) {
     field.fail("is not " + to_string(id) + ", which is " + task->name);
   }

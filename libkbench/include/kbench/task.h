@@ -45,6 +45,8 @@ struct Task {
 
 /// All tasks, by level and number.
 const std::vector<Task>& tasks();
+/// Null when the suite has no such task.
+const Task* lookup_task(TaskId id);
 /// Throws kNotFound when the suite has no such task.
 const Task& find_task(TaskId id);
 /// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9".
