@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -42,17 +40,6 @@ inline const GoldenRecord& golden_record(Preset preset, TaskId task) {
     throw Error(ErrorCode::kNotFound, "no golden record for " + to_string(task));
   }
   return *found;
-}
-
-/// How GoogleTest prints a task.
-inline void PrintTo(const Task& task, std::ostream* out) { *out << to_string(task.id); }
-
-/// A parameterised test's name for a task: "level1_19_ReLU".
-inline std::string test_name(const Task& task) {
-  std::string name = to_string(task.id) + "_" + task.name;
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
-  return name;
 }
 
 }  // namespace kbench

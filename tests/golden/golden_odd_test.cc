@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/reference.h"
+#include "tests/core/task_parameters.h"
 #include "tests/golden/golden_data.h"
 
 namespace kbench {
@@ -28,8 +29,7 @@ TEST_P(GoldenOdd, ReferenceMatchesInFloat32AndFloat64) {
   EXPECT_GT(records, 0) << "no record of the task";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GoldenOdd, ::testing::ValuesIn(tasks()),
-                         [](const auto& info) { return test_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, GoldenOdd, ::testing::ValuesIn(tasks()), test_name);
 
 /// Nearly every variable has another value in some record. Fixed are those that the original does
 /// not let go of, as 3 channels before a layer of 3, and batches of a few networks that are slow.

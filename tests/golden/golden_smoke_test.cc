@@ -1,4 +1,5 @@
 // The CPU reference computes what PyTorch computes, at preset smoke.
+#include "tests/core/task_parameters.h"
 #include "tests/golden/golden_run.h"
 
 namespace kbench {
@@ -14,8 +15,7 @@ TEST_P(GoldenSmoke, ReferenceMatchesInFloat64) {
   expect_golden(GetParam(), Preset::smoke, Precision::f64);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GoldenSmoke, ::testing::ValuesIn(tasks()),
-                         [](const auto& info) { return test_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, GoldenSmoke, ::testing::ValuesIn(tasks()), test_name);
 
 }  // namespace
 }  // namespace kbench

@@ -1,6 +1,7 @@
 // Every task of the suite declares exactly what its golden records hold.
 #include <gtest/gtest.h>
 
+#include "tests/core/task_parameters.h"
 #include "tests/golden/golden_data.h"
 
 namespace kbench {
@@ -65,8 +66,7 @@ TEST_P(GoldenTask, HasTheRecordsVariablesAndTensors) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GoldenTask, ::testing::ValuesIn(tasks()),
-                         [](const auto& info) { return test_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, GoldenTask, ::testing::ValuesIn(tasks()), test_name);
 
 }  // namespace
 }  // namespace kbench

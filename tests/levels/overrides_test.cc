@@ -13,13 +13,10 @@
 #include "kbench/error.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
+#include "tests/core/task_parameters.h"
 #include "tests/levels/differences.h"
 
 namespace kbench {
-
-/// How GoogleTest prints a task.
-void PrintTo(const Task& task, std::ostream* out) { *out << to_string(task.id); }
-
 namespace {
 
 using List = std::vector<int64_t>;
@@ -134,10 +131,6 @@ void run_if_cheap(const Task& task, const Graph& graph) {
       ASSERT_TRUE(std::isfinite(outputs[i].at(at))) << "element " << at;
     }
   }
-}
-
-std::string test_name(const ::testing::TestParamInfo<Task>& info) {
-  return "level" + std::to_string(info.param.id.level) + "_" + std::to_string(info.param.id.number);
 }
 
 class OverridesTest : public ::testing::TestWithParam<Task> {};
