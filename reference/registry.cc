@@ -258,6 +258,7 @@ constexpr Implementation kImplementations[] = {
     {"mul_mask", run_mul_mask, kInPlace},
     {"mul_scalar", run_unary<Unary::mul>, kInPlace},
     {"neg", run_unary<Unary::neg>, kInPlace},
+    {"norm", run_along_axis<norm<float>, norm<double>>},
     {"pad", run_pad},
     {"permute", run_permute},
     {"relu", run_unary<Unary::relu>, kInPlace},

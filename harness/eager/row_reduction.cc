@@ -5,35 +5,34 @@ namespace {
 
 constexpr int64_t kThreads = 256;
 
-/// What a launch reads and writes.
-enum class Stage {
-  whole,   ///< elements to results
-  first,   ///< elements to partial results
-  second,  ///< partial results to results
-};
-
 Launch reduce_rows(const Reduction& reduction, Stage stage, int64_t rows, int64_t n, Split split,
                    Operand from, Operand to, const DeviceTraits& traits) {
   const int64_t width = n % 4 == 0 && stage != Stage::second ? 4 : 1;
   int64_t lanes = 8;
   while (lanes < kThreads && lanes * width * 4 < split.length) lanes *= lanes < 128 ? 4 : 2;
   const int64_t groups = ceil_div(rows, kThreads / lanes) * split.count;
-  Launch launch = make_launch("reduce_rows.comp",
-                              {{"THREADS", kThreads},
-                               {"LANES", lanes},
-                               {"WIDTH", width},
-                               {"ARGMAX", reduction.argmax},
-                               {"EXTREME", reduction.extreme},
-                               {"NEGATED", reduction.negated},
-                               {"FROM_PARTS", stage == Stage::second && reduction.argmax},
-                               {"TO_PARTS", stage == Stage::first && reduction.argmax}},
-                              {from, to}, groups, traits);
+  Launch launch =
+      make_launch("reduce_rows.comp", {{"THREADS", kThreads}, {"LANES", lanes}, {"WIDTH", width}},
+                  {from, to}, groups, traits);
+  add_reduction_macros(launch, reduction, stage);
   launch.add(rows).add(n).add(split.count).add(split.length).add(groups);
   launch.add_real(stage == Stage::first ? 1.0 : reduction.scale);
   return launch;
 }
 
 }  // namespace
+
+void add_reduction_macros(Launch& launch, const Reduction& reduction, Stage stage) {
+  const std::pair<const char*, bool> macros[] = {
+      {"ARGMAX", reduction.argmax},
+      {"EXTREME", reduction.extreme},
+      {"NEGATED", reduction.negated},
+      {"SQUARED", reduction.norm && stage != Stage::second},
+      {"ROOT", reduction.norm && stage != Stage::first},
+      {"FROM_PARTS", reduction.argmax && stage == Stage::second},
+      {"TO_PARTS", reduction.argmax && stage == Stage::first}};
+  for (const auto& [name, value] : macros) launch.macros.emplace_back(name, value ? "1" : "0");
+}
 
 Launch partial_sums(int64_t rows, int64_t n, Split split, Operand from, Operand to,
                     const DeviceTraits& traits) {

@@ -14,8 +14,19 @@ struct Reduction {
   double scale = 1;
   bool extreme = false;  ///< the largest element instead of the sum
   bool negated = false;  ///< with argmax or extreme: the smallest instead of the largest
+  bool norm = false;     ///< the root of the sum of squares instead of the sum
   int64_t part_bytes() const { return argmax ? 8 : 4; }  ///< of a partial result
 };
+
+/// What a launch of a reduction reads and writes.
+enum class Stage {
+  whole,   ///< elements to results
+  first,   ///< elements to partial results
+  second,  ///< partial results to results
+};
+
+/// The macros of shaders/reduce_items.glsl.
+void add_reduction_macros(Launch& launch, const Reduction& reduction, Stage stage);
 
 /// Appends what reduces [rows, n] at `from` to one result a row at `to`.
 void append_row_reduction(CallPlan& plan, const Reduction& reduction, int64_t rows, int64_t n,

@@ -27,7 +27,7 @@ void rms_norm_task(Graph& g) {
 
 void frobenius_norm_task(Graph& g) {
   auto x = image_input(g);
-  g.output(x / sqrt(sum(flatten(square(x)), {.axis = 0})));
+  g.output(x / norm(flatten(x), {.axis = 0}));
 }
 
 void l1_norm_task(Graph& g) {
@@ -37,7 +37,7 @@ void l1_norm_task(Graph& g) {
 
 void l2_norm_task(Graph& g) {
   auto x = matrix_input(g);
-  g.output(x / sqrt(sum(square(x), {.axis = 1, .keepdim = true})));
+  g.output(x / norm(x, {.axis = 1, .keepdim = true}));
 }
 
 }  // namespace

@@ -50,6 +50,14 @@ Operator logsumexp_operator() {
   return op;
 }
 
+/// An element squared and added up.
+Operator norm_operator() {
+  Operator op = reduction("norm", "sqrt(sum(x^2)) along axis, the 2-norm",
+                          "torch.linalg.vector_norm(x, dim=axis)", reduced_float);
+  op.flops = flops_per_input<2>;
+  return op;
+}
+
 Operator along(std::string name, std::string formula, std::string follows,
                double (*flops)(const OperatorCall&)) {
   return {.name = std::move(name),
@@ -97,6 +105,7 @@ const std::vector<Operator>& reduction_operators() {
       reduction("argmin", "the index of the first smallest element along axis; NaN is smallest",
                 "torch.argmin(x, dim=axis)", reduced_index),
       logsumexp_operator(),
+      norm_operator(),
       along("cumsum", "y[i] = x[0] + ... + x[i] along axis", "torch.cumsum(x, dim=axis)",
             flops_per_output<1>),
       along("cumprod", "y[i] = x[0] * ... * x[i] along axis", "torch.cumprod(x, dim=axis)",
@@ -116,6 +125,7 @@ Value max(Value x, Reduce options) { return reduce("max", x, options); }
 Value min(Value x, Reduce options) { return reduce("min", x, options); }
 Value argmin(Value x, Reduce options) { return reduce("argmin", x, options); }
 Value logsumexp(Value x, Reduce options) { return reduce("logsumexp", x, options); }
+Value norm(Value x, Reduce options) { return reduce("norm", x, options); }
 Value sum(Value x, int first, int last, bool keepdim) {
   return reduce_several("sum", x, first, last, keepdim);
 }
@@ -126,7 +136,7 @@ Value mean_all(Value x) { return mean(flatten(x), {.axis = 0}); }
 Value cumprod(Value x, int axis) { return scan("cumprod", x, axis); }
 Value log_softmax(Value x, int axis) { return scan("log_softmax", x, axis); }
 Value normalize(Value x, int axis) {
-  return x / clamp_min(sqrt(sum(square(x), {.axis = axis, .keepdim = true})), 1e-12);
+  return x / clamp_min(norm(x, {.axis = axis, .keepdim = true}), 1e-12);
 }
 Value cumsum(Value x, int axis) { return scan("cumsum", x, axis); }
 Value softmax(Value x, int axis) { return scan("softmax", x, axis); }

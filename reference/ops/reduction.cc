@@ -27,16 +27,39 @@ void for_column_blocks(const Axis& axis, const Body& body) {
   });
 }
 
-template <class T>
-double long_sum(const T* x, int64_t n) {
+/// Of a row that is worth spreading over threads; `piece` adds up a part of it.
+template <class T, class Piece>
+double long_sum(const T* x, int64_t n, Piece piece) {
   constexpr int64_t kPiece = 1 << 16;
   std::vector<double> parts((n + kPiece - 1) / kPiece);
   parallel_for(static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      parts[i] = kernels<T>().sum(x + i * kPiece, std::min(kPiece, n - i * kPiece));
+      parts[i] = piece(x + i * kPiece, std::min(kPiece, n - i * kPiece));
     }
   });
   return kernels<double>().sum(parts.data(), static_cast<int64_t>(parts.size()));
+}
+
+/// y = result(the sum along n) for each line; `row` and `columns` add up.
+template <class T, class Row, class Columns, class Result>
+void add_up(const T* x, const Axis& axis, Row row, Columns columns, Result result, T* y) {
+  if (axis.inner > 1) {
+    for_column_blocks(axis, [&](int64_t from, int64_t to, int64_t count) {
+      double sums[kColumnBlock];
+      columns(x + from, axis.n, axis.inner, count, sums);
+      for (int64_t c = 0; c < count; ++c) y[to + c] = static_cast<T>(result(sums[c]));
+    });
+  } else if (axis.outer < thread_count()) {
+    for (int64_t i = 0; i < axis.outer; ++i) {
+      y[i] = static_cast<T>(result(long_sum(x + i * axis.n, axis.n, row)));
+    }
+  } else {
+    parallel_for(axis.outer, grain_of(axis.n), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = static_cast<T>(result(row(x + i * axis.n, axis.n)));
+      }
+    });
+  }
 }
 
 template <class T, class Row, class Columns>
@@ -98,23 +121,16 @@ Axis axis_of(const Shape& shape, int64_t axis) {
 
 template <class T>
 void sum(const T* x, const Axis& axis, double scale, T* y) {
-  if (axis.inner > 1) {
-    for_column_blocks(axis, [&](int64_t from, int64_t to, int64_t columns) {
-      double sums[kColumnBlock];
-      kernels<T>().sum_columns(x + from, axis.n, axis.inner, columns, sums);
-      for (int64_t c = 0; c < columns; ++c) y[to + c] = static_cast<T>(sums[c] * scale);
-    });
-  } else if (axis.outer < thread_count()) {
-    for (int64_t i = 0; i < axis.outer; ++i) {
-      y[i] = static_cast<T>(long_sum(x + i * axis.n, axis.n) * scale);
-    }
-  } else {
-    parallel_for(axis.outer, grain_of(axis.n), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = static_cast<T>(kernels<T>().sum(x + i * axis.n, axis.n) * scale);
-      }
-    });
-  }
+  const Kernels<T>& k = kernels<T>();
+  add_up(
+      x, axis, k.sum, k.sum_columns, [scale](double sum) { return sum * scale; }, y);
+}
+
+template <class T>
+void norm(const T* x, const Axis& axis, T* y) {
+  const Kernels<T>& k = kernels<T>();
+  add_up(
+      x, axis, k.sum_squares, k.sum_squares_columns, [](double sum) { return std::sqrt(sum); }, y);
 }
 
 template <class T>
@@ -220,6 +236,7 @@ void log_softmax(const T* x, const Axis& axis, T* y) {
 
 #define KBENCH_INSTANTIATE(T)                               \
   template void sum<T>(const T*, const Axis&, double, T*);  \
+  template void norm<T>(const T*, const Axis&, T*);         \
   template void argmax<T>(const T*, const Axis&, int64_t*); \
   template void argmin<T>(const T*, const Axis&, int64_t*); \
   template void max<T>(const T*, const Axis&, T*);          \

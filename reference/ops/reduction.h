@@ -17,6 +17,9 @@ Axis axis_of(const Shape& shape, int64_t axis);
 /// y [outer, inner] = scale * the sum along n, accumulated in double.
 template <class T>
 void sum(const T* x, const Axis& axis, double scale, T* y);
+/// y [outer, inner] = sqrt(the sum of squares along n).
+template <class T>
+void norm(const T* x, const Axis& axis, T* y);
 /// The index of the first largest element along n; NaN is larger than any number.
 template <class T>
 void argmax(const T* x, const Axis& axis, int64_t* y);

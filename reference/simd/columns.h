@@ -11,7 +11,7 @@ namespace kbench::reference::KBENCH_ISA {
 
 /// Columns [c, c + vectors * lanes). Four rows are added in T before they meet the sum in double,
 /// as in a row's sum.
-template <int vectors, class T>
+template <class Term, int vectors, class T>
 inline void sum_block(const T* x, int64_t n, int64_t stride, double* sums) {
   constexpr int kLanes = Lanes<T>::count, kParts = sizeof(double) / sizeof(T), kAhead = 12;
   Vector<double> sum[vectors * kParts] = {};
@@ -21,28 +21,27 @@ inline void sum_block(const T* x, int64_t n, int64_t stride, double* sums) {
     for (int j = 0; j < vectors; ++j, row += kLanes) {
       // Rows far apart defeat the hardware's prefetcher.
       for (int r = 0; r < 4; ++r) __builtin_prefetch(row + (r + kAhead) * stride);
-      add_lanes(
-          (load(row) + load(row + stride)) + (load(row + 2 * stride) + load(row + 3 * stride)),
-          sum + j * kParts);
+      const auto term = [row, stride](int r) { return Term::of(load(row + r * stride)); };
+      add_lanes((term(0) + term(1)) + (term(2) + term(3)), sum + j * kParts);
     }
   }
   for (; i < n; ++i) {
     for (int j = 0; j < vectors; ++j)
-      add_lanes(load(x + i * stride + j * kLanes), sum + j * kParts);
+      add_lanes(Term::of(load(x + i * stride + j * kLanes)), sum + j * kParts);
   }
   for (int j = 0; j < vectors * kParts; ++j) store(sums + j * kDoubles, sum[j]);
 }
 
-template <class T>
+template <class Term, class T>
 void sum_columns(const T* x, int64_t n, int64_t stride, int64_t cols, double* sums) {
   constexpr int kLanes = Lanes<T>::count, kWide = 4;
   int64_t c = 0;
   for (; c + kWide * kLanes <= cols; c += kWide * kLanes)
-    sum_block<kWide>(x + c, n, stride, sums + c);
-  for (; c + kLanes <= cols; c += kLanes) sum_block<1>(x + c, n, stride, sums + c);
+    sum_block<Term, kWide>(x + c, n, stride, sums + c);
+  for (; c + kLanes <= cols; c += kLanes) sum_block<Term, 1>(x + c, n, stride, sums + c);
   for (; c < cols; ++c) {
     double sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += x[i * stride + c];
+    for (int64_t i = 0; i < n; ++i) sum += Term::of(double{x[i * stride + c]});
     sums[c] = sum;
   }
 }

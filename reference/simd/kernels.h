@@ -95,7 +95,8 @@ struct Kernels {
   void (*affine_each)(const T* x, T mean, T scale, const T* weight, const T* bias, T* y, int64_t n);
 
   // --- contiguous rows ---------------------------------------------------------------------------
-  double (*sum)(const T* x, int64_t n);  ///< accumulated in double
+  double (*sum)(const T* x, int64_t n);          ///< accumulated in double
+  double (*sum_squares)(const T* x, int64_t n);  ///< squares rounded to T
   Moments (*moments)(const T* x, int64_t n);
   T (*dot)(const T* a, const T* b, int64_t n);
   Found<T> (*argmax)(const T* x, int64_t n);  ///< first of equals; the first NaN is largest
@@ -111,6 +112,7 @@ struct Kernels {
   // --- columns: n rows `stride` apart, of cols <= kColumnBlock elements
   // ----------------------------
   void (*sum_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, double* sums);
+  void (*sum_squares_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, double* sums);
   void (*argmax_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index);
   void (*argmin_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, int64_t* index);
   void (*max_columns)(const T* x, int64_t n, int64_t stride, int64_t cols, T* y);

@@ -16,23 +16,37 @@ inline void add_lanes(Vector<float> v, Vector<double>* sums) {
   for (int i = 0; i < 2; ++i) sums[i] += __builtin_convertvector(halves[i], Vector<double>);
 }
 
+/// What a sum adds up: elements, or their squares.
+struct Itself {
+  template <class V>
+  static V of(V v) {
+    return v;
+  }
+};
+struct Squared {
+  template <class V>
+  static V of(V v) {
+    return v * v;
+  }
+};
+
 /// Four vectors are added in T, pairwise, before they meet the sum in double: the rounding of two
 /// additions, whatever n.
-template <class T>
-double sum(const T* x, int64_t n) {
+template <class Term, class T>
+double sum_of(const T* x, int64_t n) {
   constexpr int kLanes = Lanes<T>::count;
   Vector<double> parts[4] = {};
   int64_t i = 0;
   for (; i + 8 * kLanes <= n; i += 8 * kLanes) {
     for (int j = 0; j < 2; ++j) {
       const T* p = x + i + 4 * j * kLanes;
-      add_lanes((load(p) + load(p + kLanes)) + (load(p + 2 * kLanes) + load(p + 3 * kLanes)),
-                parts + 2 * j);
+      const auto term = [p](int k) { return Term::of(load(p + k * kLanes)); };
+      add_lanes((term(0) + term(1)) + (term(2) + term(3)), parts + 2 * j);
     }
   }
-  for (; i + kLanes <= n; i += kLanes) add_lanes(load(x + i), parts);
+  for (; i + kLanes <= n; i += kLanes) add_lanes(Term::of(load(x + i)), parts);
   double total = sum_of_lanes<double>((parts[0] + parts[1]) + (parts[2] + parts[3]));
-  for (; i < n; ++i) total += x[i];
+  for (; i < n; ++i) total += Term::of(double{x[i]});
   return total;
 }
 
@@ -71,7 +85,7 @@ Moments moments(const T* x, int64_t n) {
   Moments total;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t size = n - begin < kBlock ? n - begin : kBlock;
-    const double rough = sum(x + begin, size) / size;
+    const double rough = sum_of<Itself>(x + begin, size) / size;
     const Deviations d = deviations(x + begin, size, rough);
     const double mean = rough + d.sum / size, m2 = d.squares - d.sum * d.sum / size;
     const double count = total.count + size, delta = mean - total.mean;
@@ -173,7 +187,7 @@ double exp_sum(const T* x, int64_t n, T* max, T* y) {
     for (int j = 0; j < size; ++j) terms[j] = x[begin + j] - m;
     for (int j = size; j < padded; ++j) terms[j] = kLowest;
     for (int j = 0; j < padded; ++j) terms[j] = exp(terms[j]);
-    total += sum(terms, size);
+    total += sum_of<Itself>(terms, size);
     if (y != nullptr) __builtin_memcpy(y + begin, terms, size * sizeof(T));
   }
   return total;

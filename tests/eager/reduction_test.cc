@@ -18,9 +18,9 @@ const std::vector<std::pair<Shape, int64_t>> kAxes = {
     {{2, 1500, 20}, 1}, {{6, 1, 7}, 1},  {{5, 3, 1}, 1},
 };
 
-TEST_F(Reductions, SumMeanAndArgmaxMatchTheReferenceOnEveryAxis) {
+TEST_F(Reductions, SumMeanNormAndArgmaxMatchTheReferenceOnEveryAxis) {
   for (const auto& [shape, dim] : kAxes) {
-    for (const char* op : {"sum", "mean", "argmax"}) {
+    for (const char* op : {"sum", "mean", "norm", "argmax"}) {
       check({op, {shape}, axis(dim)}, device_traits());
     }
   }

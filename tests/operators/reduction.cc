@@ -20,6 +20,14 @@ struct Line {
     }
     return total;
   }
+  double norm() const {
+    double squares = 0;
+    for (double v : x) {
+      squares += v * v;
+      flops += 2;
+    }
+    return std::sqrt(squares);
+  }
   /// The place of the first element that `better` prefers to every earlier one.
   template <class Better>
   double first(Better better) const {
@@ -160,6 +168,7 @@ std::vector<Definition> reduction_definitions() {
       reduction("min", [](const Line& l) { return l.x[static_cast<size_t>(l.first(Line::less))]; }),
       reduction(
           "argmin", [](const Line& l) { return l.first(Line::less); }, DType::i64),
+      reduction("norm", [](const Line& l) { return l.norm(); }),
       reduction("logsumexp", [](const Line& l) { return l.logsumexp(); }),
       along_axis("cumsum",
                  [](const Line& l) {

@@ -57,6 +57,26 @@ TYPED_TEST(Reduction, SumsAlongAnyAxis) {
   }
 }
 
+TYPED_TEST(Reduction, NormsAlongAnyAxis) {
+  using T = TypeParam;
+  for (const Axis& axis : kAxes) {
+    const auto x = data_of<T>(axis);
+    std::vector<T> y(axis.outer * axis.inner);
+    std::vector<double> truth(y.size());
+    norm<T>(x.data(), axis, y.data());
+    for_lines(x, axis, [&](int64_t at, auto element) {
+      long double squares = 0;
+      for (int64_t j = 0; j < axis.n; ++j) {
+        squares += static_cast<long double>(element(j)) * element(j);
+      }
+      truth[at] = static_cast<double>(std::sqrt(squares));
+    });
+    // Of positive terms: what is rounded is a few units of each, whatever n, and halved by the
+    // root; in double the running sum rounds too.
+    expect_close(y, truth, sizeof(T) == 4 ? 4 : 4 + std::sqrt(static_cast<double>(axis.n)));
+  }
+}
+
 TYPED_TEST(Reduction, SumOfSixteenMillionIsAccurate) {
   std::vector<TypeParam> x(1 << 24, TypeParam(0.1));
   TypeParam y;

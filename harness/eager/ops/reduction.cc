@@ -14,17 +14,16 @@ AxisView view_of(const OperatorCall& call) {
   return axis_view(call.inputs[0].shape, call.attributes.integer("axis"));
 }
 
-// --- sum, mean, argmax
-// ----------------------------------------------------------------------------
+// --- one result a line ---------------------------------------------------------------------------
 
 /// Neighbouring columns for an invocation, a workgroup.
 struct ColumnLayout {
   int64_t width, columns, lanes, blocks;
 };
 
-ColumnLayout column_layout(const AxisView& view, bool from_parts) {
+ColumnLayout column_layout(const AxisView& view, Stage stage) {
   ColumnLayout layout;
-  layout.width = view.inner % 4 == 0 && !from_parts ? 4 : 1;
+  layout.width = view.inner % 4 == 0 && stage != Stage::second ? 4 : 1;
   layout.columns = std::clamp<int64_t>(next_power_of_two(view.inner / layout.width), 8, 64);
   layout.lanes =
       std::clamp<int64_t>(next_power_of_two(ceil_div(view.n, 16)), 1, kThreads / layout.columns);
@@ -33,24 +32,18 @@ ColumnLayout column_layout(const AxisView& view, bool from_parts) {
 }
 
 /// One launch over [outer, n, inner], to `splits` results a column.
-Launch reduce_columns(const Reduction& reduction, const AxisView& view, int64_t splits,
-                      bool from_parts, bool to_parts, Operand from, Operand to,
-                      const DeviceTraits& traits) {
-  const ColumnLayout layout = column_layout(view, from_parts);
+Launch reduce_columns(const Reduction& reduction, Stage stage, const AxisView& view, int64_t splits,
+                      Operand from, Operand to, const DeviceTraits& traits) {
+  const ColumnLayout layout = column_layout(view, stage);
   const int64_t groups = view.outer * layout.blocks * splits;
-  Launch launch = make_launch("reduce_columns.comp",
-                              {{"COLUMNS", layout.columns},
-                               {"LANES", layout.lanes},
-                               {"WIDTH", layout.width},
-                               {"ARGMAX", reduction.argmax},
-                               {"EXTREME", reduction.extreme},
-                               {"NEGATED", reduction.negated},
-                               {"FROM_PARTS", from_parts && reduction.argmax},
-                               {"TO_PARTS", to_parts && reduction.argmax}},
-                              {from, to}, groups, traits);
+  Launch launch =
+      make_launch("reduce_columns.comp",
+                  {{"COLUMNS", layout.columns}, {"LANES", layout.lanes}, {"WIDTH", layout.width}},
+                  {from, to}, groups, traits);
+  add_reduction_macros(launch, reduction, stage);
   launch.add(view.n).add(view.inner).add(layout.blocks).add(splits);
   launch.add(ceil_div(view.n, splits)).add(groups);
-  launch.add_real(to_parts ? 1.0 : reduction.scale);
+  launch.add_real(stage == Stage::first ? 1.0 : reduction.scale);
   return launch;
 }
 
@@ -61,17 +54,17 @@ CallPlan reduce(const OperatorCall& call, const DeviceTraits& traits, const Redu
     append_row_reduction(plan, reduction, view.outer, view.n, input(0), output(0), traits);
     return plan;
   }
-  const ColumnLayout layout = column_layout(view, false);
+  const ColumnLayout layout = column_layout(view, Stage::whole);
   const int64_t busy = view.outer * layout.blocks;
   int64_t splits = std::clamp<int64_t>(kStreamGroups / busy, 1,
                                        std::max<int64_t>(1, view.n / (layout.lanes * 32)));
   splits = ceil_div(view.n, ceil_div(view.n, splits));  // none of them empty
   if (splits == 1) {
-    return {{reduce_columns(reduction, view, 1, false, false, input(0), output(0), traits)}, {}};
+    return {{reduce_columns(reduction, Stage::whole, view, 1, input(0), output(0), traits)}, {}};
   }
   const AxisView parts{view.outer, splits, view.inner};
-  return {{reduce_columns(reduction, view, splits, false, true, input(0), scratch(0), traits),
-           reduce_columns(reduction, parts, 1, true, false, scratch(0), output(0), traits)},
+  return {{reduce_columns(reduction, Stage::first, view, splits, input(0), scratch(0), traits),
+           reduce_columns(reduction, Stage::second, parts, 1, scratch(0), output(0), traits)},
           {view.outer * splits * view.inner * reduction.part_bytes()}};
 }
 
@@ -93,9 +86,11 @@ CallPlan largest(const OperatorCall& call, const DeviceTraits& traits) {
 CallPlan smallest(const OperatorCall& call, const DeviceTraits& traits) {
   return reduce(call, traits, {.extreme = true, .negated = true});
 }
+CallPlan norm(const OperatorCall& call, const DeviceTraits& traits) {
+  return reduce(call, traits, {.norm = true});
+}
 
-// --- cumsum
-// ---------------------------------------------------------------------------------------
+// --- scans ---------------------------------------------------------------------------------------
 
 CallPlan scan(const OperatorCall& call, bool product, const DeviceTraits& traits) {
   const AxisView view = view_of(call);
@@ -141,8 +136,7 @@ CallPlan cumprod(const OperatorCall& call, const DeviceTraits& traits) {
   return scan(call, true, traits);
 }
 
-// --- softmax
-// --------------------------------------------------------------------------------------
+// --- softmax -------------------------------------------------------------------------------------
 
 /// Of columns: softmax, its logarithm, or the log-sum-exp.
 Launch softmax_columns(const AxisView& view, bool logarithm, bool logsum,
@@ -238,17 +232,10 @@ CallPlan log_softmax(const OperatorCall& call, const DeviceTraits& traits) {
 
 const std::vector<EagerKernel>& reduction_kernels() {
   static const std::vector<EagerKernel> kernels = {
-      {"sum", sum},
-      {"mean", mean},
-      {"argmax", argmax},
-      {"cumsum", cumsum},
-      {"softmax", softmax},
-      {"max", largest},
-      {"min", smallest},
-      {"argmin", argmin},
-      {"cumprod", cumprod},
-      {"logsumexp", logsumexp},
-      {"log_softmax", log_softmax},
+      {"sum", sum},         {"mean", mean},           {"argmax", argmax},
+      {"cumsum", cumsum},   {"softmax", softmax},     {"max", largest},
+      {"min", smallest},    {"norm", norm},           {"argmin", argmin},
+      {"cumprod", cumprod}, {"logsumexp", logsumexp}, {"log_softmax", log_softmax},
   };
   return kernels;
 }

@@ -1,4 +1,5 @@
-// What a reduction accumulates. ARGMAX 0: a float sum, or the largest element where EXTREME.
+// What a reduction accumulates. ARGMAX 0: a float sum, or the largest element where EXTREME; a sum
+// is of squares where SQUARED, and its root is taken where ROOT.
 // ARGMAX 1: (order key, position) of the first largest element so far; partial results of split
 // reductions are stored as such pairs.
 //   NEGATED  1 where elements are negated first, for the smallest element or its position
@@ -48,9 +49,19 @@ void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
 #define ACC float
 const float kIdentity = 0.0;
 ACC combine(ACC a, ACC b) { return a + b; }
-ACC fold(ACC acc, float value, uint position) { return acc + value; }
+ACC fold(ACC acc, float value, uint position) {
+#if SQUARED
+  return acc + value * value;
+#else
+  return acc + value;
+#endif
+}
 void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
+#if ROOT
+  FloatsOut(advance(base, at)).at[0] = sqrt(acc);
+#else
   FloatsOut(advance(base, at)).at[0] = acc * scale;
+#endif
 }
 #endif
 

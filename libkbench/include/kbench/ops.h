@@ -94,6 +94,7 @@ Value max(Value x, Reduce options);        ///< torch.amax: the value alone; NaN
 Value min(Value x, Reduce options);        ///< torch.amin: the value alone; NaN wins
 Value argmin(Value x, Reduce options);     ///< i64; the first of equal minima, NaN below all
 Value logsumexp(Value x, Reduce options);  ///< max + log(sum(exp(x - max)))
+Value norm(Value x, Reduce options);       ///< sqrt(sum(x^2)): the 2-norm
 /// Over several neighbouring dimensions, first to last, as one.
 Value sum(Value x, int first, int last, bool keepdim);
 Value mean(Value x, int first, int last, bool keepdim);
