@@ -81,7 +81,7 @@ Tasks level3_state_space() {
   return {
       {{3, 48},
        "Mamba2ReturnY",
-       "state_space",
+       "state space",
        {{"batch_size", 2, 16, 2048},
         {"seq_length", 32, 128, 128},
         {"n_heads", 3, 8, 8},
@@ -91,7 +91,7 @@ Tasks level3_state_space() {
        mamba2_return_y},
       {{3, 49},
        "Mamba2ReturnFinalState",
-       "state_space",
+       "state space",
        {{"batch_size", 2, 16, 2048},
         {"seq_length", 32, 128, 128},
         {"n_heads", 3, 8, 8},
