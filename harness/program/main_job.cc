@@ -44,7 +44,7 @@ void add_options(CLI::App& app, MainJobOptions& o) {
   app.add_option("--fast-p", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e6))
       ->type_name("P,...")
       ->group(group);
   app.add_option("--candidates", o.candidates,

@@ -148,6 +148,7 @@ TEST_P(Mistakes, GetOneLineAndExitCodeTwo) {
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+  EXPECT_LT(said.err.size(), 250u) << said.err;
   EXPECT_EQ(said.err.rfind("kbench: ", 0), 0u) << said.err;
   EXPECT_THAT(said.err, HasSubstr(GetParam().says));
 }
