@@ -39,6 +39,16 @@ Launch fill_launch(const Convolution& conv, const DeviceTraits& traits) {
 
 int64_t product(const Extents& values) { return values[0] * values[1] * values[2]; }
 
+bool Convolution::padded() const {
+  if (transposed) return true;
+  for (size_t d = 0; d < 3; ++d) {
+    // Without padding only a transposed convolution's output padding, seen as a plain one, does.
+    const int64_t last = (out[d] - 1) * stride[d] + (kernel[d] - 1) * dilation[d];
+    if (padding[d] != 0 || last >= in[d]) return true;
+  }
+  return false;
+}
+
 int64_t Convolution::pixels() const {
   int64_t pixels = images;
   for (size_t d = 0; d < 3; ++d) pixels *= transposed ? ceil_div(out[d], stride[d]) : out[d];

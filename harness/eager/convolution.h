@@ -29,7 +29,7 @@ struct Convolution {
   int64_t out_channels() const { return groups * group_out_channels; }
   int64_t plane() const { return product(out); }  ///< elements of an output channel
   /// Whether windows may leave the input.
-  bool padded() const { return transposed || padding != Extents{}; }
+  bool padded() const;
   /// Parts that are convolutions of stride 1, one for each output position modulo the stride of a
   /// transposed convolution.
   int64_t phases() const { return transposed ? product(stride) : 1; }

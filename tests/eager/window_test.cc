@@ -164,6 +164,13 @@ TEST_F(Windows, MinimalFilteringMatchesTheReference) {
       {"conv_transpose3d",
        {{2, 5, 6, 5, 4}, {5, 20, 4, 3, 2}},
        transposed({1, 1, 1}, {1, 0, 1}, {0, 0, 0}, {1, 1, 1}, 1)},
+      // Padded at the end of the output alone.
+      {"conv_transpose2d",
+       {{1, 16, 9, 10}, {16, 32, 3, 3}},
+       transposed({1, 1}, {1, 4}, {0, 1}, {1, 2}, 1)},
+      {"conv_transpose3d",
+       {{2, 6, 5, 6, 7}, {6, 20, 3, 2, 3}, {20}},
+       transposed({1, 1, 1}, {0, 2, 6}, {0, 1, 2}, {1, 2, 3}, 1)},
   };
   for (const Case& c : cases) {
     const OperatorCall call = call_of(c);
