@@ -7,7 +7,9 @@
 namespace kbench::eager {
 
 Launch& Launch::add(int64_t value) {
-  if (value < INT32_MIN || value > UINT32_MAX) {
+  // Indices run past a count by less than a workgroup's share, and must not wrap there.
+  constexpr int64_t kMost = int64_t{UINT32_MAX} - UINT16_MAX;
+  if (value < INT32_MIN || value > kMost) {
     throw Error(ErrorCode::kUnsupported, shader + ": " + std::to_string(value) +
                                              " does not fit the 32 bits kernels count in; the "
                                              "tensor has too many elements");

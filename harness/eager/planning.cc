@@ -12,6 +12,17 @@ constexpr int64_t kHeldQuads = 8, kHeldSingles = 16;
 /// Output rows an invocation where windows overlap; most reads of one that are written out.
 constexpr int64_t kWindowRows = 8, kUnrolledReads = 200;
 
+/// Kernels count to the end of the last stretch in 32 bits, and index single elements of a row with
+/// a sign.
+void require_row(int64_t n, const Split& split) {
+  if (split.count * split.length <= UINT32_MAX && (n % 4 == 0 || n <= INT32_MAX)) return;
+  throw Error(
+      ErrorCode::kUnsupported,
+      "eager kernels take rows of less than 2^31 elements, of 2^32 where they are a multiple "
+      "of 4 and leave room for the last stretch; got " +
+          std::to_string(n));
+}
+
 }  // namespace
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -127,6 +138,13 @@ Split split_row(int64_t n, int64_t rows, int64_t shortest) {
   Split split;
   split.length = ceil_div(ceil_div(n, count), 4) * 4;
   split.count = ceil_div(n, split.length);
+  require_row(n, split);
+  return split;
+}
+
+Split whole_row(int64_t n) {
+  const Split split{1, ceil_div(n, 4) * 4};
+  require_row(n, split);
   return split;
 }
 

@@ -75,7 +75,9 @@ struct Split {
   int64_t count = 1;
   int64_t length = 0;  ///< elements each but the last; a multiple of 4
 };
-/// Enough stretches that `rows` rows keep the device busy, none shorter than `shortest`.
+/// Enough stretches that `rows` rows keep the device busy, none shorter than `shortest`; and one
+/// for the whole row. Both throw kUnsupported for a row too long to count.
 Split split_row(int64_t n, int64_t rows, int64_t shortest = kStretch);
+Split whole_row(int64_t n);
 
 }  // namespace kbench::eager

@@ -1,4 +1,5 @@
 // Planning rules: pure, no device.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -127,6 +128,21 @@ TEST(Plans, TensorsTooLargeForTheKernelsCountersAreRefused) {
     plan_call(call_of({"add", {{5, 2147483647}, {5, 2147483647}}}), large_gpu());
   });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+}
+
+/// The end of a row's last stretch must not wrap, nor an element's index turn negative.
+TEST(Plans, RowsTooLongToCountAreRefused) {
+  const auto sum_of = [](int64_t n) {
+    return vulkan::error_of([&] {
+             plan_call(call_of({"sum", {{n}}, {{"axis", int64_t{0}}}}), large_gpu());
+             throw Error(ErrorCode::kInternal, "planned");
+           })
+        .message();
+  };
+  EXPECT_EQ(sum_of(3'000'000'000), "planned");
+  EXPECT_EQ(sum_of(2'147'483'647), "planned");
+  EXPECT_THAT(sum_of(2'147'483'649), ::testing::HasSubstr("got 2147483649"));
+  EXPECT_THAT(sum_of(4'294'967'292), ::testing::HasSubstr("got 4294967292"));
 }
 
 TEST(Plans, ThinLayersOfALargeGpuAreSplitAlongTheirDepth) {

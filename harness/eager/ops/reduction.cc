@@ -103,8 +103,8 @@ CallPlan scan(const OperatorCall& call, bool product, const DeviceTraits& traits
     return {{launch}, {}};
   }
   // A row for a workgroup needs one read; splitting it, which needs two, pays where rows are few.
-  const Split split = view.outer >= 512 || product ? Split{1, ceil_div(view.n, 4) * 4}
-                                                   : split_row(view.n, view.outer);
+  const Split split =
+      view.outer >= 512 || product ? whole_row(view.n) : split_row(view.n, view.outer);
   const int64_t width = view.n % 4 == 0 ? 4 : 1;
   const int64_t threads = view.n / width <= 64 ? 64 : kThreads;
   const int64_t pieces = view.n / width <= threads ? 1 : 4;

@@ -32,5 +32,5 @@ void main() {
     for (uint j = x0; j < x1; ++j) along += x.at[i * p.width + j];
     sum += along;
   }
-  FloatsOut(p.y).at[item] = sum / float((y1 - y0) * (x1 - x0));
+  FloatsOut(advance(p.y, item)).at[0] = sum / float((y1 - y0) * (x1 - x0));
 }

@@ -29,6 +29,6 @@ void main() {
   const vec2 pair = scan_row(advance(p.x, uint64_t(row) * p.n), 0, n);
 #endif
   if (gl_LocalInvocationIndex % LANES == 0 && row < p.rows) {
-    FloatsOut(p.y).at[row] = log_sum(pair);
+    FloatsOut(advance(p.y, row)).at[0] = log_sum(pair);
   }
 }

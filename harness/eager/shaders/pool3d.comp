@@ -66,5 +66,5 @@ void main() {
       }
     }
   }
-  FloatsOut(p.y).at[item] = result(acc, x0, y0, z0);
+  FloatsOut(advance(p.y, item)).at[0] = result(acc, x0, y0, z0);
 }

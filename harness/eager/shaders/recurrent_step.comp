@@ -64,7 +64,7 @@ void main() {
       bias[g] = FloatsIn(cell.bias).at[g * HIDDEN + own_unit];
     }
 #if GATES == 4
-    last = FloatsIn(cell.memory_from).at[element * HIDDEN + own_unit];
+    last = FloatsIn(advance(cell.memory_from, element * HIDDEN + own_unit)).at[0];
 #else
     last = FloatsIn(advance(cell.state, uint64_t(element) * p.state_row)).at[own_unit];
 #endif
@@ -101,7 +101,7 @@ void main() {
   const float g = hyperbolic_tangent(projected[2] + own[2]);
   const float o = logistic(projected[3] + own[3]);
   const float c = f * last + i * g;
-  FloatsOut(cell.memory_to).at[element * HIDDEN + own_unit] = c;
+  FloatsOut(advance(cell.memory_to, element * HIDDEN + own_unit)).at[0] = c;
   const float h = o * hyperbolic_tangent(c);
 #else
   const float r = logistic(projected[0] + own[0]), z = logistic(projected[1] + own[1]);

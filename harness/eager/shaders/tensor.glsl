@@ -1,6 +1,7 @@
 // Tensors by device address, and which workgroup this is. Every kernel takes 64-bit addresses in
 // its push block, so a tensor may be of any size; element offsets within a row, tile or block are
-// 32-bit, the block's own offset is 64-bit.
+// 32-bit, the block's own offset is 64-bit. An array's index counts as signed: what may reach 2^31
+// goes through advance().
 #ifndef TENSOR_GLSL
 #define TENSOR_GLSL
 #extension GL_EXT_buffer_reference : require
