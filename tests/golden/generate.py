@@ -423,7 +423,7 @@ def main():
                 problems = list(differences(mine, outputs, record)) if options.check else []
                 made.append(mine)
             except Exception as error:
-                problems = [f"{type(error).__name__}: {str(error).splitlines()[0]}"]
+                problems = [f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"]
             if problems:
                 bad += 1
                 print(record["task"], overrides or "", "; ".join(problems), file=sys.stderr)
