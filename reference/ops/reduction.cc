@@ -62,20 +62,9 @@ void add_up(const T* x, const Axis& axis, Row row, Columns columns, Result resul
   }
 }
 
-template <class T, class Row, class Columns>
-void arg_extreme(const T* x, const Axis& axis, Row row, Columns columns, int64_t* y) {
-  if (axis.inner > 1) {
-    return for_column_blocks(axis, [&](int64_t from, int64_t to, int64_t count) {
-      columns(x + from, axis.n, axis.inner, count, y + to);
-    });
-  }
-  parallel_for(axis.outer, grain_of(axis.n), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[i] = row(x + i * axis.n, axis.n).index;
-  });
-}
-
-template <class T, class Row, class Columns>
-void extreme(const T* x, const Axis& axis, Row row, Columns columns, T* y) {
+/// The extreme of each line, or its index.
+template <class T, class Row, class Columns, class Result>
+void extreme(const T* x, const Axis& axis, Row row, Columns columns, Result* y) {
   if (axis.inner > 1) {
     return for_column_blocks(axis, [&](int64_t from, int64_t to, int64_t count) {
       columns(x + from, axis.n, axis.inner, count, y + to);
@@ -136,13 +125,15 @@ void norm(const T* x, const Axis& axis, T* y) {
 template <class T>
 void argmax(const T* x, const Axis& axis, int64_t* y) {
   const Kernels<T>& k = kernels<T>();
-  arg_extreme(x, axis, k.argmax, k.argmax_columns, y);
+  const auto row = [&k](const T* line, int64_t n) { return k.argmax(line, n).index; };
+  extreme(x, axis, row, k.argmax_columns, y);
 }
 
 template <class T>
 void argmin(const T* x, const Axis& axis, int64_t* y) {
   const Kernels<T>& k = kernels<T>();
-  arg_extreme(x, axis, k.argmin, k.argmin_columns, y);
+  const auto row = [&k](const T* line, int64_t n) { return k.argmin(line, n).index; };
+  extreme(x, axis, row, k.argmin_columns, y);
 }
 
 template <class T>
