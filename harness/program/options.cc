@@ -102,7 +102,7 @@ Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
 
 void DeviceOptions::add_to(CLI::App& app, bool with_validate) {
   app.add_option("--device", device,
-                 "Device: its index, part of its name, cpu, or auto (see kbench devices)")
+                 "Device: its index, its UUID, part of its name, cpu, or auto (see kbench devices)")
       ->type_name("DEVICE")
       ->capture_default_str()
       ->group("Device");

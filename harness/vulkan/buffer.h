@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "harness/vulkan/shared_memory.h"
+
 namespace kbench::vulkan {
 
 /// Movable owner of one VkBuffer and its VkDeviceMemory. Freed on destruction; the device must
@@ -17,7 +19,12 @@ class Buffer {
   uint64_t size() const;
   uint64_t address() const;  ///< device address of byte 0
   VkBuffer handle() const;
-  std::byte* mapped() const;  ///< null unless host-visible
+  /// Null unless the memory is the host's: allocate_host()'s, or shared on a software device, where
+  /// what was imported for reading only must not be written.
+  std::byte* mapped() const;
+  /// What another process needs to import this memory; `access` is the most it is able to do with
+  /// it on software devices. Throws kInvalidArgument unless allocate_shared() made the buffer.
+  SharedMemory share(Access access) const;
   explicit operator bool() const { return state_ != nullptr; }
 
  private:

@@ -48,7 +48,14 @@ class Device {
   Buffer allocate(uint64_t bytes);
   /// Host-visible, coherent and (where there is such a type) cached memory, mapped.
   Buffer allocate_host(uint64_t bytes);
-  /// Bytes of device-local memory allocated through allocate() and not yet freed.
+  /// Device-local memory with a device address that another process can import. The size is rounded
+  /// up so that the buffer covers every byte of the allocation. Throws kOutOfMemory with the size.
+  Buffer allocate_shared(uint64_t bytes);
+  /// The memory that Buffer::share() described, in this or another process with a device of the
+  /// same UUIDs. Throws kInvalidArgument when the description fits no memory of this device,
+  /// kOutOfMemory, kInternal.
+  Buffer import_shared(SharedMemory memory, Access access);
+  /// Bytes of device-local memory allocated here and not yet freed; imports are their owner's.
   uint64_t allocated_bytes() const;
   /// Bytes that can still be allocated: the driver's budget where it tells, else heap size less
   /// what is allocated.

@@ -29,8 +29,13 @@ struct Buffer::State {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t size = 0;
   uint64_t address = 0;
+  uint64_t memory_bytes = 0;   ///< the whole allocation
   uint64_t counted_bytes = 0;  ///< this buffer's part of record->allocated_bytes
+  uint32_t memory_type = 0;
   std::byte* mapped = nullptr;
+  Sharing sharing = Sharing::none;  ///< how it can be handed over, when allocate_shared() made it
+  UniqueFd file;           ///< the memfd behind it, where memory is shared as a host pointer
+  bool maps_file = false;  ///< `mapped` is a mapping of that memfd
 
   State() = default;
   State(const State&) = delete;
@@ -57,7 +62,28 @@ struct Device::State {
   ~State();
 
   void create_device();
-  Buffer make_buffer(uint64_t bytes, MemoryUse use);
+  Buffer make_buffer(uint64_t bytes, MemoryUse use) const;
+
+  Buffer share_descriptor(uint64_t bytes) const;
+  Buffer share_host_pointer(uint64_t bytes) const;
+  Buffer import_descriptor(SharedMemory shared) const;
+  Buffer import_host_pointer(SharedMemory shared, Access access) const;
+
+ private:
+  // The steps of making a buffer, in their order; `next` continues the pNext chain.
+  Buffer begin_buffer(uint64_t bytes, const void* next) const;
+  /// Of a size that is a multiple of `granule` and exactly that of the memory it needs.
+  Buffer begin_whole_buffer(uint64_t bytes, uint64_t granule, const void* next) const;
+  VkMemoryRequirements requirements(const Buffer& buffer) const;
+  uint32_t choose_type(const Buffer& buffer, uint32_t type_bits, MemoryUse use) const;
+  void allocate_memory(const Buffer& buffer, uint64_t bytes, uint32_t type, const void* next) const;
+  void bind(const Buffer& buffer) const;
+
+  /// Adds the buffer's memory to what this process has allocated, until it goes.
+  void count(const Buffer& buffer) const;
+  /// Maps the memfd and makes the mapping the buffer's memory.
+  void allocate_file(const Buffer& buffer, UniqueFd file, Access access) const;
+  [[noreturn]] void refuse_memory(uint64_t bytes, const std::string& why) const;
 };
 
 /// Throws kInvalidArgument, `what` naming the access, unless it lies inside the buffer.

@@ -8,6 +8,11 @@
 
 namespace kbench::vulkan {
 
+/// What every buffer of kbench's can be used for.
+constexpr VkBufferUsageFlags kBufferUsage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+    VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+
 enum class MemoryUse {
   /// Device-local, and not host-visible where there is such a type: what is timed must not depend
   /// on how a host-visible window onto device memory happens to be mapped.

@@ -35,6 +35,16 @@ const DeviceSnapshot* by_index(const std::vector<DeviceSnapshot>& devices, int i
   return nullptr;
 }
 
+const DeviceSnapshot* by_uuid(const std::vector<DeviceSnapshot>& devices,
+                              std::string_view selector) {
+  std::string wanted = lower(selector);
+  if (wanted.starts_with("gpu-")) wanted.erase(0, 4);  // as nvidia-smi writes it
+  for (const DeviceSnapshot& device : devices) {
+    if (to_string(device.device_uuid) == wanted) return &device;
+  }
+  return nullptr;
+}
+
 const DeviceSnapshot* by_name(const std::vector<DeviceSnapshot>& devices, std::string_view part) {
   for (const DeviceSnapshot& device : devices) {
     if (!part.empty() && lower(device.name).find(lower(part)) != std::string::npos) return &device;
@@ -77,6 +87,13 @@ std::string listing(const std::vector<DeviceSnapshot>& devices) {
   return text;
 }
 
+/// A CPU's memory is shared as host memory: a mapping can then be read-only, and no byte of it is
+/// the driver's. A GPU's has to be its own, which host memory is not.
+Sharing choose_sharing(const DeviceSnapshot& snapshot) {
+  if (snapshot.software() && snapshot.shares_host_pointers) return Sharing::host_pointer;
+  return snapshot.shares_descriptors ? Sharing::descriptor : Sharing::none;
+}
+
 }  // namespace
 
 DevicePlan plan_device(const DeviceSnapshot& snapshot) {
@@ -94,7 +111,15 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   require(snapshot.buffer_device_address, "buffer device addresses (bufferDeviceAddress)");
   require(snapshot.shader_int64, "64-bit integers in shaders (shaderInt64)");
 
+  const Sharing sharing = choose_sharing(snapshot);
+  require(sharing != Sharing::none,
+          snapshot.software()
+              ? "memory that two processes can share, neither as a host pointer "
+                "(VK_EXT_external_memory_host) nor by descriptor (VK_KHR_external_memory_fd)"
+              : "memory that two processes can share by descriptor (VK_KHR_external_memory_fd)");
+
   DevicePlan plan;
+  plan.sharing = sharing;
   plan.queue_family = family->index;
   plan.timestamp_mask =
       family->timestamp_bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << family->timestamp_bits) - 1;
@@ -119,6 +144,8 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
     if (wanted && snapshot.has_extension(extension)) plan.extensions.push_back(extension);
   };
   extend(true, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  extend(sharing == Sharing::descriptor, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+  extend(sharing == Sharing::host_pointer, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   extend(plan.subgroup_size_control, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   extend(plan.synchronization2, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
   extend(plan.cooperative_matrix, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
@@ -146,6 +173,8 @@ const DeviceSnapshot& choose_device(const std::vector<DeviceSnapshot>& devices,
     }
   } else if (const std::optional<int> index = as_index(selector)) {
     if (const DeviceSnapshot* device = by_index(devices, *index)) return *device;
+  } else if (const DeviceSnapshot* device = by_uuid(devices, selector)) {
+    return *device;
   } else if (const DeviceSnapshot* device = by_name(devices, selector)) {
     return *device;
   }

@@ -1,10 +1,13 @@
 #include "harness/vulkan/snapshot.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/features.h"
 #include "harness/vulkan/instance.h"
+#include "harness/vulkan/memory.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -85,6 +88,8 @@ void read_properties(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
 
   snapshot.driver = v12.driverName;
   if (v12.driverInfo[0] != '\0') snapshot.driver += std::string(" ") + v12.driverInfo;
+  std::copy_n(v11.deviceUUID, VK_UUID_SIZE, snapshot.device_uuid.begin());
+  std::copy_n(v11.driverUUID, VK_UUID_SIZE, snapshot.driver_uuid.begin());
   snapshot.max_allocation = v11.maxMemoryAllocationSize;
   // Without maintenance4 nothing states a largest buffer: creating one then tells.
   snapshot.max_buffer = has_maintenance4 ? maintenance4.maxBufferSize : UINT64_MAX;
@@ -127,6 +132,45 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   snapshot.cooperative_matrix_nv = chain.matrix_nv.cooperativeMatrix;
 }
 
+/// What the driver allows with memory of this kind behind a buffer of the usage kbench gives all.
+VkExternalMemoryProperties external_memory(VkPhysicalDevice device,
+                                           VkExternalMemoryHandleTypeFlagBits type) {
+  VkPhysicalDeviceExternalBufferInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
+  info.usage = kBufferUsage;
+  info.handleType = type;
+  VkExternalBufferProperties properties{};
+  properties.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
+  vkGetPhysicalDeviceExternalBufferProperties(device, &info, &properties);
+  return properties.externalMemoryProperties;
+}
+
+void read_sharing(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
+  constexpr VkExternalMemoryFeatureFlags kBoth =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  if (snapshot.has_extension(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)) {
+    const VkExternalMemoryFeatureFlags features =
+        external_memory(device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT)
+            .externalMemoryFeatures;
+    snapshot.shares_descriptors = (features & kBoth) == kBoth;
+    snapshot.dedicated_descriptors = features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
+  }
+  if (snapshot.has_extension(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+    const VkExternalMemoryFeatureFlags features =
+        external_memory(device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT)
+            .externalMemoryFeatures;
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host{};
+    host.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &host;
+    vkGetPhysicalDeviceProperties2(device, &properties);
+    snapshot.shares_host_pointers =
+        (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) &&
+        host.minImportedHostPointerAlignment <= static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  }
+}
+
 DeviceSnapshot read_snapshot(VkPhysicalDevice device, int index) {
   DeviceSnapshot snapshot;
   snapshot.index = index;
@@ -138,6 +182,7 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device, int index) {
   if (snapshot.api_version >= VK_API_VERSION_1_2) {  // the chains below are Vulkan 1.2's
     read_properties(device, snapshot);
     read_features(device, snapshot);
+    read_sharing(device, snapshot);
   }
   const bool budget = snapshot.has_extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) &&
                       snapshot.api_version >= VK_API_VERSION_1_1;
@@ -148,6 +193,17 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device, int index) {
 }
 
 }  // namespace
+
+std::string to_string(const Uuid& uuid) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[uuid[i] >> 4];
+    text += kDigits[uuid[i] & 15];
+  }
+  return text;
+}
 
 bool DeviceSnapshot::has_extension(std::string_view extension) const {
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();

@@ -3,6 +3,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,9 +18,16 @@ struct QueueFamily {
   uint32_t timestamp_bits = 0;
 };
 
+using Uuid = std::array<uint8_t, VK_UUID_SIZE>;
+/// "00112233-4455-6677-8899-aabbccddeeff".
+std::string to_string(const Uuid& uuid);
+
 struct DeviceSnapshot {
   int index = 0;  ///< position in the loader's enumeration
   std::string name, driver;
+  /// The same in every process and every API (VkPhysicalDeviceIDProperties). Processes may share
+  /// memory when both agree.
+  Uuid device_uuid{}, driver_uuid{};
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   uint32_t api_version = 0;
   uint32_t vendor_id = 0, device_id = 0;
@@ -57,6 +65,11 @@ struct DeviceSnapshot {
   bool host_query_reset = false;
   bool cooperative_matrix = false;     ///< VK_KHR_cooperative_matrix
   bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
+
+  // memory that several processes use, behind buffers as kbench makes them
+  bool shares_descriptors = false;     ///< can be exported and imported as an opaque descriptor
+  bool dedicated_descriptors = false;  ///< which takes an allocation for one buffer alone
+  bool shares_host_pointers = false;   ///< any page of host memory can be imported
 
   bool has_extension(std::string_view extension) const;
 

@@ -8,8 +8,9 @@ namespace kbench::vulkan {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::Not;
 using testing::StrEq;
 
 DeviceSnapshot discrete() {
@@ -24,6 +25,10 @@ DeviceSnapshot discrete() {
   snapshot.device_local_bytes = uint64_t{24} << 30;
   snapshot.buffer_device_address = true;
   snapshot.shader_int64 = true;
+  snapshot.device_uuid = {0x10, 0x21, 0x32, 0x43, 0x54, 0x65, 0x76, 0x87,
+                          0x98, 0xa9, 0xba, 0xcb, 0xdc, 0xed, 0xfe, 0x0f};
+  snapshot.extensions = {"VK_KHR_external_memory_fd"};
+  snapshot.shares_descriptors = true;
   return snapshot;
 }
 
@@ -32,6 +37,9 @@ DeviceSnapshot cpu() {
   snapshot.index = 1;
   snapshot.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
   snapshot.type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+  snapshot.device_uuid = {};
+  snapshot.extensions = {"VK_KHR_external_memory_fd", "VK_EXT_external_memory_host"};
+  snapshot.shares_host_pointers = true;
   return snapshot;
 }
 
@@ -80,17 +88,18 @@ TEST(PlanDevice, NamesTheDeviceAndWhatItLacks) {
 TEST(PlanDevice, EnablesOnlyWhatIsOffered) {
   DeviceSnapshot snapshot = discrete();
   EXPECT_FALSE(plan_device(snapshot).float16);
-  EXPECT_THAT(plan_device(snapshot).extensions, IsEmpty());
+  EXPECT_THAT(plan_device(snapshot).extensions, ElementsAre(StrEq("VK_KHR_external_memory_fd")));
   snapshot.shader_float16 = snapshot.synchronization2 = true;
   snapshot.subgroup_size_control = snapshot.full_subgroups = true;
-  snapshot.extensions = {"VK_KHR_synchronization2", "VK_EXT_memory_budget", "VK_KHR_swapchain"};
+  snapshot.extensions = {"VK_KHR_synchronization2", "VK_EXT_memory_budget", "VK_KHR_swapchain",
+                         "VK_KHR_external_memory_fd"};
   const DevicePlan plan = plan_device(snapshot);
   EXPECT_TRUE(plan.float16);
   EXPECT_TRUE(plan.synchronization2);
   EXPECT_TRUE(plan.full_subgroups);
   EXPECT_THAT(plan.extensions, Contains(StrEq("VK_KHR_synchronization2")));
   EXPECT_THAT(plan.extensions, Contains(StrEq("VK_EXT_memory_budget")));
-  EXPECT_EQ(plan.extensions.size(), 2u);
+  EXPECT_EQ(plan.extensions.size(), 3u);
 }
 
 TEST(PlanDevice, TakesCooperativeMatricesOnlyWithTheMemoryModel) {
@@ -98,10 +107,30 @@ TEST(PlanDevice, TakesCooperativeMatricesOnlyWithTheMemoryModel) {
   snapshot.cooperative_matrix = true;
   snapshot.extensions = {"VK_KHR_cooperative_matrix"};
   EXPECT_FALSE(plan_device(snapshot).cooperative_matrix);
-  EXPECT_THAT(plan_device(snapshot).extensions, IsEmpty());
+  EXPECT_THAT(plan_device(snapshot).extensions, Not(Contains(StrEq("VK_KHR_cooperative_matrix"))));
   snapshot.vulkan_memory_model = true;
   EXPECT_TRUE(plan_device(snapshot).cooperative_matrix);
   EXPECT_THAT(plan_device(snapshot).extensions, Contains(StrEq("VK_KHR_cooperative_matrix")));
+}
+
+TEST(PlanDevice, SharesTheMemoryOfAGpuByDescriptorAndOfACpuAsHostMemory) {
+  EXPECT_EQ(plan_device(discrete()).sharing, Sharing::descriptor);
+  const DevicePlan plan = plan_device(cpu());
+  EXPECT_EQ(plan.sharing, Sharing::host_pointer);
+  EXPECT_THAT(plan.extensions, ElementsAre(StrEq("VK_EXT_external_memory_host")));
+  DeviceSnapshot snapshot = cpu();
+  snapshot.shares_host_pointers = false;
+  EXPECT_EQ(plan_device(snapshot).sharing, Sharing::descriptor);
+}
+
+TEST(PlanDevice, RefusesADeviceWhoseMemoryTwoProcessesCannotShare) {
+  DeviceSnapshot snapshot = discrete();
+  snapshot.shares_descriptors = false;
+  snapshot.shares_host_pointers = true;  // the host's memory, not the device's
+  EXPECT_THAT(refusal(snapshot), HasSubstr("VK_KHR_external_memory_fd"));
+  snapshot = cpu();
+  snapshot.shares_descriptors = snapshot.shares_host_pointers = false;
+  EXPECT_THAT(refusal(snapshot), HasSubstr("VK_EXT_external_memory_host"));
 }
 
 TEST(PlanDevice, FlushesMoreThanAnyCacheOfItsKindButNotHalfTheMemory) {
@@ -144,6 +173,18 @@ TEST(ChooseDevice, TakesIndexNameOrCpu) {
   EXPECT_EQ(choose_device(devices, "example gpu").index, 0);
   EXPECT_EQ(choose_device(devices, "gpu 4").index, 0);
   EXPECT_EQ(choose_device(devices, "cpu").index, 1);
+}
+
+TEST(ChooseDevice, TakesAUuidInEitherCaseAndAsNvidiaWritesIt) {
+  DeviceSnapshot twin = discrete();
+  twin.index = 1;
+  twin.device_uuid[15] = 0x10;
+  const std::vector<DeviceSnapshot> devices = {discrete(), twin};
+  EXPECT_EQ(to_string(twin.device_uuid), "10213243-5465-7687-98a9-bacbdcedfe10");
+  EXPECT_EQ(choose_device(devices, "10213243-5465-7687-98a9-bacbdcedfe10").index, 1);
+  EXPECT_EQ(choose_device(devices, "10213243-5465-7687-98A9-BACBDCEDFE0F").index, 0);
+  EXPECT_EQ(choose_device(devices, "GPU-10213243-5465-7687-98a9-bacbdcedfe10").index, 1);
+  EXPECT_THROW(choose_device(devices, "10213243-5465-7687-98a9-bacbdcedfe11"), Error);
 }
 
 TEST(ChooseDevice, UnknownDeviceListsWhatThereIs) {
