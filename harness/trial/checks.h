@@ -50,9 +50,8 @@ class Checks {
   /// report to the host.
   void record_after(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
 
-  /// The first thing wrong, if any; `outputs` as given to record_after. Takes over the hashes of
-  /// record_before(inputs_only).
-  std::optional<Refusal> verdict(const std::vector<OutputCheck>& outputs, bool inputs_only);
+  /// The first thing wrong, if any; `outputs` as given to record_after.
+  std::optional<Refusal> verdict(const std::vector<OutputCheck>& outputs);
 
   /// What the truth of output i looked like, in the last sample.
   double truth_rms(size_t i) const { return truth_[i].rms; }
@@ -62,35 +61,34 @@ class Checks {
  private:
   struct Slot {
     Watched watched;
-    uint32_t groups = 0;
-    uint64_t before = 0, after = 0;  ///< offsets in the report
-    uint64_t expected = 0;
+    uint64_t hashes = 0;  ///< bytes before this one's in both arrays of hashes
   };
   struct OutputSlot {
     Shape shape;
-    WorkSplit split;
-    uint64_t scale = 0, findings = 0, partials = 0;
+    uint64_t scale = 0, summary = 0;  ///< in the report
+    uint64_t scale_work = 0, compare_work = 0;
   };
 
-  uint64_t sum_at(uint64_t offset, uint32_t groups) const;
   std::optional<Refusal> check_redzones() const;
-  std::optional<Refusal> check_watched(bool inputs_only);
+  std::optional<Refusal> check_watched() const;
   std::optional<Refusal> check_output(size_t i, const OutputCheck& output);
   Comparison comparison_of(size_t i, const OutputCheck& output);
-  double element(const vulkan::Region& region, DType dtype, int64_t index);
 
   vulkan::Device& device_;
   Kernels& kernels_;
   const Graph& graph_;
   CheckRule rule_;
-  std::vector<const GuardedBuffer*> guarded_;
+  std::vector<const GuardedBuffer*> guarded_;  ///< two pieces of redzone each
   std::vector<Slot> slots_;
   std::vector<OutputSlot> outputs_;
   std::vector<ScaleFinding> truth_;
   double max_error_ = 0;
-  uint64_t zone_key_, hash_key_;
-  uint64_t report_bytes_ = 0;
-  vulkan::Buffer zones_, report_, work_, host_;
+  uint64_t zone_key_;
+  uint32_t pieces_ = 0;      ///< of redzones
+  uint64_t hash_bytes_ = 0;  ///< of all watched tensors
+  uint64_t zone_summary_ = 0, hash_finding_ = 0, report_bytes_ = 0;
+  uint64_t zone_findings_ = 0, before_ = 0, after_ = 0;  ///< in the work buffer
+  vulkan::Buffer zones_, hash_table_, report_, work_, host_;
 };
 
 }  // namespace kbench::trial

@@ -13,6 +13,8 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr uint64_t kGroupsWanted = 2048;  ///< enough to fill a large GPU
 constexpr uint64_t kMaxIterations = 256;  ///< software devices cut long loops short
+constexpr uint64_t kMaxWords = uint64_t{1} << 34;
+constexpr uint64_t kReductionBytes = 48;  ///< a workgroup; the shaders know
 
 std::array<uint32_t, 2> halves(uint64_t key) {
   return {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
@@ -45,9 +47,14 @@ bool is_integer(DType dtype) {
   return dtype == DType::i64;
 }
 
+uint64_t blocks_of(uint64_t words) { return (words + kHashBlockWords - 1) / kHashBlockWords; }
+
 }  // namespace
 
 WorkSplit split_work(uint64_t words) {
+  if (words > kMaxWords) {
+    throw Error(ErrorCode::kUnsupported, "a tensor of more than 64 GiB");
+  }
   const uint64_t quads = std::max<uint64_t>((words + 3) / 4, 1);
   const uint64_t threads = kThreads * kGroupsWanted;
   const uint64_t iterations =
@@ -55,6 +62,10 @@ WorkSplit split_work(uint64_t words) {
   const uint64_t per_group = iterations * kThreads;
   return {static_cast<uint32_t>((quads + per_group - 1) / per_group),
           static_cast<uint32_t>(iterations)};
+}
+
+uint64_t reduction_bytes(const vulkan::Region& region) {
+  return split_work(words_of(region)).groups * kReductionBytes;
 }
 
 template <class Push>
@@ -84,13 +95,6 @@ void Kernels::fill(vulkan::Commands& commands, const vulkan::Region& region, con
          split.groups);
 }
 
-void Kernels::mask(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key) {
-  const uint64_t words = words_of(region);
-  const WorkSplit split = split_work(words);
-  launch(commands, "trial_fill.comp", {{"XOR", "1"}},
-         FillPush{region.address(), words, halves(key), split.iterations, 0, 0, 0}, split.groups);
-}
-
 void Kernels::flush(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key) {
   struct Push {
     uint64_t base, words;
@@ -112,47 +116,115 @@ void Kernels::flush(vulkan::Commands& commands, const vulkan::Region& region, ui
          Push{part.address(), words, halves(key), split.iterations, 0}, split.groups);
 }
 
-void Kernels::hash(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key,
-                   uint64_t partials) {
+uint64_t hash_bytes(const vulkan::Region& region) {
+  return blocks_of(words_of(region)) * sizeof(uint64_t);
+}
+
+std::vector<uint64_t> draw_hash_keys(SecretStream& secret) {
+  std::vector<uint64_t> keys(kHashBlockWords);
+  for (uint64_t& key : keys) {
+    do {
+      key = secret.next() & kHashPrime;  // 61 bits; one value of them is too large
+    } while (key == kHashPrime);
+  }
+  return keys;
+}
+
+vulkan::Buffer make_hash_table(vulkan::Device& device, SecretStream& secret) {
+  const std::vector<uint64_t> keys = draw_hash_keys(secret);
+  vulkan::Buffer table = device.allocate(keys.size() * sizeof(uint64_t));
+  device.upload(table, 0, std::as_bytes(std::span(keys)));
+  return table;
+}
+
+void Kernels::hash(vulkan::Commands& commands, const vulkan::Region& region, uint64_t table,
+                   uint64_t hashes) {
   struct Push {
-    uint64_t base, words, partials, key;
-    uint32_t iterations, unused;
+    uint64_t base, words, table, hashes;
   };
-  const uint64_t words = words_of(region);
-  const WorkSplit split = split_work(words);
-  launch(commands, "trial_hash.comp", {},
-         Push{region.address(), words, partials, key, split.iterations, 0}, split.groups);
+  constexpr uint64_t kBlocksAtOnce = 4;  // as the shader has it
+  constexpr uint64_t kGroupWords = kBlocksAtOnce * kHashBlockWords;
+  const uint64_t most = device_.snapshot().max_group_count[0];
+  uint64_t words = words_of(region);
+  uint64_t base = region.address();
+  while (words > 0) {
+    const uint64_t groups = std::min((words + kGroupWords - 1) / kGroupWords, most);
+    const uint64_t part = std::min(words, groups * kGroupWords);
+    launch(commands, "trial_hash.comp", {}, Push{base, part, table, hashes},
+           static_cast<uint32_t>(groups));
+    words -= part;
+    base += part * sizeof(uint32_t);
+    hashes += groups * kBlocksAtOnce * sizeof(uint64_t);
+  }
+}
+
+void Kernels::compare_hashes(vulkan::Commands& commands, uint64_t before, uint64_t after,
+                             uint64_t count, uint64_t finding) {
+  struct Push {
+    uint64_t before, after, count, finding;
+  };
+  const Push push{before, after, count, finding};
+  launch(commands, "trial_hash_compare.comp", {{"START", "1"}}, push, 1);
+  commands.barrier();
+  const uint64_t groups = std::max<uint64_t>((count + kThreads - 1) / kThreads, 1);
+  launch(commands, "trial_hash_compare.comp", {}, push, static_cast<uint32_t>(groups));
+}
+
+void append_zone(std::vector<Zone>& zones, uint64_t address, uint64_t words) {
+  while (words > 0) {
+    const uint64_t part = std::min<uint64_t>(words, kZoneWords);
+    zones.push_back({address, static_cast<uint32_t>(part), 0});
+    address += part * sizeof(uint32_t);
+    words -= part;
+  }
 }
 
 namespace {
 struct ZonePush {
-  uint64_t table, findings;
+  uint64_t table, findings, summary;
   std::array<uint32_t, 2> key;
-  uint32_t words, unused;
+  uint32_t first, count;
 };
+
+void hold_to_limit(uint32_t zones) {
+  if (zones > kMaxZones) {
+    throw Error(ErrorCode::kUnsupported, "redzones in " + std::to_string(zones) + " pieces");
+  }
+}
 }  // namespace
 
-void Kernels::write_zones(vulkan::Commands& commands, uint64_t table, uint32_t zones,
-                          uint32_t zone_bytes, uint64_t key) {
-  launch(commands, "trial_guard.comp", {}, ZonePush{table, 0, halves(key), zone_bytes / 4, 0},
-         zones);
+void Kernels::write_zones(vulkan::Commands& commands, uint64_t table, uint32_t count,
+                          uint64_t key) {
+  hold_to_limit(count);
+  const uint32_t most = device_.snapshot().max_group_count[0];
+  for (uint32_t first = 0; first < count; first += std::min(count - first, most)) {
+    launch(commands, "trial_guard.comp", {}, ZonePush{table, 0, 0, halves(key), first, count},
+           std::min(count - first, most));
+  }
 }
 
-void Kernels::check_zones(vulkan::Commands& commands, uint64_t table, uint32_t zones,
-                          uint32_t zone_bytes, uint64_t key, uint64_t findings) {
-  launch(commands, "trial_guard.comp", {{"CHECK", "1"}},
-         ZonePush{table, findings, halves(key), zone_bytes / 4, 0}, zones);
+void Kernels::check_zones(vulkan::Commands& commands, uint64_t table, uint32_t count, uint64_t key,
+                          uint64_t findings, uint64_t summary) {
+  hold_to_limit(count);
+  const uint32_t most = device_.snapshot().max_group_count[0];
+  ZonePush push{table, findings, summary, halves(key), 0, count};
+  for (; push.first < count; push.first += std::min(count - push.first, most)) {
+    launch(commands, "trial_guard.comp", {{"CHECK", "1"}}, push,
+           std::min(count - push.first, most));
+  }
+  commands.barrier();
+  launch(commands, "trial_guard.comp", {{"FINAL", "1"}}, push, 1);
 }
 
 void Kernels::scale(vulkan::Commands& commands, const vulkan::Region& truth, DType dtype,
-                    uint64_t partials, uint64_t scale) {
+                    uint64_t work, uint64_t scale) {
   struct Push {
-    uint64_t base, words, partials, scale;
+    uint64_t base, words, work, scale;
     uint32_t iterations, groups;
   };
   const uint64_t words = words_of(truth);
   const WorkSplit split = split_work(words);
-  const Push push{truth.address(), words, partials, scale, split.iterations, split.groups};
+  const Push push{truth.address(), words, work, scale, split.iterations, split.groups};
   vulkan::Macros macros;
   if (device_.plan().float64) macros.emplace_back("FLOAT64", "1");
   if (is_integer(dtype)) macros.emplace_back("INTEGER", "1");
@@ -164,9 +236,9 @@ void Kernels::scale(vulkan::Commands& commands, const vulkan::Region& truth, DTy
 
 void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
                       const vulkan::Region& truth, const Fill& fill, const CompareRule& rule,
-                      uint64_t scale, uint64_t findings) {
+                      uint64_t scale, uint64_t work, uint64_t summary) {
   struct Push {
-    uint64_t got, truth, words, scale, findings;
+    uint64_t got, truth, words, scale, work;
     std::array<uint32_t, 2> key;
     uint32_t iterations, limit;
     float fill_scale, relative, absolute;
@@ -177,9 +249,22 @@ void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
   vulkan::Macros macros;
   if (is_integer(fill.dtype)) macros.emplace_back("INTEGER", "1");
   launch(commands, "trial_compare.comp", macros,
-         Push{got.address(), truth.address(), words, scale, findings, halves(fill.key),
+         Push{got.address(), truth.address(), words, scale, work, halves(fill.key),
               split.iterations, fill.limit, fill.scale, rule.relative, rule.absolute, 0},
          split.groups);
+  commands.barrier();
+  const uint32_t per_quad = is_integer(fill.dtype) ? 2 : 4;
+  sum_findings(commands, work, split.groups, split.iterations * kThreads * per_quad, summary);
+}
+
+void Kernels::sum_findings(vulkan::Commands& commands, uint64_t findings, uint32_t groups,
+                           uint32_t elements, uint64_t summary) {
+  static_assert(sizeof(CompareFinding) == kReductionBytes);
+  struct Push {
+    uint64_t findings, summary;
+    uint32_t groups, elements;
+  };
+  launch(commands, "trial_compare_sum.comp", {}, Push{findings, summary, groups, elements}, 1);
 }
 
 }  // namespace kbench::trial

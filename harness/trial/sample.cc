@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "harness/trial/device_draw.h"
 #include "kbench/random.h"
@@ -26,6 +27,20 @@ uint32_t fill_limit(uint32_t largest) {
 }
 
 constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
+
+/// Xor with a secret stream; doing it again undoes it.
+void mask(vulkan::Device& device, vulkan::Commands& commands, const vulkan::Region& region,
+          uint64_t key) {
+  const uint64_t words = words_of(region);
+  const WorkSplit split = split_work(words);
+  const struct {
+    uint64_t base, words, key;
+    uint32_t iterations, unused;
+  } push{region.address(), words, key, split.iterations, 0};
+  const vulkan::Pipeline& pipeline = device.pipelines().get_embedded(
+      {"trial_mask.comp", {}, static_cast<uint32_t>(sizeof push), 0});
+  commands.dispatch(pipeline, {}, std::as_bytes(std::span(&push, 1)), {split.groups, 1, 1});
+}
 
 }  // namespace
 
@@ -138,7 +153,7 @@ void Sample::record_candidate(vulkan::Commands& commands, uint32_t first) const 
 void Sample::mask_outputs(vulkan::Commands& commands) const {
   const int copy = roles_.baseline_first ? roles_.baseline_copy : 1 - roles_.baseline_copy;
   for (size_t i = 0; i < baseline_fills_.size(); ++i) {
-    stage_.kernels.mask(commands, stage_.memory.output(i, copy).tensor(), mask_key_ + i);
+    mask(stage_.device, commands, stage_.memory.output(i, copy).tensor(), mask_key_ + i);
   }
 }
 

@@ -239,7 +239,7 @@ bool Trial::set_up() {
     commands_->begin();
     checks.record_after(*commands_, {});
     commands_->submit_and_wait(kHarnessSeconds);
-    if (auto refusal = checks.verdict({}, false)) {
+    if (auto refusal = checks.verdict({})) {
       refusal->message = "in setup: " + refusal->message;
       return refuse(*std::move(refusal));
     }
@@ -273,7 +273,7 @@ bool Trial::warm_up() {
   checks_->record_after(*commands_, outputs);
   commands_->submit_and_wait(kHarnessSeconds);
   warm_up_seconds_ = seconds_since(start);
-  auto refusal = checks_->verdict(outputs, false);
+  auto refusal = checks_->verdict(outputs);
   max_error_ = checks_->max_error();
   return refusal ? refuse(*std::move(refusal)) : true;
 }
@@ -292,7 +292,7 @@ bool Trial::sample() {
     commands_->begin();
     sample.record_all(*commands_, *checks_);
     submit_candidate(*commands_, limit, "sample " + std::to_string(sampling.count() + 1));
-    auto refusal = checks_->verdict(sample.outputs(), true);
+    auto refusal = checks_->verdict(sample.outputs());
     max_error_ = std::max(max_error_, checks_->max_error());
     result_.max_error = max_error_;
     if (refusal) {

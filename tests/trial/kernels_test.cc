@@ -1,15 +1,11 @@
 #include "harness/trial/kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
 #include <vector>
 
-#include "kbench/compare.h"
-#include "kbench/random.h"
-#include "tests/vulkan/device_fixture.h"
+#include "tests/trial/kernels_fixture.h"
 
 namespace kbench::trial {
 namespace {
@@ -27,25 +23,10 @@ TEST(SplitWork, CoversEveryQuadWithShortLoops) {
   }
 }
 
-class KernelsTest : public vulkan::DeviceTest {
- protected:
-  template <class Record>
-  void run(Record record) {
-    Commands commands(device());
-    commands.begin();
-    record(commands);
-    commands.submit_and_wait(60);
-  }
-
-  uint64_t hash_of(const Buffer& buffer, uint64_t key = 99) {
-    const uint32_t groups = split_work(buffer.size() / 4).groups;
-    const Buffer partials = device().allocate(groups * 8);
-    Kernels kernels(device());
-    run([&](Commands& c) { kernels.hash(c, whole(buffer), key, partials.address()); });
-    const std::vector<uint64_t> sums = download<uint64_t>(partials);
-    return std::accumulate(sums.begin(), sums.begin() + groups, uint64_t{0});
-  }
-};
+TEST(SplitWork, RefusesWhatItsIndicesCannotReach) {
+  EXPECT_NO_THROW(split_work(uint64_t{1} << 34));
+  EXPECT_THROW(split_work((uint64_t{1} << 34) + 1), Error);
+}
 
 TEST_F(KernelsTest, FillsLookValidAndDifferForEveryKey) {
   Kernels kernels(device());
@@ -82,170 +63,128 @@ TEST_F(KernelsTest, FillsOfEveryTypeAreFinite) {
   for (const uint16_t v : download<uint16_t>(buffer)) ASSERT_EQ(v & 0x7f80, 0x3f00);
 }
 
-TEST_F(KernelsTest, MaskingHidesAndTheSecondTimeReveals) {
-  Kernels kernels(device());
-  std::vector<float> values(1003);
-  std::iota(values.begin(), values.end(), 0.0f);
-  const Buffer buffer = upload(values);
-  run([&](Commands& c) { kernels.mask(c, whole(buffer), 7); });
-  const auto hidden = download<float>(buffer);
-  size_t equal = 0;
-  for (size_t i = 0; i < values.size(); ++i) equal += hidden[i] == values[i];
-  EXPECT_EQ(equal, 0u);
-  run([&](Commands& c) { kernels.mask(c, whole(buffer), 7); });
-  EXPECT_EQ(download<float>(buffer), values);
+TEST(Zones, AreCutIntoPieces) {
+  std::vector<Zone> zones;
+  append_zone(zones, 1 << 20, 0);
+  EXPECT_TRUE(zones.empty());
+  append_zone(zones, 1 << 20, 1);
+  append_zone(zones, 2 << 20, 2 * kZoneWords + 5);
+  ASSERT_EQ(zones.size(), 4u);
+  EXPECT_EQ(zones[0].words, 1u);
+  EXPECT_EQ(zones[1].address, 2u << 20);
+  EXPECT_EQ(zones[1].words, kZoneWords);
+  EXPECT_EQ(zones[2].address, (2u << 20) + 4 * kZoneWords);
+  EXPECT_EQ(zones[3].address, (2u << 20) + 8 * kZoneWords);
+  EXPECT_EQ(zones[3].words, 5u);
 }
 
-TEST_F(KernelsTest, TheHashSeesEveryBitAndEverySwap) {
-  std::vector<uint32_t> words(70001);
-  std::iota(words.begin(), words.end(), 1000u);
-  const uint64_t original = hash_of(upload(words));
-  EXPECT_EQ(hash_of(upload(words)), original);
-  EXPECT_NE(hash_of(upload(words), 100), original);
-  for (const size_t at : {size_t{0}, size_t{1}, size_t{4097}, size_t{65536}, size_t{70000}}) {
-    for (const int bit : {0, 13, 31}) {
-      auto changed = words;
-      changed[at] ^= 1u << bit;
-      EXPECT_NE(hash_of(upload(changed)), original) << at << " bit " << bit;
-    }
-  }
-  for (const size_t apart : {1, 2, 4, 1024, 65536}) {
-    auto changed = words;
-    std::swap(changed[3], changed[3 + apart]);
-    EXPECT_NE(hash_of(upload(changed)), original) << apart;
-  }
-}
-
-TEST_F(KernelsTest, RedzonesShowASingleChangedWord) {
-  Kernels kernels(device());
-  constexpr uint32_t kZone = 65536;
-  const Buffer buffer = device().allocate(3 * kZone);
-  const std::vector<uint64_t> table = {buffer.address(), buffer.address() + 2 * kZone};
-  const Buffer addresses = upload(table), findings = device().allocate(16);
-  const auto check = [&] {
-    run([&](Commands& c) {
-      kernels.check_zones(c, addresses.address(), 2, kZone, 5, findings.address());
-    });
-    return download<ZoneFinding>(findings);
-  };
-  run([&](Commands& c) { kernels.write_zones(c, addresses.address(), 2, kZone, 5); });
-  auto found = check();
-  EXPECT_EQ(found[0].changed, 0u);
-  EXPECT_EQ(found[1].changed, 0u);
-  const uint32_t word = 0;
-  device().upload(buffer, 2 * kZone + 400, std::as_bytes(std::span(&word, 1)));
-  device().upload(buffer, kZone, std::as_bytes(std::span(&word, 1)));  // Between the zones.
-  found = check();
-  EXPECT_EQ(found[0].changed, 0u);
-  EXPECT_EQ(found[1].changed, 1u);
-  EXPECT_EQ(found[1].first, 100u);
-}
-
-class CompareKernelTest : public KernelsTest {
+class ZoneKernelTest : public KernelsTest {
  protected:
-  /// What the device finds, added up over workgroups, and what the truth looks like.
-  template <class T>
-  std::pair<Comparison, ScaleFinding> compare_on_device(const std::vector<T>& got,
-                                                        const std::vector<T>& truth, Fill fill,
-                                                        CompareRule rule = {}) {
-    fill.dtype = dtype_of<T>();
-    const Buffer c = upload(got), r = upload(truth);
-    const uint32_t groups = split_work(c.size() / 4).groups;
-    const Buffer partials = device().allocate(groups * 16), scale = device().allocate(16);
-    const Buffer findings = device().allocate(groups * sizeof(CompareFinding));
-    Kernels kernels(device());
-    run([&](Commands& commands) {
-      kernels.scale(commands, whole(r), fill.dtype, partials.address(), scale.address());
-      commands.barrier();
-      kernels.compare(commands, whole(c), whole(r), fill, rule, scale.address(),
-                      findings.address());
-    });
-    Comparison sum;
-    sum.elements = static_cast<int64_t>(got.size());
-    for (const CompareFinding& part : download<CompareFinding>(findings)) {
-      sum.wrong += part.wrong;
-      sum.not_finite += part.not_finite;
-      sum.zero += part.zero;
-      sum.untouched += part.untouched;
-      sum.max_error = std::max(sum.max_error, double(part.max_error));
-      if (part.wrong > 0 && sum.first_wrong < 0) sum.first_wrong = part.first;
-    }
-    return {sum, download<ScaleFinding>(scale)[0]};
-  }
+  struct Found {
+    std::vector<ZoneFinding> pieces;
+    ZoneFinding all;
+  };
 
-  static std::vector<float> drawn(size_t n, uint64_t seed) {
-    const Tensor tensor = draw(normal(0, 3), {seed, 1, "t"}, {DType::f32, {int64_t(n)}});
-    const auto data = tensor.data<float>();
-    return {data.begin(), data.end()};
+  /// Zones of the buffer: {first word, words} each.
+  void write(const Buffer& buffer, const std::vector<std::array<uint64_t, 2>>& zones) {
+    pieces_.clear();
+    for (const auto& [first, words] : zones) {
+      append_zone(pieces_, buffer.address() + 4 * first, words);
+    }
+    table_ = upload(pieces_);
+    Kernels kernels(device());
+    run([&](Commands& c) { kernels.write_zones(c, table_.address(), count(), 5); });
   }
-  static Tensor tensor_of(const std::vector<float>& values) {
-    Tensor tensor(DType::f32, {static_cast<int64_t>(values.size())});
-    std::copy(values.begin(), values.end(), tensor.data<float>().begin());
-    return tensor;
+  Found check(uint64_t key = 5) {
+    const Buffer findings = device().allocate(count() * sizeof(ZoneFinding));
+    const Buffer summary = device().allocate(sizeof(ZoneFinding));
+    Kernels kernels(device());
+    run([&](Commands& c) {
+      kernels.check_zones(c, table_.address(), count(), key, findings.address(), summary.address());
+    });
+    return {download<ZoneFinding>(findings), download<ZoneFinding>(summary)[0]};
   }
+  void poke(const Buffer& buffer, uint64_t word, uint32_t value) {
+    device().upload(buffer, 4 * word, std::as_bytes(std::span(&value, 1)));
+  }
+  uint32_t count() const { return static_cast<uint32_t>(pieces_.size()); }
+
+ private:
+  std::vector<Zone> pieces_;
+  Buffer table_;
 };
 
-TEST_F(CompareKernelTest, FindsWhatTheHostFinds) {
-  const auto truth = drawn(10007, 1);
-  auto got = truth;
-  for (size_t i = 0; i < got.size(); ++i) got[i] += 1e-5f * float(i % 7);
-  got[77] += 1;
-  got[9000] = std::numeric_limits<float>::quiet_NaN();
-  got[9001] = std::numeric_limits<float>::infinity();
-  got[10006] = 0;
-  const auto [found, scale] = compare_on_device(got, truth, {DType::f32, 1, 1, 2});
-  const Comparison host = compare(tensor_of(got), tensor_of(truth), 1e-4);
-  EXPECT_NEAR(scale.rms, host.truth_rms, 1e-5 * host.truth_rms);
-  EXPECT_EQ(found.wrong, host.wrong);
-  EXPECT_EQ(found.not_finite, 2);
-  EXPECT_EQ(found.zero, host.zero);
-  EXPECT_EQ(found.untouched, 0);
-  EXPECT_EQ(found.first_wrong, 77);
-  EXPECT_NEAR(found.max_error, host.max_error, 1e-5 * host.max_error);
+TEST_F(ZoneKernelTest, ShowsEveryChangedWordOfZonesOfAnyLength) {
+  const std::vector<uint32_t> empty(70000, 0xABABABABu);
+  const Buffer buffer = upload(empty);
+  // One word; odd ends; exactly a turn of a workgroup; three pieces, the last of one word.
+  write(buffer, {{1, 1}, {10, 7}, {1000, 1024}, {5001, 2 * kZoneWords + 1}});
+  ASSERT_EQ(count(), 6u);
+  EXPECT_EQ(check().all.changed, 0u);
+  EXPECT_EQ(check().all.first, 0xFFFFFFFFu);
+
+  const auto words = download<uint32_t>(buffer);
+  for (const uint64_t outside : {0u, 2u, 9u, 17u, 999u, 2024u, 5000u, 5001u + 2 * kZoneWords + 1}) {
+    EXPECT_EQ(words[outside], 0xABABABABu) << outside;
+    poke(buffer, outside, 1);
+  }
+  EXPECT_EQ(check().all.changed, 0u);
+
+  const std::vector<std::array<uint32_t, 3>> places = {// word, piece, word of the piece
+                                                       {1, 0, 0},
+                                                       {10, 1, 0},
+                                                       {16, 1, 6},
+                                                       {2023, 2, 1023},
+                                                       {5001, 3, 0},
+                                                       {5001 + kZoneWords - 1, 3, kZoneWords - 1},
+                                                       {5001 + kZoneWords, 4, 0},
+                                                       {5001 + 2 * kZoneWords, 5, 0}};
+  for (const auto& [word, piece, in_piece] : places) {
+    poke(buffer, word, ~words[word]);
+    const Found found = check();
+    EXPECT_EQ(found.all.changed, 1u) << word;
+    EXPECT_EQ(found.all.first, piece) << word;
+    EXPECT_EQ(found.pieces[piece].changed, 1u) << word;
+    EXPECT_EQ(found.pieces[piece].first, in_piece) << word;
+    poke(buffer, word, words[word]);
+  }
+  EXPECT_EQ(check().all.changed, 0u);
 }
 
-TEST_F(CompareKernelTest, AppliesTheFixedTolerance) {
-  const std::vector<float> truth = {0, 100, 100}, got = {0.5e-4f, 100.009f, 100.02f};
-  EXPECT_EQ(compare_on_device(got, truth, {}, {1e-4f, 1e-4f}).first.wrong, 1);
+TEST_F(ZoneKernelTest, CountsChangedPiecesAndNamesTheFirst) {
+  const Buffer buffer = device().allocate(4 * 4000);
+  std::vector<std::array<uint64_t, 2>> zones;
+  for (uint64_t i = 0; i < 1000; ++i) zones.push_back({4 * i, 3});
+  write(buffer, zones);
+  for (const uint64_t zone : {999u, 400u, 401u}) poke(buffer, 4 * zone + 1, 0);
+  poke(buffer, 4 * 401 + 2, 0);
+  const Found found = check();
+  EXPECT_EQ(found.all.changed, 3u);
+  EXPECT_EQ(found.all.first, 400u);
+  EXPECT_EQ(found.pieces[400].first, 1u);
+  EXPECT_EQ(found.pieces[401].changed, 2u);
+  EXPECT_EQ(found.pieces[402].changed, 0u);
 }
 
-TEST_F(CompareKernelTest, CountsElementsThatStillHoldTheFill) {
-  const Fill fill{DType::f32, 42, 2, 2};
+TEST_F(ZoneKernelTest, NoTwoPlacesNorKeysShareAPattern) {
+  const Buffer buffer = device().allocate(4 * 2048);
+  write(buffer, {{0, 1024}, {1024, 1024}});
+  auto words = download<uint32_t>(buffer);
+  words.resize(2048);
+  std::sort(words.begin(), words.end());
+  const auto distinct = std::unique(words.begin(), words.end()) - words.begin();
+  EXPECT_GE(distinct, 2046);  // Two of 2^21 pairs may be equal by chance, of 2^32 values.
+  const Found other = check(6);
+  EXPECT_EQ(other.all.changed, 2u);
+  EXPECT_GE(other.pieces[0].changed, 1023u);
+}
+
+TEST_F(ZoneKernelTest, RefusesMorePiecesThanItCanCount) {
   Kernels kernels(device());
-  const Buffer buffer = device().allocate(4004);
-  run([&](Commands& c) { kernels.fill(c, whole(buffer), fill); });
-  auto got = download<float>(buffer);
-  const auto truth = drawn(got.size(), 2);
-  // A fill never equals the truth.
-  const auto all = compare_on_device(got, truth, fill).first;
-  EXPECT_EQ(all.untouched, 1001);
-  EXPECT_GE(all.wrong, 1000);
-  std::copy(truth.begin(), truth.begin() + 600, got.begin());
-  const auto some = compare_on_device(got, truth, fill).first;
-  EXPECT_EQ(some.untouched, 401);
-  EXPECT_EQ(some.first_wrong, 600);
-}
-
-TEST_F(CompareKernelTest, IntegersMatchExactly) {
-  std::vector<int64_t> truth(5001), got;
-  std::iota(truth.begin(), truth.end(), -100);
-  got = truth;
-  const Fill fill{DType::i64, 1, 1, 10};
-  EXPECT_EQ(compare_on_device(got, truth, fill).first.wrong, 0);
-  got[5000] += int64_t{1} << 32;
-  const auto [found, scale] = compare_on_device(got, truth, fill);
-  EXPECT_EQ(found.wrong, 1);
-  EXPECT_EQ(found.first_wrong, 5000 % 512);
-  EXPECT_EQ(scale.largest, 4900u);
-}
-
-TEST_F(CompareKernelTest, NanInTheTruthIsCounted) {
-  std::vector<float> truth = drawn(100, 3), got = truth;
-  truth[5] = std::numeric_limits<float>::quiet_NaN();
-  truth[6] = got[6] = -std::numeric_limits<float>::infinity();
-  const auto [found, scale] = compare_on_device(got, truth, {});
-  EXPECT_EQ(scale.nans, 1u);
-  EXPECT_EQ(found.wrong, 1);  // The same infinity is right.
+  Commands commands(device());
+  commands.begin();
+  EXPECT_THROW(kernels.write_zones(commands, 0, kMaxZones + 1, 5), Error);
+  EXPECT_THROW(kernels.check_zones(commands, 0, kMaxZones + 1, 5, 0, 0), Error);
 }
 
 }  // namespace

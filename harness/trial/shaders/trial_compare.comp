@@ -1,5 +1,5 @@
 // Holds every element of a result to the truth, by the rule in kbench/compare.h. One finding a
-// workgroup.
+// workgroup; trial_compare_sum.comp adds them up.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
@@ -10,6 +10,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Finding {
   uint first;      // element, counted from the workgroup's first; all ones: none
   uint max_error;  // bits of a float that is not negative
   uint unused0, unused1;
+  uvec2 got, expected;  // bits of the first wrong element
 };
 layout(push_constant, std430) uniform Push {
   uint64_t got, truth, words, scale, findings;
@@ -90,11 +91,26 @@ void main() {
   if (my_error > 0.0) atomicMax(max_error, floatBitsToUint(my_error));
   barrier();
   if (lane != 0u) return;
-  Finding at = Finding(findings + uint64_t(gl_WorkGroupID.x) * 32ul);
+  Finding at = Finding(findings + uint64_t(gl_WorkGroupID.x) * 48ul);
   at.wrong = wrong;
   at.not_finite = not_finite;
   at.zero = zero;
   at.untouched = untouched;
   at.first = first;
   at.max_error = max_error;
+  uvec2 got_bits = uvec2(0u), expected_bits = uvec2(0u);
+  if (first != 0xFFFFFFFFu) {
+    const uint64_t in_bytes = uint64_t(quad_index(iterations, 0u)) * 16ul;  // lane 0: the first
+#ifdef INTEGER
+    const uint64_t place = in_bytes + uint64_t(first) * 8ul;
+    got_bits.y = Word(got + place + 4ul).v;
+    expected_bits.y = Word(truth + place + 4ul).v;
+#else
+    const uint64_t place = in_bytes + uint64_t(first) * 4ul;
+#endif
+    got_bits.x = Word(got + place).v;
+    expected_bits.x = Word(truth + place).v;
+  }
+  at.got = got_bits;
+  at.expected = expected_bits;
 }

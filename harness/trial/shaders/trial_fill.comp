@@ -1,5 +1,4 @@
-// Fills memory with plausible wrong values; or, with XOR, masks it with a secret stream (twice is
-// the identity).
+// Fills memory with plausible wrong values.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
@@ -17,11 +16,6 @@ void main() {
   for (uint turn = 0u; turn < iterations; ++turn) {
     const uint quad = quad_index(iterations, turn);
     if (uint64_t(quad) >= quads) break;
-#ifdef XOR
-    const uvec4 mask = philox(uvec4(quad, 0u, 1u, 0u), key);
-    store_quad(base, quad, words, load_quad(base, quad, words) ^ mask);
-#else
     store_quad(base, quad, words, fill_quad(quad, key, kind, scale, limit));
-#endif
   }
 }

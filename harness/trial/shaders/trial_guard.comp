@@ -1,47 +1,68 @@
-// Redzones: writes a secret pattern around buffers, or (CHECK) counts the words that differ from
-// it. One workgroup a redzone, addresses from a table.
+// Redzones: writes a secret pattern into pieces of memory, or (CHECK) counts the words that differ
+// from it, one workgroup a piece; or (FINAL, one workgroup) counts the pieces that were changed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer Address { uint64_t v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Zone {
+  uint64_t address;
+  uint words, unused;
+};
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Finding {
   uint changed, first;
 };
 layout(push_constant, std430) uniform Push {
-  uint64_t table, findings;
+  uint64_t zones, findings, summary;
   uvec2 key;
-  uint words;  // of one redzone
+  uint first_zone;  // of this launch
+  uint count;       // of all
 };
 
 shared uint changed, first;
 
 void main() {
   const uint lane = gl_LocalInvocationID.x;
-  const uint zone = gl_WorkGroupID.x;
-  const uint64_t base = Address(table + uint64_t(zone) * 8ul).v;
   if (lane == 0u) {
     changed = 0u;
     first = 0xFFFFFFFFu;
   }
   barrier();
-  for (uint word = lane; word < words; word += 256u) {
-    const uint pattern = philox(uvec4(word, zone, 2u, 0u), key).x;
-#ifdef CHECK
-    if (Word(base + uint64_t(word) * 4ul).v != pattern) {
-      atomicAdd(changed, 1u);
-      atomicMin(first, word);
-    }
+#ifdef FINAL
+  for (uint index = lane; index < count; index += 256u) {
+    if (Finding(findings + uint64_t(index) * 8ul).changed == 0u) continue;
+    atomicAdd(changed, 1u);
+    atomicMin(first, index);
+  }
 #else
-    Word(base + uint64_t(word) * 4ul).v = pattern;
-#endif
-  }
+  const uint index = first_zone + gl_WorkGroupID.x;
+  Zone zone = Zone(zones + uint64_t(index) * 16ul);
+  const uint64_t base = zone.address;
+  const uint words = zone.words;
+  // Four words a lane: one Philox block. A zone may begin at any multiple of 4 bytes.
+  for (uint word = lane * 4u; word < words; word += 1024u) {
+    const uvec4 pattern = philox(uvec4(word, index, 2u, 0u), key);
+    for (uint k = 0u; k < min(4u, words - word); ++k) {
+      const uint64_t at = base + uint64_t(word + k) * 4ul;
 #ifdef CHECK
-  barrier();
-  if (lane == 0u) {
-    Finding at = Finding(findings + uint64_t(zone) * 8ul);
-    at.changed = changed;
-    at.first = first;
+      if (Word(at).v != pattern[k]) {
+        atomicAdd(changed, 1u);
+        atomicMin(first, word + k);
+      }
+#else
+      Word(at).v = pattern[k];
+#endif
+    }
   }
+#endif
+#if defined(CHECK) || defined(FINAL)
+  barrier();
+  if (lane != 0u) return;
+#ifdef FINAL
+  Finding at = Finding(summary);
+#else
+  Finding at = Finding(findings + uint64_t(index) * 8ul);
+#endif
+  at.changed = changed;
+  at.first = first;
 #endif
 }

@@ -11,24 +11,22 @@
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Partial {
   REAL squares;
-#ifndef FLOAT64
-  float unused;
-#endif
-  uint nans, largest;  // largest: of integers
+  uint nans, infinities, largest;  // largest: magnitude, of integers
 };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Scale {
   float rms;
-  uint nans, largest, unused;
+  uint nans, largest, infinities;
 };
 layout(push_constant, std430) uniform Push {
   uint64_t base, words, partials, scale;
   uint iterations, groups;
 };
+const uint64_t kPartialBytes = 48ul;  // kernels.cc knows
 
 shared REAL squares[256];
-shared uint nans, largest;
+shared uint nans, infinities, largest;
 
-void add_quad(uint quad, inout REAL sum, inout uint bad, inout uint most) {
+void add_quad(uint quad, inout REAL sum, inout uint bad, inout uint infinite, inout uint most) {
   const uvec4 v = load_quad(base, quad, words);
 #ifdef INTEGER
   for (uint k = 0u; k < 2u; ++k) {
@@ -40,7 +38,11 @@ void add_quad(uint quad, inout REAL sum, inout uint bad, inout uint most) {
 #else
   for (uint k = 0u; k < 4u; ++k) {
     if ((v[k] & 0x7F800000u) == 0x7F800000u) {
-      if ((v[k] & 0x007FFFFFu) != 0u) ++bad;
+      if ((v[k] & 0x007FFFFFu) != 0u) {
+        ++bad;
+      } else {
+        ++infinite;
+      }
     } else {
       const REAL value = REAL(uintBitsToFloat(v[k]));
       sum += value * value;
@@ -51,30 +53,32 @@ void add_quad(uint quad, inout REAL sum, inout uint bad, inout uint most) {
 
 void main() {
   const uint lane = gl_LocalInvocationID.x;
-  if (lane == 0u) {
-    nans = 0u;
-    largest = 0u;
-  }
+  if (lane == 0u) nans = infinities = largest = 0u;
   barrier();
   REAL sum = REAL(0);
-  uint bad = 0u, most = 0u;
+  uint bad = 0u, infinite = 0u, most = 0u;
 #ifdef FINAL
   for (uint group = lane; group < groups; group += 256u) {
-    Partial partial = Partial(partials + uint64_t(group) * 16ul);
-    sum += partial.squares;
-    bad = bad + partial.nans < bad ? 0xFFFFFFFFu : bad + partial.nans;
-    most = max(most, partial.largest);
+    Partial part = Partial(partials + uint64_t(group) * kPartialBytes);
+    sum += part.squares;
+    bad += part.nans;
+    infinite += part.infinities;
+    most = max(most, part.largest);
   }
+  // So that 256 of them add up without wrapping: the counts stop just below 2^32.
+  bad = min(bad, 0xFFFFFFu);
+  infinite = min(infinite, 0xFFFFFFu);
 #else
   const uint64_t quads = quads_in(words);
   for (uint turn = 0u; turn < iterations; ++turn) {
     const uint quad = quad_index(iterations, turn);
     if (uint64_t(quad) >= quads) break;
-    add_quad(quad, sum, bad, most);
+    add_quad(quad, sum, bad, infinite, most);
   }
 #endif
   squares[lane] = sum;
   if (bad != 0u) atomicAdd(nans, bad);
+  if (infinite != 0u) atomicAdd(infinities, infinite);
   if (most != 0u) atomicMax(largest, most);
   barrier();
   for (uint width = 128u; width > 0u; width >>= 1) {
@@ -90,12 +94,11 @@ void main() {
 #endif
   Scale at = Scale(scale);
   at.rms = float(sqrt(squares[0] / REAL(max(elements, 1ul))));
-  at.nans = nans;
-  at.largest = largest;
 #else
-  Partial at = Partial(partials + uint64_t(gl_WorkGroupID.x) * 16ul);
+  Partial at = Partial(partials + uint64_t(gl_WorkGroupID.x) * kPartialBytes);
   at.squares = squares[0];
-  at.nans = nans;
-  at.largest = largest;
 #endif
+  at.nans = nans;
+  at.infinities = infinities;
+  at.largest = largest;
 }
