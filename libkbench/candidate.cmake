@@ -1,12 +1,14 @@
 kbench_room(candidate
   SOURCES
     src/candidate_files.cc
+    src/candidate_folder.cc
     src/candidate_parse.cc
     src/candidate_resolve.cc
     src/candidate_operator_step.cc
     src/eager_candidate.cc
     src/expression.cc
     src/hash.cc
+    src/open_beneath.cc
     src/scope.cc
     src/text.cc
     src/yaml_reader.cc

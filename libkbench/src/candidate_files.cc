@@ -1,50 +1,19 @@
 #include "libkbench/src/candidate_files.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "kbench/candidate.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/text.h"
 #include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Far above any shader; far below what would burden a machine that reads thousands of candidates.
-constexpr uintmax_t kLongestFile = uintmax_t{4} << 20;
-constexpr size_t kMostFiles = 256;
-
-/// Reads a regular file of bounded size.
-std::string read_file(const fs::path& path, const std::string& shown, const Location& at) {
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (!fs::exists(status)) {
-    throw Error(ErrorCode::kNotFound, at, "there is no file " + quoted(shown));
-  }
-  if (!fs::is_regular_file(status)) {
-    throw Error(ErrorCode::kIo, at, quoted(shown) + " is not a regular file");
-  }
-  const uintmax_t size = fs::file_size(path, error);
-  if (!error && size > kLongestFile) {
-    throw Error(ErrorCode::kParse, at,
-                quoted(shown) + " is too long: " + std::to_string(size) + " bytes, at most " +
-                    std::to_string(kLongestFile) + " are read");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (stream && size > 0) text << stream.rdbuf();
-  if (error || !stream || !text) {
-    throw Error(ErrorCode::kIo, at,
-                "cannot read " + quoted(shown) + ": " + std::strerror(errno ? errno : EIO));
-  }
-  return std::move(text).str();
-}
 
 /// The name of an #include line and its column, if the line is one.
 std::optional<std::pair<std::string, int>> include_in(const std::string& line) {
@@ -70,48 +39,87 @@ std::vector<std::string> include_places(const std::string& name, const std::stri
   return beside == root ? std::vector{root} : std::vector{beside, root};
 }
 
+/// Calls f; an error of its that has no place gets this one.
+template <class F>
+auto placed(const Location& at, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (!error.location().file.empty()) throw;
+    throw Error(error.code(), at, error.message());
+  }
+}
+
 }  // namespace
 
 std::string shown_path(const std::string& folder, const std::string& relative) {
   return (fs::path(folder) / relative).lexically_normal().string();
 }
 
-std::string CandidateFiles::checked(const std::string& relative, const Location& at) const {
+std::string plain_path(const std::string& relative) {
   const auto fail = [&](const std::string& why) {
-    throw Error(
-        ErrorCode::kParse, at,
-        "path " + quoted(relative) + " " + why + "; files must lie in the candidate's own folder");
+    throw Error(ErrorCode::kParse, "path " + quoted(relative) + " " + why +
+                                       "; files must lie in the candidate's own folder");
   };
   const fs::path path(relative);
   if (relative.empty()) fail("is empty");
-  if (relative.find('\0') != std::string::npos || relative.find('\\') != std::string::npos) {
+  if (relative.size() > limits::kPathBytes) {
+    fail("has more than " + std::to_string(limits::kPathBytes) + " bytes");
+  }
+  // The names of files come back in messages, tables and the compiler's own text.
+  if (shown(relative, relative.size()) != relative || relative.find('\\') != std::string::npos) {
     fail("holds a character that paths cannot have here");
   }
   if (path.is_absolute()) fail("is absolute");
   for (const auto& part : path) {
     if (part == "..") fail("leaves the folder by '..'");
   }
-  std::error_code error;
-  const fs::path root = fs::canonical(folder_.empty() ? "." : folder_, error);
-  if (error) {
-    throw Error(ErrorCode::kNotFound, at, "there is no folder " + quoted(folder_) + " to look in");
+  const fs::path plain = path.lexically_normal();
+  if (plain == "." || !plain.has_filename()) fail("names a folder");
+  return plain.string();
+}
+
+void check_size(const std::string& path, size_t bytes, size_t most) {
+  if (bytes <= most) return;
+  throw Error(ErrorCode::kParse, "file " + quoted(path) + " is too long: " + std::to_string(bytes) +
+                                     " bytes, at most " + std::to_string(most) + " are read");
+}
+
+void too_many_files() {
+  throw Error(ErrorCode::kParse,
+              "a candidate can have at most " + std::to_string(limits::kFiles) + " files");
+}
+
+void too_many_bytes() {
+  throw Error(ErrorCode::kParse, "a candidate's files can have at most " +
+                                     std::to_string(limits::kCandidateBytes) + " bytes together");
+}
+
+const std::string* CandidateFiles::find(const std::string& plain) {
+  const auto known = files_.find(plain);
+  if (known != files_.end()) return &known->second;
+  if (absent_.contains(plain)) return nullptr;
+  if (absent_.size() + files_.size() >= limits::kLookups) {
+    throw Error(ErrorCode::kParse, "a candidate can name at most " +
+                                       std::to_string(limits::kLookups) + " different files");
   }
-  const fs::path target = fs::weakly_canonical(root / path, error);
-  const auto [end, ignored] = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
-  if (error || end != root.end()) fail("leaves the folder through a symbolic link");
-  return path.lexically_normal().string();
+  std::optional<std::string> bytes = read_(plain);
+  if (!bytes) {
+    absent_.insert(plain);
+    return nullptr;
+  }
+  if (files_.size() >= limits::kFiles) too_many_files();
+  check_size(plain, bytes->size(), limits::kFileBytes);
+  bytes_ += bytes->size();
+  if (bytes_ > limits::kCandidateBytes) too_many_bytes();
+  return &(files_[plain] = *std::move(bytes));
 }
 
 const std::string& CandidateFiles::read(const std::string& relative, const Location& at) {
-  const std::string path = checked(relative, at);
-  const auto known = files_.find(path);
-  if (known != files_.end()) return known->second;
-  if (files_.size() >= kMostFiles) {
-    throw Error(ErrorCode::kParse, at,
-                "a candidate can have at most " + std::to_string(kMostFiles) + " files");
-  }
-  const std::string shown = shown_path(folder_, path);
-  return files_[path] = read_file(fs::path(folder_) / path, shown, at);
+  const std::string* bytes = placed(at, [&] { return find(plain_path(relative)); });
+  if (bytes) return *bytes;
+  throw Error(ErrorCode::kNotFound, at,
+              "there is no file " + quoted(shown_path(folder_, plain_path(relative))));
 }
 
 void CandidateFiles::read_includes(const std::string& text, const std::string& relative,
@@ -122,14 +130,14 @@ void CandidateFiles::read_includes(const std::string& text, const std::string& r
     const auto include = include_in(line);
     if (!include) continue;
     at.column = include->second;
-    checked(include->first, at);
+    placed(at, [&] { return plain_path(include->first); });
     for (const std::string& place : include_places(include->first, relative)) {
       if (includes_.contains(place)) break;
       // An include that is not there may stand in a branch never compiled: the compiler decides.
-      if (!fs::exists(fs::path(folder_) / place)) continue;
-      const std::string& included = read(place, at);
-      includes_[place] = included;
-      read_includes(included, place, {shown_path(folder_, place), 1, 1});
+      const std::string* included = placed(at, [&] { return find(plain_path(place)); });
+      if (!included) continue;
+      includes_[place] = *included;
+      read_includes(*included, place, {shown_path(folder_, place), 1, 1});
       break;
     }
   }
@@ -148,35 +156,6 @@ std::optional<std::pair<std::string, std::string>> find_include(const Candidate&
     }
   }
   return std::nullopt;
-}
-
-Candidate load_candidate(const std::string& path) {
-  std::error_code error;
-  const bool is_folder = fs::is_directory(path, error);
-  const fs::path file = is_folder ? fs::path(path) / "candidate.yaml" : fs::path(path);
-  const fs::path parent = file.parent_path();
-  const std::string text = read_file(file, file.string(), {});
-  return parse_candidate(text, file.string(), parent.empty() ? "." : parent.string());
-}
-
-std::vector<std::string> candidate_files(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) {
-    throw Error(ErrorCode::kNotFound, "there is no candidate file or folder " + quoted(path));
-  }
-  if (!fs::is_directory(path, error)) return {path};
-  std::vector<std::string> files;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator(path)) {
-      if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
-        files.push_back(entry.path().string());
-      }
-    }
-  } catch (const fs::filesystem_error& failure) {
-    throw Error(ErrorCode::kIo, "cannot list " + quoted(path) + ": " + failure.code().message());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 }  // namespace kbench

@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "kbench/candidate_source.h"
 #include "kbench/error.h"
 
 namespace kbench {
@@ -12,16 +14,29 @@ namespace kbench {
 /// The path as messages show it.
 std::string shown_path(const std::string& folder, const std::string& relative);
 
+/// A path relative to a candidate's folder in plain form, '/' between parts that are neither '.'
+/// nor '..'. Throws kParse, without a place, for one that leaves the folder or no file can have.
+std::string plain_path(const std::string& relative);
+
+/// Throws kParse, without a place, when a file of that many bytes is too long.
+void check_size(const std::string& path, size_t bytes, size_t most);
+[[noreturn]] void too_many_files();
+[[noreturn]] void too_many_bytes();
+
 class CandidateFiles {
  public:
-  explicit CandidateFiles(std::string folder) : folder_(std::move(folder)) {}
+  /// `folder` is only shown.
+  CandidateFiles(std::string folder, ReadFile read)
+      : folder_(std::move(folder)), read_(std::move(read)) {}
 
   /// The bytes of a file, and remembers them. Throws at `at`: kParse for a path that leaves the
-  /// folder or a file that is too long, kNotFound, kIo.
+  /// folder, a file that is too long or one too many, kNotFound, kIo.
   const std::string& read(const std::string& relative, const Location& at);
   /// Reads what a shader's quoted and angled #include lines name, and what those do, in turn.
   /// `relative` is the text's own path in the folder; `first` the place of its first line.
   void read_includes(const std::string& text, const std::string& relative, const Location& first);
+  /// Counts bytes that came another way: those of the YAML file.
+  void count(size_t bytes) { bytes_ += bytes; }
 
   /// Every file read: path relative to the folder -> bytes.
   const std::map<std::string, std::string>& files() const { return files_; }
@@ -29,11 +44,14 @@ class CandidateFiles {
   const std::map<std::string, std::string>& includes() const { return includes_; }
 
  private:
-  /// The path in plain form; throws when it leaves the folder.
-  std::string checked(const std::string& relative, const Location& at) const;
+  /// The bytes of the file at a plain path, or null when there is none.
+  const std::string* find(const std::string& plain);
 
   std::string folder_;
+  ReadFile read_;
   std::map<std::string, std::string> files_, includes_;
+  std::set<std::string> absent_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace kbench

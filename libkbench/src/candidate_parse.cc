@@ -4,9 +4,11 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <limits>
+#include <optional>
 
 #include "kbench/candidate.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
 #include "libkbench/src/candidate_files.h"
 #include "libkbench/src/hash.h"
 #include "libkbench/src/scope.h"
@@ -42,12 +44,15 @@ void check_name(const YamlEntry& entry, const std::string& what, std::string_vie
 /// Reads one candidate; the reader knows the document, `files_` the folder.
 class CandidateParser {
  public:
-  CandidateParser(const std::string& text, const std::string& file, const std::string& folder)
-      : yaml_(text, file), files_(folder) {
+  CandidateParser(const std::string& text, const std::string& file, const std::string& folder,
+                  ReadFile read)
+      : yaml_(text, file), files_(folder, std::move(read)) {
+    files_.count(text.size());
     candidate_.path = file;
     candidate_.folder = folder;
   }
 
+  /// `text` once more, for the hash.
   Candidate parse(const std::string& text);
 
  private:
@@ -378,7 +383,37 @@ Operand CandidateParser::operand(const YAML::Node& node, const std::string& what
 
 Candidate parse_candidate(const std::string& text, const std::string& file,
                           const std::string& folder) {
-  return CandidateParser(text, file, folder).parse(text);
+  std::optional<CandidateFolder> opened;
+  return CandidateParser(text, file, folder,
+                         [&](const std::string& path) {
+                           if (!opened) opened.emplace(folder);
+                           return opened->read(path);
+                         })
+      .parse(text);
+}
+
+Candidate load_candidate(const std::string& manifest, const std::string& folder,
+                         const ReadFile& read) {
+  const std::string file = shown_path(folder, manifest);
+  const Location whole{file, 0, 0};
+  std::optional<std::string> text;
+  try {
+    text = read(plain_path(manifest));
+    if (text) check_size(manifest, text->size(), limits::kManifestBytes);
+  } catch (const Error& error) {
+    throw Error(error.code(), whole, error.message());
+  }
+  if (!text) throw Error(ErrorCode::kNotFound, "there is no file " + quoted(file));
+  return CandidateParser(*text, file, folder, read).parse(*text);
+}
+
+Candidate candidate_from_files(const std::string& manifest,
+                               const std::map<std::string, std::string>& files) {
+  return load_candidate(manifest, "", [&](const std::string& path) -> std::optional<std::string> {
+    const auto found = files.find(path);
+    if (found == files.end()) return std::nullopt;
+    return found->second;
+  });
 }
 
 }  // namespace kbench

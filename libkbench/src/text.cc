@@ -2,16 +2,11 @@
 
 #include <charconv>
 
+#include "kbench/text.h"
+
 namespace kbench {
 
-std::string quoted(const std::string& text) {
-  constexpr size_t kLongest = 60;
-  std::string shown = text.substr(0, kLongest);
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return "'" + shown + (text.size() > kLongest ? "...'" : "'");
-}
+std::string quoted(const std::string& text) { return "'" + shown(text, 120) + "'"; }
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;

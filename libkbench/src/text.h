@@ -6,7 +6,7 @@
 
 namespace kbench {
 
-/// The text in quotes, shortened for a message and with anything unprintable replaced.
+/// The text in quotes, escaped and shortened for a message (kbench/text.h).
 std::string quoted(const std::string& text);
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& names);

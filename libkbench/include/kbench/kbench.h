@@ -3,6 +3,8 @@
 
 #include "kbench/baseline.h"
 #include "kbench/candidate.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
@@ -17,6 +19,7 @@
 #include "kbench/score.h"
 #include "kbench/task.h"
 #include "kbench/tensor.h"
+#include "kbench/text.h"
 #include "kbench/variables.h"
 #include "kbench/verdict.h"
 #include "kbench/version.h"

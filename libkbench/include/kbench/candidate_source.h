@@ -1,0 +1,59 @@
+// Where the files of a candidate come from: a folder on disk, a map in memory, or another process.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "kbench/candidate.h"
+
+namespace kbench {
+
+/// Gives the bytes of a candidate's file by its path relative to the candidate's folder, parts
+/// divided by '/', without '.' and '..'; nothing when there is no such file. Throws Error (kParse,
+/// kIo) for a file that is there and refused; where the error has no location, the place that named
+/// the file is put in.
+using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
+
+/// A candidate's folder on disk, opened once. Files are opened beneath it whatever happens to its
+/// name afterwards; no symbolic link is followed; only regular files are read, and no more of them
+/// than kbench/candidate_limits.h allows one candidate.
+class CandidateFolder {
+ public:
+  /// Throws Error: kNotFound when there is no such folder, kIo when it cannot be opened. The folder
+  /// itself may be named through symbolic links.
+  explicit CandidateFolder(const std::string& path);
+  ~CandidateFolder();
+  CandidateFolder(const CandidateFolder&) = delete;
+  CandidateFolder& operator=(const CandidateFolder&) = delete;
+
+  /// A ReadFile. Trusts nobody who asks: any path that is not plain, and every file after the
+  /// limits are reached, is refused (kParse); so is what is no regular file or cannot be read
+  /// (kIo).
+  std::optional<std::string> read(const std::string& path);
+
+ private:
+  int fd_ = -1;
+  size_t files_ = 0, bytes_ = 0;
+};
+
+/// Where a candidate is: its folder, and the YAML file's name in it.
+struct CandidatePlace {
+  std::string folder;
+  std::string manifest;
+};
+
+/// The place that a path names: a YAML file, or a folder holding candidate.yaml. Reads no file.
+CandidatePlace candidate_place(const std::string& path);
+
+/// Reads the candidate whose YAML file is `manifest`, a path as `read` takes it. `folder` is only
+/// shown: messages and Kernel::file begin with it. Throws Error (kParse, kIo, kNotFound).
+Candidate load_candidate(const std::string& manifest, const std::string& folder,
+                         const ReadFile& read);
+
+/// The same from memory: path -> bytes, the YAML file among them.
+Candidate candidate_from_files(const std::string& manifest,
+                               const std::map<std::string, std::string>& files);
+
+}  // namespace kbench
