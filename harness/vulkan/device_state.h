@@ -34,8 +34,8 @@ struct Buffer::State {
   uint32_t memory_type = 0;
   std::byte* mapped = nullptr;
   Sharing sharing = Sharing::none;  ///< how it can be handed over, when allocate_shared() made it
-  UniqueFd file;           ///< the memfd behind it, where memory is shared as a host pointer
-  bool maps_file = false;  ///< `mapped` is a mapping of that memfd
+  UniqueFd file;                    ///< the memfd behind it, where it is shared as a host pointer
+  bool maps_file = false;           ///< `mapped` is a mapping of that memfd
 
   State() = default;
   State(const State&) = delete;
@@ -82,7 +82,7 @@ struct Device::State {
   /// Adds the buffer's memory to what this process has allocated, until it goes.
   void count(const Buffer& buffer) const;
   /// Maps the memfd and makes the mapping the buffer's memory.
-  void allocate_file(const Buffer& buffer, UniqueFd file, Access access) const;
+  void allocate_file(const Buffer& buffer, const UniqueFd& file, Access access) const;
   [[noreturn]] void refuse_memory(uint64_t bytes, const std::string& why) const;
 };
 

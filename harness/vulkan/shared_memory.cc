@@ -124,7 +124,7 @@ Buffer Device::State::import_descriptor(SharedMemory shared) const {
   return buffer;
 }
 
-void Device::State::allocate_file(const Buffer& buffer, UniqueFd file, Access access) const {
+void Device::State::allocate_file(const Buffer& buffer, const UniqueFd& file, Access access) const {
   const int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
   void* mapped = mmap(nullptr, buffer.size(), protection, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) {
@@ -135,7 +135,6 @@ void Device::State::allocate_file(const Buffer& buffer, UniqueFd file, Access ac
   state.mapped = static_cast<std::byte*>(mapped);
   state.memory_bytes = buffer.size();
   state.maps_file = true;
-  state.file = std::move(file);
 
   const auto pointer_properties = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
       vkGetDeviceProcAddr(device, "vkGetMemoryHostPointerPropertiesEXT"));
@@ -153,7 +152,9 @@ void Device::State::allocate_file(const Buffer& buffer, UniqueFd file, Access ac
 Buffer Device::State::share_host_pointer(uint64_t bytes) const {
   const VkExternalMemoryBufferCreateInfo external = external_buffer(kHostPointer);
   Buffer buffer = begin_whole_buffer(bytes, page_bytes(), &external);
-  allocate_file(buffer, make_file(buffer.size()), Access::read_write);
+  UniqueFd file = make_file(buffer.size());
+  allocate_file(buffer, file, Access::read_write);
+  buffer.state_->file = std::move(file);
   bind(buffer);
   count(buffer);
   buffer.state_->sharing = Sharing::host_pointer;
@@ -169,7 +170,7 @@ Buffer Device::State::import_host_pointer(SharedMemory shared, Access access) co
       requirements(buffer).size != shared.bytes) {
     refuse_description("its size is not that of a whole allocation");
   }
-  allocate_file(buffer, std::move(shared.descriptor), access);
+  allocate_file(buffer, shared.descriptor, access);  // the mapping needs no descriptor
   bind(buffer);
   return buffer;
 }

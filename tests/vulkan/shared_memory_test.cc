@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/vulkan/device_fixture.h"
+#include "tests/vulkan/hand_over.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -21,51 +22,6 @@ using testing::HasSubstr;
 constexpr const char* kSocketVariable = "KBENCH_SHARED_MEMORY_TEST_SOCKET";
 constexpr int kChildPassed = 42;  // told apart from a child that ran no test at all
 constexpr size_t kValues = 1000;
-
-struct Message {
-  uint64_t bytes = 0;
-  uint32_t memory_type = 0;
-};
-union Ancillary {
-  char bytes[CMSG_SPACE(sizeof(int))];
-  cmsghdr aligned;
-};
-
-void send(int socket, const SharedMemory& shared) {
-  Message message{shared.bytes, shared.memory_type};
-  iovec part{&message, sizeof message};
-  Ancillary ancillary{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = &ancillary;
-  header.msg_controllen = sizeof ancillary;
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof(int));
-  const int fd = shared.descriptor.get();
-  std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-  ASSERT_EQ(sendmsg(socket, &header, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof message));
-}
-
-SharedMemory receive(int socket) {
-  Message message;
-  iovec part{&message, sizeof message};
-  Ancillary ancillary{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = &ancillary;
-  header.msg_controllen = sizeof ancillary;
-  EXPECT_EQ(recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_WAITALL),
-            static_cast<ssize_t>(sizeof message));
-  int fd = -1;
-  if (const cmsghdr* rights = CMSG_FIRSTHDR(&header)) {
-    std::memcpy(&fd, CMSG_DATA(rights), sizeof fd);
-  }
-  return {.descriptor = UniqueFd(fd), .bytes = message.bytes, .memory_type = message.memory_type};
-}
 
 class SharedMemoryTest : public DeviceTest {
  protected:
@@ -105,7 +61,7 @@ class SharedMemoryTest : public DeviceTest {
       _exit(127);
     }
     there.reset();
-    for (const SharedMemory& memory : memories) send(here.get(), memory);
+    for (const SharedMemory& memory : memories) hand_over(here.get(), memory);
     int status = -1;
     if (waitpid(child, &status, 0) != child) return -1;
     return status;
@@ -130,8 +86,8 @@ class SharedMemoryTest : public DeviceTest {
 TEST_F(SharedMemoryTest, AnotherProcessReadsAndWritesEveryByte) {
   if (in_importer()) {
     const uint64_t before = device().allocated_bytes();
-    const Buffer from = device().import_shared(receive(socket_of_importer()), Access::read_only);
-    const Buffer to = device().import_shared(receive(socket_of_importer()), Access::read_write);
+    const Buffer from = device().import_shared(take_over(socket_of_importer()), Access::read_only);
+    const Buffer to = device().import_shared(take_over(socket_of_importer()), Access::read_write);
     EXPECT_EQ(device().allocated_bytes(), before) << "what is imported is its owner's";
     run_by_address(from, to);
     end_importer();
@@ -150,7 +106,7 @@ TEST_F(SharedMemoryTest, AnotherProcessReadsAndWritesEveryByte) {
 TEST_F(SharedMemoryTest, AnImporterThatWritesWhatIsReadOnlyDiesAndChangesNothing) {
   if (by_descriptor()) GTEST_SKIP() << "memory of a GPU has no read-only mapping";
   if (in_importer()) {
-    const SharedMemory shared = receive(socket_of_importer());
+    const SharedMemory shared = take_over(socket_of_importer());
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would turn it into an exit
