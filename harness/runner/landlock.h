@@ -1,0 +1,12 @@
+// Linux's Landlock: a process gives up its rights to files, TCP ports and signals.
+#pragma once
+
+#include "harness/runner/lock_in.h"
+
+namespace kbench::runner {
+
+/// Restricts the calling thread, and those it starts from now on, to reading what Vulkan drivers
+/// read, the files in `readable`, and using the files of devices.
+LockLayer restrict_files(const std::vector<std::string>& readable);
+
+}  // namespace kbench::runner

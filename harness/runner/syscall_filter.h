@@ -1,0 +1,12 @@
+// The filter of system calls that a runner lives under.
+#pragma once
+
+#include "harness/runner/lock_in.h"
+
+namespace kbench::runner {
+
+/// Installs the filter in all threads. What it denies fails with EPERM, and with ENOSYS where libc
+/// then takes another way: to be killed would look like the candidate's crash.
+LockLayer restrict_system_calls(bool software_device);
+
+}  // namespace kbench::runner
