@@ -3,6 +3,7 @@
 #include <limits>
 #include <variant>
 
+#include "kbench/candidate_limits.h"
 #include "libkbench/src/candidate_resolver.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/text.h"
@@ -12,14 +13,10 @@ namespace {
 
 constexpr int64_t kLargest = (int64_t{1} << 53) - 1;
 
-[[noreturn]] void fail(const Location& at, const std::string& message) {
-  throw Error(ErrorCode::kParse, at, message);
-}
-
 int64_t integer_or_flag(const Sourced& value, const Scope& scope) {
   if (value.text == "true") return 1;
   if (value.text == "false") return 0;
-  return scope.integer(value);
+  return scope.integer(value, -limits::kAttribute, limits::kAttribute, "an attribute");
 }
 
 }  // namespace
@@ -34,9 +31,9 @@ TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) c
     if (__builtin_mul_overflow(elements, shape.back(), &elements)) elements = -1;
   }
   if (elements != type.elements()) {
-    fail(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +
-                              "; it cannot be read as " + to_string(shape) +
-                              ", which has another number of elements");
+    fail_parse(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +
+                                    "; it cannot be read as " + to_string(shape) +
+                                    ", which has another number of elements");
   }
   type.shape = std::move(shape);
   return type;
@@ -48,17 +45,18 @@ AttributeValue CandidateResolver::attribute(const StepAttribute& given, const Op
   if (spec == op.attributes.end()) {
     std::vector<std::string> known;
     for (const AttributeSpec& s : op.attributes) known.push_back(s.name);
-    fail(given.at, "operator '" + op.name + "' has no attribute " + quoted(given.name) +
-                       suggestion(given.name.substr(0, 60), known) +
-                       " (allowed: " + (known.empty() ? "none" : joined(known)) + ")");
+    fail_parse(given.at, "operator '" + op.name + "' has no attribute " + quoted(given.name) +
+                             suggestion(given.name.substr(0, 60), known) +
+                             " (allowed: " + (known.empty() ? "none" : joined(known)) + ")");
   }
   if (std::holds_alternative<std::vector<int64_t>>(spec->fallback)) {
     std::vector<int64_t> list;
-    for (const Sourced& value : given.values) list.push_back(scope_.integer(value));
+    for (const Sourced& value : given.values) list.push_back(integer_or_flag(value, scope_));
     return list;
   }
   if (given.is_list) {
-    fail(given.at, "attribute '" + given.name + "' of '" + op.name + "' takes one value, no list");
+    fail_parse(given.at,
+               "attribute '" + given.name + "' of '" + op.name + "' takes one value, no list");
   }
   const Sourced& value = given.values.at(0);
   if (std::holds_alternative<std::string>(spec->fallback)) return value.text;
@@ -70,9 +68,9 @@ void CandidateResolver::check_operator_outputs(const Step& step, Phase phase,
                                                const ResolvedStep& resolved) const {
   const auto& outputs = resolved.call.outputs;
   if (outputs.size() != step.out.size()) {
-    fail(step.at, "operator '" + step.op + "' has " + std::to_string(outputs.size()) +
-                      (outputs.size() == 1 ? " output" : " outputs") + ", but 'out' names " +
-                      std::to_string(step.out.size()));
+    fail_parse(step.at, "operator '" + step.op + "' has " + std::to_string(outputs.size()) +
+                            (outputs.size() == 1 ? " output" : " outputs") + ", but 'out' names " +
+                            std::to_string(step.out.size()));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Sourced& name = step.out[i].name;
@@ -80,20 +78,20 @@ void CandidateResolver::check_operator_outputs(const Step& step, Phase phase,
     const int target = *position;
     const BufferSlot& slot = result_.buffers[static_cast<size_t>(target)];
     if (slot.kind != BufferSlot::Kind::temporary && slot.kind != BufferSlot::Kind::output) {
-      fail(name.at, "a step cannot write to '" + name.text +
-                        "'; only outputs and temporaries can be written");
+      fail_parse(name.at, "a step cannot write to '" + name.text +
+                              "'; only outputs and temporaries can be written");
     }
     if (phase == Phase::dispatch && slot.setup) {
-      fail(name.at, "'" + name.text + "' is written by setup; dispatch can only read it");
+      fail_parse(name.at, "'" + name.text + "' is written by setup; dispatch can only read it");
     }
     if (std::find(resolved.bind.begin(), position, target) != position) {
-      fail(name.at, "a built-in step cannot write to '" + name.text +
-                        "', which it also reads or writes elsewhere; use a temporary");
+      fail_parse(name.at, "a built-in step cannot write to '" + name.text +
+                              "', which it also reads or writes elsewhere; use a temporary");
     }
     const TensorType type = operand_type(step.out[i], target);
     if (type != outputs[i]) {
-      fail(name.at, "operator '" + step.op + "' gives " + to_string(outputs[i]) + ", but '" +
-                        name.text + "' is " + to_string(type));
+      fail_parse(name.at, "operator '" + step.op + "' gives " + to_string(outputs[i]) + ", but '" +
+                              name.text + "' is " + to_string(type));
     }
   }
 }
@@ -108,7 +106,8 @@ ResolvedStep CandidateResolver::operator_step(const Step& step, Phase phase) {
     const auto kind = result_.buffers[static_cast<size_t>(source)].kind;
     if ((kind == BufferSlot::Kind::temporary || kind == BufferSlot::Kind::output) &&
         !touched_.contains(source)) {
-      fail(operand.name.at, "'" + operand.name.text + "' is read before any step has written it");
+      fail_parse(operand.name.at,
+                 "'" + operand.name.text + "' is read before any step has written it");
     }
     resolved.bind.push_back(source);
     inputs.push_back(operand_type(operand, source));
@@ -121,7 +120,7 @@ ResolvedStep CandidateResolver::operator_step(const Step& step, Phase phase) {
   try {
     resolved.call = make_call(op, std::move(inputs), std::move(attributes));
   } catch (const Error& error) {
-    fail(step.at, error.message());
+    fail_parse(step.at, error.message());
   }
   check_operator_outputs(step, phase, resolved);
   for (int touched : resolved.bind) touch(touched, phase);

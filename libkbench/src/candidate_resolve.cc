@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kbench/candidate_limits.h"
 #include "libkbench/src/candidate_resolver.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/text.h"
@@ -15,11 +16,6 @@ constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
 constexpr int64_t kMaxI32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
-constexpr size_t kMaxPush = 128;  // what every Vulkan device offers
-
-[[noreturn]] void fail(const Location& at, const std::string& message) {
-  throw Error(ErrorCode::kParse, at, message);
-}
 
 std::string_view name_of(BufferSlot::Kind kind) {
   constexpr std::string_view kNames[] = {"an input", "a parameter", "a constant", "an output",
@@ -28,11 +24,13 @@ std::string_view name_of(BufferSlot::Kind kind) {
 }
 
 float single(const Sourced& expression, const Scope& scope, const std::string& what) {
-  const auto value = static_cast<float>(scope.real(expression));
-  if (!std::isfinite(value)) {
-    fail(expression.at, what + ": '" + expression.text + "' does not fit a 32-bit float");
+  const double value = scope.real(expression);
+  // Compared before it is converted: the conversion of what does not fit is undefined.
+  if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
+    fail_parse(expression.at,
+               what + ": " + quoted(expression.text) + " does not fit a 32-bit float");
   }
-  return value;
+  return static_cast<float>(value);
 }
 
 }  // namespace
@@ -41,7 +39,6 @@ CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& gr
     : candidate_(candidate), graph_(graph), scope_(graph.variables()) {}
 
 ResolvedCandidate CandidateResolver::resolve() {
-  result_.candidate = &candidate_;
   result_.candidate = &candidate_;
   for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
   add_task_buffers();
@@ -64,8 +61,8 @@ void CandidateResolver::add_buffer(BufferSlot slot, const Location& at) {
   const auto [known, added] = names_.emplace(slot.name, static_cast<int>(result_.buffers.size()));
   if (!added) {
     const auto kind = result_.buffers[static_cast<size_t>(known->second)].kind;
-    fail(at, "temporary '" + slot.name + "' has the name of " + std::string(name_of(kind)) +
-                 " of the task; use another");
+    fail_parse(at, "temporary '" + slot.name + "' has the name of " + std::string(name_of(kind)) +
+                       " of the task; use another");
   }
   result_.buffers.push_back(std::move(slot));
 }
@@ -97,24 +94,33 @@ void CandidateResolver::add_temporaries() {
     for (const Sourced& extent : temporary.shape) {
       type.shape.push_back(scope_.integer(extent, 1, kMaxExact, "an extent"));
       if (__builtin_mul_overflow(bytes, type.shape.back(), &bytes)) {
-        fail(temporary.at, "temporary '" + temporary.name + "' of shape " + to_string(type.shape) +
-                               " is larger than any memory");
+        fail_parse(temporary.at, "temporary '" + temporary.name + "' of shape " +
+                                     to_string(type.shape) + " is larger than any memory");
       }
     }
-    if (__builtin_add_overflow(total, bytes, &total)) {
-      fail(temporary.at, "the temporaries together are larger than any memory");
+    if (__builtin_add_overflow(total, bytes, &total) || total > limits::kTemporaryBytes) {
+      fail_parse(temporary.at, "with temporary '" + temporary.name +
+                                   "' the temporaries together are larger than any memory");
     }
     add_buffer({BufferSlot::Kind::temporary, temporary.name, std::move(type)}, temporary.at);
   }
 }
 
 void CandidateResolver::resolve_kernels() {
+  size_t macros = 0;
   for (const Kernel& kernel : candidate_.kernels) {
     Scope scope = scope_;
     for (const auto& [name, expression] : kernel.constants) scope.define(name, expression);
     ResolvedKernel resolved;
     resolved.kernel = &kernel;
     resolved.macros = scope.macros();
+    macros += resolved.macros.size();
+    if (macros > limits::kMacros) {
+      fail_parse(kernel.at, "up to kernel '" + kernel.name + "' there are " +
+                                std::to_string(macros) +
+                                " macros; a candidate's kernels can have " +
+                                std::to_string(limits::kMacros) + " together");
+    }
     for (const auto& [id, expression] : kernel.specialization) {
       const std::string what = "specialization constant " + std::to_string(id);
       const uint32_t bits =
@@ -127,11 +133,12 @@ void CandidateResolver::resolve_kernels() {
       const auto size =
           static_cast<uint32_t>(scope.integer(*kernel.subgroup_size, 1, 128, "subgroup_size"));
       if (!std::has_single_bit(size)) {
-        fail(kernel.subgroup_size->at,
-             "subgroup_size must be a power of two, but is " + std::to_string(size));
+        fail_parse(kernel.subgroup_size->at,
+                   "subgroup_size must be a power of two, but is " + std::to_string(size));
       }
       resolved.subgroup_size = size;
     }
+    kernel_indices_.emplace(kernel.name, static_cast<int>(result_.kernels.size()));
     result_.kernels.push_back(std::move(resolved));
     kernel_scopes_.push_back(std::move(scope));
   }
@@ -142,15 +149,15 @@ int CandidateResolver::buffer(const Sourced& name, Phase phase) const {
   if (found == names_.end()) {
     std::vector<std::string> known;
     for (const BufferSlot& slot : result_.buffers) known.push_back(slot.name);
-    fail(name.at, "there is no buffer " + quoted(name.text) +
-                      suggestion(name.text.substr(0, 60), known) + " (buffers: " + joined(known) +
-                      ")");
+    fail_parse(name.at, "there is no buffer " + quoted(name.text) +
+                            suggestion(name.text.substr(0, 60), known) +
+                            " (buffers: " + joined(known) + ")");
   }
   const auto kind = result_.buffers[static_cast<size_t>(found->second)].kind;
   if (phase == Phase::setup &&
       (kind == BufferSlot::Kind::input || kind == BufferSlot::Kind::output)) {
-    fail(name.at, "setup sees parameters, constants and temporaries only; '" + name.text + "' is " +
-                      std::string(name_of(kind)));
+    fail_parse(name.at, "setup sees parameters, constants and temporaries only; '" + name.text +
+                            "' is " + std::string(name_of(kind)));
   }
   return found->second;
 }
@@ -168,10 +175,11 @@ void CandidateResolver::touch(int buffer, Phase phase) {
 ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
   ResolvedStep resolved;
   resolved.at = step.at;
-  for (size_t i = 0; i < candidate_.kernels.size(); ++i) {
-    if (candidate_.kernels[i].name == step.kernel) resolved.kernel = static_cast<int>(i);
+  const auto kernel = kernel_indices_.find(step.kernel);
+  if (kernel == kernel_indices_.end()) {
+    fail_parse(step.at, "there is no kernel " + quoted(step.kernel));
   }
-  if (resolved.kernel < 0) fail(step.at, "there is no kernel " + quoted(step.kernel));
+  resolved.kernel = kernel->second;
   used_kernels_.insert(resolved.kernel);
   const Scope& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
   for (const Sourced& name : step.bind) {
@@ -209,9 +217,10 @@ void CandidateResolver::pack_push(const PushItem& item, const Scope& scope, Phas
       break;
   }
   const size_t offset = (resolved.push.size() + size - 1) / size * size;
-  if (offset + size > kMaxPush) {
-    fail(item.value.at, "the push constants take more than " + std::to_string(kMaxPush) +
-                            " bytes; use KB_ macros or a specialization constant");
+  if (offset + size > limits::kPushBytes) {
+    fail_parse(item.value.at, "the push constants take more than " +
+                                  std::to_string(limits::kPushBytes) +
+                                  " bytes; use KB_ macros or a specialization constant");
   }
   resolved.push.resize(offset + size);
   std::memcpy(resolved.push.data() + offset, &bits, size);
@@ -226,17 +235,19 @@ void CandidateResolver::check_complete() const {
   for (size_t i = 0; i < result_.buffers.size(); ++i) {
     const BufferSlot& slot = result_.buffers[i];
     if (slot.kind == BufferSlot::Kind::output && !dispatch_touched_.contains(static_cast<int>(i))) {
-      fail(candidate_.dispatch_at, "no step of dispatch binds the output '" + slot.name + "'");
+      fail_parse(candidate_.dispatch_at,
+                 "no step of dispatch binds the output '" + slot.name + "'");
     }
   }
   for (size_t i = 0; i < candidate_.kernels.size(); ++i) {
     if (used_kernels_.contains(static_cast<int>(i))) continue;
-    fail(candidate_.kernels[i].at,
-         "no step uses the kernel '" + candidate_.kernels[i].name + "'; remove it or dispatch it");
+    fail_parse(candidate_.kernels[i].at, "no step uses the kernel '" + candidate_.kernels[i].name +
+                                             "'; remove it or dispatch it");
   }
   for (const Temporary& temporary : candidate_.temporaries) {
     if (touched_.contains(names_.at(temporary.name))) continue;
-    fail(temporary.at, "no step uses the temporary '" + temporary.name + "'; remove it or bind it");
+    fail_parse(temporary.at,
+               "no step uses the temporary '" + temporary.name + "'; remove it or bind it");
   }
 }
 

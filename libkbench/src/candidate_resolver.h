@@ -39,6 +39,7 @@ class CandidateResolver {
   const Graph& graph_;
   Scope scope_;
   std::vector<Scope> kernel_scopes_;
+  std::map<std::string, int> kernel_indices_;
   std::map<std::string, int> names_;
   std::set<int> touched_;           ///< buffers that some earlier step may have written
   std::set<int> dispatch_touched_;  ///< the same, by steps of dispatch alone

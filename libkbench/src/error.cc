@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "kbench/text.h"
+
 namespace kbench {
 namespace {
 
 std::string with_location(const Location& at, const std::string& message) {
   if (at.file.empty()) return message;
-  std::string text = at.file;
+  std::string text = shown(at.file, 1000);
   if (at.line > 0) text += ":" + std::to_string(at.line);
   if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
   return text + ": " + message;

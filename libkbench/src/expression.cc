@@ -2,13 +2,16 @@
 // divide as reals, and these must be exact.
 #include <muParser.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "kbench/candidate.h"
+#include "kbench/candidate_limits.h"
 #include "libkbench/src/scope.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/text.h"
@@ -95,6 +98,7 @@ int read_number(const char* text, int* position, double* value) {
   const std::string_view rest(text);
   if (rest.empty() || !((rest[0] >= '0' && rest[0] <= '9') || rest[0] == '.')) return 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), *value);
+  if (error == std::errc::result_out_of_range) throw Fault{"holds a number that is out of range"};
   if (error != std::errc()) return 0;
   *position += static_cast<int>(end - rest.data());
   return 1;
@@ -148,55 +152,103 @@ class Parser : public mu::ParserBase {
 [[noreturn]] void fail(const Sourced& expression, size_t offset, const std::string& message) {
   Location at = expression.at;
   if (at.column > 0) at.column += static_cast<int>(offset);
-  throw Error(ErrorCode::kParse, at, message);
+  fail_parse(at, message);
 }
 
 [[noreturn]] void fail(const Sourced& expression, const mu::ParserError& error,
                        const std::map<std::string, double>& names) {
   size_t offset = error.GetPos() >= 0 ? static_cast<size_t>(error.GetPos()) : 0;
   offset = std::min(offset, expression.text.size());
-  const std::string where = "in the expression '" + expression.text + "'";
+  const std::string where = "in the expression " + quoted(expression.text);
   if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN && !error.GetToken().empty()) {
     std::vector<std::string> known(expression_functions());
     for (const auto& [name, value] : names) known.push_back(name);
     fail(expression, offset,
-         "unknown name '" + error.GetToken() + "' " + where + suggestion(error.GetToken(), known) +
-             " (known: " + joined(known) + ")");
+         "unknown name " + quoted(error.GetToken()) + " " + where +
+             suggestion(error.GetToken().substr(0, 60), known) + " (known: " + joined(known) + ")");
   }
   std::string message = error.GetMsg();
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
   fail(expression, offset, message + ", " + where);
 }
 
-double evaluate(const Sourced& expression, const std::map<std::string, double>& names,
-                bool exact_integers) {
-  constexpr size_t kLongest = 1000;
-  if (expression.text.size() > kLongest) {
+/// Form, as far as it can be told without parsing.
+void check_form(const Sourced& expression) {
+  const std::string& text = expression.text;
+  if (text.size() > limits::kExpressionBytes) {
     fail(expression, 0,
-         "the expression is longer than " + std::to_string(kLongest) + " characters");
+         "the expression is longer than " + std::to_string(limits::kExpressionBytes) +
+             " characters");
   }
-  if (expression.text.find_first_not_of(" \t\n") == std::string::npos) {
+  if (text.find_first_not_of(" \t\n") == std::string::npos) {
     fail(expression, 0, "expected an expression, found an empty text");
   }
-  const size_t foreign = expression.text.find_first_not_of(
+  const size_t foreign = text.find_first_not_of(
       "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-*/%<>=!(),. \t\n");
   if (foreign != std::string::npos) {
     fail(expression, foreign,
-         "'" + expression.text.substr(foreign, 1) + "' cannot stand in an expression ('" +
-             expression.text + "')");
+         quoted(std::string(1, text[foreign])) + " cannot stand in an expression (" + quoted(text) +
+             ")");
   }
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(' && ++depth > limits::kExpressionDepth) {
+      fail(expression, i,
+           "more than " + std::to_string(limits::kExpressionDepth) +
+               " parentheses stand in each other");
+    }
+    if (text[i] == ')' && depth > 0) --depth;
+  }
+}
+
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Makes the names known that the expression holds: all would cost more than parsing it.
+void define_names(const std::string& text, const std::map<std::string, double>& names,
+                  Parser& parser) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && is_name_character(text[end])) ++end;
+    if (end > i && !std::isdigit(static_cast<unsigned char>(text[i]))) {
+      const auto name = names.find(text.substr(i, end - i));
+      if (name != names.end()) parser.DefineConst(name->first, name->second);
+    }
+    i = std::max(end, i + 1);
+  }
+}
+
+/// The value of a text that is one decimal integer or one name, which most are.
+std::optional<double> simple_value(const std::string& text,
+                                   const std::map<std::string, double>& names) {
+  const auto name = names.find(text);
+  if (name != names.end()) return name->second;
+  constexpr size_t kExactDigits = 15;
+  if (text.size() > kExactDigits) return std::nullopt;
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || read != end) return std::nullopt;
+  return static_cast<double>(value);
+}
+
+double evaluate(const Sourced& expression, const std::map<std::string, double>& names,
+                bool exact_integers) {
+  check_form(expression);
+  if (const auto value = simple_value(expression.text, names)) return *value;
   try {
     Parser parser(exact_integers);
-    for (const auto& [name, value] : names) parser.DefineConst(name, value);
+    define_names(expression.text, names, parser);
     parser.SetExpr(expression.text);
     int results = 0;
     const double* values = parser.Eval(results);
-    if (results != 1) fail(expression, 0, "'" + expression.text + "' is more than one expression");
+    if (results != 1) {
+      fail(expression, 0, quoted(expression.text) + " is more than one expression");
+    }
     return values[0];
   } catch (const mu::ParserError& error) {
     fail(expression, error, names);
   } catch (const Fault& fault) {
-    fail(expression, 0, "the expression '" + expression.text + "' " + fault.message);
+    fail(expression, 0, "the expression " + quoted(expression.text) + " " + fault.message);
   }
 }
 
@@ -206,14 +258,18 @@ int64_t evaluate_integer(const Sourced& expression, const std::map<std::string, 
   const double value = evaluate(expression, names, true);
   if (!is_integer(value)) {
     fail(expression, 0,
-         "the expression '" + expression.text + "' must be an integer, but is " +
+         "the expression " + quoted(expression.text) + " must be an integer, but is " +
              number_text(value));
   }
   return static_cast<int64_t>(value);
 }
 
 double evaluate_real(const Sourced& expression, const std::map<std::string, double>& names) {
-  return evaluate(expression, names, false);
+  const double value = evaluate(expression, names, false);
+  if (!std::isfinite(value)) {
+    fail(expression, 0, "the expression " + quoted(expression.text) + " is not finite");
+  }
+  return value;
 }
 
 const std::vector<std::string>& expression_functions() {

@@ -11,6 +11,8 @@
 namespace kbench {
 namespace {
 
+constexpr double kExact = 9007199254740992.0;  // 2^53: integers below are exact doubles
+
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// An expression of GLSL and HLSL alike, safe to paste anywhere.
@@ -57,6 +59,10 @@ Scope::Scope(const Variables& variables) {
   for (const auto& [name, value] : variables) {
     const bool real = std::holds_alternative<double>(value);
     for (const auto& [plain, number] : expression_names({{name, value}})) {
+      if (!std::isfinite(number) || (!real && std::abs(number) > kExact)) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    "shape variable '" + name + "' is too large for expressions");
+      }
       add(plain, number, real, "KB_" + plain);
       variables_.insert(plain);
     }
@@ -64,21 +70,23 @@ Scope::Scope(const Variables& variables) {
 }
 
 void Scope::add(const std::string& name, double value, bool real, const std::string& macro) {
+  // A later definition replaces the earlier one's macro.
+  if (names_.contains(name)) {
+    std::erase_if(macros_, [&](const auto& known) { return known.first == macro; });
+  }
   names_[name] = value;
   if (real) {
     reals_.insert(name);
   } else {
     reals_.erase(name);
   }
-  std::erase_if(macros_, [&](const auto& known) { return known.first == macro; });
   macros_.emplace_back(macro, literal(value, real));
 }
 
 void Scope::define(const std::string& name, const Sourced& expression) {
   if (variables_.contains(name)) {
-    throw Error(
-        ErrorCode::kParse, expression.at,
-        "constant '" + name + "' has the name of a shape variable of the task; use another");
+    fail_parse(expression.at,
+               "constant '" + name + "' has the name of a shape variable of the task; use another");
   }
   const bool real = is_real(expression);
   add(name, real ? this->real(expression) : static_cast<double>(integer(expression)), real, name);
@@ -92,9 +100,9 @@ int64_t Scope::integer(const Sourced& expression, int64_t low, int64_t high,
                        const std::string& what) const {
   const int64_t value = integer(expression);
   if (value < low || value > high) {
-    throw Error(ErrorCode::kParse, expression.at,
-                what + " must be " + std::to_string(low) + " to " + std::to_string(high) +
-                    ", but '" + expression.text + "' is " + std::to_string(value));
+    fail_parse(expression.at, what + " must be " + std::to_string(low) + " to " +
+                                  std::to_string(high) + ", but " + quoted(expression.text) +
+                                  " is " + std::to_string(value));
   }
   return value;
 }

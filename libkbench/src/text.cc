@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "kbench/candidate_limits.h"
 #include "kbench/text.h"
 
 namespace kbench {
@@ -10,7 +11,13 @@ std::string quoted(const std::string& text) { return "'" + shown(text, 120) + "'
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += ", ";
+    if (i == limits::kListedNames) {
+      return text + "and " + std::to_string(names.size() - i) + " more";
+    }
+    text += names[i];
+  }
   return text;
 }
 
@@ -18,6 +25,16 @@ std::string number_text(double x) {
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, x).ptr;
   return std::string(text, end);
+}
+
+void fail_parse(const Location& at, const std::string& message) {
+  throw Error(ErrorCode::kParse, at, shown(message, limits::kMessageBytes));
+}
+
+void check_count(const Location& at, const std::string& what, size_t count, size_t most) {
+  if (count <= most) return;
+  fail_parse(at, what + ": at most " + std::to_string(most) + " are allowed, found " +
+                     std::to_string(count));
 }
 
 }  // namespace kbench

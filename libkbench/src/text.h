@@ -4,13 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "kbench/error.h"
+
 namespace kbench {
 
 /// The text in quotes, escaped and shortened for a message (kbench/text.h).
 std::string quoted(const std::string& text);
-/// "a, b, c".
+/// "a, b, c"; of very many names the first ones and how many more there are.
 std::string joined(const std::vector<std::string>& names);
 /// Shortest decimal text that reads back as x.
 std::string number_text(double x);
+
+/// Throws kParse. Whatever the message quotes is escaped, and cut where it is too long.
+[[noreturn]] void fail_parse(const Location& at, const std::string& message);
+/// The same when there is more of something than the limit allows.
+void check_count(const Location& at, const std::string& what, size_t count, size_t most);
 
 }  // namespace kbench

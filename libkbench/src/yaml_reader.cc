@@ -4,46 +4,90 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <sstream>
 
+#include "kbench/candidate_limits.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
 
-[[noreturn]] void fail(const Location& at, const std::string& message) {
-  throw Error(ErrorCode::kParse, at, message);
-}
-
-/// Notes where documents begin and ignores what is in them.
-class DocumentStarts : public YAML::EventHandler {
+/// Walks a text without building anything: counts nodes, an alias as all that it stands for, and
+/// notes where the last document begins.
+class Survey : public YAML::EventHandler {
  public:
-  std::optional<YAML::Mark> last;
+  explicit Survey(const std::string& file) : file_(file) {}
+  std::optional<YAML::Mark> last_document;
 
-  void OnDocumentStart(const YAML::Mark& mark) override { last = mark; }
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    last_document = mark;
+    sizes_.clear();
+  }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { leaf(mark, anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string&) override {
+    leaf(mark, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto size = sizes_.find(anchor);
+    if (size == sizes_.end()) fail_parse(at(mark), "an alias stands inside what it repeats");
+    count(mark, size->second);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  Location at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+  void count(const YAML::Mark& mark, size_t nodes) {
+    nodes_ += nodes;
+    if (nodes_ <= limits::kNodes) return;
+    fail_parse(at(mark), "the file has more than " + std::to_string(limits::kNodes) +
+                             " values, those that aliases repeat included");
+  }
+  void leaf(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    count(mark, 1);
+    if (anchor != YAML::NullAnchor) sizes_[anchor] = 1;
+  }
+  void open(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (open_.size() >= limits::kDepth) {
+      fail_parse(at(mark), "not valid here: nested too deeply, " + std::to_string(limits::kDepth) +
+                               " levels are the most");
+    }
+    open_.emplace_back(anchor, nodes_);
+    count(mark, 1);
+  }
+  void close() {
+    const auto [anchor, before] = open_.back();
+    open_.pop_back();
+    if (anchor != YAML::NullAnchor) sizes_[anchor] = nodes_ - before;
+  }
+
+  const std::string& file_;
+  size_t nodes_ = 0;
+  std::map<YAML::anchor_t, size_t> sizes_;
+  std::vector<std::pair<YAML::anchor_t, size_t>> open_;  ///< anchor; nodes before it
 };
 
-/// Where a second document begins, if one does. YAML::LoadAll would tell, but on some malformed
-/// texts it reads empty documents for ever.
-std::optional<YAML::Mark> second_document(const std::string& text) {
+/// Checks the first document's size, and returns where a second one begins, if one does.
+/// YAML::LoadAll would tell, but on some malformed texts it reads empty documents for ever.
+std::optional<YAML::Mark> survey(const std::string& text, const std::string& file) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  DocumentStarts starts;
-  if (!parser.HandleNextDocument(starts) || !parser.HandleNextDocument(starts)) return std::nullopt;
-  return starts.last;
+  Survey survey(file);
+  if (!parser.HandleNextDocument(survey) || !parser.HandleNextDocument(survey)) return std::nullopt;
+  return survey.last_document;
 }
 
 }  // namespace
@@ -60,22 +104,22 @@ YamlReader::YamlReader(const std::string& text, std::string file) : file_(std::m
   if (const size_t nul = text.find('\0'); nul != std::string::npos) {
     const auto line =
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    fail({file_, static_cast<int>(line) + 1, 1}, "not a text file: it holds a NUL character");
+    fail_parse({file_, static_cast<int>(line) + 1, 1}, "not a text file: it holds a NUL character");
   }
   try {
-    root_ = YAML::Load(text);
-    if (const auto mark = second_document(text)) {
-      fail({file_, mark->line + 1, mark->column + 1},
-           "the candidate ends before this; expected one YAML document and nothing after it");
+    if (const auto mark = survey(text, file_)) {
+      fail_parse({file_, mark->line + 1, mark->column + 1},
+                 "the candidate ends before this; expected one YAML document and nothing after it");
     }
+    root_ = YAML::Load(text);
   } catch (const YAML::Exception& error) {
     Location at{file_, error.mark.line + 1, error.mark.column + 1};
     if (error.mark.is_null()) at = {file_, 0, 0};
     const bool deep = error.msg == YAML::ErrorMsg::BAD_FILE;
-    fail(at, deep ? "not valid YAML: nested too deeply" : "not valid YAML: " + error.msg);
+    fail_parse(at, deep ? "not valid YAML: nested too deeply" : "not valid YAML: " + error.msg);
   }
   if (!root_.IsDefined() || root_.IsNull()) {
-    fail({file_, 1, 1}, "the file is empty; expected a candidate");
+    fail_parse({file_, 1, 1}, "the file is empty; expected a candidate");
   }
 }
 
@@ -99,7 +143,7 @@ void YamlReader::wrong_type(const YAML::Node& node, const std::string& what,
   if (node.IsMap()) found = "a map";
   if (node.IsSequence()) found = "a list";
   if (node.IsScalar()) found = quoted(node.Scalar());
-  fail(at(node), what + ": expected " + expected + ", found " + found);
+  fail_parse(at(node), what + ": expected " + expected + ", found " + found);
 }
 
 std::vector<YamlEntry> YamlReader::entries(const YAML::Node& node, const std::string& what) const {
@@ -114,8 +158,9 @@ std::vector<YamlEntry> YamlReader::entries(const YAML::Node& node, const std::st
   std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->key < b->key; });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i]->key == sorted[i - 1]->key) {
-      fail(sorted[i]->at, "duplicate key " + quoted(sorted[i]->key) + " in " + what +
-                              ", first given in line " + std::to_string(sorted[i - 1]->at.line));
+      fail_parse(sorted[i]->at, "duplicate key " + quoted(sorted[i]->key) + " in " + what +
+                                    ", first given in line " +
+                                    std::to_string(sorted[i - 1]->at.line));
     }
   }
   return result;
@@ -128,14 +173,14 @@ YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
   for (const auto& pair : node) {
     const std::string& key = pair.first.Scalar();
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
-      fail(at(pair.first), "unknown key " + quoted(key) + " in " + what +
-                               suggestion(key.substr(0, 60), allowed) +
-                               " (allowed: " + joined(allowed) + ")");
+      fail_parse(at(pair.first), "unknown key " + quoted(key) + " in " + what +
+                                     suggestion(key.substr(0, 60), allowed) +
+                                     " (allowed: " + joined(allowed) + ")");
     }
   }
   for (const std::string& key : required) {
     if (fields.find(key) == nullptr) {
-      fail(at(node), "missing key '" + key + "' in " + what);
+      fail_parse(at(node), "missing key '" + key + "' in " + what);
     }
   }
   return fields;
@@ -179,7 +224,7 @@ Sourced YamlReader::block(const YAML::Node& node, const std::string& what) const
   Sourced result = text(node, what);
   const char first = node.Tag() == "!" ? character_at(node) : ' ';
   if (first == '>') {
-    fail(at(node), what + ": '>' joins lines; use '|', which keeps them");
+    fail_parse(at(node), what + ": '>' joins lines; use '|', which keeps them");
   }
   if (first == '|') result.at = {file_, result.at.line + 1, 1};
   return result;

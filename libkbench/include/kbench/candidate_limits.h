@@ -1,6 +1,6 @@
 // How much a candidate may ask of whoever reads and resolves it. Every limit is far above what a
 // candidate that solves a task needs; together they keep reading and resolving any candidate within
-// a second or two and some hundred MiB. Exceeding one is an Error (kParse) at the place.
+// about a second and a few hundred MiB. Exceeding one is an Error (kParse) at the place.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,43 @@
 
 namespace kbench::limits {
 
-// Files. A YAML parser takes about a microsecond a byte at worst.
-inline constexpr size_t kManifestBytes = size_t{1} << 20;  ///< the YAML file
-inline constexpr size_t kFileBytes = size_t{4} << 20;      ///< any other file: far above any shader
+// Files.
+inline constexpr size_t kManifestBytes = size_t{1} << 20;    ///< YAML: parsed at about 5 MB/s
+inline constexpr size_t kFileBytes = size_t{4} << 20;        ///< any other file
 inline constexpr size_t kCandidateBytes = size_t{16} << 20;  ///< all files together
-inline constexpr size_t kFiles = 256;     ///< without the YAML file; each open file costs a message
-inline constexpr size_t kLookups = 1024;  ///< different paths tried for #include lines
+inline constexpr size_t kFiles = 256;       ///< beside the YAML file; each costs a message or two
+inline constexpr size_t kLookups = 1024;    ///< different paths tried for #include lines
 inline constexpr size_t kPathBytes = 1024;  ///< of a path relative to the folder
+
+// The YAML document. A node takes some 300 bytes once parsed.
+inline constexpr size_t kNodes = size_t{1} << 18;  ///< with every alias counted as what it repeats
+inline constexpr size_t kDepth = 64;               ///< nesting; the format itself needs 7
+
+// What it holds. The largest shipped network has some 400 steps; a recurrent one that launches a
+// kernel for every layer and step of its sequence some thousands.
+inline constexpr size_t kKernels = 1024;
+inline constexpr size_t kConstants = 512;       ///< of the candidate, and again of each kernel
+inline constexpr size_t kSpecialization = 256;  ///< constants of one kernel
+inline constexpr size_t kTemporaries = 1024;
+inline constexpr size_t kSteps = size_t{1} << 14;  ///< of setup and dispatch together
+inline constexpr size_t kBind = 256;               ///< buffers of one step, or operands
+inline constexpr size_t kPushBytes = 128;          ///< what every Vulkan device offers
+inline constexpr size_t kPush = kPushBytes / 4;    ///< push constants of one step
+inline constexpr size_t kRank = 16;                ///< extents of a shape, values of an attribute
+inline constexpr size_t kAttributes = 64;          ///< of one step
+inline constexpr size_t kNameBytes = 100;          ///< of a kernel, a constant, a temporary
+inline constexpr size_t kDescriptionBytes = 4096;
+
+// Working it out.
+inline constexpr size_t kExpressionBytes = 1000;
+inline constexpr size_t kExpressionDepth = 64;                ///< parentheses in each other
+inline constexpr size_t kMacros = size_t{1} << 17;            ///< of all kernels together
+inline constexpr int64_t kTemporaryBytes = int64_t{1} << 44;  ///< 16 TiB: larger than any memory
+/// Attributes of built-in operators, either sign: two multiplied stay far below 2^63.
+inline constexpr int64_t kAttribute = (int64_t{1} << 31) - 1;
+
+// Messages.
+inline constexpr size_t kMessageBytes = 2048;
+inline constexpr size_t kListedNames = 24;  ///< how many of the known names a message lists
 
 }  // namespace kbench::limits
