@@ -2,8 +2,10 @@ kbench_room(scoring
   SOURCES
     src/baseline.cc
     src/compare.cc
+    src/files.cc
     src/golden.cc
     src/golden_file.cc
+    src/json_field.cc
     src/leaderboard.cc
     src/npy.cc
     src/recorded.cc

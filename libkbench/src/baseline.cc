@@ -2,23 +2,18 @@
 #include "kbench/baseline.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "kbench/error.h"
 #include "kbench/score.h"
+#include "libkbench/src/files.h"
 #include "libkbench/src/json_field.h"
 
 namespace kbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 constexpr int kFormat = 1;
 
@@ -70,34 +65,16 @@ BaselineEntry to_entry(const JsonField& field) {
   entry.variables = field["variables"].variables();
   const auto read = [&](const char* name, double& value) { value = field[name].positive_real(); };
   visit_costs(entry, read);
-  entry.launches = static_cast<int>(field["launches"].integer());
+  entry.launches = field["launches"].small_integer();
   if (field.has("error")) {
     entry.error = field["error"].text();
     if (entry.error.empty()) field["error"].fail("is empty");
     return entry;
   }
-  entry.times.passes = static_cast<int>(field["passes"].integer());
+  entry.times.passes = field["passes"].small_integer();
   visit_times(entry.times, read);
   if (!(entry.times.median_ms > 0)) field["median_ms"].fail("must be above zero");
   return entry;
-}
-
-void replace_file(const std::string& path, const std::string& text) {
-  // A pipe or a device is written to as it is; only a file can be replaced.
-  const bool replace = !fs::exists(path) || fs::is_regular_file(path);
-  const std::string next = replace ? path + ".next" : path;
-  const auto fail = [&] {
-    const std::string why = std::generic_category().message(errno);
-    if (replace) std::remove(next.c_str());
-    throw Error(ErrorCode::kIo, "cannot write " + path + ": " + why);
-  };
-  {
-    std::ofstream file(next, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) fail();
-  }
-  if (replace && std::rename(next.c_str(), path.c_str()) != 0) fail();
 }
 
 double share(double least_ms, const BaselineEntry& entry) {

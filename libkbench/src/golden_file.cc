@@ -2,12 +2,12 @@
 #include <zstd.h>
 
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
 #include "kbench/golden.h"
+#include "libkbench/src/files.h"
 #include "libkbench/src/json_field.h"
 
 namespace kbench {
@@ -16,13 +16,8 @@ namespace {
 using Json = nlohmann::json;
 using Field = JsonField;
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::kIo, "cannot read golden file " + path);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (file.bad()) throw Error(ErrorCode::kIo, "cannot read all of golden file " + path);
-  return text;
-}
+/// More than any golden file unpacks to; a few kilobytes can be made to unpack to more than memory.
+constexpr size_t kMostBytes = size_t{4} << 30;
 
 std::string decompressed(const std::string& packed, const std::string& path) {
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
@@ -38,6 +33,9 @@ std::string decompressed(const std::string& packed, const std::string& path) {
     if (ZSTD_isError(status)) {
       throw Error(ErrorCode::kParse, Location{path},
                   std::string("is not a whole zstd file: ") + ZSTD_getErrorName(status));
+    }
+    if (out.pos > kMostBytes - text.size()) {
+      throw Error(ErrorCode::kParse, Location{path}, "unpacks to more than 4 GiB");
     }
     text.append(chunk, 0, out.pos);
     chunk_full = out.pos == out.size;

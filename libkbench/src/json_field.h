@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -54,6 +53,12 @@ class JsonField {
     if (!json_->is_number()) fail("must be a number");
     return json_->get<double>();
   }
+  /// JSON has no infinity: null stands for it.
+  double real_or_infinity() const {
+    if (is_null()) return std::numeric_limits<double>::infinity();
+    if (!json_->is_number()) fail("must be a number or null");
+    return json_->get<double>();
+  }
   /// A magnitude.
   double positive_real() const {
     const double value = real();
@@ -66,8 +71,15 @@ class JsonField {
   }
   int64_t integer() const {
     if (json_->is_boolean()) return json_->get<bool>();
-    if (!json_->is_number_integer()) fail("must be an integer");
-    return json_->get<int64_t>();
+    return integer_in(*json_, "must be an integer");
+  }
+  /// An integer that an int holds.
+  int small_integer() const {
+    const int64_t value = integer();
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+      fail("is out of range");
+    }
+    return static_cast<int>(value);
   }
   uint64_t seed() const {
     if (!json_->is_number_unsigned()) fail("must be an integer and not negative");
@@ -78,8 +90,7 @@ class JsonField {
     std::vector<int64_t> all;
     all.reserve(json_->size());
     for (const nlohmann::json& item : *json_) {
-      if (!item.is_number_integer()) fail("must be a list of integers");
-      all.push_back(item.get<int64_t>());
+      all.push_back(integer_in(item, "must be a list of integers"));
     }
     return all;
   }
@@ -125,27 +136,25 @@ class JsonField {
   }
 
  private:
+  int64_t integer_in(const nlohmann::json& json, const char* complaint) const {
+    if (!json.is_number_integer()) fail(complaint);
+    if (json.is_number_unsigned() && json.get<uint64_t>() > uint64_t{INT64_MAX}) {
+      fail("holds an integer out of range");
+    }
+    return json.get<int64_t>();
+  }
+
   const nlohmann::json* json_;
   const std::string* file_;
   std::string where_;
 };
 
-/// Throws kParse naming the file.
-inline nlohmann::json parse_json(const std::string& text, const std::string& path) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(ErrorCode::kParse, Location{path}, std::string("is not JSON: ") + e.what());
-  }
-}
+/// Throws kParse with file, line and column, and nothing of the parser's own. An empty path is for
+/// a single line: the message then says at which character.
+nlohmann::json parse_json(const std::string& text, const std::string& path);
 
 /// Reads and parses. Throws kIo too.
-inline nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (!file) throw Error(ErrorCode::kIo, "cannot read " + path);
-  return parse_json(text, path);
-}
+nlohmann::json read_json(const std::string& path);
 
 /// The object that JsonField::variables() reads.
 template <class Json>

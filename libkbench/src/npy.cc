@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
-#include <limits>
 
 #include "kbench/error.h"
+#include "libkbench/src/files.h"
 
 static_assert(std::endian::native == std::endian::little, ".npy files are written as memory holds");
 
@@ -127,23 +128,23 @@ class HeaderReader {
 
 void write_npy(const std::string& path, const Tensor& tensor) {
   const std::string header = header_of(tensor.type());
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) throw Error(ErrorCode::kIo, "cannot write " + path);
-  const auto length = static_cast<uint16_t>(header.size());
-  file.write(kMagic.data(), kMagic.size());
-  file.put(static_cast<char>(length & 0xff)).put(static_cast<char>(length >> 8));
-  file.write(header.data(), static_cast<std::streamsize>(header.size()));
-  file.write(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
-  file.close();
-  if (!file) throw Error(ErrorCode::kIo, "could not write all of " + path + "; is the disk full?");
+  std::string prefix(kMagic);
+  prefix += static_cast<char>(header.size() & 0xff);
+  prefix += static_cast<char>(header.size() >> 8);
+  NewFile file(path);
+  file.write(prefix + header);
+  file.write({reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes())});
+  file.commit();
 }
 
 Tensor read_npy(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::kIo, "cannot read " + path);
+  if (!file) throw_io("read", path);
   const HeaderReader bad({}, path);
   char prefix[kPrefix] = {};
   file.read(prefix, kPrefix);
+  if (file.bad()) throw_io("read", path);
   if (!file || std::string_view(prefix, kMagic.size()) != kMagic) {
     bad.fail("it does not begin as format version 1.0 does");
   }
@@ -158,15 +159,18 @@ Tensor read_npy(const std::string& path) {
   const std::streamoff size = file.seekg(0, std::ios::end).tellg() - begin;
   // Before allocating: a header can ask for more than the file, or the machine, has.
   int64_t expected = 0;
-  if (__builtin_mul_overflow(type.elements(), static_cast<int64_t>(size_of(type.dtype)),
-                             &expected) ||
-      size != expected) {
+  try {
+    expected = type.bytes();
+  } catch (const Error& e) {
+    bad.fail(e.message());
+  }
+  if (size != expected) {
     bad.fail("a " + to_string(type) + " does not take " + std::to_string(size) + " bytes");
   }
   Tensor tensor(type);
   file.seekg(begin);
   file.read(reinterpret_cast<char*>(tensor.raw()), expected);
-  if (!file) throw Error(ErrorCode::kIo, "cannot read all of " + path);
+  if (!file) throw_io("read all of", path, file.bad() ? errno : EIO);
   if (type.dtype == DType::boolean && std::any_of(tensor.raw(), tensor.raw() + expected,
                                                   [](std::byte b) { return b > std::byte{1}; })) {
     bad.fail("a boolean is neither 0 nor 1");

@@ -1,10 +1,8 @@
 #include "kbench/result.h"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "kbench/error.h"
 #include "libkbench/src/json_field.h"
 
 namespace kbench {
@@ -38,92 +36,26 @@ Json from_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   return json;
 }
 
-/// A JSON object whose fields must be there and of the right type.
-class Fields {
- public:
-  Fields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) fail("is not an object");
-  }
+// A member of each type from its field.
+void read_field(const JsonField& field, std::string& out) { out = field.text(); }
+void read_field(const JsonField& field, bool& out) { out = field.boolean(); }
+void read_field(const JsonField& field, int& out) { out = field.small_integer(); }
+void read_field(const JsonField& field, double& out) { out = field.real_or_infinity(); }
 
-  Json::const_reference at(const char* name) const {
-    const auto found = json_.find(name);
-    if (found == json_.end()) fail("lacks '" + std::string(name) + "'");
-    return *found;
-  }
-  void get(const char* name, std::string& out) const {
-    const Json& field = at(name);
-    if (!field.is_string()) fail("'" + std::string(name) + "' is not a string");
-    out = field.get<std::string>();
-  }
-  void get(const char* name, bool& out) const {
-    const Json& field = at(name);
-    if (!field.is_boolean()) fail("'" + std::string(name) + "' is not true or false");
-    out = field.get<bool>();
-  }
-  void get(const char* name, int& out) const {
-    const Json& field = at(name);
-    if (!field.is_number_integer()) fail("'" + std::string(name) + "' is not an integer");
-    out = field.get<int>();
-  }
-  void get(const char* name, double& out) const {
-    const Json& field = at(name);
-    if (!field.is_number() && !field.is_null()) {
-      fail("'" + std::string(name) + "' is not a number or null");
-    }
-    out = field.is_null() ? std::numeric_limits<double>::infinity() : field.get<double>();
-  }
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ErrorCode::kParse, where_ + " " + why);
-  }
-
- private:
-  const Json& json_;
-  std::string where_;
-};
-
-Interval to_interval(const Json& json) {
-  const Fields fields(json, "result's 'speedup'");
-  Interval interval;
-  fields.get("low", interval.low);
-  fields.get("point", interval.point);
-  fields.get("high", interval.high);
-  return interval;
+Interval to_interval(const JsonField& field) {
+  return {field["low"].real_or_infinity(), field["point"].real_or_infinity(),
+          field["high"].real_or_infinity()};
 }
 
-VariableValue to_variable(const Json& json, const Fields& fields, const std::string& name) {
-  if (json.is_number_integer()) return json.get<int64_t>();
-  if (json.is_number_float()) return json.get<double>();
-  if (!json.is_array()) fields.fail("'variables." + name + "' is not a number or a list");
-  std::vector<int64_t> list;
-  for (const Json& item : json) {
-    if (!item.is_number_integer()) {
-      fields.fail("'variables." + name + "' holds something else than integers");
-    }
-    list.push_back(item.get<int64_t>());
-  }
-  return list;
-}
-
-Variables to_variables(const Json& json, const Fields& fields) {
-  if (!json.is_object()) fields.fail("'variables' is not an object");
-  Variables variables;
-  for (const auto& [name, value] : json.items()) {
-    variables[name] = to_variable(value, fields, name);
-  }
-  return variables;
-}
-
-std::vector<Diagnostic> to_diagnostics(const Json& json, const Fields& fields) {
-  if (!json.is_array()) fields.fail("'diagnostics' is not a list");
+std::vector<Diagnostic> to_diagnostics(const JsonField& field) {
   std::vector<Diagnostic> diagnostics;
-  for (const Json& item : json) {
-    const Fields field(item, "a diagnostic");
+  for (const JsonField& item : field.items()) {
     Diagnostic& d = diagnostics.emplace_back();
-    field.get("severity", d.severity);
-    field.get("file", d.file);
-    field.get("line", d.line);
-    field.get("column", d.column);
-    field.get("message", d.message);
+    d.severity = item["severity"].text();
+    d.file = item["file"].text();
+    d.line = item["line"].small_integer();
+    d.column = item["column"].small_integer();
+    d.message = item["message"].text();
   }
   return diagnostics;
 }
@@ -179,36 +111,25 @@ std::string to_json(const Result& r) {
 }
 
 Result result_from_json(const std::string& line) {
-  Json json;
-  try {
-    json = Json::parse(line);
-  } catch (const Json::parse_error& e) {
-    throw Error(ErrorCode::kParse,
-                "result is not valid JSON at character " + std::to_string(e.byte));
-  }
-  const Fields fields(json, "result");
+  static const std::string kNoFile;
+  const nlohmann::json json = parse_json(line, kNoFile);
+  const JsonField fields(json, kNoFile, "result");
+  const auto read = [&](const char* name, auto& value) { read_field(fields[name], value); };
   Result r;
-  fields.get("set", r.set);
-  fields.get("candidate", r.candidate);
-  fields.get("candidate_hash", r.candidate_hash);
-  std::string word;
-  fields.get("task", word);
-  try {
-    r.task = parse_task_id(word);
-    fields.get("verdict", word);
-    r.verdict = verdict_from_name(word);
-  } catch (const Error& e) {
-    fields.fail("holds a bad name: " + e.message());
-  }
-  fields.get("task_name", r.task_name);
-  fields.get("preset", r.preset);
-  r.variables = to_variables(fields.at("variables"), fields);
-  visit_identity(r, [&](const char* name, auto& value) { fields.get(name, value); });
-  fields.get("message", r.message);
-  r.diagnostics = to_diagnostics(fields.at("diagnostics"), fields);
-  fields.get("samples", r.samples);
-  r.speedup = to_interval(fields.at("speedup"));
-  visit_measurements(r, [&](const char* name, double& value) { fields.get(name, value); });
+  read("set", r.set);
+  read("candidate", r.candidate);
+  read("candidate_hash", r.candidate_hash);
+  r.task = fields["task"].as(parse_task_id);
+  read("task_name", r.task_name);
+  read("preset", r.preset);
+  r.variables = fields["variables"].variables();
+  visit_identity(r, read);
+  r.verdict = fields["verdict"].as(verdict_from_name);
+  read("message", r.message);
+  r.diagnostics = to_diagnostics(fields["diagnostics"]);
+  read("samples", r.samples);
+  r.speedup = to_interval(fields["speedup"]);
+  visit_measurements(r, read);
   return r;
 }
 

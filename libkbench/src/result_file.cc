@@ -1,14 +1,19 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
-#include <system_error>
+#include <string_view>
 
 #include "kbench/error.h"
 #include "kbench/result.h"
+#include "libkbench/src/files.h"
 
 namespace kbench {
 namespace {
@@ -16,107 +21,158 @@ namespace {
 /// What every line begins with: a fragment that does not is not ours to cut off.
 constexpr std::string_view kLineStart = "{\"set\":";
 
-[[noreturn]] void throw_io(const std::string& what, const std::string& path) {
-  const std::string why = std::generic_category().message(errno);
-  throw Error(ErrorCode::kIo, "cannot " + what + " " + path + ": " + why);
-}
-
-bool is_fragment(std::string_view text) {
-  return text.substr(0, kLineStart.size()) == kLineStart.substr(0, text.size());
-}
-
 /// The line as a result, or nothing when it is no result.
-bool is_result(const std::string& line) {
+bool is_result(std::string_view line) {
   try {
-    result_from_json(line);
+    result_from_json(std::string(line));
     return true;
   } catch (const Error&) {
     return false;
   }
 }
 
-/// Holds the file's advisory lock, so that two programs appending to it do not tear each other's
-/// lines apart.
-class FileLock {
- public:
-  explicit FileLock(int fd) : fd_(fd) {
-    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~FileLock() { flock(fd_, LOCK_UN); }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
+/// Whether a last line was torn by the end of a process or of power. The latter leaves zero bytes
+/// where data did not reach the disk; JSON text has none.
+bool is_torn(std::string_view line, bool has_newline) {
+  const size_t zero = line.find('\0');
+  if (has_newline && zero == line.npos) return false;
+  const std::string_view text = line.substr(0, zero);
+  return text.substr(0, kLineStart.size()) == kLineStart.substr(0, text.size());
+}
 
- private:
-  int fd_;
+/// The end of a file: its last line, and zero bytes behind it.
+struct Tail {
+  off_t begin = 0;  ///< of the last line
+  std::string line;
+  bool has_newline = false;
+  bool has_zeros = false;
 };
 
-/// What follows the last newline of a file.
-std::string read_tail(int fd, off_t size, const std::string& path) {
+std::string read_at(int fd, off_t begin, off_t end, const std::string& path) {
+  std::string chunk(static_cast<size_t>(end - begin), '\0');
+  const ssize_t count = pread(fd, chunk.data(), chunk.size(), begin);
+  if (count != static_cast<ssize_t>(chunk.size())) throw_io("read", path, count < 0 ? errno : EIO);
+  return chunk;
+}
+
+/// Reads from the back, a block at a time: the file may be long.
+Tail read_tail(int fd, off_t size, const std::string& path) {
   constexpr off_t kChunk = 1 << 16;
-  std::string tail;
+  Tail tail;
+  bool in_line = false;  // past the zero bytes and the newline
   for (off_t end = size; end > 0;) {
-    const off_t begin = end > kChunk ? end - kChunk : 0;
-    std::string chunk(static_cast<size_t>(end - begin), '\0');
-    if (pread(fd, chunk.data(), chunk.size(), begin) != static_cast<ssize_t>(chunk.size())) {
-      throw_io("read", path);
+    const off_t begin = std::max<off_t>(end - kChunk, 0);
+    std::string chunk = read_at(fd, begin, end, path);
+    end = begin;
+    if (!in_line) {
+      const size_t last = chunk.find_last_not_of('\0');
+      tail.has_zeros |= last != chunk.size() - 1;
+      if (last == chunk.npos) continue;
+      in_line = true;
+      tail.has_newline = chunk[last] == '\n';
+      chunk.resize(last + (tail.has_newline ? 0 : 1));
     }
     const size_t newline = chunk.rfind('\n');
-    if (newline != std::string::npos) return chunk.substr(newline + 1) + tail;
-    tail.insert(0, chunk);
-    end = begin;
+    if (newline != chunk.npos) {
+      tail.begin = begin + static_cast<off_t>(newline) + 1;
+      tail.line.insert(0, chunk, newline + 1);
+      break;
+    }
+    tail.line.insert(0, chunk);
   }
   return tail;
 }
 
-void write_all(int fd, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_io("write to", path);
-    text.remove_prefix(static_cast<size_t>(written));
-  }
+/// Zero bytes in a line are cut off from a file of results only: other files may well hold some.
+bool is_ours(int fd, const Tail& tail, const std::string& path) {
+  if (tail.line.find('\0') == tail.line.npos) return true;
+  const off_t end = tail.begin + static_cast<off_t>(tail.line.size());
+  return read_at(fd, 0, std::min<off_t>(end, kLineStart.size()), path) == kLineStart;
+}
+
+void cut(int fd, off_t size, const std::string& path) {
+  if (ftruncate(fd, size) != 0) throw_io("cut the torn last line of", path);
 }
 
 /// Makes the file end in a newline: cuts a torn line, completes one that only lacks its newline.
 void repair_end(int fd, const std::string& path) {
-  const FileLock lock(fd);  // before the size is read: another writer may be appending
   struct stat status {};
   if (fstat(fd, &status) != 0) throw_io("read", path);
-  if (!S_ISREG(status.st_mode)) return;
-  const std::string tail = read_tail(fd, status.st_size, path);
-  if (tail.empty()) return;
-  if (is_result(tail)) return write_all(fd, "\n", path);
-  if (!is_fragment(tail)) {
+  const Tail tail = read_tail(fd, status.st_size, path);
+  const bool whole = is_result(tail.line);
+  if (tail.has_newline && !tail.has_zeros && tail.line.find('\0') == tail.line.npos) return;
+  if (!whole && is_torn(tail.line, tail.has_newline) && is_ours(fd, tail, path)) {
+    return cut(fd, tail.begin, path);
+  }
+  if (!whole) {
     throw Error(ErrorCode::kParse, Location{path},
                 "does not end in a result; it is not a file of results, and was left as it is");
   }
-  if (ftruncate(fd, status.st_size - static_cast<off_t>(tail.size())) != 0) {
-    throw_io("cut the torn last line of", path);
+  cut(fd, tail.begin + static_cast<off_t>(tail.line.size() + tail.has_newline), path);
+  if (!tail.has_newline) write_all(fd, "\n", path);
+}
+
+/// The process that holds the lock on a file, as Linux lists locks; 0 when it does not say.
+int holder_of(const struct stat& file) {
+  char place[64];
+  std::snprintf(place, sizeof place, "%02x:%02x:%llu", major(file.st_dev), minor(file.st_dev),
+                static_cast<unsigned long long>(file.st_ino));
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    char kind[16], at[64];
+    int pid = 0;
+    // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:262147 0 EOF"; one that waits has an arrow in front.
+    if (std::sscanf(line.c_str(), "%*d: %15s %*s %*s %d %63s", kind, &pid, at) == 3 &&
+        std::string_view(kind) == "FLOCK" && std::string_view(at) == place) {
+      return pid;
+    }
   }
+  return 0;
+}
+
+/// Takes the file for this writer alone; the lock goes when the descriptor does. A file system
+/// without locks is done without.
+void lock(int fd, const struct stat& file, const std::string& path) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return;
+    const int pid = holder_of(file);
+    throw Error(ErrorCode::kIo,
+                path + " is in use: " + (pid > 0 ? "process " + std::to_string(pid) : "a process") +
+                    " is writing results to it");
+  }
+}
+
+/// A file that was just made must be found again after a loss of power.
+void sync_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
 }
 
 }  // namespace
 
 std::vector<Result> read_results(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return {};
-    throw_io("read", path);
-  }
+  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) return {};
+  std::string text = read_file(path);
+  text.resize(text.find_last_not_of('\0') + 1);
   std::vector<Result> results;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  std::string_view rest = text;
+  for (int number = 1; !rest.empty(); ++number) {
+    const size_t newline = rest.find('\n');
+    const std::string_view line = rest.substr(0, newline);
+    const bool has_newline = newline != rest.npos;
+    rest.remove_prefix(has_newline ? newline + 1 : rest.size());
     if (line.empty()) continue;
-    const bool unfinished = file.eof();  // no newline at its end
     try {
-      results.push_back(result_from_json(line));
+      results.push_back(result_from_json(std::string(line)));
     } catch (const Error& e) {
-      if (unfinished && is_fragment(line)) break;
+      if (rest.empty() && is_torn(line, has_newline)) break;
       throw Error(ErrorCode::kParse, Location{path, number, 0}, e.message());
     }
   }
-  if (file.bad()) throw_io("read", path);
   return results;
 }
 
@@ -126,28 +182,36 @@ ResultWriter::ResultWriter(const std::string& path) : path_(path) {
   if (fd_ < 0 && errno == EACCES) fd_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd_ < 0) throw_io("write", path);
   try {
+    struct stat status {};
+    if (fstat(fd_, &status) != 0) throw_io("write", path);
+    is_file_ = S_ISREG(status.st_mode);
+    if (!is_file_) return;
+    lock(fd_, status, path);
     repair_end(fd_, path_);
+    if (status.st_size == 0) sync_folder(path);
   } catch (...) {
     close(fd_);
     throw;
   }
 }
 
-ResultWriter::~ResultWriter() {
-  fsync(fd_);
-  close(fd_);
-}
+ResultWriter::~ResultWriter() { close(fd_); }
 
 void ResultWriter::append(const Result& result) {
   const std::string line = to_json(result) + '\n';
-  const FileLock lock(fd_);
+  if (!is_file_) return write_all(fd_, line, path_);
+  if (torn_) {
+    repair_end(fd_, path_);
+    torn_ = false;
+  }
   struct stat before {};
-  const bool regular = fstat(fd_, &before) == 0 && S_ISREG(before.st_mode);
+  if (fstat(fd_, &before) != 0) throw_io("write to", path_);
   try {
     write_all(fd_, line, path_);
+    if (fdatasync(fd_) != 0) throw_io("write to", path_);
   } catch (const Error&) {
     // A full disk may have taken half a line; without it the file stays whole.
-    [[maybe_unused]] const int cut = regular ? ftruncate(fd_, before.st_size) : 0;
+    torn_ = ftruncate(fd_, before.st_size) != 0;
     throw;
   }
 }

@@ -119,6 +119,9 @@ TEST_F(GoldenFile, NamesRecordAndFieldThatAreWrong) {
   EXPECT_THAT(refusal("\"shape\": [2, 2]", "\"shape\": [2, -2]"), HasSubstr("tensors[1].shape: "));
   EXPECT_THAT(refusal("1e-7", "-1e-7"), HasSubstr("float32_error must not be negative"));
   EXPECT_THAT(refusal("\"tasks\"", "\"task\""), HasSubstr("the file lacks field 'tasks'"));
+  EXPECT_THAT(refusal("\"absmax\": 2", "\"absmax\": 2e999"), HasSubstr("number out of range"));
+  EXPECT_THAT(refusal("\"N\": 3", "\"N\": 9223372036854775808"),
+              HasSubstr("vars.N holds an integer"));
   EXPECT_THAT(refusal("}]}]}", "}]}]"), HasSubstr("is not JSON"));
 }
 
@@ -128,7 +131,7 @@ TEST_F(GoldenFile, NamesAFileThatIsNotThere) {
     FAIL() << "read it";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kIo);
-    EXPECT_THAT(e.what(), HasSubstr("/no/such/file.json"));
+    EXPECT_STREQ(e.what(), "cannot read /no/such/file.json: No such file or directory");
   }
 }
 

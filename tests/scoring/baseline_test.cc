@@ -106,6 +106,24 @@ TEST(BaselineFile, AnUnwritablePathIsAnError) {
   }
 }
 
+TEST(BaselineFile, LeavesNothingBesideItAndFollowsALink) {
+  const TemporaryFile file("baseline.json");
+  const std::filesystem::path folder = std::filesystem::path(file.path()).parent_path();
+  const std::string link = folder / "link.json";
+  std::filesystem::create_symlink("baseline.json", link);
+  file.write("old");
+  std::filesystem::permissions(
+      file.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  write_baseline(link, example());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_baseline(file.path()).tasks.size(), 3u);
+  EXPECT_EQ(std::filesystem::status(file.path()).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files += entry.exists();
+  EXPECT_EQ(files, 2u);
+}
+
 TEST(BaselineFile, ErrorsNameFileAndPlace) {
   const TemporaryFile file("baseline.json");
   const auto complaint = [&](const std::string& text) -> std::string {
@@ -120,6 +138,8 @@ TEST(BaselineFile, ErrorsNameFileAndPlace) {
     return "nothing thrown";
   };
   EXPECT_THAT(complaint("{"), HasSubstr("is not JSON"));
+  EXPECT_EQ(complaint("{\n \"flops\": 1e999}"), "holds a number out of range");
+  EXPECT_THAT(complaint(std::string(100000, '[')), HasSubstr("is not JSON"));
   EXPECT_THAT(complaint("{}"), HasSubstr("no baseline of kbench's"));
   EXPECT_THAT(complaint("[]"), HasSubstr("no baseline of kbench's"));
   const auto with = [](const std::function<void(json&)>& change) {
@@ -136,6 +156,8 @@ TEST(BaselineFile, ErrorsNameFileAndPlace) {
             "tasks[1].median_ms must be above zero");
   EXPECT_EQ(complaint(with([](json& d) { d["tasks"][0]["mean_ms"] = nullptr; })),
             "tasks[0].mean_ms must be a number");
+  EXPECT_EQ(complaint(with([](json& d) { d["tasks"][1]["passes"] = int64_t{1} << 32; })),
+            "tasks[1].passes is out of range");
   EXPECT_THAT(complaint(with([](json& d) { d["tasks"][0]["task"] = "relu"; })),
               HasSubstr("tasks[0].task"));
 }

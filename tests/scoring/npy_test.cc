@@ -96,12 +96,28 @@ TEST_F(Npy, RefusesWhatItCannotRead) {
   EXPECT_NE(refusal(with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", ""))
                 .find("shape"),
             std::string::npos);
+  for (const char* shape : {"9223372036854775808", "3037000500, 3037000500",
+                            "4611686018427387904, 1", "99999999999999999999999"}) {
+    EXPECT_NE(refusal(with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+                                      std::string(shape) + ",), }",
+                                  ""))
+                  .find("not a readable .npy file"),
+              std::string::npos)
+        << shape;
+  }
   EXPECT_NE(
       refusal(with_header("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x01\x02"))
           .find("boolean"),
       std::string::npos);
   EXPECT_NE(refusal(std::string("\x93NUMPY\x01\x00\xff\x00{'descr'", 18)).find("inside the header"),
             std::string::npos);
+}
+
+TEST_F(Npy, AFailedWriteLeavesTheOldFile) {
+  const std::string file = path("old.npy");
+  write_npy(file, counting(DType::f32, {2}));
+  EXPECT_THROW(write_npy(file, Tensor(DType::f16, {2})), Error);
+  EXPECT_EQ(read_npy(file).shape(), Shape{2});
 }
 
 TEST_F(Npy, NamesThePathItCannotUse) {

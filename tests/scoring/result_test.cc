@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -124,14 +126,53 @@ TEST(ResultJson, NamesTheFieldThatIsWrong) {
     }
     return "accepted";
   };
-  EXPECT_THAT(refusal("\"samples\":17", "\"samples\":\"17\""), HasSubstr("'samples'"));
-  EXPECT_THAT(refusal("\"samples\":17", "\"sample\":17"), HasSubstr("lacks 'samples'"));
-  EXPECT_THAT(refusal("\"low\":0.0", "\"low\":true"), HasSubstr("'low'"));
+  EXPECT_THAT(refusal("\"samples\":17", "\"samples\":\"17\""),
+              HasSubstr("result.samples must be an integer"));
+  EXPECT_THAT(refusal("\"samples\":17", "\"sample\":17"), HasSubstr("lacks field 'samples'"));
+  EXPECT_THAT(refusal("\"low\":0.0", "\"low\":true"), HasSubstr("speedup.low"));
   EXPECT_THAT(refusal("compile_error", "compiler_error"), HasSubstr("'compiler_error'"));
   EXPECT_THAT(refusal("level1/19\"", "ReLU\""), HasSubstr("ReLU"));
   EXPECT_THAT(refusal("\"slope\":2.0", "\"slope\":\"2\""), HasSubstr("variables.slope"));
   EXPECT_THAT(refusal("[16,1,1]", "[16,1.5,1]"), HasSubstr("variables.shape"));
-  EXPECT_THAT(refusal("{\"set\"", "\"set\""), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal("{\"set\"", "\"set\""), HasSubstr("is not JSON at character 6"));
+}
+
+TEST(ResultJson, RefusesNumbersThatItsTypesDoNotHold) {
+  const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
+    std::string line = to_json(example());
+    line.replace(line.find(from), from.size(), to);
+    try {
+      result_from_json(line);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kParse);
+      return e.message();
+    }
+    return "accepted";
+  };
+  for (const char* number : {"1e999", "-1e999", "1e400"}) {
+    EXPECT_THAT(refusal("\"tflops\":0.25", "\"tflops\":" + std::string(number)),
+                HasSubstr("holds a number out of range at character "));
+  }
+  EXPECT_THAT(refusal("\"samples\":17", "\"samples\":1" + std::string(400, '0')),
+              HasSubstr("out of range"));
+  EXPECT_THAT(refusal("\"samples\":17", "\"samples\":4294967313"), HasSubstr("out of range"))
+      << "17 in its lower half";
+  EXPECT_THAT(refusal("\"batch_size\":16", "\"batch_size\":18446744073709551615"),
+              HasSubstr("variables.batch_size holds an integer out of range"));
+  EXPECT_THAT(refusal("[16,1,1]", "[16,9223372036854775808,1]"), HasSubstr("out of range"));
+}
+
+TEST(ResultJson, TakesAnyShapeOfText) {
+  const std::string line = to_json(example());
+  const std::string deep(100000, '[');
+  EXPECT_THROW(result_from_json(deep), Error);
+  EXPECT_EQ(to_json(result_from_json("{\"later\":" + deep + std::string(deep.size(), ']') + "," +
+                                     line.substr(1))),
+            line);
+  EXPECT_EQ(result_from_json("{\"set\":1," + line.substr(1)).set, "mine") << "the last one counts";
+  for (const char* text : {"", "null", "[]", "1", "\"", "{\"set\":\"\xff\"}"}) {
+    EXPECT_THROW(result_from_json(text), Error) << text;
+  }
 }
 
 TEST(ResultKey, DependsOnTheExperimentAndNotOnItsOutcome) {
@@ -189,6 +230,47 @@ TEST_F(ResultFile, EveryTornLastLineIsIgnoredAndCut) {
   }
 }
 
+TEST_F(ResultFile, ZeroBytesAfterALossOfPowerAreIgnoredAndCut) {
+  const std::string line = to_json(example()), whole = line + '\n';
+  const auto zeros = [](size_t count) { return std::string(count, '\0'); };
+  struct Case {
+    std::string text;
+    size_t lines;
+  };
+  const Case cases[] = {{zeros(1), 0},
+                        {zeros(100000), 0},
+                        {whole + zeros(5), 1},
+                        {whole + zeros(1 << 16), 1},
+                        {whole + zeros(100000), 1},
+                        {line + zeros(300), 1},
+                        {whole + line.substr(0, 40) + zeros(300), 1},
+                        {whole + line.substr(0, 4) + zeros(70000), 1},
+                        // A block in the middle, or the first, that did not reach the disk.
+                        {whole + line.substr(0, 40) + zeros(99) + line.substr(139) + '\n', 1},
+                        {whole + zeros(100) + line.substr(100) + '\n', 1},
+                        {whole + zeros(100) + line.substr(100) + '\n' + zeros(9), 1}};
+  for (const Case& torn : cases) {
+    const auto number = &torn - cases;
+    write(torn.text);
+    EXPECT_EQ(read_results(path_).size(), torn.lines) << number;
+    ResultWriter(path_).append(example());
+    EXPECT_EQ(text(), torn.lines == 1 ? whole + whole : whole) << number;
+  }
+}
+
+TEST_F(ResultFile, ZeroBytesOfOtherFilesAreLeftAlone) {
+  for (const std::string& other :
+       {std::string("my notes\n\0\0", 11),
+        std::string("\0\0\0\x18"
+                    "ftyp",
+                    8),
+        std::string("notes\n\0picture", 14), std::string("notes\n\0picture\n", 15)}) {
+    write(other);
+    EXPECT_THROW(ResultWriter{path_}, Error);
+    EXPECT_EQ(text(), other);
+  }
+}
+
 TEST_F(ResultFile, ALastLineThatLacksOnlyItsNewlineIsKept) {
   const std::string line = to_json(example());
   write(line);
@@ -242,16 +324,67 @@ TEST_F(ResultFile, ErrorsNameThePathAndTheReason) {
   EXPECT_THROW(read_results(folder_), Error);
 }
 
-TEST_F(ResultFile, TwoWritersDoNotTearEachOthersLines) {
-  constexpr int kEach = 200;
-  const auto fill = [&] {
-    ResultWriter writer(path_);
-    for (int i = 0; i < kEach; ++i) writer.append(example());
-  };
-  std::thread other(fill);
-  fill();
-  other.join();
-  EXPECT_EQ(read_results(path_).size(), 2u * kEach);
+TEST_F(ResultFile, CannotBeReadForAReasonOfItsOwn) {
+  std::filesystem::create_symlink(path_, path_);
+  try {
+    read_results(path_);
+    FAIL() << "took a file that cannot be read for one that is not there";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    EXPECT_EQ(e.message(), "cannot read " + path_ + ": Too many levels of symbolic links");
+  }
+}
+
+TEST_F(ResultFile, ASecondWriterIsRefusedWithTheFirstOnesProcess) {
+  {
+    ResultWriter first(path_);
+    first.append(example());
+    try {
+      ResultWriter second(path_);
+      FAIL() << "two writers";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kIo);
+      EXPECT_EQ(e.message(), path_ + " is in use: process " + std::to_string(getpid()) +
+                                 " is writing results to it");
+    }
+    first.append(example());
+  }
+  ResultWriter(path_).append(example());
+  EXPECT_EQ(read_results(path_).size(), 3u);
+}
+
+/// Has writes past a size fail, as on a full disk, while it lives.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    handler_ = signal(SIGXFSZ, SIG_IGN);
+    const rlimit less = {bytes, limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~SizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    signal(SIGXFSZ, handler_);
+  }
+  SizeLimit(const SizeLimit&) = delete;
+
+ private:
+  rlimit limit_ = {};
+  sighandler_t handler_;
+};
+
+TEST_F(ResultFile, AFailedAppendLeavesItWholeAndCanBeRepeated) {
+  const std::string whole = to_json(example()) + '\n';
+  ResultWriter writer(path_);
+  writer.append(example());
+  {
+    const SizeLimit limit(whole.size() + 100);
+    EXPECT_THROW(writer.append(example()), Error);
+    EXPECT_THROW(writer.append(example()), Error);
+    EXPECT_EQ(text(), whole);
+  }
+  writer.append(example());
+  EXPECT_EQ(text(), whole + whole);
 }
 
 TEST_F(ResultFile, AKilledWriterLeavesWholeLines) {

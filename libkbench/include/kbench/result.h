@@ -66,24 +66,30 @@ struct Result {
 std::string to_json(const Result& result);         ///< one line, no newline at the end
 Result result_from_json(const std::string& line);  ///< throws kParse
 
-/// Reads a file of results; a file that is not there is empty. A torn last line (a run that was
-/// killed) is ignored; any other malformed line throws kParse with its number.
+/// Reads a file of results; a file that is not there is empty. A torn last line (of a run that was
+/// killed, or zero bytes where power was lost) is ignored; any other malformed line throws kParse
+/// with its number. Throws kIo with the reason where the file cannot be read.
 std::vector<Result> read_results(const std::string& path);
 
-/// Appends results to a file, each line whole before the next begins. Opening throws kIo when the
-/// file cannot be written, kParse when it ends in something else than results; nothing already in
-/// it is touched, but a torn last line is cut off.
+/// Appends results to a file, which is its own until it goes: a second writer is refused. Opening
+/// throws kIo when the file cannot be written or has a writer, whose process it names; kParse when
+/// the file ends in something else than results. Nothing already in it is touched, but a torn last
+/// line is cut off. Not thread-safe.
 class ResultWriter {
  public:
   explicit ResultWriter(const std::string& path);
   ~ResultWriter();
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
+  /// Writes one whole line, on disk when this returns. Throws kIo; the file then is as it was, and
+  /// the same result can be appended again.
   void append(const Result& result);
 
  private:
   std::string path_;
   int fd_ = -1;
+  bool is_file_ = false;  ///< no pipe and no device
+  bool torn_ = false;     ///< half a line could not be taken back
 };
 
 }  // namespace kbench

@@ -1,0 +1,50 @@
+// Files read whole, and files that appear whole or not at all.
+#pragma once
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kbench {
+
+/// Throws kIo: "cannot read x.json: Permission denied".
+[[noreturn]] void throw_io(const std::string& doing, const std::string& path, int error = errno);
+
+/// Throws kIo with the reason. A pipe or a device is read to its end.
+std::string read_file(const std::string& path);
+
+/// Writes all of it, in one call of the system where the system takes it in one. Throws kIo.
+void write_all(int fd, std::string_view bytes, const std::string& path);
+
+/// A file under construction. It has no name until commit(), which puts it on disk and then in the
+/// place of `path` in one step: a reader finds the old file or the new one, never a part, and a
+/// process that is killed leaves nothing behind. (On a file system without nameless files it is
+/// called PATH.PID.next meanwhile.) Pipes and devices are written to as they are. Every member
+/// throws kIo.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::string_view bytes) { write_all(fd_, bytes, path_); }
+  void commit();
+
+ private:
+  void replace();
+
+  std::string path_;
+  std::string target_;            ///< where a link at `path` leads
+  std::string next_;              ///< the name meanwhile, or just before the replacement
+  std::optional<unsigned> mode_;  ///< of the file that is replaced
+  bool in_place_ = false;         ///< a pipe or a device
+  bool named_ = false;            ///< next_ is there
+  int fd_ = -1;
+};
+
+/// A NewFile of one text.
+void replace_file(const std::string& path, std::string_view text);
+
+}  // namespace kbench
