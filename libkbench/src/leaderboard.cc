@@ -183,7 +183,11 @@ std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
       lines.push_back(cells);
     }
   }
-  std::string text = aligned(lines);
+  return aligned(lines);
+}
+
+std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows) {
+  std::string text;
   for (const LeaderboardRow& row : rows) {
     if (!row.not_passed.empty()) text += describe_failures(row) + '\n';
   }

@@ -58,8 +58,11 @@ struct LeaderboardRow {
 std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
                                         std::span<const TaskId> tasks,
                                         std::span<const double> thresholds);
-/// The rows as an aligned text table, columns fast_0.5, fast_1, ...; and as JSON.
+/// The rows as an aligned text table, columns fast_0.5, fast_1, ...
 std::string format_leaderboard(std::span<const LeaderboardRow> rows);
+/// What belongs below the table: the tasks that did not pass, a line a set; and whether a software
+/// device was timed. Empty when there is neither.
+std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows);
 std::string leaderboard_json(std::span<const LeaderboardRow> rows);
 
 }  // namespace kbench
