@@ -1,11 +1,11 @@
 #include "harness/program/job.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <utility>
 
 #include "harness/worker/experiment.h"
-#include "kbench/error.h"
 
 namespace kbench::program {
 
@@ -75,7 +75,7 @@ void run_evaluation(const Job& job, Evaluation& evaluation) {
   }
   try {
     result = evaluate(evaluation.file, job.options);
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     result.verdict = Verdict::harness_error;
     result.message = e.what();
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/program/help.h"
+#include "harness/program/standard_streams.h"
 #include "harness/program/verbs.h"
 #include "harness/worker/worker.h"
 #include "kbench/error.h"
@@ -35,8 +36,9 @@ Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format
 are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET.
 
 Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
-verify), or a task could not be timed (baseline); 2 a wrong flag, name, size, file or device,
-with one line on standard error.)";
+verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so that
+the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
+output that could not be written, with one line on standard error.)";
 
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -128,7 +130,10 @@ int run(std::vector<std::string> arguments) {
 }  // namespace kbench::program
 
 int main(int argc, char** argv) {
-  // First, and without the command line's machinery: a worker is started for every candidate.
+  if (!kbench::program::open_missing_descriptors()) return kbench::program::kUsage;
+  // Before, and without, the command line's machinery: a worker is started for every candidate.
   if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return kbench::worker::run_worker();
-  return kbench::program::run(std::vector<std::string>(argv + 1, argv + argc));
+  kbench::program::let_writes_fail();
+  return kbench::program::finish_output(
+      kbench::program::run(std::vector<std::string>(argv + 1, argv + argc)));
 }

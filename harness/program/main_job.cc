@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "harness/program/benchmark_run.h"
 #include "harness/program/job.h"
 #include "harness/program/options.h"
+#include "harness/program/output_file.h"
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
 #include "harness/program/text.h"
@@ -44,7 +44,7 @@ void add_options(CLI::App& app, MainJobOptions& o) {
   app.add_option("--fast-p", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(within(0, 1e6))
       ->type_name("P,...")
       ->group(group);
   app.add_option("--candidates", o.candidates,
@@ -106,14 +106,16 @@ void apply_filter(const BenchmarkRun& benchmarks, Job& job) {
   });
 }
 
-void evaluate_all(Job& job, BenchmarkRun& benchmarks, ResultWriter* writer, Progress& progress) {
+void evaluate_all(Job& job, BenchmarkRun& benchmarks, OutputFile& output, Progress& progress) {
   std::vector<BenchmarkCase> cases;
   for (Evaluation& evaluation : job.evaluations) {
     if (evaluation.done_before) continue;
     const auto run = [&]() -> const Result& {
       progress.begin(evaluation.name);
       run_evaluation(job, evaluation);
-      if (writer != nullptr) writer->append(*evaluation.result);
+      if (const std::string why = output.append(*evaluation.result); !why.empty()) {
+        progress.warn(why);
+      }
       progress.finish(evaluation.name, *evaluation.result);
       return *evaluation.result;
     };
@@ -127,14 +129,10 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   std::vector<TaskId> tasks;
   for (const Task* task : job.tasks) tasks.push_back(task->id);
   const std::vector<Result> results = job.results();
-  auto rows = leaderboard(results, tasks, options.thresholds);
+  const auto rows = leaderboard(results, tasks, options.thresholds);
   if (options.json) {
     std::printf("%s\n", job_json(job, results, rows).c_str());
     return;
-  }
-  for (LeaderboardRow& row : rows) {  // Said below, with the device's name and with reasons.
-    row.software_device = false;
-    row.not_passed.clear();
   }
   std::fprintf(human, "\n%s, preset %s, %zu tasks\n", job.device.name.c_str(),
                std::string(name_of(job.preset)).c_str(), tasks.size());
@@ -149,6 +147,25 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   if (const std::string failures = format_failures(results, job.unusable); !failures.empty()) {
     std::fprintf(human, "\n%s", failures.c_str());
   }
+}
+
+/// The exit code, with a line on standard error where it is not 0.
+int conclude(const Job& job, OutputFile& output) {
+  int code = kDone;
+  const std::vector<Result> results = job.results();
+  const auto faults = std::ranges::count(results, Verdict::harness_error, &Result::verdict);
+  if (faults > 0) {
+    std::fprintf(stderr,
+                 "kbench: %td of %zu evaluations ended as harness_error, through no fault of the "
+                 "candidates; the same command tries them again\n",
+                 faults, results.size());
+    code = kFailed;
+  }
+  if (const std::string lost = output.finish(); !lost.empty()) {
+    std::fprintf(stderr, "kbench: %s\n", lost.c_str());
+    code = kUsage;
+  }
+  return code;
 }
 
 /// The tasks asked for. Where neither tasks nor sets are, those that the shipped sets are examples
@@ -181,12 +198,10 @@ int run_main_job(const MainJobOptions& options, const std::vector<std::string>& 
   const Preset preset = check_sizes(tasks, options.size, device, evaluation.recorded);
   Job job = plan_job(tasks, sets, preset, device, std::move(evaluation));
   apply_filter(benchmarks, job);
-  std::unique_ptr<ResultWriter> writer;
-  if (!options.output.empty() && !benchmarks.lists_only()) {
-    writer = std::make_unique<ResultWriter>(options.output);
-    if (!options.rerun && std::filesystem::is_regular_file(options.output)) {
-      take_over(job, read_results(options.output));
-    }
+  OutputFile output(benchmarks.lists_only() ? "" : options.output);
+  if (!benchmarks.lists_only() && !options.rerun &&
+      std::filesystem::is_regular_file(options.output)) {
+    take_over(job, read_results(options.output));
   }
 
   std::FILE* const human = options.json || benchmarks.owns_output() ? stderr : stdout;
@@ -199,13 +214,13 @@ int run_main_job(const MainJobOptions& options, const std::vector<std::string>& 
                     ", " + std::to_string(todo) + " to do");
     }
     const InterruptNotice notice(options.output);
-    evaluate_all(job, benchmarks, writer.get(), progress);
+    evaluate_all(job, benchmarks, output, progress);
   }
   if (benchmarks.lists_only()) return kDone;
   report(job, options, human);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::fprintf(human, "\n%zu evaluations in %s\n", todo, format_seconds(took.count()).c_str());
-  return kDone;
+  return conclude(job, output);
 }
 
 }  // namespace

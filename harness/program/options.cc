@@ -1,7 +1,12 @@
 #include "harness/program/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <set>
+#include <system_error>
 
 #include "harness/program/text.h"
 #include "harness/vulkan/device.h"
@@ -37,6 +42,36 @@ void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& r
 }
 
 }  // namespace
+
+CLI::Validator within(double low, double high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    double value = 0;
+    // Turned round, so that what is not a number fails too.
+    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
+    return "'" + text + "' is not a number from " + format_number(low, 7) + " to " +
+           format_number(high, 7);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator whole_number() {
+  const auto check = [](const std::string& text) -> std::string {
+    uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && rest == end) return "";
+    return "'" + text + "' is not a whole number below 2^64";
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator readable() {
+  const auto check = [](const std::string& path) -> std::string {
+    if (access(path.c_str(), R_OK) == 0) return "";
+    return "cannot read " + path + ": " + std::generic_category().message(errno);
+  };
+  return CLI::Validator(check, "");
+}
 
 void TaskOptions::add_to(CLI::App& app) {
   app.add_option("--level", levels, "Levels to take tasks from: 1,2 (default: all)")
@@ -145,23 +180,24 @@ void MeasureOptions::add_to(CLI::App& app) {
       ->group(group);
   app.add_option("--max-seconds", plan.max_seconds,
                  "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(within(0, 1e6))
       ->type_name("S")
       ->capture_default_str()
       ->group(group);
   app.add_option("--precision", plan.precision,
                  "Stop when the speedup's 95% interval is within this share of it")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(within(0, 1))
       ->type_name("P")
       ->capture_default_str()
       ->group(group);
   app.add_option("--seed", seed, "Fix the secret seed of the inputs, for debugging")
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   const std::string limits_group = "Limits of a candidate";
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     app.add_option(flag, value, help)
-        ->check(CLI::Range(0.001, 1e6))
+        ->check(within(0.001, 1e6))
         ->type_name("S")
         ->capture_default_str()
         ->group(limits_group);
@@ -171,7 +207,7 @@ void MeasureOptions::add_to(CLI::App& app) {
   add_seconds("--total-seconds", limits.total_seconds,
               "Its worker, from start to verdict; by default longer for a long --max-seconds");
   app.add_option("--host-memory", host_gigabytes, "Memory of its worker in GiB")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(within(0.001, 1e6))
       ->type_name("GIB")
       ->capture_default_str()
       ->group(limits_group);

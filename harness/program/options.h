@@ -13,6 +13,11 @@
 
 namespace kbench::program {
 
+// Checks of a value.
+CLI::Validator within(double low, double high);  ///< a number; NaN is none
+CLI::Validator whole_number();                   ///< what uint64_t holds
+CLI::Validator readable();                       ///< a file or folder; says why it is not
+
 /// --level and --task.
 struct TaskOptions {
   std::vector<std::string> levels;

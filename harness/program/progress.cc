@@ -61,6 +61,12 @@ void Progress::note(const std::string& line) {
   draw();
 }
 
+void Progress::warn(const std::string& line) {
+  clear();
+  std::fprintf(stderr, "kbench: %s\n", line.c_str());
+  draw();
+}
+
 void Progress::close() {
   clear();
   total_ = 0;

@@ -25,6 +25,8 @@ class Progress {
   void advance();
   /// A line of its own, above the bar.
   void note(const std::string& line);
+  /// The same on standard error.
+  void warn(const std::string& line);
   /// Takes the bar away.
   void close();
 

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -16,6 +16,7 @@
 #include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "kbench/recorded.h"
+#include "libkbench/src/files.h"
 
 namespace kbench::program {
 namespace {
@@ -36,8 +37,7 @@ struct BaselineVerbOptions {
 /// An output that cannot be written is found before the first task is timed.
 void require_writable(const std::string& path) {
   if (path.empty()) return;
-  std::ofstream file(path, std::ios::app);
-  if (!file) throw Error(ErrorCode::kIo, "cannot write " + path);
+  const NewFile file(path);
 }
 
 void require_folder(const std::string& path) {
@@ -45,15 +45,8 @@ void require_folder(const std::string& path) {
   std::error_code failed;
   fs::create_directories(path, failed);
   if (failed || !fs::is_directory(path)) {
-    throw Error(ErrorCode::kIo, "cannot make the folder " + path);
+    throw_io("make the folder", path, failed ? failed.value() : ENOTDIR);
   }
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) throw Error(ErrorCode::kIo, "cannot write " + path.string());
 }
 
 /// Times of other sizes are found before the first task is timed.
@@ -106,10 +99,10 @@ void write_plots(const std::string& folder, const Baseline& ours,
                  const std::optional<RecordedTimes>& theirs,
                  const std::optional<BaselineComparison>& comparison) {
   if (const Plot plot = roofline_plot(ours); !plot.points.empty()) {
-    write_text(fs::path(folder) / "roofline.svg", svg(plot));
+    replace_file(fs::path(folder) / "roofline.svg", svg(plot));
   }
   if (comparison && !comparison->tasks.empty()) {
-    write_text(fs::path(folder) / "ratio.svg", svg(ratio_plot(*comparison, ours, *theirs)));
+    replace_file(fs::path(folder) / "ratio.svg", svg(ratio_plot(*comparison, ours, *theirs)));
   }
 }
 
@@ -146,13 +139,13 @@ void add_measurement(CLI::App& app, BaselineVerbOptions& options) {
       ->group("Measurement");
   app.add_option("--max-seconds", options.max_seconds,
                  "Device time to spend on a task's passes; three are taken at least")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(within(0, 1e6))
       ->type_name("S")
       ->capture_default_str()
       ->group("Measurement");
   CLI::Option* from =
       app.add_option("--from", options.from, "Measure nothing: take what an earlier --output wrote")
-          ->check(CLI::ExistingFile)
+          ->check(readable())
           ->type_name("FILE")
           ->group("Measurement");
   for (const char* measuring :
@@ -167,7 +160,7 @@ void add_comparison(CLI::App& app, BaselineVerbOptions& options) {
              "--against", options.against,
              "Compare with recorded times: an --output of this verb, KernelBench's baseline "
              "JSON, or a table of tasks and columns")
-          ->check(CLI::ExistingFile)
+          ->check(readable())
           ->type_name("FILE")
           ->group("Comparison");
   app.add_option(

@@ -89,7 +89,7 @@ Verb add_check(CLI::App& program) {
       "  kbench check my/relu/ --preset v0.1 --device cpu");
   app->add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml")
       ->required()
-      ->check(CLI::ExistingPath)
+      ->check(readable())
       ->option_text("CANDIDATE");
   options->size.add_to(*app, /*with_auto=*/true);
   options->device.add_to(*app);

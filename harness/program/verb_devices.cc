@@ -25,7 +25,8 @@ int run_devices(bool json) {
                           {"usable", device.usable},
                           {"reason", device.reason}});
     }
-    std::printf("%s\n", document.dump(2).c_str());
+    std::printf("%s\n",
+                document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return kDone;
   }
   if (devices.empty()) {

@@ -70,6 +70,7 @@ Verb add_reference(CLI::App& program) {
       ->group("Output");
   options->size.add_to(*app, /*with_auto=*/false, "smoke");
   app->add_option("--seed", options->seed, "Seed of the draws")
+      ->check(whole_number())
       ->type_name("N")
       ->capture_default_str()
       ->group("Computation");

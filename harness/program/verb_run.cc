@@ -6,6 +6,7 @@
 #include "harness/program/baseline_report.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
+#include "harness/program/output_file.h"
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
 #include "harness/program/verbs.h"
@@ -56,8 +57,7 @@ int run_run(const RunOptions& options) {
   if (evaluation.recorded) {
     std::fputs(recorded_notice(*evaluation.recorded, device.name).c_str(), stderr);
   }
-  std::unique_ptr<ResultWriter> writer;
-  if (!options.output.empty()) writer = std::make_unique<ResultWriter>(options.output);
+  OutputFile output(options.output);
 
   std::vector<Result> results;
   for (const std::string& file : files) {
@@ -68,13 +68,19 @@ int run_run(const RunOptions& options) {
                                            : evaluate(file, evaluation));
     }
     if (results.back().candidate.empty()) results.back().candidate = file;
-    if (writer) writer->append(results.back());
+    if (const std::string why = output.append(results.back()); !why.empty()) {
+      std::fprintf(stderr, "kbench: %s\n", why.c_str());
+    }
     if (!options.json) std::fputs(format_result(results.back()).c_str(), stdout);
   }
   if (options.json) {
     std::printf("%s\n", results_json(results).c_str());
   } else if (device.software()) {
     std::printf("%s\n", software_warning(device.name).c_str());
+  }
+  if (const std::string lost = output.finish(); !lost.empty()) {
+    std::fprintf(stderr, "kbench: %s\n", lost.c_str());
+    return kUsage;
   }
   const bool all_passed =
       std::all_of(results.begin(), results.end(), [](const Result& r) { return r.correct(); });
@@ -97,7 +103,7 @@ Verb add_run(CLI::App& program) {
       "  kbench run my/relu.yaml --validate --seed 7 --json");
   app->add_option("CANDIDATE", options->candidate, "A YAML file, or a folder")
       ->required()
-      ->check(CLI::ExistingPath)
+      ->check(readable())
       ->option_text("CANDIDATE");
   options->size.add_to(*app, /*with_auto=*/true);
   options->device.add_to(*app);

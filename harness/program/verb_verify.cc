@@ -216,7 +216,7 @@ Verb add_verify(CLI::App& program) {
       "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");
   app->add_option("--golden", options->golden, "The golden file: .json or .json.zst")
       ->required()
-      ->check(CLI::ExistingFile)
+      ->check(readable())
       ->type_name("FILE")
       ->group("Computation");
   app->add_option("--backend", options->backend,

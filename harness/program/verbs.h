@@ -11,8 +11,8 @@ namespace kbench::program {
 /// Exit codes of the program.
 enum : int {
   kDone = 0,
-  kFailed = 1,  ///< what was asked about did not pass
-  kUsage = 2,   ///< the question itself is wrong: a flag, name, size, file or device
+  kFailed = 1,  ///< what was asked about did not pass, or kbench failed in an evaluation
+  kUsage = 2,   ///< the question is wrong: a flag, name, size, file or device; or output is lost
 };
 
 /// A sub-command and its action, which returns the exit code.

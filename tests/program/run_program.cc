@@ -50,11 +50,16 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 Said run_program(const std::vector<std::string>& arguments, const std::string& folder) {
+  std::string script = quoted(KBENCH_PROGRAM);
+  for (const std::string& argument : arguments) script += " " + quoted(argument);
+  return run_in_shell(script, folder);
+}
+
+Said run_in_shell(const std::string& script, const std::string& folder) {
   const TemporaryFolder scratch;
   std::string command = folder.empty() ? "" : "cd " + quoted(folder) + " && ";
-  command += quoted(KBENCH_PROGRAM);
-  for (const std::string& argument : arguments) command += " " + quoted(argument);
-  command += " </dev/null >" + quoted(scratch / "out") + " 2>" + quoted(scratch / "err");
+  command += "{ KBENCH=" + quoted(KBENCH_PROGRAM) + "; " + script + "; } </dev/null >" +
+             quoted(scratch / "out") + " 2>" + quoted(scratch / "err");
   const int status = std::system(command.c_str());
   Said said;
   said.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -17,6 +17,9 @@ struct Said {
 /// KBENCH_PROGRAM with these arguments, in `folder` when one is given.
 Said run_program(const std::vector<std::string>& arguments, const std::string& folder = "");
 
+/// A script of the shell, in which "$KBENCH" is the program.
+Said run_in_shell(const std::string& script, const std::string& folder = "");
+
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& text);
 size_t count_lines(const std::string& text);

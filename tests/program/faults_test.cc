@@ -1,0 +1,135 @@
+// What goes wrong around the program: streams that are closed or full, disks that are, files that
+// cannot be read or have a writer, evaluations in which kbench itself failed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kbench/result.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using namespace kbench::testing;
+
+TEST(StandardOutput, ThatIsFullIsAnErrorInOneLine) {
+  for (const char* question : {"list", "list --json", "--help", "show 1/19"}) {
+    const Said said = run_in_shell("\"$KBENCH\" " + std::string(question) + " >/dev/full");
+    EXPECT_EQ(said.code, 2) << question;
+    EXPECT_THAT(said.err, MatchesRegex("kbench: cannot write to standard output: [^\n]+\n"));
+  }
+}
+
+TEST(StandardOutput, ThatNobodyReadsIsAnErrorInOneLine) {
+  const Said said = run_in_shell("{ \"$KBENCH\" list --json; echo $? >&2; } | head -c 1");
+  EXPECT_THAT(said.err, MatchesRegex("kbench: cannot write to standard output: [^\n]+\n2\n"));
+}
+
+TEST(StandardOutput, MayBeClosed) {
+  EXPECT_EQ(run_in_shell("\"$KBENCH\" list --task 1/19 <&- >&- 2>&-").code, 0);
+  const Said said = run_in_shell("\"$KBENCH\" list --task 1/19 <&- 2>&-");
+  EXPECT_THAT(said.out, HasSubstr("1 task at preset v0.1"));
+}
+
+TEST(InputFile, ThatCannotBeReadIsNotCalledMissing) {
+  const TemporaryFolder folder;
+  const std::string loop = folder / "loop";
+  std::filesystem::create_symlink("loop", loop);
+  const std::vector<std::vector<std::string>> questions = {{"verify", "--golden", loop},
+                                                           {"run", loop},
+                                                           {"check", loop},
+                                                           {"baseline", "--from", loop},
+                                                           {"--baseline", loop}};
+  for (const auto& question : questions) {
+    const Said said = run_program(question);
+    EXPECT_EQ(said.code, 2);
+    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(loop + ": Too many levels of symbolic links"));
+  }
+  const Said said = run_program({"verify", "--golden", folder.path()});
+  EXPECT_EQ(said.err, "kbench: cannot read " + folder.path() + ": Is a directory\n");
+}
+
+/// The main job with an --output, on a task that the set has no candidate for: nothing is run.
+class Output : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    KBENCH_NEED_SOFTWARE_DEVICE();
+    const Said said = run_program({"show", "1/1", "--candidate"});
+    ASSERT_EQ(said.code, 0) << said.err;
+    write_file(folder_ / "mine/1_1.yaml", said.out);
+  }
+
+  /// Between these words of the shell.
+  Said evaluate(const std::string& before, const std::string& output, const std::string& after,
+                const std::string& task = "1/19") {
+    return run_in_shell(before + " \"$KBENCH\" --candidates mine --device cpu --preset smoke " +
+                            "--task " + task + " --output " + output + " " + after,
+                        folder_.path());
+  }
+
+  TemporaryFolder folder_;
+  const std::string results_ = folder_ / "results.jsonl";
+};
+
+TEST_F(Output, HoldsResultsAloneWhenStandardStreamsAreClosed) {
+  EXPECT_EQ(evaluate("", "results.jsonl", "<&- >&- 2>&-").code, 0);
+  EXPECT_EQ(read_results(results_).size(), 1u);
+  EXPECT_EQ(count_lines(read_file(results_)), 1u);
+}
+
+TEST_F(Output, ThatIsFullCostsNoLeaderboard) {
+  const Said said = evaluate("", "/dev/full", "", "1/19,1/20");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.out, HasSubstr("[2/2]"));
+  EXPECT_THAT(said.out, HasSubstr("mine      0/2"));
+  EXPECT_THAT(said.out, HasSubstr("Not passed: 2"));
+  EXPECT_EQ(count_lines(said.err), 2u) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("cannot write to /dev/full: No space left on device; results"));
+  EXPECT_THAT(said.err, HasSubstr("/dev/full lacks 2 results: "));
+}
+
+TEST_F(Output, AtTheLimitOfAFilesSizeStaysAsItWas) {
+  {
+    ResultWriter writer(results_);
+    Result other;
+    other.task = {1, 1};
+    other.message = std::string(100000, 'x');
+    writer.append(other);
+  }
+  const std::string before = read_file(results_);
+  const Said said = evaluate("ulimit -f 100;", "results.jsonl", "");
+  EXPECT_EQ(said.code, 2) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("Not passed: 1"));
+  EXPECT_THAT(said.err, HasSubstr("results.jsonl lacks 1 result: "));
+  EXPECT_THAT(said.err, HasSubstr("File too large"));
+  EXPECT_EQ(read_file(results_), before);
+}
+
+TEST_F(Output, ThatHasAWriterIsRefusedWithItsProcess) {
+  const ResultWriter writer(results_);
+  const Said said = evaluate("", "results.jsonl", "");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err, "kbench: results.jsonl is in use: process " + std::to_string(getpid()) +
+                          " is writing results to it\n");
+}
+
+TEST_F(Output, OfEvaluationsThatKbenchFailedInEndsWithOne) {
+  const Said said = evaluate("KBENCH_WORKER=/bin/false", "results.jsonl", "", "1/1");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("harness_error"));
+  EXPECT_EQ(said.err,
+            "kbench: 1 of 1 evaluations ended as harness_error, through no fault of the "
+            "candidates; the same command tries them again\n");
+}
+
+}  // namespace
+}  // namespace kbench
