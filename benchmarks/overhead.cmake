@@ -1,4 +1,4 @@
-# What the harness itself costs; needs every room, and the program for its workers.
+# What the harness itself costs; needs every room, and the program for its judges and runners.
 add_executable(overhead_benchmark overhead_benchmark.cc)
 target_link_libraries(overhead_benchmark PRIVATE kbench_build kbench benchmark::benchmark)
 target_compile_definitions(overhead_benchmark PRIVATE

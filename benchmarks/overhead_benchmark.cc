@@ -59,12 +59,12 @@ EvaluateOptions ten_samples() {
   EvaluateOptions options;
   options.preset = "smoke";
   options.plan = {.precision = 1, .max_seconds = 1e-9, .min_samples = 10, .max_samples = 10};
-  options.worker = KBENCH_PROGRAM;
+  options.program = KBENCH_PROGRAM;
   return options;
 }
 
-void evaluate_with(benchmark::State& state,
-                   Result (*evaluate_one)(const std::string&, const EvaluateOptions&)) {
+template <class EvaluateOne>
+void evaluate_with(benchmark::State& state, EvaluateOne evaluate_one) {
   const EvaluateOptions options = ten_samples();
   for (auto _ : state) {
     try {
@@ -82,13 +82,18 @@ void evaluate_with(benchmark::State& state,
   }
 }
 
-void file_to_verdict_in_process(benchmark::State& state) {
-  evaluate_with(state, &evaluate_in_process);
-}
-BENCHMARK(file_to_verdict_in_process)->Unit(benchmark::kMillisecond)->UseRealTime();
+/// With a judge of its own: what `kbench run` takes.
+void file_to_verdict(benchmark::State& state) { evaluate_with(state, &evaluate); }
+BENCHMARK(file_to_verdict)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-void file_to_verdict_in_worker(benchmark::State& state) { evaluate_with(state, &evaluate); }
-BENCHMARK(file_to_verdict_in_worker)->Unit(benchmark::kMillisecond)->UseRealTime();
+/// With a judge that has judged the task before.
+void file_to_verdict_of_a_warm_judge(benchmark::State& state) {
+  Evaluator evaluator(ten_samples());
+  evaluate_with(state, [&](const std::string& file, const EvaluateOptions&) {
+    return evaluator.evaluate(file);
+  });
+}
+BENCHMARK(file_to_verdict_of_a_warm_judge)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 /// Reading, checking and resolving alone.
 void file_to_resolved_candidate(benchmark::State& state) {
@@ -101,8 +106,8 @@ void file_to_resolved_candidate(benchmark::State& state) {
 }
 BENCHMARK(file_to_resolved_candidate)->Unit(benchmark::kMicrosecond);
 
-/// Starting a worker that finds nothing to do: there is no such device.
-void worker_start_and_end(benchmark::State& state) {
+/// Starting a judge that finds nothing to do: there is no such device.
+void judge_start_and_end(benchmark::State& state) {
   EvaluateOptions options = ten_samples();
   options.device = "a device that is not there";
   for (auto _ : state) {
@@ -115,7 +120,7 @@ void worker_start_and_end(benchmark::State& state) {
     }
   }
 }
-BENCHMARK(worker_start_and_end)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(judge_start_and_end)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 

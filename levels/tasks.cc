@@ -1,12 +1,8 @@
-// All tasks in one list, and finding them by name.
+// All tasks in one list.
 #include <algorithm>
-#include <charconv>
-#include <set>
 
-#include "kbench/error.h"
 #include "kbench/task.h"
 #include "levels/tables.h"
-#include "libkbench/src/suggest.h"
 
 namespace kbench {
 namespace {
@@ -50,103 +46,11 @@ std::vector<Task> all_tasks() {
   return all;
 }
 
-bool parse_int(std::string_view text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-/// One item of a selection: a level and a range of numbers.
-struct Selection {
-  int level = 0, first = 0, last = 0;
-  bool whole_level = false;
-  bool contains(TaskId id) const {
-    return id.level == level && (whole_level || (id.number >= first && id.number <= last));
-  }
-};
-
-Selection parse_selection(std::string_view item) {
-  std::string_view rest = item;
-  if (rest.starts_with("level")) rest.remove_prefix(5);
-  const size_t slash = rest.find('/');
-  Selection result;
-  bool good = slash != std::string_view::npos && parse_int(rest.substr(0, slash), result.level);
-  if (good) {
-    const std::string_view numbers = rest.substr(slash + 1);
-    const size_t dash = numbers.find('-');
-    if (numbers == "*") {
-      result.whole_level = true;
-    } else if (dash == std::string_view::npos) {
-      good = parse_int(numbers, result.first);
-      result.last = result.first;
-    } else {
-      good = parse_int(numbers.substr(0, dash), result.first) &&
-             parse_int(numbers.substr(dash + 1), result.last);
-    }
-  }
-  if (!good) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "'" + std::string(item) +
-                    "' is not a task: write level1/19 or 1/19 (1/* for a "
-                    "level, 1/1-9 for a range)");
-  }
-  return result;
-}
-
 }  // namespace
-
-std::string to_string(TaskId id) {
-  return "level" + std::to_string(id.level) + "/" + std::to_string(id.number);
-}
-
-TaskId parse_task_id(std::string_view text) {
-  const Selection item = parse_selection(text);
-  if (item.whole_level || item.first != item.last) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "'" + std::string(text) + "' names several tasks; write one, as in level1/19");
-  }
-  return {item.level, item.first};
-}
 
 const std::vector<Task>& tasks() {
   static const std::vector<Task> all = all_tasks();
   return all;
-}
-
-const Task* lookup_task(TaskId id) {
-  const auto& all = tasks();
-  const auto it = std::ranges::lower_bound(all, id, {}, &Task::id);
-  return it == all.end() || it->id != id ? nullptr : &*it;
-}
-
-const Task& find_task(TaskId id) {
-  if (const Task* task = lookup_task(id)) return *task;
-  throw Error(ErrorCode::kNotFound,
-              "there is no task " + to_string(id) + "; `kbench list` shows what there is");
-}
-
-std::vector<const Task*> select_tasks(std::string_view selection) {
-  std::set<const Task*> chosen;
-  while (!selection.empty()) {
-    const size_t comma = std::min(selection.find(','), selection.size());
-    const std::string_view text = selection.substr(0, comma);
-    const Selection item = parse_selection(text);
-    const size_t before = chosen.size();
-    bool known = false;
-    for (const Task& task : tasks()) {
-      if (item.contains(task.id)) {
-        chosen.insert(&task);
-        known = true;
-      }
-    }
-    if (!known && before == chosen.size()) {
-      throw Error(ErrorCode::kNotFound,
-                  "no task matches '" + std::string(text) + "'; `kbench list` shows what there is");
-    }
-    selection.remove_prefix(std::min(comma + 1, selection.size()));
-  }
-  std::vector<const Task*> result(chosen.begin(), chosen.end());
-  std::sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->id < b->id; });
-  return result;
 }
 
 }  // namespace kbench

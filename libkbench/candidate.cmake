@@ -3,6 +3,8 @@ kbench_room(candidate
     src/candidate_files.cc
     src/candidate_folder.cc
     src/candidate_parse.cc
+    src/candidate_parse_kernel.cc
+    src/candidate_parse_step.cc
     src/candidate_resolve.cc
     src/candidate_operator_step.cc
     src/eager_candidate.cc

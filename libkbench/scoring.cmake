@@ -6,6 +6,7 @@ kbench_room(scoring
     src/golden.cc
     src/golden_file.cc
     src/json_field.cc
+    src/kernelbench_file.cc
     src/leaderboard.cc
     src/npy.cc
     src/recorded.cc

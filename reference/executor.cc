@@ -72,7 +72,7 @@ std::vector<Tensor> run(const Graph& graph, NamedTensors given, Precision precis
   given.clear();
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Graph::Node& node = graph.nodes()[n];
-    const Stage& stage = schedule.stages[n];
+    const NodeMemory& stage = schedule.nodes[n];
     for (int id : stage.convert) tensors[id] = to_double(tensors[id]);
     if (node.call.op->is_view) {
       tensors[node.outputs[0]] =

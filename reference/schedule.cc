@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libkbench/src/liveness.h"
 #include "reference/registry.h"
 
 namespace kbench::reference {
@@ -18,16 +19,6 @@ class Account {
   int64_t held_ = 0, peak_ = 0;
 };
 
-/// For each value the value whose memory it shares: itself, or through views.
-std::vector<int> owners(const Graph& graph) {
-  std::vector<int> owner(graph.values().size());
-  for (size_t i = 0; i < owner.size(); ++i) owner[i] = static_cast<int>(i);
-  for (const Graph::Node& node : graph.nodes()) {
-    if (node.call.op->is_view) owner[node.outputs[0]] = owner[node.inputs[0]];
-  }
-  return owner;
-}
-
 }  // namespace
 
 TensorType held_type(const TensorType& type, Precision precision) {
@@ -40,16 +31,10 @@ Schedule make_schedule(const Graph& graph, Precision precision) {
   const auto& values = graph.values();
   const auto& nodes = graph.nodes();
   const int forever = static_cast<int>(nodes.size());
-  const std::vector<int> owner = owners(graph);
+  const std::vector<int> owner = memory_owners(graph);
   const auto held_bytes = [&](int id) { return held_type(values[id].type, precision).bytes(); };
 
-  // The last node that reads each piece of memory.
-  std::vector<int> last(values.size(), -1);
-  for (int n = 0; n < forever; ++n) {
-    for (int id : nodes[n].outputs) last[owner[id]] = std::max(last[owner[id]], n);
-    for (int id : nodes[n].inputs) last[owner[id]] = std::max(last[owner[id]], n);
-  }
-  for (int id : graph.outputs()) last[owner[id]] = forever;
+  const std::vector<int> last = last_uses(graph, owner);
   std::vector<std::vector<int>> released(nodes.size());
   for (size_t id = 0; id < values.size(); ++id) {
     const int n = last[owner[id]];
@@ -75,7 +60,7 @@ Schedule make_schedule(const Graph& graph, Precision precision) {
 
   for (int n = 0; n < forever; ++n) {
     const Graph::Node& node = nodes[n];
-    Stage& stage = schedule.stages.emplace_back();
+    NodeMemory& stage = schedule.nodes.emplace_back();
     for (int id : node.inputs) convert(id, stage.convert);
     const int first = owner[node.inputs[0]];
     if (!node.call.op->is_view) {

@@ -11,14 +11,14 @@
 namespace kbench::reference {
 
 /// What happens around one node.
-struct Stage {
+struct NodeMemory {
   std::vector<int> convert;  ///< given float32 values to make float64 before the node runs
   bool in_place = false;     ///< the output takes the first input's memory
   std::vector<int> release;  ///< values to drop afterwards: nothing reads their memory any more
 };
 
 struct Schedule {
-  std::vector<Stage> stages;         ///< one a node
+  std::vector<NodeMemory> nodes;     ///< one a node
   std::vector<int> convert_outputs;  ///< outputs that are given values, to convert at the end
   int64_t peak_bytes = 0;
 };

@@ -24,7 +24,7 @@ Launch fill_launch(const Convolution& conv, const DeviceTraits& traits) {
   const int64_t width = conv.plane() % 4 == 0 ? 4 : 1;
   const int64_t pieces = conv.images * conv.out_channels() * conv.plane() / width;
   const int64_t groups = ceil_div(pieces, kFillThreads);
-  std::vector<Operand> addresses;
+  std::vector<LaunchOperand> addresses;
   if (conv.bias) addresses.push_back(*conv.bias);
   addresses.push_back(conv.y);
   Launch fill =
@@ -142,10 +142,10 @@ void add_geometry(Launch& launch, const Convolution& conv) {
   launch.add(conv.padding[1]).add(conv.padding[2]);
 }
 
-Launch start_convolution(std::string shader, const Convolution& conv, Operand weight, Operand y,
-                         int64_t groups, const DeviceTraits& traits) {
+Launch start_convolution(std::string shader, const Convolution& conv, LaunchOperand weight,
+                         LaunchOperand y, int64_t groups, const DeviceTraits& traits) {
   require_countable(conv);
-  std::vector<Operand> addresses = {conv.x, weight};
+  std::vector<LaunchOperand> addresses = {conv.x, weight};
   if (conv.bias) addresses.push_back(*conv.bias);
   addresses.push_back(y);
   Launch launch =
@@ -162,7 +162,7 @@ int64_t packed_bytes(const Convolution& conv) {
   return conv.phases() * conv.out_channels() * conv.taps() * 4;
 }
 
-Launch pack_launch(const Convolution& conv, Operand packed, const DeviceTraits& traits) {
+Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTraits& traits) {
   const int64_t elements = packed_bytes(conv) / 4;
   const int64_t groups = ceil_div(elements, kPackThreads);
   Launch pack = make_launch("conv_pack.comp", {{"THREADS", kPackThreads}}, {conv.weight, packed},
@@ -187,7 +187,7 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
     return scratch(whole.first_scratch + static_cast<int>(plan.scratch_bytes.size()) - 1);
   };
   Convolution conv = whole;
-  const Tile& tile = choice.tile;
+  const GemmTile& tile = choice.tile;
   const int64_t elements = conv.images * conv.out_channels() * conv.plane();
   // Written once in order, rather than an element here and there.
   const bool filled = choice.splits == 1 && conv.has_empty_phases();
@@ -223,7 +223,7 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
   return plan;
 }
 
-CallPlan plan_product(const OperatorCall& call, const Tile& tile, int64_t splits,
+CallPlan plan_product(const OperatorCall& call, const GemmTile& tile, int64_t splits,
                       const DeviceTraits& traits) {
   const Convolution conv = describe_convolution(call);
   return plan_product(conv, with_splits(tile, conv.taps(), splits), traits);

@@ -21,8 +21,8 @@ struct Convolution {
   bool volume, transposed;
   Extents in, out, kernel, stride, padding, dilation;
   int64_t images, groups, group_channels, group_out_channels;
-  Operand x, weight, y;
-  std::optional<Operand> bias;
+  LaunchOperand x, weight, y;
+  std::optional<LaunchOperand> bias;
   int first_scratch = 0;  ///< the number of the first scratch that its plan may ask for
 
   int64_t channels() const { return groups * group_channels; }
@@ -55,11 +55,11 @@ void add_geometry(Launch& launch, const Convolution& conv);
 
 /// Macros, addresses and words that conv_gemm.comp and conv_direct.comp both take, up to the number
 /// of pixels. `weight` is the packed one where the convolution is transposed.
-Launch start_convolution(std::string shader, const Convolution& conv, Operand weight, Operand y,
-                         int64_t groups, const DeviceTraits& traits);
+Launch start_convolution(std::string shader, const Convolution& conv, LaunchOperand weight,
+                         LaunchOperand y, int64_t groups, const DeviceTraits& traits);
 
 /// Writes the weight of a transposed convolution to `packed` as the kernels read it.
-Launch pack_launch(const Convolution& conv, Operand packed, const DeviceTraits& traits);
+Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTraits& traits);
 int64_t packed_bytes(const Convolution& conv);
 
 /// As a matrix product whose second factor is read through the window.
@@ -68,7 +68,7 @@ CallPlan plan_product(const Convolution& conv, const TileChoice& choice,
 TileChoice choose_tile(const Convolution& conv, const DeviceTraits& traits);
 
 /// The same with that tile and the depth in that many parts, whatever the sizes.
-CallPlan plan_product(const OperatorCall& call, const Tile& tile, int64_t splits,
+CallPlan plan_product(const OperatorCall& call, const GemmTile& tile, int64_t splits,
                       const DeviceTraits& traits);
 
 }  // namespace kbench::eager

@@ -22,7 +22,7 @@
 namespace kbench::eager {
 
 /// What a launch reads or writes: an operand of the call, or scratch the plan asked for.
-struct Operand {
+struct LaunchOperand {
   enum class Kind { input, output, scratch };
   Kind kind = Kind::input;
   int index = 0;
@@ -34,7 +34,7 @@ struct Operand {
 struct Launch {
   std::string shader;  ///< "softmax.comp"
   vulkan::Macros macros;
-  std::vector<Operand> addresses;
+  std::vector<LaunchOperand> addresses;
   std::vector<uint32_t> words;
   std::array<uint32_t, 3> groups = {1, 1, 1};
   uint32_t subgroup_size = 0;

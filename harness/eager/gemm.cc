@@ -11,11 +11,11 @@ constexpr int64_t kMergeThreads = 256;
 
 // Measured on an H200, as are the constants below: efficiency on large products, `alone` where each
 // processor had one workgroup.
-constexpr Tile kTiles[] = {
+constexpr GemmTile kTiles[] = {
     {128, 128, 8, 8, 16, 1.0, 1.6}, {128, 64, 8, 8, 8, 0.95, 1.3},  {64, 128, 8, 8, 8, 0.95, 1.3},
     {32, 128, 16, 4, 8, 0.75, 1.3}, {64, 64, 16, 4, 4, 0.75, 1.05}, {32, 32, 16, 4, 4, 0.62, 2.0},
 };
-constexpr Tile kSmallest = kTiles[std::size(kTiles) - 1];
+constexpr GemmTile kSmallest = kTiles[std::size(kTiles) - 1];
 
 // The device the model stands for, in floating-point operations and bytes a second.
 constexpr int64_t kProcessors = 132;
@@ -25,7 +25,7 @@ constexpr double kLaunch = 4e-6;
 constexpr int64_t kMostSplits = 256;
 
 /// Seconds by the model.
-double estimate(const Tile& tile, int64_t m, int64_t n, int64_t k, int64_t batches,
+double estimate(const GemmTile& tile, int64_t m, int64_t n, int64_t k, int64_t batches,
                 int64_t splits) {
   const int64_t groups = ceil_div(m, tile.m) * ceil_div(n, tile.n) * batches * splits;
   const double depth = static_cast<double>(ceil_div(ceil_div(k, splits), tile.depth) * tile.depth);
@@ -40,22 +40,22 @@ double estimate(const Tile& tile, int64_t m, int64_t n, int64_t k, int64_t batch
   return seconds;
 }
 
-bool allowed(const Tile& tile, const DeviceTraits& traits) {
+bool allowed(const GemmTile& tile, const DeviceTraits& traits) {
   return tile.shared_bytes() <= traits.max_shared_memory &&
          tile.threads() <= traits.max_invocations;
 }
 
 int64_t batches_of(const GemmProblem& problem) {
   int64_t batches = 1;
-  for (const int64_t extent : problem.batch.extent) batches *= extent;
+  for (const Dimension& dim : problem.batch) batches *= dim.extent;
   return batches;
 }
 
 }  // namespace
 
-std::span<const Tile> tiles() { return kTiles; }
+std::span<const GemmTile> tiles() { return kTiles; }
 
-TileChoice with_splits(const Tile& tile, int64_t k, int64_t splits) {
+TileChoice with_splits(const GemmTile& tile, int64_t k, int64_t splits) {
   const int64_t split_k = ceil_div(ceil_div(k, splits), tile.depth) * tile.depth;
   return {tile, ceil_div(k, split_k), split_k, 0};
 }
@@ -68,7 +68,7 @@ TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool ma
                        const DeviceTraits& traits) {
   TileChoice best = with_splits(kSmallest, k, 1);
   double least = -1;
-  for (const Tile& tile : kTiles) {
+  for (const GemmTile& tile : kTiles) {
     // A software device runs sizes for which compiling a large tile costs more than it saves.
     if (!allowed(tile, traits) || (traits.software && tile.m != kSmallest.m)) continue;
     for (int64_t splits = 1;
@@ -84,7 +84,7 @@ TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, bool ma
   return best;
 }
 
-void add_tile_macros(Launch& launch, const Tile& tile, const DeviceTraits& traits) {
+void add_tile_macros(Launch& launch, const GemmTile& tile, const DeviceTraits& traits) {
   const int64_t threads = tile.threads();
   const std::pair<const char*, int64_t> values[] = {
       {"BM", tile.m},
@@ -105,7 +105,7 @@ void add_tile_macros(Launch& launch, const Tile& tile, const DeviceTraits& trait
 Launch merge_launch(const Merge& merge, const DeviceTraits& traits) {
   const int64_t width = merge.n % 4 == 0 ? 4 : 1;
   const int64_t groups = ceil_div(merge.elements / width, kMergeThreads);
-  std::vector<Operand> addresses = {merge.parts};
+  std::vector<LaunchOperand> addresses = {merge.parts};
   if (merge.bias) addresses.push_back(*merge.bias);
   addresses.push_back(merge.c);
   Launch launch = make_launch("gemm_merge.comp",
@@ -127,10 +127,9 @@ CallPlan plan_gemm(const GemmProblem& problem, const DeviceTraits& traits) {
 CallPlan plan_gemm(const GemmProblem& problem, const TileChoice& choice,
                    const DeviceTraits& traits) {
   const int64_t m = problem.m, n = problem.n, k = problem.k;
-  const auto& extents = problem.batch.extent;
   const int64_t batches = batches_of(problem);
-  const Tile& tile = choice.tile;
-  const int64_t dims = batches > 1 ? static_cast<int64_t>(extents.size()) : 0;
+  const GemmTile& tile = choice.tile;
+  const int64_t dims = batches > 1 ? static_cast<int64_t>(problem.batch.size()) : 0;
   if (dims > 4) {
     throw Error(ErrorCode::kUnsupported,
                 "the eager matrix product takes at most 4 leading dimensions that repeat an "
@@ -143,7 +142,7 @@ CallPlan plan_gemm(const GemmProblem& problem, const TileChoice& choice,
   const bool edges = m % tile.m != 0 || n % tile.n != 0 || k % choice.split_k != 0;
   const bool bias = problem.bias.has_value() && !split;
 
-  std::vector<Operand> addresses = {problem.a, problem.b};
+  std::vector<LaunchOperand> addresses = {problem.a, problem.b};
   if (bias) addresses.push_back(*problem.bias);
   addresses.push_back(split ? scratch(0) : problem.c);
   Launch launch = make_launch("gemm.comp",
@@ -159,9 +158,9 @@ CallPlan plan_gemm(const GemmProblem& problem, const TileChoice& choice,
   add_tile_macros(launch, tile, traits);
   launch.add(m).add(n).add(k).add(tiles_m).add(tiles_n);
   launch.add(choice.splits).add(choice.split_k).add(groups);
-  for (int64_t d = 0; d < dims; ++d) launch.add(extents[d]);
-  for (int64_t d = 0; d < dims; ++d) launch.add(problem.batch.stride[0][d] * m * k);
-  for (int64_t d = 0; d < dims; ++d) launch.add(problem.batch.stride[1][d] * k * n);
+  for (int64_t d = 0; d < dims; ++d) launch.add(problem.batch[d].extent);
+  for (int64_t d = 0; d < dims; ++d) launch.add(problem.batch[d].a * m * k);
+  for (int64_t d = 0; d < dims; ++d) launch.add(problem.batch[d].b * k * n);
   if (!split) return {{launch}, {}};
   const int64_t elements = batches * m * n;
   const Merge merge{scratch(0), problem.c, problem.bias, elements, choice.splits, n, 0};

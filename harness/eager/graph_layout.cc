@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libkbench/src/liveness.h"
+
 namespace kbench::eager {
 
 int64_t Arena::allocate(int64_t bytes) {
@@ -19,16 +21,6 @@ int64_t Arena::allocate(int64_t bytes) {
 void Arena::release(int64_t offset) { blocks_.erase(offset); }
 
 namespace {
-
-/// The value that a chain of views shows.
-std::vector<int> viewed_values(const Graph& graph) {
-  std::vector<int> viewed(graph.values().size());
-  for (size_t id = 0; id < viewed.size(); ++id) viewed[id] = static_cast<int>(id);
-  for (const Graph::Node& node : graph.nodes()) {
-    if (node.call.op->is_view) viewed[node.outputs[0]] = viewed[node.inputs[0]];
-  }
-  return viewed;
-}
 
 /// Lets a computed value that is an output, or that an output shows, live in that output's memory;
 /// outputs left without memory of their own become copies.
@@ -55,19 +47,14 @@ void place_outputs(const Graph& graph, GraphLayout& layout) {
 GraphLayout lay_out(const Graph& graph, const std::vector<int64_t>& scratch_bytes) {
   const auto& nodes = graph.nodes();
   GraphLayout layout;
-  layout.root = viewed_values(graph);
+  layout.root = memory_owners(graph);
   place_outputs(graph, layout);
   layout.offset.assign(layout.root.size(), -1);
   layout.scratch.assign(nodes.size(), -1);
 
   std::vector<bool> outside(layout.root.size(), false);  // memory given by the caller
   for (const int id : graph.outputs()) outside[id] = true;
-  std::vector<size_t> last_use(layout.root.size(), 0);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    for (const auto* ids : {&nodes[i].inputs, &nodes[i].outputs}) {
-      for (const int id : *ids) last_use[layout.root[id]] = i;
-    }
-  }
+  const std::vector<int> last_use = last_uses(graph, layout.root);
   std::vector<std::vector<int>> expire(nodes.size());
   Arena arena;
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -33,18 +33,19 @@ int64_t next_power_of_two(int64_t n) {
   return power;
 }
 
-Operand input(int index) { return {Operand::Kind::input, index}; }
-Operand output(int index) { return {Operand::Kind::output, index}; }
-Operand scratch(int index) { return {Operand::Kind::scratch, index}; }
+LaunchOperand input(int index) { return {LaunchOperand::Kind::input, index}; }
+LaunchOperand output(int index) { return {LaunchOperand::Kind::output, index}; }
+LaunchOperand scratch(int index) { return {LaunchOperand::Kind::scratch, index}; }
 
-Operand from_word(Operand operand, int64_t elements) {
+LaunchOperand from_word(LaunchOperand operand, int64_t elements) {
   operand.offset += elements * 4;
   return operand;
 }
 
 Launch make_launch(std::string shader,
                    std::initializer_list<std::pair<const char*, int64_t>> macros,
-                   std::vector<Operand> addresses, int64_t groups, const DeviceTraits& traits) {
+                   std::vector<LaunchOperand> addresses, int64_t groups,
+                   const DeviceTraits& traits) {
   const int64_t limit_x = traits.max_group_count[0], limit_y = traits.max_group_count[1];
   const int64_t y = std::max<int64_t>(1, ceil_div(groups, limit_x));
   if (y > limit_y || groups > UINT32_MAX) {
@@ -67,36 +68,11 @@ AxisView axis_view(const Shape& shape, int64_t axis) {
   return view;
 }
 
-MergedDims merge_dims(const Shape& out, const std::vector<Shape>& operands) {
-  MergedDims merged;
-  merged.stride.resize(operands.size());
-  std::vector<int64_t> step(operands.size(), 1);  // stride the next dimension would have
-  std::vector<int64_t> stride(operands.size());
-  for (size_t back = 1; back <= out.size(); ++back) {
-    const int64_t extent = out[out.size() - back];
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const Shape& shape = operands[i];
-      const int64_t own = back <= shape.size() ? shape[shape.size() - back] : 1;
-      stride[i] = own == 1 ? 0 : step[i];
-      step[i] *= own;
-    }
-    if (extent == 1) continue;
-    bool joins = !merged.extent.empty();
-    for (size_t i = 0; i < operands.size() && joins; ++i) {
-      joins = stride[i] == merged.stride[i].back() * merged.extent.back();
-    }
-    if (joins) {
-      merged.extent.back() *= extent;
-      continue;
-    }
-    merged.extent.push_back(extent);
-    for (size_t i = 0; i < operands.size(); ++i) merged.stride[i].push_back(stride[i]);
-  }
-  if (merged.extent.empty()) {
-    merged.extent.push_back(1);
-    for (auto& strides : merged.stride) strides.push_back(0);
-  }
-  return merged;
+std::vector<Dimension> merge_dims(const Shape& out, const Shape& a, const Shape& b) {
+  std::vector<Dimension> dims = merged(broadcast_dimensions(a, b, out));
+  if (dims.empty()) dims.push_back({1, 0, 0});
+  std::reverse(dims.begin(), dims.end());
+  return dims;
 }
 
 RowLayout row_layout(int64_t n, const DeviceTraits& traits) {

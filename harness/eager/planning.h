@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/eager/eager.h"
+#include "libkbench/src/dimensions.h"
 
 namespace kbench::eager {
 
@@ -22,17 +23,18 @@ int64_t ceil_div(int64_t a, int64_t b);
 /// The least power of two that is not below n.
 int64_t next_power_of_two(int64_t n);
 
-Operand input(int index);
-Operand output(int index);
-Operand scratch(int index);
+LaunchOperand input(int index);
+LaunchOperand output(int index);
+LaunchOperand scratch(int index);
 /// The operand from its `elements`-th 32-bit word on.
-Operand from_word(Operand operand, int64_t elements);
+LaunchOperand from_word(LaunchOperand operand, int64_t elements);
 
 /// A launch of `groups` workgroups, numbered along x and, past its limit, y (group_index() in
 /// shaders/tensor.glsl). Throws kUnsupported where the device cannot have so many.
 Launch make_launch(std::string shader,
                    std::initializer_list<std::pair<const char*, int64_t>> macros,
-                   std::vector<Operand> addresses, int64_t groups, const DeviceTraits& traits);
+                   std::vector<LaunchOperand> addresses, int64_t groups,
+                   const DeviceTraits& traits);
 
 /// A tensor seen along one dimension.
 struct AxisView {
@@ -40,14 +42,9 @@ struct AxisView {
 };
 AxisView axis_view(const Shape& shape, int64_t axis);
 
-/// A row-major iteration space with operands that may repeat along some dimensions, in as few
-/// dimensions as possible. Innermost first; never empty.
-struct MergedDims {
-  std::vector<int64_t> extent;
-  std::vector<std::vector<int64_t>> stride;  ///< of each operand, in elements; 0 where repeated
-};
-/// Operands broadcast to `out` as NumPy does.
-MergedDims merge_dims(const Shape& out, const std::vector<Shape>& operands);
+/// The dimensions of `out` and of two operands broadcast to it, as few as possible. Innermost
+/// first; never empty.
+std::vector<Dimension> merge_dims(const Shape& out, const Shape& a, const Shape& b);
 
 /// How invocations share rows of n elements that they hold in registers.
 struct RowLayout {

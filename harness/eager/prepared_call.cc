@@ -37,13 +37,13 @@ void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::
                                           " bytes where " + std::to_string(scratch_bytes()) +
                                           " are needed");
   }
-  const auto address = [&](const Operand& operand) -> uint64_t {
+  const auto address = [&](const LaunchOperand& operand) -> uint64_t {
     switch (operand.kind) {
-      case Operand::Kind::input:
+      case LaunchOperand::Kind::input:
         return inputs.at(operand.index).address() + operand.offset;
-      case Operand::Kind::output:
+      case LaunchOperand::Kind::output:
         return outputs.at(operand.index).address() + operand.offset;
-      case Operand::Kind::scratch:
+      case LaunchOperand::Kind::scratch:
         break;
     }
     return scratch.address() + plan_.scratch_offset(operand.index) + operand.offset;
@@ -53,7 +53,7 @@ void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::
     if (i > 0 && !launch.beside_last) commands.barrier();
     std::vector<std::byte> push(push_bytes(launch));
     std::byte* to = push.data();
-    for (const Operand& operand : launch.addresses) {
+    for (const LaunchOperand& operand : launch.addresses) {
       const uint64_t value = address(operand);
       std::memcpy(to, &value, sizeof(value));
       to += sizeof(value);

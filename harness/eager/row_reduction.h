@@ -19,21 +19,21 @@ struct Reduction {
 };
 
 /// What a launch of a reduction reads and writes.
-enum class Stage {
+enum class ReductionStage {
   whole,   ///< elements to results
   first,   ///< elements to partial results
   second,  ///< partial results to results
 };
 
 /// The macros of shaders/reduce_items.glsl.
-void add_reduction_macros(Launch& launch, const Reduction& reduction, Stage stage);
+void add_reduction_macros(Launch& launch, const Reduction& reduction, ReductionStage stage);
 
 /// Appends what reduces [rows, n] at `from` to one result a row at `to`.
 void append_row_reduction(CallPlan& plan, const Reduction& reduction, int64_t rows, int64_t n,
-                          Operand from, Operand to, const DeviceTraits& traits);
+                          LaunchOperand from, LaunchOperand to, const DeviceTraits& traits);
 
 /// The launch that sums each stretch of each row, to [rows, split.count].
-Launch partial_sums(int64_t rows, int64_t n, Split split, Operand from, Operand to,
+Launch partial_sums(int64_t rows, int64_t n, Split split, LaunchOperand from, LaunchOperand to,
                     const DeviceTraits& traits);
 
 }  // namespace kbench::eager

@@ -14,18 +14,9 @@ constexpr int64_t kTile = 32, kTileRows = 8;
 constexpr int64_t kLeastTransposed = 8;  // extents below leave most of a tile empty
 constexpr size_t kMostDims = 6;
 
-/// Without extents of 1, neighbours joined where both sides run on.
-CopyDims merged(const CopyDims& dims) {
-  CopyDims result;
-  for (const CopyDim& dim : dims) {
-    if (dim.extent == 1) continue;
-    if (!result.empty() && result.back().from == dim.from * dim.extent &&
-        result.back().to == dim.to * dim.extent) {
-      result.back() = {result.back().extent * dim.extent, dim.from, dim.to};
-    } else {
-      result.push_back(dim);
-    }
-  }
+/// In as few dimensions as possible; never empty.
+CopyDims joined(const CopyDims& dims) {
+  CopyDims result = merged(dims);
   if (result.empty()) result.push_back({1, 1, 1});
   if (result.size() > kMostDims) {
     throw Error(ErrorCode::kUnsupported,
@@ -44,27 +35,27 @@ Launch& add_stride(Launch& launch, int64_t stride) {
 }
 
 void add_outer(Launch& launch, const CopyDims& dims) {
-  for (const CopyDim& dim : dims) launch.add(dim.extent);
-  for (const CopyDim& dim : dims) add_stride(launch, dim.from);
-  for (const CopyDim& dim : dims) add_stride(launch, dim.to);
+  for (const Dimension& dim : dims) launch.add(dim.extent);
+  for (const Dimension& dim : dims) add_stride(launch, dim.a);
+  for (const Dimension& dim : dims) add_stride(launch, dim.b);
 }
 
-Launch transposed(CopyDims dims, size_t contiguous, Operand from, Operand to,
+Launch transposed(CopyDims dims, size_t contiguous, LaunchOperand from, LaunchOperand to,
                   const DeviceTraits& traits) {
-  const CopyDim x = dims[contiguous], y = dims.back();
+  const Dimension x = dims[contiguous], y = dims.back();
   dims.pop_back();
   dims.erase(dims.begin() + static_cast<int64_t>(contiguous));
   std::reverse(dims.begin(), dims.end());
   const int64_t x_tiles = ceil_div(x.extent, kTile), y_tiles = ceil_div(y.extent, kTile);
   int64_t groups = x_tiles * y_tiles;
-  for (const CopyDim& dim : dims) groups *= dim.extent;
+  for (const Dimension& dim : dims) groups *= dim.extent;
   Launch launch = make_launch(
       "transpose.comp",
       {{"TILE", kTile}, {"ROWS", kTileRows}, {"OUTER", static_cast<int64_t>(dims.size())}},
       {from, to}, groups, traits);
   launch.add(x.extent).add(y.extent);
-  add_stride(launch, y.from);
-  add_stride(launch, x.to);
+  add_stride(launch, y.a);
+  add_stride(launch, x.b);
   launch.add(x_tiles).add(y_tiles).add(groups);
   add_outer(launch, dims);
   return launch;
@@ -72,23 +63,24 @@ Launch transposed(CopyDims dims, size_t contiguous, Operand from, Operand to,
 
 }  // namespace
 
-Launch copy_launch(const CopyDims& list, Operand from, Operand to, const DeviceTraits& traits) {
-  CopyDims dims = merged(list);
-  const CopyDim inner = dims.back();
-  if (inner.to == 1 && inner.from != 1 && inner.extent >= kLeastTransposed) {
+Launch copy_launch(const CopyDims& list, LaunchOperand from, LaunchOperand to,
+                   const DeviceTraits& traits) {
+  CopyDims dims = joined(list);
+  const Dimension inner = dims.back();
+  if (inner.b == 1 && inner.a != 1 && inner.extent >= kLeastTransposed) {
     for (size_t d = 0; d + 1 < dims.size(); ++d) {
-      if (dims[d].from == 1 && dims[d].extent >= kLeastTransposed) {
+      if (dims[d].a == 1 && dims[d].extent >= kLeastTransposed) {
         return transposed(dims, d, from, to, traits);
       }
     }
   }
   dims.pop_back();
   std::reverse(dims.begin(), dims.end());
-  bool quads = inner.from == 1 && inner.to == 1 && inner.extent % 4 == 0 && from.offset % 16 == 0 &&
+  bool quads = inner.a == 1 && inner.b == 1 && inner.extent % 4 == 0 && from.offset % 16 == 0 &&
                to.offset % 16 == 0;
   int64_t rows = 1;
-  for (const CopyDim& dim : dims) {
-    quads = quads && dim.from % 4 == 0 && dim.to % 4 == 0;
+  for (const Dimension& dim : dims) {
+    quads = quads && dim.a % 4 == 0 && dim.b % 4 == 0;
     rows *= dim.extent;
   }
   const int64_t row_pieces = inner.extent / (quads ? 4 : 1), pieces = rows * row_pieces;
@@ -100,8 +92,8 @@ Launch copy_launch(const CopyDims& list, Operand from, Operand to, const DeviceT
                                {"OUTER", static_cast<int64_t>(dims.size())}},
                               {from, to}, groups, traits);
   launch.add(pieces).add(row_pieces).add(groups);
-  add_stride(launch, inner.from);
-  add_stride(launch, inner.to);
+  add_stride(launch, inner.a);
+  add_stride(launch, inner.b);
   add_outer(launch, dims);
   return launch;
 }

@@ -1,20 +1,20 @@
 // Moving a strided array into another of the same extents.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "harness/eager/eager.h"
+#include "libkbench/src/dimensions.h"
 
 namespace kbench::eager {
 
-struct CopyDim {
-  int64_t extent, from, to;  ///< strides in 32-bit words; `from` may be 0 or negative
-};
-using CopyDims = std::vector<CopyDim>;  ///< outermost first
+/// Outermost first; `a` is read and may have strides of 0 or below, `b` is written. Strides count
+/// 32-bit words.
+using CopyDims = std::vector<Dimension>;
 
 /// The launch that moves `dims`; both operands start where the first element lies. Dimensions that
 /// run on in both arrays are joined; where the contiguous ones differ, tiles are transposed.
-Launch copy_launch(const CopyDims& dims, Operand from, Operand to, const DeviceTraits& traits);
+Launch copy_launch(const CopyDims& dims, LaunchOperand from, LaunchOperand to,
+                   const DeviceTraits& traits);
 
 }  // namespace kbench::eager

@@ -27,7 +27,7 @@ Convolution plain(Convolution conv) {
 /// `width` elements a load where rows allow it.
 int64_t load_width(int64_t inner) { return inner % 4 == 0 ? 4 : 1; }
 
-Launch weight_launch(const Convolution& conv, bool backwards, const Split1D& split, Operand u,
+Launch weight_launch(const Convolution& conv, bool backwards, const Split1D& split, LaunchOperand u,
                      const DeviceTraits& traits) {
   const int64_t elements = conv.out_channels() * conv.group_channels * split.inner_window;
   const int64_t groups = ceil_div(elements, kThreads);
@@ -40,7 +40,7 @@ Launch weight_launch(const Convolution& conv, bool backwards, const Split1D& spl
   return launch;
 }
 
-Launch input_launch(const Convolution& conv, const Split1D& split, Operand v,
+Launch input_launch(const Convolution& conv, const Split1D& split, LaunchOperand v,
                     const DeviceTraits& traits) {
   const int64_t width = load_width(split.inner_in);
   const int64_t items = conv.images * conv.channels() * split.tiles * split.inner_in / width;
@@ -54,12 +54,12 @@ Launch input_launch(const Convolution& conv, const Split1D& split, Operand v,
   return launch;
 }
 
-Launch output_launch(const Convolution& conv, const Split1D& split, Operand m,
+Launch output_launch(const Convolution& conv, const Split1D& split, LaunchOperand m,
                      const DeviceTraits& traits) {
   const int64_t width = load_width(split.inner_out);
   const int64_t items = conv.images * conv.out_channels() * split.tiles * split.inner_out / width;
   const int64_t groups = ceil_div(items, kThreads);
-  std::vector<Operand> addresses = {m};
+  std::vector<LaunchOperand> addresses = {m};
   if (conv.bias) addresses.push_back(*conv.bias);
   addresses.push_back(conv.y);
   Launch launch = make_launch("winograd_output.comp",

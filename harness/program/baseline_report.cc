@@ -72,7 +72,8 @@ std::string format_untimed(const Baseline& baseline) {
   std::string text;
   for (const BaselineEntry& entry : baseline.tasks) {
     if (entry.timed()) continue;
-    text += "  " + to_string(entry.task) + "_" + entry.name + ": " + entry.error + "\n";
+    text +=
+        "  " + to_string(entry.task) + "_" + entry.name + ": " + shown_message(entry.error) + "\n";
   }
   return text.empty() ? "" : "Not timed:\n" + text;
 }

@@ -14,6 +14,7 @@
 
 #include "harness/program/text.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::program {
 namespace {
@@ -113,7 +114,7 @@ class AggregateReporter : public benchmark::BenchmarkReporter {
     for (const Run& run : runs) {
       const auto speedup = run.counters.find("speedup");
       if (run.run_type != Run::RT_Aggregate || speedup == run.counters.end()) continue;
-      say_(run.run_name.function_name + "  " + run.aggregate_name + " of " +
+      say_(shown(run.run_name.function_name) + "  " + run.aggregate_name + " of " +
            std::to_string(run.repetitions) + "  speedup " + format_number(speedup->second.value));
     }
   }
@@ -130,7 +131,8 @@ void run_case(benchmark::State& state, const BenchmarkCase& benchmark_case) {
   for (auto _ : state) {
     const Result& result = benchmark_case.evaluate();
     if (!result.correct()) {
-      const std::string why = std::string(name_of(result.verdict)) + ": " + result.message;
+      const std::string why =
+          std::string(name_of(result.verdict)) + ": " + shown_message(result.message);
       state.SkipWithError(why.c_str());
       break;
     }

@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <optional>
 
+#include "kbench/candidate_limits.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 #include "kbench/version.h"
 
 namespace kbench::program {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr size_t kLongestSetName = 100;
 
 bool is_folder(const fs::path& path) {
   std::error_code ignored;
@@ -57,7 +61,7 @@ std::string locate(const std::string& path) {
   for (const std::string& set : shipped_sets()) {
     if (fs::path(set).filename() == path) return set;
   }
-  throw Error(ErrorCode::kNotFound, "no candidates at '" + path +
+  throw Error(ErrorCode::kNotFound, "no candidates at '" + shown(path) +
                                         "': give a folder of candidate files, or the name of a set "
                                         "that ships (simple, fused)");
 }
@@ -89,35 +93,54 @@ std::optional<Candidate> load_or_note(CandidateSet& set, const std::string& file
   result.candidate = relative;
   result.version = version();
   result.verdict = Verdict::invalid_candidate;
-  result.message = message;
+  result.message = shown(message, limits::kMessageBytes);
   return std::nullopt;
+}
+
+/// Fails the tasks that several files claim.
+void note_rivals(CandidateSet& set, const std::map<TaskId, std::vector<SetEntry>>& files_of) {
+  constexpr size_t kNamed = 5;
+  for (const auto& [task, files] : files_of) {
+    if (files.size() < 2) continue;
+    std::string names = files[0].relative;
+    std::string hashes = files[0].hash;
+    for (size_t i = 1; i < std::min(files.size(), kNamed); ++i) {
+      names += (i + 1 == files.size() ? " and " : ", ") + files[i].relative;
+      hashes += "+" + files[i].hash;
+    }
+    if (files.size() > kNamed) names += " and others";
+    SetEntry& entry = set.entries.at(task);
+    entry.hash = hashes;
+    entry.problem = "set '" + set.name + "' has " +
+                    (files.size() == 2 ? "two" : std::to_string(files.size())) +
+                    " candidates for " + to_string(task) + ", " + names +
+                    "; keep one, or give each a set of its own";
+  }
 }
 
 }  // namespace
 
 CandidateSet read_candidate_set(const std::string& path) {
   CandidateSet set;
-  set.name = set_name(path);
+  set.name = shown(set_name(path), kLongestSetName);
   set.folder = path;
   const std::vector<std::string> files = candidate_files(path);
   if (files.empty()) {
     throw Error(ErrorCode::kNotFound,
-                "'" + path + "' holds no candidate: no *.yaml file anywhere below it");
+                "'" + shown(path) + "' holds no candidate: no *.yaml file anywhere below it");
   }
+  std::map<TaskId, std::vector<SetEntry>> files_of;
   for (const std::string& file : files) {
-    const std::string relative = is_folder(path) ? fs::path(file).lexically_relative(path).string()
-                                                 : fs::path(file).filename().string();
+    const std::string relative =
+        shown(is_folder(path) ? fs::path(file).lexically_relative(path).string()
+                              : fs::path(file).filename().string());
     const std::optional<Candidate> candidate = load_or_note(set, file, relative);
     if (!candidate) continue;
-    const auto [at, fresh] =
-        set.entries.emplace(candidate->task, SetEntry{file, relative, candidate->hash});
-    if (!fresh) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "set '" + set.name + "' (" + path + ") has two candidates for " +
-                      to_string(candidate->task) + ", " + at->second.relative + " and " + relative +
-                      "; keep one, or give each a set of its own");
-    }
+    const SetEntry entry{file, relative, candidate->hash, ""};
+    set.entries.try_emplace(candidate->task, entry);
+    files_of[candidate->task].push_back(entry);
   }
+  note_rivals(set, files_of);
   return set;
 }
 

@@ -1,4 +1,5 @@
-// Candidate sets: folders of candidate files, at most one a task.
+// Candidate sets: folders of candidate files, one a task. Names of sets and files come out escaped
+// and cut (kbench/text.h), fit for tables and messages.
 #pragma once
 
 #include <map>
@@ -15,7 +16,8 @@ namespace kbench::program {
 struct SetEntry {
   std::string file;      ///< path to open
   std::string relative;  ///< as results name it
-  std::string hash;
+  std::string hash;      ///< of several, theirs joined by '+'
+  std::string problem;   ///< why it cannot be judged: there are several files for the task
 };
 
 struct CandidateSet {
@@ -27,8 +29,8 @@ struct CandidateSet {
   std::vector<Result> unusable;
 };
 
-/// Reads one set. Throws Error when the folder is not there, holds no candidate, or holds two for
-/// one task.
+/// Reads one set. Several candidates for one task fail that task alone: its entry says which files
+/// they are. Throws Error when the folder is not there or holds no candidate.
 CandidateSet read_candidate_set(const std::string& path);
 
 /// The sets named by --candidates: paths, or names of sets that ship; none: all that ship. Throws

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "harness/worker/experiment.h"
+#include "harness/trial/experiment.h"
 
 namespace kbench::program {
 
@@ -35,10 +35,11 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
     for (const CandidateSet& set : sets) {
       Evaluation evaluation;
       evaluation.name = to_string(task->id) + "_" + task->name + "/" + set.name;
-      worker::identify(evaluation.identity, *task, *graph, preset, device, job.options);
+      trial::identify(evaluation.identity, *task, *graph, preset, device, job.options);
       evaluation.identity.set = set.name;
       if (const auto entry = set.entries.find(task->id); entry != set.entries.end()) {
         evaluation.file = entry->second.file;
+        evaluation.problem = entry->second.problem;
         evaluation.identity.candidate = entry->second.relative;
         evaluation.identity.candidate_hash = entry->second.hash;
       }
@@ -64,36 +65,33 @@ void take_over(Job& job, std::span<const Result> earlier) {
   }
 }
 
-void run_evaluation(const Job& job, Evaluation& evaluation) {
-  const Result& known = evaluation.identity;
-  Result result = known;
+void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation) {
+  Experiment known = evaluation.identity;
+  Result result;
+  static_cast<Experiment&>(result) = known;
   if (evaluation.file.empty()) {
     result.verdict = Verdict::missing;
     result.message = "set '" + known.set + "' has no candidate for " + to_string(known.task);
     evaluation.result = std::move(result);
     return;
   }
+  if (!evaluation.problem.empty()) {
+    result.verdict = Verdict::invalid_candidate;
+    result.message = evaluation.problem;
+    evaluation.result = std::move(result);
+    return;
+  }
   try {
-    result = evaluate(evaluation.file, job.options);
+    result = judge.run({evaluation.file, job.options, /*check_only=*/false, /*more=*/true},
+                       job.options.on_stage);
   } catch (const std::exception& e) {
     result.verdict = Verdict::harness_error;
     result.message = e.what();
   }
   // The plan's identity, so that a resumed run recognises the record; but for the hash, as the file
   // may have been edited since.
-  result.set = known.set;
-  result.candidate = known.candidate;
-  if (result.candidate_hash.empty()) result.candidate_hash = known.candidate_hash;
-  result.task = known.task;
-  result.task_name = known.task_name;
-  result.preset = known.preset;
-  result.variables = known.variables;
-  result.device = known.device;
-  result.driver = known.driver;
-  result.software_device = known.software_device;
-  result.baseline = known.baseline;
-  result.settings = known.settings;
-  result.version = known.version;
+  if (!result.candidate_hash.empty()) known.candidate_hash = result.candidate_hash;
+  static_cast<Experiment&>(result) = std::move(known);
   evaluation.result = std::move(result);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/client/judge_client.h"
 #include "harness/program/candidate_sets.h"
 #include "harness/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
@@ -16,9 +17,10 @@ namespace kbench::program {
 
 /// One candidate set on one task.
 struct Evaluation {
-  std::string name;  ///< "level1/19_ReLU/simple"
-  std::string file;  ///< the candidate; empty when the set has none
-  Result identity;   ///< what is known beforehand
+  std::string name;     ///< "level1/19_ReLU/simple"
+  std::string file;     ///< the candidate; empty when the set has none
+  std::string problem;  ///< why the candidate cannot be judged; mostly empty
+  Experiment identity;
   std::optional<Result> result;
   bool done_before = false;  ///< `result` is from the output file
 };
@@ -44,6 +46,6 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
 void take_over(Job& job, std::span<const Result> earlier);
 
 /// Runs one evaluation; whatever goes wrong becomes its result.
-void run_evaluation(const Job& job, Evaluation& evaluation);
+void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation);
 
 }  // namespace kbench::program

@@ -1,17 +1,20 @@
 // kbench: judges GPU kernels against an eager baseline. See --help.
 
 #include <CLI/CLI.hpp>
-#include <cstring>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/client/device_list.h"
+#include "harness/judge/judge.h"
 #include "harness/program/help.h"
 #include "harness/program/standard_streams.h"
 #include "harness/program/verbs.h"
-#include "harness/worker/worker.h"
+#include "harness/runner/runner.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 #include "kbench/version.h"
 
 namespace kbench::program {
@@ -47,7 +50,7 @@ std::string one_line(std::string text) {
 }
 
 int complain(const std::string& message) {
-  std::cerr << "kbench: " << one_line(message) << '\n';
+  std::cerr << "kbench: " << shown(one_line(message), 2000) << '\n';
   return kUsage;
 }
 
@@ -131,8 +134,11 @@ int run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   if (!kbench::program::open_missing_descriptors()) return kbench::program::kUsage;
-  // Before, and without, the command line's machinery: a worker is started for every candidate.
-  if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return kbench::worker::run_worker();
+  // Before, and without, the command line's machinery: the processes that kbench starts.
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "judge") return kbench::judge::run_judge(argc - 2, argv + 2);
+  if (role == "runner") return kbench::runner::run_runner(argc - 2, argv + 2);
+  if (role == "list-devices") return kbench::client::run_device_lister();
   kbench::program::let_writes_fail();
   return kbench::program::finish_output(
       kbench::program::run(std::vector<std::string>(argv + 1, argv + argc)));

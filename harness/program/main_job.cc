@@ -106,13 +106,14 @@ void apply_filter(const BenchmarkRun& benchmarks, Job& job) {
   });
 }
 
-void evaluate_all(Job& job, BenchmarkRun& benchmarks, OutputFile& output, Progress& progress) {
+void evaluate_all(Job& job, client::JudgeClient& judge, BenchmarkRun& benchmarks,
+                  OutputFile& output, Progress& progress) {
   std::vector<BenchmarkCase> cases;
   for (Evaluation& evaluation : job.evaluations) {
     if (evaluation.done_before) continue;
     const auto run = [&]() -> const Result& {
       progress.begin(evaluation.name);
-      run_evaluation(job, evaluation);
+      run_evaluation(job, judge, evaluation);
       if (const std::string why = output.append(*evaluation.result); !why.empty()) {
         progress.warn(why);
       }
@@ -194,7 +195,8 @@ int run_main_job(const MainJobOptions& options, const std::vector<std::string>& 
   const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
   const std::vector<const Task*> tasks = chosen_tasks(options, sets);
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
-  const vulkan::DeviceSnapshot device = options.device.choose();
+  client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
+  const vulkan::DeviceSnapshot device = judge.snapshot();
   const Preset preset = check_sizes(tasks, options.size, device, evaluation.recorded);
   Job job = plan_job(tasks, sets, preset, device, std::move(evaluation));
   apply_filter(benchmarks, job);
@@ -214,7 +216,7 @@ int run_main_job(const MainJobOptions& options, const std::vector<std::string>& 
                     ", " + std::to_string(todo) + " to do");
     }
     const InterruptNotice notice(options.output);
-    evaluate_all(job, benchmarks, output, progress);
+    evaluate_all(job, judge, benchmarks, output, progress);
   }
   if (benchmarks.lists_only()) return kDone;
   report(job, options, human);

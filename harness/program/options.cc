@@ -8,10 +8,12 @@
 #include <set>
 #include <system_error>
 
+#include "harness/client/device_list.h"
 #include "harness/program/text.h"
+#include "harness/trial/experiment.h"
+#include "harness/trial/slab_layout.h"
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/plan.h"
-#include "harness/worker/experiment.h"
 #include "kbench/error.h"
 
 namespace kbench::program {
@@ -149,7 +151,7 @@ void DeviceOptions::add_to(CLI::App& app, bool with_validate) {
 }
 
 vulkan::DeviceSnapshot DeviceOptions::choose() const {
-  const auto devices = vulkan::enumerate_devices();
+  const auto devices = client::list_snapshots();
   vulkan::DeviceSnapshot chosen = vulkan::choose_device(devices, device);
   vulkan::plan_device(chosen);
   return chosen;
@@ -205,8 +207,8 @@ void MeasureOptions::add_to(CLI::App& app) {
   add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
   add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
   add_seconds("--total-seconds", limits.total_seconds,
-              "Its worker, from start to verdict; by default longer for a long --max-seconds");
-  app.add_option("--host-memory", host_gigabytes, "Memory of its worker in GiB")
+              "Its trial, from file to verdict; by default longer for a long --max-seconds");
+  app.add_option("--host-memory", host_gigabytes, "Memory of its runner in GiB")
       ->check(within(0.001, 1e6))
       ->type_name("GIB")
       ->capture_default_str()
@@ -244,11 +246,11 @@ Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& siz
                    const std::optional<RecordedTimes>& recorded) {
   if (recorded) require_times(tasks, *recorded);
   const Variables overrides = size.overrides();
-  const Preset preset = worker::choose_preset(size.preset, tasks, overrides, device);
+  const Preset preset = trial::choose_preset(size.preset, tasks, overrides, device);
   for (const Task* task : tasks) {
     const auto graph = build_graph(*task, preset, overrides);
-    if (recorded) recorded->time_of(*task, worker::sizes_of(*graph));
-    const uint64_t needed = worker::device_bytes(*graph, device);
+    if (recorded) recorded->time_of(*task, trial::sizes_of(*graph));
+    const uint64_t needed = trial::required_bytes(*graph, device);
     if (needed > device.device_local_bytes) {
       throw Error(ErrorCode::kOutOfMemory,
                   to_string(task->id) + " at preset " + std::string(name_of(preset)) + " needs " +

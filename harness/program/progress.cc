@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/program/text.h"
+#include "kbench/text.h"
 
 namespace kbench::program {
 namespace {
@@ -30,7 +31,7 @@ Progress::Progress(std::FILE* stream, size_t total)
     : stream_(stream), terminal_(isatty(fileno(stream)) == 1), total_(total) {}
 
 void Progress::begin(const std::string& name) {
-  current_ = name;
+  current_ = shown(name);
   draw();
 }
 
@@ -45,7 +46,8 @@ void Progress::finish(const std::string& name, const Result& result) {
 void Progress::finish(const std::string& name, const std::string& outcome) {
   advance();
   if (terminal_) return;
-  note(position(std::min(done_, total_), total_) + " " + name + "  " + outcome);
+  note(position(std::min(done_, total_), total_) + " " + shown(name) + "  " +
+       shown_message(outcome));
 }
 
 void Progress::advance() {
@@ -86,7 +88,11 @@ void Progress::draw() {
   }
   line += "  " + current_;
   const size_t width = terminal_width(stream_);
-  if (line.size() >= width) line.resize(width - 1);
+  if (line.size() >= width) {
+    size_t end = width - 1;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+    line.resize(end);  // between two characters
+  }
   std::fprintf(stream_, "\r\033[K%s", line.c_str());
   std::fflush(stream_);
   drawn_ = true;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/program/text.h"
+#include "kbench/text.h"
 #include "kbench/version.h"
 
 namespace kbench::program {
@@ -15,7 +16,7 @@ using nlohmann::ordered_json;
 constexpr size_t kDiagnosticsShown = 3;
 
 std::string task_label(const Result& result) {
-  if (result.task_name.empty()) return result.candidate;
+  if (result.task_name.empty()) return shown(result.candidate);
   return to_string(result.task) + "_" + result.task_name;
 }
 
@@ -48,14 +49,14 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
 
   size_t set_width = 0, task_width = 0;
   for (const Result* result : failed) {
-    set_width = std::max(set_width, result->set.size());
+    set_width = std::max(set_width, shown(result->set).size());
     task_width = std::max(task_width, task_label(*result).size());
   }
   std::string text = "Not passed: " + std::to_string(failed.size()) + "\n";
   for (const Result* result : failed) {
-    text += "  " + padded(result->set, set_width) + "  " + padded(task_label(*result), task_width) +
-            "  " + std::string(name_of(result->verdict));
-    if (!result->message.empty()) text += ": " + result->message;
+    text += "  " + padded(shown(result->set), set_width) + "  " +
+            padded(task_label(*result), task_width) + "  " + std::string(name_of(result->verdict));
+    if (!result->message.empty()) text += ": " + shown_message(result->message);
     text += "\n";
     append_diagnostics(text, *result, kDiagnosticsShown, "      ");
   }
@@ -63,12 +64,12 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
 }
 
 std::string format_result(const Result& r) {
-  std::string text = task_label(r) + "  " + r.candidate + "\n";
+  std::string text = task_label(r) + "  " + shown(r.candidate) + "\n";
   const auto line = [&](const char* what, const std::string& value) {
     text += "  " + padded(what, 12) + value + "\n";
   };
   line("verdict", std::string(name_of(r.verdict)) + ": " + std::string(explain(r.verdict)));
-  if (!r.message.empty()) line("message", r.message);
+  if (!r.message.empty()) line("message", shown_message(r.message));
   append_diagnostics(text, r, r.diagnostics.size(), "    ");
   if (!r.preset.empty()) {
     std::string sizes = r.preset;

@@ -1,9 +1,12 @@
 #include "harness/program/text.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/src/text_table.h"
 
 namespace kbench::program {
 namespace {
@@ -48,11 +51,11 @@ std::string format_speedup(const Interval& speedup) {
   return print("%.2fx [%.2f, %.2f]", speedup.point, speedup.low, speedup.high);
 }
 
+std::string shown_message(const std::string& message) { return shown(message, 600); }
+
 std::string format_diagnostic(const Diagnostic& d) {
-  std::string text = d.file;
-  if (d.line > 0) text += ":" + std::to_string(d.line);
-  if (d.line > 0 && d.column > 0) text += ":" + std::to_string(d.column);
-  return text + (text.empty() ? "" : ": ") + d.severity + ": " + d.message;
+  return at(Location{d.file, d.line, d.column}) + shown(d.severity) + ": " +
+         shown_message(d.message);
 }
 
 std::string padded(std::string text, size_t width) {
@@ -61,19 +64,7 @@ std::string padded(std::string text, size_t width) {
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) line += padded(row[i], widths[i] + 2);
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  return text_table(rows, Side::left);
 }
 
 }  // namespace kbench::program

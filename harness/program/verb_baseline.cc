@@ -12,7 +12,7 @@
 #include "harness/program/report.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
-#include "harness/worker/experiment.h"
+#include "harness/trial/experiment.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "kbench/recorded.h"
@@ -54,7 +54,7 @@ void require_same_sizes(const std::vector<const Task*>& tasks, Preset preset,
                         const Variables& overrides, const RecordedTimes& theirs) {
   for (const Task* task : tasks) {
     if (!theirs.ms.contains(task->id)) continue;
-    theirs.time_of(*task, worker::sizes_of(*build_graph(*task, preset, overrides)));
+    theirs.time_of(*task, trial::sizes_of(*build_graph(*task, preset, overrides)));
   }
 }
 
@@ -67,7 +67,7 @@ Baseline measure(const BaselineVerbOptions& options, const std::optional<Recorde
   wanted.passes = options.samples;
   wanted.max_seconds = options.max_seconds;
   const Preset preset =
-      worker::choose_preset(options.size.preset, tasks, wanted.overrides, options.device.choose());
+      trial::choose_preset(options.size.preset, tasks, wanted.overrides, options.device.choose());
   wanted.preset = name_of(preset);
   if (theirs) require_same_sizes(tasks, preset, wanted.overrides, *theirs);
   require_writable(options.output);

@@ -1,16 +1,14 @@
 #include <cstdio>
 #include <memory>
 
+#include "harness/client/judge_client.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
-#include "harness/trial/trial.h"
-#include "harness/vulkan/device.h"
-#include "harness/worker/experiment.h"
-#include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::program {
 namespace {
@@ -22,38 +20,17 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// Parses, resolves and compiles; what is wrong with the candidate becomes the result's verdict.
-Result check(const CheckOptions& options, const vulkan::DeviceSnapshot& snapshot) {
-  Result result;
-  result.candidate = options.candidate;
-  try {
-    const Candidate candidate = load_candidate(options.candidate);
-    result.candidate_hash = candidate.hash;
-    const Task* task = nullptr;
-    try {
-      task = &find_task(candidate.task);
-    } catch (const Error& e) {
-      throw Error(e.code(), candidate.task_at, e.message());
-    }
-    const Preset preset = check_sizes({task}, options.size, snapshot);
-    const auto graph = build_graph(*task, preset, options.size.overrides());
-    EvaluateOptions evaluation;
-    evaluation.validate = options.device.validate;
-    worker::identify(result, *task, *graph, preset, snapshot, evaluation);
-    const ResolvedCandidate resolved = resolve(candidate, *graph);
-    const auto device = vulkan::Device::open({options.device.device, options.device.validate});
-    result.verdict = trial::check_candidate(*device, *graph, resolved, result);
-  } catch (const Error& e) {
-    // Errors with a place are about the candidate; those without are about the command line.
-    if (e.location().file.empty()) throw;
-    result.verdict = Verdict::invalid_candidate;
-    result.message = e.what();
-  }
-  return result;
-}
-
 int run_check(const CheckOptions& options) {
-  const Result result = check(options, options.device.choose());
+  EvaluateOptions evaluation;
+  evaluation.preset = options.size.preset;
+  evaluation.overrides = options.size.overrides();
+  evaluation.device = options.device.device;
+  evaluation.validate = options.device.validate;
+  if (options.size.preset != "auto") options.size.fixed_preset();
+  client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
+  Result result =
+      judge.run({options.candidate, evaluation, /*check_only=*/true, /*more=*/false}, nullptr);
+  result.candidate = options.candidate;
   const bool passed = result.correct();
   if (options.json) {
     std::printf("%s\n", results_json({&result, 1}).c_str());
@@ -66,10 +43,11 @@ int run_check(const CheckOptions& options) {
     std::printf(
         "%s: fits %s_%s at preset %s and compiles for %s; kbench run tells whether it is "
         "right\n",
-        options.candidate.c_str(), to_string(result.task).c_str(), result.task_name.c_str(),
+        shown(options.candidate).c_str(), to_string(result.task).c_str(), result.task_name.c_str(),
         result.preset.c_str(), result.device.c_str());
   } else {
-    std::printf("%s: %s\n", std::string(name_of(result.verdict)).c_str(), result.message.c_str());
+    std::printf("%s: %s\n", std::string(name_of(result.verdict)).c_str(),
+                shown_message(result.message).c_str());
   }
   return passed ? kDone : kFailed;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "harness/client/judge_client.h"
 #include "harness/program/baseline_report.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
@@ -24,7 +25,6 @@ struct RunOptions {
   DeviceOptions device;
   MeasureOptions measure;
   std::string output;
-  bool in_process = false;
   bool json = false;
 };
 
@@ -49,7 +49,8 @@ int run_run(const RunOptions& options) {
     throw Error(ErrorCode::kNotFound,
                 "'" + options.candidate + "' holds no candidate: no *.yaml file anywhere below it");
   }
-  const vulkan::DeviceSnapshot device = options.device.choose();
+  client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
+  const vulkan::DeviceSnapshot device = judge.snapshot();
   if (options.size.preset != "auto") options.size.fixed_preset();
   for (const std::string& file : files) {
     check_sizes_of(file, options, device, evaluation.recorded);
@@ -64,8 +65,8 @@ int run_run(const RunOptions& options) {
     {
       Progress progress(stderr, 1);
       progress.begin(file);
-      results.push_back(options.in_process ? evaluate_in_process(file, evaluation)
-                                           : evaluate(file, evaluation));
+      const bool more = &file != &files.back();
+      results.push_back(judge.run({file, evaluation, /*check_only=*/false, more}, nullptr));
     }
     if (results.back().candidate.empty()) results.back().candidate = file;
     if (const std::string why = output.append(results.back()); !why.empty()) {
@@ -108,9 +109,6 @@ Verb add_run(CLI::App& program) {
   options->size.add_to(*app, /*with_auto=*/true);
   options->device.add_to(*app);
   options->measure.add_to(*app);
-  app->add_flag("--in-process", options->in_process,
-                "Without a worker, for debuggers: a crash takes kbench along")
-      ->group("Limits of a candidate");
   app->add_option("--output", options->output, "Append results to a file of JSON lines")
       ->type_name("FILE")
       ->group("Output");

@@ -12,7 +12,7 @@
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/trial/device_draw.h"
-#include "harness/trial/trial.h"
+#include "harness/trial/eager_run.h"
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/golden.h"

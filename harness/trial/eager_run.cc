@@ -6,7 +6,6 @@
 
 #include "harness/eager/eager.h"
 #include "harness/trial/graph_memory.h"
-#include "harness/trial/trial.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
 #include "kbench/reference.h"

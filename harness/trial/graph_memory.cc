@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "harness/trial/memory.h"
+#include "harness/trial/slab_layout.h"
 #include "kbench/error.h"
 
 namespace kbench::trial {

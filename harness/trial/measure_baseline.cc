@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "harness/trial/baseline_timer.h"
+#include "harness/trial/experiment.h"
 #include "harness/trial/roofline.h"
 #include "harness/vulkan/device.h"
-#include "harness/worker/experiment.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "kbench/version.h"
@@ -43,7 +43,7 @@ BaselineEntry describe_entry(const Task& task, const Graph& graph, const Rooflin
   BaselineEntry entry;
   entry.task = task.id;
   entry.name = task.name;
-  entry.variables = worker::sizes_of(graph);
+  entry.variables = trial::sizes_of(graph);
   entry.flops = graph.flops();
   entry.least_bytes = graph.least_bytes();
   entry.least_ms = roofline.least_ms(entry.flops, entry.least_bytes);
@@ -110,7 +110,7 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   open.validate = options.validate;
   Bench bench(open);
   const vulkan::DeviceSnapshot snapshot = bench.device().snapshot();
-  const Preset preset = worker::choose_preset(options.preset, tasks, options.overrides, snapshot);
+  const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot);
   std::vector<std::unique_ptr<Graph>> graphs;
   for (const Task* task : tasks) graphs.push_back(build_graph(*task, preset, options.overrides));
 

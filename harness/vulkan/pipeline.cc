@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "harness/vulkan/capabilities.h"
 #include "harness/vulkan/device.h"
@@ -21,8 +22,6 @@ struct KeyHash {
     uint64_t hash = 14695981039346656037u;  // FNV-1a, a word at a time
     const auto mix = [&hash](uint64_t word) { hash = (hash ^ word) * 1099511628211u; };
     for (const uint32_t word : key.spirv) mix(word);
-    for (const char letter : key.entry) mix(static_cast<unsigned char>(letter));
-    for (const auto& [id, value] : key.specialization) mix(uint64_t{id} << 32 | value);
     mix(key.bindings);
     mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
     mix(key.optimize);
@@ -56,9 +55,6 @@ void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Devic
     if (const auto missing = missing_capability(capability, device.plan(), limits)) {
       unsupported("the kernel needs " + *missing + ", which the device does not offer");
     }
-  }
-  if (!facts.has_compute_entry) {
-    throw Error(ErrorCode::kCompile, "the module has no compute shader");
   }
 }
 
@@ -157,7 +153,7 @@ void PipelineCache::State::make_layouts(const PipelineKey& key, Pipeline& pipeli
 void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipeline) {
   const Spirv optimized = key.optimize ? optimize_spirv(key.spirv) : Spirv{};
   const Spirv& spirv = key.optimize ? optimized : key.spirv;
-  const SpirvFacts facts = inspect_spirv(spirv, key.specialization);
+  const SpirvFacts facts = inspect_spirv(spirv);
   require_limits(key, facts, device);
   const bool request_subgroup_size = must_request_subgroup_size(key, facts, device);
   make_layouts(key, pipeline);
@@ -169,19 +165,6 @@ void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipel
   VkShaderModule module = VK_NULL_HANDLE;
   KBENCH_VK(vkCreateShaderModule(device.handle(), &module_info, nullptr, &module));
 
-  std::vector<VkSpecializationMapEntry> entries;
-  std::vector<uint32_t> values;
-  for (const auto& [id, value] : key.specialization) {
-    entries.push_back(
-        {id, static_cast<uint32_t>(values.size() * sizeof(uint32_t)), sizeof(uint32_t)});
-    values.push_back(value);
-  }
-  VkSpecializationInfo specialization{};
-  specialization.mapEntryCount = static_cast<uint32_t>(entries.size());
-  specialization.pMapEntries = entries.data();
-  specialization.dataSize = values.size() * sizeof(uint32_t);
-  specialization.pData = values.data();
-
   VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup{};
   subgroup.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
   subgroup.requiredSubgroupSize = key.subgroup_size;
@@ -190,8 +173,7 @@ void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipel
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module;
-  info.stage.pName = key.entry.c_str();
-  info.stage.pSpecializationInfo = &specialization;
+  info.stage.pName = facts.entry.c_str();
   info.layout = pipeline.layout;
   if (request_subgroup_size) info.stage.pNext = &subgroup;
   if (key.subgroup_size > 0 && device.plan().full_subgroups &&
@@ -231,23 +213,23 @@ const Pipeline& PipelineCache::get(const PipelineKey& key) {
   return *state_->pipelines.emplace(key, state_->make(key)).first->second;
 }
 
-void PipelineCache::prepare(std::vector<PipelineKey> keys,
-                            const std::vector<EmbeddedKey>& embedded) {
+void PipelineCache::prepare(std::vector<PipelineKey> keys, const std::vector<EmbeddedKey>& embedded,
+                            const std::function<bool()>& stop) {
   std::set<std::string> names;  // a network launches one kernel many times
   for (const EmbeddedKey& key : embedded) {
     if (names.insert(whole_name(key)).second) keys.push_back(state_->compile_embedded(key));
   }
-  std::vector<const PipelineKey*> missing;
-  for (const PipelineKey& key : keys) {
-    const bool listed = std::any_of(missing.begin(), missing.end(),
-                                    [&](const PipelineKey* other) { return *other == key; });
-    if (!listed && !state_->pipelines.contains(key)) missing.push_back(&key);
+  std::unordered_set<PipelineKey, KeyHash> listed;
+  for (PipelineKey& key : keys) {
+    if (!state_->pipelines.contains(key)) listed.insert(std::move(key));
   }
-  if (missing.size() < 2) return;  // get() does as well
+  if (listed.size() < 2) return;  // get() does as well
+  std::vector<const PipelineKey*> missing;
+  for (const PipelineKey& key : listed) missing.push_back(&key);
   std::vector<std::unique_ptr<Pipeline>> made(missing.size());
   std::atomic<size_t> next{0};
   const auto work = [&] {
-    for (size_t i = next++; i < missing.size(); i = next++) {
+    for (size_t i = next++; i < missing.size() && !(stop && stop()); i = next++) {
       try {
         made[i] = state_->make(*missing[i]);
       } catch (const Error&) {

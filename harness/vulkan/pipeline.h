@@ -4,9 +4,9 @@
 #include <vulkan/vulkan.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/vulkan/compiler.h"
@@ -17,9 +17,7 @@ class Device;
 
 /// Everything a pipeline depends on.
 struct PipelineKey {
-  Spirv spirv;
-  std::string entry = "main";
-  std::vector<std::pair<uint32_t, uint32_t>> specialization = {};  ///< constant id -> 32-bit value
+  Spirv spirv;            ///< without specialization constants: see freeze_spirv()
   uint32_t bindings = 0;  ///< storage buffers 0 .. bindings-1 of set 0
   uint32_t push_bytes = 0;
   uint32_t subgroup_size = 0;  ///< 0: the driver's choice
@@ -55,7 +53,9 @@ class PipelineCache {
   const Pipeline& get(const PipelineKey& key);
   /// Makes those that are not there yet, several at a time: drivers take up to seconds for a large
   /// kernel. One that fails is left out, and fails again, with its error, when get() asks for it.
-  void prepare(std::vector<PipelineKey> keys, const std::vector<EmbeddedKey>& embedded = {});
+  /// `stop` is asked before each, on any thread; once it says true the rest is left out too.
+  void prepare(std::vector<PipelineKey> keys, const std::vector<EmbeddedKey>& embedded = {},
+               const std::function<bool()>& stop = {});
   /// Compiles an embedded shader with its macros and makes its pipeline; both cached by key.
   const Pipeline& get_embedded(const EmbeddedKey& key);
   size_t size() const;

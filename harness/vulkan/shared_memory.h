@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "harness/vulkan/unique_fd.h"
+#include "libkbench/src/unique_fd.h"
 
 namespace kbench::vulkan {
 

@@ -1,25 +1,18 @@
-// What SPIRV-Tools does: its word on a module before a driver sees it, and its optimizer.
-#include <algorithm>
+// What SPIRV-Tools says of a module before a driver sees it, and its optimizer.
+#include "harness/vulkan/spirv.h"
+
+#include <optional>
 #include <spirv-tools/libspirv.hpp>
 #include <spirv-tools/optimizer.hpp>
 
-#include "harness/vulkan/capabilities.h"
-#include "harness/vulkan/compiler.h"
+#include "harness/vulkan/spirv_matrix.h"
+#include "harness/vulkan/spirv_module.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
+namespace {
 
-std::string validate_spirv(const Spirv& spirv) {
-  SpirvFacts facts;
-  try {
-    facts = inspect_spirv(spirv);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  // SPIRV-Tools before 2023.4 rejects the capability itself: it cannot judge such a module.
-  if (std::count(facts.capabilities.begin(), facts.capabilities.end(), kCooperativeMatrixKhr) > 0) {
-    return "";
-  }
+std::string validate_words(const Spirv& spirv) {
   std::string messages;
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_2);
   tools.SetMessageConsumer([&messages](spv_message_level_t level, const char*,
@@ -33,6 +26,18 @@ std::string validate_spirv(const Spirv& spirv) {
   options.SetWorkgroupScalarBlockLayout(true);
   if (tools.Validate(spirv.data(), spirv.size(), options)) return "";
   return messages.empty() ? "not valid SPIR-V" : messages;
+}
+
+}  // namespace
+
+std::string validate_spirv(const Spirv& spirv) {
+  try {
+    const SpirvModule module(spirv);  // bounds the nesting that SPIRV-Tools recurses into
+    if (!MatrixTranslation::needed(module)) return validate_words(spirv);
+    return validate_words(MatrixTranslation(module).nv());
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 Spirv optimize_spirv(const Spirv& spirv) {

@@ -1,290 +1,244 @@
-// inspect_spirv: one walk over a module's words.
+// inspect_spirv: what a module declares and does, from one walk over its instructions.
 #include <algorithm>
 #include <glslang/SPIRV/spirv.hpp>
-#include <map>
 #include <set>
-#include <span>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "harness/vulkan/compiler.h"
+#include "harness/vulkan/spirv.h"
+#include "harness/vulkan/spirv_module.h"
+#include "harness/vulkan/spirv_sizes.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
 namespace {
 
-constexpr size_t kHeaderWords = 5;
-
-[[noreturn]] void malformed(const std::string& why) {
-  throw Error(ErrorCode::kCompile, "not a SPIR-V module: " + why);
-}
-
-/// An instruction's words after its first.
-class Operands {
- public:
-  explicit Operands(std::span<const uint32_t> words) : words_(words) {}
-  size_t size() const { return words_.size(); }
-  uint32_t operator[](size_t i) const {
-    if (i >= words_.size()) malformed("an instruction is cut short");
-    return words_[i];
-  }
-  std::vector<uint32_t> from(size_t i) const {
-    return i < words_.size() ? std::vector<uint32_t>(words_.begin() + i, words_.end())
-                             : std::vector<uint32_t>();
-  }
-  std::string text(size_t i) const {
-    std::string result;
-    for (; i < words_.size(); ++i) {
-      for (int shift = 0; shift < 32; shift += 8) {
-        const char letter = static_cast<char>(words_[i] >> shift & 0xff);
-        if (letter == '\0') return result;
-        result += letter;
-      }
-    }
-    malformed("a string without an end");
-  }
-
- private:
-  std::span<const uint32_t> words_;
-};
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::kCompile, why); }
 
 class Inspector {
  public:
-  explicit Inspector(const std::vector<std::pair<uint32_t, uint32_t>>& specialization)
-      : specialization_(specialization.begin(), specialization.end()) {}
-
-  void visit(uint32_t op, const Operands& operands);
-  SpirvFacts finish();
+  explicit Inspector(const SpirvModule& module) : module_(module), sizes_(module) {}
+  SpirvFacts inspect();
 
  private:
-  void decorate(const Operands& operands);
-  void define_type(uint32_t op, const Operands& operands);
-  void define_constant(uint32_t op, const Operands& operands);
-  uint64_t specialized(uint32_t id, uint64_t value) const;
-  uint64_t fold(const Operands& operands) const;
-  uint64_t value(uint32_t id) const;
-  uint64_t size_of(uint32_t type) const;
+  void visit(const Instruction& instruction);
+  void enter(const Instruction& entry_point);
+  void set_local_size(const Instruction& mode);
+  void read_variable(const Instruction& variable);
+  void read_buffer(uint32_t variable, uint32_t type);
+  void follow_addresses(const Instruction& instruction);
+  bool holds_address(uint32_t type);
+  bool find_address(const Instruction& type);
+  void override_local_size();
 
-  std::map<uint32_t, uint32_t> specialization_;  // constant id -> value
-  std::map<uint32_t, uint32_t> spec_ids_;        // result id -> constant id
-  std::map<uint32_t, uint32_t> sets_, bindings_;
-  std::map<uint32_t, uint64_t> values_, sizes_;
-  std::map<uint32_t, std::vector<uint32_t>> composites_;
-  std::map<uint32_t, uint32_t> pointees_;
-  std::vector<uint32_t> local_size_ids_;  // of LocalSizeId
-  uint32_t workgroup_size_ = 0;           // id of the constant that overrides LocalSize
+  const SpirvModule& module_;
+  TypeSizes sizes_;
   SpirvFacts facts_;
+  std::set<uint32_t> bindings_;
+  uint32_t entry_points_ = 0, entry_ = 0, local_sizes_ = 0;
+  std::unordered_set<uint32_t> may_be_pushed_;  ///< values that push constants may reach
+  std::unordered_map<uint32_t, bool> holds_address_;
 };
 
-void Inspector::visit(uint32_t op, const Operands& operands) {
-  switch (op) {
-    case spv::OpCapability:
-      facts_.capabilities.push_back(operands[0]);
-      break;
-    case spv::OpExtension:
-      facts_.extensions.push_back(operands.text(0));
-      break;
-    case spv::OpEntryPoint:
-      if (operands[0] == spv::ExecutionModelGLCompute) facts_.has_compute_entry = true;
-      break;
-    case spv::OpExecutionMode:
-      if (operands[1] == spv::ExecutionModeLocalSize) {
-        for (int axis = 0; axis < 3; ++axis) facts_.local_size[axis] = operands[2 + axis];
-      }
-      break;
-    case spv::OpExecutionModeId:
-      if (operands[1] == spv::ExecutionModeLocalSizeId) local_size_ids_ = operands.from(2);
-      break;
-    case spv::OpDecorate:
-      decorate(operands);
-      break;
-    case spv::OpVariable:
-      if (operands[2] == spv::StorageClassWorkgroup) {
-        const auto pointee = pointees_.find(operands[0]);
-        if (pointee != pointees_.end()) facts_.shared_bytes += size_of(pointee->second);
-      }
-      break;
-    case spv::OpArrayLength:
-      facts_.uses_array_length = true;
-      break;
-    default:
-      define_type(op, operands);
-      define_constant(op, operands);
+SpirvFacts Inspector::inspect() {
+  for (const Instruction& instruction : module_.instructions()) visit(instruction);
+  if (entry_points_ == 0) refuse("has no compute shader");
+  if (entry_points_ > 1) {
+    refuse("has " + std::to_string(entry_points_) + " entry points, a kernel's module has one");
   }
-}
-
-void Inspector::decorate(const Operands& operands) {
-  switch (operands[1]) {
-    case spv::DecorationSpecId:
-      spec_ids_[operands[0]] = operands[2];
-      break;
-    case spv::DecorationDescriptorSet:
-      sets_[operands[0]] = operands[2];
-      break;
-    case spv::DecorationBinding:
-      bindings_[operands[0]] = operands[2];
-      break;
-    case spv::DecorationBuiltIn:
-      if (operands[2] == spv::BuiltInWorkgroupSize) workgroup_size_ = operands[0];
-      break;
-    default:
-      break;
+  override_local_size();
+  if (local_sizes_ != 1) refuse("does not give its workgroup size exactly once");
+  if (std::count(facts_.local_size, facts_.local_size + 3, 0u) > 0) {
+    refuse("has a workgroup without invocations");
   }
-}
-
-/// Sizes are without padding: what shared memory takes at the least.
-void Inspector::define_type(uint32_t op, const Operands& operands) {
-  switch (op) {
-    case spv::OpTypeBool:
-      sizes_[operands[0]] = 4;
-      break;
-    case spv::OpTypeInt:
-    case spv::OpTypeFloat:
-      sizes_[operands[0]] = operands[1] / 8;
-      break;
-    case spv::OpTypeVector:
-    case spv::OpTypeMatrix:
-      sizes_[operands[0]] = size_of(operands[1]) * operands[2];
-      break;
-    case spv::OpTypeArray:
-      sizes_[operands[0]] = size_of(operands[1]) * value(operands[2]);
-      break;
-    case spv::OpTypeStruct: {
-      uint64_t bytes = 0;
-      for (const uint32_t member : operands.from(1)) bytes += size_of(member);
-      sizes_[operands[0]] = bytes;
-      break;
-    }
-    case spv::OpTypePointer:
-      pointees_[operands[0]] = operands[2];
-      sizes_[operands[0]] = 8;
-      break;
-    default:
-      break;
-  }
-}
-
-void Inspector::define_constant(uint32_t op, const Operands& operands) {
-  switch (op) {
-    case spv::OpConstantTrue:
-    case spv::OpConstantFalse:
-      values_[operands[1]] = op == spv::OpConstantTrue;
-      break;
-    case spv::OpSpecConstantTrue:
-    case spv::OpSpecConstantFalse:
-      values_[operands[1]] = specialized(operands[1], op == spv::OpSpecConstantTrue) != 0;
-      break;
-    case spv::OpConstant:
-      values_[operands[1]] = operands[2];
-      break;
-    case spv::OpSpecConstant:
-      values_[operands[1]] = specialized(operands[1], operands[2]);
-      break;
-    case spv::OpConstantComposite:
-    case spv::OpSpecConstantComposite:
-      composites_[operands[1]] = operands.from(2);
-      break;
-    case spv::OpSpecConstantOp:
-      values_[operands[1]] = fold(operands);
-      break;
-    default:
-      break;
-  }
-}
-
-uint64_t Inspector::specialized(uint32_t id, uint64_t value) const {
-  const auto spec_id = spec_ids_.find(id);
-  if (spec_id == spec_ids_.end()) return value;
-  const auto given = specialization_.find(spec_id->second);
-  return given == specialization_.end() ? value : given->second;
-}
-
-/// The 32-bit integer operations sizes are made of; anything else counts as 0.
-uint64_t Inspector::fold(const Operands& operands) const {
-  const auto argument = [&](size_t i) { return static_cast<uint32_t>(value(operands[3 + i])); };
-  switch (operands[2]) {
-    case spv::OpIAdd:
-      return argument(0) + argument(1);
-    case spv::OpISub:
-      return argument(0) - argument(1);
-    case spv::OpIMul:
-      return argument(0) * argument(1);
-    case spv::OpUDiv:
-    case spv::OpSDiv:
-      return argument(1) ? argument(0) / argument(1) : 0;
-    case spv::OpUMod:
-    case spv::OpSMod:
-    case spv::OpSRem:
-      return argument(1) ? argument(0) % argument(1) : 0;
-    case spv::OpShiftLeftLogical:
-      return argument(1) < 32 ? argument(0) << argument(1) : 0;
-    case spv::OpShiftRightLogical:
-    case spv::OpShiftRightArithmetic:
-      return argument(1) < 32 ? argument(0) >> argument(1) : 0;
-    case spv::OpSelect:
-      return argument(0) ? argument(1) : argument(2);
-    case spv::OpIEqual:
-      return argument(0) == argument(1);
-    case spv::OpINotEqual:
-      return argument(0) != argument(1);
-    case spv::OpUGreaterThan:
-      return argument(0) > argument(1);
-    case spv::OpULessThan:
-      return argument(0) < argument(1);
-    case spv::OpBitcast:
-      return argument(0);
-    case spv::OpCompositeExtract: {
-      const auto composite = composites_.find(operands[3]);
-      if (composite == composites_.end() || operands[4] >= composite->second.size()) return 0;
-      return value(composite->second[operands[4]]);
-    }
-    default:
-      return 0;
-  }
-}
-
-uint64_t Inspector::value(uint32_t id) const {
-  const auto found = values_.find(id);
-  return found == values_.end() ? 0 : found->second;
-}
-
-uint64_t Inspector::size_of(uint32_t type) const {
-  const auto found = sizes_.find(type);
-  return found == sizes_.end() ? 0 : found->second;
-}
-
-SpirvFacts Inspector::finish() {
-  const auto set_local_size = [this](const std::vector<uint32_t>& ids) {
-    for (size_t axis = 0; axis < 3 && axis < ids.size(); ++axis) {
-      facts_.local_size[axis] = static_cast<uint32_t>(value(ids[axis]));
-    }
-  };
-  set_local_size(local_size_ids_);
-  const auto overriding = composites_.find(workgroup_size_);
-  if (overriding != composites_.end()) set_local_size(overriding->second);
-  std::set<uint32_t> bindings;
-  for (const auto& [id, binding] : bindings_) {
-    const auto set = sets_.find(id);
-    if (set == sets_.end() || set->second == 0) bindings.insert(binding);
-  }
-  facts_.bindings.assign(bindings.begin(), bindings.end());
+  facts_.bindings.assign(bindings_.begin(), bindings_.end());
   facts_.uses_float16 = std::count(facts_.capabilities.begin(), facts_.capabilities.end(),
                                    uint32_t{spv::CapabilityFloat16}) > 0;
   return std::move(facts_);
 }
 
+void Inspector::visit(const Instruction& instruction) {
+  switch (instruction.op()) {
+    case spv::OpCapability:
+      facts_.capabilities.push_back(instruction[0]);
+      break;
+    case spv::OpExtension:
+      facts_.extensions.push_back(instruction.text(0));
+      break;
+    case spv::OpExtInstImport:
+      facts_.instruction_sets.push_back(instruction.text(1));
+      break;
+    case spv::OpEntryPoint:
+      enter(instruction);
+      break;
+    case spv::OpExecutionMode:
+    case spv::OpExecutionModeId:
+      set_local_size(instruction);
+      break;
+    case spv::OpSpecConstantTrue:
+    case spv::OpSpecConstantFalse:
+    case spv::OpSpecConstant:
+      refuse("has specialization constants that are not frozen");
+    case spv::OpVariable:
+      read_variable(instruction);
+      break;
+    case spv::OpArrayLength:
+      facts_.uses_array_length = true;
+      break;
+    case spv::OpReadClockKHR:
+      facts_.reads_clock = true;
+      break;
+    default:
+      break;
+  }
+  follow_addresses(instruction);
+}
+
+void Inspector::enter(const Instruction& entry_point) {
+  if (entry_point[0] != spv::ExecutionModelGLCompute) {
+    refuse("has an entry point that is not a compute shader");
+  }
+  ++entry_points_;
+  entry_ = entry_point[1];
+  facts_.entry = entry_point.text(2);
+}
+
+void Inspector::set_local_size(const Instruction& mode) {
+  const bool by_id = mode.op() == spv::OpExecutionModeId;
+  const uint32_t kind = by_id ? spv::ExecutionModeLocalSizeId : spv::ExecutionModeLocalSize;
+  if (mode[0] != entry_ || mode[1] != kind) return;
+  ++local_sizes_;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    uint64_t size = mode[2 + axis];
+    if (by_id) {
+      const auto constant = module_.constant(static_cast<uint32_t>(size));
+      if (!constant || *constant > UINT32_MAX)
+        refuse("has a workgroup size that is no plain constant");
+      size = *constant;
+    }
+    facts_.local_size[axis] = static_cast<uint32_t>(size);
+  }
+}
+
+/// A constant decorated WorkgroupSize has the last word about the workgroup's size.
+void Inspector::override_local_size() {
+  const Instruction* found = nullptr;
+  for (const Instruction& each : module_.instructions()) {
+    const uint32_t id = each.result();
+    if (id == 0 || module_.decoration(id, spv::DecorationBuiltIn) != spv::BuiltInWorkgroupSize) {
+      continue;
+    }
+    if (found) refuse("gives its workgroup size twice");
+    found = &each;
+  }
+  if (!found) return;
+  const bool composite = found->op() == spv::OpConstantComposite && found->size() == 5;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const auto size = composite ? module_.constant((*found)[2 + axis]) : std::nullopt;
+    if (!size || *size > UINT32_MAX) refuse("has a workgroup size that is no plain constant");
+    facts_.local_size[axis] = static_cast<uint32_t>(*size);
+  }
+  local_sizes_ = 1;
+}
+
+void Inspector::read_variable(const Instruction& variable) {
+  const Instruction* pointer = module_.type(variable[0], spv::OpTypePointer);
+  if (!pointer) malformed("a variable's type is not a pointer");
+  const uint32_t id = variable[1], type = (*pointer)[2];
+  if ((*pointer)[1] != variable[2]) malformed("a variable and its type differ in storage class");
+  switch (variable[2]) {
+    case spv::StorageClassInput:
+    case spv::StorageClassPrivate:
+    case spv::StorageClassFunction:
+      break;
+    case spv::StorageClassWorkgroup:
+      facts_.shared_bytes = saturating_add(facts_.shared_bytes, sizes_.packed(type));
+      break;
+    case spv::StorageClassPushConstant:
+      facts_.push_bytes = std::max(facts_.push_bytes, sizes_.laid_out(type));
+      break;
+    case spv::StorageClassStorageBuffer:
+    case spv::StorageClassUniform:
+      read_buffer(id, type);
+      break;
+    default:
+      facts_.other_resources = true;
+  }
+  const auto set = module_.decoration(id, spv::DecorationDescriptorSet);
+  if (set && *set != 0) facts_.other_sets = true;
+}
+
+void Inspector::read_buffer(uint32_t variable, uint32_t type) {
+  const uint32_t binding =
+      module_.decoration(variable, spv::DecorationBinding).value_or(UINT32_MAX);
+  for (const Instruction* array = module_.definition(type);
+       array && (array->op() == spv::OpTypeArray || array->op() == spv::OpTypeRuntimeArray);
+       array = module_.definition(type)) {
+    facts_.binding_array = binding;
+    type = (*array)[1];
+  }
+  const Instruction* pointer =
+      module_.type(module_.definition(variable)->result_type(), spv::OpTypePointer);
+  const bool storage = (*pointer)[1] == spv::StorageClassStorageBuffer ||
+                       module_.decoration(type, spv::DecorationBufferBlock).has_value();
+  if (!storage) facts_.other_resources = true;
+  if (module_.decoration(variable, spv::DecorationDescriptorSet).value_or(0) == 0) {
+    bindings_.insert(binding);
+  }
+}
+
+/// Marks what push constants may reach, and finds pointers that they do not. Values come before
+/// their uses but at phis, which count as reached.
+void Inspector::follow_addresses(const Instruction& instruction) {
+  const uint32_t type = instruction.result_type();
+  if (type == 0) return;
+  bool reached = false;
+  switch (instruction.op()) {
+    case spv::OpFunctionParameter:
+    case spv::OpFunctionCall:
+    case spv::OpPhi:
+      reached = true;
+      break;
+    case spv::OpLoad: {
+      const auto storage = module_.storage_class(instruction[2]);
+      reached = storage == spv::StorageClassPushConstant || storage == spv::StorageClassFunction ||
+                storage == spv::StorageClassPrivate || storage == spv::StorageClassWorkgroup;
+      if (!reached && holds_address(type)) facts_.foreign_addresses = true;
+      break;
+    }
+    default:
+      for (const uint32_t operand : instruction.from(2)) {
+        if (may_be_pushed_.contains(operand)) reached = true;
+      }
+  }
+  if (reached) may_be_pushed_.insert(instruction.result());
+  const bool converts = instruction.op() == spv::OpConvertUToPtr ||
+                        (instruction.op() == spv::OpBitcast && holds_address(type));
+  if (converts && !reached) facts_.foreign_addresses = true;
+}
+
+/// Whether a loaded value of the type is or contains a pointer.
+bool Inspector::holds_address(uint32_t type) {
+  const auto known = holds_address_.find(type);
+  if (known != holds_address_.end()) return known->second;
+  const Instruction* found = module_.definition(type);
+  return holds_address_[type] = found && find_address(*found);
+}
+
+bool Inspector::find_address(const Instruction& type) {
+  if (type.op() == spv::OpTypePointer) return true;
+  if (type.op() == spv::OpTypeArray) return holds_address(type[1]);
+  if (type.op() != spv::OpTypeStruct) return false;
+  const auto members = type.from(1);
+  return std::any_of(members.begin(), members.end(),
+                     [this](uint32_t member) { return holds_address(member); });
+}
+
 }  // namespace
 
-SpirvFacts inspect_spirv(const Spirv& spirv,
-                         const std::vector<std::pair<uint32_t, uint32_t>>& specialization) {
-  if (spirv.size() < kHeaderWords) malformed("it has fewer words than a header");
-  if (spirv[0] != spv::MagicNumber) malformed("the first word is not its magic number");
-  Inspector inspector(specialization);
-  for (size_t at = kHeaderWords; at < spirv.size();) {
-    const uint32_t length = spirv[at] >> 16;
-    if (length == 0 || length > spirv.size() - at) malformed("an instruction runs past the end");
-    inspector.visit(spirv[at] & 0xffff, Operands(std::span(spirv).subspan(at + 1, length - 1)));
-    at += length;
-  }
-  return inspector.finish();
+SpirvFacts inspect_spirv(const Spirv& spirv) {
+  const SpirvModule module(spirv);
+  return Inspector(module).inspect();
 }
 
 }  // namespace kbench::vulkan

@@ -153,25 +153,11 @@ Baseline read_baseline(const std::string& path) {
   return baseline;
 }
 
-std::string kernelbench_file(const Task& task) {
-  // Its names are titles with every blank and bracket made a "_"; the suite's leave those at the
-  // end out. All that had any are of level 1.
-  constexpr int kOne[] = {1, 2, 4, 6, 7, 8, 9, 12, 26, 27, 35, 36, 37, 38, 39, 72};
-  constexpr int kTwoFrom = 75, kTwoTo = 81;
-  std::string name = std::to_string(task.id.number) + "_" + task.name;
-  if (task.id.level == 1) {
-    const int number = task.id.number;
-    if (std::ranges::count(kOne, number) > 0) name += "_";
-    if (number >= kTwoFrom && number <= kTwoTo) name += "__";
-  }
-  return name + ".py";
-}
-
-std::string to_kernelbench_json(const Baseline& baseline) {
+std::string to_kernelbench_json(const Baseline& baseline, std::span<const Task> suite) {
   Json json = Json::object();
   for (const BaselineEntry& entry : baseline.tasks) {
-    Json& value =
-        json["level" + std::to_string(entry.task.level)][kernelbench_file(find_task(entry.task))];
+    Json& value = json["level" + std::to_string(entry.task.level)]
+                      [kernelbench_file(find_task(entry.task, suite))];
     if (!entry.timed()) continue;  // null
     value = {{"mean", entry.times.mean_ms},      {"std", entry.times.std_ms},
              {"min", entry.times.min_ms},        {"max", entry.times.max_ms},
@@ -181,8 +167,9 @@ std::string to_kernelbench_json(const Baseline& baseline) {
   return dump(json);
 }
 
-void write_kernelbench_baseline(const std::string& path, const Baseline& baseline) {
-  replace_file(path, to_kernelbench_json(baseline));
+void write_kernelbench_baseline(const std::string& path, const Baseline& baseline,
+                                std::span<const Task> suite) {
+  replace_file(path, to_kernelbench_json(baseline, suite));
 }
 
 }  // namespace kbench

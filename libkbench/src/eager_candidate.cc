@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "kbench/candidate.h"
+#include "libkbench/src/liveness.h"
 
 namespace kbench {
 namespace {
@@ -22,7 +23,6 @@ class EagerWriter {
   };
 
   const Graph::ValueInfo& value(int id) const { return graph_.values()[static_cast<size_t>(id)]; }
-  void find_roots();
   void name_task_buffers();
   Buffer temporary(const TensorType& type);
   void free_after(size_t node);
@@ -32,28 +32,14 @@ class EagerWriter {
 
   const Task& task_;
   const Graph& graph_;
-  std::vector<int> root_;           ///< value -> the value whose memory it is
-  std::map<int, size_t> last_use_;  ///< root -> last node that touches it
-  std::map<int, Buffer> buffers_;   ///< root -> buffer
+  const std::vector<int> root_ = memory_owners(graph_);
+  const std::vector<int> last_use_ = last_uses(graph_, root_);
+  std::map<int, Buffer> buffers_;  ///< root -> buffer
   std::map<std::pair<DType, int64_t>, std::vector<Buffer>> free_;
   std::set<std::string> taken_;
   std::string temps_;
   int next_temporary_ = 0;
 };
-
-void EagerWriter::find_roots() {
-  for (size_t i = 0; i < graph_.values().size(); ++i) root_.push_back(static_cast<int>(i));
-  for (size_t n = 0; n < graph_.nodes().size(); ++n) {
-    const auto& node = graph_.nodes()[n];
-    const auto root = [&](int id) -> int& { return root_[static_cast<size_t>(id)]; };
-    if (node.call.op->is_view) {
-      root(node.outputs[0]) = root(node.inputs[0]);
-      continue;
-    }
-    for (int id : node.inputs) last_use_[root(id)] = n;
-    for (int id : node.outputs) last_use_[root(id)] = n;
-  }
-}
 
 void EagerWriter::name_task_buffers() {
   for (size_t i = 0; i < graph_.values().size(); ++i) {
@@ -98,14 +84,10 @@ void EagerWriter::free_after(size_t node) {
     for (int id : *ids) touched.insert(root_[static_cast<size_t>(id)]);
   }
   for (int root : touched) {
-    const Buffer& buffer = buffers_.at(root);
-    if (last_use_.at(root) != node) continue;
     const auto& info = value(root);
-    const bool is_output =
-        std::any_of(graph_.outputs().begin(), graph_.outputs().end(),
-                    [&](int id) { return root_[static_cast<size_t>(id)] == root; });
-    if (info.kind != Graph::Kind::intermediate || is_output) continue;
-    free_[{info.type.dtype, info.type.elements()}].push_back(buffer);
+    if (last_use_[static_cast<size_t>(root)] != static_cast<int>(node)) continue;
+    if (info.kind != Graph::Kind::intermediate) continue;
+    free_[{info.type.dtype, info.type.elements()}].push_back(buffers_.at(root));
   }
 }
 
@@ -137,16 +119,16 @@ std::string EagerWriter::step(const Graph::Node& node) const {
 }
 
 std::string EagerWriter::write() {
-  find_roots();
   name_task_buffers();
   std::string steps;
   for (size_t n = 0; n < graph_.nodes().size(); ++n) {
     const auto& node = graph_.nodes()[n];
-    if (node.call.op->is_view) continue;
-    for (int id : node.outputs) {
-      if (!buffers_.contains(id)) buffers_[id] = temporary(value(id).type);
+    if (!node.call.op->is_view) {
+      for (int id : node.outputs) {
+        if (!buffers_.contains(id)) buffers_[id] = temporary(value(id).type);
+      }
+      steps += step(node);
     }
-    steps += step(node);
     free_after(n);
   }
   if (steps.empty()) {

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "kbench/error.h"
 #include "kbench/variables.h"
+#include "libkbench/src/variables_json.h"
 
 namespace kbench {
 
@@ -106,18 +106,9 @@ class JsonField {
   }
   Variables variables() const {
     if (!json_->is_object()) fail("must be an object");
-    Variables all;
-    for (const auto& [name, value] : json_->items()) {
-      const JsonField field = (*this)[name];
-      if (value.is_array()) {
-        all[name] = field.integers();
-      } else if (value.is_number_float()) {
-        all[name] = value.get<double>();
-      } else {
-        all[name] = field.integer();
-      }
-    }
-    return all;
+    return variables_from_json(*json_, [&](const std::string& name, const char* what) {
+      (*this)[name].fail(std::string("must be ") + what);
+    });
   }
   /// The field as f makes it; f's own complaints get this place.
   template <class F>
@@ -155,15 +146,5 @@ nlohmann::json parse_json(const std::string& text, const std::string& path);
 
 /// Reads and parses. Throws kIo too.
 nlohmann::json read_json(const std::string& path);
-
-/// The object that JsonField::variables() reads.
-template <class Json>
-Json variables_json(const Variables& variables) {
-  Json json = Json::object();
-  for (const auto& [name, value] : variables) {
-    std::visit([&, &key = name](const auto& v) { json[key] = v; }, value);
-  }
-  return json;
-}
 
 }  // namespace kbench

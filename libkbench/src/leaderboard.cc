@@ -5,6 +5,8 @@
 #include <set>
 
 #include "kbench/score.h"
+#include "kbench/text.h"
+#include "libkbench/src/text_table.h"
 
 namespace kbench {
 namespace {
@@ -80,26 +82,6 @@ void add_scores(Cells& cells, const std::vector<FastP>& scores) {
   }
 }
 
-/// Columns padded to their widest cell: the first to the right, the others to the left.
-std::string aligned(const std::vector<Cells>& lines) {
-  std::vector<size_t> widths;
-  for (const Cells& cells : lines) {
-    widths.resize(std::max(widths.size(), cells.size()));
-    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  }
-  std::string text;
-  for (const Cells& cells : lines) {
-    std::string line;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const std::string padding(widths[i] - cells[i].size(), ' ');
-      line += i == 0 ? cells[i] + padding : "  " + padding + cells[i];
-    }
-    line.resize(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
-  return text;
-}
-
 /// "simple: 2 not passed: wrong_values level1/3; does_not_fit level1/33 (not the candidate's
 /// fault)"
 std::string describe_failures(const LeaderboardRow& row) {
@@ -108,7 +90,7 @@ std::string describe_failures(const LeaderboardRow& row) {
     std::string& list = tasks[verdict];
     list += (list.empty() ? "" : ", ") + to_string(task);
   }
-  std::string text = row.set + ": " + std::to_string(row.not_passed.size()) + " not passed";
+  std::string text = shown(row.set) + ": " + std::to_string(row.not_passed.size()) + " not passed";
   const char* separator = ": ";
   for (const auto& [verdict, list] : tasks) {
     text += separator + std::string(name_of(verdict)) + ' ' + list;
@@ -171,7 +153,7 @@ std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
   header.insert(header.end(), {"median", "geomean"});
   std::vector<Cells> lines = {header};
   for (const LeaderboardRow& row : rows) {
-    Cells total = {row.set, share(row.correct, row.tasks)};
+    Cells total = {shown(row.set), share(row.correct, row.tasks)};
     add_scores(total, row.overall);
     total.push_back(formatted("%.2fx", row.median_speedup));
     total.push_back(formatted("%.2fx", row.geomean_speedup));
@@ -183,7 +165,7 @@ std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
       lines.push_back(cells);
     }
   }
-  return aligned(lines);
+  return text_table(lines, Side::right);
 }
 
 std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows) {

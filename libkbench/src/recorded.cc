@@ -64,7 +64,8 @@ std::string without_underscores(std::string name) {
 }
 
 /// The task of "1_Square_matrix_multiplication_.py" or the same without ".py".
-TaskId kernelbench_task(const JsonField& field, int level, std::string name) {
+TaskId kernelbench_task(const JsonField& field, int level, std::string name,
+                        std::span<const Task> suite) {
   if (name.ends_with(".py")) name.resize(name.size() - 3);
   const size_t bar = name.find('_');
   TaskId id;
@@ -74,7 +75,7 @@ TaskId kernelbench_task(const JsonField& field, int level, std::string name) {
     field.fail("is not named as KernelBench's files are, NUMBER_NAME.py");
   }
   const std::string title = bar == std::string::npos ? "" : name.substr(bar + 1);
-  const Task* task = lookup_task(id);
+  const Task* task = lookup_task(id, suite);
   if (task != nullptr && without_underscores(title) != without_underscores(task->name)) {
     field.fail("is not " + to_string(id) + ", which is " + task->name);
   }
@@ -90,14 +91,14 @@ std::optional<int> level_of(const std::string& key) {
 }
 
 RecordedTimes from_kernelbench(const JsonField& file, const std::string& path,
-                               const std::string& column) {
+                               const std::string& column, std::span<const Task> suite) {
   RecordedTimes times;
   times.column = choose_column(path, column, {"mean", "min", "max"}, "mean");
   for (const auto& [key, tasks] : file.members()) {
     const std::optional<int> level = level_of(key);
     if (!level) continue;
     for (const auto& [name, entry] : tasks.members()) {
-      const TaskId task = kernelbench_task(entry, *level, name);
+      const TaskId task = kernelbench_task(entry, *level, name, suite);
       if (entry.is_null()) continue;
       times.ms[task] = time_in(entry[times.column]);
       if (times.device.empty() && entry.has("hardware")) times.device = entry["hardware"].text();
@@ -167,7 +168,8 @@ double RecordedTimes::time_of(const Task& task, const Variables& sizes) const {
   return found->second;
 }
 
-RecordedTimes read_recorded_times(const std::string& path, const std::string& column) {
+RecordedTimes read_recorded_times(const std::string& path, const std::string& column,
+                                  std::span<const Task> suite) {
   const nlohmann::json json = read_json(path);
   const JsonField file(json, path, "");
   RecordedTimes times;
@@ -177,7 +179,7 @@ RecordedTimes read_recorded_times(const std::string& path, const std::string& co
     times = from_table(file, path, column);
   } else if (std::ranges::any_of(file.members(),
                                  [](const auto& m) { return level_of(m.first).has_value(); })) {
-    times = from_kernelbench(file, path, column);
+    times = from_kernelbench(file, path, column, suite);
   } else {
     file.fail(
         "holds no times: it has none of 'kbench_baseline' (kbench's own), 'tasks' (a table) and "
@@ -200,7 +202,8 @@ std::vector<ComparedTask> BaselineComparison::worst(size_t count) const {
   return sorted;
 }
 
-BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs) {
+BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs,
+                                     std::span<const Task> suite) {
   BaselineComparison comparison;
   std::map<int, std::vector<double>> by_level;
   std::vector<double> all;
@@ -216,7 +219,7 @@ BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& 
     ComparedTask& task = comparison.tasks.emplace_back();
     task.task = entry.task;
     task.name = entry.name;
-    task.theirs_ms = theirs.time_of(find_task(entry.task), entry.variables);
+    task.theirs_ms = theirs.time_of(find_task(entry.task, suite), entry.variables);
     task.ours_ms = entry.times.median_ms;
     task.ratio = task.theirs_ms / task.ours_ms;
     task.roofline_share = entry.roofline_share();

@@ -86,7 +86,7 @@ void visit_measurements(R& r, Visit visit) {
 
 }  // namespace
 
-std::string Result::key() const {
+std::string Experiment::key() const {
   return dump(Json::array({candidate_hash, set, to_string(task), variables_json<Json>(variables),
                            device, driver, baseline, settings, version}));
 }

@@ -24,7 +24,7 @@ constexpr VerdictInfo kVerdicts[] = {
     {Verdict::out_of_memory, "out_of_memory",
      "The candidate's temporaries do not fit beside the task's own tensors."},
     {Verdict::timeout, "timeout", "Compiling or running took longer than allowed."},
-    {Verdict::crashed, "crashed", "The worker process died while it handled the candidate."},
+    {Verdict::crashed, "crashed", "The process that ran the candidate died, or answered nonsense."},
     {Verdict::device_lost, "device_lost", "The device stopped answering while the candidate ran."},
     {Verdict::not_written, "not_written", "No element of an output was written."},
     {Verdict::partly_written, "partly_written", "Some elements of an output were never written."},

@@ -15,8 +15,8 @@
 namespace kbench {
 namespace {
 
-/// Walks a text without building anything: counts nodes, an alias as all that it stands for, and
-/// notes where the last document begins.
+/// Walks a text without building anything: counts values and the bytes of texts, an alias as all
+/// that it stands for, and notes where the last document begins.
 class Survey : public YAML::EventHandler {
  public:
   explicit Survey(const std::string& file) : file_(file) {}
@@ -27,10 +27,10 @@ class Survey : public YAML::EventHandler {
     sizes_.clear();
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { leaf(mark, anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { leaf(mark, anchor, 0); }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                const std::string&) override {
-    leaf(mark, anchor);
+                const std::string& text) override {
+    leaf(mark, anchor, text.size());
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto size = sizes_.find(anchor);
@@ -49,35 +49,45 @@ class Survey : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
+  struct Size {
+    size_t values = 0, bytes = 0;
+  };
+
   Location at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
-  void count(const YAML::Mark& mark, size_t nodes) {
-    nodes_ += nodes;
-    if (nodes_ <= limits::kNodes) return;
-    fail_parse(at(mark), "the file has more than " + std::to_string(limits::kNodes) +
-                             " values, those that aliases repeat included");
+  void count(const YAML::Mark& mark, const Size& more) {
+    size_.values += more.values;
+    size_.bytes += more.bytes;
+    const auto fail = [&](const std::string& what) {
+      fail_parse(at(mark),
+                 "the file has more than " + what + ", those that aliases repeat included");
+    };
+    if (size_.values > limits::kNodes) fail(std::to_string(limits::kNodes) + " values");
+    if (size_.bytes > limits::kTextBytes)
+      fail(std::to_string(limits::kTextBytes) + " bytes of text");
   }
-  void leaf(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    count(mark, 1);
-    if (anchor != YAML::NullAnchor) sizes_[anchor] = 1;
+  void leaf(const YAML::Mark& mark, YAML::anchor_t anchor, size_t bytes) {
+    count(mark, {1, bytes});
+    if (anchor != YAML::NullAnchor) sizes_[anchor] = {1, bytes};
   }
   void open(const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (open_.size() >= limits::kDepth) {
-      fail_parse(at(mark), "not valid here: nested too deeply, " + std::to_string(limits::kDepth) +
+      fail_parse(at(mark), "the file is nested too deeply: " + std::to_string(limits::kDepth) +
                                " levels are the most");
     }
-    open_.emplace_back(anchor, nodes_);
-    count(mark, 1);
+    open_.emplace_back(anchor, size_);
+    count(mark, {1, 0});
   }
   void close() {
     const auto [anchor, before] = open_.back();
     open_.pop_back();
-    if (anchor != YAML::NullAnchor) sizes_[anchor] = nodes_ - before;
+    if (anchor == YAML::NullAnchor) return;
+    sizes_[anchor] = {size_.values - before.values, size_.bytes - before.bytes};
   }
 
   const std::string& file_;
-  size_t nodes_ = 0;
-  std::map<YAML::anchor_t, size_t> sizes_;
-  std::vector<std::pair<YAML::anchor_t, size_t>> open_;  ///< anchor; nodes before it
+  Size size_;
+  std::map<YAML::anchor_t, Size> sizes_;
+  std::vector<std::pair<YAML::anchor_t, Size>> open_;  ///< anchor; what came before it
 };
 
 /// Checks the first document's size, and returns where a second one begins, if one does.

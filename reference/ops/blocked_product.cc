@@ -120,7 +120,7 @@ class Worker {
   /// Chunks [begin, end) of rows [row, row + m) and columns [col, col + n).
   void pass(int64_t row, int64_t m, int64_t col, int64_t n, int64_t begin, int64_t end) {
     const int64_t start = depth_of(begin), depth = depth_of(end) - start;
-    const Operand<T> a = p_.a.at(row, start), b = p_.b.at(col, start);
+    const ProductOperand<T> a = p_.a.at(row, start), b = p_.b.at(col, start);
     const int64_t lanes = k_.vector_bytes / sizeof(T);
     const int64_t in_place = pack_b_ ? 0 : n % lanes == 0 ? n : n / k_.tile_cols * k_.tile_cols;
     pack(a, pack_a_ ? m : 0, b.at(in_place, 0), row == 0 ? n - in_place : 0, depth);
@@ -137,7 +137,7 @@ class Worker {
       const int64_t last_col = std::min(first_col + block.cols * k_.tile_cols, n);
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t k = depth_of(chunk) - start;
-        Tile<T> t;
+        ProductTile<T> t;
         t.depth = depth_of(chunk + 1) - start - k;
         for (int64_t r = first_row; r < last_row; r += k_.tile_rows) {
           t.a =
@@ -164,16 +164,18 @@ class Worker {
 
   /// Panels of a's first m rows and b's first n columns, a piece of an operand at a time: long in
   /// the direction in which it is contiguous.
-  void pack(const Operand<T>& a, int64_t m, const Operand<T>& b, int64_t n, int64_t depth) {
+  void pack(const ProductOperand<T>& a, int64_t m, const ProductOperand<T>& b, int64_t n,
+            int64_t depth) {
     struct Side {
-      const Operand<T>& from;
+      const ProductOperand<T>& from;
       int64_t count, tile, width, deep, down;
       T* to;
       decltype(Kernels<T>::pack_rows) run;
 
       int64_t pieces() const { return down * parts(count, width); }
     };
-    const auto side = [&](const Operand<T>& from, int64_t count, int64_t tile, T* to, auto run) {
+    const auto side = [&](const ProductOperand<T>& from, int64_t count, int64_t tile, T* to,
+                          auto run) {
       const bool across = from.step == 1;
       const int64_t width = (across ? 768 : 48) / tile * tile, deep = across ? 32 : 512;
       return Side{from, count, tile, width, deep, parts(depth, deep), to, run};

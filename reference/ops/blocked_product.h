@@ -10,7 +10,7 @@ namespace kbench::reference {
 template <class T>
 struct BlockedProduct {
   int64_t m, n, k;
-  Operand<T> a, b;
+  ProductOperand<T> a, b;
   const T* bias;  ///< of each column, or null
   T* c;
   int64_t c_step;

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdint>
 
-#include "reference/ops/pooling.h"
-
 namespace kbench::reference {
+
+struct Window2d {
+  std::array<int64_t, 2> kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
+};
 
 /// The outermost of three spatial dimensions; one or two dimensions leave it as it is.
 struct Depth {

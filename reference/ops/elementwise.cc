@@ -3,43 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "libkbench/src/dimensions.h"
 #include "reference/parallel.h"
 
 namespace kbench::reference {
-namespace {
-
-/// One dimension of a broadcast operation: its extent, and how far each input moves along it.
-struct Dimension {
-  int64_t extent, a, b;
-};
-
-/// The dimensions outermost first, neighbours that move alike merged into one, extents of 1 left
-/// out; never empty.
-std::vector<Dimension> merged(const Shape& a, const Shape& b, const Shape& out) {
-  std::vector<Dimension> dims;
-  int64_t a_stride = 1, b_stride = 1;
-  for (size_t i = 0; i < out.size(); ++i) {  // from the innermost
-    const int64_t extent = out[out.size() - 1 - i];
-    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    const Dimension dim = {extent, x == 1 ? 0 : a_stride, y == 1 ? 0 : b_stride};
-    a_stride *= x;
-    b_stride *= y;
-    if (extent == 1) continue;
-    const bool merges = !dims.empty() && dim.a == dims.back().a * dims.back().extent &&
-                        dim.b == dims.back().b * dims.back().extent;
-    if (merges) {
-      dims.back().extent *= extent;
-    } else {
-      dims.push_back(dim);
-    }
-  }
-  if (dims.empty()) dims.push_back({1, 1, 1});
-  std::reverse(dims.begin(), dims.end());
-  return dims;
-}
-
-}  // namespace
 
 template <class T>
 void unary(Unary op, double value, const T* x, T* y, int64_t n) {
@@ -70,7 +37,8 @@ void mul_mask(const T* x, const bool* mask, T* y, int64_t n) {
 template <class T>
 void binary(Binary op, const T* a, const Shape& a_shape, const T* b, const Shape& b_shape, T* y,
             const Shape& shape) {
-  const std::vector<Dimension> dims = merged(a_shape, b_shape, shape);
+  std::vector<Dimension> dims = merged(broadcast_dimensions(a_shape, b_shape, shape));
+  if (dims.empty()) dims.push_back({1, 1, 1});
   const Dimension inner = dims.back();
   parallel_for(element_count(shape), grain_of(1), [&](int64_t begin, int64_t end) {
     while (begin < end) {

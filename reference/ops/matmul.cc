@@ -24,7 +24,7 @@ template <class T>
 void run_dots(const BlockedProduct<T>& p, int64_t first, int64_t last) {
   constexpr int64_t kDepth = 1024;  // what is read again stays in the first-level cache
   const bool rows = p.m > p.n;
-  const Operand<T> a = p.a.at(rows ? first : 0, 0), b = p.b.at(rows ? 0 : first, 0);
+  const ProductOperand<T> a = p.a.at(rows ? first : 0, 0), b = p.b.at(rows ? 0 : first, 0);
   T* c = p.c + (rows ? first * p.c_step : first);
   const T* bias = p.bias == nullptr || rows ? p.bias : p.bias + first;
   const auto m = static_cast<int>(rows ? last - first : p.m);
@@ -123,10 +123,10 @@ void matmul(const Product& given, std::span<const int64_t> a_index,
     products = 1;
   }
   const auto product = [&](int64_t i) {
-    const Operand<T> left = {a + a_index[i] * p.m * p.k, p.transpose_a ? 1 : p.k,
-                             p.transpose_a ? p.m : 1};
-    const Operand<T> right = {b + b_index[i] * p.k * p.n, p.transpose_b ? p.k : 1,
-                              p.transpose_b ? 1 : p.n};
+    const ProductOperand<T> left = {a + a_index[i] * p.m * p.k, p.transpose_a ? 1 : p.k,
+                                    p.transpose_a ? p.m : 1};
+    const ProductOperand<T> right = {b + b_index[i] * p.k * p.n, p.transpose_b ? p.k : 1,
+                                     p.transpose_b ? 1 : p.n};
     return BlockedProduct<T>{p.m, p.n, p.k, left, right, nullptr, c + i * p.m * p.n, p.n};
   };
   // Large products are cut one by one; many are dealt out whole, some by shares of their rows.

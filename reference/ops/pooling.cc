@@ -17,9 +17,10 @@ namespace {
 template <class T, class Gather, class Finish>
 void pool(const T* x, const PoolExtents& e, T start, const Gather& gather, T* y,
           const Finish& finish) {
-  const auto& [planes, in, out, kernel, stride, padding, dilation] = e;
+  const auto &in = e.in, &out = e.out, &kernel = e.kernel;
+  const auto &stride = e.stride, &padding = e.padding, &dilation = e.dilation;
   const int64_t work = kernel[0] * kernel[1] * in[2] / 8 + kernel[2] * out[2];
-  parallel_for(planes * out[0] * out[1], grain_of(work), [&](int64_t begin, int64_t end) {
+  parallel_for(e.planes * out[0] * out[1], grain_of(work), [&](int64_t begin, int64_t end) {
     Scratch<T> gathered(in[2]);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t plane = i / (out[0] * out[1]), depth = i / out[1] % out[0], row = i % out[1];

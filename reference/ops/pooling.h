@@ -6,10 +6,6 @@
 
 namespace kbench::reference {
 
-struct Window2d {
-  std::array<int64_t, 2> kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
-};
-
 struct PoolExtents {
   int64_t planes = 1;  ///< batch and channels
   std::array<int64_t, 3> in = {1, 1, 1}, out = {1, 1, 1};

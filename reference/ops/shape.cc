@@ -5,30 +5,18 @@
 #include <string>
 
 #include "kbench/error.h"
+#include "libkbench/src/dimensions.h"
 #include "reference/parallel.h"
 
 namespace kbench::reference {
 namespace {
 
-/// One dimension of a copy, strides in elements.
-struct Dimension {
-  int64_t extent, from, to;
-};
-
-/// Outermost first, extents of 1 left out, neighbours that move as one merged; never empty.
-std::vector<Dimension> merged(const Shape& extents, const std::vector<int64_t>& from,
-                              const std::vector<int64_t>& to) {
+/// The dimensions of a copy from `a` to `b`, as few as possible; never empty.
+std::vector<Dimension> copy_dimensions(const Shape& extents, const std::vector<int64_t>& from,
+                                       const std::vector<int64_t>& to) {
   std::vector<Dimension> dims;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    const Dimension dim = {extents[i], from[i], to[i]};
-    if (dim.extent == 1) continue;
-    if (!dims.empty() && dims.back().from == dim.from * dim.extent &&
-        dims.back().to == dim.to * dim.extent) {
-      dims.back() = {dims.back().extent * dim.extent, dim.from, dim.to};
-    } else {
-      dims.push_back(dim);
-    }
-  }
+  for (size_t i = 0; i < extents.size(); ++i) dims.push_back({extents[i], from[i], to[i]});
+  dims = merged(dims);
   if (dims.empty()) dims.push_back({1, 1, 1});
   return dims;
 }
@@ -44,8 +32,8 @@ void for_each_index(const std::vector<Dimension>& dims, int64_t work, const Body
       int64_t rest = i, from = 0, to = 0;
       const int64_t last = dims.empty() ? 0 : i % dims.back().extent;
       for (size_t d = dims.size(); d-- > 0; rest /= dims[d].extent) {
-        from += rest % dims[d].extent * dims[d].from;
-        to += rest % dims[d].extent * dims[d].to;
+        from += rest % dims[d].extent * dims[d].a;
+        to += rest % dims[d].extent * dims[d].b;
       }
       body(from, to, last);
     }
@@ -54,16 +42,16 @@ void for_each_index(const std::vector<Dimension>& dims, int64_t work, const Body
 
 template <class T>
 void copy_row(const T* from, const Dimension& dim, T* to) {
-  if (dim.from == 1 && dim.to == 1) {
+  if (dim.a == 1 && dim.b == 1) {
     std::memcpy(to, from, static_cast<size_t>(dim.extent) * sizeof(T));
-  } else if (dim.to == 1) {
-    for (int64_t i = 0; i < dim.extent; ++i) to[i] = from[i * dim.from];
+  } else if (dim.b == 1) {
+    for (int64_t i = 0; i < dim.extent; ++i) to[i] = from[i * dim.a];
   } else {
-    for (int64_t i = 0; i < dim.extent; ++i) to[i * dim.to] = from[i * dim.from];
+    for (int64_t i = 0; i < dim.extent; ++i) to[i * dim.b] = from[i * dim.a];
   }
 }
 
-/// to[j * row.to + i] = from[i * column.from + j]: neighbours in one are far apart in the other, so
+/// to[j * row.b + i] = from[i * column.a + j]: neighbours in one are far apart in the other, so
 /// that square blocks are copied, whose lines stay in the cache until they are used up.
 template <class T>
 void transpose(const T* from, const Dimension& row, const Dimension& column, T* to) {
@@ -74,11 +62,11 @@ void transpose(const T* from, const Dimension& row, const Dimension& column, T* 
     for (int64_t i = 0; i < column.extent; i += kBlock) {
       const int64_t columns = std::min(kBlock, column.extent - i);
       for (int64_t b = 0; b < columns; ++b) {
-        const T* line = from + (i + b) * column.from + j;
+        const T* line = from + (i + b) * column.a + j;
         for (int64_t a = 0; a < rows; ++a) block[a][b] = line[a];
       }
       for (int64_t a = 0; a < rows; ++a) {
-        std::memcpy(to + (j + a) * row.to + i, block[a], static_cast<size_t>(columns) * sizeof(T));
+        std::memcpy(to + (j + a) * row.b + i, block[a], static_cast<size_t>(columns) * sizeof(T));
       }
     }
   }
@@ -89,19 +77,19 @@ void copy_elements(std::vector<Dimension> dims, const T* from, T* to) {
   const Dimension inner = dims.back();
   dims.pop_back();
   const auto across =
-      std::find_if(dims.begin(), dims.end(), [](const Dimension& dim) { return dim.from == 1; });
+      std::find_if(dims.begin(), dims.end(), [](const Dimension& dim) { return dim.a == 1; });
   constexpr int64_t kWorthBlocks = 4;
-  if (inner.to == 1 && inner.from != 1 && inner.extent >= kWorthBlocks && across != dims.end() &&
+  if (inner.b == 1 && inner.a != 1 && inner.extent >= kWorthBlocks && across != dims.end() &&
       across->extent >= kWorthBlocks) {
     const Dimension row = *across;
     dims.erase(across);
     // Strips of the row dimension are dealt out too: there may be no other dimension.
     constexpr int64_t kStrip = 64;
     const int64_t strips = (row.extent + kStrip - 1) / kStrip;
-    dims.push_back({strips, kStrip * row.from, kStrip * row.to});
+    dims.push_back({strips, kStrip * row.a, kStrip * row.b});
     return for_each_index(dims, kStrip * inner.extent, [&](int64_t x, int64_t y, int64_t strip) {
       const int64_t rows = std::min(kStrip, row.extent - strip * kStrip);
-      transpose(from + x, {rows, row.from, row.to}, inner, to + y);
+      transpose(from + x, {rows, row.a, row.b}, inner, to + y);
     });
   }
   for_each_index(dims, inner.extent / 4,
@@ -112,7 +100,7 @@ void copy_elements(std::vector<Dimension> dims, const T* from, T* to) {
 
 void copy_view(size_t element_size, const Shape& extents, const StridedView<const std::byte>& from,
                const StridedView<std::byte>& to) {
-  std::vector<Dimension> dims = merged(extents, from.strides, to.strides);
+  std::vector<Dimension> dims = copy_dimensions(extents, from.strides, to.strides);
   const auto copy = [&]<class T>() {
     copy_elements(std::move(dims), reinterpret_cast<const T*>(from.first),
                   reinterpret_cast<T*>(to.first));

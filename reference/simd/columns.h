@@ -84,7 +84,7 @@ void extreme_columns(const T* x, int64_t n, int64_t stride, int64_t cols, T* y) 
     const T* row = x + i * stride;
     for (int64_t c = 0; c < cols; ++c) {
       const T v = row[c], b = best[c];
-      best[c] = wins(v, b) | (v != v) ? v : b;
+      best[c] = (wins(v, b) | (v != v)) ? v : b;
     }
   }
   for (int64_t c = 0; c < cols; ++c) y[c] = best[c];

@@ -80,9 +80,9 @@ inline void with_binary(Binary op, Loop loop) {
     case Binary::div:
       return loop([](T a, T b) { return a / b; });
     case Binary::maximum:
-      return loop([](T a, T b) { return (a > b) | (a != a) ? a : b; });
+      return loop([](T a, T b) { return ((a > b) | (a != a)) ? a : b; });
     case Binary::minimum:
-      return loop([](T a, T b) { return (a < b) | (a != a) ? a : b; });
+      return loop([](T a, T b) { return ((a < b) | (a != a)) ? a : b; });
   }
 }
 

@@ -54,11 +54,11 @@ struct Run {
 /// The left operand's rows of a matrix product, or the right one's columns: element k of the i-th
 /// stands at data[i * step + k * depth_step].
 template <class T>
-struct Operand {
+struct ProductOperand {
   const T* data;
   int64_t step, depth_step;
 
-  Operand at(int64_t i, int64_t k) const {
+  ProductOperand at(int64_t i, int64_t k) const {
     return {data + i * step + k * depth_step, step, depth_step};
   }
 };
@@ -66,7 +66,7 @@ struct Operand {
 /// A small matrix product: a[i, k] stands at a[i * a_row + k * a_col], b[k, j] at b[k * b_row + j],
 /// rows of b reading as whole vectors.
 template <class T>
-struct Tile {
+struct ProductTile {
   int64_t depth;
   const T* a;
   int64_t a_row, a_col;
@@ -152,16 +152,16 @@ struct Kernels {
   // --- matrix product ----------------------------------------------------------------------------
   int vector_bytes, tile_rows, tile_cols;
   /// c = start + a b for rows <= tile_rows and cols <= tile_cols.
-  void (*tile)(int rows, int cols, const Tile<T>& t);
+  void (*tile)(int rows, int cols, const ProductTile<T>& t);
   /// The same for operands that both lie depth by depth, a_col being 1 and b[k, j] standing at
   /// b[j * b_row + k]; any number of rows and columns.
-  void (*dots)(int rows, int cols, const Tile<T>& t);
+  void (*dots)(int rows, int cols, const ProductTile<T>& t);
   /// Panels of tile_rows rows of a (tile_cols columns of b), `count` of those in all: element k of
   /// the i-th goes to to[i / width * panel_step + k * width + i % width]. The last panel is filled
   /// up with zeros.
-  void (*pack_rows)(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+  void (*pack_rows)(const ProductOperand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
                     T* to);
-  void (*pack_cols)(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+  void (*pack_cols)(const ProductOperand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
                     T* to);
 };
 

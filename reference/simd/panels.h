@@ -54,7 +54,8 @@ void transpose(const T* from, int64_t from_row, int64_t rows, int64_t cols, T* t
 
 /// Panels of a constant width.
 template <int width, class T>
-void pack_wide(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step, T* to) {
+void pack_wide(const ProductOperand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+               T* to) {
   if (const int64_t rest = count % width; rest != 0) {
     T* last = to + count / width * panel_step;
     for (int64_t k = 0; k < depth; ++k) {
@@ -94,11 +95,13 @@ void pack_wide(const Operand<T>& from, int64_t count, int64_t depth, int64_t pan
 }
 
 template <class T>
-void pack_rows(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step, T* to) {
+void pack_rows(const ProductOperand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+               T* to) {
   pack_wide<kTileRows>(from, count, depth, panel_step, to);
 }
 template <class T>
-void pack_cols(const Operand<T>& from, int64_t count, int64_t depth, int64_t panel_step, T* to) {
+void pack_cols(const ProductOperand<T>& from, int64_t count, int64_t depth, int64_t panel_step,
+               T* to) {
   pack_wide<kTileVectors * Lanes<T>::count>(from, count, depth, panel_step, to);
 }
 

@@ -20,7 +20,7 @@ inline Vector<T> load_some(const T* p, int64_t n) {
 
 /// A tile of that many rows, its last vector as full as `cols` leaves it.
 template <int rows, int vectors, class T>
-void tile_of(int cols, const Tile<T>& t) {
+void tile_of(int cols, const ProductTile<T>& t) {
   constexpr int kLanes = Lanes<T>::count;
   const T* a[rows];
   for (int i = 0; i < rows; ++i) a[i] = t.a + i * t.a_row;
@@ -60,8 +60,8 @@ void tile_of(int cols, const Tile<T>& t) {
 }
 
 template <class T>
-void tile(int rows, int cols, const Tile<T>& t) {
-  using TileOf = void (*)(int, const Tile<T>&);
+void tile(int rows, int cols, const ProductTile<T>& t) {
+  using TileOf = void (*)(int, const ProductTile<T>&);
   struct Table {
     TileOf of[kTileRows][kTileVectors];
   };
@@ -97,7 +97,7 @@ inline T add_up(Vector<T> v) {
 }
 
 template <int rows, int cols, class T>
-void dots_of(const Tile<T>& t) {
+void dots_of(const ProductTile<T>& t) {
   constexpr int kLanes = Lanes<T>::count;
   Vector<T> sum[rows][cols] = {};
   const auto step = [&](const auto& get) {
@@ -121,12 +121,12 @@ void dots_of(const Tile<T>& t) {
 }
 
 template <class T>
-void dots(int rows, int cols, const Tile<T>& t) {
+void dots(int rows, int cols, const ProductTile<T>& t) {
   constexpr int kRows = kVectorBytes == 64 ? 4 : 2, kCols = 4;
   for (int j = 0; j < cols;) {
     const int columns = cols - j >= kCols ? kCols : 1;
     for (int i = 0; i < rows;) {
-      Tile<T> part = t;
+      ProductTile<T> part = t;
       part.a += i * t.a_row;
       part.b += j * t.b_row;
       part.start += t.start == nullptr ? 0 : i * t.start_row + j;

@@ -22,7 +22,7 @@ void max_strided(const T* x, int64_t stride, T* y, int64_t n) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const T v = x[at(i)], m = y[i];
-      y[i] = (v > m) | (v != v) ? v : m;
+      y[i] = ((v > m) | (v != v)) ? v : m;
     }
   });
 }

@@ -217,5 +217,40 @@ TEST(Expression, AgreesWithCppIntegersOnRandomExpressions) {
   EXPECT_GT(refused, 100);
 }
 
+TEST(Expression, HugeAndMissingNumbersAreErrorsAtThePlace) {
+  const std::string most = "9007199254740991";
+  for (const std::string& text :
+       {most + " + 1", most + " * " + most, "0 - " + most + " - 2", "align(" + most + ", 1000)",
+        "pow2(" + most + ")", most + " * " + most + " - " + most + " * " + most}) {
+    expect_error([&] { eval(text); }, 7, 10, "is not an integer below 2^53");
+  }
+  for (const char* text : {"1 / 0", "1 % (2 - 2)", "ceil_div(1, 0)", "align(4, 0)"}) {
+    expect_error([&] { eval(text); }, 7, 10, "divides by zero");
+  }
+  EXPECT_EQ(eval("-" + most + " / -1"), 9007199254740991);
+  expect_error([] { eval("1e999"); }, 7, 10, "holds a number that is out of range");
+  expect_error([] { eval("1e300"); }, 7, 10, "must be an integer, but is 1e+300");
+  const auto real = [](const std::string& text) {
+    return evaluate_real({text, {"f.yaml", 7, 10}},
+                         {{"nan", std::nan("")}, {"inf", std::numeric_limits<double>::infinity()}});
+  };
+  expect_error([&] { real("1e308 * 1e308"); }, 7, 10, "is not finite");
+  expect_error([&] { real("1.5 / 0"); }, 7, 10, "divides by zero");
+  for (const char* text : {"nan", "inf", "-inf", "max(nan, 1)", "inf - inf"}) {
+    expect_error([&] { real(text); }, 7, 10, "is not finite");
+  }
+}
+
+TEST(Expression, NestsOnlySoDeep) {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '(') + "1" + std::string(depth, ')');
+  };
+  EXPECT_EQ(eval(nested(64)), 1);
+  expect_error([&] { eval(nested(65)); }, 7, 74, "more than 64 parentheses stand in each other");
+  EXPECT_THROW(eval(std::string(1000, '-')), Error);
+  EXPECT_THROW(eval(std::string(999, '-') + "1"), Error);
+  EXPECT_THROW(eval(std::string(1000, ')')), Error);
+}
+
 }  // namespace
 }  // namespace kbench

@@ -67,6 +67,17 @@ TEST(TaskNames, SelectionsAreListsRangesAndLevels) {
   EXPECT_THROW(select_tasks("1/1,,2/1"), Error);
 }
 
+TEST(TaskNames, AreFoundInTheSuiteThatIsGiven) {
+  const std::vector<Task> suite = {{{1, 2}, "Second", "sample", {}, nullptr},
+                                   {{1, 1}, "First", "sample", {}, nullptr}};
+  EXPECT_EQ(find_task({1, 1}, suite).name, "First");
+  EXPECT_EQ(lookup_task({1, 19}, suite), nullptr);
+  EXPECT_THROW(find_task({1, 19}, suite), Error);
+  const auto chosen = select_tasks("1/*", suite);
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen.front()->name, "First");
+}
+
 TEST(Overrides, ChangeShapesAndAreChecked) {
   const Task& conv = find_task({2, 1});
   const auto graph = build_graph(conv, Preset::smoke, {{"height", int64_t{65}}});

@@ -64,7 +64,7 @@ TEST_F(Products, LinearMatchesTheReference) {
 TEST_F(Products, EveryTileIsRight) {
   const DeviceTraits traits = gpu_traits();
   int run_tiles = 0;
-  for (const Tile& tile : tiles()) {
+  for (const GemmTile& tile : tiles()) {
     if (tile.shared_bytes() > traits.max_shared_memory) continue;
     ++run_tiles;
     for (const auto& [m, n, k] : {std::array<int64_t, 3>{133, 150, 37}, {256, 128, 64}}) {
@@ -75,7 +75,6 @@ TEST_F(Products, EveryTileIsRight) {
         problem.n = n;
         problem.k = k;
         problem.b_along_n = false;
-        problem.batch = merge_dims({}, {{}, {}});
         problem.a = input(0);
         problem.b = input(1);
         problem.bias = input(2);

@@ -42,8 +42,8 @@ void expect_within_limits(const CallPlan& plan, const DeviceTraits& traits) {
       EXPECT_GE(launch.groups[axis], 1u);
       EXPECT_LE(launch.groups[axis], traits.max_group_count[axis]);
     }
-    for (const Operand& operand : launch.addresses) {
-      if (operand.kind == Operand::Kind::scratch) {
+    for (const LaunchOperand& operand : launch.addresses) {
+      if (operand.kind == LaunchOperand::Kind::scratch) {
         EXPECT_LT(static_cast<size_t>(operand.index), plan.scratch_bytes.size());
       }
     }
@@ -103,7 +103,7 @@ TEST(Plans, ShadersOfTheLargestPresetCompileWithinAGpusLimits) {
         if (!seen.insert(key).second) continue;
         SCOPED_TRACE(key);
         const vulkan::SpirvFacts facts = compile(compiler, launch);
-        EXPECT_TRUE(facts.has_compute_entry);
+        EXPECT_EQ(facts.entry, "main");
         EXPECT_TRUE(facts.bindings.empty());
         EXPECT_LE(facts.shared_bytes, large_gpu().max_shared_memory);
         EXPECT_LE(facts.local_size[0] * facts.local_size[1] * facts.local_size[2],
@@ -159,16 +159,10 @@ TEST(Plans, ThinLayersOfALargeGpuAreSplitAlongTheirDepth) {
   EXPECT_GE(thin.splits * thin.split_k, 16384);
 }
 
-TEST(Merging, DimensionsThatBroadcastAlikeBecomeOne) {
-  const MergedDims same = merge_dims({3, 5, 7}, {{3, 5, 7}, {3, 5, 7}});
-  EXPECT_EQ(same.extent, std::vector<int64_t>{105});
-  EXPECT_EQ(same.stride[1], std::vector<int64_t>{1});
-  const MergedDims channel = merge_dims({3, 5, 6, 7}, {{3, 5, 6, 7}, {5, 1, 1}});
-  EXPECT_EQ(channel.extent, (std::vector<int64_t>{42, 5, 3}));
-  EXPECT_EQ(channel.stride[0], (std::vector<int64_t>{1, 42, 210}));
-  EXPECT_EQ(channel.stride[1], (std::vector<int64_t>{0, 1, 0}));
-  const MergedDims scalar = merge_dims({}, {{}, {1}});
-  EXPECT_EQ(scalar.extent, std::vector<int64_t>{1});
+TEST(Merging, DimensionsStandInnermostFirstAndThereIsAlwaysOne) {
+  const std::vector<Dimension> channel = merge_dims({3, 5, 6, 7}, {3, 5, 6, 7}, {5, 1, 1});
+  EXPECT_EQ(channel, (std::vector<Dimension>{{42, 1, 0}, {5, 42, 1}, {3, 210, 0}}));
+  EXPECT_EQ(merge_dims({}, {}, {1}), (std::vector<Dimension>{{1, 0, 0}}));
 }
 
 TEST(Splitting, StretchesCoverTheRowAndNoneIsEmpty) {

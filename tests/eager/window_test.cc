@@ -108,7 +108,7 @@ TEST_F(Windows, TransposedConvolutionsMatchTheReference) {
 TEST_F(Windows, ConvolutionsMatchTheReferenceInEveryTile) {
   const DeviceTraits traits = gpu_traits();
   check(kConvolutions[6], traits);  // without a product, two pixels an invocation
-  for (const Tile& tile : tiles()) {
+  for (const GemmTile& tile : tiles()) {
     if (tile.shared_bytes() > traits.max_shared_memory) continue;
     for (const Case& c :
          {Case{"conv2d", {{2, 3, 19, 23}, {70, 3, 3, 3}, {70}}, conv({1, 1}, {1, 1}, {1, 1}, 1)},
@@ -124,7 +124,7 @@ TEST_F(Windows, ConvolutionsMatchTheReferenceInEveryTile) {
 }
 
 TEST_F(Windows, DeepConvolutionsOfFewPixelsAreSplit) {
-  const Tile& tile = tiles().back();
+  const GemmTile& tile = tiles().back();
   for (const Case& c :
        {Case{"conv2d", {{2, 9, 5, 7}, {38, 9, 3, 3}, {38}}, conv({1, 1}, {1, 1}, {1, 1}, 1)},
         Case{"conv2d", {{2, 18, 6, 6}, {36, 9, 3, 3}, {36}}, conv({1, 1}, {1, 1}, {1, 1}, 2)},

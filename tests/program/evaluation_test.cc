@@ -158,13 +158,28 @@ TEST_F(Evaluation, APresetThatDoesNotFitTheDeviceIsAMistake) {
   EXPECT_THAT(said.err, HasSubstr("device memory"));
 }
 
-TEST_F(Evaluation, TwoCandidatesForOneTaskAreAMistake) {
-  add_candidates({"1/19"});
+TEST_F(Evaluation, TwoCandidatesForOneTaskFailItAndNothingElse) {
+  add_candidates({"1/19", "1/20"});
   write_file(folder_ / "mine/other.yaml", kEmptyKernel);
+  const Said said = evaluate({"--task", "1/19,1/20", "--json"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const json results = json::parse(said.out)["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]["verdict"], "invalid_candidate");
+  EXPECT_THAT(std::string(results[0]["message"]),
+              HasSubstr("set 'mine' has two candidates for level1/19, "));
+  EXPECT_THAT(std::string(results[0]["message"]), HasSubstr(" and other.yaml; keep one"));
+  EXPECT_EQ(std::string(results[0]["candidate_hash"]).size(), 129u);
+  EXPECT_EQ(results[1]["verdict"], "passed") << results[1];
+}
+
+TEST_F(Evaluation, NamesOfFilesForgeNoLines) {
+  add_candidates({"1/19"});
+  write_file(folder_ / "mine/a\nlevel1_001  passed\x1b[2J.yaml", "kbench: 9\n");
   const Said said = evaluate({"--task", "1/19"});
-  EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
-  EXPECT_THAT(said.err, HasSubstr("two candidates for level1/19"));
+  EXPECT_THAT(said.out, HasSubstr("a\\x0alevel1_001  passed\\x1b[2J.yaml"));
+  EXPECT_THAT(said.out, Not(HasSubstr("\x1b[2J")));
+  EXPECT_THAT(said.out, Not(HasSubstr("\nlevel1_001  passed")));
 }
 
 TEST_F(Evaluation, JsonStandsAloneOnStandardOutput) {

@@ -122,6 +122,16 @@ TEST_F(Output, ThatHasAWriterIsRefusedWithItsProcess) {
                           " is writing results to it\n");
 }
 
+TEST_F(Output, ShowsNamesOfFilesWithoutTheirControlCharacters) {
+  write_file(folder_ / "mine/a\n[1/1] level1/19_ReLU\x1b[32m.yaml", "kbench: [1\n");
+  const Said said = evaluate("", "results.jsonl", "");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("Not passed: 2\n"));
+  EXPECT_THAT(said.out, HasSubstr("a\\x0a[1/1] level1/19_ReLU\\x1b[32m.yaml"));
+  EXPECT_EQ(said.out.find('\x1b'), said.out.npos);
+  EXPECT_EQ(said.out.find("\n[1/1] level1/19_ReLU\x1b"), said.out.npos);
+}
+
 TEST_F(Output, OfEvaluationsThatKbenchFailedInEndsWithOne) {
   const Said said = evaluate("KBENCH_WORKER=/bin/false", "results.jsonl", "", "1/1");
   EXPECT_EQ(said.code, 1);

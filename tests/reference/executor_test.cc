@@ -123,7 +123,8 @@ TEST(Executor, FreesIntermediatesAfterTheirLastReader) {
   EXPECT_EQ(reference_peak_bytes(g, Precision::f32), 3 * one);  // w and two products
   const Schedule schedule = make_schedule(g, Precision::f32);
   int64_t live = 0;
-  for (const Stage& stage : schedule.stages) live += 1 - static_cast<int64_t>(stage.release.size());
+  for (const NodeMemory& stage : schedule.nodes)
+    live += 1 - static_cast<int64_t>(stage.release.size());
   EXPECT_LE(live, 1);
 
   const auto run = [&] {

@@ -24,7 +24,8 @@ constexpr int64_t kDepth = 19;
 
 /// start + a b in double; b[k, j] at b[k * b_k + j * b_j].
 template <class T>
-std::vector<double> brute_force(const Tile<T>& t, int rows, int cols, int64_t b_k, int64_t b_j) {
+std::vector<double> brute_force(const ProductTile<T>& t, int rows, int cols, int64_t b_k,
+                                int64_t b_j) {
   std::vector<double> c;
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < cols; ++j) {
@@ -41,8 +42,8 @@ std::vector<double> brute_force(const Tile<T>& t, int rows, int cols, int64_t b_
 /// Runs the kernel into an array of rows `pitch` apart and holds it against the truth; what lies
 /// outside the tile must stay as it was.
 template <class T, class Run>
-void expect_product(Tile<T> t, int rows, int cols, const std::vector<double>& truth, bool adds,
-                    std::vector<T> c, int64_t pitch, Run run) {
+void expect_product(ProductTile<T> t, int rows, int cols, const std::vector<double>& truth,
+                    bool adds, std::vector<T> c, int64_t pitch, Run run) {
   const std::vector<T> before = c;
   t.c = c.data();
   t.c_row = pitch;
@@ -68,7 +69,7 @@ TYPED_TEST(ProductKernels, TilesOfEverySizeMatchBruteForce) {
     for (int rows = 1; rows <= k.tile_rows; ++rows) {
       for (int cols = 1; cols <= k.tile_cols; ++cols) {
         for (bool depth_first : {false, true}) {
-          Tile<T> t = {};
+          ProductTile<T> t = {};
           t.depth = kDepth;
           t.a = a.data();
           t.a_row = depth_first ? 1 : kDepth + 2;
@@ -98,7 +99,7 @@ TYPED_TEST(ProductKernels, DotsMatchBruteForceAtEveryTailLength) {
     for (int64_t depth : {1, 3, 16, 37, 64, 79}) {
       for (int rows : {1, 2, 4, 7}) {
         for (int cols : {1, 3, 4, 9}) {
-          Tile<T> t = {};
+          ProductTile<T> t = {};
           t.depth = depth;
           t.a = a.data();
           t.b = b.data();
@@ -118,8 +119,9 @@ TYPED_TEST(ProductKernels, PanelsHoldEveryElementAndZerosBehind) {
   using T = TypeParam;
   this->each_set([](const Kernels<T>& k) {
     const auto x = random_array<T>(200 * 200, 1);
-    const Operand<T> operands[] = {{x.data(), 1, 131}, {x.data(), 97, 1}, {x.data(), 3, 211}};
-    for (const Operand<T>& from : operands) {
+    const ProductOperand<T> operands[] = {
+        {x.data(), 1, 131}, {x.data(), 97, 1}, {x.data(), 3, 211}};
+    for (const ProductOperand<T>& from : operands) {
       for (int64_t count : {1, 7, 48, 61, 101}) {
         for (int64_t depth : {1, 17, 40}) {
           for (bool rows : {false, true}) {

@@ -66,8 +66,8 @@ class LockInTest : public vulkan::DeviceTest {
                                testing::UnitTest::GetInstance()->current_test_info()->name();
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-    const vulkan::UniqueFd here(ends[0]);
-    vulkan::UniqueFd there(fcntl(ends[1], F_DUPFD_CLOEXEC, 10));
+    const UniqueFd here(ends[0]);
+    UniqueFd there(fcntl(ends[1], F_DUPFD_CLOEXEC, 10));
     close(ends[1]);
     const pid_t child = fork();
     if (child == 0) {

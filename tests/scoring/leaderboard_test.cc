@@ -129,6 +129,15 @@ TEST(FormatLeaderboard, FitsATerminalAndAligns) {
   EXPECT_GT(table_width, 0u);
 }
 
+TEST(FormatLeaderboard, ShowsNamesOfSetsInOneLine) {
+  const std::vector<Result> results = {result_of("a\nb  4/4\x1b[1m", {1, 1}, 2)};
+  const auto rows = leaderboard(results, kTasks, kThresholds);
+  for (const std::string& text : {format_leaderboard(rows), format_leaderboard_notes(rows)}) {
+    EXPECT_THAT(text, Not(HasSubstr("a\nb")));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  }
+}
+
 TEST(FormatLeaderboard, ListsWhatDidNotPassWithItsVerdict) {
   const std::string text = format_leaderboard_notes(leaderboard(two_sets(), kTasks, kThresholds));
   EXPECT_THAT(text, HasSubstr("direct: 2 not passed: wrong_values level2/1; "

@@ -1,4 +1,4 @@
-# Candidates that must not pass, evaluated as users' are: each in a worker process of the program.
+# Candidates that must not pass, evaluated as users' are: by a judge and runners of the program.
 kbench_test(bad_candidates_test SOURCES bad_candidates_test.cc LABELS vulkan)
 target_compile_definitions(bad_candidates_test PRIVATE
   KBENCH_BAD_CANDIDATES="${CMAKE_CURRENT_SOURCE_DIR}/bad"

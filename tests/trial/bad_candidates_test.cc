@@ -50,7 +50,7 @@ const Bad kBad[] = {
 class EvaluatedCandidate : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!list_devices().empty()) return;
+    if (!list_devices(KBENCH_PROGRAM).empty()) return;
     if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
     GTEST_SKIP() << "no Vulkan device";
   }
@@ -61,7 +61,7 @@ class EvaluatedCandidate : public ::testing::Test {
     options.preset = "smoke";
     options.plan.max_seconds = 0.1;
     options.limits.device_seconds = 1;
-    options.worker = KBENCH_PROGRAM;
+    options.program = KBENCH_PROGRAM;
     return evaluate(file, options);
   }
 };

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/vulkan/device.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
@@ -15,8 +16,8 @@ using ::testing::HasSubstr;
 class MeasureBaseline : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const DeviceSummary& device : list_devices()) {
-      if (device.type == "cpu" && device.usable) return;
+    for (const vulkan::DeviceSnapshot& device : vulkan::enumerate_devices()) {
+      if (device.software()) return;
     }
     if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no software device";
     GTEST_SKIP() << "no software device";

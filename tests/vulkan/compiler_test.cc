@@ -197,6 +197,50 @@ TEST(ParseDiagnostics, ReadsSeverityFileLineAndContinuation) {
   EXPECT_EQ(diagnostics[1].message, "no version and more");
 }
 
+TEST(ParseDiagnostics, LinesThatNoFileHasBecomeTheNearest) {
+  const auto line_of = [](const std::string& number, int first_line) {
+    return parse_diagnostics("k.comp:" + number + ": error: x\n", "k.comp", first_line).at(0).line;
+  };
+  EXPECT_EQ(line_of("2147483647", 10), 2147483647);
+  EXPECT_EQ(line_of("2147483648", 10), 2147483647);
+  EXPECT_EQ(line_of("99999999999999999999", 1), 2147483647);
+  EXPECT_EQ(line_of("-5", 10), 0);
+  EXPECT_EQ(line_of("-99999999999999999999", 10), 0);
+}
+
+TEST(ParseDiagnostics, WhatAShaderClaimsIsEscapedAndCut) {
+  const auto diagnostics = parse_diagnostics(
+      "/etc/\x1b[2J\u202epasswd:3: error: forged\rpassed " + std::string(100'000, 'z') + "\n",
+      "k.comp", 1);
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].file, "/etc/\\x1b[2J\\u202epasswd");
+  EXPECT_EQ(diagnostics[0].message.size(), kMostMessageBytes);
+  EXPECT_THAT(diagnostics[0].message, HasSubstr("forged\\x0dpassed"));
+}
+
+TEST(ParseDiagnostics, KeepsErrorsAmongVeryManyMessages) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "k.comp:1: warning: w\nand more of it\n";
+  for (int i = 0; i < 30; ++i) text += "k.comp:2: error: e\n";
+  const auto diagnostics = parse_diagnostics(text, "k.comp", 1);
+  ASSERT_EQ(diagnostics.size(), kMostDiagnostics + 1);
+  EXPECT_EQ(diagnostics[0].message, "w and more of it");
+  EXPECT_EQ(diagnostics[24].message, "w and more of it");
+  EXPECT_EQ(diagnostics[25].severity, "error");
+  EXPECT_EQ(diagnostics.back().message, "980 more messages are left out");
+}
+
+TEST(ShaderCompiler, LineDirectivesCannotOverflow) {
+  ShaderSource source;
+  source.file = "k.comp";
+  source.text = "#version 450\n#line 2147483647\nvoid main() { missing = 1; }\n\n\nx\n";
+  source.first_line = 100;
+  ShaderCompiler compiler;
+  const CompileOutcome outcome = compiler.compile(source);
+  ASSERT_FALSE(outcome.diagnostics.empty());
+  for (const Diagnostic& diagnostic : outcome.diagnostics) EXPECT_GE(diagnostic.line, 0);
+}
+
 TEST(EmbeddedShader, IsFoundByItsFileNameAlone) {
   const auto text = embedded_shader("void.comp");
   ASSERT_TRUE(text);

@@ -12,13 +12,14 @@ using testing::HasSubstr;
 class PipelineTest : public DeviceTest {
  protected:
   /// Writes the specialization constant and the subgroup size.
-  Spirv probe() {
-    return compile(
+  Spirv probe(const Specialization& values = {}) {
+    const Spirv spirv = compile(
         "#extension GL_KHR_shader_subgroup_basic : require\n"
         "layout(local_size_x = 64) in;\n"
         "layout(constant_id = 5) const uint VALUE = 11;\n"
         "layout(binding = 0) buffer A { uint a[]; };\n"
         "void main() { a[0] = VALUE; a[1] = gl_SubgroupSize; }\n");
+    return freeze_spirv(spirv, values, "main");
   }
   std::vector<uint32_t> run(const Pipeline& pipeline) {
     const Buffer out = upload(std::vector<uint32_t>(2, 0));
@@ -40,7 +41,7 @@ TEST_F(PipelineTest, EqualKeysGiveTheSamePipeline) {
   EXPECT_EQ(&cache.get({.spirv = probe(), .bindings = 1}), &first);
   EXPECT_EQ(cache.size(), 1u);
   PipelineKey other = key;
-  other.specialization = {{5, 12}};
+  other.spirv = probe({{5, 12}});
   EXPECT_NE(&cache.get(other), &first);
   other = key;
   other.push_bytes = 4;
@@ -51,7 +52,7 @@ TEST_F(PipelineTest, EqualKeysGiveTheSamePipeline) {
 TEST_F(PipelineTest, SpecializationConstantsReachTheShader) {
   PipelineKey key = {.spirv = probe(), .bindings = 1};
   EXPECT_EQ(run(device().pipelines().get(key))[0], 11u);
-  key.specialization = {{5, 77}};
+  key.spirv = probe({{5, 77}});
   EXPECT_EQ(run(device().pipelines().get(key))[0], 77u);
 }
 
@@ -84,6 +85,25 @@ TEST_F(PipelineTest, PreparesSeveralAtOnceAndLeavesOutWhatFails) {
   EXPECT_EQ(refusal(keys.back()).code(), ErrorCode::kUnsupported);
 }
 
+TEST_F(PipelineTest, PreparesNothingMoreOnceItIsToStop) {
+  PipelineCache cache(device());
+  std::vector<PipelineKey> keys;
+  for (uint32_t bytes : {4u, 8u, 16u, 24u}) {
+    keys.push_back({.spirv = probe(), .bindings = 1, .push_bytes = bytes});
+  }
+  cache.prepare(keys, {}, [] { return true; });
+  EXPECT_EQ(cache.size(), 0u);
+  cache.prepare(keys, {}, [] { return false; });
+  EXPECT_EQ(cache.size(), 4u);
+}
+
+TEST_F(PipelineTest, RefusesConstantsThatAreNotFrozen) {
+  const Error error =
+      refusal({.spirv = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n")});
+  EXPECT_EQ(error.code(), ErrorCode::kCompile);
+  EXPECT_THAT(error.what(), HasSubstr("not frozen"));
+}
+
 TEST_F(PipelineTest, GivesARequiredSubgroupSizeOrSaysWhichItHas) {
   const DeviceSnapshot& limits = device().snapshot();
   PipelineKey key = {.spirv = probe(), .bindings = 1, .subgroup_size = limits.subgroup_size};
@@ -101,8 +121,8 @@ TEST_F(PipelineTest, RefusesWhatIsOverALimit) {
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
   EXPECT_THAT(error.what(), HasSubstr("push-constant bytes"));
 
-  error = refusal({.spirv = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n"),
-                   .specialization = {{0, limits.max_invocations + 1}}});
+  const Spirv sized = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n");
+  error = refusal({.spirv = freeze_spirv(sized, {{0, limits.max_invocations + 1}}, "main")});
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
   EXPECT_THAT(error.what(), HasSubstr("invocations"));
 

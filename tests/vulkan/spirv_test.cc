@@ -33,7 +33,8 @@ TEST(InspectSpirv, ReadsBindingsAndLocalSize) {
                             "void main() { b[gl_GlobalInvocationID.x] = a[0] + c[0]; }\n"));
   EXPECT_THAT(facts.bindings, ElementsAre(0, 3));
   EXPECT_THAT(facts.local_size, ElementsAre(32, 4, 1));
-  EXPECT_TRUE(facts.has_compute_entry);
+  EXPECT_EQ(facts.entry, "main");
+  EXPECT_TRUE(facts.other_sets);
   EXPECT_FALSE(facts.uses_array_length);
   EXPECT_FALSE(facts.uses_float16);
   EXPECT_THAT(facts.capabilities, ElementsAre(spv::CapabilityShader));
@@ -49,21 +50,10 @@ TEST(InspectSpirv, SeesArrayLengthAndHalfPrecision) {
   EXPECT_TRUE(facts.uses_float16);
 }
 
-TEST(InspectSpirv, AppliesSpecializationToSizes) {
-  const Spirv spirv = compile(
-      "layout(local_size_x_id = 0, local_size_y = 2) in;\n"
-      "layout(constant_id = 1) const uint TILE = 8;\n"
-      "layout(binding = 0) buffer A { float a[]; };\n"
-      "shared float tile[TILE * (TILE + 1)];\n"
-      "shared vec4 other[2];\n"
-      "void main() { tile[gl_LocalInvocationIndex] = a[0]; other[1] = vec4(a[1]);\n"
-      "  barrier(); a[0] = tile[1] + other[0].x; }\n");
-  const SpirvFacts defaults = inspect_spirv(spirv);
-  EXPECT_THAT(defaults.local_size, ElementsAre(1, 2, 1));
-  EXPECT_EQ(defaults.shared_bytes, 8u * 9 * 4 + 32);
-  const SpirvFacts specialized = inspect_spirv(spirv, {{0, 64}, {1, 16}});
-  EXPECT_THAT(specialized.local_size, ElementsAre(64, 2, 1));
-  EXPECT_EQ(specialized.shared_bytes, 16u * 17 * 4 + 32);
+TEST(InspectSpirv, WantsSpecializationConstantsFrozen) {
+  const Spirv spirv = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n");
+  EXPECT_THROW(inspect_spirv(spirv), Error);
+  EXPECT_NO_THROW(inspect_spirv(freeze_spirv(spirv, {}, "main")));
 }
 
 TEST(InspectSpirv, NamesExtensionsAndCapabilities) {

@@ -32,7 +32,7 @@ CallPlan direct(const Convolution& conv, const DeviceTraits& traits) {
   }
   const int64_t blocks = ceil_div(conv.pixels(), kDirectThreads * pixels);
   const int64_t groups = blocks * conv.groups * conv.phases();
-  const Operand weight = conv.transposed ? scratch(conv.first_scratch) : conv.weight;
+  const LaunchOperand weight = conv.transposed ? scratch(conv.first_scratch) : conv.weight;
   Launch launch = start_convolution("conv_direct.comp", conv, weight, conv.y, groups, traits);
   launch.macros.emplace_back("THREADS", std::to_string(kDirectThreads));
   launch.macros.emplace_back("PIXELS", std::to_string(pixels));
@@ -49,7 +49,7 @@ CallPlan depthwise(const Convolution& conv, const DeviceTraits& traits) {
                                       conv.dilation[1], conv.out[1], traits);
   const int64_t items = conv.images * conv.groups * rows.blocks * conv.out[2];
   const int64_t groups = ceil_div(items, kDepthwiseThreads);
-  std::vector<Operand> addresses = {conv.x, conv.weight};
+  std::vector<LaunchOperand> addresses = {conv.x, conv.weight};
   if (conv.bias) addresses.push_back(*conv.bias);
   addresses.push_back(conv.y);
   Launch launch = make_launch("conv_depthwise.comp",

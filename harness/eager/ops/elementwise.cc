@@ -76,25 +76,25 @@ CallPlan mul_mask(const OperatorCall& call, const DeviceTraits& traits) {
 CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char* symbol,
                 const char* macro = "OPERATION") {
   const int64_t n = call.outputs[0].elements();
-  const MergedDims dims =
-      merge_dims(call.outputs[0].shape, {call.inputs[0].shape, call.inputs[1].shape});
-  const int64_t width = dims.extent[0] % 4 == 0 ? 4 : 1;
-  const int64_t outer = static_cast<int64_t>(dims.extent.size()) - 1;
+  const std::vector<Dimension> dims =
+      merge_dims(call.outputs[0].shape, call.inputs[0].shape, call.inputs[1].shape);
+  const Dimension& inner = dims[0];
+  const int64_t width = inner.extent % 4 == 0 ? 4 : 1;
+  const int64_t outer = static_cast<int64_t>(dims.size()) - 1;
   const int64_t groups = ceil_div(n / width, kThreads * kQuads);
   Launch launch = make_launch("binary.comp",
                               {{"THREADS", kThreads},
                                {"PIECES", kQuads},
                                {"WIDTH", width},
                                {"OUTER", outer},
-                               {"A_INNER", dims.stride[0][0]},
-                               {"B_INNER", dims.stride[1][0]}},
+                               {"A_INNER", inner.a},
+                               {"B_INNER", inner.b}},
                               {input(0), input(1), output(0)}, groups, traits);
   launch.macros.emplace_back(macro, symbol);
-  launch.add(n / width).add(dims.extent[0] / width).add(groups);
-  for (int64_t d = 1; d <= outer; ++d) launch.add(dims.extent[d]);
-  for (const auto& stride : dims.stride) {
-    for (int64_t d = 1; d <= outer; ++d) launch.add(stride[d]);
-  }
+  launch.add(n / width).add(inner.extent / width).add(groups);
+  for (int64_t d = 1; d <= outer; ++d) launch.add(dims[d].extent);
+  for (int64_t d = 1; d <= outer; ++d) launch.add(dims[d].a);
+  for (int64_t d = 1; d <= outer; ++d) launch.add(dims[d].b);
   return {{launch}, {}};
 }
 

@@ -38,17 +38,17 @@ CallPlan matmul(const OperatorCall& call, const DeviceTraits& traits) {
   problem.m = c[c.size() - 2];
   problem.n = c[c.size() - 1];
   problem.k = a[a.size() - (problem.a_along_m ? 2 : 1)];
-  problem.batch = merge_dims(Shape(c.begin(), c.end() - 2),
-                             {Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)});
-  if (problem.batch.extent.size() == 1 && problem.batch.stride[1][0] == 0 && !problem.a_along_m) {
+  problem.batch = merge_dims(Shape(c.begin(), c.end() - 2), Shape(a.begin(), a.end() - 2),
+                             Shape(b.begin(), b.end() - 2));
+  if (problem.batch.size() == 1 && problem.batch[0].b == 0 && !problem.a_along_m) {
     // One b for all: the leading dimensions are more rows of a.
-    problem.m *= problem.batch.extent[0];
-    problem.batch = merge_dims({}, {{}, {}});
+    problem.m *= problem.batch[0].extent;
+    problem.batch = {{1, 0, 0}};
   }
   problem.a = input(0);
   problem.b = input(1);
   problem.c = output(0);
-  const bool batched = problem.batch.extent != std::vector<int64_t>{1};
+  const bool batched = problem.batch.size() > 1 || problem.batch[0].extent != 1;
   if (problem.n == 1 && !batched && !problem.a_along_m) return row_dots(problem, traits);
   return plan_gemm(problem, traits);
 }
@@ -60,7 +60,6 @@ CallPlan linear(const OperatorCall& call, const DeviceTraits& traits) {
   problem.k = weight[1];
   problem.m = call.inputs[0].elements() / problem.k;
   problem.b_along_n = false;
-  problem.batch = merge_dims({}, {{}, {}});
   problem.a = input(0);
   problem.b = input(1);
   if (call.inputs.size() > 2) problem.bias = input(2);

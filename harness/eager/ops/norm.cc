@@ -40,9 +40,10 @@ CallPlan plan_moments(const Statistics& s, double eps, const DeviceTraits& trait
 }
 
 /// x, and weight and bias where there are, then `last`.
-std::vector<Operand> operands(const OperatorCall& call, std::initializer_list<Operand> after_x,
-                              Operand last) {
-  std::vector<Operand> list = {input(0)};
+std::vector<LaunchOperand> operands(const OperatorCall& call,
+                                    std::initializer_list<LaunchOperand> after_x,
+                                    LaunchOperand last) {
+  std::vector<LaunchOperand> list = {input(0)};
   list.insert(list.end(), after_x);
   if (call.inputs.size() > 2) {
     list.push_back(input(1));

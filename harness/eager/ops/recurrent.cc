@@ -37,14 +37,13 @@ struct Layers {
 constexpr int kOutputs = 0, kProjected = 2;
 
 /// The gates' part that comes from the layer's input, for all samples and steps.
-Launch project(const Layers& s, int64_t layer, int64_t direction, Operand from,
+Launch project(const Layers& s, int64_t layer, int64_t direction, LaunchOperand from,
                const DeviceTraits& traits) {
   GemmProblem problem;
   problem.m = s.batch * s.steps;
   problem.n = s.gates * s.hidden;
   problem.k = layer == 0 ? s.features : s.row();
   problem.b_along_n = false;
-  problem.batch = merge_dims({}, {{}, {}});
   problem.a = from;
   problem.b = input(s.weight(layer, direction, 0));
   problem.bias = input(s.weight(layer, direction, 2));
@@ -55,11 +54,12 @@ Launch project(const Layers& s, int64_t layer, int64_t direction, Operand from,
   return launch;
 }
 
-Launch step(const Layers& s, int64_t layer, int64_t i, Operand to, const DeviceTraits& traits) {
+Launch step(const Layers& s, int64_t layer, int64_t i, LaunchOperand to,
+            const DeviceTraits& traits) {
   const int64_t units = traits.subgroup_size > kLanes ? 2 : 1;
   const int64_t batch = std::min(s.batch, kMostBatch);
   const int64_t groups = ceil_div(s.hidden, units) * ceil_div(s.batch, batch) * s.directions;
-  std::vector<Operand> addresses;
+  std::vector<LaunchOperand> addresses;
   for (int64_t d = 0; d < s.directions; ++d) {
     const int64_t at = s.step_of(i, d), state = s.cell(layer, d) * s.batch * s.hidden;
     const auto output_at = [&](int64_t step) {
@@ -114,9 +114,9 @@ CallPlan recurrent(const OperatorCall& call, int64_t gates, int states,
   for (int64_t d = 0; d < s.directions; ++d) {
     plan.scratch_bytes.push_back(rows * gates * s.hidden * 4);
   }
-  Operand from = input(0);
+  LaunchOperand from = input(0);
   for (int64_t layer = 0; layer < s.layers; ++layer) {
-    const Operand to =
+    const LaunchOperand to =
         layer + 1 == s.layers ? output(0) : scratch(kOutputs + static_cast<int>(layer % 2));
     for (int64_t d = 0; d < s.directions; ++d) {
       plan.launches.push_back(project(s, layer, d, from, traits));

@@ -21,9 +21,9 @@ struct ColumnLayout {
   int64_t width, columns, lanes, blocks;
 };
 
-ColumnLayout column_layout(const AxisView& view, Stage stage) {
+ColumnLayout column_layout(const AxisView& view, ReductionStage stage) {
   ColumnLayout layout;
-  layout.width = view.inner % 4 == 0 && stage != Stage::second ? 4 : 1;
+  layout.width = view.inner % 4 == 0 && stage != ReductionStage::second ? 4 : 1;
   layout.columns = std::clamp<int64_t>(next_power_of_two(view.inner / layout.width), 8, 64);
   layout.lanes =
       std::clamp<int64_t>(next_power_of_two(ceil_div(view.n, 16)), 1, kThreads / layout.columns);
@@ -32,8 +32,9 @@ ColumnLayout column_layout(const AxisView& view, Stage stage) {
 }
 
 /// One launch over [outer, n, inner], to `splits` results a column.
-Launch reduce_columns(const Reduction& reduction, Stage stage, const AxisView& view, int64_t splits,
-                      Operand from, Operand to, const DeviceTraits& traits) {
+Launch reduce_columns(const Reduction& reduction, ReductionStage stage, const AxisView& view,
+                      int64_t splits, LaunchOperand from, LaunchOperand to,
+                      const DeviceTraits& traits) {
   const ColumnLayout layout = column_layout(view, stage);
   const int64_t groups = view.outer * layout.blocks * splits;
   Launch launch =
@@ -43,7 +44,7 @@ Launch reduce_columns(const Reduction& reduction, Stage stage, const AxisView& v
   add_reduction_macros(launch, reduction, stage);
   launch.add(view.n).add(view.inner).add(layout.blocks).add(splits);
   launch.add(ceil_div(view.n, splits)).add(groups);
-  launch.add_real(stage == Stage::first ? 1.0 : reduction.scale);
+  launch.add_real(stage == ReductionStage::first ? 1.0 : reduction.scale);
   return launch;
 }
 
@@ -54,18 +55,21 @@ CallPlan reduce(const OperatorCall& call, const DeviceTraits& traits, const Redu
     append_row_reduction(plan, reduction, view.outer, view.n, input(0), output(0), traits);
     return plan;
   }
-  const ColumnLayout layout = column_layout(view, Stage::whole);
+  const ColumnLayout layout = column_layout(view, ReductionStage::whole);
   const int64_t busy = view.outer * layout.blocks;
   int64_t splits = std::clamp<int64_t>(kStreamGroups / busy, 1,
                                        std::max<int64_t>(1, view.n / (layout.lanes * 32)));
   splits = ceil_div(view.n, ceil_div(view.n, splits));  // none of them empty
   if (splits == 1) {
-    return {{reduce_columns(reduction, Stage::whole, view, 1, input(0), output(0), traits)}, {}};
+    return {
+        {reduce_columns(reduction, ReductionStage::whole, view, 1, input(0), output(0), traits)},
+        {}};
   }
   const AxisView parts{view.outer, splits, view.inner};
-  return {{reduce_columns(reduction, Stage::first, view, splits, input(0), scratch(0), traits),
-           reduce_columns(reduction, Stage::second, parts, 1, scratch(0), output(0), traits)},
-          {view.outer * splits * view.inner * reduction.part_bytes()}};
+  return {
+      {reduce_columns(reduction, ReductionStage::first, view, splits, input(0), scratch(0), traits),
+       reduce_columns(reduction, ReductionStage::second, parts, 1, scratch(0), output(0), traits)},
+      {view.outer * splits * view.inner * reduction.part_bytes()}};
 }
 
 CallPlan sum(const OperatorCall& call, const DeviceTraits& traits) {
@@ -111,7 +115,7 @@ CallPlan scan(const OperatorCall& call, bool product, const DeviceTraits& traits
   const int64_t groups = view.outer * split.count;
   const bool parts = split.count > 1;
   CallPlan plan;
-  std::vector<Operand> addresses = {input(0), output(0)};
+  std::vector<LaunchOperand> addresses = {input(0), output(0)};
   if (parts) {
     plan.launches.push_back(partial_sums(view.outer, view.n, split, input(0), scratch(0), traits));
     plan.scratch_bytes = {groups * 4};
@@ -171,7 +175,7 @@ int64_t reading_lanes(int64_t n) {
   return lanes;
 }
 
-Launch logsumexp_rows(const AxisView& view, int64_t n, bool parts, Operand from,
+Launch logsumexp_rows(const AxisView& view, int64_t n, bool parts, LaunchOperand from,
                       const DeviceTraits& traits) {
   const int64_t lanes = reading_lanes(n), threads = std::max<int64_t>(128, lanes);
   const int64_t groups = ceil_div(view.outer, threads / lanes);

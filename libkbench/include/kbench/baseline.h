@@ -95,9 +95,11 @@ void write_baseline(const std::string& path, const Baseline& baseline);
 Baseline read_baseline(const std::string& path);
 
 /// KernelBench's baseline format (results/timing/<hardware>/baseline_time_*.json): levels, in them
-/// KernelBench's file names, in them milliseconds; null where a task was not timed.
-std::string to_kernelbench_json(const Baseline& baseline);
-void write_kernelbench_baseline(const std::string& path, const Baseline& baseline);
+/// KernelBench's file names, in them milliseconds; null where a task was not timed. Throws
+/// kNotFound for a task the suite lacks, and kIo where it writes.
+std::string to_kernelbench_json(const Baseline& baseline, std::span<const Task> suite = tasks());
+void write_kernelbench_baseline(const std::string& path, const Baseline& baseline,
+                                std::span<const Task> suite = tasks());
 /// "1_Square_matrix_multiplication_.py": the file a task's definition has in KernelBench.
 std::string kernelbench_file(const Task& task);
 

@@ -101,8 +101,10 @@ struct Candidate {
   std::string hash;  ///< SHA-256 of the file, of every file it names and of their includes, in hex
 };
 
-/// Reads a candidate: a YAML file, or a folder holding candidate.yaml. Throws Error (kParse, kIo,
-/// kNotFound) with file, line and column.
+/// Reads a candidate: a YAML file, or a folder holding candidate.yaml. Only regular files of its
+/// own folder are read, no symbolic link is followed (kbench/candidate_source.h), and no more is
+/// read than kbench/candidate_limits.h allows. Throws Error (kParse, kIo, kNotFound) with file,
+/// line and column; messages are one line, what they quote escaped and cut (kbench/text.h).
 Candidate load_candidate(const std::string& path);
 /// The same from text; relative files are looked up in `folder`.
 Candidate parse_candidate(const std::string& text, const std::string& file,
@@ -115,6 +117,8 @@ std::optional<std::pair<std::string, std::string>> find_include(const Candidate&
                                                                 const std::string& name,
                                                                 const std::string& from);
 /// The files a candidate set consists of: every *.yaml below the folder, sorted; or the one file.
+/// What is no regular file is listed too: load_candidate says why it refuses it. Throws kNotFound
+/// and kIo.
 std::vector<std::string> candidate_files(const std::string& path);
 
 /// A buffer a step can name: the task's tensors and the candidate's temporaries.
@@ -168,8 +172,10 @@ ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph);
 std::string eager_candidate_yaml(const Task& task, const Graph& graph);
 
 /// Evaluates an integer expression over named integers: + - * / (rounding down) % ( ), comparisons,
-/// min, max, ceil_div(a, b), align(a, b), pow2(a) (the next power of two). Throws kParse at `at`.
+/// min, max, ceil_div(a, b), align(a, b), pow2(a) (the next power of two). Throws kParse at `at`,
+/// also for a division by zero and where an operand or a result is no integer below 2^53.
 int64_t evaluate_integer(const Sourced& expression, const std::map<std::string, double>& names);
+/// The same over reals, '/' dividing as they do; the result is finite. Throws kParse at `at`.
 double evaluate_real(const Sourced& expression, const std::map<std::string, double>& names);
 /// The names expressions may use: integer and real shape variables; lists as name_0, name_1, ...;
 /// what an identifier cannot hold becomes _.

@@ -18,7 +18,8 @@ inline constexpr size_t kPathBytes = 1024;  ///< of a path relative to the folde
 
 // The YAML document. A node takes some 300 bytes once parsed.
 inline constexpr size_t kNodes = size_t{1} << 18;  ///< with every alias counted as what it repeats
-inline constexpr size_t kDepth = 64;               ///< nesting; the format itself needs 7
+inline constexpr size_t kTextBytes = 2 * kManifestBytes;  ///< likewise; expressions: 1.5 MB/s
+inline constexpr size_t kDepth = 64;                      ///< nesting; the format itself needs 7
 
 // What it holds. The largest shipped network has some 400 steps; a recurrent one that launches a
 // kernel for every layer and step of its sequence some thousands.

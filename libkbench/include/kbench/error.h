@@ -28,6 +28,10 @@ struct Location {
   int column = 0;
 };
 
+/// "file:line:column: " of a place, as messages begin; what is 0 is left out, and without a file it
+/// is empty.
+std::string at(const Location& location);
+
 /// Every failure of the library arrives as this type. what() is one complete message, prefixed
 /// with "file:line:column: " when a location is known.
 ///

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,9 @@ struct SamplingPlan {
 /// What a candidate may use.
 struct Limits {
   double compile_seconds = 30;
-  double device_seconds = 10;              ///< for one run of its dispatch list
-  double total_seconds = 120;              ///< wall time of the worker
-  int64_t host_bytes = int64_t{16} << 30;  ///< resident memory of the worker beyond start-up
+  double device_seconds = 10;              ///< for one run of its dispatch list, caches made cold
+  double total_seconds = 120;              ///< wall time of its trial
+  int64_t host_bytes = int64_t{16} << 30;  ///< its runner's own resident memory beyond start-up
 };
 
 struct EvaluateOptions {
@@ -45,19 +46,39 @@ struct EvaluateOptions {
   Limits limits = {};
   bool validate = false;  ///< Vulkan validation layer on; its messages fail the candidate
   std::optional<uint64_t> seed = {};  ///< fixed secret seed, for debugging; else from the system
-  std::string worker = {};  ///< the kbench program; empty: found beside this one or on PATH
-  /// Called when a stage begins: "load" (file, device), "compile" (from here on the candidate is at
-  /// work), "warm-up", "sample", "check"; any of them may come again. Used by workers to tell what
-  /// a candidate was doing when it hung.
+  std::string program = {};  ///< the kbench program; empty: found beside this one or on PATH
+  /// Called when a stage begins: "load" (reading the candidate's files), "compile", "warm-up",
+  /// "sample"; all may come again when something that is not the candidate's fault made kbench try
+  /// once more.
   std::function<void(const char* stage)> on_stage = {};
 };
 
-/// Evaluates in a worker process: a hang, crash or lost device becomes a verdict. Throws only for
-/// what is wrong with the options (no such device, no worker program, no recorded time of the task
-/// at these sizes). Not thread-safe per device: two measurements at once disturb each other.
+/// Judges candidates on one device, one after another. Holds a judge process, which holds the
+/// device, the memory of the last task and runners started ahead: the first evaluation takes a
+/// second longer than those that follow. Movable; not thread-safe. Two measurements at once on one
+/// device disturb each other.
+class Evaluator {
+ public:
+  /// Starts nothing yet.
+  explicit Evaluator(EvaluateOptions options = {});
+  ~Evaluator();
+  Evaluator(Evaluator&&) noexcept;
+  Evaluator& operator=(Evaluator&&) noexcept;
+
+  /// From a candidate's file to its result. A hang, a crash or a lost device becomes a verdict.
+  /// Throws only for what is wrong with the options (no such device, no kbench program, no recorded
+  /// time of the task at these sizes).
+  Result evaluate(const std::string& candidate_file);
+  /// Reads, resolves and compiles, and runs nothing: `passed` means that it fits and compiles.
+  Result check(const std::string& candidate_file);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// One evaluation, with a judge of its own.
 Result evaluate(const std::string& candidate_file, const EvaluateOptions& options = {});
-/// The same in this process: faster, but a candidate that crashes the driver takes it along.
-Result evaluate_in_process(const std::string& candidate_file, const EvaluateOptions& options = {});
 
 /// A device as `kbench devices` lists it.
 struct DeviceSummary {
@@ -68,6 +89,9 @@ struct DeviceSummary {
   bool usable = false;
   std::string reason;  ///< why not, when it is not
 };
-std::vector<DeviceSummary> list_devices();
+/// `program` as EvaluateOptions has it: devices are listed by a process of their own, as drivers
+/// may crash or hang. Throws kNotFound without that program, kInternal or kTimeout for such a
+/// driver.
+std::vector<DeviceSummary> list_devices(const std::string& program = {});
 
 }  // namespace kbench

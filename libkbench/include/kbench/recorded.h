@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,9 @@ struct RecordedTimes {
 /// {"device": .., "preset": .., "tasks": {"1/1": {"eager_ms": 2.7, ..}}} with any columns
 /// (eager_strict_ms where there is one, or the only one). Throws kIo; kParse naming file and place;
 /// kInvalidArgument, with the columns there are, when `column` is none of them or must be chosen.
-RecordedTimes read_recorded_times(const std::string& path, const std::string& column = "");
+/// `suite`: the tasks whose names a file of KernelBench's has to bear.
+RecordedTimes read_recorded_times(const std::string& path, const std::string& column = "",
+                                  std::span<const Task> suite = tasks());
 
 /// A task that both sides have timed.
 struct ComparedTask {
@@ -54,7 +57,8 @@ struct BaselineComparison {
   std::vector<ComparedTask> below(double ratio) const;  ///< slowest first
   std::vector<ComparedTask> worst(size_t count) const;  ///< slowest first
 };
-/// Throws kInvalidArgument where a task's sizes differ.
-BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs);
+/// Throws kInvalidArgument where a task's sizes differ, kNotFound for a task the suite lacks.
+BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs,
+                                     std::span<const Task> suite = tasks());
 
 }  // namespace kbench

@@ -28,9 +28,10 @@ struct Diagnostic {
   std::string message;
 };
 
-/// What one candidate did on one task at one size on one device. A value type with a JSON form.
-struct Result {
-  // what was evaluated
+/// What is asked: one candidate on one task at one size on one device, and how it is judged. A
+/// value type; a result begins with its fields.
+struct Experiment {
+  // what is evaluated
   std::string set;             ///< candidate set, "simple"
   std::string candidate;       ///< file, relative to the set
   std::string candidate_hash;  ///< SHA-256
@@ -44,6 +45,13 @@ struct Result {
   std::string baseline = "eager";
   std::string settings;  ///< canonical text of what else changes a result (tolerance, ...)
   std::string version;   ///< kbench's
+
+  /// Two experiments with equal keys are the same: a resumed run does not do it again.
+  std::string key() const;
+};
+
+/// An experiment and its outcome. A value type with a JSON form.
+struct Result : Experiment {
   // what came out
   Verdict verdict = Verdict::harness_error;
   std::string message;  ///< one line: why it did not pass
@@ -59,8 +67,6 @@ struct Result {
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
 
   bool correct() const { return verdict == Verdict::passed; }
-  /// Two results with equal keys are the same experiment: a resumed run skips it.
-  std::string key() const;
 };
 
 std::string to_json(const Result& result);         ///< one line, no newline at the end

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,13 +46,14 @@ struct Task {
 
 /// All tasks, by level and number.
 const std::vector<Task>& tasks();
-/// Null when the suite has no such task.
-const Task* lookup_task(TaskId id);
+/// Null when the suite has no such task. Here and below the suite is kbench's unless one is given.
+const Task* lookup_task(TaskId id, std::span<const Task> suite = tasks());
 /// Throws kNotFound when the suite has no such task.
-const Task& find_task(TaskId id);
+const Task& find_task(TaskId id, std::span<const Task> suite = tasks());
 /// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9".
 /// Throws kInvalidArgument for a malformed item, kNotFound for one that matches nothing.
-std::vector<const Task*> select_tasks(std::string_view selection);
+std::vector<const Task*> select_tasks(std::string_view selection,
+                                      std::span<const Task> suite = tasks());
 
 /// The task's variables at a preset, with overrides applied. Throws kInvalidArgument naming the
 /// variable when an override is unknown or of another type.

@@ -14,7 +14,7 @@ enum class Verdict {
   unsupported,        ///< needs what this device does not have (a feature, a limit)
   out_of_memory,      ///< its temporaries do not fit beside the task's own tensors
   timeout,            ///< compiling or running took longer than allowed
-  crashed,            ///< the worker process died while the candidate was in it
+  crashed,            ///< the process that ran it died, or answered nonsense
   device_lost,        ///< the device stopped answering while it ran
   not_written,        ///< no element of an output was written
   partly_written,     ///< some elements of an output were never written

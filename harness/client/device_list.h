@@ -1,0 +1,18 @@
+// The devices, listed by a process of their own: a driver that crashes or hangs takes nobody along.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/vulkan/snapshot.h"
+
+namespace kbench::client {
+
+/// Throws kInternal or kTimeout where a driver crashes or hangs while it lists its devices, and
+/// what program_path() throws.
+std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {});
+
+/// The listing process's side: what `kbench list-devices` does.
+int run_device_lister();
+
+}  // namespace kbench::client

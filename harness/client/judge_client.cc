@@ -1,0 +1,223 @@
+#include "harness/client/judge_client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "harness/client/program_path.h"
+#include "harness/process/deadline.h"
+#include "harness/process/fd_pair.h"
+#include "harness/trial/experiment.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+
+namespace kbench::client {
+namespace {
+
+using process::Deadline;
+using process::Exit;
+
+constexpr std::chrono::milliseconds kLookEvery(20);
+constexpr size_t kLongestLine = size_t{4} << 20;
+/// For a driver to list and open its devices.
+constexpr double kHelloSeconds = 90;
+/// Of a judge, beside what its trials may take: preparing a large baseline, starting runners.
+constexpr double kJudgeSeconds = 900;
+
+/// The end of what a process said, as one line.
+std::string last_words(process::ChildProcess& process) {
+  const std::string& text = process.output();
+  const size_t end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return "";
+  const size_t begin = text.find_last_of('\n', end);
+  const size_t first = begin == std::string::npos ? 0 : begin + 1;
+  constexpr size_t kLongest = 200;
+  return "; its last words: " + text.substr(first, std::min(end - first + 1, kLongest));
+}
+
+/// True for a failure that says the options are wrong.
+bool blames_options(ErrorCode code) {
+  return code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound ||
+         code == ErrorCode::kUnsupported || code == ErrorCode::kShape || code == ErrorCode::kIo ||
+         code == ErrorCode::kParse;
+}
+
+}  // namespace
+
+LineProcess::LineProcess(const std::string& program, const std::vector<std::string>& arguments) {
+  auto [input_theirs, input_ours] = process::make_socket_pair();
+  auto [answers_ours, answers_theirs] = process::make_pipe();
+  process::make_nonblocking(answers_ours);
+  process::Spawn spawn;
+  spawn.program = program;
+  spawn.arguments = arguments;
+  spawn.descriptors = {{input_theirs.get(), STDIN_FILENO},
+                       {answers_theirs.get(), kAnswerDescriptor}};
+  process_ = std::make_unique<process::ChildProcess>(spawn);
+  input_ = std::move(input_ours);
+  answers_ = std::move(answers_ours);
+}
+
+bool LineProcess::send_line(const std::string& line) {
+  const std::string text = line + "\n";
+  for (size_t sent = 0; sent < text.size();) {
+    const ssize_t n = send(input_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    sent += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+std::optional<std::pair<std::string, std::string>> LineProcess::read_line(
+    std::chrono::milliseconds wait) {
+  for (bool waited = false;; waited = true) {
+    if (const size_t end = text_.find('\n'); end != std::string::npos) {
+      const std::string line = text_.substr(0, end);
+      text_.erase(0, end + 1);
+      const size_t space = std::min(line.find(' '), line.size());
+      return std::pair{line.substr(0, space), line.substr(std::min(space + 1, line.size()))};
+    }
+    if (text_.size() > kLongestLine) {
+      throw Error(ErrorCode::kParse, "a line without end from kbench's judge");
+    }
+    if (!answers_.open()) return std::nullopt;
+    char buffer[16384];
+    const ssize_t n = read(answers_.get(), buffer, sizeof buffer);
+    if (n > 0) {
+      text_.append(buffer, static_cast<size_t>(n));
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+      answers_.reset();
+    } else if (waited) {
+      return std::nullopt;
+    } else {
+      pollfd ready[2] = {{answers_.get(), POLLIN, 0}, {process_->output_descriptor(), POLLIN, 0}};
+      poll(ready, 2, static_cast<int>(wait.count()));
+      process_->output();  // Keeps its pipe from filling.
+    }
+  }
+}
+
+JudgeClient::JudgeClient(std::string program, std::string device, bool validate)
+    : program_(std::move(program)), device_(std::move(device)), validate_(validate) {}
+
+void JudgeClient::start() {
+  std::vector<std::string> arguments = {"judge", device_};
+  if (validate_) arguments.emplace_back("validate");
+  judge_ = std::make_unique<LineProcess>(program_path(program_), arguments);
+  Deadline deadline(kHelloSeconds);
+  std::string message;
+  for (;;) {
+    const auto line = judge_->read_line(kLookEvery);
+    if (line && line->first == "hello") {
+      snapshot_ = snapshot_from_json(line->second);
+      return;
+    }
+    if (line && line->first == "error") {
+      const Error error = error_from_json(line->second);
+      judge_.reset();
+      throw error;
+    }
+    if (line) message = "kbench's judge says '" + line->first + "'; is it another version?";
+    if (message.empty() && judge_->ended()) {
+      const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
+      message = "kbench's judge " + std::string(exit.signal ? "was " : "") + describe(exit) +
+                " before the device was open" + last_words(judge_->process());
+    }
+    if (message.empty() && deadline.passed()) {
+      message = "the Vulkan driver does not answer: opening the device took longer than a minute";
+    }
+    if (message.empty()) continue;
+    judge_.reset();
+    throw Error(ErrorCode::kInternal, message);
+  }
+}
+
+const vulkan::DeviceSnapshot& JudgeClient::snapshot() {
+  if (!snapshot_) start();
+  return *snapshot_;
+}
+
+/// What became of one attempt.
+struct JudgeClient::Outcome {
+  std::optional<Result> result;
+  std::optional<Error> error;
+  Verdict verdict = Verdict::harness_error;  ///< when there is neither
+  std::string message;
+  std::string stage = "start";  ///< the last one begun
+  bool retry = false;           ///< nobody's fault, and it may pass
+
+  bool touched() const { return stage != "start"; }
+};
+
+JudgeClient::Outcome JudgeClient::run_once(const Request& request,
+                                           const std::function<void(const char*)>& on_stage) {
+  Outcome outcome;
+  if (!judge_ || judge_->process().poll().ended) start();
+  const Limits& limits = request.options.limits;
+  Deadline deadline(2 * (limits.total_seconds + limits.compile_seconds) + kJudgeSeconds);
+  judge_->send_line(to_json(request));
+  try {
+    for (;;) {
+      const auto line = judge_->read_line(kLookEvery);
+      if (!line && judge_->ended()) break;
+      if (!line && deadline.passed()) {
+        judge_.reset();
+        outcome.verdict = outcome.touched() ? Verdict::timeout : Verdict::harness_error;
+        outcome.message = "the judge took longer than any limit (" + outcome.stage + ")";
+        return outcome;
+      }
+      if (!line) continue;
+      if (line->first == "stage") {
+        outcome.stage = line->second;
+        if (on_stage) on_stage(outcome.stage.c_str());
+      } else if (line->first == "result") {
+        outcome.result = result_from_json(line->second);
+        return outcome;
+      } else if (line->first == "error") {
+        outcome.error = error_from_json(line->second);
+        return outcome;
+      } else {
+        throw Error(ErrorCode::kParse,
+                    "a judge answered '" + line->first + "'; is it another version?");
+      }
+    }
+  } catch (const Error& e) {  // An answer that cannot be read: not the candidate's doing.
+    judge_.reset();
+    outcome.message = e.what();
+    return outcome;
+  }
+  const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
+  outcome.retry = ended_from_outside(exit) || !outcome.touched();
+  outcome.message = "the judge " + std::string(exit.signal ? "was " : "") + describe(exit) + " (" +
+                    outcome.stage + ")" + last_words(judge_->process());
+  judge_.reset();
+  return outcome;
+}
+
+Result JudgeClient::run(const Request& request, const std::function<void(const char*)>& on_stage) {
+  const auto begin = std::chrono::steady_clock::now();
+  Outcome outcome;
+  constexpr int kAttempts = 2;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    outcome = run_once(request, on_stage);
+    if (outcome.error && blames_options(outcome.error->code())) throw *outcome.error;
+    if (!outcome.retry) break;
+  }
+  if (!outcome.result) {
+    Result failed;
+    failed.candidate = request.candidate_file;
+    if (snapshot_) trial::describe_device(failed, *snapshot_, request.options);
+    failed.verdict = outcome.verdict;
+    failed.message = outcome.error ? outcome.error->what() : outcome.message;
+    outcome.result = std::move(failed);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  outcome.result->wall_s = took.count();
+  return *std::move(outcome.result);
+}
+
+}  // namespace kbench::client

@@ -1,0 +1,62 @@
+// A judge as its client has it: a process that is watched, and started again when it ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "harness/client/protocol.h"
+#include "harness/process/child_process.h"
+#include "harness/vulkan/snapshot.h"
+#include "kbench/result.h"
+#include "libkbench/src/unique_fd.h"
+
+namespace kbench::client {
+
+/// Lines to and from a kbench process that answers on descriptor 3.
+class LineProcess {
+ public:
+  /// Throws kNotFound, kIo.
+  LineProcess(const std::string& program, const std::vector<std::string>& arguments);
+
+  /// False when it is gone.
+  bool send_line(const std::string& line);
+  /// The next whole line, its kind and the rest; nothing after `wait` or at the end. Throws kParse
+  /// for a line that is too long.
+  std::optional<std::pair<std::string, std::string>> read_line(std::chrono::milliseconds wait);
+  /// No more lines can come.
+  bool ended() const { return !answers_.open(); }
+  process::ChildProcess& process() { return *process_; }
+
+ private:
+  UniqueFd input_, answers_;
+  std::string text_;
+  std::unique_ptr<process::ChildProcess> process_;
+};
+
+/// Not thread-safe.
+class JudgeClient {
+ public:
+  /// The judge is started when it is first needed. `program` as program_path() takes it.
+  JudgeClient(std::string program, std::string device, bool validate);
+
+  /// The device. Throws what is wrong with it: kNotFound, kUnsupported, kDeviceLost; kTimeout when
+  /// the driver does not answer.
+  const vulkan::DeviceSnapshot& snapshot();
+  /// Throws only for what is wrong with the request's options; whatever else happens is a result.
+  Result run(const Request& request, const std::function<void(const char*)>& on_stage);
+
+ private:
+  struct Outcome;
+  void start();
+  Outcome run_once(const Request& request, const std::function<void(const char*)>& on_stage);
+
+  std::string program_, device_;
+  bool validate_;
+  std::unique_ptr<LineProcess> judge_;
+  std::optional<vulkan::DeviceSnapshot> snapshot_;
+};
+
+}  // namespace kbench::client

@@ -1,0 +1,12 @@
+// Where the kbench program is that judges and runners are.
+#pragma once
+
+#include <string>
+
+namespace kbench::client {
+
+/// The chosen program; else $KBENCH_PROGRAM; this program if it is kbench; the one beside it; the
+/// one on PATH. Throws kNotFound.
+std::string program_path(const std::string& chosen);
+
+}  // namespace kbench::client

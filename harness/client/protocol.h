@@ -1,0 +1,38 @@
+// What a client (evaluate(), the program) and its judge say to each other.
+//
+// Jobs are lines of JSON on the judge's standard input. Answers are lines on descriptor 3: once
+// "hello JSON" (the device) or "error JSON"; then for each request "stage NAME" as it goes along,
+// and "result JSON" or "error JSON".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/vulkan/snapshot.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+
+namespace kbench::client {
+
+inline constexpr int kAnswerDescriptor = 3;
+
+struct Request {
+  std::string candidate_file;
+  /// Without device, program and on_stage, which stay with the client, and validate, which is the
+  /// judge's from its start.
+  EvaluateOptions options;
+  bool check_only = false;  ///< compile, run nothing
+  bool more = false;        ///< others will follow: start runners ahead
+};
+
+std::string to_json(const Request& request);                  ///< one line, no newline at the end
+Request request_from_json(const std::string& line);           ///< throws kParse
+std::string to_json(const Error& error);                      ///< one line, no newline at the end
+Error error_from_json(std::string_view line);                 ///< throws kParse
+std::string to_json(const vulkan::DeviceSnapshot& snapshot);  ///< one line
+vulkan::DeviceSnapshot snapshot_from_json(std::string_view line);                ///< throws kParse
+std::string to_json(const std::vector<vulkan::DeviceSnapshot>& list);            ///< one line
+std::vector<vulkan::DeviceSnapshot> snapshots_from_json(std::string_view line);  ///< throws kParse
+
+}  // namespace kbench::client

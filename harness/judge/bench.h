@@ -1,0 +1,56 @@
+// A task made ready on the judge's device: what is kept from candidate to candidate.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/judge/runner_process.h"
+#include "harness/judge/slab.h"
+#include "harness/trial/secret.h"
+#include "harness/vulkan/device.h"
+#include "kbench/graph.h"
+#include "kbench/task.h"
+
+namespace kbench::judge {
+
+/// What identifies a bench.
+struct BenchKey {
+  TaskId task;
+  std::string preset;
+  Variables overrides;
+  bool operator==(const BenchKey&) const = default;
+};
+
+/// One task at one size: its graph, its memory, and the opponent that has imported it.
+class Bench {
+ public:
+  /// Asks the opponent to make the task's baseline; the constructor waits for the answer. Between
+  /// the two other work can be done.
+  static void request(RunnerProcess& opponent, const BenchKey& key, uint64_t seed);
+  /// Throws RunnerFailure for what the opponent cannot do, kOutOfMemory where the task does not fit
+  /// the device.
+  Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key);
+
+  const BenchKey& key() const { return key_; }
+  const Task& task() const { return *task_; }
+  const Graph& graph() const { return *graph_; }
+  const Slab& given() const { return given_; }
+  const Slab& truth() const { return truth_; }
+  const Slab& outputs() const { return outputs_; }  ///< the candidate's
+  /// The memory of an input, parameter or constant, by value id.
+  vulkan::Region given(int value) const;
+  /// The task's tensors for a runner: given ones, and one side's outputs.
+  void place(Attachment& attachment, bool given_read_only, const Slab& outputs) const;
+  uint64_t bytes() const;
+
+ private:
+  void attach(RunnerProcess& opponent);
+
+  BenchKey key_;
+  const Task* task_;
+  std::unique_ptr<Graph> graph_;
+  std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
+  Slab given_, truth_, arena_, outputs_;
+};
+
+}  // namespace kbench::judge

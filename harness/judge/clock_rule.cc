@@ -1,0 +1,74 @@
+#include "harness/judge/clock_rule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace kbench::judge {
+namespace {
+
+/// Nanoseconds plus a share of what is claimed.
+struct Room {
+  double ns, share;
+  double of(double claimed) const { return ns + share * claimed; }
+};
+
+// A software device's threads share the processors with everything else: wide room there.
+// Two clocks (the device's, the host's) may differ in rate.
+constexpr Room kRate{20e3, 0.005}, kSoftwareRate{1e6, 0.05};
+// One hand-over that took unusually long: an interrupt, another process, a clock that wakes up.
+constexpr Room kHandOver{50e6, 0.5}, kSoftwareHandOver{2e9, 4};
+// Differences of the least hand-over of two runners over a dozen samples.
+constexpr Room kExcess{150e3, 0.05}, kSoftwareExcess{20e6, 0.5};
+// Flushing takes both the same time; what is left over would be the run's.
+constexpr Room kFlush{100e3, 0.25}, kSoftwareFlush{50e6, 4};
+
+template <class Value>
+double least(const std::vector<BracketedRun>& runs, Value value) {
+  double result = INFINITY;
+  for (const BracketedRun& run : runs) result = std::min(result, value(run));
+  return result;
+}
+
+std::string microseconds(double ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g us", ns * 1e-3);
+  return text;
+}
+
+}  // namespace
+
+bool ClockRule::contradicts(const BracketedRun& run) const {
+  if (!(run.flush_ns >= 0) || !(run.run_ns >= 0)) return true;
+  const double claimed = run.claimed_ns();
+  const Room& rate = software_ ? kSoftwareRate : kRate;
+  const Room& hand_over = software_ ? kSoftwareHandOver : kHandOver;
+  return run.unexplained_ns() < -rate.of(claimed) || run.unexplained_ns() > hand_over.of(claimed);
+}
+
+void ClockRule::add(const BracketedRun& opponent, const BracketedRun& candidate) {
+  opponent_.push_back(opponent);
+  candidate_.push_back(candidate);
+}
+
+std::string ClockRule::contradiction() const {
+  if (candidate_.empty()) return "";
+  const auto unexplained = [](const BracketedRun& run) { return run.unexplained_ns(); };
+  const auto flush = [](const BracketedRun& run) { return run.flush_ns; };
+  const auto claimed = [](const BracketedRun& run) { return run.run_ns; };
+  const double excess = least(candidate_, unexplained) - least(opponent_, unexplained);
+  const Room& room = software_ ? kSoftwareExcess : kExcess;
+  if (excess > room.of(least(candidate_, claimed))) {
+    return "its device times leave " + microseconds(excess) +
+           " of every run unexplained that the judge's clock saw pass";
+  }
+  const double ours = least(opponent_, flush), theirs = least(candidate_, flush);
+  const Room& more = software_ ? kSoftwareFlush : kFlush;
+  if (theirs - ours > more.of(ours)) {
+    return "making its caches cold took " + microseconds(theirs) + " where it takes " +
+           microseconds(ours);
+  }
+  return "";
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,247 @@
+#include "harness/judge/judge.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "harness/client/protocol.h"
+#include "harness/judge/bench.h"
+#include "harness/judge/runner_process.h"
+#include "harness/judge/trial.h"
+#include "harness/trial/experiment.h"
+#include "harness/trial/kernels.h"
+#include "harness/vulkan/device.h"
+#include "kbench/error.h"
+#include "kbench/result.h"
+#include "kbench/version.h"
+
+namespace kbench::judge {
+namespace {
+
+void answer(const std::string& kind, const std::string& text) {
+  const std::string line = kind + " " + text + "\n";
+  for (size_t written = 0; written < line.size();) {
+    const ssize_t n =
+        write(client::kAnswerDescriptor, line.data() + written, line.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(3);  // Nobody listens any more.
+    written += static_cast<size_t>(n);
+  }
+}
+
+/// Ends this process when the client closes its end of standard input, whatever is going on. (The
+/// kernel's own way, a signal at the parent's death, is sent when the parent's thread ends.)
+void end_with_client() {
+  std::thread([] {
+    for (;;) {
+      pollfd gone{STDIN_FILENO, 0, 0};
+      if (poll(&gone, 1, -1) > 0 && (gone.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) _exit(3);
+    }
+  }).detach();
+}
+
+/// The device gave no sign of life after a candidate had run: this process is of no more use.
+struct DeviceGone {};
+
+class Judge {
+ public:
+  explicit Judge(const vulkan::OpenOptions& open);
+
+  const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
+  /// `device_gone` tells whether the result is the last this process can give.
+  Result judge(const client::Request& request, bool& device_gone);
+
+ private:
+  std::unique_ptr<RunnerProcess> start(Role role) const;
+  std::unique_ptr<RunnerProcess> take_runner(const client::Request& request);
+  void ready_opponent();
+  void ready_next();
+  void prove_device();
+
+  RunnerProcess::Options runners_;
+  // Begun before the judge's own device is opened, which takes as long.
+  std::unique_ptr<RunnerProcess> opponent_, next_;
+  bool opponent_open_ = false, next_open_ = false;
+  std::unique_ptr<vulkan::Device> device_;
+  std::optional<trial::Kernels> kernels_;
+  std::unique_ptr<Bench> bench_;
+};
+
+Judge::Judge(const vulkan::OpenOptions& open)
+    : runners_{"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes},
+      opponent_(start(Role::opponent)),
+      next_(start(Role::candidate)),
+      device_(vulkan::Device::open(open)) {
+  kernels_.emplace(*device_);
+}
+
+std::unique_ptr<RunnerProcess> Judge::start(Role role) const {
+  return std::make_unique<RunnerProcess>(role, runners_);
+}
+
+void Judge::ready_opponent() {
+  if (opponent_ && opponent_open_) return;
+  if (!opponent_) {
+    bench_.reset();  // It knows nothing of that memory.
+    opponent_ = start(Role::opponent);
+  }
+  opponent_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+  opponent_open_ = true;
+}
+
+/// The runner started ahead is given time to open its device before times are taken: that would
+/// disturb them.
+void Judge::ready_next() {
+  if (!next_ || next_open_) return;
+  try {
+    next_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+    next_open_ = true;
+  } catch (const RunnerFailure&) {
+    next_.reset();
+  }
+}
+
+std::unique_ptr<RunnerProcess> Judge::take_runner(const client::Request& request) {
+  runners_.host_bytes = request.options.limits.host_bytes;
+  auto runner = next_ ? std::move(next_) : start(Role::candidate);
+  if (!next_open_) runner->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+  runner->set_host_bytes(request.options.limits.host_bytes);
+  next_open_ = false;
+  if (request.more) next_ = start(Role::candidate);
+  return runner;
+}
+
+/// After a run that hung, crashed or lost the device: it must still do as it is told.
+void Judge::prove_device() {
+  constexpr double kSeconds = 30;
+  try {
+    vulkan::Buffer word = device_->allocate(256);
+    vulkan::Commands commands(*device_);
+    commands.begin();
+    commands.fill(word, 0, word.size(), 1);
+    commands.submit_and_wait(kSeconds);
+  } catch (const Error&) {
+    throw DeviceGone();
+  }
+}
+
+Result Judge::judge(const client::Request& request, bool& device_gone) {
+  const auto start_time = std::chrono::steady_clock::now();
+  Result result;
+  trial::describe_device(result, device_->snapshot(), request.options);
+  const std::filesystem::path path =
+      std::filesystem::path(request.candidate_file).lexically_normal();
+  result.candidate = path.filename().string();
+  result.set = path.has_parent_path() ? path.parent_path().filename().string() : "";
+  const Result blank = result;
+  // What is nobody's fault (a runner that does not come up or is killed from outside, an opponent
+  // that fails) may pass.
+  constexpr int kAttempts = 2;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    result = blank;
+    TrialEnd end;
+    try {
+      const auto runner = take_runner(request);
+      try {
+        if (!request.check_only) ready_opponent();
+        const Court court{*device_, *kernels_, opponent_, bench_, [this] { ready_next(); }};
+        end = Trial(court, *runner, request, [](const char* name) {
+                answer("stage", name);
+              }).run(result);
+      } catch (const Error& e) {
+        if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
+        result.verdict = Verdict::device_lost;
+        result.message = std::string("the device was lost under the judge: ") + e.what();
+        throw DeviceGone();
+      }
+      runner->kill();  // Before the device is asked for anything: a hung run ends with it.
+      if (end.device_in_doubt) prove_device();
+    } catch (const RunnerFailure& failure) {
+      result.verdict = Verdict::harness_error;
+      result.message = failure.message;
+      end.runner_killed = true;
+      opponent_.reset();
+      opponent_open_ = false;
+    } catch (const DeviceGone&) {
+      device_gone = true;
+      break;
+    }
+    if (end.opponent_failed) {
+      opponent_.reset();
+      opponent_open_ = false;
+      bench_.reset();
+    }
+    if (!end.opponent_failed && !end.runner_killed) break;
+  }
+  const std::vector<std::string> said = device_->take_validation_messages();
+  if (!said.empty()) {
+    result.verdict = Verdict::harness_error;
+    result.message = "the validation layer says of the judge: " + said.front();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
+  result.wall_s = took.count();
+  return result;
+}
+
+int serve(const vulkan::OpenOptions& open) {
+  Judge judge(open);
+  answer("hello", client::to_json(judge.snapshot()));
+  for (std::string line; std::getline(std::cin, line);) {
+    try {
+      bool device_gone = false;
+      const client::Request request = client::request_from_json(line);
+      answer("result", to_json(judge.judge(request, device_gone)));
+      if (device_gone) return 4;
+    } catch (const Error& e) {
+      answer("error", client::to_json(e));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_judge(int argc, char** argv) {
+  if (fcntl(client::kAnswerDescriptor, F_GETFD) < 0 || argc < 1) {
+    std::fputs("kbench: 'judge' is for kbench's own use; see kbench --help\n", stderr);
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  // Its memory holds what candidates must not know: no other process may look into it.
+  prctl(PR_SET_DUMPABLE, 0);
+  end_with_client();
+  int status = 1;
+  try {
+    vulkan::OpenOptions open;
+    open.selector = argv[0];
+    open.validate = argc > 1 && std::string(argv[1]) == "validate";
+    status = serve(open);
+  } catch (const Error& e) {
+    answer("error", client::to_json(e));
+  } catch (const RunnerFailure& failure) {
+    answer("error", client::to_json(Error(failure.code, failure.message)));
+  } catch (const std::exception& e) {
+    answer("error", client::to_json(Error(ErrorCode::kInternal, e.what())));
+  }
+  std::fflush(nullptr);
+  // Whatever is left to be torn down may hang after a device was lost; runners die with us.
+  _exit(status);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,138 @@
+#include "harness/judge/runner_process.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "harness/process/fd_pair.h"
+#include "harness/runner/lock_in.h"
+
+namespace kbench::judge {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery(20);
+constexpr double kOpenSeconds = 60;
+
+process::Spawn spawn_of(Role role, const RunnerProcess::Options& options, const UniqueFd& channel) {
+  process::Spawn spawn;
+  spawn.program = options.program;
+  spawn.arguments = {"runner", role == Role::opponent ? "opponent" : "candidate", options.device};
+  if (options.validate) spawn.arguments.emplace_back("validate");
+  spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
+  spawn.environment = runner::sanitized_environment();
+  spawn.empty_folder = true;
+  return spawn;
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+/// The last line a process wrote, cut.
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return "";
+  const size_t begin = text.find_last_of('\n', end);
+  const size_t first = begin == std::string::npos ? 0 : begin + 1;
+  constexpr size_t kLongest = 200;
+  return text.substr(first, std::min(end - first + 1, kLongest));
+}
+
+}  // namespace
+
+RunnerProcess::RunnerProcess(Role role, const Options& options)
+    : ends_(process::make_socket_pair()),
+      process_(spawn_of(role, options, ends_.second)),
+      channel_(std::move(ends_.first)),
+      options_(options) {
+  ends_.second.reset();
+}
+
+void RunnerProcess::wait_open(const std::string& device_uuid) {
+  const auto opened = receive<runner::Opened>(kOpenSeconds);
+  if (opened.device_uuid != device_uuid) {
+    fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");
+  }
+  lock_ = opened.lock;
+  idle_bytes_ = process_.own_bytes();
+}
+
+void RunnerProcess::fail(RunnerFailure::Kind kind, const std::string& message) {
+  process_.kill();
+  throw RunnerFailure{kind, ErrorCode::kInternal, message};
+}
+
+void RunnerProcess::fail_ended() {
+  // A channel that has closed is a process about to end.
+  constexpr std::chrono::milliseconds kGrace(2000);
+  const process::Exit exit = process_.finish(kGrace);
+  std::string message = "the runner " + std::string(exit.signal ? "was " : "") + describe(exit);
+  if (const std::string said = last_line(process_.output()); !said.empty()) {
+    message += "; its last words: " + said;
+  }
+  const bool outside = process::ended_from_outside(exit);
+  throw RunnerFailure{outside ? RunnerFailure::Kind::killed : RunnerFailure::Kind::ended,
+                      ErrorCode::kInternal, message};
+}
+
+void RunnerProcess::send(uint32_t kind, const std::string& payload,
+                         std::span<const UniqueFd> descriptors) {
+  std::vector<int> list;
+  for (const UniqueFd& each : descriptors) list.push_back(each.get());
+  try {
+    channel_.send(kind, payload, list);
+  } catch (const Error&) {
+    fail_ended();
+  }
+}
+
+process::Frame RunnerProcess::receive_frame(double seconds) {
+  process::Deadline deadline(seconds);
+  for (;;) {
+    std::optional<process::Frame> frame;
+    try {
+      frame =
+          channel_.receive(kLookEvery, has_run_ ? runner::kMostBytesOnceRun : runner::kMostBytes);
+    } catch (const Error& e) {
+      fail(RunnerFailure::Kind::malformed, e.message());
+    }
+    if (frame && frame->kind == static_cast<uint32_t>(runner::MessageKind::read_file)) {
+      bring_file(*frame);
+      continue;
+    }
+    if (frame) return *std::move(frame);
+    process_.output();  // Keeps its pipe from filling.
+    if (channel_.ended() || process_.poll().ended) fail_ended();
+    if (deadline.passed()) {
+      fail(RunnerFailure::Kind::timeout, "took longer than " + number(seconds) + " s");
+    }
+    if (idle_bytes_ >= 0 && process_.own_bytes() - idle_bytes_ > options_.host_bytes) {
+      fail(RunnerFailure::Kind::memory, "held over " +
+                                            number(static_cast<double>(options_.host_bytes) / 1e9) +
+                                            " GB of host memory");
+    }
+  }
+}
+
+void RunnerProcess::bring_file(const process::Frame& frame) {
+  if (!files_ || has_run_) {
+    fail(RunnerFailure::Kind::malformed, "the runner asked for a file out of turn");
+  }
+  const auto request = decode<runner::ReadFile>(frame);
+  runner::File file;
+  try {
+    if (auto bytes = files_(request.path)) {
+      file.found = true;
+      file.bytes = *std::move(bytes);
+    }
+  } catch (const Error& e) {
+    file.refused = true;
+    file.code = e.code();
+    file.message = e.message();
+  }
+  send(file);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,121 @@
+// A runner as the judge has it: a process, a channel, and no trust.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/process/channel.h"
+#include "harness/process/child_process.h"
+#include "harness/process/deadline.h"
+#include "harness/runner/protocol.h"
+#include "kbench/error.h"
+
+namespace kbench::judge {
+
+enum class Role { opponent, candidate };
+
+/// How a runner failed to answer.
+struct RunnerFailure {
+  enum class Kind {
+    timeout,    ///< no answer within the limit
+    memory,     ///< it held more host memory than allowed
+    ended,      ///< it crashed or left
+    killed,     ///< it was killed from outside: the machine's fault
+    malformed,  ///< its answer was none
+    device,     ///< it says what is wrong with device or driver: `code`
+  };
+  Kind kind = Kind::ended;
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+};
+
+/// Starts the program as a runner at once; the answer to that (Opened) is the first to be received.
+/// Every request throws RunnerFailure where no proper answer comes; the runner is dead then.
+class RunnerProcess {
+ public:
+  struct Options {
+    std::string program;
+    std::string device;  ///< a selector
+    bool validate = false;
+    int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
+  };
+  RunnerProcess(Role role, const Options& options);
+
+  /// Waits for the device to be open.
+  void wait_open(const std::string& device_uuid);
+  /// The text that says what holds it in; once it is open.
+  const std::string& lock() const { return lock_; }
+
+  template <class M>
+  void send(const M& message, std::span<const UniqueFd> descriptors = {}) {
+    send(static_cast<uint32_t>(M::kKind), runner::encode(message), descriptors);
+  }
+  /// The answer, of one of two kinds: nothing when the candidate is refused, which `refused` says.
+  template <class M>
+  std::optional<M> receive(double seconds, runner::Refused& refused) {
+    const process::Frame frame = receive_frame(seconds);
+    if (frame.kind == static_cast<uint32_t>(runner::MessageKind::refused)) {
+      refused = decode<runner::Refused>(frame);
+      return std::nullopt;
+    }
+    return expect<M>(frame);
+  }
+  template <class M>
+  M receive(double seconds) {
+    return expect<M>(receive_frame(seconds));
+  }
+
+  /// How files are brought while an answer is waited for; throws Error for what is refused.
+  using Files = std::function<std::optional<std::string>(const std::string& path)>;
+  void set_files(Files files) { files_ = std::move(files); }
+  /// From now on the candidate's code has been executed: messages are short, and files asked for no
+  /// more.
+  void has_run() { has_run_ = true; }
+
+  void set_host_bytes(int64_t bytes) { options_.host_bytes = bytes; }
+
+  /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
+  void hold() { process_.stop(); }
+  void release() { process_.resume(); }
+  void kill() { process_.kill(); }
+
+ private:
+  void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);
+  process::Frame receive_frame(double seconds);
+  void bring_file(const process::Frame& frame);
+  [[noreturn]] void fail(RunnerFailure::Kind kind, const std::string& message);
+  [[noreturn]] void fail_ended();
+
+  template <class M>
+  M decode(const process::Frame& frame) {
+    try {
+      return runner::decode<M>(frame.payload);
+    } catch (const Error& e) {
+      fail(RunnerFailure::Kind::malformed, e.message());
+    }
+  }
+  template <class M>
+  M expect(const process::Frame& frame) {
+    if (frame.kind == static_cast<uint32_t>(runner::MessageKind::failed)) {
+      const auto failed = decode<runner::Failed>(frame);
+      throw RunnerFailure{RunnerFailure::Kind::device, failed.code, failed.message};
+    }
+    if (frame.kind != static_cast<uint32_t>(M::kKind)) {
+      fail(RunnerFailure::Kind::malformed, "the runner answered with a message of another kind");
+    }
+    return decode<M>(frame);
+  }
+
+  std::pair<UniqueFd, UniqueFd> ends_;
+  process::ChildProcess process_;
+  process::Channel channel_;
+  Options options_;
+  Files files_;
+  std::string lock_;
+  int64_t idle_bytes_ = -1;
+  bool has_run_ = false;
+};
+
+}  // namespace kbench::judge

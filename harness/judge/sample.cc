@@ -1,0 +1,138 @@
+#include "harness/judge/sample.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "harness/trial/device_draw.h"
+#include "kbench/random.h"
+
+namespace kbench::judge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
+/// Between a runner's own limit and the judge's: for submitting and answering.
+constexpr double kAnswerSeconds = 5;
+constexpr double kOpponentSeconds = 300;
+
+/// The amplitude of uniform values with the RMS of a truth; 1 where there is none to speak of.
+float fill_scale(double rms) {
+  constexpr double kSmallest = 1e-30, kLargest = 1e30;
+  return rms > kSmallest && rms < kLargest ? static_cast<float>(rms * std::sqrt(3.0)) : 1.0f;
+}
+
+uint32_t fill_limit(uint32_t largest) {
+  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() / 2;
+  return std::max(2u, 2 * std::min(largest, kMost - 1) + 1);
+}
+
+}  // namespace
+
+Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.device) {
+  const Graph& graph = parts.bench.graph();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    trial::Fill fill;
+    fill.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
+    fill.limit = kFirstLimit;
+    outputs_.push_back({parts.bench.outputs().tensor(i), parts.bench.truth().tensor(i), fill});
+  }
+}
+
+void Sampler::draw(int value) {
+  const Graph::ValueInfo& info = parts_.bench.graph().values()[static_cast<size_t>(value)];
+  const DrawKey key{parts_.secret.next(), parts_.bench.task().id.draw_word(), info.name};
+  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type,
+                     parts_.bench.given(value));
+}
+
+void Sampler::draw_task() {
+  commands_.begin();
+  for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
+    for (const int id : parts_.bench.graph().values_of(kind)) draw(id);
+  }
+  commands_.submit_and_wait(kHarnessSeconds);
+}
+
+void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale) {
+  for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
+    const runner::Wanted& wanted = parts_.memory.wanted[i];
+    if (wanted.setup != of_setup) continue;
+    parts_.kernels.fill(commands, parts_.memory.slab.tensor(i),
+                        {wanted.dtype, parts_.secret.next(), scale, kFirstLimit});
+  }
+}
+
+void Sampler::prepare(Checks& checks, bool first) {
+  commands_.begin();
+  for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    OutputCheck& output = outputs_[i];
+    if (!first) {
+      output.fill.scale = fill_scale(checks.truth_rms(i));
+      output.fill.limit = fill_limit(checks.truth_largest(i));
+    }
+    output.fill.key = parts_.secret.next();
+    parts_.kernels.fill(commands_, output.truth, output.fill);
+    output.fill.key = parts_.secret.next();
+    parts_.kernels.fill(commands_, output.got, output.fill);
+  }
+  fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
+  commands_.barrier();
+  checks.record_hashes(commands_, !first);
+  commands_.submit_and_wait(kHarnessSeconds);
+}
+
+BracketedRun Sampler::run(RunnerProcess& runner, bool setup, double seconds) {
+  const auto start = Clock::now();
+  runner.send(runner::Run{setup, seconds});
+  const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds);
+  const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
+  return {ran.flush_ns, ran.run_ns, bracket.count()};
+}
+
+BracketedRun Sampler::run_candidate(bool setup, double seconds) {
+  at_candidate_ = true;
+  // On a software device the candidate's shaders are its process's own threads: while the judge
+  // looks at the memory they share, none of them may run.
+  const bool held = parts_.device.snapshot().software();
+  if (held) parts_.candidate.release();
+  parts_.candidate.has_run();
+  const BracketedRun taken = run(parts_.candidate, setup, seconds);
+  if (held) parts_.candidate.hold();
+  at_candidate_ = false;
+  return taken;
+}
+
+std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, double seconds) {
+  candidate_run_ = run_candidate(false, seconds);
+  commands_.begin();
+  checks.record_guards(commands_);
+  commands_.submit_and_wait(kHarnessSeconds);
+  return checks.guards();
+}
+
+void Sampler::run_opponent(Checks& checks) {
+  opponent_run_ = run(parts_.opponent, false, kOpponentSeconds);
+  commands_.begin();
+  checks.record_truth(commands_, outputs_);
+  commands_.submit_and_wait(kHarnessSeconds);
+}
+
+std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
+                                     double seconds) {
+  prepare(checks, first);
+  if (roles.baseline_first) run_opponent(checks);
+  // The guards come before anyone else reads the inputs: a candidate that goes first and changes
+  // them does not feed the opponent.
+  if (auto finding = run_candidate_checked(checks, seconds)) return finding;
+  if (!roles.baseline_first) run_opponent(checks);
+  commands_.begin();
+  checks.record_outputs(commands_, outputs_);
+  commands_.submit_and_wait(kHarnessSeconds);
+  return checks.outputs(outputs_);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,80 @@
+// Paired samples: fresh inputs, plausible wrong values where results go, both runners in random
+// order, then the checks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/judge/bench.h"
+#include "harness/judge/checks.h"
+#include "harness/judge/clock_rule.h"
+#include "harness/judge/runner_process.h"
+#include "harness/judge/slab.h"
+#include "harness/trial/kernels.h"
+#include "harness/trial/roles.h"
+#include "harness/trial/sampling.h"
+#include "harness/trial/secret.h"
+#include "harness/vulkan/commands.h"
+
+namespace kbench::judge {
+
+/// A candidate's temporaries, by index in the runner's list.
+struct CandidateMemory {
+  std::vector<runner::Wanted> wanted;
+  Slab slab;
+};
+
+/// Everything samples work with; all outlive it.
+struct SampleParts {
+  vulkan::Device& device;
+  trial::Kernels& kernels;
+  trial::SecretStream& secret;
+  const Bench& bench;
+  const CandidateMemory& memory;
+  RunnerProcess& opponent;
+  RunnerProcess& candidate;
+};
+
+/// Takes samples of one trial, one after another.
+class Sampler {
+ public:
+  explicit Sampler(const SampleParts& parts);
+
+  /// Draws parameters and, so that nothing of an earlier trial is left there, inputs.
+  void draw_task();
+  /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
+  void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
+
+  /// One sample. `first`: hashes are taken of everything, not of inputs alone. A candidate's run is
+  /// given `seconds`. The finding is the first thing wrong with the candidate, if any; throws
+  /// RunnerFailure with `at_candidate()` telling whose it is.
+  std::optional<Finding> take(Checks& checks, const trial::Roles& roles, bool first,
+                              double seconds);
+  /// One run of the candidate alone, by the same hand-over.
+  BracketedRun run_candidate(bool setup, double seconds);
+  bool at_candidate() const { return at_candidate_; }
+
+  /// Of the last sample.
+  const BracketedRun& opponent_run() const { return opponent_run_; }
+  const BracketedRun& candidate_run() const { return candidate_run_; }
+  vulkan::Commands& commands() { return commands_; }
+
+ private:
+  void draw(int value);
+  void prepare(Checks& checks, bool first);
+  std::optional<Finding> run_candidate_checked(Checks& checks, double seconds);
+  void run_opponent(Checks& checks);
+  BracketedRun run(RunnerProcess& runner, bool setup, double seconds);
+
+  SampleParts parts_;
+  vulkan::Commands commands_;
+  std::vector<OutputCheck> outputs_;
+  bool at_candidate_ = false;
+  BracketedRun opponent_run_, candidate_run_;
+};
+
+/// For what kbench itself runs on the device: generous, as software devices compile on first use.
+inline constexpr double kHarnessSeconds = 300;
+
+}  // namespace kbench::judge

@@ -1,0 +1,62 @@
+// Shared memory of the judge's, with redzones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/runner/protocol.h"
+#include "harness/trial/kernels.h"
+#include "harness/trial/slab_layout.h"
+#include "harness/vulkan/device.h"
+
+namespace kbench::judge {
+
+/// One allocation that runners import, and the tensors in it. Empty where the layout is.
+class Slab {
+ public:
+  Slab() = default;
+  Slab(vulkan::Device& device, trial::SlabLayout layout);
+
+  bool empty() const { return layout_.empty(); }
+  const trial::SlabLayout& layout() const { return layout_; }
+  const vulkan::Buffer& buffer() const { return buffer_; }
+  vulkan::Region tensor(size_t item) const;
+  /// The tensor's place, for a runner that knows this slab by `index`.
+  runner::Place place(size_t item, int index) const;
+
+ private:
+  trial::SlabLayout layout_;
+  vulkan::Buffer buffer_;
+};
+
+/// All redzones of several slabs, in the pieces that the device checks.
+class Redzones {
+ public:
+  explicit Redzones(const std::vector<const Slab*>& slabs);
+
+  const std::vector<trial::Zone>& pieces() const { return pieces_; }
+  /// What a finding in a piece says: "wrote 3 words outside x, the first 0 bytes past its end".
+  std::string describe(uint32_t piece, const trial::ZoneFinding& finding) const;
+
+ private:
+  /// A redzone: who stands before and behind it, and its first byte.
+  struct Stretch {
+    const std::string* before;
+    const std::string* behind;
+    uint64_t address, bytes;
+  };
+  std::vector<Stretch> stretches_;
+  std::vector<trial::Zone> pieces_;
+  std::vector<size_t> stretch_of_;  ///< by piece
+};
+
+/// Collects slabs for one runner: the message and the descriptors that go with it.
+class Attachment {
+ public:
+  /// Returns the slab's index in the message; -1 for an empty one.
+  int add(const Slab& slab, bool read_only);
+  runner::Attach message;
+  std::vector<UniqueFd> descriptors;
+};
+
+}  // namespace kbench::judge

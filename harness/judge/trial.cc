@@ -1,0 +1,374 @@
+#include "harness/judge/trial.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "harness/trial/experiment.h"
+#include "harness/trial/roles.h"
+#include "harness/trial/sampling.h"
+#include "harness/trial/slab_layout.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+
+namespace kbench::judge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// For reading and parsing; the limits on sizes make it milliseconds.
+constexpr double kLoadSeconds = 20;
+constexpr double kAttachSeconds = 120;
+/// Between the compile limit, which the runner looks at itself, and the judge's.
+constexpr double kAnswerSeconds = 2;
+/// Samples whose times the judge's clock contradicts, one after another.
+constexpr int kMostRetakes = 3;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string while_in(const std::string& stage) {
+  if (stage == "load") return "while its file was read";
+  if (stage == "compile") return "while compiling";
+  if (stage == "start") return "before the candidate was touched";
+  return "while running on the device (" + stage + ")";
+}
+
+Verdict verdict_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kTimeout:
+      return Verdict::timeout;
+    case ErrorCode::kDeviceLost:
+      return Verdict::device_lost;
+    case ErrorCode::kOutOfMemory:
+      return Verdict::out_of_memory;
+    case ErrorCode::kCompile:
+      return Verdict::compile_error;
+    case ErrorCode::kUnsupported:
+      return Verdict::unsupported;
+    default:
+      return Verdict::harness_error;
+  }
+}
+
+}  // namespace
+
+Trial::Trial(const Court& court, RunnerProcess& candidate, const client::Request& request,
+             std::function<void(const char*)> on_stage)
+    : court_(court),
+      candidate_(candidate),
+      request_(request),
+      options_(request.options),
+      on_stage_(std::move(on_stage)),
+      secret_(request.options.seed),
+      deadline_(request.options.limits.total_seconds) {}
+
+void Trial::stage(const char* name) {
+  stage_ = name;
+  if (on_stage_) on_stage_(name);
+}
+
+bool Trial::refuse(Verdict verdict, std::string message) {
+  result_->verdict = verdict;
+  result_->message = std::move(message);
+  return false;
+}
+
+bool Trial::refuse(const runner::Refused& refused) {
+  result_->diagnostics = refused.diagnostics;
+  return refuse(refused.verdict, refused.message);
+}
+
+bool Trial::refuse(Finding finding) {
+  const bool precision =
+      finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
+  if (precision && !built_.float16_kernel.empty()) {
+    finding.message += "; kernel " + built_.float16_kernel + " computes in float16";
+  }
+  return refuse(finding.verdict, std::move(finding.message));
+}
+
+void Trial::blame(const RunnerFailure& failure) {
+  const bool touched = stage_ != "start";
+  const bool on_device = touched && stage_ != "load" && stage_ != "compile";
+  const std::string where = " " + while_in(stage_);
+  end_.device_in_doubt = on_device;
+  end_.runner_killed = failure.kind == RunnerFailure::Kind::killed || !touched;
+  switch (failure.kind) {
+    case RunnerFailure::Kind::timeout:
+      refuse(touched ? Verdict::timeout : Verdict::harness_error, failure.message + where);
+      break;
+    case RunnerFailure::Kind::memory:
+      refuse(Verdict::out_of_memory, failure.message + where);
+      break;
+    case RunnerFailure::Kind::ended:
+    case RunnerFailure::Kind::malformed:
+      refuse(touched ? Verdict::crashed : Verdict::harness_error, failure.message + where);
+      break;
+    case RunnerFailure::Kind::killed:
+      refuse(Verdict::harness_error, failure.message + where + ", by nobody here");
+      break;
+    case RunnerFailure::Kind::device:
+      if (failure.code == ErrorCode::kTimeout && on_device) {
+        refuse(Verdict::timeout,
+               "took longer than " + number(options_.limits.device_seconds) + " s" + where);
+      } else {
+        refuse(touched ? verdict_of(failure.code) : Verdict::harness_error,
+               failure.message + where);
+      }
+  }
+}
+
+TrialEnd Trial::run(Result& result) {
+  result_ = &result;
+  try {
+    steps();
+  } catch (const RunnerFailure& failure) {
+    end_.opponent_failed = at_opponent_ || (sampler_ && !sampler_->at_candidate());
+    if (!end_.opponent_failed) {
+      blame(failure);
+    } else {
+      refuse(Verdict::harness_error, "the baseline's runner: " + failure.message);
+    }
+  }
+  return end_;
+}
+
+void Trial::steps() {
+  if (!load() || !identify() || !build() || !fits()) return;
+  if (request_.check_only) {
+    refuse(Verdict::passed, "");
+    return;
+  }
+  allocate();
+  if (!set_up() || !warm_up() || !sample()) return;
+  report();
+}
+
+bool Trial::load() {
+  stage("load");
+  const CandidatePlace place = candidate_place(request_.candidate_file);
+  std::optional<CandidateFolder> folder;
+  try {
+    folder.emplace(place.folder);
+  } catch (const Error& e) {
+    return refuse(Verdict::invalid_candidate, e.what());
+  }
+  candidate_.set_files([&](const std::string& path) { return folder->read(path); });
+  candidate_.send(runner::Load{place.manifest, place.folder});
+  runner::Refused refused;
+  const auto loaded = candidate_.receive<runner::Loaded>(kLoadSeconds, refused);
+  candidate_.set_files({});
+  if (!loaded) return refuse(refused);
+  result_->task = key_.task = loaded->task;
+  result_->candidate_hash = loaded->hash;
+  return true;
+}
+
+bool Trial::identify() {
+  const Task& task = find_task(key_.task);
+  const Task* const tasks[] = {&task};
+  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
+  const Preset preset = trial::choose_preset(options_.preset, tasks, options_.overrides, snapshot);
+  key_.preset = name_of(preset);
+  key_.overrides = options_.overrides;
+  graph_ = build_graph(task, preset, options_.overrides);
+  trial::identify(*result_, task, *graph_, preset, snapshot, options_);
+  const uint64_t needed = trial::required_bytes(*graph_, snapshot);
+  const uint64_t available =
+      court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
+  if (needed <= available) return true;
+  return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
+                                           " of device memory, " + snapshot.name + " has " +
+                                           trial::gigabytes(available) +
+                                           " free: choose a smaller preset");
+}
+
+bool Trial::build() {
+  stage("compile");
+  const bool new_bench = !request_.check_only && (!court_.bench || !(court_.bench->key() == key_));
+  if (new_bench) {
+    court_.bench.reset();
+    at_opponent_ = true;
+    Bench::request(*court_.opponent, key_, secret_.next());
+    at_opponent_ = false;
+  }
+  const double seconds = options_.limits.compile_seconds;
+  candidate_.send(runner::Build{key_.preset, key_.overrides, seconds});
+  if (new_bench) {  // While the candidate compiles.
+    at_opponent_ = true;
+    court_.bench = std::make_unique<Bench>(court_.device, *court_.opponent, key_);
+    at_opponent_ = false;
+  }
+  runner::Refused refused;
+  auto built = candidate_.receive<runner::Built>(seconds + kAnswerSeconds, refused);
+  if (!built) return refuse(refused);
+  built_ = *std::move(built);
+  result_->compile_s = built_.compile_s;
+  result_->diagnostics = built_.diagnostics;
+  return true;
+}
+
+bool Trial::fits() {
+  memory_.wanted = built_.wanted;
+  trial::SlabLayout layout;
+  for (const runner::Wanted& wanted : memory_.wanted) layout.add(wanted.name, wanted.bytes);
+  // The bench has its memory already; a check has no bench.
+  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
+  const uint64_t task = request_.check_only ? trial::required_bytes(*graph_, snapshot) : 0;
+  const uint64_t available = court_.device.available_bytes();
+  if (layout.bytes() > available || task > available - layout.bytes()) {
+    return refuse(Verdict::out_of_memory, "its temporaries need " +
+                                              trial::gigabytes(layout.bytes()) +
+                                              " beside the task's own tensors; " + snapshot.name +
+                                              " has " + trial::gigabytes(available) + " free");
+  }
+  if (!request_.check_only) memory_.slab = Slab(court_.device, std::move(layout));
+  return true;
+}
+
+void Trial::allocate() {
+  stage("warm-up");
+  const Bench& bench = *court_.bench;
+  Attachment attachment;
+  bench.place(attachment, true, bench.outputs());
+  const int slab = attachment.add(memory_.slab, false);
+  for (size_t i = 0; i < memory_.wanted.size(); ++i) {
+    attachment.message.wanted.push_back(memory_.slab.place(i, slab));
+  }
+  candidate_.send(attachment.message, attachment.descriptors);
+  redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
+  candidate_.receive<runner::Attached>(kAttachSeconds);
+  sampler_.emplace(SampleParts{court_.device, court_.kernels, secret_, bench, memory_,
+                               *court_.opponent, candidate_});
+  sampler_->draw_task();
+}
+
+std::vector<Watched> Trial::watched(bool with_setup) const {
+  std::vector<Watched> all;
+  const Graph& graph = court_.bench->graph();
+  const auto add = [&](Graph::Kind kind, const char* word, bool every_sample) {
+    for (const int id : graph.values_of(kind)) {
+      all.push_back({word + graph.values()[static_cast<size_t>(id)].name, court_.bench->given(id),
+                     every_sample});
+    }
+  };
+  add(Graph::Kind::parameter, "parameter ", false);
+  add(Graph::Kind::constant, "constant ", false);
+  add(Graph::Kind::input, "input ", true);
+  if (!with_setup) return all;
+  for (size_t i = 0; i < memory_.wanted.size(); ++i) {
+    if (!memory_.wanted[i].setup) continue;
+    all.push_back({"setup's result " + memory_.wanted[i].name, memory_.slab.tensor(i), false});
+  }
+  return all;
+}
+
+CheckRule Trial::rule() const {
+  if (options_.tolerance == ToleranceRule::kbench) {
+    return {court_.bench->task().tolerance.relative, ToleranceRule::kbench};
+  }
+  return {key_.preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
+}
+
+bool Trial::set_up() {
+  if (!built_.has_setup) return true;
+  Checks checks(court_.device, court_.kernels, *redzones_, court_.bench->graph(), watched(false),
+                rule(), secret_);
+  vulkan::Commands& commands = sampler_->commands();
+  constexpr int kRuns = 2;  // The first warms up.
+  for (int run = 0; run < kRuns; ++run) {
+    commands.begin();
+    checks.record_redzones(commands);
+    sampler_->fill_temporaries(commands, true, 1);
+    sampler_->fill_temporaries(commands, false, 1);
+    checks.record_hashes(commands, false);
+    commands.submit_and_wait(kHarnessSeconds);
+    result_->setup_ms = sampler_->run_candidate(true, options_.limits.device_seconds).run_ns * 1e-6;
+    commands.begin();
+    checks.record_guards(commands);
+    commands.submit_and_wait(kHarnessSeconds);
+    if (auto finding = checks.guards()) {
+      finding->message = "in setup: " + finding->message;
+      return refuse(*std::move(finding));
+    }
+  }
+  return true;
+}
+
+bool Trial::warm_up() {
+  checks_.emplace(court_.device, court_.kernels, *redzones_, court_.bench->graph(), watched(true),
+                  rule(), secret_);
+  vulkan::Commands& commands = sampler_->commands();
+  commands.begin();
+  checks_->record_redzones(commands);
+  commands.submit_and_wait(kHarnessSeconds);
+  auto finding = sampler_->take(*checks_, {}, true, options_.limits.device_seconds);
+  result_->max_error = max_error_ = checks_->max_error();
+  return finding ? refuse(*std::move(finding)) : true;
+}
+
+bool Trial::sample() {
+  stage("sample");
+  if (court_.before_sampling) court_.before_sampling();
+  const bool software = court_.device.snapshot().software();
+  std::optional<double> recorded_ns;
+  if (options_.recorded) {
+    recorded_ns = 1e6 * options_.recorded->time_of(court_.bench->task(), result_->variables);
+  }
+  trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns);
+  trial::RoleSchedule schedule;
+  ClockRule clock(software);
+  const auto start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  int retakes = 0;
+  trial::Roles roles = schedule.next(secret_);
+  while (!sampling.done(seconds())) {
+    if (deadline_.passed()) {
+      return refuse(Verdict::timeout, "took longer than " + number(options_.limits.total_seconds) +
+                                          " s in all, " + while_in(stage_));
+    }
+    auto finding = sampler_->take(*checks_, roles, false, options_.limits.device_seconds);
+    max_error_ = std::max(max_error_, checks_->max_error());
+    result_->max_error = max_error_;
+    if (finding) {
+      finding->message +=
+          " (in sample " + std::to_string(sampling.count() + 1) + "; the warm-up had been right)";
+      return refuse(*std::move(finding));
+    }
+    const BracketedRun& ours = sampler_->opponent_run();
+    const BracketedRun& theirs = sampler_->candidate_run();
+    if (clock.contradicts(ours) || clock.contradicts(theirs)) {
+      if (++retakes < kMostRetakes) continue;
+      return refuse(Verdict::harness_error,
+                    "the device's times and the judge's clock contradict each other, " +
+                        std::to_string(kMostRetakes) + " samples in a row");
+    }
+    retakes = 0;
+    clock.add(ours, theirs);
+    sampling.add({ours.run_ns, theirs.run_ns, ours.claimed_ns() + theirs.claimed_ns()});
+    roles = schedule.next(secret_);
+  }
+  if (const std::string said = clock.contradiction(); !said.empty()) {
+    return refuse(Verdict::harness_error, said);
+  }
+  result_->samples = sampling.count();
+  result_->speedup = sampling.speedup();
+  result_->candidate_ms = sampling.candidate_ms();
+  result_->baseline_ms = sampling.baseline_ms();
+  return true;
+}
+
+void Trial::report() {
+  const Graph& graph = court_.bench->graph();
+  const double seconds = result_->candidate_ms * 1e-3;
+  result_->gbytes_per_s = graph.least_bytes() / seconds * 1e-9;
+  result_->tflops = graph.flops() / seconds * 1e-12;
+  refuse(Verdict::passed, "");
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,95 @@
+// One trial: a candidate from its files to a verdict, against the opponent, on one device.
+// docs/measurement.md explains each step and the attack it answers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/client/protocol.h"
+#include "harness/judge/bench.h"
+#include "harness/judge/checks.h"
+#include "harness/judge/runner_process.h"
+#include "harness/judge/sample.h"
+#include "harness/process/deadline.h"
+#include "harness/trial/kernels.h"
+#include "harness/trial/secret.h"
+#include "harness/vulkan/device.h"
+#include "kbench/evaluate.h"
+#include "kbench/result.h"
+
+namespace kbench::judge {
+
+/// What a judge lends to trials; all of it outlives them.
+struct Court {
+  vulkan::Device& device;
+  trial::Kernels& kernels;
+  std::unique_ptr<RunnerProcess>& opponent;
+  std::unique_ptr<Bench>& bench;  ///< of the last task; replaced when another is asked for
+  /// Called before times are taken: what is going on beside the trial is to end first.
+  std::function<void()> before_sampling;
+};
+
+/// What became of a trial, beside its result.
+struct TrialEnd {
+  bool opponent_failed = false;  ///< it must be started anew
+  bool runner_killed = false;    ///< from outside, or never came up: worth another try
+  bool device_in_doubt = false;  ///< a run hung, crashed or lost the device
+};
+
+/// Use: construct, run(). Every step returns whether to go on; when it returns false the result's
+/// verdict and message say why.
+class Trial {
+ public:
+  /// The candidate's runner is open.
+  Trial(const Court& court, RunnerProcess& candidate, const client::Request& request,
+        std::function<void(const char*)> on_stage);
+
+  /// Never throws for what candidate or opponent do; throws Error for what is wrong with the
+  /// request's options (no such preset, variable, recorded time) and for the judge's own device.
+  TrialEnd run(Result& result);
+
+ private:
+  void steps();
+  bool load();
+  bool identify();
+  bool fits();
+  bool build();
+  void allocate();
+  bool set_up();
+  bool warm_up();
+  bool sample();
+  void report();
+
+  bool refuse(Verdict verdict, std::string message);
+  bool refuse(const runner::Refused& refused);
+  bool refuse(Finding finding);
+  void blame(const RunnerFailure& failure);
+  void stage(const char* name);
+  std::vector<Watched> watched(bool with_setup) const;
+  CheckRule rule() const;
+
+  Court court_;
+  RunnerProcess& candidate_;
+  const client::Request& request_;
+  const EvaluateOptions& options_;
+  std::function<void(const char*)> on_stage_;
+  Result* result_ = nullptr;
+  TrialEnd end_;
+  bool at_opponent_ = false;  ///< the answer waited for is the opponent's
+  trial::SecretStream secret_;
+  process::Deadline deadline_;  ///< for all of it
+  std::string stage_ = "start";
+  BenchKey key_;
+  std::unique_ptr<Graph> graph_;  ///< to know the sizes before there is a bench
+  runner::Built built_;
+  CandidateMemory memory_;
+  std::optional<Redzones> redzones_;
+  std::optional<Sampler> sampler_;
+  std::optional<Checks> checks_;
+  double max_error_ = 0;
+};
+
+}  // namespace kbench::judge

@@ -1,0 +1,73 @@
+// A child process in a group of its own, with only the descriptors and variables it is given.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/process/fd_pair.h"
+
+namespace kbench::process {
+
+/// How a child ended.
+struct Exit {
+  bool ended = false;
+  int status = 0;  ///< exit status, when it was not a signal
+  int signal = 0;
+};
+/// "killed by SIGSEGV (Segmentation fault)", "exited with status 3".
+std::string describe(const Exit& exit);
+/// True for SIGKILL and SIGTERM that nobody here sent: the kernel's memory killer, or an operator.
+bool ended_from_outside(const Exit& exit);
+
+struct Spawn {
+  std::string program;
+  std::vector<std::string> arguments;
+  /// Ours -> theirs. UniqueFd 0 is /dev/null unless it is given; 1 and 2 are kept (output());
+  /// no other is open in the child.
+  std::vector<std::pair<int, int>> descriptors;
+  /// "NAME=value"; empty: this process's own.
+  std::optional<std::vector<std::string>> environment;
+  /// Start in a folder that is empty and stays so: it is removed before the child runs.
+  bool empty_folder = false;
+};
+
+/// Destruction kills the whole group. Not thread-safe; several objects may live in several threads.
+class ChildProcess {
+ public:
+  /// Throws Error: kNotFound when the program cannot be run, kIo.
+  explicit ChildProcess(const Spawn& spawn);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t id() const { return pid_; }
+  /// Ended or not, without waiting.
+  Exit poll();
+  /// Waits that long for the child to end by itself, then kills it.
+  Exit finish(std::chrono::milliseconds grace);
+  /// SIGKILL to its process group; waits for the end, though not forever.
+  void kill();
+  /// Stops all of the child's threads; when this returns true none runs. False when it has ended.
+  bool stop();
+  void resume();
+  /// Resident memory that it shares with nobody, bytes; 0 when it is not known.
+  int64_t own_bytes() const;
+  /// The end of what it wrote to standard output and standard error.
+  const std::string& output();
+  /// Readable when output() has more to take; for poll().
+  int output_descriptor() const { return output_.get(); }
+
+ private:
+  pid_t pid_ = -1;
+  Exit exit_;
+  UniqueFd output_;
+  std::string output_text_;
+};
+
+}  // namespace kbench::process

@@ -1,0 +1,121 @@
+#include "harness/runner/candidate.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "harness/runner/candidate_program.h"
+#include "harness/trial/slab_layout.h"
+#include "kbench/error.h"
+#include "kbench/task.h"
+
+namespace kbench::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class CandidateRun : public Program {
+ public:
+  CandidateRun(vulkan::Device& device, std::unique_ptr<Graph> graph, const Candidate& candidate)
+      : device_(device),
+        graph_(std::move(graph)),
+        resolved_(resolve(candidate, *graph_)),
+        program_(device, resolved_) {}
+
+  std::optional<Refused> build(double seconds) {
+    const auto start = Clock::now();
+    const auto refusal = program_.build(seconds, diagnostics_);
+    compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!refusal) return std::nullopt;
+    return Refused{refusal->verdict, refusal->message, diagnostics_};
+  }
+
+  Built built() const override {
+    Built built;
+    for (const BufferSlot& slot : resolved_.buffers) {
+      if (slot.kind != BufferSlot::Kind::temporary) continue;
+      built.wanted.push_back(
+          {slot.name, slot.type.dtype, static_cast<uint64_t>(slot.type.bytes()), slot.setup});
+    }
+    if (program_.scratch_bytes() > 0) {
+      built.wanted.push_back({"operator scratch", DType::f32, program_.scratch_bytes(), false});
+    }
+    built.has_setup = program_.has_setup();
+    built.float16_kernel = program_.float16_kernel();
+    built.compile_s = compile_s_;
+    built.diagnostics = diagnostics_;
+    return built;
+  }
+
+  void record(vulkan::Commands& commands, bool setup, const Memory& memory) const override {
+    const CandidateProgram::Memory buffers = buffers_in(memory);
+    if (setup) {
+      program_.record_setup(commands, buffers);
+    } else {
+      program_.record_dispatch(commands, buffers);
+    }
+  }
+
+ private:
+  /// The candidate's buffers, in its own order.
+  CandidateProgram::Memory buffers_in(const Memory& memory) const {
+    CandidateProgram::Memory buffers;
+    size_t wanted = 0;
+    for (const BufferSlot& slot : resolved_.buffers) {
+      vulkan::Region tensor;
+      if (slot.kind == BufferSlot::Kind::temporary) {
+        tensor = memory.wanted().at(wanted++);
+      } else if (slot.kind == BufferSlot::Kind::output) {
+        tensor = memory.outputs().at(output_index(slot.name));
+      } else {
+        tensor = memory.given().at(static_cast<size_t>(slot.value));
+      }
+      buffers.tensor.push_back(tensor);
+      buffers.bound.push_back(bound(tensor));
+    }
+    if (program_.scratch_bytes() > 0) buffers.scratch = memory.wanted().at(wanted);
+    return buffers;
+  }
+
+  size_t output_index(const std::string& name) const {
+    for (size_t i = 0; i < graph_->outputs().size(); ++i) {
+      if (graph_->output_name(i) == name) return i;
+    }
+    throw Error(ErrorCode::kInternal, "the graph has no output " + name);
+  }
+
+  /// What a kernel is bound: the tensor and the redzone behind it, so that a store past the end
+  /// lands where it is seen; a device that drops stores outside a binding would otherwise hide it.
+  vulkan::Region bound(const vulkan::Region& tensor) const {
+    const uint64_t whole = (tensor.size + 3) / 4 * 4 + trial::kRedzoneBytes;
+    const uint64_t range = device_.snapshot().max_storage_buffer_range;
+    return {tensor.buffer, tensor.offset, std::min(whole, range)};
+  }
+
+  vulkan::Device& device_;
+  std::unique_ptr<Graph> graph_;
+  ResolvedCandidate resolved_;
+  CandidateProgram program_;
+  std::vector<Diagnostic> diagnostics_;
+  double compile_s_ = 0;
+};
+
+}  // namespace
+
+Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
+  candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
+  return {candidate_->task, candidate_->hash};
+}
+
+std::unique_ptr<Program> CandidateSide::build(const Build& request, Refused& refused) {
+  const Task& task = find_task(candidate_->task);
+  auto graph = build_graph(task, preset_from_name(request.preset), request.overrides);
+  auto run = std::make_unique<CandidateRun>(device_, std::move(graph), *candidate_);
+  if (auto refusal = run->build(request.seconds)) {
+    refused = *std::move(refusal);
+    return nullptr;
+  }
+  return run;
+}
+
+}  // namespace kbench::runner

@@ -1,0 +1,33 @@
+// The judged program: a candidate, from its files to something that can be recorded.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/runner/program.h"
+#include "harness/vulkan/device.h"
+#include "kbench/candidate_source.h"
+
+namespace kbench::runner {
+
+/// A candidate on its way: loaded, then built. What is wrong with it arrives as an Error with a
+/// place (load, resolve) or as a Refused (build).
+class CandidateSide {
+ public:
+  explicit CandidateSide(vulkan::Device& device) : device_(device) {}
+
+  /// Parses the candidate whose files `read` brings.
+  Loaded load(const Load& request, const kbench::ReadFile& read);
+  /// Works out names and sizes, compiles. Nothing when the candidate is refused.
+  std::unique_ptr<Program> build(const Build& request, Refused& refused);
+  /// Where the candidate names its task.
+  const Location& task_at() const { return candidate_->task_at; }
+
+ private:
+  vulkan::Device& device_;
+  std::unique_ptr<Candidate> candidate_;
+};
+
+}  // namespace kbench::runner

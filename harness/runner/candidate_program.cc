@@ -1,0 +1,312 @@
+#include "harness/runner/candidate_program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include "harness/runner/kernel_rules.h"
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const Candidate* candidate) {
+  const Kernel& kernel = *resolved.kernel;
+  vulkan::ShaderSource source;
+  source.language = kernel.language == Kernel::Language::hlsl
+                        ? vulkan::ShaderSource::Language::hlsl
+                        : vulkan::ShaderSource::Language::glsl;
+  source.text = kernel.source;
+  source.file = kernel.file;
+  source.first_line = kernel.first_line;
+  source.entry = kernel.entry;
+  source.macros = resolved.macros;
+  source.optimize = kernel.optimize;
+  if (candidate) {
+    source.include = [candidate](const std::string& name, const std::string& from) {
+      return find_include(*candidate, name, from);
+    };
+  }
+  return source;
+}
+
+std::string first_error(const std::vector<Diagnostic>& diagnostics, size_t from) {
+  for (size_t i = from; i < diagnostics.size(); ++i) {
+    const Diagnostic& d = diagnostics[i];
+    if (d.severity == "error") return at(Location{d.file, d.line, d.column}) + d.message;
+  }
+  return "";
+}
+
+/// A refusal about a kernel: prefixed with where it stands and its name.
+Refusal about(const Kernel& kernel, Refusal refusal) {
+  refusal.message = at(kernel.at) + "kernel " + kernel.name + " " + refusal.message;
+  return refusal;
+}
+
+std::tuple<int, size_t, size_t> launch_of(const ResolvedStep& step) {
+  return {step.kernel, step.bind.size(), step.push.size()};
+}
+
+}  // namespace
+
+/// When building has to end.
+class CandidateProgram::Deadline {
+ public:
+  explicit Deadline(double seconds) : seconds_(seconds) {}
+
+  bool passed() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count() > seconds_;
+  }
+  /// The refusal for what took too long, once it has.
+  std::optional<Refusal> check(const std::string& doing) const {
+    if (!passed()) return std::nullopt;
+    char limit[32];
+    std::snprintf(limit, sizeof limit, "%.3g", seconds_);
+    return Refusal{Verdict::timeout, doing + " took longer than " + limit + " s"};
+  }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+  double seconds_;
+};
+
+std::optional<Refusal> CandidateProgram::build(double seconds_limit,
+                                               std::vector<Diagnostic>& diagnostics) {
+  const Deadline deadline(seconds_limit);
+  if (auto refusal = compile_all(deadline, diagnostics)) return refusal;
+  for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
+    for (const ResolvedStep& step : *steps) {  // all, before a driver sees any module
+      if (auto refusal = check(step)) {
+        refusal->message = at(step.at) + refusal->message;
+        return refusal;
+      }
+    }
+  }
+  make_pipelines(deadline);
+  const auto prepare_all = [&](const std::vector<ResolvedStep>& from,
+                               std::vector<Step>& to) -> std::optional<Refusal> {
+    for (const ResolvedStep& step : from) {
+      if (auto refusal = deadline.check("making the candidate's pipelines")) return refusal;
+      if (auto refusal = prepare(step, to)) return refusal;
+    }
+    return std::nullopt;
+  };
+  if (auto refusal = prepare_all(candidate_.setup, setup_)) return refusal;
+  if (auto refusal = prepare_all(candidate_.dispatch, dispatch_)) return refusal;
+  return deadline.check("making the candidate's pipelines");
+}
+
+std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
+                                                     std::vector<Diagnostic>& diagnostics) {
+  kernels_.resize(candidate_.kernels.size());
+  std::vector<bool> addresses(kernels_.size(), false);
+  for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
+    for (const ResolvedStep& step : *steps) {
+      if (step.kernel >= 0 && !step.addresses.empty()) {
+        addresses[static_cast<size_t>(step.kernel)] = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    if (auto refusal = compile(i, addresses[i], diagnostics)) return refusal;
+    if (auto refusal = deadline.check("compiling kernel " + candidate_.kernels[i].kernel->name)) {
+      return refusal;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
+                                                 std::vector<Diagnostic>& diagnostics) {
+  const ResolvedKernel& resolved = candidate_.kernels[index];
+  const kbench::Kernel& kernel = *resolved.kernel;
+  Kernel& made = kernels_[index];
+  if (kernel.language == kbench::Kernel::Language::spirv) {
+    made.spirv = kernel.spirv;
+  } else {
+    const size_t before = diagnostics.size();
+    vulkan::CompileOutcome outcome =
+        device_.compiler().compile(source_of(resolved, candidate_.candidate));
+    diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
+    if (!outcome.ok()) {
+      const std::string error = first_error(diagnostics, before);
+      return Refusal{
+          Verdict::compile_error,
+          error.empty() ? at(kernel.at) + "kernel " + kernel.name + " does not compile" : error};
+    }
+    made.spirv = std::move(outcome.spirv);
+  }
+  std::optional<Refusal> refusal;
+  try {
+    refusal = finish(index, addresses);
+  } catch (const Error& e) {
+    const bool invalid = e.code() == ErrorCode::kInvalidArgument;
+    if (!invalid && e.code() != ErrorCode::kCompile) throw;
+    refusal = Refusal{invalid ? Verdict::invalid_candidate : Verdict::compile_error, e.message()};
+  }
+  if (refusal) return about(kernel, *refusal);
+  if (made.facts.uses_float16 && float16_kernel_.empty()) float16_kernel_ = kernel.name;
+  return std::nullopt;
+}
+
+/// From here on the module does not change: what is checked is what runs.
+std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses) {
+  const ResolvedKernel& resolved = candidate_.kernels[index];
+  Kernel& made = kernels_[index];
+  made.spirv = vulkan::freeze_spirv(made.spirv, resolved.specialization, resolved.kernel->entry);
+  made.facts = vulkan::inspect_spirv(made.spirv);
+  return check_module(made.facts, device_.snapshot(), device_.plan(), addresses);
+}
+
+std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
+  if (step.kernel < 0) return std::nullopt;  // eager::PreparedCall checks its own
+  const auto index = static_cast<size_t>(step.kernel);
+  const ResolvedKernel& resolved = candidate_.kernels[index];
+  const Kernel& kernel = kernels_[index];
+  const std::string& name = resolved.kernel->name;
+  const vulkan::DeviceSnapshot& limits = device_.snapshot();
+  if (auto refusal = check_interface(kernel.facts, step.bind.size(), step.push.size())) {
+    refusal->message = "kernel " + name + " " + refusal->message;
+    return refusal;
+  }
+  if (step.bind.size() > limits.max_storage_buffers_per_stage) {
+    return Refusal{Verdict::unsupported, "binds " + std::to_string(step.bind.size()) +
+                                             " buffers, the device's limit is " +
+                                             std::to_string(limits.max_storage_buffers_per_stage) +
+                                             ": push {address: NAME} for some"};
+  }
+  if (step.push.size() > limits.max_push_constants) {
+    return Refusal{Verdict::unsupported, "pushes " + std::to_string(step.push.size()) +
+                                             " bytes, the device's limit is " +
+                                             std::to_string(limits.max_push_constants)};
+  }
+  for (const int buffer : step.bind) {
+    const BufferSlot& slot = candidate_.buffers[static_cast<size_t>(buffer)];
+    if (static_cast<uint64_t>(slot.type.bytes()) > limits.max_storage_buffer_range) {
+      return Refusal{Verdict::unsupported, slot.name + " has " + std::to_string(slot.type.bytes()) +
+                                               " bytes, over the device's " +
+                                               std::to_string(limits.max_storage_buffer_range) +
+                                               " for one binding: push {address: " + slot.name +
+                                               "} instead"};
+    }
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    if (step.groups[axis] > limits.max_group_count[axis]) {
+      return Refusal{Verdict::unsupported, std::to_string(step.groups[axis]) + " groups in " +
+                                               "xyz"[axis] + " are over the device's limit of " +
+                                               std::to_string(limits.max_group_count[axis])};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Several at a time, and no more of them than fit the time.
+void CandidateProgram::make_pipelines(const Deadline& deadline) {
+  constexpr size_t kAtOnce = 256;  // a key holds its module
+  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
+  std::set<Launch> launches;
+  std::vector<vulkan::EmbeddedKey> built_in;
+  for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
+    for (const ResolvedStep& step : *steps) {
+      if (step.kernel >= 0) {
+        launches.insert(launch_of(step));
+        continue;
+      }
+      try {
+        for (const eager::Launch& launch : eager::plan_call(step.call, traits).launches) {
+          built_in.push_back(eager::pipeline_key(launch));
+        }
+      } catch (const Error&) {  // prepare() says what is wrong, and where.
+        continue;
+      }
+    }
+  }
+  const auto stop = [&deadline] { return deadline.passed(); };
+  std::vector<vulkan::PipelineKey> keys;
+  for (const Launch& launch : launches) {
+    keys.push_back(pipeline_key(launch));
+    if (keys.size() < kAtOnce) continue;
+    device_.pipelines().prepare(std::move(keys), {}, stop);
+    keys.clear();
+    if (stop()) return;
+  }
+  device_.pipelines().prepare(std::move(keys), built_in, stop);
+}
+
+std::optional<Refusal> CandidateProgram::prepare(const ResolvedStep& step,
+                                                 std::vector<Step>& steps) {
+  Step made;
+  made.step = &step;
+  try {
+    if (step.kernel < 0) {
+      made.call.emplace(device_, step.call);
+      scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
+    } else {
+      made.pipeline = &pipeline(launch_of(step));
+    }
+  } catch (const Error& e) {
+    const bool refused = e.code() == ErrorCode::kCompile && step.kernel >= 0;
+    if (e.code() != ErrorCode::kUnsupported && !refused) throw;
+    return Refusal{refused ? Verdict::compile_error : Verdict::unsupported,
+                   at(step.at) + e.message()};
+  }
+  steps.push_back(std::move(made));
+  return std::nullopt;
+}
+
+const vulkan::Pipeline& CandidateProgram::pipeline(const Launch& launch) {
+  const vulkan::Pipeline*& known = pipelines_[launch];
+  if (!known) known = &device_.pipelines().get(pipeline_key(launch));
+  return *known;
+}
+
+vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
+  const auto& [kernel, bindings, push_bytes] = launch;
+  const auto index = static_cast<size_t>(kernel);
+  return {.spirv = kernels_[index].spirv,
+          .bindings = static_cast<uint32_t>(bindings),
+          .push_bytes = static_cast<uint32_t>(push_bytes),
+          .subgroup_size = candidate_.kernels[index].subgroup_size};
+}
+
+void CandidateProgram::record_setup(vulkan::Commands& commands, const Memory& memory) const {
+  record(commands, setup_, memory);
+}
+
+void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Memory& memory) const {
+  record(commands, dispatch_, memory);
+}
+
+void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step>& steps,
+                              const Memory& memory) const {
+  bool first = true;
+  for (const Step& made : steps) {
+    if (!first) commands.barrier();
+    first = false;
+    const ResolvedStep& step = *made.step;
+    if (made.call) {
+      const size_t inputs = step.call.inputs.size();
+      std::vector<vulkan::Region> in, out;
+      for (size_t i = 0; i < step.bind.size(); ++i) {
+        (i < inputs ? in : out).push_back(memory.tensor[static_cast<size_t>(step.bind[i])]);
+      }
+      made.call->record(commands, in, out, memory.scratch);
+      continue;
+    }
+    std::vector<vulkan::Region> regions;
+    for (const int buffer : step.bind) regions.push_back(memory.bound[static_cast<size_t>(buffer)]);
+    std::vector<std::byte> push = step.push;
+    for (const auto& [offset, buffer] : step.addresses) {
+      const uint64_t address = memory.tensor[static_cast<size_t>(buffer)].address();
+      std::memcpy(push.data() + offset, &address, sizeof address);
+    }
+    commands.dispatch(*made.pipeline, regions, push, step.groups);
+  }
+}
+
+}  // namespace kbench::runner

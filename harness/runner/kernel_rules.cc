@@ -1,0 +1,144 @@
+#include "harness/runner/kernel_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <glslang/SPIRV/spirv.hpp>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "harness/vulkan/capabilities.h"
+
+namespace kbench::runner {
+namespace {
+
+std::optional<Refusal> check_capability(uint32_t capability, const vulkan::DeviceSnapshot& snapshot,
+                                        const vulkan::DevicePlan& plan, bool addresses) {
+  if (capability == spv::CapabilityShaderClockKHR) {
+    return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
+  }
+  if (capability == spv::CapabilityPhysicalStorageBufferAddresses && !addresses) {
+    return Refusal{Verdict::invalid_candidate,
+                   "uses buffer addresses, but no step pushes it one: push {address: NAME}, or "
+                   "bind the buffer"};
+  }
+  // An allow-list: a capability kbench does not enable is missing, whatever the device has. Clocks,
+  // images and atomics on floats are among those.
+  if (const auto missing = vulkan::missing_capability(capability, plan, snapshot)) {
+    return Refusal{Verdict::unsupported, "needs " + *missing +
+                                             ", which candidates cannot use on this device (" +
+                                             snapshot.name + ")"};
+  }
+  return std::nullopt;
+}
+
+/// Extensions that only open what a capability on the list then uses, or are notes for tools.
+constexpr std::array<std::string_view, 15> kExtensions = {
+    "SPV_KHR_storage_buffer_storage_class",
+    "SPV_KHR_16bit_storage",
+    "SPV_KHR_8bit_storage",
+    "SPV_KHR_physical_storage_buffer",
+    "SPV_EXT_physical_storage_buffer",
+    "SPV_KHR_vulkan_memory_model",
+    "SPV_KHR_cooperative_matrix",
+    "SPV_NV_cooperative_matrix",
+    "SPV_KHR_variable_pointers",
+    "SPV_KHR_float_controls",
+    "SPV_KHR_no_integer_wrap_decoration",
+    "SPV_KHR_non_semantic_info",
+    "SPV_GOOGLE_decorate_string",
+    "SPV_GOOGLE_hlsl_functionality1",
+    "SPV_GOOGLE_user_type",
+};
+
+std::optional<Refusal> check_extensions(const vulkan::SpirvFacts& facts) {
+  const auto needs = [](const std::string& what) {
+    return Refusal{Verdict::unsupported, "needs " + what + ", which candidates cannot use"};
+  };
+  for (const std::string& name : facts.extensions) {
+    if (std::find(kExtensions.begin(), kExtensions.end(), name) == kExtensions.end()) {
+      return needs("SPIR-V extension " + name);
+    }
+  }
+  for (const std::string& name : facts.instruction_sets) {
+    if (name != "GLSL.std.450") return needs("SPIR-V instruction set " + name);
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> check_limits(const vulkan::SpirvFacts& facts,
+                                    const vulkan::DeviceSnapshot& snapshot) {
+  const auto over = [&](const std::string& what, uint64_t needed, uint64_t limit) {
+    return Refusal{Verdict::unsupported, "has " + what + " " + std::to_string(needed) +
+                                             ", the device's limit is " + std::to_string(limit)};
+  };
+  uint64_t invocations = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    invocations *= facts.local_size[axis];
+    if (facts.local_size[axis] > snapshot.max_group_size[axis]) {
+      return over(std::string("a workgroup size in ") + "xyz"[axis] + " of", facts.local_size[axis],
+                  snapshot.max_group_size[axis]);
+    }
+  }
+  if (invocations > snapshot.max_invocations) {
+    return over("workgroups of", invocations, snapshot.max_invocations);
+  }
+  if (facts.shared_bytes > snapshot.max_shared_memory) {
+    return over("shared memory in bytes of", facts.shared_bytes, snapshot.max_shared_memory);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
+                                    const vulkan::DeviceSnapshot& snapshot,
+                                    const vulkan::DevicePlan& plan, bool addresses) {
+  if (facts.uses_array_length) {
+    return Refusal{Verdict::invalid_candidate,
+                   "asks a buffer for its .length(), which also counts guard bytes: use the shape "
+                   "macros (KB_<variable>) or a push constant"};
+  }
+  if (facts.reads_clock) {
+    return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
+  }
+  for (const uint32_t capability : facts.capabilities) {
+    if (auto refusal = check_capability(capability, snapshot, plan, addresses)) return refusal;
+  }
+  if (facts.foreign_addresses) {
+    return Refusal{Verdict::invalid_candidate,
+                   "makes a buffer address of something else than a push constant: push {address: "
+                   "NAME}"};
+  }
+  if (auto refusal = check_extensions(facts)) return refusal;
+  return check_limits(facts, snapshot);
+}
+
+std::optional<Refusal> check_interface(const vulkan::SpirvFacts& facts, size_t bindings,
+                                       size_t push_bytes) {
+  const auto invalid = [](std::string message) {
+    return Refusal{Verdict::invalid_candidate, std::move(message)};
+  };
+  if (facts.other_sets) return invalid("declares a resource outside descriptor set 0");
+  if (facts.other_resources) {
+    return invalid("declares an image, sampler or uniform buffer; only storage buffers are bound");
+  }
+  if (facts.binding_array) {
+    return invalid("declares binding " + std::to_string(*facts.binding_array) +
+                   " as an array of buffers; a binding is one buffer");
+  }
+  for (const uint32_t binding : facts.bindings) {
+    if (binding >= bindings) {
+      return invalid("declares binding " + std::to_string(binding) + ", but this step binds " +
+                     std::to_string(bindings) + " buffers (0 to " + std::to_string(bindings) +
+                     " exclusive)");
+    }
+  }
+  if (facts.push_bytes > push_bytes) {
+    return invalid("declares a push block of " + std::to_string(facts.push_bytes) +
+                   " bytes, but this step pushes " + std::to_string(push_bytes));
+  }
+  return std::nullopt;
+}
+
+}  // namespace kbench::runner

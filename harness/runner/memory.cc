@@ -1,0 +1,43 @@
+#include "harness/runner/memory.h"
+
+#include <utility>
+
+#include "kbench/error.h"
+
+namespace kbench::runner {
+
+Memory::Memory(vulkan::Device& device, const Attach& attach, std::vector<UniqueFd> descriptors) {
+  if (descriptors.size() != attach.slabs.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(descriptors.size()) + " descriptors for " +
+                    std::to_string(attach.slabs.size()) + " slabs of memory");
+  }
+  for (size_t i = 0; i < descriptors.size(); ++i) {
+    const Attach::Slab& slab = attach.slabs[i];
+    slabs_.push_back(device.import_shared(
+        {std::move(descriptors[i]), slab.bytes, slab.memory_type},
+        slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write));
+  }
+  given_ = regions(attach.given);
+  outputs_ = regions(attach.outputs);
+  wanted_ = regions(attach.wanted);
+}
+
+std::vector<vulkan::Region> Memory::regions(const std::vector<Place>& places) const {
+  std::vector<vulkan::Region> list;
+  for (const Place& place : places) {
+    if (place.bytes == 0) {
+      list.emplace_back();
+      continue;
+    }
+    const auto slab = static_cast<size_t>(place.slab);
+    if (slab >= slabs_.size() || place.offset > slabs_[slab].size() ||
+        place.bytes > slabs_[slab].size() - place.offset) {
+      throw Error(ErrorCode::kInvalidArgument, "a tensor outside the shared memory");
+    }
+    list.push_back({&slabs_[slab], place.offset, place.bytes});
+  }
+  return list;
+}
+
+}  // namespace kbench::runner

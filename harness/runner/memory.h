@@ -1,0 +1,31 @@
+// The judge's memory as a runner sees it: slabs imported, tensors at their places.
+#pragma once
+
+#include <vector>
+
+#include "harness/runner/protocol.h"
+#include "harness/vulkan/device.h"
+#include "libkbench/src/unique_fd.h"
+
+namespace kbench::runner {
+
+/// Owns the imported slabs; the device must outlive it.
+class Memory {
+ public:
+  /// Throws kInvalidArgument where descriptors and message do not agree or a place lies outside its
+  /// slab, and what Device::import_shared() throws.
+  Memory(vulkan::Device& device, const Attach& attach, std::vector<UniqueFd> descriptors);
+
+  /// By value id, output index and index in Built::wanted; empty where there is none.
+  const std::vector<vulkan::Region>& given() const { return given_; }
+  const std::vector<vulkan::Region>& outputs() const { return outputs_; }
+  const std::vector<vulkan::Region>& wanted() const { return wanted_; }
+
+ private:
+  std::vector<vulkan::Region> regions(const std::vector<Place>& places) const;
+
+  std::vector<vulkan::Buffer> slabs_;
+  std::vector<vulkan::Region> given_, outputs_, wanted_;
+};
+
+}  // namespace kbench::runner

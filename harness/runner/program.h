@@ -1,0 +1,22 @@
+// What a runner runs.
+#pragma once
+
+#include "harness/runner/memory.h"
+#include "harness/runner/protocol.h"
+#include "harness/vulkan/commands.h"
+
+namespace kbench::runner {
+
+/// Something that can be recorded into a command list, on memory of the judge's. A candidate is
+/// one, a task's eager baseline another; a kind of kernel that is launched through Vulkan's command
+/// lists needs nothing else to be judged.
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// What it needs besides the task's tensors, and what is known of it.
+  virtual Built built() const = 0;
+  /// Records setup's steps or dispatch's, a full barrier between each two.
+  virtual void record(vulkan::Commands& commands, bool setup, const Memory& memory) const = 0;
+};
+
+}  // namespace kbench::runner

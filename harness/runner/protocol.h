@@ -1,0 +1,189 @@
+// What a judge and a runner say to each other: one message a struct, JSON in a frame of its kind.
+//
+// A runner serves one program: a task's eager baseline (the opponent; it may be given one task
+// after another) or one candidate. The judge asks, the runner answers each request with one
+// message; only while it loads a candidate does it ask back, for the candidate's files. What a
+// candidate's runner says is trusted before its first run, when no line of the candidate has been
+// executed, and checked afterwards: a Ran is two numbers that the judge's clock must bear out.
+//
+//   judge                     runner
+//   (start, arguments)        Opened                          device open, locked in
+//   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
+//   Build | Prepare           Built                           resolved, compiled; or baseline ready
+//   Attach + descriptors      Attached                        shared memory imported
+//   Run                       Ran                             setup or dispatch, between timestamps
+//   Detach                    Attached                        shared memory let go
+// Any request may be answered by Refused (the candidate's fault) or Failed (somebody else's).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/vulkan/shared_memory.h"
+#include "kbench/error.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+#include "kbench/tensor.h"
+#include "kbench/variables.h"
+
+namespace kbench::runner {
+
+/// The descriptor a runner finds its channel on.
+inline constexpr int kChannelDescriptor = 3;
+
+enum class MessageKind : uint32_t {
+  opened = 1,
+  load,
+  read_file,
+  file,
+  loaded,
+  build,
+  prepare,
+  built,
+  attach,
+  attached,
+  run,
+  ran,
+  detach,
+  refused,
+  failed,
+};
+
+/// No message of a candidate's that has run may be longer, bytes.
+inline constexpr size_t kMostBytesOnceRun = 64 << 10;
+/// Any other message, bytes; a candidate's files are the longest.
+inline constexpr size_t kMostBytes = size_t{64} << 20;
+
+struct Opened {
+  static constexpr MessageKind kKind = MessageKind::opened;
+  std::string device_uuid;
+  std::string lock;  ///< what holds the runner in, as text
+};
+
+struct Load {
+  static constexpr MessageKind kKind = MessageKind::load;
+  std::string manifest;  ///< name of the YAML file in the candidate's folder
+  std::string folder;    ///< as messages show it
+};
+
+struct ReadFile {
+  static constexpr MessageKind kKind = MessageKind::read_file;
+  std::string path;  ///< relative to the candidate's folder
+};
+
+/// Either an error, or there is no such file, or its bytes.
+struct File {
+  static constexpr MessageKind kKind = MessageKind::file;
+  bool found = false;
+  std::string bytes;
+  bool refused = false;
+  ErrorCode code = ErrorCode::kIo;
+  std::string message;
+};
+
+struct Loaded {
+  static constexpr MessageKind kKind = MessageKind::loaded;
+  TaskId task;
+  std::string hash;
+};
+
+/// The loaded candidate at the task's sizes.
+struct Build {
+  static constexpr MessageKind kKind = MessageKind::build;
+  std::string preset;
+  Variables overrides;
+  double seconds = 0;  ///< for compiling
+};
+
+/// A task's eager baseline, held to the float64 reference first unless that has been done.
+struct Prepare {
+  static constexpr MessageKind kKind = MessageKind::prepare;
+  TaskId task;
+  std::string preset;
+  Variables overrides;
+  uint64_t seed = 0;  ///< of the tensors it is held to the reference on
+};
+
+/// Memory that a program wants besides the task's own tensors.
+struct Wanted {
+  std::string name;
+  DType dtype = DType::f32;
+  uint64_t bytes = 0;
+  bool setup = false;  ///< written by setup, read-only in dispatch
+};
+
+struct Built {
+  static constexpr MessageKind kKind = MessageKind::built;
+  std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
+  bool has_setup = false;
+  std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
+  double compile_s = 0;
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// A tensor's place in the shared memory.
+struct Place {
+  int slab = 0;
+  uint64_t offset = 0, bytes = 0;
+  bool operator==(const Place&) const = default;
+};
+
+/// Where everything lies. The descriptors of `slabs` come with the message, in order.
+struct Attach {
+  static constexpr MessageKind kKind = MessageKind::attach;
+  struct Slab {
+    uint64_t bytes = 0;
+    uint32_t memory_type = 0;
+    bool read_only = false;
+  };
+  std::vector<Slab> slabs;
+  std::vector<Place> given;    ///< inputs, parameters and constants, by value id; else empty
+  std::vector<Place> outputs;  ///< by output index
+  std::vector<Place> wanted;   ///< as Built::wanted
+};
+
+struct Attached {
+  static constexpr MessageKind kKind = MessageKind::attached;
+};
+
+struct Run {
+  static constexpr MessageKind kKind = MessageKind::run;
+  bool setup = false;  ///< setup's steps, not dispatch's
+  double seconds = 0;  ///< after which the runner gives up
+};
+
+/// Device times, nanoseconds.
+struct Ran {
+  static constexpr MessageKind kKind = MessageKind::ran;
+  double flush_ns = 0;  ///< making the caches cold
+  double run_ns = 0;
+};
+
+struct Detach {
+  static constexpr MessageKind kKind = MessageKind::detach;
+};
+
+/// The candidate cannot be run, by its own fault.
+struct Refused {
+  static constexpr MessageKind kKind = MessageKind::refused;
+  Verdict verdict = Verdict::invalid_candidate;
+  std::string message;
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// Something else went wrong: device, driver, machine, kbench.
+struct Failed {
+  static constexpr MessageKind kKind = MessageKind::failed;
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+};
+
+/// A message's payload, and back. Reading throws kParse for anything that is not such a message.
+template <class M>
+std::string encode(const M& message);
+template <class M>
+M decode(std::string_view payload);
+
+}  // namespace kbench::runner

@@ -1,0 +1,247 @@
+#include "harness/runner/runner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/process/channel.h"
+#include "harness/runner/baseline.h"
+#include "harness/runner/candidate.h"
+#include "harness/runner/lock_in.h"
+#include "harness/runner/memory.h"
+#include "harness/runner/protocol.h"
+#include "harness/trial/kernels.h"
+#include "harness/vulkan/commands.h"
+#include "harness/vulkan/device.h"
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+/// The judge has closed the channel: there is nothing left to do.
+struct JudgeGone {};
+
+class Server {
+ public:
+  Server(bool locked, const vulkan::OpenOptions& open);
+
+  [[noreturn]] void serve() {
+    for (;;) answer(receive());
+  }
+  template <class M>
+  void send(const M& message) {
+    try {
+      channel_.send(static_cast<uint32_t>(M::kKind), encode(message));
+    } catch (const Error&) {
+      throw JudgeGone();
+    }
+  }
+
+ private:
+  process::Frame receive();
+  void answer(process::Frame frame);
+  void load(const Load& request);
+  void build(const Build& request);
+  void prepare(const Prepare& request);
+  void attach(const Attach& request, std::vector<UniqueFd> descriptors);
+  void run(const Run& request);
+  void let_go();
+  std::optional<std::string> read_file(const std::string& path);
+
+  process::Channel channel_;
+  std::unique_ptr<vulkan::Device> device_;
+  std::optional<trial::Kernels> kernels_;
+  std::optional<CandidateSide> candidate_;
+  std::optional<Baselines> baselines_;
+  // In the order in which they refer to each other.
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Memory> memory_;
+  vulkan::Buffer flush_;
+  /// Setup's list and dispatch's, recorded when first run: what is timed by the judge's clock is
+  /// then submission and run alone.
+  std::array<std::unique_ptr<vulkan::Commands>, 2> lists_;
+};
+
+Server::Server(bool locked, const vulkan::OpenOptions& open)
+    : channel_(UniqueFd(kChannelDescriptor)) {
+  try {
+    LockIn lock;
+    if (locked) lock.before_open();
+    device_ = vulkan::Device::open(open);
+    kernels_.emplace(*device_);
+    flush_ = device_->allocate(device_->plan().flush_bytes);
+    // A first run: drivers start threads and open files on first use.
+    vulkan::Commands commands(*device_);
+    commands.begin();
+    kernels_->flush(commands, {&flush_, 0, flush_.size()}, 0);
+    constexpr double kFirstSeconds = 60;
+    commands.submit_and_wait(kFirstSeconds);
+    if (locked) {
+      candidate_.emplace(*device_);
+      lock.after_open(device_->snapshot().software());
+    } else {
+      baselines_.emplace(*device_);
+    }
+    send(Opened{vulkan::to_string(device_->snapshot().device_uuid), lock.text()});
+  } catch (const Error& e) {
+    send(Failed{e.code(), e.what()});
+    throw JudgeGone();
+  }
+}
+
+process::Frame Server::receive() {
+  constexpr std::chrono::hours kForever(24);
+  for (;;) {
+    try {
+      if (auto frame = channel_.receive(kForever, kMostBytes)) return *std::move(frame);
+    } catch (const Error&) {
+      throw JudgeGone();
+    }
+    if (channel_.ended()) throw JudgeGone();
+  }
+}
+
+void Server::answer(process::Frame frame) {
+  try {
+    switch (static_cast<MessageKind>(frame.kind)) {
+      case MessageKind::load:
+        return load(decode<Load>(frame.payload));
+      case MessageKind::build:
+        return build(decode<Build>(frame.payload));
+      case MessageKind::prepare:
+        return prepare(decode<Prepare>(frame.payload));
+      case MessageKind::attach:
+        return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
+      case MessageKind::run:
+        return run(decode<Run>(frame.payload));
+      case MessageKind::detach:
+        let_go();
+        return send(Attached{});
+      default:
+        throw Error(ErrorCode::kParse, "a message of an unknown kind");
+    }
+  } catch (const Error& e) {
+    send(Failed{e.code(), e.what()});
+  }
+}
+
+std::optional<std::string> Server::read_file(const std::string& path) {
+  send(ReadFile{path});
+  const process::Frame frame = receive();
+  if (static_cast<MessageKind>(frame.kind) != MessageKind::file) {
+    throw Error(ErrorCode::kParse, "an answer that is not a file");
+  }
+  File file = decode<File>(frame.payload);
+  if (file.refused) throw Error(file.code, file.message);
+  if (!file.found) return std::nullopt;
+  return std::move(file.bytes);
+}
+
+/// What is wrong with a candidate's file, as the candidate's fault.
+Refused refused_by(const Error& error) {
+  Refused refused{Verdict::invalid_candidate, error.what(), {}};
+  const Location& place = error.location();
+  if (!place.file.empty()) {
+    refused.diagnostics.push_back({"error", place.file, place.line, place.column, error.message()});
+  }
+  return refused;
+}
+
+void Server::load(const Load& request) {
+  Loaded loaded;
+  try {
+    loaded =
+        candidate_.value().load(request, [&](const std::string& path) { return read_file(path); });
+    if (lookup_task(loaded.task) == nullptr) {
+      throw Error(ErrorCode::kNotFound, candidate_->task_at(),
+                  "there is no task " + to_string(loaded.task));
+    }
+  } catch (const Error& e) {
+    return send(refused_by(e));
+  }
+  send(loaded);
+}
+
+void Server::build(const Build& request) {
+  Refused refused;
+  std::unique_ptr<Program> program;
+  try {
+    program = candidate_.value().build(request, refused);
+  } catch (const Error& e) {
+    if (e.location().file.empty()) throw;  // Not about the candidate's file.
+    refused = refused_by(e);
+  }
+  if (!program) return send(refused);
+  program_ = std::move(program);
+  send(program_->built());
+}
+
+void Server::prepare(const Prepare& request) {
+  let_go();
+  program_.reset();
+  program_ = baselines_.value().prepare(request);
+  send(program_->built());
+}
+
+void Server::attach(const Attach& request, std::vector<UniqueFd> descriptors) {
+  let_go();
+  memory_ = std::make_unique<Memory>(*device_, request, std::move(descriptors));
+  send(Attached{});
+}
+
+void Server::run(const Run& request) {
+  if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
+  std::unique_ptr<vulkan::Commands>& list = lists_[request.setup ? 1 : 0];
+  if (!list) {
+    list = std::make_unique<vulkan::Commands>(*device_, 3);
+    list->begin();
+    list->timestamp(0);
+    kernels_->flush(*list, {&flush_, 0, flush_.size()}, 1);
+    list->barrier();
+    list->timestamp(1);
+    program_->record(*list, request.setup, *memory_);
+    list->timestamp(2);
+  }
+  list->submit_and_wait(request.seconds);
+  send(Ran{list->elapsed_ns(0, 1), list->elapsed_ns(1, 2)});
+}
+
+void Server::let_go() {
+  for (auto& list : lists_) list.reset();
+  memory_.reset();
+}
+
+}  // namespace
+
+int run_runner(int argc, char** argv) {
+  const bool served = fcntl(kChannelDescriptor, F_GETFD) >= 0;
+  const std::string role = argc > 0 ? argv[0] : "";
+  if (!served || argc < 2 || (role != "opponent" && role != "candidate")) {
+    std::fputs("kbench: 'runner' is for kbench's own use; see kbench --help\n", stderr);
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    vulkan::OpenOptions open;
+    open.selector = argv[1];
+    open.validate = argc > 2 && std::string(argv[2]) == "validate";
+    Server(role == "candidate", open).serve();
+  } catch (const JudgeGone&) {
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    std::fflush(nullptr);
+    _exit(1);
+  }
+  // Whatever is left to be torn down may hang after a device was lost.
+  _exit(0);
+}
+
+}  // namespace kbench::runner

@@ -1,0 +1,124 @@
+// A candidate's steps: launches of its kernels, and built-in operators.
+#include <algorithm>
+#include <optional>
+
+#include "kbench/candidate_limits.h"
+#include "libkbench/src/candidate_parser.h"
+#include "libkbench/src/suggest.h"
+#include "libkbench/src/text.h"
+
+namespace kbench {
+
+std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
+  std::vector<Step> result;
+  const auto nodes = yaml_.list(entry.value, entry.key);
+  check_count(entry.at, "steps of setup and dispatch", candidate_.setup.size() + nodes.size(),
+              limits::kSteps);
+  for (const auto& node : nodes) result.push_back(step(node));
+  return result;
+}
+
+Step CandidateParser::step(const YAML::Node& node) {
+  const auto entries = yaml_.entries(node, "a step");
+  const auto has = [&](const char* key) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const YamlEntry& entry) { return entry.key == key; });
+  };
+  if (!has("kernel") && !has("op")) {
+    fail_parse(yaml_.at(node),
+               "a step needs 'kernel' (one of yours) or 'op' (a built-in operator)");
+  }
+  Step result = has("kernel") ? kernel_step(node) : operator_step(node);
+  result.at = yaml_.at(node);
+  return result;
+}
+
+Step CandidateParser::kernel_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a kernel step", {"kernel", "bind", "push", "groups"},
+                                   {"kernel", "groups"});
+  Step step;
+  const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
+  if (!kernel_names_.contains(name.text)) {
+    const std::vector<std::string> known(kernel_names_.begin(), kernel_names_.end());
+    fail_parse(name.at, "there is no kernel " + quoted(name.text) +
+                            suggestion(name.text.substr(0, 60), known) +
+                            " (kernels: " + (known.empty() ? "none" : joined(known)) + ")");
+  }
+  step.kernel = name.text;
+  if (const auto* bind = fields.find("bind")) {
+    step.bind =
+        texts(bind->value, yaml_.list(bind->value, "bind"), "a buffer's name", limits::kBind);
+  }
+  if (const auto* push = fields.find("push")) {
+    const auto items = yaml_.list(push->value, "push");
+    check_count(yaml_.at(push->value), "push constants", items.size(), limits::kPush);
+    for (const auto& item : items) step.push.push_back(push_item(item));
+  }
+  const YAML::Node& groups = fields.find("groups")->value;
+  const auto counts = yaml_.list_or_one(groups);
+  if (counts.empty() || counts.size() > 3) {
+    fail_parse(yaml_.at(groups),
+               "groups: expected 1 to 3 expressions, found " + std::to_string(counts.size()));
+  }
+  step.groups = texts(groups, counts, "a number of workgroups", 3);
+  return step;
+}
+
+PushItem CandidateParser::push_item(const YAML::Node& node) {
+  static const std::vector<std::string> kinds = {"u32", "i32", "f32", "u64", "address"};
+  yaml_.fields(node, "a push constant", kinds);
+  const auto entries = yaml_.entries(node, "a push constant");
+  if (entries.size() != 1) {
+    fail_parse(yaml_.at(node),
+               "a push constant is one of " + joined(kinds) + ", as in {u32: height}");
+  }
+  const auto kind = std::find(kinds.begin(), kinds.end(), entries[0].key) - kinds.begin();
+  return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key)};
+}
+
+Step CandidateParser::operator_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "an operator step", {"op", "in", "out", "attributes"},
+                                   {"op", "in", "out"});
+  Step step;
+  const Sourced name = yaml_.text(fields.find("op")->value, "op");
+  try {
+    if (find_operator(name.text).is_view) {
+      fail_parse(name.at,
+                 "operator '" + name.text +
+                     "' only changes a shape; write {name: ..., shape: [...]} where it is used");
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound) throw;
+    fail_parse(name.at, error.message());
+  }
+  step.op = name.text;
+  const auto operands = [&](const char* key) {
+    const YAML::Node& node = fields.find(key)->value;
+    const auto items = yaml_.list_or_one(node);
+    check_count(yaml_.at(node), key, items.size(), limits::kBind);
+    std::vector<Operand> result;
+    for (const auto& item : items) result.push_back(operand(item, key));
+    return result;
+  };
+  step.in = operands("in");
+  step.out = operands("out");
+  if (const auto* attributes = fields.find("attributes")) {
+    const auto entries = yaml_.entries(attributes->value, "attributes");
+    check_count(attributes->at, "attributes", entries.size(), limits::kAttributes);
+    for (const auto& entry : entries) {
+      const std::string what = "attribute " + quoted(entry.key);
+      step.attributes.push_back(
+          {entry.key, texts(entry.value, yaml_.list_or_one(entry.value), what, limits::kRank),
+           entry.value.IsSequence(), entry.at});
+    }
+  }
+  return step;
+}
+
+Operand CandidateParser::operand(const YAML::Node& node, const std::string& what) {
+  if (!node.IsMap()) return {yaml_.text(node, what), std::nullopt};
+  const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
+  return {yaml_.text(fields.find("name")->value, "name"), extents(fields)};
+}
+
+}  // namespace kbench

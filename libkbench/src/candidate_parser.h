@@ -1,0 +1,61 @@
+// From YAML to a Candidate: form only, nothing that depends on the task's sizes.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kbench/candidate.h"
+#include "kbench/candidate_source.h"
+#include "libkbench/src/candidate_files.h"
+#include "libkbench/src/yaml_reader.h"
+
+namespace kbench {
+
+/// Throws kParse unless the key is a name: letters, digits, _ and the `extra` characters, no digit
+/// first. `what` says what it would name.
+void check_name(const YamlEntry& entry, const std::string& what, std::string_view extra);
+
+/// Reads one candidate; the reader knows the document, `files_` the folder.
+class CandidateParser {
+ public:
+  CandidateParser(const std::string& text, const std::string& file, const std::string& folder,
+                  ReadFile read)
+      : yaml_(text, file), files_(folder, std::move(read)) {
+    files_.count(text.size());
+    candidate_.path = file;
+    candidate_.folder = folder;
+  }
+
+  /// `text` once more, for the hash.
+  Candidate parse(const std::string& text);
+
+ private:
+  using Constants = std::vector<std::pair<std::string, Sourced>>;
+
+  Constants constants(const YAML::Node& node);
+  Kernel kernel(const YamlEntry& entry);
+  void kernel_file(const YamlFields& fields, Kernel& kernel);
+  void kernel_source(const YamlFields& fields, Kernel& kernel);
+  void specialization(const YAML::Node& node, Kernel& kernel);
+  Temporary temporary(const YamlEntry& entry);
+  std::vector<Sourced> extents(const YamlFields& fields);
+  std::vector<Step> steps(const YamlEntry& entry);
+  Step step(const YAML::Node& node);
+  Step kernel_step(const YAML::Node& node);
+  Step operator_step(const YAML::Node& node);
+  PushItem push_item(const YAML::Node& node);
+  Operand operand(const YAML::Node& node, const std::string& what);
+  std::vector<Sourced> texts(const YAML::Node& place, const std::vector<YAML::Node>& nodes,
+                             const std::string& what, size_t most);
+  std::string optional_text(const YamlFields& fields, const std::string& key, size_t most);
+
+  YamlReader yaml_;
+  CandidateFiles files_;
+  Candidate candidate_;
+  std::set<std::string> kernel_names_;
+};
+
+}  // namespace kbench

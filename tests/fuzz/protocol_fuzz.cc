@@ -1,0 +1,20 @@
+// Lines of the protocol between processes.
+#include "harness/client/protocol.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace kbench;
+  if (size > fuzz::kMostBytes) return 0;
+  const std::string line = fuzz::text_of(data, size);
+  fuzz::succeeds([&] {
+    const std::string once = to_json(client::request_from_json(line));
+    fuzz::promise(to_json(client::request_from_json(once)) == once,
+                  "a request survives its own line");
+  });
+  fuzz::succeeds([&] {
+    const std::string once = client::to_json(client::error_from_json(line));
+    fuzz::promise(client::to_json(client::error_from_json(once)) == once,
+                  "an error survives its own line");
+  });
+  return 0;
+}

@@ -1,0 +1,201 @@
+#include "harness/runner/kernel_rules.h"
+
+#include <string>
+
+#include "tests/vulkan/device_fixture.h"
+
+namespace kbench::runner {
+namespace {
+
+class KernelRulesTest : public vulkan::DeviceTest {
+ protected:
+  std::optional<Refusal> module_refusal(const std::string& body, bool addresses = false) {
+    const vulkan::Spirv spirv = compile(body);
+    return check_module(vulkan::inspect_spirv(spirv), device().snapshot(), device().plan(),
+                        addresses);
+  }
+  std::optional<Refusal> interface_refusal(const std::string& body, size_t bindings,
+                                           size_t push_bytes) {
+    const vulkan::Spirv spirv = compile(body);
+    return check_interface(vulkan::inspect_spirv(spirv), bindings, push_bytes);
+  }
+};
+
+const char* const kPlain =
+    "layout(local_size_x = 64) in;\n"
+    "layout(binding = 0) buffer B { float x[]; };\n"
+    "void main() { x[gl_GlobalInvocationID.x] = 1.0; }\n";
+
+TEST_F(KernelRulesTest, TakesAPlainKernel) {
+  EXPECT_FALSE(module_refusal(kPlain).has_value());
+  EXPECT_FALSE(interface_refusal(kPlain, 1, 0).has_value());
+}
+
+TEST_F(KernelRulesTest, RefusesTheLengthOfABuffer) {
+  const auto refusal = module_refusal(
+      "layout(local_size_x = 64) in;\n"
+      "layout(binding = 0) buffer B { uint x[]; };\n"
+      "void main() { x[0] = uint(x.length()); }\n");
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::invalid_candidate);
+  EXPECT_NE(refusal->message.find("KB_<variable>"), std::string::npos);
+}
+
+TEST_F(KernelRulesTest, RefusesClocks) {
+  const auto refusal = module_refusal(
+      "#extension GL_ARB_shader_clock : require\n"
+      "layout(local_size_x = 64) in;\n"
+      "layout(binding = 0) buffer B { uvec2 x[]; };\n"
+      "void main() { x[0] = clock2x32ARB(); }\n");
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::invalid_candidate);
+  EXPECT_NE(refusal->message.find("clock"), std::string::npos);
+}
+
+TEST_F(KernelRulesTest, TakesAddressesOnlyWhereAStepPushesOne) {
+  const char* const kernel =
+      "layout(local_size_x = 64) in;\n"
+      "layout(buffer_reference, std430, buffer_reference_align = 4) buffer F { float v; };\n"
+      "layout(push_constant) uniform P { uint64_t at; uint n; };\n"
+      "void main() { F(at).v = float(n); }\n";
+  ASSERT_TRUE(module_refusal(kernel, false));
+  EXPECT_EQ(module_refusal(kernel, false)->verdict, Verdict::invalid_candidate);
+  EXPECT_FALSE(module_refusal(kernel, true).has_value());
+  EXPECT_FALSE(interface_refusal(kernel, 0, 12).has_value());
+  const auto refusal = interface_refusal(kernel, 0, 8);
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->message.find("push block of 12 bytes"), std::string::npos) << refusal->message;
+}
+
+TEST_F(KernelRulesTest, RefusesBindingsTheStepDoesNotGive) {
+  const auto refusal = interface_refusal(
+      "layout(local_size_x = 64) in;\n"
+      "layout(binding = 3) buffer B { float x[]; };\n"
+      "void main() { x[0] = 1.0; }\n",
+      2, 0);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::invalid_candidate);
+  EXPECT_NE(refusal->message.find("binding 3"), std::string::npos);
+}
+
+TEST_F(KernelRulesTest, RefusesOtherSetsAndUniformBuffers) {
+  EXPECT_TRUE(
+      interface_refusal("layout(local_size_x = 64) in;\n"
+                        "layout(set = 1, binding = 0) buffer B { float x[]; };\n"
+                        "void main() { x[0] = 1.0; }\n",
+                        1, 0));
+  EXPECT_TRUE(
+      interface_refusal("layout(local_size_x = 64) in;\n"
+                        "layout(binding = 0) buffer B { float x[]; };\n"
+                        "layout(binding = 1) uniform U { float y; };\n"
+                        "void main() { x[0] = y; }\n",
+                        2, 0));
+}
+
+TEST_F(KernelRulesTest, RefusesAnArrayOfBuffersAtOneBinding) {
+  const auto refusal = interface_refusal(
+      "layout(local_size_x = 64) in;\n"
+      "layout(binding = 0) buffer B { float x[]; } all[2];\n"
+      "void main() { all[1].x[0] = 1.0; }\n",
+      2, 0);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::invalid_candidate);
+  EXPECT_NE(refusal->message.find("binding 0 as an array"), std::string::npos) << refusal->message;
+}
+
+TEST_F(KernelRulesTest, TakesTwoNamesForOneBinding) {
+  EXPECT_FALSE(interface_refusal("layout(local_size_x = 64) in;\n"
+                                 "layout(binding = 0) buffer B { float x[]; };\n"
+                                 "layout(binding = 0) buffer C { uint y[]; };\n"
+                                 "void main() { y[0] = floatBitsToUint(x[1]); }\n",
+                                 1, 0)
+                   .has_value());
+}
+
+TEST_F(KernelRulesTest, RefusesAddressesThatNoStepPushed) {
+  const auto refusal = module_refusal(
+      "layout(local_size_x = 64) in;\n"
+      "layout(buffer_reference, std430, buffer_reference_align = 4) buffer F { float v; };\n"
+      "layout(push_constant) uniform P { uint64_t at; };\n"
+      "layout(binding = 0) buffer B { uint64_t x[]; };\n"
+      "void main() { F(x[0]).v = F(at).v; }\n",
+      true);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::invalid_candidate);
+  EXPECT_NE(refusal->message.find("push {address: NAME}"), std::string::npos) << refusal->message;
+}
+
+TEST_F(KernelRulesTest, ClocksAreSeenWhateverTheModuleDeclares) {
+  vulkan::SpirvFacts facts;
+  facts.reads_clock = true;
+  const auto refusal = check_module(facts, device().snapshot(), device().plan(), false);
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->message.find("clock"), std::string::npos);
+}
+
+TEST_F(KernelRulesTest, ExtensionsAndInstructionSetsAreAnAllowList) {
+  vulkan::SpirvFacts facts;
+  facts.extensions = {"SPV_KHR_16bit_storage", "SPV_KHR_physical_storage_buffer"};
+  facts.instruction_sets = {"GLSL.std.450"};
+  EXPECT_FALSE(check_module(facts, device().snapshot(), device().plan(), false));
+  facts.extensions.push_back("SPV_EXT_something_new");
+  auto refusal = check_module(facts, device().snapshot(), device().plan(), false);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::unsupported);
+  EXPECT_NE(refusal->message.find("extension SPV_EXT_something_new"), std::string::npos);
+  facts.extensions.clear();
+  facts.instruction_sets.push_back("OpenCL.std");
+  refusal = check_module(facts, device().snapshot(), device().plan(), false);
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->message.find("instruction set OpenCL.std"), std::string::npos);
+}
+
+TEST_F(KernelRulesTest, TakesNarrowStorageHalvesAndSubgroupsWhereTheDeviceHasThem) {
+  const auto taken = [&](bool offered, const std::string& body) {
+    const auto refusal = module_refusal(body);
+    EXPECT_EQ(!refusal, offered) << (refusal ? refusal->message : body);
+  };
+  const vulkan::DevicePlan& plan = device().plan();
+  taken(plan.storage_16bit && plan.float16,
+        "#extension GL_EXT_shader_16bit_storage : require\n"
+        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+        "layout(local_size_x = 64) in;\n"
+        "layout(binding = 0) buffer B { float16_t x[]; };\n"
+        "void main() { x[0] = x[1] * x[2]; }\n");
+  taken(plan.storage_8bit && plan.int8,
+        "#extension GL_EXT_shader_8bit_storage : require\n"
+        "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n"
+        "layout(local_size_x = 64) in;\n"
+        "layout(binding = 0) buffer B { uint8_t x[]; };\n"
+        "void main() { x[0] = x[1] + x[2]; }\n");
+  taken(device().snapshot().subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
+        "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+        "layout(local_size_x = 64) in;\n"
+        "layout(binding = 0) buffer B { float x[]; };\n"
+        "void main() { x[0] = subgroupAdd(x[gl_LocalInvocationIndex]); }\n");
+}
+
+TEST_F(KernelRulesTest, RefusesWhatIsOverTheDevicesLimits) {
+  const std::string many = std::to_string(device().snapshot().max_invocations);
+  const auto size = module_refusal("layout(local_size_x = " + many +
+                                   ", local_size_y = 2) in;\n"
+                                   "layout(binding = 0) buffer B { float x[]; };\n"
+                                   "void main() { x[gl_GlobalInvocationID.x] = 1.0; }\n");
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->verdict, Verdict::unsupported);
+
+  const std::string words = std::to_string(device().snapshot().max_shared_memory / 4 + 1);
+  const auto shared = module_refusal(
+      "layout(local_size_x = 64) in;\n"
+      "layout(binding = 0) buffer B { float x[]; };\n"
+      "shared float s[" +
+      words +
+      "];\n"
+      "void main() { s[gl_LocalInvocationIndex] = x[0]; barrier(); x[1] = s[0]; }\n");
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->verdict, Verdict::unsupported);
+  EXPECT_NE(shared->message.find("shared memory"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kbench::runner

@@ -1,0 +1,46 @@
+// A result with something in every field.
+#pragma once
+
+#include <limits>
+
+#include "kbench/result.h"
+
+namespace kbench::testing {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+
+inline Result example() {
+  Result r;
+  r.set = "mine";
+  r.candidate = "level1/19.yaml";
+  r.candidate_hash = "ab12";
+  r.task = {1, 19};
+  r.task_name = "ReLU";
+  r.preset = "smoke";
+  r.variables = {{"batch_size", int64_t{16}},
+                 {"slope", 2.0},
+                 {"tiny", 0.1},
+                 {"shape", std::vector<int64_t>{16, 1, 1}}};
+  r.device = "llvmpipe";
+  r.driver = "Mesa 22.3.6";
+  r.software_device = true;
+  r.baseline = "eager";
+  r.settings = "tolerance=kbench";
+  r.version = "0.1.0";
+  r.verdict = Verdict::compile_error;
+  r.message = "relu.comp:3: \"quoted\"\nsecond line";
+  r.diagnostics = {{"error", "relu.comp", 3, 7, "undeclared"}, {"note", "", 0, 0, ""}};
+  r.samples = 17;
+  r.speedup = {0, 1.0 / 3, kInf};
+  r.candidate_ms = 0.1 + 0.2;
+  r.baseline_ms = 5e-324;
+  r.setup_ms = 1.5;
+  r.max_error = kInf;
+  r.gbytes_per_s = 1e300;
+  r.tflops = 0.25;
+  r.compile_s = 0.75;
+  r.wall_s = 2;
+  return r;
+}
+
+}  // namespace kbench::testing

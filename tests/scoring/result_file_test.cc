@@ -1,0 +1,247 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "kbench/error.h"
+#include "kbench/result.h"
+#include "tests/scoring/example_result.h"
+
+namespace kbench {
+namespace {
+
+using testing::example;
+
+class ResultFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("kbench_results_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ / "results.jsonl";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
+  std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+TEST_F(ResultFile, AbsentFileIsEmpty) { EXPECT_TRUE(read_results(path_).empty()); }
+
+TEST_F(ResultFile, AppendsAndReadsBack) {
+  {
+    ResultWriter writer(path_);
+    writer.append(example());
+    EXPECT_EQ(read_results(path_).size(), 1u) << "readable while the run goes on";
+  }
+  Result second = example();
+  second.task = {2, 1};
+  ResultWriter(path_).append(second);
+  const auto results = read_results(path_);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(to_json(results[0]), to_json(example()));
+  EXPECT_EQ(results[1].task, (TaskId{2, 1}));
+}
+
+TEST_F(ResultFile, EveryTornLastLineIsIgnoredAndCut) {
+  const std::string whole = to_json(example()) + '\n';
+  for (size_t length : {size_t{1}, size_t{4}, size_t{9}, whole.size() / 2, whole.size() - 2}) {
+    write(whole + whole.substr(0, length));
+    EXPECT_EQ(read_results(path_).size(), 1u) << length;
+    ResultWriter(path_).append(example());
+    EXPECT_EQ(text(), whole + whole) << length;
+  }
+}
+
+TEST_F(ResultFile, ZeroBytesAfterALossOfPowerAreIgnoredAndCut) {
+  const std::string line = to_json(example()), whole = line + '\n';
+  const auto zeros = [](size_t count) { return std::string(count, '\0'); };
+  struct Case {
+    std::string text;
+    size_t lines;
+  };
+  const Case cases[] = {{zeros(1), 0},
+                        {zeros(100000), 0},
+                        {whole + zeros(5), 1},
+                        {whole + zeros(1 << 16), 1},
+                        {whole + zeros(100000), 1},
+                        {line + zeros(300), 1},
+                        {whole + line.substr(0, 40) + zeros(300), 1},
+                        {whole + line.substr(0, 4) + zeros(70000), 1},
+                        // A block in the middle, or the first, that did not reach the disk.
+                        {whole + line.substr(0, 40) + zeros(99) + line.substr(139) + '\n', 1},
+                        {whole + zeros(100) + line.substr(100) + '\n', 1},
+                        {whole + zeros(100) + line.substr(100) + '\n' + zeros(9), 1}};
+  for (const Case& torn : cases) {
+    const auto number = &torn - cases;
+    write(torn.text);
+    EXPECT_EQ(read_results(path_).size(), torn.lines) << number;
+    ResultWriter(path_).append(example());
+    EXPECT_EQ(text(), torn.lines == 1 ? whole + whole : whole) << number;
+  }
+}
+
+TEST_F(ResultFile, ZeroBytesOfOtherFilesAreLeftAlone) {
+  for (const std::string& other :
+       {std::string("my notes\n\0\0", 11),
+        std::string("\0\0\0\x18"
+                    "ftyp",
+                    8),
+        std::string("notes\n\0picture", 14), std::string("notes\n\0picture\n", 15)}) {
+    write(other);
+    EXPECT_THROW(ResultWriter{path_}, Error);
+    EXPECT_EQ(text(), other);
+  }
+}
+
+TEST_F(ResultFile, ALastLineThatLacksOnlyItsNewlineIsKept) {
+  const std::string line = to_json(example());
+  write(line);
+  EXPECT_EQ(read_results(path_).size(), 1u);
+  ResultWriter(path_).append(example());
+  EXPECT_EQ(text(), line + '\n' + line + '\n');
+}
+
+TEST_F(ResultFile, CutsATornLineLongerThanABlock) {
+  const std::string whole = to_json(example()) + '\n';
+  write(whole + "{\"set\":\"" + std::string(200000, 'x'));
+  ResultWriter writer(path_);
+  EXPECT_EQ(text(), whole);
+}
+
+TEST_F(ResultFile, LeavesAFileThatIsNotItsOwnAlone) {
+  write("my notes\nthe last of them");
+  EXPECT_THROW(ResultWriter{path_}, Error);
+  EXPECT_THROW(read_results(path_), Error);
+  EXPECT_EQ(text(), "my notes\nthe last of them");
+}
+
+TEST_F(ResultFile, MalformedLinesAreErrorsWithTheirNumber) {
+  const std::string whole = to_json(example()) + '\n';
+  write(whole + "{\"set\":\n" + whole);
+  try {
+    read_results(path_);
+    FAIL() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    EXPECT_EQ(e.location().line, 2);
+    EXPECT_EQ(e.location().file, path_);
+  }
+}
+
+TEST_F(ResultFile, ErrorsNameThePathAndTheReason) {
+  const auto message = [](const std::string& path) -> std::string {
+    try {
+      ResultWriter writer(path);
+      writer.append(example());
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kIo);
+      return e.what();
+    }
+    return "accepted";
+  };
+  const std::string nowhere = folder_ / "absent" / "x.jsonl";
+  EXPECT_EQ(message(nowhere), "cannot write " + nowhere + ": No such file or directory");
+  EXPECT_EQ(message(folder_), "cannot write " + folder_.string() + ": Is a directory");
+  EXPECT_EQ(message("/dev/full"), "cannot write to /dev/full: No space left on device");
+  EXPECT_THROW(read_results(folder_), Error);
+}
+
+TEST_F(ResultFile, CannotBeReadForAReasonOfItsOwn) {
+  std::filesystem::create_symlink(path_, path_);
+  try {
+    read_results(path_);
+    FAIL() << "took a file that cannot be read for one that is not there";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    EXPECT_EQ(e.message(), "cannot read " + path_ + ": Too many levels of symbolic links");
+  }
+}
+
+TEST_F(ResultFile, ASecondWriterIsRefusedWithTheFirstOnesProcess) {
+  {
+    ResultWriter first(path_);
+    first.append(example());
+    try {
+      ResultWriter second(path_);
+      FAIL() << "two writers";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kIo);
+      EXPECT_EQ(e.message(), path_ + " is in use: process " + std::to_string(getpid()) +
+                                 " is writing results to it");
+    }
+    first.append(example());
+  }
+  ResultWriter(path_).append(example());
+  EXPECT_EQ(read_results(path_).size(), 3u);
+}
+
+/// Has writes past a size fail, as on a full disk, while it lives.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    handler_ = signal(SIGXFSZ, SIG_IGN);
+    const rlimit less = {bytes, limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~SizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    signal(SIGXFSZ, handler_);
+  }
+  SizeLimit(const SizeLimit&) = delete;
+
+ private:
+  rlimit limit_ = {};
+  sighandler_t handler_;
+};
+
+TEST_F(ResultFile, AFailedAppendLeavesItWholeAndCanBeRepeated) {
+  const std::string whole = to_json(example()) + '\n';
+  ResultWriter writer(path_);
+  writer.append(example());
+  {
+    const SizeLimit limit(whole.size() + 100);
+    EXPECT_THROW(writer.append(example()), Error);
+    EXPECT_THROW(writer.append(example()), Error);
+    EXPECT_EQ(text(), whole);
+  }
+  writer.append(example());
+  EXPECT_EQ(text(), whole + whole);
+}
+
+TEST_F(ResultFile, AKilledWriterLeavesWholeLines) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ResultWriter writer(path_);
+    for (;;) writer.append(example());
+  }
+  while (!std::filesystem::exists(path_) || std::filesystem::file_size(path_) < 20000) {
+    std::this_thread::yield();
+  }
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const size_t before = read_results(path_).size();
+  EXPECT_GE(before, 10u);
+  ResultWriter(path_).append(example());
+  EXPECT_EQ(read_results(path_).size(), before + 1);
+}
+
+}  // namespace
+}  // namespace kbench
