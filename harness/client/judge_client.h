@@ -20,6 +20,7 @@ class LineProcess {
  public:
   /// Throws kNotFound, kIo.
   LineProcess(const std::string& program, const std::vector<std::string>& arguments);
+  ~LineProcess() { process::end_in_background(std::move(process_)); }
 
   /// False when it is gone.
   bool send_line(const std::string& line);

@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "kbench/error.h"
+#include "harness/eager/eager.h"
 
 namespace kbench::judge {
 namespace {
@@ -14,17 +14,13 @@ constexpr double kAttachSeconds = 120;
 
 }  // namespace
 
-void Bench::request(RunnerProcess& opponent, const BenchKey& key, uint64_t seed) {
-  opponent.send(runner::Prepare{key.task, key.preset, key.overrides, seed});
-}
-
-Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key)
+Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed)
     : key_(key),
       task_(&find_task(key.task)),
       graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)) {
-  const auto built = opponent.receive<runner::Built>(kPrepareSeconds);
-  const uint64_t arena_bytes = built.wanted.empty() ? 0 : built.wanted.front().bytes;
-  trial::TaskLayout layout(*graph_, arena_bytes);
+  opponent.send(runner::Prepare{key.task, key.preset, key.overrides, seed});
+  const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
+  trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
   given_ = Slab(device, std::move(layout.given));
   truth_ = Slab(device, std::move(layout.truth));
   arena_ = Slab(device, std::move(layout.arena));
@@ -40,7 +36,17 @@ Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& ke
     device.upload(*to.buffer, to.offset,
                   {value.data.raw(), static_cast<size_t>(value.data.bytes())});
   }
-  attach(opponent);
+  Attachment attachment;
+  place(attachment, true, truth_);
+  const int arena = attachment.add(arena_, false);
+  if (arena >= 0) attachment.message.wanted.push_back(arena_.place(0, arena));
+  opponent.send(attachment.message, attachment.descriptors);
+}
+
+void Bench::wait_opponent(RunnerProcess& opponent) {
+  if (!std::exchange(awaited_, false)) return;
+  opponent.receive<runner::Built>(kPrepareSeconds);
+  opponent.receive<runner::Attached>(kAttachSeconds);
 }
 
 vulkan::Region Bench::given(int value) const {
@@ -57,15 +63,6 @@ void Bench::place(Attachment& attachment, bool given_read_only, const Slab& outp
   for (size_t i = 0; i < graph_->outputs().size(); ++i) {
     attachment.message.outputs.push_back(outputs.place(i, slab));
   }
-}
-
-void Bench::attach(RunnerProcess& opponent) {
-  Attachment attachment;
-  place(attachment, true, truth_);
-  const int arena = attachment.add(arena_, false);
-  if (arena >= 0) attachment.message.wanted.push_back(arena_.place(0, arena));
-  opponent.send(attachment.message, attachment.descriptors);
-  opponent.receive<runner::Attached>(kAttachSeconds);
 }
 
 uint64_t Bench::bytes() const {

@@ -24,12 +24,12 @@ struct BenchKey {
 /// One task at one size: its graph, its memory, and the opponent that has imported it.
 class Bench {
  public:
-  /// Asks the opponent to make the task's baseline; the constructor waits for the answer. Between
-  /// the two other work can be done.
-  static void request(RunnerProcess& opponent, const BenchKey& key, uint64_t seed);
-  /// Throws RunnerFailure for what the opponent cannot do, kOutOfMemory where the task does not fit
-  /// the device.
-  Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key);
+  /// Asks the opponent to make the task's baseline, and allocates while it does. Throws
+  /// kOutOfMemory where the task does not fit the device.
+  Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed);
+  /// Waits for the opponent to have made the baseline and imported its memory; at once when it has.
+  /// Throws RunnerFailure for what the opponent cannot do.
+  void wait_opponent(RunnerProcess& opponent);
 
   const BenchKey& key() const { return key_; }
   const Task& task() const { return *task_; }
@@ -44,13 +44,12 @@ class Bench {
   uint64_t bytes() const;
 
  private:
-  void attach(RunnerProcess& opponent);
-
   BenchKey key_;
   const Task* task_;
   std::unique_ptr<Graph> graph_;
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
   Slab given_, truth_, arena_, outputs_;
+  bool awaited_ = true;  ///< the opponent has yet to answer
 };
 
 }  // namespace kbench::judge

@@ -134,6 +134,11 @@ void Checks::record_truth(vulkan::Commands& commands, const std::vector<OutputCh
 }
 
 void Checks::record_outputs(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs) {
+  record_comparison(commands, outputs, false);
+}
+
+void Checks::record_comparison(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs,
+                               bool count_untouched) {
   commands.barrier();
   const bool fixed = rule_.rule == ToleranceRule::kernelbench;
   const trial::CompareRule rule{static_cast<float>(rule_.relative),
@@ -143,13 +148,23 @@ void Checks::record_outputs(vulkan::Commands& commands, const std::vector<Output
     const Output& output = outputs_[i];
     kernels_.compare(commands, outputs[i].got, outputs[i].truth, outputs[i].fill, rule,
                      report + output.scale, work_.address() + output.compare_work,
-                     report + output.summary);
+                     report + output.summary, count_untouched);
   }
   commands.barrier();
   commands.copy(report_, 0, host_, 0, report_bytes_);
 }
 
-std::optional<Finding> Checks::outputs(const std::vector<OutputCheck>& outputs) {
+std::optional<Finding> Checks::outputs(vulkan::Commands& commands,
+                                       const std::vector<OutputCheck>& outputs) {
+  const bool wrong = std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
+    return at<CompareSummary>(host_, output.summary).wrong > 0;
+  });
+  if (wrong) {
+    commands.begin();
+    record_comparison(commands, outputs, true);
+    constexpr double kSeconds = 300;
+    commands.submit_and_wait(kSeconds);
+  }
   max_error_ = 0;
   std::optional<Finding> first;
   for (size_t i = 0; i < outputs.size(); ++i) {

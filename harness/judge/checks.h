@@ -63,7 +63,9 @@ class Checks {
   /// them can spoil it.
   void record_truth(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
   void record_outputs(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
-  std::optional<Finding> outputs(const std::vector<OutputCheck>& outputs);
+  /// Where something is wrong, the outputs are compared once more, to know what was written at all.
+  std::optional<Finding> outputs(vulkan::Commands& commands,
+                                 const std::vector<OutputCheck>& outputs);
 
   /// What the truth of output i looked like, in the last sample.
   double truth_rms(size_t i) const { return truth_[i].rms; }
@@ -81,6 +83,8 @@ class Checks {
     uint64_t scale_work = 0, compare_work = 0;
   };
 
+  void record_comparison(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs,
+                         bool count_untouched);
   std::optional<Finding> check_redzones();
   std::optional<Finding> check_watched() const;
   std::optional<Finding> check_output(size_t i, const OutputCheck& output);

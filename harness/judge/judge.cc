@@ -17,6 +17,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
@@ -62,6 +64,8 @@ class Judge {
   explicit Judge(const vulkan::OpenOptions& open);
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
+  /// Makes ready what every trial needs, while a client works out what to ask for.
+  void prepare() { kernels_->prepare(); }
   /// `device_gone` tells whether the result is the last this process can give.
   Result judge(const client::Request& request, bool& device_gone);
 
@@ -69,13 +73,14 @@ class Judge {
   std::unique_ptr<RunnerProcess> start(Role role) const;
   std::unique_ptr<RunnerProcess> take_runner(const client::Request& request);
   void ready_opponent();
-  void ready_next();
+  void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
 
   RunnerProcess::Options runners_;
   // Begun before the judge's own device is opened, which takes as long.
   std::unique_ptr<RunnerProcess> opponent_, next_;
-  bool opponent_open_ = false, next_open_ = false;
+  std::vector<std::unique_ptr<RunnerProcess>> dying_;
+  bool opponent_open_ = false;
   std::unique_ptr<vulkan::Device> device_;
   std::optional<trial::Kernels> kernels_;
   std::unique_ptr<Bench> bench_;
@@ -103,26 +108,21 @@ void Judge::ready_opponent() {
   opponent_open_ = true;
 }
 
-/// The runner started ahead is given time to open its device before times are taken: that would
-/// disturb them.
-void Judge::ready_next() {
-  if (!next_ || next_open_) return;
-  try {
-    next_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
-    next_open_ = true;
-  } catch (const RunnerFailure&) {
-    next_.reset();
-  }
-}
-
 std::unique_ptr<RunnerProcess> Judge::take_runner(const client::Request& request) {
   runners_.host_bytes = request.options.limits.host_bytes;
   auto runner = next_ ? std::move(next_) : start(Role::candidate);
-  if (!next_open_) runner->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+  runner->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
   runner->set_host_bytes(request.options.limits.host_bytes);
-  next_open_ = false;
   if (request.more) next_ = start(Role::candidate);
   return runner;
+}
+
+/// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
+/// where the device is in doubt: a hung run ends with its process.
+void Judge::dismiss(std::unique_ptr<RunnerProcess> runner, bool wait) {
+  std::erase_if(dying_, [](const auto& each) { return each->ended(); });
+  runner->begin_kill();
+  if (!wait) dying_.push_back(std::move(runner));
 }
 
 /// After a run that hung, crashed or lost the device: it must still do as it is told.
@@ -155,10 +155,10 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     result = blank;
     TrialEnd end;
     try {
-      const auto runner = take_runner(request);
+      auto runner = take_runner(request);
       try {
         if (!request.check_only) ready_opponent();
-        const Court court{*device_, *kernels_, opponent_, bench_, [this] { ready_next(); }};
+        const Court court{*device_, *kernels_, opponent_, bench_};
         end = Trial(court, *runner, request, [](const char* name) {
                 answer("stage", name);
               }).run(result);
@@ -168,7 +168,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
         result.message = std::string("the device was lost under the judge: ") + e.what();
         throw DeviceGone();
       }
-      runner->kill();  // Before the device is asked for anything: a hung run ends with it.
+      dismiss(std::move(runner), end.device_in_doubt);
       if (end.device_in_doubt) prove_device();
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
@@ -200,6 +200,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
 int serve(const vulkan::OpenOptions& open) {
   Judge judge(open);
   answer("hello", client::to_json(judge.snapshot()));
+  judge.prepare();
   for (std::string line; std::getline(std::cin, line);) {
     try {
       bool device_gone = false;

@@ -79,7 +79,9 @@ class RunnerProcess {
   /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
   void hold() { process_.stop(); }
   void release() { process_.resume(); }
-  void kill() { process_.kill(); }
+  /// Sends it the signal that ends it, and does not wait.
+  void begin_kill() { process_.begin_kill(); }
+  bool ended() { return process_.poll().ended; }
 
  private:
   void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);

@@ -132,7 +132,7 @@ std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, 
   commands_.begin();
   checks.record_outputs(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);
-  return checks.outputs(outputs_);
+  return checks.outputs(commands_, outputs_);
 }
 
 }  // namespace kbench::judge

@@ -191,17 +191,12 @@ bool Trial::identify() {
 bool Trial::build() {
   stage("compile");
   const bool new_bench = !request_.check_only && (!court_.bench || !(court_.bench->key() == key_));
-  if (new_bench) {
-    court_.bench.reset();
-    at_opponent_ = true;
-    Bench::request(*court_.opponent, key_, secret_.next());
-    at_opponent_ = false;
-  }
   const double seconds = options_.limits.compile_seconds;
   candidate_.send(runner::Build{key_.preset, key_.overrides, seconds});
   if (new_bench) {  // While the candidate compiles.
+    court_.bench.reset();
     at_opponent_ = true;
-    court_.bench = std::make_unique<Bench>(court_.device, *court_.opponent, key_);
+    court_.bench = std::make_unique<Bench>(court_.device, *court_.opponent, key_, secret_.next());
     at_opponent_ = false;
   }
   runner::Refused refused;
@@ -243,6 +238,9 @@ void Trial::allocate() {
   candidate_.send(attachment.message, attachment.descriptors);
   redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
   candidate_.receive<runner::Attached>(kAttachSeconds);
+  at_opponent_ = true;
+  court_.bench->wait_opponent(*court_.opponent);
+  at_opponent_ = false;
   sampler_.emplace(SampleParts{court_.device, court_.kernels, secret_, bench, memory_,
                                *court_.opponent, candidate_});
   sampler_->draw_task();
@@ -314,7 +312,6 @@ bool Trial::warm_up() {
 
 bool Trial::sample() {
   stage("sample");
-  if (court_.before_sampling) court_.before_sampling();
   const bool software = court_.device.snapshot().software();
   std::optional<double> recorded_ns;
   if (options_.recorded) {

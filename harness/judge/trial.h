@@ -28,8 +28,6 @@ struct Court {
   trial::Kernels& kernels;
   std::unique_ptr<RunnerProcess>& opponent;
   std::unique_ptr<Bench>& bench;  ///< of the last task; replaced when another is asked for
-  /// Called before times are taken: what is going on beside the trial is to end first.
-  std::function<void()> before_sampling;
 };
 
 /// What became of a trial, beside its result.

@@ -142,12 +142,22 @@ Exit ChildProcess::finish(std::chrono::milliseconds grace) {
   return exit_;
 }
 
-void ChildProcess::kill() {
+void ChildProcess::begin_kill() {
   if (pid_ < 0 || exit_.ended) return;
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
+}
+
+void ChildProcess::kill() {
+  if (pid_ < 0 || exit_.ended) return;
+  begin_kill();
   const auto deadline = Clock::now() + kKillPatience;
   while (!poll().ended && Clock::now() < deadline) std::this_thread::sleep_for(kLookEvery);
+}
+
+void end_in_background(std::unique_ptr<ChildProcess> process) {
+  process->begin_kill();
+  std::thread([ending = std::move(process)] { ending->finish(kKillPatience); }).detach();
 }
 
 bool ChildProcess::stop() {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,7 +52,9 @@ class ChildProcess {
   Exit poll();
   /// Waits that long for the child to end by itself, then kills it.
   Exit finish(std::chrono::milliseconds grace);
-  /// SIGKILL to its process group; waits for the end, though not forever.
+  /// SIGKILL to its process group, without waiting.
+  void begin_kill();
+  /// The same, and waits for the end, though not forever.
   void kill();
   /// Stops all of the child's threads; when this returns true none runs. False when it has ended.
   bool stop();
@@ -69,5 +72,9 @@ class ChildProcess {
   UniqueFd output_;
   std::string output_text_;
 };
+
+/// Kills it, and waits for its end on a thread of its own: drivers take tenths of a second to tear
+/// down what a process held.
+void end_in_background(std::unique_ptr<ChildProcess> process);
 
 }  // namespace kbench::process

@@ -72,17 +72,25 @@ bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distrib
   return !matrix || type.shape.size() >= 2;
 }
 
+namespace {
+struct DrawPush {
+  uint64_t base, words, a, b;
+  uint32_t seed[2];
+  uint32_t name, task, iterations, rows, columns, unused;
+};
+}  // namespace
+
+vulkan::EmbeddedKey draw_key(const Distribution& distribution, DType dtype) {
+  return {"draw.comp", macros_of(distribution, dtype), static_cast<uint32_t>(sizeof(DrawPush)), 0};
+}
+
 void record_draw(vulkan::Device& device, vulkan::Commands& commands,
                  const Distribution& distribution, const DrawKey& key, const TensorType& type,
                  const vulkan::Region& to) {
-  struct Push {
-    uint64_t base, words, a, b;
-    uint32_t seed[2];
-    uint32_t name, task, iterations, rows, columns, unused;
-  };
   const Bounds bounds = bounds_of(distribution);
   const WorkSplit split = split_work(words_of(to));
-  Push push{to.address(), words_of(to), bounds.a, bounds.b, {}, 0, 0, split.iterations, 1, 1, 0};
+  DrawPush push{
+      to.address(), words_of(to), bounds.a, bounds.b, {}, 0, 0, split.iterations, 1, 1, 0};
   push.seed[0] = static_cast<uint32_t>(key.seed);
   push.seed[1] = static_cast<uint32_t>(key.seed >> 32);
   push.name = fnv1a32(key.name);
@@ -91,8 +99,8 @@ void record_draw(vulkan::Device& device, vulkan::Commands& commands,
     push.rows = static_cast<uint32_t>(type.shape[type.shape.size() - 2]);
     push.columns = static_cast<uint32_t>(type.shape.back());
   }
-  const vulkan::Pipeline& pipeline = device.pipelines().get_embedded(
-      {"draw.comp", macros_of(distribution, type.dtype), static_cast<uint32_t>(sizeof push), 0});
+  const vulkan::Pipeline& pipeline =
+      device.pipelines().get_embedded(draw_key(distribution, type.dtype));
   commands.dispatch(pipeline, {}, std::as_bytes(std::span(&push, 1)), {split.groups, 1, 1});
 }
 

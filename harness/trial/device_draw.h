@@ -3,6 +3,7 @@
 
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/device.h"
+#include "harness/vulkan/pipeline.h"
 #include "kbench/random.h"
 
 namespace kbench::trial {
@@ -10,6 +11,8 @@ namespace kbench::trial {
 /// False where a step of the draw is done on the host only, or needs float64 and there is none.
 bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distribution,
                      const TensorType& type);
+/// The pipeline of that launch.
+vulkan::EmbeddedKey draw_key(const Distribution& distribution, DType dtype);
 /// Records the launch that draws a tensor; draws_on_device() must hold.
 void record_draw(vulkan::Device& device, vulkan::Commands& commands,
                  const Distribution& distribution, const DrawKey& key, const TensorType& type,

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "harness/trial/device_draw.h"
 #include "kbench/error.h"
 
 namespace kbench::trial {
@@ -71,8 +72,12 @@ uint64_t reduction_bytes(const vulkan::Region& region) {
 template <class Push>
 void Kernels::launch(vulkan::Commands& commands, const char* file, const vulkan::Macros& macros,
                      const Push& push, uint32_t groups) {
-  const vulkan::Pipeline& pipeline =
-      device_.pipelines().get_embedded({file, macros, static_cast<uint32_t>(sizeof(Push)), 0});
+  const vulkan::EmbeddedKey key{file, macros, static_cast<uint32_t>(sizeof(Push)), 0};
+  if (collected_) {
+    collected_->push_back(key);
+    return;
+  }
+  const vulkan::Pipeline& pipeline = device_.pipelines().get_embedded(key);
   commands.dispatch(pipeline, {}, std::as_bytes(std::span(&push, 1)), {groups, 1, 1});
 }
 
@@ -236,7 +241,7 @@ void Kernels::scale(vulkan::Commands& commands, const vulkan::Region& truth, DTy
 
 void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
                       const vulkan::Region& truth, const Fill& fill, const CompareRule& rule,
-                      uint64_t scale, uint64_t work, uint64_t summary) {
+                      uint64_t scale, uint64_t work, uint64_t summary, bool count_untouched) {
   struct Push {
     uint64_t got, truth, words, scale, work;
     std::array<uint32_t, 2> key;
@@ -248,6 +253,7 @@ void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
   const WorkSplit split = split_work(words);
   vulkan::Macros macros;
   if (is_integer(fill.dtype)) macros.emplace_back("INTEGER", "1");
+  if (count_untouched) macros.emplace_back("UNTOUCHED", "1");
   launch(commands, "trial_compare.comp", macros,
          Push{got.address(), truth.address(), words, scale, work, halves(fill.key),
               split.iterations, fill.limit, fill.scale, rule.relative, rule.absolute, 0},
@@ -265,6 +271,33 @@ void Kernels::sum_findings(vulkan::Commands& commands, uint64_t findings, uint32
     uint32_t groups, elements;
   };
   launch(commands, "trial_compare_sum.comp", {}, Push{findings, summary, groups, elements}, 1);
+}
+
+void Kernels::prepare() {
+  std::vector<vulkan::EmbeddedKey> keys;
+  collected_ = &keys;
+  vulkan::Buffer buffer = device_.allocate(kThreads);
+  const vulkan::Region region{&buffer, 0, buffer.size()};
+  vulkan::Commands commands(device_);
+  commands.begin();
+  fill(commands, region, {});
+  hash(commands, region, buffer.address(), buffer.address());
+  compare_hashes(commands, buffer.address(), buffer.address(), 1, buffer.address());
+  write_zones(commands, buffer.address(), 1, 0);
+  check_zones(commands, buffer.address(), 1, 0, buffer.address(), buffer.address());
+  scale(commands, region, DType::f32, buffer.address(), buffer.address());
+  compare(commands, region, region, {}, {}, buffer.address(), buffer.address(), buffer.address(),
+          false);
+  collected_ = nullptr;
+  for (const auto kind : {Distribution::Kind::uniform, Distribution::Kind::normal}) {
+    Distribution distribution;
+    distribution.kind = kind;
+    const TensorType type{DType::f32, {1}};
+    if (draws_on_device(device_.plan(), distribution, type)) {
+      keys.push_back(draw_key(distribution, type.dtype));
+    }
+  }
+  device_.pipelines().prepare({}, keys);
 }
 
 }  // namespace kbench::trial

@@ -95,6 +95,10 @@ class Kernels {
  public:
   explicit Kernels(vulkan::Device& device) : device_(device) {}
 
+  /// Makes the pipelines that every trial needs, several at a time; the others are made when they
+  /// are first recorded.
+  void prepare();
+
   void fill(vulkan::Commands& commands, const vulkan::Region& region, const Fill& fill);
   /// Overwrites the region, and every core's shared memory on the way.
   void flush(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key);
@@ -114,10 +118,11 @@ class Kernels {
   void scale(vulkan::Commands& commands, const vulkan::Region& truth, DType dtype, uint64_t work,
              uint64_t scale);
   /// A CompareSummary. `fill` is what `got` was written over, `scale` the truth's ScaleFinding;
-  /// `work` has reduction_bytes(), not those of a scale() under way.
+  /// `work` has reduction_bytes(), not those of a scale() under way. Elements that still hold the
+  /// fill are counted only when told to: working it out again costs more than the comparison.
   void compare(vulkan::Commands& commands, const vulkan::Region& got, const vulkan::Region& truth,
                const Fill& fill, const CompareRule& rule, uint64_t scale, uint64_t work,
-               uint64_t summary);
+               uint64_t summary, bool count_untouched);
 
   /// compare()'s second part: adds up the findings of `groups` workgroups, each of which had
   /// `elements` elements.
@@ -137,6 +142,7 @@ class Kernels {
               const Push& push, uint32_t groups);
 
   vulkan::Device& device_;
+  std::vector<vulkan::EmbeddedKey>* collected_ = nullptr;  ///< while prepare() asks what there is
 };
 
 }  // namespace kbench::trial

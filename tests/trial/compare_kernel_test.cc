@@ -36,7 +36,7 @@ class CompareKernelTest : public KernelsTest {
       kernels.scale(commands, whole(r), fill.dtype, work.address(), scale.address());
       commands.barrier();
       kernels.compare(commands, whole(c), whole(r), fill, rule, scale.address(), work.address(),
-                      summary.address());
+                      summary.address(), true);
     });
     return {download<CompareSummary>(summary)[0], download<ScaleFinding>(scale)[0]};
   }

@@ -44,24 +44,31 @@ void main() {
     const uvec4 r = load_quad(truth, quad, words);
     const uint in_group = turn * 256u + lane;
 #ifdef INTEGER
+#ifdef UNTOUCHED
     const uvec4 fill = fill_quad(quad, key, kFillI64, fill_scale, limit);
+#endif
     for (uint k = 0u; k < 2u; ++k) {
       if (uint64_t(quad) * 4ul + uint64_t(2u * k) >= words) break;
       const uvec2 ck = k == 0u ? c.xy : c.zw, rk = k == 0u ? r.xy : r.zw;
-      const uvec2 fk = k == 0u ? fill.xy : fill.zw;
       if (ck == uvec2(0u)) ++my_zero;
-      if (ck == fk) ++my_untouched;
+#ifdef UNTOUCHED
+      if (ck == (k == 0u ? fill.xy : fill.zw)) ++my_untouched;
+#endif
       if (ck != rk) {
         ++my_wrong;
         my_first = min(my_first, in_group * 2u + k);
       }
     }
 #else
+#ifdef UNTOUCHED
     const uvec4 fill = fill_quad(quad, key, kFillF32, fill_scale, limit);
+#endif
     for (uint k = 0u; k < 4u; ++k) {
       if (uint64_t(quad) * 4ul + uint64_t(k) >= words) break;
       if ((c[k] & 0x7FFFFFFFu) == 0u) ++my_zero;
+#ifdef UNTOUCHED
       if (c[k] == fill[k]) ++my_untouched;
+#endif
       const bool finite = (c[k] & 0x7F800000u) != 0x7F800000u;
       const bool truth_finite = (r[k] & 0x7F800000u) != 0x7F800000u;
       bool right;
