@@ -1,8 +1,9 @@
 #include "harness/judge/clock_rule.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <utility>
+
+#include "kbench/score.h"
 
 namespace kbench::judge {
 namespace {
@@ -18,16 +19,16 @@ struct Room {
 constexpr Room kRate{20e3, 0.005}, kSoftwareRate{1e6, 0.05};
 // One hand-over that took unusually long: an interrupt, another process, a clock that wakes up.
 constexpr Room kHandOver{50e6, 0.5}, kSoftwareHandOver{2e9, 4};
-// Differences of the least hand-over of two runners over a dozen samples.
+// Differences of the median hand-over of two runners over a dozen samples.
 constexpr Room kExcess{150e3, 0.05}, kSoftwareExcess{20e6, 0.5};
 // Flushing takes both the same time; what is left over would be the run's.
 constexpr Room kFlush{100e3, 0.25}, kSoftwareFlush{50e6, 4};
 
 template <class Value>
-double least(const std::vector<BracketedRun>& runs, Value value) {
-  double result = INFINITY;
-  for (const BracketedRun& run : runs) result = std::min(result, value(run));
-  return result;
+double median_of(const std::vector<BracketedRun>& runs, Value value) {
+  std::vector<double> values;
+  for (const BracketedRun& run : runs) values.push_back(value(run));
+  return median(std::move(values));
 }
 
 std::string microseconds(double ns) {
@@ -56,13 +57,13 @@ std::string ClockRule::contradiction() const {
   const auto unexplained = [](const BracketedRun& run) { return run.unexplained_ns(); };
   const auto flush = [](const BracketedRun& run) { return run.flush_ns; };
   const auto claimed = [](const BracketedRun& run) { return run.run_ns; };
-  const double excess = least(candidate_, unexplained) - least(opponent_, unexplained);
+  const double excess = median_of(candidate_, unexplained) - median_of(opponent_, unexplained);
   const Room& room = software_ ? kSoftwareExcess : kExcess;
-  if (excess > room.of(least(candidate_, claimed))) {
+  if (excess > room.of(median_of(candidate_, claimed))) {
     return "its device times leave " + microseconds(excess) +
-           " of every run unexplained that the judge's clock saw pass";
+           " of a run unexplained that the judge's clock saw pass";
   }
-  const double ours = least(opponent_, flush), theirs = least(candidate_, flush);
+  const double ours = median_of(opponent_, flush), theirs = median_of(candidate_, flush);
   const Room& more = software_ ? kSoftwareFlush : kFlush;
   if (theirs - ours > more.of(ours)) {
     return "making its caches cold took " + microseconds(theirs) + " where it takes " +

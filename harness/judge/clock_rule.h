@@ -25,8 +25,8 @@ class ClockRule {
   bool contradicts(const BracketedRun& run) const;
   void add(const BracketedRun& opponent, const BracketedRun& candidate);
   /// Over all samples: how the candidate's times contradict the judge's clock, as one line; empty
-  /// when they do not. By the least time left unexplained on each side, as hand-overs vary by a
-  /// tenth of a millisecond and a forged time is short in every sample.
+  /// when they do not. By the median of what is left unexplained on each side: hand-overs vary by a
+  /// tenth of a millisecond, and who would move the median of the times has to forge half of them.
   std::string contradiction() const;
 
  private:

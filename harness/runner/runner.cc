@@ -88,6 +88,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
       lock.after_open(device_->snapshot().software());
     } else {
       baselines_.emplace(*device_);
+      prctl(PR_SET_DUMPABLE, 0);  // The truth is here: no other process may look into it.
     }
     send(Opened{vulkan::to_string(device_->snapshot().device_uuid), lock.text()});
   } catch (const Error& e) {
