@@ -13,6 +13,7 @@
 #include "harness/trial/experiment.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::client {
 namespace {
@@ -107,32 +108,28 @@ JudgeClient::JudgeClient(std::string program, std::string device, bool validate)
 void JudgeClient::start() {
   std::vector<std::string> arguments = {"judge", device_};
   if (validate_) arguments.emplace_back("validate");
-  judge_ = std::make_unique<LineProcess>(program_path(program_), arguments);
+  judge_.reset();
+  auto judge = std::make_unique<LineProcess>(program_path(program_), arguments);
   Deadline deadline(kHelloSeconds);
   std::string message;
   for (;;) {
-    const auto line = judge_->read_line(kLookEvery);
+    const auto line = judge->read_line(kLookEvery);
     if (line && line->first == "hello") {
       snapshot_ = snapshot_from_json(line->second);
+      judge_ = std::move(judge);
       return;
     }
-    if (line && line->first == "error") {
-      const Error error = error_from_json(line->second);
-      judge_.reset();
-      throw error;
-    }
+    if (line && line->first == "error") throw error_from_json(line->second);
     if (line) message = "kbench's judge says '" + line->first + "'; is it another version?";
-    if (message.empty() && judge_->ended()) {
-      const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
+    if (message.empty() && judge->ended()) {
+      const Exit exit = judge->process().finish(std::chrono::milliseconds(2000));
       message = "kbench's judge " + std::string(exit.signal ? "was " : "") + describe(exit) +
-                " before the device was open" + last_words(judge_->process());
+                " before the device was open" + last_words(judge->process());
     }
     if (message.empty() && deadline.passed()) {
       message = "the Vulkan driver does not answer: opening the device took longer than a minute";
     }
-    if (message.empty()) continue;
-    judge_.reset();
-    throw Error(ErrorCode::kInternal, message);
+    if (!message.empty()) throw Error(ErrorCode::kInternal, message);
   }
 }
 
@@ -164,7 +161,8 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
     for (;;) {
       const auto line = judge_->read_line(kLookEvery);
       if (!line && judge_->ended()) break;
-      if (!line && deadline.passed()) {
+      // A judge that says stage after stage without end is none, either.
+      if (deadline.passed() && (!line || line->first == "stage")) {
         judge_.reset();
         outcome.verdict = outcome.touched() ? Verdict::timeout : Verdict::harness_error;
         outcome.message = "the judge took longer than any limit (" + outcome.stage + ")";
@@ -203,13 +201,20 @@ Result JudgeClient::run(const Request& request, const std::function<void(const c
   Outcome outcome;
   constexpr int kAttempts = 2;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-    outcome = run_once(request, on_stage);
+    try {
+      outcome = run_once(request, on_stage);
+    } catch (const Error& e) {  // It did not start; on a device that was there it may again.
+      if (blames_options(e.code()) || (attempt == kAttempts && !snapshot_)) throw;
+      outcome = {};
+      outcome.retry = true;
+      outcome.message = e.what();
+    }
     if (outcome.error && blames_options(outcome.error->code())) throw *outcome.error;
     if (!outcome.retry) break;
   }
   if (!outcome.result) {
     Result failed;
-    failed.candidate = request.candidate_file;
+    failed.candidate = shown(request.candidate_file);
     if (snapshot_) trial::describe_device(failed, *snapshot_, request.options);
     failed.verdict = outcome.verdict;
     failed.message = outcome.error ? outcome.error->what() : outcome.message;

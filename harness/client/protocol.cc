@@ -64,6 +64,7 @@ std::string to_json(const Request& request) {
       {"candidate", request.candidate_file},
       {"check_only", request.check_only},
       {"more", request.more},
+      {"next_file", request.next_file},
       {"preset", o.preset},
       {"overrides", variables_json<json>(o.overrides)},
       {"tolerance", o.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench"},
@@ -91,6 +92,7 @@ Request request_from_json(const std::string& line) {
     request.candidate_file = value.at("candidate").get<std::string>();
     request.check_only = value.at("check_only").get<bool>();
     request.more = value.at("more").get<bool>();
+    request.next_file = value.at("next_file").get<std::string>();
     EvaluateOptions& o = request.options;
     o.preset = value.at("preset").get<std::string>();
     o.overrides = variables_from(value.at("overrides"));
@@ -108,9 +110,20 @@ Request request_from_json(const std::string& line) {
     if (value.contains("recorded")) o.recorded = recorded_from(value.at("recorded"));
     return request;
   } catch (const json::exception& e) {
-    throw Error(ErrorCode::kParse,
-                std::string("malformed request between kbench and its judge: ") + e.what());
+    malformed("request", e.what());
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kParse) throw;
+    malformed("request", e.message());
   }
+}
+
+bool same_question(const Request& a, const Request& b) {
+  Request one = a, other = b;
+  for (Request* each : {&one, &other}) {
+    each->more = false;
+    each->next_file.clear();
+  }
+  return to_json(one) == to_json(other);
 }
 
 std::string to_json(const Error& error) {
@@ -270,8 +283,10 @@ std::string to_json(const std::vector<vulkan::DeviceSnapshot>& list) {
 
 std::vector<vulkan::DeviceSnapshot> snapshots_from_json(std::string_view line) {
   const json value = parse(line, "list of devices");
+  const auto devices = value.find("devices");
+  if (devices == value.end()) malformed("list of devices", "there is none");
   std::vector<vulkan::DeviceSnapshot> list;
-  for (const json& each : value.value("devices", json::array())) list.push_back(snapshot_of(each));
+  for (const json& each : *devices) list.push_back(snapshot_of(each));
   return list;
 }
 

@@ -24,7 +24,12 @@ struct Request {
   EvaluateOptions options;
   bool check_only = false;  ///< compile, run nothing
   bool more = false;        ///< others will follow: start runners ahead
+  /// The file of the request that follows, with the same options; empty: not known. What can be done
+  /// for it without the device is done while this one is measured.
+  std::string next_file = {};
 };
+/// True when both ask for the same, whatever follows them.
+bool same_question(const Request& a, const Request& b);
 
 std::string to_json(const Request& request);                  ///< one line, no newline at the end
 Request request_from_json(const std::string& line);           ///< throws kParse

@@ -37,7 +37,9 @@ Launch fill_launch(const Convolution& conv, const DeviceTraits& traits) {
 
 }  // namespace
 
-int64_t product(const Extents& values) { return values[0] * values[1] * values[2]; }
+int64_t product(const Extents& values) {
+  return saturated_product({values[0], values[1], values[2]});
+}
 
 bool Convolution::padded() const {
   if (transposed) return true;
@@ -103,6 +105,15 @@ Convolution describe_convolution(const OperatorCall& call) {
   conv.weight = input(1);
   conv.y = output(0);
   if (call.inputs.size() > 2) conv.bias = input(2);
+  // Every phase has a weight and pixels of its own, even where a large stride leaves both empty.
+  const int64_t phases = conv.phases(), channels = conv.out_channels();
+  if (std::max(saturated_product({phases, channels, conv.taps()}),
+               saturated_product({phases, channels, conv.pixels()})) > kMostElements) {
+    throw Error(ErrorCode::kUnsupported,
+                "the eager transposed convolution takes smaller strides, got " +
+                    std::to_string(conv.stride[0]) + " x " + std::to_string(conv.stride[1]) +
+                    " x " + std::to_string(conv.stride[2]));
+  }
   return conv;
 }
 

@@ -35,7 +35,8 @@ double estimate(const GemmTile& tile, int64_t m, int64_t n, int64_t k, int64_t b
   const double rounds = std::max(tile.alone, static_cast<double>(ceil_div(groups, kProcessors)));
   double seconds = kLaunch + rounds * one;
   if (splits > 1) {
-    seconds += kLaunch + 4.0 * static_cast<double>(m * n * batches * (2 * splits + 1)) / kCopy;
+    const auto elements = static_cast<double>(m * n * batches);
+    seconds += kLaunch + 4.0 * elements * static_cast<double>(2 * splits + 1) / kCopy;
   }
   return seconds;
 }

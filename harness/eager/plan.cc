@@ -1,6 +1,9 @@
 // Planning one call.
+#include <algorithm>
+
 #include "harness/eager/eager.h"
 #include "harness/eager/graph_layout.h"
+#include "harness/eager/planning.h"
 #include "harness/eager/registry.h"
 #include "kbench/error.h"
 
@@ -42,11 +45,40 @@ DeviceTraits traits_of(const vulkan::DeviceSnapshot& snapshot) {
   return traits;
 }
 
+namespace {
+
+/// What plans may count on; every limit of a kernel lies far below.
+void require_plannable(const OperatorCall& call) {
+  const auto refuse = [&call](const std::string& what) {
+    throw Error(ErrorCode::kUnsupported,
+                "operator " + call.op->name + ": eager kernels take " + what);
+  };
+  for (const auto* types : {&call.inputs, &call.outputs}) {
+    for (const TensorType& type : *types) {
+      int64_t elements = 1;
+      for (const int64_t extent : type.shape) {
+        elements = saturated_product({elements, std::max<int64_t>(extent, 1)});
+      }
+      if (elements > kMostElements) refuse("up to 2^40 elements, got " + to_string(type));
+    }
+  }
+  for (const char* name : {"kernel", "stride", "padding", "dilation"}) {
+    if (!call.attributes.find(name)) continue;
+    for (const int64_t value : call.attributes.list(name)) {
+      if (value <= INT32_MAX) continue;
+      refuse(name + (" up to 2^31 - 1, got " + std::to_string(value)));
+    }
+  }
+}
+
+}  // namespace
+
 CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits) {
   const PlanFunction plan = find_plan(call.op->name);
   if (!plan) {
     throw Error(ErrorCode::kUnsupported, "operator " + call.op->name + " has no eager kernel");
   }
+  require_plannable(call);
   bool empty = true;
   for (const TensorType& type : call.outputs) empty = empty && type.elements() == 0;
   return empty ? CallPlan{} : plan(call, traits);

@@ -27,6 +27,16 @@ void require_row(int64_t n, const Split& split) {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+int64_t saturated_product(std::initializer_list<int64_t> counts) {
+  int64_t product = 1;
+  bool wrapped = false, empty = false;
+  for (const int64_t count : counts) {
+    empty = empty || count == 0;
+    wrapped = __builtin_mul_overflow(product, count, &product) || wrapped;
+  }
+  return empty ? 0 : wrapped ? INT64_MAX : product;
+}
+
 int64_t next_power_of_two(int64_t n) {
   int64_t power = 1;
   while (power < n) power *= 2;
@@ -101,7 +111,9 @@ WindowRows window_rows(int64_t kernel_h, int64_t kernel_w, int64_t stride_h, int
   const bool overlap = stride_h < reach && !traits.software;
   WindowRows rows;
   rows.count = overlap && out_height >= kWindowRows ? kWindowRows : 1;
-  const auto reads = [&] { return ((rows.count - 1) * stride_h + reach) * kernel_w; };
+  const auto reads = [&] {
+    return saturated_product({(rows.count - 1) * stride_h + reach, kernel_w});
+  };
   while (rows.count > 1 && reads() > kUnrolledReads) rows.count /= 2;
   rows.unroll = !traits.software && reads() <= kUnrolledReads;
   rows.blocks = ceil_div(out_height, rows.count);

@@ -19,7 +19,13 @@ inline constexpr int64_t kStreamGroups = 8192;
 /// Elements worth a workgroup of their own when a row is split.
 inline constexpr int64_t kStretch = 16384;
 
+/// Elements of the largest tensor that is planned for: no device holds as many, and no product of
+/// the few counts that plans are made of wraps.
+inline constexpr int64_t kMostElements = int64_t{1} << 40;
+
 int64_t ceil_div(int64_t a, int64_t b);
+/// The product of counts, or INT64_MAX, which every limit refuses, where that would wrap.
+int64_t saturated_product(std::initializer_list<int64_t> counts);
 /// The least power of two that is not below n.
 int64_t next_power_of_two(int64_t n);
 

@@ -101,6 +101,10 @@ std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const Device
   inner.x = scratch(conv.first_scratch + 1);
   inner.y = scratch(conv.first_scratch + 2);
   inner.first_scratch = conv.first_scratch + 3;
+  // Padding may make far more of the input's elements than there are.
+  if (saturated_product({inner.images, inner.channels(), product(inner.in)}) > kMostElements) {
+    return {};
+  }
   const int64_t weights = inner.out_channels() * inner.taps();
   const int64_t sums = inner.images * inner.channels() * product(inner.in);
   const int64_t products = inner.images * inner.out_channels() * inner.plane();

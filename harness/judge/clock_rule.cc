@@ -1,5 +1,6 @@
 #include "harness/judge/clock_rule.h"
 
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -40,8 +41,8 @@ std::string microseconds(double ns) {
 }  // namespace
 
 bool ClockRule::contradicts(const BracketedRun& run) const {
-  if (!(run.flush_ns >= 0) || !(run.run_ns >= 0)) return true;
   const double claimed = run.claimed_ns();
+  if (!(run.flush_ns >= 0) || !(run.run_ns >= 0) || !std::isfinite(claimed)) return true;
   const Room& rate = software_ ? kSoftwareRate : kRate;
   const Room& hand_over = software_ ? kSoftwareHandOver : kHandOver;
   return run.unexplained_ns() < -rate.of(claimed) || run.unexplained_ns() > hand_over.of(claimed);
@@ -65,7 +66,7 @@ std::string ClockRule::contradiction() const {
   }
   const double ours = median_of(opponent_, flush), theirs = median_of(candidate_, flush);
   const Room& more = software_ ? kSoftwareFlush : kFlush;
-  if (theirs - ours > more.of(ours)) {
+  if (std::abs(theirs - ours) > more.of(ours)) {
     return "making its caches cold took " + microseconds(theirs) + " where it takes " +
            microseconds(ours);
   }

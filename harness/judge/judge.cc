@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
+#include "harness/judge/candidacy.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/trial.h"
 #include "harness/trial/experiment.h"
@@ -29,6 +29,7 @@
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
+#include "kbench/text.h"
 #include "kbench/version.h"
 
 namespace kbench::judge {
@@ -71,7 +72,8 @@ class Judge {
 
  private:
   std::unique_ptr<RunnerProcess> start(Role role) const;
-  std::unique_ptr<RunnerProcess> take_runner(const client::Request& request);
+  std::unique_ptr<Candidacy> candidacy_of(const client::Request& request);
+  void look_ahead(const client::Request& request);
   void ready_opponent();
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
@@ -80,8 +82,8 @@ class Judge {
   // Begun before the judge's own device is opened, which takes as long.
   std::unique_ptr<RunnerProcess> opponent_, next_;
   std::vector<std::unique_ptr<RunnerProcess>> dying_;
-  bool opponent_open_ = false;
   std::unique_ptr<vulkan::Device> device_;
+  std::unique_ptr<Candidacy> ahead_;  ///< of the request that is to follow
   std::optional<trial::Kernels> kernels_;
   std::unique_ptr<Bench> bench_;
 };
@@ -99,22 +101,37 @@ std::unique_ptr<RunnerProcess> Judge::start(Role role) const {
 }
 
 void Judge::ready_opponent() {
-  if (opponent_ && opponent_open_) return;
   if (!opponent_) {
     bench_.reset();  // It knows nothing of that memory.
     opponent_ = start(Role::opponent);
   }
   opponent_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
-  opponent_open_ = true;
 }
 
-std::unique_ptr<RunnerProcess> Judge::take_runner(const client::Request& request) {
-  runners_.host_bytes = request.options.limits.host_bytes;
+std::unique_ptr<Candidacy> Judge::candidacy_of(const client::Request& request) {
+  if (ahead_ && ahead_->answers(request)) return std::move(ahead_);
+  ahead_.reset();
   auto runner = next_ ? std::move(next_) : start(Role::candidate);
   runner->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
-  runner->set_host_bytes(request.options.limits.host_bytes);
-  if (request.more) next_ = start(Role::candidate);
-  return runner;
+  return std::make_unique<Candidacy>(std::move(runner), request, device_->snapshot());
+}
+
+/// While one candidate is measured, the next may compile, which takes processors; opening a device
+/// disturbs times (on an H200 it showed in intervals of a tenth of a percent) and comes before. On
+/// a software device processors are what is measured.
+void Judge::look_ahead(const client::Request& request) {
+  if (!next_) return;
+  try {
+    next_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+  } catch (const RunnerFailure&) {
+    next_.reset();
+    return;
+  }
+  if (request.next_file.empty() || device_->snapshot().software()) return;
+  client::Request following = request;
+  following.candidate_file = request.next_file;
+  ahead_ = std::make_unique<Candidacy>(std::move(next_), following, device_->snapshot());
+  ahead_->begin();
 }
 
 /// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
@@ -142,47 +159,39 @@ void Judge::prove_device() {
 Result Judge::judge(const client::Request& request, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
-  trial::describe_device(result, device_->snapshot(), request.options);
-  const std::filesystem::path path =
-      std::filesystem::path(request.candidate_file).lexically_normal();
-  result.candidate = path.filename().string();
-  result.set = path.has_parent_path() ? path.parent_path().filename().string() : "";
-  const Result blank = result;
   // What is nobody's fault (a runner that does not come up or is killed from outside, an opponent
   // that fails) may pass.
   constexpr int kAttempts = 2;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-    result = blank;
+    result = Result();
+    trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      auto runner = take_runner(request);
+      const auto candidacy = candidacy_of(request);
+      if (request.more && !next_) next_ = start(Role::candidate);
       try {
         if (!request.check_only) ready_opponent();
-        const Court court{*device_, *kernels_, opponent_, bench_};
-        end = Trial(court, *runner, request, [](const char* name) {
-                answer("stage", name);
-              }).run(result);
+        const Court court{*device_, *kernels_, opponent_, bench_, [&] { look_ahead(request); }};
+        end = Trial(court, *candidacy, [](const char* name) { answer("stage", name); }).run(result);
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
         result.verdict = Verdict::device_lost;
         result.message = std::string("the device was lost under the judge: ") + e.what();
         throw DeviceGone();
       }
-      dismiss(std::move(runner), end.device_in_doubt);
+      dismiss(candidacy->release(), end.device_in_doubt);
       if (end.device_in_doubt) prove_device();
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;
       end.runner_killed = true;
       opponent_.reset();
-      opponent_open_ = false;
     } catch (const DeviceGone&) {
       device_gone = true;
       break;
     }
     if (end.opponent_failed) {
       opponent_.reset();
-      opponent_open_ = false;
       bench_.reset();
     }
     if (!end.opponent_failed && !end.runner_killed) break;

@@ -51,6 +51,7 @@ RunnerProcess::RunnerProcess(Role role, const Options& options)
 }
 
 void RunnerProcess::wait_open(const std::string& device_uuid) {
+  if (idle_bytes_ >= 0) return;
   const auto opened = receive<runner::Opened>(kOpenSeconds);
   if (opened.device_uuid != device_uuid) {
     fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");

@@ -11,6 +11,7 @@
 #include "harness/process/deadline.h"
 #include "harness/runner/protocol.h"
 #include "kbench/error.h"
+#include "kbench/verdict.h"
 
 namespace kbench::judge {
 
@@ -43,7 +44,7 @@ class RunnerProcess {
   };
   RunnerProcess(Role role, const Options& options);
 
-  /// Waits for the device to be open.
+  /// Waits for the device to be open; at once when it is.
   void wait_open(const std::string& device_uuid);
   /// The text that says what holds it in; once it is open.
   const std::string& lock() const { return lock_; }
@@ -58,6 +59,9 @@ class RunnerProcess {
     const process::Frame frame = receive_frame(seconds);
     if (frame.kind == static_cast<uint32_t>(runner::MessageKind::refused)) {
       refused = decode<runner::Refused>(frame);
+      if (!is_candidates_fault(refused.verdict)) {
+        fail(RunnerFailure::Kind::malformed, "the runner refused the candidate for no fault of it");
+      }
       return std::nullopt;
     }
     return expect<M>(frame);

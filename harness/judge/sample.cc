@@ -88,9 +88,11 @@ void Sampler::prepare(Checks& checks, bool first) {
 BracketedRun Sampler::run(RunnerProcess& runner, bool setup, double seconds) {
   const auto start = Clock::now();
   runner.send(runner::Run{setup, seconds});
-  const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds);
+  runner::Refused refused;
+  const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
-  return {ran.flush_ns, ran.run_ns, bracket.count()};
+  if (!ran) throw refused;
+  return {ran->flush_ns, ran->run_ns, bracket.count()};
 }
 
 BracketedRun Sampler::run_candidate(bool setup, double seconds) {

@@ -51,7 +51,8 @@ class Sampler {
   /// RunnerFailure with `at_candidate()` telling whose it is.
   std::optional<Finding> take(Checks& checks, const trial::Roles& roles, bool first,
                               double seconds);
-  /// One run of the candidate alone, by the same hand-over.
+  /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
+  /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(bool setup, double seconds);
   bool at_candidate() const { return at_candidate_; }
 

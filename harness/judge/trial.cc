@@ -17,13 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For reading and parsing; the limits on sizes make it milliseconds.
-constexpr double kLoadSeconds = 20;
 constexpr double kAttachSeconds = 120;
-/// Between the compile limit, which the runner looks at itself, and the judge's.
-constexpr double kAnswerSeconds = 2;
-/// Samples whose times the judge's clock contradicts, one after another.
-constexpr int kMostRetakes = 3;
+/// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
+/// of those taken, as a runner that may have samples taken again may choose among them.
+constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
 
 std::string number(double value) {
   char text[32];
@@ -57,15 +54,15 @@ Verdict verdict_of(ErrorCode code) {
 
 }  // namespace
 
-Trial::Trial(const Court& court, RunnerProcess& candidate, const client::Request& request,
-             std::function<void(const char*)> on_stage)
+Trial::Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage)
     : court_(court),
-      candidate_(candidate),
-      request_(request),
-      options_(request.options),
+      candidacy_(candidacy),
+      candidate_(candidacy.runner()),
+      request_(candidacy.request()),
+      options_(request_.options),
       on_stage_(std::move(on_stage)),
-      secret_(request.options.seed),
-      deadline_(request.options.limits.total_seconds) {}
+      secret_(request_.options.seed),
+      deadline_(request_.options.limits.total_seconds) {}
 
 void Trial::stage(const char* name) {
   stage_ = name;
@@ -92,6 +89,14 @@ bool Trial::refuse(Finding finding) {
   return refuse(finding.verdict, std::move(finding.message));
 }
 
+/// By the limit that was set: what the judge waits is longer, for the answer's way.
+std::string Trial::over_limit(const std::string& otherwise) const {
+  if (stage_ == "start" || stage_ == "load") return otherwise;
+  const Limits& limits = options_.limits;
+  const double seconds = stage_ == "compile" ? limits.compile_seconds : limits.device_seconds;
+  return "took longer than " + number(seconds) + " s";
+}
+
 void Trial::blame(const RunnerFailure& failure) {
   const bool touched = stage_ != "start";
   const bool on_device = touched && stage_ != "load" && stage_ != "compile";
@@ -100,7 +105,8 @@ void Trial::blame(const RunnerFailure& failure) {
   end_.runner_killed = failure.kind == RunnerFailure::Kind::killed || !touched;
   switch (failure.kind) {
     case RunnerFailure::Kind::timeout:
-      refuse(touched ? Verdict::timeout : Verdict::harness_error, failure.message + where);
+      refuse(touched ? Verdict::timeout : Verdict::harness_error,
+             over_limit(failure.message) + where);
       break;
     case RunnerFailure::Kind::memory:
       refuse(Verdict::out_of_memory, failure.message + where);
@@ -114,8 +120,7 @@ void Trial::blame(const RunnerFailure& failure) {
       break;
     case RunnerFailure::Kind::device:
       if (failure.code == ErrorCode::kTimeout && on_device) {
-        refuse(Verdict::timeout,
-               "took longer than " + number(options_.limits.device_seconds) + " s" + where);
+        refuse(Verdict::timeout, over_limit("") + where);
       } else {
         refuse(touched ? verdict_of(failure.code) : Verdict::harness_error,
                failure.message + where);
@@ -127,6 +132,8 @@ TrialEnd Trial::run(Result& result) {
   result_ = &result;
   try {
     steps();
+  } catch (const runner::Refused& refused) {
+    refuse(refused);
   } catch (const RunnerFailure& failure) {
     end_.opponent_failed = at_opponent_ || (sampler_ && !sampler_->at_candidate());
     if (!end_.opponent_failed) {
@@ -139,7 +146,7 @@ TrialEnd Trial::run(Result& result) {
 }
 
 void Trial::steps() {
-  if (!load() || !identify() || !build() || !fits()) return;
+  if (!load() || !task_fits() || !build() || !fits()) return;
   if (request_.check_only) {
     refuse(Verdict::passed, "");
     return;
@@ -151,34 +158,15 @@ void Trial::steps() {
 
 bool Trial::load() {
   stage("load");
-  const CandidatePlace place = candidate_place(request_.candidate_file);
-  std::optional<CandidateFolder> folder;
-  try {
-    folder.emplace(place.folder);
-  } catch (const Error& e) {
-    return refuse(Verdict::invalid_candidate, e.what());
-  }
-  candidate_.set_files([&](const std::string& path) { return folder->read(path); });
-  candidate_.send(runner::Load{place.manifest, place.folder});
   runner::Refused refused;
-  const auto loaded = candidate_.receive<runner::Loaded>(kLoadSeconds, refused);
-  candidate_.set_files({});
-  if (!loaded) return refuse(refused);
-  result_->task = key_.task = loaded->task;
-  result_->candidate_hash = loaded->hash;
-  return true;
+  const bool loaded = candidacy_.loaded(refused);
+  static_cast<Experiment&>(*result_) = candidacy_.experiment();
+  return loaded || refuse(refused);
 }
 
-bool Trial::identify() {
-  const Task& task = find_task(key_.task);
-  const Task* const tasks[] = {&task};
+bool Trial::task_fits() {
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
-  const Preset preset = trial::choose_preset(options_.preset, tasks, options_.overrides, snapshot);
-  key_.preset = name_of(preset);
-  key_.overrides = options_.overrides;
-  graph_ = build_graph(task, preset, options_.overrides);
-  trial::identify(*result_, task, *graph_, preset, snapshot, options_);
-  const uint64_t needed = trial::required_bytes(*graph_, snapshot);
+  const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
   const uint64_t available =
       court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
   if (needed <= available) return true;
@@ -190,19 +178,17 @@ bool Trial::identify() {
 
 bool Trial::build() {
   stage("compile");
-  const bool new_bench = !request_.check_only && (!court_.bench || !(court_.bench->key() == key_));
-  const double seconds = options_.limits.compile_seconds;
-  candidate_.send(runner::Build{key_.preset, key_.overrides, seconds});
-  if (new_bench) {  // While the candidate compiles.
-    court_.bench.reset();
-    at_opponent_ = true;
-    court_.bench = std::make_unique<Bench>(court_.device, *court_.opponent, key_, secret_.next());
+  std::unique_ptr<Bench>& bench = court_.bench;
+  if (!request_.check_only && (!bench || !(bench->key() == candidacy_.key()))) {
+    at_opponent_ = true;  // While the candidate compiles.
+    if (bench) bench->wait_opponent(*court_.opponent);
+    bench.reset();
+    bench =
+        std::make_unique<Bench>(court_.device, *court_.opponent, candidacy_.key(), secret_.next());
     at_opponent_ = false;
   }
   runner::Refused refused;
-  auto built = candidate_.receive<runner::Built>(seconds + kAnswerSeconds, refused);
-  if (!built) return refuse(refused);
-  built_ = *std::move(built);
+  if (!candidacy_.built(built_, refused)) return refuse(refused);
   result_->compile_s = built_.compile_s;
   result_->diagnostics = built_.diagnostics;
   return true;
@@ -214,7 +200,8 @@ bool Trial::fits() {
   for (const runner::Wanted& wanted : memory_.wanted) layout.add(wanted.name, wanted.bytes);
   // The bench has its memory already; a check has no bench.
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
-  const uint64_t task = request_.check_only ? trial::required_bytes(*graph_, snapshot) : 0;
+  const uint64_t task =
+      request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
   const uint64_t available = court_.device.available_bytes();
   if (layout.bytes() > available || task > available - layout.bytes()) {
     return refuse(Verdict::out_of_memory, "its temporaries need " +
@@ -270,7 +257,7 @@ CheckRule Trial::rule() const {
   if (options_.tolerance == ToleranceRule::kbench) {
     return {court_.bench->task().tolerance.relative, ToleranceRule::kbench};
   }
-  return {key_.preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
+  return {candidacy_.key().preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
 }
 
 bool Trial::set_up() {
@@ -312,6 +299,7 @@ bool Trial::warm_up() {
 
 bool Trial::sample() {
   stage("sample");
+  court_.before_sampling();
   const bool software = court_.device.snapshot().software();
   std::optional<double> recorded_ns;
   if (options_.recorded) {
@@ -322,7 +310,7 @@ bool Trial::sample() {
   ClockRule clock(software);
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  int retakes = 0;
+  int retakes = 0, retakes_in_all = 0;
   trial::Roles roles = schedule.next(secret_);
   while (!sampling.done(seconds())) {
     if (deadline_.passed()) {
@@ -340,10 +328,13 @@ bool Trial::sample() {
     const BracketedRun& ours = sampler_->opponent_run();
     const BracketedRun& theirs = sampler_->candidate_run();
     if (clock.contradicts(ours) || clock.contradicts(theirs)) {
-      if (++retakes < kMostRetakes) continue;
+      ++retakes_in_all;
+      const int most = kMostRetakesInAll + sampling.count() / kSamplesARetake;
+      if (++retakes < kMostRetakes && retakes_in_all <= most) continue;
       return refuse(Verdict::harness_error,
-                    "the device's times and the judge's clock contradict each other, " +
-                        std::to_string(kMostRetakes) + " samples in a row");
+                    "the device's times and the judge's clock contradict each other, in " +
+                        std::to_string(retakes) + " samples in a row and " +
+                        std::to_string(retakes_in_all) + " in all");
     }
     retakes = 0;
     clock.add(ours, theirs);

@@ -10,6 +10,7 @@
 
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
+#include "harness/judge/candidacy.h"
 #include "harness/judge/checks.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/sample.h"
@@ -28,6 +29,8 @@ struct Court {
   trial::Kernels& kernels;
   std::unique_ptr<RunnerProcess>& opponent;
   std::unique_ptr<Bench>& bench;  ///< of the last task; replaced when another is asked for
+  /// Called before times are taken: what would disturb them is to end first.
+  std::function<void()> before_sampling;
 };
 
 /// What became of a trial, beside its result.
@@ -41,9 +44,7 @@ struct TrialEnd {
 /// verdict and message say why.
 class Trial {
  public:
-  /// The candidate's runner is open.
-  Trial(const Court& court, RunnerProcess& candidate, const client::Request& request,
-        std::function<void(const char*)> on_stage);
+  Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage);
 
   /// Never throws for what candidate or opponent do; throws Error for what is wrong with the
   /// request's options (no such preset, variable, recorded time) and for the judge's own device.
@@ -52,7 +53,7 @@ class Trial {
  private:
   void steps();
   bool load();
-  bool identify();
+  bool task_fits();
   bool fits();
   bool build();
   void allocate();
@@ -65,11 +66,13 @@ class Trial {
   bool refuse(const runner::Refused& refused);
   bool refuse(Finding finding);
   void blame(const RunnerFailure& failure);
+  std::string over_limit(const std::string& otherwise) const;
   void stage(const char* name);
   std::vector<Watched> watched(bool with_setup) const;
   CheckRule rule() const;
 
   Court court_;
+  Candidacy& candidacy_;
   RunnerProcess& candidate_;
   const client::Request& request_;
   const EvaluateOptions& options_;
@@ -80,8 +83,6 @@ class Trial {
   trial::SecretStream secret_;
   process::Deadline deadline_;  ///< for all of it
   std::string stage_ = "start";
-  BenchKey key_;
-  std::unique_ptr<Graph> graph_;  ///< to know the sizes before there is a bench
   runner::Built built_;
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -84,6 +85,11 @@ ChildProcess::ChildProcess(const Spawn& spawn) {
   for (const auto& [ours, theirs] : spawn.descriptors) {
     posix_spawn_file_actions_adddup2(actions, ours, theirs);
     first_closed = std::max(first_closed, theirs + 1);
+  }
+  for (int gap = STDERR_FILENO + 1; gap < first_closed; ++gap) {
+    const bool given = std::ranges::any_of(spawn.descriptors,
+                                           [gap](const auto& each) { return each.second == gap; });
+    if (!given) posix_spawn_file_actions_addclose(actions, gap);
   }
   const UniqueFd folder = spawn.empty_folder ? nameless_folder() : UniqueFd();
   if (folder.open()) posix_spawn_file_actions_addfchdir_np(actions, folder.get());

@@ -65,7 +65,8 @@ void take_over(Job& job, std::span<const Result> earlier) {
   }
 }
 
-void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation) {
+void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation,
+                    const std::string& next_file) {
   Experiment known = evaluation.identity;
   Result result;
   static_cast<Experiment&>(result) = known;
@@ -82,8 +83,9 @@ void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& eval
     return;
   }
   try {
-    result = judge.run({evaluation.file, job.options, /*check_only=*/false, /*more=*/true},
-                       job.options.on_stage);
+    result =
+        judge.run({evaluation.file, job.options, /*check_only=*/false, /*more=*/true, next_file},
+                  job.options.on_stage);
   } catch (const std::exception& e) {
     result.verdict = Verdict::harness_error;
     result.message = e.what();

@@ -45,7 +45,9 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
 /// not the candidate's are left to be tried again.
 void take_over(Job& job, std::span<const Result> earlier);
 
-/// Runs one evaluation; whatever goes wrong becomes its result.
-void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation);
+/// Runs one evaluation; whatever goes wrong becomes its result. `next_file`: the candidate that
+/// follows, or empty.
+void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation,
+                    const std::string& next_file);
 
 }  // namespace kbench::program

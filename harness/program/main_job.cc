@@ -109,11 +109,18 @@ void apply_filter(const BenchmarkRun& benchmarks, Job& job) {
 void evaluate_all(Job& job, client::JudgeClient& judge, BenchmarkRun& benchmarks,
                   OutputFile& output, Progress& progress) {
   std::vector<BenchmarkCase> cases;
+  const Evaluation* const end = job.evaluations.data() + job.evaluations.size();
+  const auto next_file = [end](const Evaluation* at) {
+    while (++at != end) {
+      if (!at->done_before && !at->file.empty() && at->problem.empty()) return at->file;
+    }
+    return std::string();
+  };
   for (Evaluation& evaluation : job.evaluations) {
     if (evaluation.done_before) continue;
     const auto run = [&]() -> const Result& {
       progress.begin(evaluation.name);
-      run_evaluation(job, judge, evaluation);
+      run_evaluation(job, judge, evaluation, next_file(&evaluation));
       if (const std::string why = output.append(*evaluation.result); !why.empty()) {
         progress.warn(why);
       }

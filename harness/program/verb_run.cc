@@ -66,7 +66,9 @@ int run_run(const RunOptions& options) {
       Progress progress(stderr, 1);
       progress.begin(file);
       const bool more = &file != &files.back();
-      results.push_back(judge.run({file, evaluation, /*check_only=*/false, more}, nullptr));
+      results.push_back(judge.run(
+          {file, evaluation, /*check_only=*/false, more, more ? *(&file + 1) : std::string()},
+          nullptr));
     }
     if (results.back().candidate.empty()) results.back().candidate = file;
     if (const std::string why = output.append(results.back()); !why.empty()) {

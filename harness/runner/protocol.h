@@ -12,6 +12,7 @@
 //   Build | Prepare           Built                           resolved, compiled; or baseline ready
 //   Attach + descriptors      Attached                        shared memory imported
 //   Run                       Ran                             setup or dispatch, between timestamps
+//                                                             (Refused where validation objects)
 //   Detach                    Attached                        shared memory let go
 // Any request may be answered by Refused (the candidate's fault) or Failed (somebody else's).
 #pragma once

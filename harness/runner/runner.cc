@@ -21,6 +21,7 @@
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {
@@ -53,6 +54,7 @@ class Server {
   void attach(const Attach& request, std::vector<UniqueFd> descriptors);
   void run(const Run& request);
   void let_go();
+  bool validation_objects();
   std::optional<std::string> read_file(const std::string& path);
 
   process::Channel channel_;
@@ -150,7 +152,8 @@ Refused refused_by(const Error& error) {
   Refused refused{Verdict::invalid_candidate, error.what(), {}};
   const Location& place = error.location();
   if (!place.file.empty()) {
-    refused.diagnostics.push_back({"error", place.file, place.line, place.column, error.message()});
+    refused.diagnostics.push_back(
+        {"error", shown(place.file), place.line, place.column, error.message()});
   }
   return refused;
 }
@@ -181,7 +184,18 @@ void Server::build(const Build& request) {
   }
   if (!program) return send(refused);
   program_ = std::move(program);
-  send(program_->built());
+  if (!validation_objects()) send(program_->built());
+}
+
+/// What the validation layer says is the fault of whoever made the program; answers if it says
+/// anything.
+bool Server::validation_objects() {
+  const std::vector<std::string> said = device_->take_validation_messages();
+  if (said.empty()) return false;
+  const std::string message = "the validation layer says: " + shown(said.front(), 1000);
+  if (!candidate_) throw Error(ErrorCode::kInternal, message);
+  send(Refused{Verdict::invalid_candidate, message, {}});
+  return true;
 }
 
 void Server::prepare(const Prepare& request) {
@@ -211,7 +225,7 @@ void Server::run(const Run& request) {
     list->timestamp(2);
   }
   list->submit_and_wait(request.seconds);
-  send(Ran{list->elapsed_ns(0, 1), list->elapsed_ns(1, 2)});
+  if (!validation_objects()) send(Ran{list->elapsed_ns(0, 1), list->elapsed_ns(1, 2)});
 }
 
 void Server::let_go() {

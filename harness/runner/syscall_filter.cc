@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -130,7 +131,8 @@ LockLayer allow_computing() {
   Filter filter(kDeny);
   for (const std::string& call : words(kAllowed)) filter.add(SCMP_ACT_ALLOW, call);
   filter.add(SCMP_ACT_ALLOW, "clone", {has(0, CLONE_THREAD)});
-  filter.add(SCMP_ACT_ALLOW, "tgkill", {is(0, own_pid())});           // abort()
+  // abort(); any other signal would read as one from outside.
+  filter.add(SCMP_ACT_ALLOW, "tgkill", {is(0, own_pid()), is(2, SIGABRT)});
   filter.add(SCMP_ACT_ALLOW, "newfstatat", {has(3, AT_EMPTY_PATH)});  // fstat()
   filter.add(SCMP_ACT_ALLOW, "prctl", {is(0, PR_SET_NAME)});
   filter.add(SCMP_ACT_ALLOW, "prctl", {is(0, PR_GET_NAME)});
@@ -147,6 +149,10 @@ LockLayer deny_escapes() {
   for (const std::string& call : words(kDenied)) filter.add(kDeny, call);
   filter.add(kDeny, "clone", {lacks(0, CLONE_THREAD)});
   for (const char* call : {"kill", "tgkill"}) filter.add(kDeny, call, {is_not(0, own_pid())});
+  for (const uint64_t signal : {SIGKILL, SIGTERM}) {  // would read as sent from outside
+    filter.add(kDeny, "kill", {is(1, signal)});
+    filter.add(kDeny, "tgkill", {is(2, signal)});
+  }
   // By number only the calling thread: any other may be another process's.
   for (const char* call : {"sched_setaffinity", "sched_setattr", "sched_setparam",
                            "sched_setscheduler", "prlimit64", "move_pages"}) {

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <random>
 
 #include "harness/vulkan/device_state.h"
 #include "kbench/error.h"
@@ -72,6 +73,17 @@ UniqueFd copy_of(const UniqueFd& file, Access access) {
   return copy;
 }
 
+/// Where to map a file, so that no other address of the process tells where it lies: shaders of a
+/// software device reach what lies near their tensors, libraries' data among it. Only a wish: where
+/// it is not free the system chooses.
+void* random_place() {
+  constexpr uint64_t kLeast = uint64_t{1} << 40, kMask = (uint64_t{1} << 46) - 1;
+  std::random_device random;
+  const uint64_t drawn = uint64_t{random()} << 32 | random();
+  const uint64_t place = (kLeast + (drawn & kMask)) / page_bytes() * page_bytes();
+  return reinterpret_cast<void*>(place);
+}
+
 }  // namespace
 
 Buffer Device::State::begin_whole_buffer(uint64_t bytes, uint64_t granule, const void* next) const {
@@ -126,7 +138,7 @@ Buffer Device::State::import_descriptor(SharedMemory shared) const {
 
 void Device::State::allocate_file(const Buffer& buffer, const UniqueFd& file, Access access) const {
   const int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
-  void* mapped = mmap(nullptr, buffer.size(), protection, MAP_SHARED, file.get(), 0);
+  void* mapped = mmap(random_place(), buffer.size(), protection, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) {
     throw_errno(errno == ENOMEM ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
                 "mapping shared memory");

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tests/vulkan/device_fixture.h"
 #include "tests/vulkan/hand_over.h"
 
@@ -167,6 +169,21 @@ TEST_F(SharedMemoryTest, TheFileBehindASoftwareDevicesMemoryHasAFinalSize) {
   const SharedMemory shared = buffer.share(Access::read_write);
   EXPECT_EQ(ftruncate(shared.descriptor.get(), 0), -1);
   EXPECT_EQ(ftruncate(shared.descriptor.get(), 1 << 20), -1);
+}
+
+TEST_F(SharedMemoryTest, ASoftwareDevicesMemoryLiesWhereNoOtherAddressTells) {
+  if (by_descriptor()) GTEST_SKIP() << "the driver of a GPU chooses addresses";
+  constexpr uint64_t kNear = uint64_t{1} << 32;
+  const Buffer shared = device().allocate_shared(4096);
+  const Buffer other = device().allocate_shared(4096);
+  const Buffer imported =
+      device().import_shared(shared.share(Access::read_write), Access::read_write);
+  const auto library = reinterpret_cast<uint64_t>(&mmap);
+  for (const uint64_t neighbour : {other.address(), imported.address(), library}) {
+    const uint64_t distance =
+        std::max(shared.address(), neighbour) - std::min(shared.address(), neighbour);
+    EXPECT_GT(distance, kNear);  // By chance once in some ten thousand runs.
+  }
 }
 
 TEST_F(SharedMemoryTest, RefusesWhatCannotBeSharedOrImported) {

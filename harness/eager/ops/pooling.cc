@@ -79,7 +79,7 @@ CallPlan volumes(const OperatorCall& call, bool average, const DeviceTraits& tra
     throw Error(ErrorCode::kUnsupported,
                 "the eager pooling takes volumes up to 2^31 elements, got " + to_string(x));
   }
-  const int64_t window = kernel[0] * kernel[1] * kernel[2];
+  const int64_t window = saturated_product({kernel[0], kernel[1], kernel[2]});
   const int64_t items = call.outputs[0].elements();
   const int64_t groups = ceil_div(items, kThreads);
   Launch launch = make_launch("pool3d.comp",
@@ -119,8 +119,8 @@ CallPlan adaptive_avg_pool2d(const OperatorCall& call, const DeviceTraits& trait
     const std::vector<int64_t> cell = {x[2] / out[2], x[3] / out[3]};
     return pool_planes({x, out, cell, cell, {0, 0}, {1, 1}, true}, traits);
   }
-  if (x[2] * x[3] > INT32_MAX || (out[2] + 1) * x[2] > INT32_MAX ||
-      (out[3] + 1) * x[3] > INT32_MAX) {
+  if (x[2] * x[3] > INT32_MAX || saturated_product({out[2] + 1, x[2]}) > INT32_MAX ||
+      saturated_product({out[3] + 1, x[3]}) > INT32_MAX) {
     throw Error(ErrorCode::kUnsupported,
                 "the eager pooling takes planes up to 2^31 elements, got " + to_string(x));
   }

@@ -11,8 +11,9 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kLanes = 32;      // invocations that share a row of a weight
-constexpr int64_t kMostBatch = 10;  // samples a workgroup takes
+constexpr int64_t kLanes = 32;           // invocations that share a row of a weight
+constexpr int64_t kMostBatch = 10;       // samples a workgroup takes
+constexpr int64_t kMostSteps = 1 << 16;  // of all layers: each is a launch
 
 struct Layers {
   bool batch_first;
@@ -107,6 +108,11 @@ CallPlan recurrent(const OperatorCall& call, int64_t gates, int states,
   if (s.hidden * s.hidden * gates > UINT32_MAX || s.batch * s.hidden > UINT32_MAX) {
     throw Error(ErrorCode::kUnsupported,
                 "the eager recurrent step takes weights and states up to 2^32 elements");
+  }
+  if (saturated_product({s.steps, s.layers}) > kMostSteps) {
+    throw Error(ErrorCode::kUnsupported, "the eager recurrent layers take up to " +
+                                             std::to_string(kMostSteps) + " steps in all, got " +
+                                             std::to_string(s.steps) + " a layer");
   }
   const int64_t rows = s.batch * s.steps;
   CallPlan plan;

@@ -1,0 +1,100 @@
+#include "harness/judge/candidacy.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "harness/trial/experiment.h"
+#include "kbench/candidate_source.h"
+#include "kbench/task.h"
+#include "kbench/text.h"
+
+namespace kbench::judge {
+namespace {
+
+/// For reading and parsing; the limits on sizes make it milliseconds.
+constexpr double kLoadSeconds = 20;
+/// Between the compile limit, which the runner looks at itself, and the judge's.
+constexpr double kAnswerSeconds = 2;
+
+}  // namespace
+
+Candidacy::Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
+                     const vulkan::DeviceSnapshot& snapshot)
+    : runner_(std::move(runner)), request_(request), snapshot_(snapshot) {
+  runner_->set_host_bytes(request.options.limits.host_bytes);
+  trial::describe_device(experiment_, snapshot, request.options);
+  const std::filesystem::path path =
+      std::filesystem::path(request.candidate_file).lexically_normal();
+  experiment_.candidate = shown(path.filename().string());
+  experiment_.set = path.has_parent_path() ? shown(path.parent_path().filename().string()) : "";
+}
+
+bool Candidacy::answers(const client::Request& request) const {
+  return client::same_question(request, request_);
+}
+
+void Candidacy::begin() {
+  if (std::exchange(begun_, true)) return;
+  try {
+    if (!load()) return;
+    identify();
+    runner_->send(
+        runner::Build{key_.preset, key_.overrides, request_.options.limits.compile_seconds});
+  } catch (const RunnerFailure& failure) {
+    failure_ = failure;
+  } catch (const Error& error) {
+    error_ = error;
+  }
+}
+
+bool Candidacy::load() {
+  const CandidatePlace place = candidate_place(request_.candidate_file);
+  std::optional<CandidateFolder> folder;
+  try {
+    folder.emplace(place.folder);
+  } catch (const Error& e) {
+    refused_ = runner::Refused{Verdict::invalid_candidate, e.what(), {}};
+    return false;
+  }
+  runner_->set_files([&](const std::string& path) { return folder->read(path); });
+  runner_->send(runner::Load{place.manifest, place.folder});
+  runner::Refused refused;
+  const auto loaded = runner_->receive<runner::Loaded>(kLoadSeconds, refused);
+  runner_->set_files({});
+  if (!loaded) {
+    refused_ = std::move(refused);
+    return false;
+  }
+  experiment_.task = key_.task = loaded->task;
+  experiment_.candidate_hash = loaded->hash;
+  return true;
+}
+
+void Candidacy::identify() {
+  const Task& task = find_task(key_.task);
+  const Task* const tasks[] = {&task};
+  const EvaluateOptions& options = request_.options;
+  const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot_);
+  key_.preset = name_of(preset);
+  key_.overrides = options.overrides;
+  graph_ = build_graph(task, preset, options.overrides);
+  trial::identify(experiment_, task, *graph_, preset, snapshot_, options);
+}
+
+bool Candidacy::loaded(runner::Refused& refused) {
+  begin();
+  if (failure_) throw *failure_;
+  if (error_) throw *error_;
+  if (refused_) refused = *refused_;
+  return !refused_;
+}
+
+bool Candidacy::built(runner::Built& built, runner::Refused& refused) {
+  if (!loaded(refused)) return false;
+  auto answer = runner_->receive<runner::Built>(
+      request_.options.limits.compile_seconds + kAnswerSeconds, refused);
+  if (answer) built = *std::move(answer);
+  return answer.has_value();
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,61 @@
+// A candidate on its way to a trial: its files brought, its task known, its kernels being compiled.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/client/protocol.h"
+#include "harness/judge/bench.h"
+#include "harness/judge/runner_process.h"
+#include "harness/vulkan/snapshot.h"
+#include "kbench/error.h"
+#include "kbench/graph.h"
+#include "kbench/result.h"
+
+namespace kbench::judge {
+
+/// A request with a runner of its own. begin() ends while the runner compiles, so that the judge
+/// can do something else meanwhile; built() waits for it. Nothing of the candidate is executed
+/// here.
+class Candidacy {
+ public:
+  Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
+            const vulkan::DeviceSnapshot& snapshot);
+
+  /// Loads the candidate, works out sizes, and has it compiled. What goes wrong is told by built().
+  void begin();
+  /// Whether this is what a request asks for.
+  bool answers(const client::Request& request) const;
+
+  /// Waits for the first part alone. False when the candidate is refused, as `refused` says. Throws
+  /// RunnerFailure, and Error for what is wrong with the request's options.
+  bool loaded(runner::Refused& refused);
+  /// Waits for the runner; the same.
+  bool built(runner::Built& built, runner::Refused& refused);
+
+  RunnerProcess& runner() { return *runner_; }
+  std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }
+  const client::Request& request() const { return request_; }
+  /// Once loaded.
+  const Experiment& experiment() const { return experiment_; }
+  const BenchKey& key() const { return key_; }
+  const Graph& graph() const { return *graph_; }
+
+ private:
+  bool load();
+  void identify();
+
+  std::unique_ptr<RunnerProcess> runner_;
+  client::Request request_;
+  const vulkan::DeviceSnapshot& snapshot_;
+  Experiment experiment_;
+  BenchKey key_;
+  std::unique_ptr<Graph> graph_;
+  bool begun_ = false;
+  std::optional<runner::Refused> refused_;
+  std::optional<RunnerFailure> failure_;
+  std::optional<Error> error_;
+};
+
+}  // namespace kbench::judge

@@ -1,0 +1,342 @@
+// evaluate() against judges that misbehave: shell scripts that speak the protocol.
+
+#include "harness/client/judge_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/client/device_list.h"
+#include "harness/client/protocol.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class FakeJudge : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "kbench_client_test_XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    options_.program = folder_ / "judge";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// From now on the judge is this script, in the test's folder; it notes each start.
+  void be(const std::string& script) {
+    fs::remove(options_.program);  // Not written over: the last one may still run.
+    std::ofstream(options_.program)
+        << "#!/bin/sh\ncd " << folder_.string() << "\necho \"$*\" >>starts\n"
+        << script;
+    chmod(options_.program.c_str(), 0755);
+  }
+  /// A judge that opens a device, and does this for each $job.
+  void judge(const std::string& script) {
+    vulkan::DeviceSnapshot snapshot;
+    snapshot.name = "a fake device";
+    be(say("hello", client::to_json(snapshot)) + "while read -r job; do\n" + script + "\ndone\n");
+  }
+  Result evaluate_with(const std::string& script) {
+    judge(script);
+    return evaluate("candidate.yaml", options_);
+  }
+
+  static std::string say(const std::string& kind, const std::string& text) {
+    return "cat <<'END' >&3\n" + kind + " " + text + "\nEND\n";
+  }
+  static std::string answer(const Result& result) { return say("result", to_json(result)); }
+  static Result passed() {
+    Result result;
+    result.task = {1, 19};
+    result.verdict = Verdict::passed;
+    result.speedup = {1.25, 1.5, 1.75};
+    return result;
+  }
+
+  std::vector<std::string> lines_of(const char* name) const {
+    std::ifstream file(folder_ / name);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+  size_t starts() const { return lines_of("starts").size(); }
+
+  /// The Error that evaluating throws.
+  Error error_with(const std::string& script) {
+    be(script);
+    try {
+      const Result result = evaluate("candidate.yaml", options_);
+      ADD_FAILURE() << "no exception but " << name_of(result.verdict) << " " << result.message;
+    } catch (const Error& e) {
+      return e;
+    }
+    return Error(ErrorCode::kInternal, "");
+  }
+
+  fs::path folder_;
+  EvaluateOptions options_;
+};
+
+bool alive(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string id, name, state;
+  return (stat >> id >> name >> state) && state != "Z";
+}
+
+TEST_F(FakeJudge, AnswersWithItsResultAndStagesInOrder) {
+  std::vector<std::string> stages;
+  options_.on_stage = [&](const char* stage) { stages.emplace_back(stage); };
+  const Result got = evaluate_with(
+      "echo 'stage load' >&3\necho 'stage compile' >&3\n"
+      "echo 'stage warm-up' >&3\necho 'stage sample' >&3\n" +
+      answer(passed()));
+  EXPECT_EQ(got.verdict, Verdict::passed);
+  EXPECT_EQ(got.task, passed().task);
+  EXPECT_EQ(got.speedup.point, 1.5);
+  EXPECT_GT(got.wall_s, 0);
+  EXPECT_THAT(stages, ElementsAre("load", "compile", "warm-up", "sample"));
+}
+
+TEST_F(FakeJudge, IsStartedForTheDeviceAndGetsTheWholeRequest) {
+  options_.device = "a fake";
+  options_.overrides = {{"n", int64_t{65}}, {"p", 0.5}};
+  options_.plan.min_samples = 17;
+  options_.seed = 0xffffffffffffffffu;
+  options_.validate = true;
+  evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
+  EXPECT_THAT(lines_of("starts"), ElementsAre("judge a fake validate"));
+  ASSERT_THAT(lines_of("jobs"), SizeIs(1));
+  const client::Request request = client::request_from_json(lines_of("jobs")[0]);
+  EXPECT_EQ(request.candidate_file, "candidate.yaml");
+  EXPECT_FALSE(request.check_only);
+  EXPECT_FALSE(request.more);
+  EXPECT_EQ(request.options.overrides, options_.overrides);
+  EXPECT_EQ(request.options.plan.min_samples, 17);
+  EXPECT_EQ(request.options.seed, options_.seed);
+}
+
+TEST_F(FakeJudge, StaysFromOneEvaluationToTheNext) {
+  judge("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
+  {
+    Evaluator evaluator(options_);
+    EXPECT_EQ(starts(), 0u);
+    EXPECT_EQ(evaluator.evaluate("first.yaml").verdict, Verdict::passed);
+    EXPECT_EQ(evaluator.check("second.yaml").verdict, Verdict::passed);
+  }
+  EXPECT_EQ(starts(), 1u);
+  ASSERT_THAT(lines_of("jobs"), SizeIs(2));
+  const client::Request first = client::request_from_json(lines_of("jobs")[0]);
+  const client::Request second = client::request_from_json(lines_of("jobs")[1]);
+  EXPECT_FALSE(first.check_only);
+  EXPECT_TRUE(first.more);
+  EXPECT_EQ(second.candidate_file, "second.yaml");
+  EXPECT_TRUE(second.check_only);
+}
+
+TEST_F(FakeJudge, ThatLeavesAfterAResultIsStartedForTheNext) {
+  judge(answer(passed()) + "exit 4\n");
+  Evaluator evaluator(options_);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(evaluator.evaluate("candidate.yaml").verdict, Verdict::passed) << i;
+  }
+  EXPECT_EQ(starts(), 3u);
+}
+
+TEST_F(FakeJudge, ThatCrashesInATrialBlamesNobody) {
+  const Result result = evaluate_with(
+      "echo 'stage sample' >&3\n"
+      "echo 'driver: out of registers' >&2\nkill -SEGV $$\n");
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_EQ(result.candidate, "candidate.yaml");
+  EXPECT_EQ(result.device, "a fake device");
+  EXPECT_THAT(result.message, HasSubstr("SIGSEGV"));
+  EXPECT_THAT(result.message, HasSubstr("(sample)"));
+  EXPECT_THAT(result.message, HasSubstr("driver: out of registers"));
+  EXPECT_EQ(starts(), 1u);
+}
+
+TEST_F(FakeJudge, ThatIsKilledIsTriedOnceMoreAndNobodyIsBlamed) {
+  const Result result = evaluate_with("echo 'stage warm-up' >&3\nkill -KILL $$\n");
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_THAT(result.message, HasSubstr("SIGKILL"));
+  EXPECT_EQ(starts(), 2u);
+}
+
+TEST_F(FakeJudge, CanSucceedTheSecondTime) {
+  const Result result = evaluate_with(
+      "test -e tried || { touch tried; echo 'stage sample' >&3; "
+      "kill -TERM $$; sleep 9; }\n" +
+      answer(passed()));
+  EXPECT_EQ(result.verdict, Verdict::passed);
+  EXPECT_EQ(starts(), 2u);
+}
+
+TEST_F(FakeJudge, ThatEndsBeforeTheCandidateWasTouchedIsTriedOnceMore) {
+  const Result result = evaluate_with("exit 7\n");
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_THAT(result.message, HasSubstr("exited with status 7 (start)"));
+  EXPECT_EQ(starts(), 2u);
+}
+
+TEST_F(FakeJudge, ThatIsKilledBeforeTheDeviceIsOpenIsTriedOnceMore) {
+  judge(answer(passed()));
+  std::ifstream file(options_.program);
+  const std::string good(std::istreambuf_iterator<char>(file), {});
+  be("test -e tried || { touch tried; kill -KILL $$; }\n" + good);
+  EXPECT_EQ(evaluate("candidate.yaml", options_).verdict, Verdict::passed);
+}
+
+TEST_F(FakeJudge, ThatDoesNotStartAgainIsAResultOnceTheDeviceWasThere) {
+  judge(answer(passed()) + "exit 4\n");
+  Evaluator evaluator(options_);
+  EXPECT_EQ(evaluator.evaluate("candidate.yaml").verdict, Verdict::passed);
+  be("exit 5\n");
+  const Result result = evaluator.evaluate("candidate.yaml");
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_EQ(result.device, "a fake device");
+  EXPECT_THAT(result.message, HasSubstr("exited with status 5 before the device was open"));
+}
+
+TEST_F(FakeJudge, ThatHangsIsEndedWithAllItStarted) {
+  // Beside its trial's limits a judge has a quarter of an hour of its own: less than none is left.
+  options_.limits.total_seconds = -449.8;
+  options_.limits.compile_seconds = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = evaluate_with("sleep 100 &\necho $! >child\nwait\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_THAT(result.message, HasSubstr("longer than any limit (start)"));
+  const pid_t child = std::stoi(lines_of("child").at(0));
+  for (int i = 0; i < 200 && alive(child); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(alive(child));
+}
+
+TEST_F(FakeJudge, ThatSaysTheSameForEverIsEnded) {
+  options_.limits.total_seconds = -449.8;
+  options_.limits.compile_seconds = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = evaluate_with("while :; do echo 'stage sample'; done >&3\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_EQ(result.verdict, Verdict::timeout);
+}
+
+TEST_F(FakeJudge, ThatFloodsWhatNobodyReadsIsHeard) {
+  const Result result = evaluate_with("head -c 3000000 /dev/zero\nhead -c 3000000 /dev/zero >&2\n" +
+                                      answer(passed()));
+  EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
+}
+
+TEST_F(FakeJudge, WithALineWithoutEndIsTheHarnesss) {
+  const Result result = evaluate_with("echo 'stage sample' >&3\ncat /dev/zero >&3\n");
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_THAT(result.message, HasSubstr("a line without end"));
+}
+
+TEST_F(FakeJudge, ThatAnswersNonsenseIsTheHarnesss) {
+  for (const char* said : {"nonsense there", "result {", "result", "error {}", "stage\nresult 1"}) {
+    const Result result = evaluate_with("cat <<'END' >&3\n" + std::string(said) + "\nEND\n");
+    EXPECT_EQ(result.verdict, Verdict::harness_error) << said;
+    EXPECT_NE(result.message, "") << said;
+  }
+}
+
+TEST_F(FakeJudge, IsStartedAnewAfterNonsense) {
+  judge("test -e tried || { touch tried; echo nonsense >&3; }\n" + answer(passed()));
+  Evaluator evaluator(options_);
+  EXPECT_EQ(evaluator.evaluate("candidate.yaml").verdict, Verdict::harness_error);
+  EXPECT_EQ(evaluator.evaluate("candidate.yaml").verdict, Verdict::passed);
+  EXPECT_EQ(starts(), 2u);
+}
+
+TEST_F(FakeJudge, WhatIsWrongWithTheOptionsIsThrown) {
+  const Error sent(ErrorCode::kInvalidArgument, Location{"file.yaml", 3, 7}, "no such variable");
+  judge("echo 'stage load' >&3\n" + say("error", client::to_json(sent)) + answer(passed()));
+  Evaluator evaluator(options_);
+  try {
+    evaluator.evaluate("candidate.yaml");
+    ADD_FAILURE() << "no exception";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(e.what(), sent.what());
+  }
+  EXPECT_EQ(starts(), 1u);
+}
+
+TEST_F(FakeJudge, WhatElseItThrowsIsTheHarnesss) {
+  const Result result =
+      evaluate_with(say("error", client::to_json(Error(ErrorCode::kInternal, "said so"))));
+  EXPECT_EQ(result.verdict, Verdict::harness_error);
+  EXPECT_EQ(result.message, "said so");
+}
+
+TEST_F(FakeJudge, WithoutTheDeviceSaysWhatIsWrongWithIt) {
+  const Error error =
+      error_with(say("error", client::to_json(Error(ErrorCode::kNotFound, "no such device"))));
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_STREQ(error.what(), "no such device");
+}
+
+TEST_F(FakeJudge, OfAnotherVersionIsNamedSo) {
+  EXPECT_THAT(error_with("echo welcome >&3\nsleep 9\n").what(), HasSubstr("another version"));
+  EXPECT_THAT(error_with("echo 'hello {}' >&3\nsleep 9\n").what(), HasSubstr("malformed device"));
+}
+
+TEST_F(FakeJudge, ThatEndsBeforeTheDeviceIsOpenSaysHow) {
+  const Error error = error_with("echo 'driver: no memory' >&2\nkill -SEGV $$\n");
+  EXPECT_THAT(error.what(), HasSubstr("SIGSEGV"));
+  EXPECT_THAT(error.what(), HasSubstr("before the device was open"));
+  EXPECT_THAT(error.what(), HasSubstr("driver: no memory"));
+}
+
+TEST_F(FakeJudge, ThatIsNotThereIsNamed) {
+  options_.program = folder_ / "nothing";
+  try {
+    evaluate("candidate.yaml", options_);
+    ADD_FAILURE() << "no exception";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+    EXPECT_THAT(e.what(), HasSubstr("nothing"));
+  }
+}
+
+TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
+  vulkan::DeviceSnapshot snapshot;
+  snapshot.name = "a fake device";
+  be(say("devices", client::to_json(std::vector{snapshot})));
+  const auto list = client::list_snapshots(options_.program);
+  ASSERT_THAT(list, SizeIs(1));
+  EXPECT_EQ(list[0].name, "a fake device");
+  EXPECT_THAT(lines_of("starts"), ElementsAre("list-devices"));
+  ASSERT_THAT(list_devices(options_.program), SizeIs(1));
+  EXPECT_FALSE(list_devices(options_.program)[0].usable);
+  EXPECT_NE(list_devices(options_.program)[0].reason, "");
+
+  be("kill -SEGV $$\n");
+  try {
+    client::list_snapshots(options_.program);
+    ADD_FAILURE() << "no exception";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInternal);
+    EXPECT_THAT(e.what(), HasSubstr("SIGSEGV"));
+  }
+}
+
+}  // namespace
+}  // namespace kbench

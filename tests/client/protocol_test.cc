@@ -1,0 +1,200 @@
+// What a client and its judge say to each other survives the way, and what is none is kParse.
+#include "harness/client/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace kbench::client {
+namespace {
+
+Request full_request() {
+  Request request;
+  request.candidate_file = "set/a \"quoted\"\n\\name.yaml";
+  request.check_only = true;
+  request.more = true;
+  EvaluateOptions& o = request.options;
+  o.preset = "v0";
+  o.overrides = {{"n", int64_t{-65}}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
+  o.tolerance = ToleranceRule::kernelbench;
+  o.plan = {0.05, 1.5, 17, 2000};
+  o.limits = {31, 2.5, 77, int64_t{1} << 40};
+  o.validate = true;
+  o.seed = 0xffffffffffffffffu;
+  RecordedTimes recorded;
+  recorded.file = "times.json";
+  recorded.column = "compiled";
+  recorded.device = "a device";
+  recorded.preset = "v0";
+  recorded.ms[{1, 19}] = 0.125;
+  recorded.ms[{2, 76}] = 1e-9;
+  recorded.variables[{1, 19}] = {{"dim", int64_t{5}}};
+  o.recorded = recorded;
+  return request;
+}
+
+/// The code of the Error it throws.
+ErrorCode code_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorCode::kInternal;
+}
+
+TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
+  const Request sent = full_request();
+  const std::string line = to_json(sent);
+  EXPECT_EQ(line.find('\n'), line.npos);
+  const Request got = request_from_json(line);
+  EXPECT_EQ(got.candidate_file, sent.candidate_file);
+  EXPECT_TRUE(got.check_only);
+  EXPECT_TRUE(got.more);
+  const EvaluateOptions &a = got.options, &b = sent.options;
+  EXPECT_EQ(a.preset, b.preset);
+  EXPECT_EQ(a.overrides, b.overrides);
+  EXPECT_EQ(a.tolerance, b.tolerance);
+  EXPECT_EQ(a.plan.precision, b.plan.precision);
+  EXPECT_EQ(a.plan.max_seconds, b.plan.max_seconds);
+  EXPECT_EQ(a.plan.min_samples, b.plan.min_samples);
+  EXPECT_EQ(a.plan.max_samples, b.plan.max_samples);
+  EXPECT_EQ(a.limits.compile_seconds, b.limits.compile_seconds);
+  EXPECT_EQ(a.limits.device_seconds, b.limits.device_seconds);
+  EXPECT_EQ(a.limits.total_seconds, b.limits.total_seconds);
+  EXPECT_EQ(a.limits.host_bytes, b.limits.host_bytes);
+  EXPECT_EQ(a.validate, b.validate);
+  EXPECT_EQ(a.seed, b.seed);
+  ASSERT_TRUE(a.recorded);
+  EXPECT_EQ(a.recorded->file, b.recorded->file);
+  EXPECT_EQ(a.recorded->column, b.recorded->column);
+  EXPECT_EQ(a.recorded->device, b.recorded->device);
+  EXPECT_EQ(a.recorded->preset, b.recorded->preset);
+  EXPECT_EQ(a.recorded->ms, b.recorded->ms);
+  EXPECT_EQ(a.recorded->variables, b.recorded->variables);
+}
+
+TEST(ClientProtocol, WhatIsNotGivenStaysOut) {
+  const Request got = request_from_json(to_json(Request{}));
+  EXPECT_FALSE(got.options.seed);
+  EXPECT_FALSE(got.options.recorded);
+  EXPECT_FALSE(got.check_only);
+  EXPECT_FALSE(got.more);
+  EXPECT_EQ(got.options.preset, EvaluateOptions{}.preset);
+  EXPECT_EQ(got.options.tolerance, ToleranceRule::kbench);
+}
+
+TEST(ClientProtocol, AnErrorSurvivesWithItsPlace) {
+  const Error sent(ErrorCode::kShape, Location{"a\nfile.yaml", 3, 7}, "said\n\"so\"");
+  const std::string line = to_json(sent);
+  EXPECT_EQ(line.find('\n'), line.npos);
+  const Error got = error_from_json(line);
+  EXPECT_EQ(got.code(), sent.code());
+  EXPECT_STREQ(got.what(), sent.what());
+  EXPECT_EQ(got.location().file, "a\nfile.yaml");
+  EXPECT_EQ(got.location().line, 3);
+  EXPECT_EQ(got.location().column, 7);
+}
+
+vulkan::DeviceSnapshot snapshot() {
+  vulkan::DeviceSnapshot s;
+  s.index = 2;
+  s.name = "a \"device\"";
+  s.driver = "driver 1.2";
+  s.device_uuid[0] = 0xff;
+  s.device_uuid[15] = 1;
+  s.driver_uuid[7] = 9;
+  s.type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+  s.api_version = VK_API_VERSION_1_3;
+  s.queues = {{0, true, false, 64}, {3, true, true, 36}};
+  s.extensions = {"VK_A", "VK_B"};
+  s.max_storage_buffer_range = ~uint64_t{0};
+  s.device_local_bytes = uint64_t{141} << 30;
+  s.max_group_count[1] = 65535;
+  s.max_group_size[2] = 64;
+  s.timestamp_period_ns = 0.1;
+  s.subgroup_size = 32;
+  s.shader_float16 = true;
+  s.shares_host_pointers = true;
+  return s;
+}
+
+TEST(ClientProtocol, ADeviceSurvivesAloneAndInAList) {
+  const vulkan::DeviceSnapshot sent = snapshot();
+  const std::string line = to_json(sent);
+  EXPECT_EQ(line.find('\n'), line.npos);
+  const vulkan::DeviceSnapshot got = snapshot_from_json(line);
+  EXPECT_EQ(to_json(got), line);
+  EXPECT_EQ(got.name, sent.name);
+  EXPECT_EQ(got.device_uuid, sent.device_uuid);
+  EXPECT_EQ(got.driver_uuid, sent.driver_uuid);
+  EXPECT_TRUE(got.software());
+  EXPECT_EQ(got.api_version, sent.api_version);
+  ASSERT_EQ(got.queues.size(), 2u);
+  EXPECT_EQ(got.queues[1].index, 3u);
+  EXPECT_EQ(got.queues[1].timestamp_bits, 36u);
+  EXPECT_EQ(got.extensions, sent.extensions);
+  EXPECT_EQ(got.max_storage_buffer_range, ~uint64_t{0});
+  EXPECT_EQ(got.max_group_count[1], 65535u);
+  EXPECT_EQ(got.max_group_size[2], 64u);
+  EXPECT_EQ(got.timestamp_period_ns, 0.1);
+  EXPECT_TRUE(got.shares_host_pointers);
+  EXPECT_FALSE(got.shares_descriptors);
+
+  const auto list = snapshots_from_json(to_json(std::vector{sent, vulkan::DeviceSnapshot{}}));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(to_json(list[0]), line);
+  EXPECT_TRUE(snapshots_from_json(to_json(std::vector<vulkan::DeviceSnapshot>{})).empty());
+}
+
+TEST(ClientProtocol, BytesThatAreNoTextDoNotStopIt) {
+  Request request;
+  request.candidate_file = "a\xff.yaml";
+  EXPECT_EQ(request_from_json(to_json(request)).options.preset, "auto");
+  EXPECT_FALSE(to_json(Error(ErrorCode::kIo, "\xfe\xff")).empty());
+}
+
+TEST(ClientProtocol, LinesThatAreNoneAreParseErrors) {
+  // Every prefix of a good line, and what is JSON but not of the form.
+  const auto expect_parse_errors = [](const std::string& good, const auto& read) {
+    for (size_t size = 0; size < good.size(); size += 1 + size / 16) {
+      EXPECT_EQ(code_of([&] { read(good.substr(0, size)); }), ErrorCode::kParse) << size;
+    }
+    for (const char* line : {"[]", "{}", "null", "1", "\"text\"", "{\"candidate\": 1}",
+                             "{\"code\": \"x\"}", "{\"index\": []}"}) {
+      EXPECT_EQ(code_of([&] { read(line); }), ErrorCode::kParse) << line;
+    }
+  };
+  expect_parse_errors(to_json(full_request()), [](const auto& l) { request_from_json(l); });
+  expect_parse_errors(to_json(Error(ErrorCode::kIo, "x")),
+                      [](const auto& l) { error_from_json(l); });
+  expect_parse_errors(to_json(snapshot()), [](const auto& l) { snapshot_from_json(l); });
+}
+
+TEST(ClientProtocol, AListOfDevicesThatIsNoneIsAParseError) {
+  for (const char* line : {"", "[]", "{\"devices\": [1]}", "{\"devices\": [{}]}",
+                           "{\"devices\": 7}", "{\"devices\": {\"a\": 1}}", "{}"}) {
+    EXPECT_EQ(code_of([&] { snapshots_from_json(line); }), ErrorCode::kParse) << line;
+  }
+}
+
+TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
+  const std::string good = to_json(full_request());
+  const auto spoiled = [&](const std::string& from, const std::string& to) {
+    std::string line = good;
+    const size_t at = line.find(from);
+    EXPECT_NE(at, line.npos) << from;
+    return line.replace(at, from.size(), to);
+  };
+  for (const std::string& line :
+       {spoiled("\"check_only\":true", "\"check_only\":\"yes\""),
+        spoiled("\"overrides\":{", "\"overrides\":[{"), spoiled("\"n\":-65", "\"n\":\"many\""),
+        spoiled("\"n\":-65", "\"n\":{}"), spoiled("\"preset\":\"v0\"", "\"preset\":0"),
+        spoiled("level1/19", "level/x"), spoiled("\"limits\":{", "\"limitz\":{")}) {
+    EXPECT_EQ(code_of([&] { request_from_json(line); }), ErrorCode::kParse) << line;
+  }
+}
+
+}  // namespace
+}  // namespace kbench::client

@@ -1,0 +1,144 @@
+// Which device times the judge's own clock bears out. Pure: runs are numbers.
+#include "harness/judge/clock_rule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace kbench::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kUs = 1e3, kMs = 1e6, kSecond = 1e9;
+constexpr double kFlush = 300 * kUs;
+constexpr double kHandOver = 400 * kUs;
+constexpr int kSamples = 12;
+
+/// A run that says what it takes.
+BracketedRun honest(double run_ns, double hand_over_ns = kHandOver) {
+  return {kFlush, run_ns, kFlush + run_ns + hand_over_ns};
+}
+
+/// What the rule says of the same pair of runs, over and over.
+std::string said_of(const BracketedRun& opponent, const BracketedRun& candidate,
+                    bool software = false) {
+  ClockRule rule(software);
+  for (int i = 0; i < kSamples; ++i) rule.add(opponent, candidate);
+  return rule.contradiction();
+}
+
+TEST(ClockRule, BelievesWhatFitsItsBracket) {
+  const ClockRule rule(false);
+  for (const double run : {1 * kUs, 1 * kMs, 30 * kMs, 1 * kSecond}) {
+    EXPECT_FALSE(rule.contradicts(honest(run))) << run;
+    EXPECT_FALSE(rule.contradicts(honest(run, 5 * kMs))) << run;
+    EXPECT_EQ(said_of(honest(run), honest(run / 2)), "") << run;
+    EXPECT_EQ(said_of(honest(run), honest(3 * run)), "") << run;
+  }
+}
+
+TEST(ClockRule, ContradictsATimeLongerThanItsBracket) {
+  const ClockRule rule(false);
+  EXPECT_TRUE(rule.contradicts({kFlush, 2 * kMs, 1 * kMs}));
+  EXPECT_TRUE(rule.contradicts({2 * kMs, 1 * kUs, 1 * kMs}));
+  // Two clocks may differ in rate, by little.
+  EXPECT_FALSE(rule.contradicts({0, 1.0004 * kSecond, 1 * kSecond}));
+  EXPECT_TRUE(rule.contradicts({0, 1.02 * kSecond, 1 * kSecond}));
+}
+
+TEST(ClockRule, ContradictsATimeThatIsNone) {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  for (const bool software : {false, true}) {
+    const ClockRule rule(software);
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    EXPECT_TRUE(rule.contradicts({kLargest, kLargest, 1 * kSecond}));  // their sum overflows
+    for (const double bad : {-1.0, -infinity, nan, infinity}) {
+      EXPECT_TRUE(rule.contradicts({kFlush, bad, 1 * kSecond})) << bad;
+      EXPECT_TRUE(rule.contradicts({bad, 1 * kMs, 1 * kSecond})) << bad;
+    }
+  }
+}
+
+TEST(ClockRule, ContradictsATimeFarShorterThanItsBracket) {
+  const ClockRule rule(false);
+  EXPECT_TRUE(rule.contradicts({kFlush, 1 * kMs, 100 * kMs}));
+  EXPECT_FALSE(rule.contradicts({kFlush, 1 * kMs, 20 * kMs}));  // one interrupt
+}
+
+TEST(ClockRule, FindsTimesThatAreForgedByLittleInEverySample) {
+  // It takes a millisecond and says half of one; no single sample shows it.
+  BracketedRun forged = honest(1 * kMs);
+  forged.run_ns = 0.5 * kMs;
+  EXPECT_FALSE(ClockRule(false).contradicts(forged));
+  EXPECT_THAT(said_of(honest(1 * kMs), forged), HasSubstr("unexplained"));
+  // So does a forged long run, though it is a small share of it.
+  BracketedRun long_one = honest(100 * kMs);
+  long_one.run_ns = 80 * kMs;
+  EXPECT_FALSE(ClockRule(false).contradicts(long_one));
+  EXPECT_NE(said_of(honest(100 * kMs), long_one), "");
+}
+
+TEST(ClockRule, FindsForgedTimesThroughNoise) {
+  std::mt19937 random(1);
+  std::exponential_distribution<double> noise(1 / (100 * kUs));
+  ClockRule rule(false);
+  for (int i = 0; i < kSamples; ++i) {
+    BracketedRun forged = honest(2 * kMs, kHandOver + noise(random));
+    forged.run_ns = 1 * kMs;
+    rule.add(honest(2 * kMs, kHandOver + noise(random)), forged);
+  }
+  EXPECT_NE(rule.contradiction(), "");
+}
+
+TEST(ClockRule, BlamesNobodyForNoise) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    std::exponential_distribution<double> noise(1 / (50 * kUs));
+    std::bernoulli_distribution interrupt(0.1);
+    const auto hand_over = [&] {
+      return kHandOver + noise(random) + (interrupt(random) ? 10 * kMs : 0);
+    };
+    ClockRule rule(false);
+    for (int i = 0; i < kSamples; ++i) {
+      const BracketedRun ours = honest(3 * kUs, hand_over()), theirs = honest(3 * kUs, hand_over());
+      EXPECT_FALSE(rule.contradicts(ours));
+      EXPECT_FALSE(rule.contradicts(theirs));
+      rule.add(ours, theirs);
+    }
+    EXPECT_EQ(rule.contradiction(), "") << seed;
+  }
+}
+
+TEST(ClockRule, FindsARunThatHidesInTheFlush) {
+  // Half of its work is done before the timestamp that is said to end the flush.
+  BracketedRun hidden = honest(2 * kMs);
+  hidden.flush_ns += 1 * kMs;
+  hidden.run_ns -= 1 * kMs;
+  EXPECT_THAT(said_of(honest(2 * kMs), hidden), HasSubstr("caches cold"));
+  BracketedRun slower = honest(2 * kMs);
+  slower.flush_ns += 50 * kUs;
+  slower.bracket_ns += 50 * kUs;
+  EXPECT_EQ(said_of(honest(2 * kMs), slower), "");
+}
+
+TEST(ClockRule, GivesSoftwareDevicesMoreRoomAndNotAll) {
+  // What a loaded processor does to a run of two milliseconds.
+  const BracketedRun loaded = honest(2 * kMs, 200 * kMs);
+  EXPECT_FALSE(ClockRule(true).contradicts(loaded));
+  EXPECT_TRUE(ClockRule(false).contradicts(loaded));
+  EXPECT_EQ(said_of(honest(2 * kMs), honest(2 * kMs, 10 * kMs), true), "");
+  EXPECT_NE(said_of(honest(2 * kMs), honest(2 * kMs, 10 * kMs), false), "");
+  BracketedRun forged = honest(1 * kSecond);
+  forged.run_ns = 0.3 * kSecond;
+  EXPECT_NE(said_of(honest(1 * kSecond), forged, true), "");
+  EXPECT_TRUE(ClockRule(true).contradicts({kFlush, 2 * kSecond, 1 * kSecond}));
+}
+
+TEST(ClockRule, SaysNothingWithoutSamples) { EXPECT_EQ(ClockRule(false).contradiction(), ""); }
+
+}  // namespace
+}  // namespace kbench::judge

@@ -1,0 +1,103 @@
+// Shared memory and its redzones: every word is a tensor's or a zone's, and a finding is named.
+#include "harness/judge/slab.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tests/vulkan/device_fixture.h"
+
+namespace kbench::judge {
+namespace {
+
+using SlabTest = vulkan::DeviceTest;
+
+trial::SlabLayout layout_of(const std::vector<uint64_t>& sizes) {
+  trial::SlabLayout layout;
+  for (size_t i = 0; i < sizes.size(); ++i) layout.add("t" + std::to_string(i), sizes[i]);
+  return layout;
+}
+
+TEST_F(SlabTest, EveryWordIsATensorsOrAZones) {
+  // The last needs many pieces.
+  Slab first(device(), layout_of({4, 6, 256, 100001})), empty,
+      second(device(), layout_of({300000}));
+  const Redzones zones({&first, &empty, &second});
+  uint64_t found = 0, expected = 0;
+  for (const Slab* slab : {&first, &second}) {
+    const uint64_t base = slab->buffer().address();
+    std::vector<int> owners(slab->buffer().size() / 4);
+    expected += owners.size();
+    for (size_t i = 0; i < slab->layout().items().size(); ++i) {
+      const vulkan::Region tensor = slab->tensor(i);
+      EXPECT_EQ(tensor.buffer, &slab->buffer());
+      const uint64_t begin = tensor.offset / 4;
+      for (uint64_t w = 0; w < trial::words_of(tensor); ++w) ++owners.at(begin + w);
+    }
+    for (const trial::Zone& zone : zones.pieces()) {
+      EXPECT_LE(zone.words, trial::kZoneWords);
+      if (zone.address < base || zone.address >= base + slab->buffer().size()) continue;
+      const uint64_t begin = (zone.address - base) / 4;
+      for (uint64_t w = 0; w < zone.words; ++w) ++owners.at(begin + w);
+    }
+    EXPECT_TRUE(std::ranges::all_of(owners, [](int n) { return n == 1; }));
+    found += static_cast<uint64_t>(std::ranges::count(owners, 1));
+  }
+  EXPECT_EQ(found, expected);
+}
+
+TEST_F(SlabTest, AFindingNamesTensorSideAndDistance) {
+  Slab slab(device(), layout_of({4096, 4096}));
+  const Redzones zones({&slab});
+  const uint64_t base = slab.buffer().address();
+  /// What is said of one changed word at this byte of the slab.
+  const auto said = [&](uint64_t byte) -> std::string {
+    for (size_t i = 0; i < zones.pieces().size(); ++i) {
+      const trial::Zone& zone = zones.pieces()[i];
+      if (base + byte < zone.address || base + byte >= zone.address + 4 * zone.words) continue;
+      const auto word = static_cast<uint32_t>((base + byte - zone.address) / 4);
+      return zones.describe(static_cast<uint32_t>(i), {1, word});
+    }
+    return "in no zone";
+  };
+  const trial::SlabLayout::Item &a = slab.layout().items()[0], &b = slab.layout().items()[1];
+  EXPECT_EQ(said(0), "wrote 1 words outside t0, the first " + std::to_string(a.offset) +
+                         " bytes before its start");
+  EXPECT_EQ(said(a.offset - 4), "wrote 1 words outside t0, the first 4 bytes before its start");
+  EXPECT_EQ(said(a.offset), "in no zone");
+  EXPECT_EQ(said(a.end()), "wrote 1 words outside t0, the first 0 bytes past its end");
+  EXPECT_EQ(said(a.end() + 400), "wrote 1 words outside t0, the first 400 bytes past its end");
+  EXPECT_EQ(said(b.offset - 8), "wrote 1 words outside t1, the first 8 bytes before its start");
+  EXPECT_EQ(said(b.end()), "wrote 1 words outside t1, the first 0 bytes past its end");
+  const uint64_t last = slab.buffer().size() - 4;
+  EXPECT_EQ(said(last), "wrote 1 words outside t1, the first " + std::to_string(last - b.end()) +
+                            " bytes past its end");
+}
+
+TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {
+  const Slab empty;
+  EXPECT_TRUE(empty.empty());
+  EXPECT_TRUE(Redzones({&empty}).pieces().empty());
+  Attachment attachment;
+  EXPECT_EQ(attachment.add(empty, false), -1);
+  EXPECT_TRUE(attachment.descriptors.empty());
+  EXPECT_TRUE(attachment.message.slabs.empty());
+}
+
+TEST_F(SlabTest, AnAttachmentTellsEachSlabOnceInOrder) {
+  Slab first(device(), layout_of({4})), second(device(), layout_of({100000, 8}));
+  Attachment attachment;
+  EXPECT_EQ(attachment.add(first, true), 0);
+  EXPECT_EQ(attachment.add(second, false), 1);
+  ASSERT_EQ(attachment.message.slabs.size(), 2u);
+  ASSERT_EQ(attachment.descriptors.size(), 2u);
+  EXPECT_TRUE(attachment.message.slabs[0].read_only);
+  EXPECT_FALSE(attachment.message.slabs[1].read_only);
+  EXPECT_EQ(attachment.message.slabs[1].bytes, second.buffer().size());
+  const runner::Place place = second.place(1, 1);
+  EXPECT_EQ(place, (runner::Place{1, second.layout().items()[1].offset, 8}));
+}
+
+}  // namespace
+}  // namespace kbench::judge

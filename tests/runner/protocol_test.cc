@@ -1,0 +1,232 @@
+// Every message between judge and runner survives the way, and what is none is kParse.
+#include "harness/runner/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+/// Any value of each kind of message.
+Opened opened() { return {"00112233", "landlock: ABI 7\n\"quoted\"\n"}; }
+Load load() { return {"candidate.yaml", "a folder\n"}; }
+ReadFile read_file() { return {"sub/kernel.comp"}; }
+Loaded loaded() { return {{2, 76}, "hash"}; }
+Variables variables() {
+  return {{"n", int64_t{-1} << 62}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
+}
+Build build() { return {"v0.1", variables(), 2.5}; }
+Prepare prepare() { return {{1, 19}, "smoke", variables(), ~uint64_t{0}}; }
+Built built() {
+  Built message;
+  message.wanted = {{"t", DType::f32, ~uint64_t{0}, true}, {"u", DType::i64, 0, false}};
+  message.has_setup = true;
+  message.float16_kernel = "half";
+  message.compile_s = 0.125;
+  message.diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
+  return message;
+}
+Attach attach() {
+  Attach message;
+  message.slabs = {{uint64_t{1} << 40, 7, true}, {4096, 0, false}};
+  message.given = {{0, 256, 1024}, {}, {1, 0, 4}};
+  message.outputs = {{1, 65536, 8}};
+  message.wanted = {{1, 3, 5}};
+  return message;
+}
+Run run() { return {true, 10.5}; }
+Ran ran() { return {1e5, 2.25}; }
+Refused refused() {
+  return {Verdict::compile_error, "does not compile", {{"error", "a.comp", 13, 2, "undeclared"}}};
+}
+Failed failed() { return {ErrorCode::kDeviceLost, "gone"}; }
+
+/// Once there and back, as bytes: every field that is written is read.
+template <class M>
+M survive(const M& message) {
+  const std::string payload = encode(message);
+  const M back = decode<M>(payload);
+  EXPECT_EQ(encode(back), payload);
+  return back;
+}
+
+TEST(RunnerProtocol, EveryMessageSurvives) {
+  EXPECT_EQ(survive(opened()).lock, opened().lock);
+  EXPECT_EQ(survive(opened()).device_uuid, "00112233");
+  EXPECT_EQ(survive(load()).manifest, "candidate.yaml");
+  EXPECT_EQ(survive(load()).folder, "a folder\n");
+  EXPECT_EQ(survive(read_file()).path, "sub/kernel.comp");
+  EXPECT_EQ(survive(loaded()).task, (TaskId{2, 76}));
+  EXPECT_EQ(survive(loaded()).hash, "hash");
+  EXPECT_EQ(survive(build()).preset, "v0.1");
+  EXPECT_EQ(survive(build()).overrides, variables());
+  EXPECT_EQ(survive(build()).seconds, 2.5);
+  EXPECT_EQ(survive(prepare()).task, (TaskId{1, 19}));
+  EXPECT_EQ(survive(prepare()).seed, ~uint64_t{0});
+  EXPECT_EQ(survive(prepare()).overrides, variables());
+  const Built b = survive(built());
+  ASSERT_EQ(b.wanted.size(), 2u);
+  EXPECT_EQ(b.wanted[0].bytes, ~uint64_t{0});
+  EXPECT_TRUE(b.wanted[0].setup);
+  EXPECT_EQ(b.wanted[1].dtype, DType::i64);
+  EXPECT_EQ(b.float16_kernel, "half");
+  EXPECT_EQ(b.compile_s, 0.125);
+  ASSERT_EQ(b.diagnostics.size(), 1u);
+  EXPECT_EQ(b.diagnostics[0].line, 3);
+  EXPECT_EQ(b.diagnostics[0].column, 7);
+  const Attach a = survive(attach());
+  ASSERT_EQ(a.slabs.size(), 2u);
+  EXPECT_TRUE(a.slabs[0].read_only);
+  EXPECT_EQ(a.slabs[0].memory_type, 7u);
+  EXPECT_EQ(a.given, attach().given);
+  EXPECT_EQ(a.outputs, attach().outputs);
+  EXPECT_EQ(a.wanted, attach().wanted);
+  EXPECT_TRUE(survive(run()).setup);
+  EXPECT_EQ(survive(run()).seconds, 10.5);
+  EXPECT_EQ(survive(ran()).flush_ns, 1e5);
+  EXPECT_EQ(survive(ran()).run_ns, 2.25);
+  EXPECT_EQ(survive(refused()).verdict, Verdict::compile_error);
+  EXPECT_EQ(survive(refused()).diagnostics.at(0).message, "undeclared");
+  EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
+  survive(Attached{});
+  survive(Detach{});
+  EXPECT_TRUE(survive(Built{}).wanted.empty());
+}
+
+TEST(RunnerProtocol, KindsAreAllDifferent) {
+  const std::set<MessageKind> kinds = {
+      Opened::kKind, Load::kKind,    ReadFile::kKind, File::kKind,    Loaded::kKind,
+      Build::kKind,  Prepare::kKind, Built::kKind,    Attach::kKind,  Attached::kKind,
+      Run::kKind,    Ran::kKind,     Detach::kKind,   Refused::kKind, Failed::kKind};
+  EXPECT_EQ(kinds.size(), 15u);
+}
+
+TEST(RunnerProtocol, AFileHasAnyBytes) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  File file;
+  file.found = true;
+  file.bytes = bytes;
+  EXPECT_EQ(survive(file).bytes, bytes);
+  EXPECT_TRUE(survive(file).found);
+  EXPECT_FALSE(survive(file).refused);
+  file.bytes.clear();
+  EXPECT_TRUE(survive(file).found);
+
+  EXPECT_FALSE(survive(File{}).found);
+  File no;
+  no.refused = true;
+  no.code = ErrorCode::kInvalidArgument;
+  no.message = "a link\xff";
+  EXPECT_TRUE(survive(no).refused);
+  EXPECT_FALSE(survive(no).found);
+  EXPECT_EQ(survive(no).code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(survive(no).message, no.message);
+}
+
+void expect_parse_error(const std::function<void()>& read, const std::string& what) {
+  try {
+    read();
+    ADD_FAILURE() << "taken: " << what;
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kParse) << what;
+  }
+}
+
+/// Prefixes of the message, and the message with each value replaced by others.
+template <class M>
+void expect_malformed(const M& message) {
+  const std::string good = encode(message);
+  for (size_t size = 0; size < good.size(); ++size) {
+    expect_parse_error([&] { decode<M>(good.substr(0, size)); }, good.substr(0, size));
+  }
+  for (const char* text : {"", "[]", "null", "7", "\"\"", "{}x", "{", "\xff"}) {
+    expect_parse_error([&] { decode<M>(text); }, text);
+  }
+  // A field that goes missing; the names are between quotes and a colon.
+  for (size_t at = good.find("\":"); at != good.npos; at = good.find("\":", at + 1)) {
+    std::string renamed = good;
+    renamed[at - 1] = '_';
+    if (renamed == good || good.substr(0, at).find("\"overrides\"") != good.npos) continue;
+    expect_parse_error([&] { decode<M>(renamed); }, renamed);
+  }
+}
+
+TEST(RunnerProtocol, MalformedMessagesAreParseErrors) {
+  expect_malformed(opened());
+  expect_malformed(load());
+  expect_malformed(read_file());
+  expect_malformed(loaded());
+  expect_malformed(build());
+  expect_malformed(prepare());
+  expect_malformed(built());
+  expect_malformed(attach());
+  expect_malformed(run());
+  expect_malformed(ran());
+  expect_malformed(refused());
+  expect_malformed(failed());
+  expect_parse_error([] { decode<File>(""); }, "no file");
+  expect_parse_error([] { decode<File>("f"); }, "half a file");
+}
+
+TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
+  for (const char* text : {
+           R"({"flush_ns": 1, "run_ns": 1e999})",
+           R"({"flush_ns": "1", "run_ns": 1})",
+           R"({"flush_ns": null, "run_ns": 1})",
+           R"({"flush_ns": true, "run_ns": 1})",
+       }) {
+    expect_parse_error([&] { decode<Ran>(text); }, text);
+  }
+  const auto attach_with = [](const std::string& slab, const std::string& place) {
+    return R"({"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab + R"(],"wanted":[]})";
+  };
+  const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true})";
+  EXPECT_EQ(decode<Attach>(attach_with(slab, "")).slabs.size(), 1u);
+  for (const std::string& text :
+       {attach_with(R"({"bytes":-1,"memory_type":0,"read_only":true})", ""),
+        attach_with(R"({"bytes":1.5,"memory_type":0,"read_only":true})", ""),
+        attach_with(R"({"bytes":18446744073709551616,"memory_type":0,"read_only":true})", ""),
+        attach_with(R"({"bytes":1,"memory_type":4294967296,"read_only":true})", ""),
+        attach_with(R"({"bytes":1,"memory_type":-1,"read_only":true})", ""),
+        attach_with(R"({"bytes":1,"memory_type":0,"read_only":1})", ""),
+        attach_with(slab, R"({"slab":2147483648,"offset":0,"bytes":1})"),
+        attach_with(slab, R"({"slab":18446744073709551615,"offset":0,"bytes":1})"),
+        attach_with(slab, R"({"slab":0,"offset":-1,"bytes":1})"), attach_with("7", "")}) {
+    expect_parse_error([&] { decode<Attach>(text); }, text);
+  }
+  for (const char* code : {"-1", "11", "1e3", "\"kIo\"", "99999999999"}) {
+    const std::string text = R"({"message":"","code":)" + std::string(code) + "}";
+    expect_parse_error([&] { decode<Failed>(text); }, text);
+  }
+}
+
+TEST(RunnerProtocol, NamesThatAreNoneAreParseErrors) {
+  for (const char* task : {"level9", "", "level1/x", "level1/99999999999999999999"}) {
+    const std::string text = R"({"hash":"","task":")" + std::string(task) + "\"}";
+    expect_parse_error([&] { decode<Loaded>(text); }, text);
+  }
+  expect_parse_error([] { decode<Refused>(R"({"verdict":"good","message":"","diagnostics":[]})"); },
+                     "a verdict");
+  expect_parse_error(
+      [] {
+        decode<Built>(R"({"wanted":[{"name":"t","dtype":"f31","bytes":1,"setup":false}],)"
+                      R"("has_setup":false,"float16_kernel":"","compile_s":0,"diagnostics":[]})");
+      },
+      "a type");
+}
+
+TEST(RunnerProtocol, DeepNestingIsAnErrorAndNoOverflow) {
+  expect_parse_error([] { decode<Ran>(std::string(1 << 16, '[')); }, "brackets");
+  std::string nested = R"({"flush_ns":)";
+  nested += std::string(30000, '[') + std::string(30000, ']') + R"(,"run_ns":1})";
+  expect_parse_error([&] { decode<Ran>(nested); }, "nested");
+}
+
+}  // namespace
+}  // namespace kbench::runner
