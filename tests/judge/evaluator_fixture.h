@@ -1,0 +1,109 @@
+// An Evaluator with short sampling, for candidates that are texts.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "kbench/evaluate.h"
+#include "tests/candidate/support.h"
+
+namespace kbench::testing {
+
+class EvaluatorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    bool usable = false;
+    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) usable |= device.usable;
+    if (!usable) {
+      if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
+      GTEST_SKIP() << "no Vulkan device";
+    }
+    options_.program = KBENCH_PROGRAM;
+    options_.preset = "smoke";
+    options_.plan.max_seconds = 0.05;
+    options_.plan.min_samples = 4;
+  }
+
+  /// The one Evaluator of a test, started when it is first needed with the options as they are.
+  Evaluator& evaluator() {
+    if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(options_);
+    return *evaluator_;
+  }
+  void end_evaluator() { evaluator_.reset(); }
+  Result run(const std::string& yaml) { return evaluator().evaluate(file_of(yaml)); }
+  std::string file_of(const std::string& yaml) {
+    folder_.write("candidate.yaml", yaml);
+    return folder_.path("candidate.yaml");
+  }
+
+  /// A candidate for ReLU (level1/19) of one kernel with this body; `i` is the element. `more`: top
+  /// level entries of the file, `bind`: what the step binds.
+  static std::string relu(const std::string& body, const std::string& more = "",
+                          const std::string& bind = "x, output") {
+    return "kbench: 1\n"
+           "task: level1/19\n"
+           "kernels:\n"
+           "  k:\n"
+           "    source: |\n"
+           "      #version 450\n"
+           "      layout(local_size_x = 64) in;\n"
+           "      layout(binding = 0) buffer X { float x[]; };\n"
+           "      layout(binding = 1) buffer Y { float y[]; };\n"
+           "      const uint n = KB_batch_size * KB_dim;\n"
+           "      void main() {\n"
+           "        const uint i = gl_GlobalInvocationID.x;\n"
+           "        " +
+           body +
+           "\n"
+           "      }\n" +
+           more + "dispatch:\n  - {kernel: k, bind: [" + bind +
+           "], groups: [\"ceil_div(batch_size * dim, 64)\"]}\n";
+  }
+  static std::string right() { return relu("if (i < n) y[i] = max(x[i], 0.0);"); }
+  /// Writes where no memory is, by an address. `more` as above, `address`: of which buffer.
+  static std::string wild(const std::string& more = "", const std::string& address = "output") {
+    return "kbench: 1\n"
+           "task: level1/19\n"
+           "kernels:\n"
+           "  k:\n"
+           "    source: |\n"
+           "      #version 450\n"
+           "      #extension GL_EXT_buffer_reference : require\n"
+           "      #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n"
+           "      layout(local_size_x = 1) in;\n"
+           "      layout(buffer_reference, std430) buffer Out { float value; };\n"
+           "      layout(binding = 0) buffer Y { float y[]; };\n"
+           "      layout(push_constant) uniform Push { uint64_t to; };\n"
+           "      void main() { Out(to + (uint64_t(1) << 45)).value = 1.0; y[0] = 0.0; }\n" +
+           more + "dispatch:\n  - {kernel: k, bind: [output], push: [{address: " + address +
+           "}], groups: [1]}\n";
+  }
+  /// Days of work, in loops far shorter than those that llvmpipe ends by itself.
+  static std::string hanging() {
+    std::string yaml =
+        relu("float v = x[i % n]; for (int r = 0; r < 20000; ++r) v = sin(v) + 1.0; y[i % n] = v;");
+    return yaml.replace(yaml.find("groups: ["), std::string::npos, "groups: [65535, 65535]}\n");
+  }
+
+  void expect(const std::string& body, Verdict verdict, const std::string& message = "") {
+    const Result result = run(relu(body));
+    EXPECT_EQ(name_of(result.verdict), name_of(verdict)) << body << ": " << result.message;
+    EXPECT_THAT(result.message, ::testing::HasSubstr(message)) << body;
+  }
+  void expect_right() {
+    const Result result = run(right());
+    EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  }
+
+  EvaluateOptions options_;
+  testing_support::ScratchFolder folder_;
+
+ private:
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+}  // namespace kbench::testing

@@ -1,0 +1,166 @@
+// A runner that dies, hangs or is killed costs at most its own candidate a verdict; and a
+// candidate's runner holds none of the opponent's memory. On a software device.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tests/judge/evaluator_fixture.h"
+#include "tests/judge/processes.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace kbench::testing;
+
+class IsolationTest : public EvaluatorTest {
+ protected:
+  void SetUp() override {
+    EvaluatorTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    const auto devices = list_devices(KBENCH_PROGRAM);
+    const bool software =
+        std::ranges::any_of(devices, [](const auto& d) { return d.usable && d.type == "cpu"; });
+    if (!software) GTEST_SKIP() << "no software device";
+    options_.device = "cpu";
+  }
+};
+
+TEST_F(IsolationTest, ACandidateThatCrashesItsRunnerCostsTheJudgeNothing) {
+  expect_right();
+  const std::vector<pid_t> before = judges(), opponents = runners("opponent");
+  ASSERT_EQ(before.size(), 1u);
+  for (int i = 0; i < 2; ++i) {
+    const Result result = run(wild());
+    EXPECT_EQ(name_of(result.verdict), "crashed") << result.message;
+    EXPECT_THAT(result.message, HasSubstr("SIGSEGV"));
+    EXPECT_THAT(result.message, HasSubstr("while running on the device (warm-up)"));
+    expect_right();
+  }
+  EXPECT_EQ(judges(), before);
+  EXPECT_EQ(runners("opponent"), opponents);
+}
+
+TEST_F(IsolationTest, AHangingKernelIsATimeoutInTimeAndTheNextIsRight) {
+  options_.limits.device_seconds = 0.4;
+  expect_right();
+  const std::vector<pid_t> before = judges();
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = run(hanging());
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(name_of(result.verdict), "timeout") << result.message;
+  EXPECT_THAT(result.message, HasSubstr("took longer than 0.4 s while running on the device"));
+  EXPECT_LT(took, std::chrono::seconds(10));
+  expect_right();
+  EXPECT_EQ(judges(), before);
+}
+
+TEST_F(IsolationTest, ACandidateThatTakesTooLongInAllIsATimeout) {
+  options_.limits.total_seconds = 0.05;
+  options_.plan = {0, 100, 100000, 100000};
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = run(right());
+  EXPECT_EQ(name_of(result.verdict), "timeout") << result.message;
+  EXPECT_THAT(result.message, HasSubstr("0.05 s in all"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
+  for (const char* role : {"candidate", "opponent"}) {
+    for (const char* at : {"load", "compile", "warm-up", "sample"}) {
+      int kills = 0, stages = 0;
+      options_.on_stage = [&](const char* stage) {
+        ++stages;
+        if (kills > 0 || std::string(stage) != at) return;
+        for (const pid_t runner : runners(role)) kills += ::kill(runner, SIGKILL) == 0;
+      };
+      const Result result = evaluate(file_of(right()), options_);
+      EXPECT_EQ(name_of(result.verdict), "passed") << role << " at " << at << result.message;
+      EXPECT_EQ(kills, 1) << role << " at " << at;
+      EXPECT_GT(stages, 4) << role << " at " << at << ": not tried again";
+    }
+  }
+}
+
+TEST_F(IsolationTest, ARunnerKilledAgainAndAgainBlamesNobody) {
+  options_.on_stage = [&](const char* stage) {
+    if (std::string(stage) != "sample") return;
+    for (const pid_t runner : runners("candidate")) ::kill(runner, SIGKILL);
+  };
+  const Result result = evaluate(file_of(right()), options_);
+  EXPECT_EQ(name_of(result.verdict), "harness_error") << result.message;
+  EXPECT_THAT(result.message, HasSubstr("by nobody here"));
+}
+
+TEST_F(IsolationTest, AJudgeKilledInATrialCostsNoVerdictAndLeavesNoRunner) {
+  std::vector<pid_t> all;
+  options_.on_stage = [&](const char* stage) {
+    if (std::string(stage) != "sample" || !all.empty()) return;
+    for (const char* role : {"candidate", "opponent"}) {
+      for (const pid_t runner : runners(role)) all.push_back(runner);
+    }
+    for (const pid_t judge : judges()) ::kill(judge, SIGKILL);
+  };
+  const Result result = evaluate(file_of(right()), options_);
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  EXPECT_GE(all.size(), 2u);
+  for (const pid_t runner : all) EXPECT_TRUE(dies(runner));
+}
+
+TEST_F(IsolationTest, ACandidatesRunnerHoldsNoneOfTheOpponentsMemory) {
+  if (geteuid() != 0) GTEST_SKIP() << "runners may only be looked into by root";
+  std::set<SharedMapping> judge, candidate, opponent;
+  options_.on_stage = [&](const char* stage) {
+    if (std::string(stage) != "sample") return;
+    ASSERT_EQ(judges().size(), 1u);
+    ASSERT_EQ(runners("candidate").size(), 1u);
+    ASSERT_EQ(runners("opponent").size(), 1u);
+    judge = shared_mappings(judges()[0]);
+    candidate = shared_mappings(runners("candidate")[0]);
+    opponent = shared_mappings(runners("opponent")[0]);
+  };
+  // With a temporary: what is given, outputs and temporaries.
+  const Result result =
+      evaluate(file_of(relu("if (i < n) y[i] = max(x[i], 0.0);",
+                            "temps:\n  t: {dtype: f32, shape: [64]}\n", "x, output, t")),
+               options_);
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  ASSERT_FALSE(judge.empty());
+  const auto files_of = [](const std::set<SharedMapping>& mappings, bool writable) {
+    std::set<std::string> files;
+    for (const auto& each : mappings) {
+      if (each.writable == writable) files.insert(each.file);
+    }
+    return files;
+  };
+  const auto theirs = files_of(candidate, true), given = files_of(candidate, false);
+  EXPECT_EQ(theirs.size(), 2u);
+  EXPECT_EQ(given.size(), 1u);
+  // The opponent may only read what is given, too, and shares nothing else with the candidate.
+  EXPECT_EQ(files_of(opponent, false), given);
+  const auto truths = files_of(opponent, true);
+  EXPECT_FALSE(truths.empty());
+  for (const std::string& file : truths) {
+    EXPECT_FALSE(theirs.contains(file) || given.contains(file));
+  }
+  const auto all = files_of(judge, true);
+  EXPECT_EQ(all.size(), theirs.size() + given.size() + truths.size());
+}
+
+TEST_F(IsolationTest, AnEvaluatorThatGoesLeavesNoProcess) {
+  expect_right();
+  std::vector<pid_t> all = judges();
+  for (const char* role : {"candidate", "opponent"}) {
+    for (const pid_t runner : runners(role)) all.push_back(runner);
+  }
+  EXPECT_GE(all.size(), 3u);  // also the runner that was started ahead
+  end_evaluator();
+  for (const pid_t process : all) EXPECT_TRUE(dies(process));
+}
+
+}  // namespace
+}  // namespace kbench

@@ -1,0 +1,152 @@
+// From a candidate's text to its verdict, through judge and runners, on whatever device there is.
+
+#include <cmath>
+
+#include "kbench/candidate.h"
+#include "tests/judge/evaluator_fixture.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using VerdictsTest = testing::EvaluatorTest;
+
+TEST_F(VerdictsTest, ARightKernelPassesWithAnInterval) {
+  options_.plan.min_samples = 10;
+  const Result result = run(right());
+  EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
+  EXPECT_EQ(result.message, "");
+  EXPECT_EQ(result.task, (TaskId{1, 19}));
+  EXPECT_EQ(result.preset, "smoke");
+  EXPECT_GE(result.samples, 10);
+  EXPECT_GT(result.speedup.low, 0);
+  EXPECT_LE(result.speedup.low, result.speedup.point);
+  EXPECT_LE(result.speedup.point, result.speedup.high);
+  EXPECT_GT(result.candidate_ms, 0);
+  EXPECT_GT(result.baseline_ms, 0);
+  EXPECT_GT(result.gbytes_per_s, 0);
+  EXPECT_GT(result.compile_s, 0);
+  EXPECT_GT(result.wall_s, 0);
+  EXPECT_LE(result.max_error, 1e-6);
+}
+
+TEST_F(VerdictsTest, TheBaselineAgainstItselfIsNearOne) {
+  options_.plan.min_samples = 31;
+  for (const TaskId id : {TaskId{1, 19}, TaskId{1, 1}, TaskId{2, 76}}) {
+    const Task& task = find_task(id);
+    const Result result = run(eager_candidate_yaml(task, *build_graph(task, Preset::smoke)));
+    EXPECT_EQ(result.verdict, Verdict::passed) << to_string(id) << " " << result.message;
+    EXPECT_EQ(result.max_error, 0) << to_string(id);
+    // A loaded machine blurs the times of a software device; a factor of two would be a bug.
+    EXPECT_GT(result.speedup.point, 0.6) << to_string(id);
+    EXPECT_LT(result.speedup.point, 1.6) << to_string(id);
+  }
+}
+
+TEST_F(VerdictsTest, UnwrittenAndWrongOutputsAreFound) {
+  expect("if (i > 100u * n) y[i] = x[i];", Verdict::not_written);
+  expect("if (i < n / 2) y[i] = max(x[i], 0.0);", Verdict::partly_written);
+  expect("if (i < n) y[i] = x[i];", Verdict::wrong_values);
+  expect("if (i < n) y[i] = 0.0;", Verdict::all_zero);
+  expect("if (i < n) y[i] = max(x[i], 0.0) + (i == 77 ? 1.0 : 0.0);", Verdict::wrong_values,
+         "1 of ");
+  expect("if (i < n) y[i] = i == 3 ? uintBitsToFloat(0x7fc00000u) : max(x[i], 0.0);",
+         Verdict::not_finite);
+  expect_right();
+}
+
+TEST_F(VerdictsTest, WritesOutsideBuffersAreFound) {
+  const std::string right = "if (i < n) y[i] = max(x[i], 0.0); ";
+  expect(right + "if (i == 0) y[n] = 1.0;", Verdict::out_of_bounds, "0 bytes past its end");
+  expect(right + "if (i == 0) y[n + 100] = 1.0;", Verdict::out_of_bounds,
+         "wrote 1 words outside output, the first 400 bytes past its end");
+  expect_right();
+}
+
+TEST_F(VerdictsTest, WritesToInputsCostACandidateItsVerdictAndFeedNobody) {
+  const std::string right = "if (i < n) y[i] = max(x[i], 0.0); ";
+  // Where inputs are mapped read-only, on software devices, such a write ends the runner.
+  for (const char* write : {"if (i == 5) x[i] += 1.0;", "if (i == 0) x[n + 100] = 1.0;"}) {
+    const Result result = run(relu(right + write));
+    if (result.software_device) {
+      EXPECT_EQ(name_of(result.verdict), "crashed") << write << result.message;
+      EXPECT_THAT(result.message, HasSubstr("while running on the device (warm-up)")) << write;
+    } else {
+      EXPECT_THAT(result.verdict, ::testing::AnyOf(Verdict::input_modified, Verdict::out_of_bounds))
+          << write << result.message;
+    }
+  }
+  expect_right();
+}
+
+TEST_F(VerdictsTest, ReportsCompileErrorsWithTheirLine) {
+  const Result result = run(relu("y[i] = undeclared;"));
+  EXPECT_EQ(result.verdict, Verdict::compile_error);
+  EXPECT_THAT(result.message, HasSubstr("undeclared"));
+  ASSERT_FALSE(result.diagnostics.empty());
+  EXPECT_EQ(result.diagnostics.front().line, 13);
+  EXPECT_THAT(result.diagnostics.front().file, HasSubstr("candidate.yaml"));
+}
+
+TEST_F(VerdictsTest, WhatIsNoCandidateIsRefusedWithItsPlace) {
+  Result result = run("kbench: 1\ntask: level1/19\nkernel: {}\n");
+  EXPECT_EQ(result.verdict, Verdict::invalid_candidate);
+  EXPECT_THAT(result.message, HasSubstr("candidate.yaml:3:1"));
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].line, 3);
+  result = run("kbench: 1\ntask: level1/999\ndispatch: [{op: relu, in: [x], out: output}]\n");
+  EXPECT_EQ(result.verdict, Verdict::invalid_candidate);
+  EXPECT_THAT(result.message, HasSubstr("there is no task level1/999"));
+  result = evaluator().evaluate(folder_.path("nothing.yaml"));
+  EXPECT_EQ(result.verdict, Verdict::invalid_candidate) << result.message;
+  EXPECT_THAT(result.message, HasSubstr("nothing.yaml"));
+}
+
+TEST_F(VerdictsTest, MemoryThatDoesNotFitIsRefusedBeforeItIsAllocated) {
+  const Result result =
+      run(wild("temps:\n  huge: {dtype: f32, shape: [1000000, 1000000, 4]}\n", "huge"));
+  EXPECT_EQ(result.verdict, Verdict::out_of_memory) << result.message;
+  EXPECT_THAT(result.message, HasSubstr("its temporaries need 1.6e+04 GB"));
+  expect_right();
+}
+
+TEST_F(VerdictsTest, CheckRunsNothing) {
+  const auto checked = [&](const std::string& yaml) { return evaluator().check(file_of(yaml)); };
+  const Result wrong = checked(relu("if (i < n) y[i] = 1.0;"));
+  EXPECT_EQ(wrong.verdict, Verdict::passed) << wrong.message;
+  EXPECT_EQ(wrong.samples, 0);
+  EXPECT_GT(wrong.compile_s, 0);
+  EXPECT_EQ(checked(wild()).verdict, Verdict::passed);
+  EXPECT_EQ(checked(hanging()).verdict, Verdict::passed);
+  EXPECT_EQ(checked(relu("y[i] = undeclared;")).verdict, Verdict::compile_error);
+  expect_right();
+}
+
+TEST_F(VerdictsTest, AFixedSeedRepeatsTheSamples) {
+  const std::string wrong = relu("if (i < n) y[i] = x[i] < 2.0 ? max(x[i], 0.0) : 2.0;");
+  options_.seed = 5;
+  const auto once = [&] { return evaluate(file_of(wrong), options_).message; };
+  const std::string first = once();
+  EXPECT_EQ(once(), first);
+  options_.seed = 6;
+  EXPECT_NE(once(), first);
+}
+
+TEST_F(VerdictsTest, WhatIsWrongWithTheOptionsIsThrownAndTheNextIsRight) {
+  options_.overrides = {{"no_such_size", int64_t{3}}};
+  testing_support::ScratchFolder other;
+  other.write("right.yaml", right());
+  EXPECT_THROW(evaluate(other.path("right.yaml"), options_), Error);
+  options_.overrides = {};
+  options_.device = "no such device";
+  try {
+    evaluate(other.path("right.yaml"), options_);
+    ADD_FAILURE() << "no exception";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+    EXPECT_THAT(e.what(), HasSubstr("no such device"));
+  }
+}
+
+}  // namespace
+}  // namespace kbench
