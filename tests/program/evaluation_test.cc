@@ -10,12 +10,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "kbench/result.h"
+#include "tests/judge/processes.h"
 #include "tests/program/run_program.h"
 
 namespace kbench {
@@ -268,23 +268,7 @@ TEST_F(Evaluation, CheckCompilesAndMapsDiagnosticsToTheFile) {
   EXPECT_THAT(malformed.out, HasSubstr("malformed.yaml:3:"));
 }
 
-/// Process ids of the children of a process.
-std::vector<pid_t> children_of(pid_t pid) {
-  std::istringstream list(
-      read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children"));
-  std::vector<pid_t> children;
-  for (pid_t child; list >> child;) children.push_back(child);
-  return children;
-}
-
-/// Running still: neither gone nor waiting to be reaped.
-bool alive(pid_t pid) {
-  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
-  const size_t name_end = stat.rfind(')');
-  return name_end != std::string::npos && stat.at(name_end + 2) != 'Z';
-}
-
-TEST_F(Evaluation, AWorkerDiesWithTheProgram) {
+TEST_F(Evaluation, JudgeAndRunnersDieWithTheProgram) {
   add_candidates({"1/19"});
   const std::string candidate = folder_ / "mine/1_19.yaml";
   std::vector<const char*> argv = {
@@ -294,20 +278,19 @@ TEST_F(Evaluation, AWorkerDiesWithTheProgram) {
   ASSERT_EQ(posix_spawn(&parent, KBENCH_PROGRAM, nullptr, nullptr,
                         const_cast<char* const*>(argv.data()), environ),
             0);
-  std::vector<pid_t> workers;
-  for (int i = 0; i < 500 && workers.empty(); ++i) {
+  std::vector<pid_t> others;
+  for (int i = 0; i < 1000 && others.size() < 3; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    workers = children_of(parent);
+    others.clear();
+    for (const pid_t judge : children_of(parent)) {
+      others.push_back(judge);
+      for (const pid_t runner : children_of(judge)) others.push_back(runner);
+    }
   }
-  // Long enough for the worker to have asked to die with its parent.
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
-  ASSERT_EQ(workers.size(), 1u);
-  for (int i = 0; i < 500 && alive(workers[0]); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_FALSE(alive(workers[0]));
+  EXPECT_EQ(others.size(), 3u);
+  for (const pid_t process : others) EXPECT_TRUE(dies(process)) << command_of(process);
 }
 
 }  // namespace

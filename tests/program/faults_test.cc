@@ -132,10 +132,26 @@ TEST_F(Output, ShowsNamesOfFilesWithoutTheirControlCharacters) {
   EXPECT_EQ(said.out.find("\n[1/1] level1/19_ReLU\x1b"), said.out.npos);
 }
 
+/// Before the shell's words: a judge that opens its device and is killed as soon as it is asked.
+std::string with_a_judge_that_is_killed(const TemporaryFolder& folder) {
+  write_file(folder / "judge",
+             "#!/bin/sh\n"
+             "mkfifo jobs.$$\n"
+             "\"$KBENCH_REAL\" \"$@\" <jobs.$$ 3>hello.$$ &\n"
+             "exec 9>jobs.$$\n"
+             "until grep -q '}$' hello.$$; do sleep 0.02; done\n"
+             "cat hello.$$ >&3\n"
+             "read -r job\n"
+             "kill -KILL $$\n");
+  std::filesystem::permissions(folder / "judge", std::filesystem::perms::owner_all);
+  return "KBENCH_REAL=\"$KBENCH\" KBENCH_PROGRAM=\"$PWD/judge\"";
+}
+
 TEST_F(Output, OfEvaluationsThatKbenchFailedInEndsWithOne) {
-  const Said said = evaluate("KBENCH_WORKER=/bin/false", "results.jsonl", "", "1/1");
+  const Said said = evaluate(with_a_judge_that_is_killed(folder_), "results.jsonl", "", "1/1");
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("harness_error"));
+  EXPECT_THAT(said.out, HasSubstr("the judge was killed by SIGKILL"));
   EXPECT_EQ(said.err,
             "kbench: 1 of 1 evaluations ended as harness_error, through no fault of the "
             "candidates; the same command tries them again\n");

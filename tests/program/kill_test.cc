@@ -1,0 +1,218 @@
+// Kill -9 at random instants: of the program, its judge, its runners. No finished result is lost or
+// doubled, nobody is blamed, no process and no file stays behind.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kbench/result.h"
+#include "tests/judge/processes.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace kbench::testing;
+
+/// Right candidates of built-in operators, each evaluated in a fraction of a second.
+const std::vector<std::string> kTasks = {"1/19", "1/20", "1/26", "1/47", "1/51"};
+
+class KilledJob : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    KBENCH_NEED_SOFTWARE_DEVICE();
+    for (const std::string& task : kTasks) {
+      const Said said = run_program({"show", task, "--candidate"});
+      ASSERT_EQ(said.code, 0) << said.err;
+      write_file(folder_ / ("mine/" + task.substr(2) + ".yaml"), said.out);
+    }
+    std::filesystem::create_directory(folder_ / "temporary");
+    // Whoever loses its parent becomes this process's child, and can be counted.
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  }
+  void TearDown() override { prctl(PR_SET_CHILD_SUBREAPER, 0); }
+
+  /// Starts the main job on the set; resumes it where there is an output.
+  void start() {
+    std::string tasks;
+    for (const std::string& task : kTasks) tasks += (tasks.empty() ? "" : ",") + task;
+    std::vector<std::string> arguments = {"kbench", "--candidates", folder_ / "mine", "--task",
+                                          tasks,    "--output",     results_};
+    std::istringstream options(
+        "--device cpu --preset smoke --max-seconds 0.02 --min-samples 2 --precision 0.9");
+    for (std::string word; options >> word;) arguments.push_back(word);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    std::vector<std::string> variables = {"TMPDIR=" + (folder_ / "temporary").string()};
+    for (char** each = environ; *each != nullptr; ++each) {
+      if (!std::string(*each).starts_with("TMPDIR=")) variables.emplace_back(*each);
+    }
+    std::vector<char*> environment;
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    environment.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      posix_spawn_file_actions_addopen(&files, stream, (folder_ / said_name(stream)).c_str(),
+                                       O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    }
+    before_ = read_file(results_);
+    ASSERT_EQ(
+        posix_spawn(&program_, KBENCH_PROGRAM, &files, nullptr, argv.data(), environment.data()),
+        0);
+    posix_spawn_file_actions_destroy(&files);
+  }
+  static std::string said_name(int stream) { return stream == STDOUT_FILENO ? "out" : "err"; }
+
+  /// True once the program has ended, which it has been waited for then.
+  bool ended() {
+    if (program_ > 0 && waitpid(program_, &status_, WNOHANG) == program_) program_ = 0;
+    return program_ == 0;
+  }
+  void wait_for_end() {
+    const auto limit = Clock::now() + std::chrono::seconds(60);
+    while (!ended() && Clock::now() < limit) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ASSERT_TRUE(ended()) << "it hangs; so far it said " << read_file(folder_ / "out");
+  }
+
+  /// Kills one process of a random kind; false when there is none of it yet.
+  bool kill_one() {
+    std::vector<pid_t> judges, runners;
+    for (const pid_t child : children_of(program_)) {
+      if (command_of(child).find(" judge ") != std::string::npos) judges.push_back(child);
+    }
+    for (const pid_t judge : judges) {
+      for (const pid_t child : children_of(judge)) {
+        if (command_of(child).find(" runner ") != std::string::npos) runners.push_back(child);
+      }
+    }
+    const char* const names[] = {"program", "judge", "runner"};
+    const std::vector<pid_t> kinds[] = {{program_}, judges, runners};
+    const size_t kind = random_() % std::size(kinds);
+    if (kinds[kind].empty()) return false;
+    const pid_t victim = kinds[kind][random_() % kinds[kind].size()];
+    if (::kill(victim, SIGKILL) != 0) return false;
+    ++killed_[names[kind]];
+    return true;
+  }
+
+  /// What must hold once the program has ended, however it did.
+  void expect_all_in_order() {
+    // No orphan: this process gets what loses its parent, and all of it ends by itself.
+    const auto limit = Clock::now() + std::chrono::seconds(20);
+    int left = 0;
+    while ((left = waitpid(-1, nullptr, WNOHANG)) >= 0 && Clock::now() < limit) {
+      if (left == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_LT(left, 0) << "a process stays behind: " << command_of(children_of(getpid()).at(0));
+    const bool killed = WIFSIGNALED(status_) && WTERMSIG(status_) == SIGKILL;
+    EXPECT_TRUE(killed || (WIFEXITED(status_) && WEXITSTATUS(status_) <= 2)) << status_;
+    // No file.
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "temporary"));
+    size_t files = 0;
+    for (const auto& each : std::filesystem::directory_iterator(folder_.path())) {
+      const std::string name = each.path().filename();
+      files += name != "mine" && name != "temporary" && name != "out" && name != "err";
+    }
+    EXPECT_LE(files, 1u);
+    // No finished result lost: what was whole still is, and what was reported is there.
+    const std::string now = read_file(results_);
+    EXPECT_TRUE(now.starts_with(before_.substr(0, before_.rfind('\n') + 1)));
+    const size_t reported = lines_starting_with('[', read_file(folder_ / "out"));
+    EXPECT_GE(count_lines(now), count_lines(before_) + reported);
+    // None doubled, and nobody blamed: the candidates are right.
+    std::map<std::string, int> finished;
+    faults_ = 0;
+    for (const Result& result : read_results(results_)) {
+      if (result.verdict == Verdict::harness_error) {
+        ++faults_;
+        EXPECT_EQ(finished[result.key()], 0) << "evaluated again: " << result.key();
+        continue;
+      }
+      EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+      EXPECT_EQ(++finished[result.key()], 1) << result.key();
+    }
+    EXPECT_LE(finished.size(), kTasks.size());
+    complete_ = finished.size() == kTasks.size();
+  }
+
+  static size_t lines_starting_with(char first, const std::string& text) {
+    size_t count = 0;
+    for (size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
+      count += text[at] == first;
+    }
+    return count;
+  }
+
+  TemporaryFolder folder_;
+  const std::string results_ = folder_ / "results.jsonl";
+  std::string before_;  ///< the output when the program was last started
+  pid_t program_ = 0;
+  int status_ = 0;
+  bool complete_ = false;
+  int faults_ = 0;  ///< evaluations in the output that ended as nobody's fault
+  std::map<std::string, int> killed_;
+  std::mt19937 random_;
+};
+
+TEST_F(KilledJob, LosesAndDoublesNothingAndLeavesNothingBehind) {
+  const char* given = std::getenv("KBENCH_KILLS");
+  const int kills = given != nullptr ? std::atoi(given) : 12;
+  const unsigned seed = std::random_device()();
+  random_.seed(seed);
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  // From before the first process is there until the job is nearly done.
+  std::uniform_int_distribution<int> wait_us(0, 1200000);
+  int done = 0, starts = 0, jobs = 0, faults = 0;
+  while (done < kills && !HasFailure()) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    ++starts;
+    while (done < kills && !ended()) {
+      const auto instant = Clock::now() + std::chrono::microseconds(wait_us(random_));
+      while (Clock::now() < instant && !ended()) {
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+      }
+      if (!ended()) done += kill_one();
+    }
+    ASSERT_NO_FATAL_FAILURE(wait_for_end());
+    expect_all_in_order();
+    if (!complete_) continue;
+    std::filesystem::remove(results_);  // Another job from the start.
+    ++jobs;
+    faults += faults_;
+  }
+  // What is left to do is done in the end, by the same command.
+  for (int i = 0; i < 3 && !complete_; ++i) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(wait_for_end());
+    expect_all_in_order();
+  }
+  EXPECT_TRUE(complete_) << read_file(folder_ / "out") << read_file(folder_ / "err");
+  std::string counts;
+  for (const auto& [name, count] : killed_) counts += " " + std::to_string(count) + " " + name;
+  std::printf("killed%s; %d starts, %d whole jobs, %d evaluations tried again, seed %u\n",
+              counts.c_str(), starts, jobs, faults, seed);
+  EXPECT_EQ(done, kills);
+}
+
+}  // namespace
+}  // namespace kbench
