@@ -1,6 +1,8 @@
 #include "harness/client/protocol.h"
 
+#include <concepts>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 
 #include "libkbench/src/variables_json.h"
@@ -12,6 +14,16 @@ using nlohmann::json;
 
 [[noreturn]] void malformed(const std::string& what, const std::string& why) {
   throw Error(ErrorCode::kParse, "malformed " + what + " between kbench and its judge: " + why);
+}
+
+/// A whole number that T holds: the JSON library would cast whatever is there.
+template <std::integral T>
+T whole(const json& value) {
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<T>(value.get<uint64_t>())
+                        : value.is_number_integer() && std::in_range<T>(value.get<int64_t>());
+  if (!fits) malformed("message", "a number out of range");
+  return value.get<T>();
 }
 
 Variables variables_from(const json& object) {
@@ -100,13 +112,13 @@ Request request_from_json(const std::string& line) {
         value.at("tolerance") == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
     const json& plan = value.at("plan");
     o.plan = {plan.at("precision").get<double>(), plan.at("max_seconds").get<double>(),
-              plan.at("min_samples").get<int>(), plan.at("max_samples").get<int>()};
+              whole<int>(plan.at("min_samples")), whole<int>(plan.at("max_samples"))};
     const json& limits = value.at("limits");
     o.limits = {limits.at("compile_seconds").get<double>(),
                 limits.at("device_seconds").get<double>(), limits.at("total_seconds").get<double>(),
-                limits.at("host_bytes").get<int64_t>()};
+                whole<int64_t>(limits.at("host_bytes"))};
     o.validate = value.at("validate").get<bool>();
-    if (value.contains("seed")) o.seed = value.at("seed").get<uint64_t>();
+    if (value.contains("seed")) o.seed = whole<uint64_t>(value.at("seed"));
     if (value.contains("recorded")) o.recorded = recorded_from(value.at("recorded"));
     return request;
   } catch (const json::exception& e) {
@@ -138,9 +150,13 @@ std::string to_json(const Error& error) {
 Error error_from_json(std::string_view line) {
   const json value = parse(line, "error");
   try {
-    return Error(static_cast<ErrorCode>(value.at("code").get<int>()),
-                 Location{value.at("file").get<std::string>(), value.at("line").get<int>(),
-                          value.at("column").get<int>()},
+    const int code = whole<int>(value.at("code"));
+    if (code < 0 || code > static_cast<int>(ErrorCode::kInternal)) {
+      malformed("error", "a code that there is not");
+    }
+    return Error(static_cast<ErrorCode>(code),
+                 Location{value.at("file").get<std::string>(), whole<int>(value.at("line")),
+                          whole<int>(value.at("column"))},
                  value.at("message").get<std::string>());
   } catch (const json::exception& e) {
     throw Error(ErrorCode::kParse,
@@ -230,6 +246,20 @@ struct SnapshotWriter {
   }
 };
 
+template <class T>
+void read(const json& from, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(whole<std::underlying_type_t<T>>(from));
+  } else if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+    value = whole<T>(from);
+  } else if constexpr (std::is_array_v<T> || requires { std::tuple_size<T>::value; }) {
+    if (!from.is_array() || from.size() != std::size(value)) malformed("device", "a bad list");
+    for (size_t i = 0; i < std::size(value); ++i) read(from[i], value[i]);
+  } else {
+    from.get_to(value);
+  }
+}
+
 struct SnapshotReader {
   const json& object;
   template <class T>
@@ -240,7 +270,7 @@ struct SnapshotReader {
         visit(reader, value.emplace_back(), static_cast<vulkan::QueueFamily*>(nullptr));
       }
     } else {
-      object.at(name).get_to(value);
+      read(object.at(name), value);
     }
   }
 };

@@ -1,0 +1,70 @@
+// Lines between a client and its judge: what is said arrives, and a number that does not fit is no
+// line.
+#include "harness/client/protocol.h"
+
+#include <gtest/gtest.h>
+
+namespace kbench::client {
+namespace {
+
+std::string replaced(std::string line, const std::string& from, const std::string& to) {
+  const size_t at = line.find(from);
+  EXPECT_NE(at, std::string::npos) << line;
+  return line.replace(at, from.size(), to);
+}
+
+template <class F>
+void expect_refused(F read) {
+  try {
+    read();
+    ADD_FAILURE() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kParse) << error.what();
+  }
+}
+
+TEST(Protocol, ADeviceArrivesAsItWasSent) {
+  vulkan::DeviceSnapshot device;
+  device.name = "NVIDIA H200";
+  device.extensions = {"VK_KHR_a", "VK_KHR_b"};
+  device.queues = {{2, true, false, 64}};
+  device.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  device.max_group_count[0] = 2147483648u;
+  device.max_allocation = UINT64_MAX;
+  device.device_uuid[3] = 255;
+  const vulkan::DeviceSnapshot back = snapshot_from_json(to_json(device));
+  EXPECT_EQ(back.extensions, device.extensions);
+  EXPECT_EQ(back.queues.at(0).index, 2u);
+  EXPECT_EQ(back.type, device.type);
+  EXPECT_EQ(back.max_group_count[0], 2147483648u);
+  EXPECT_EQ(back.max_allocation, UINT64_MAX);
+  EXPECT_EQ(back.device_uuid[3], 255);
+  EXPECT_EQ(to_json(back), to_json(device));
+}
+
+TEST(Protocol, NumbersThatDoNotFitAreRefused) {
+  const std::string device = to_json(vulkan::DeviceSnapshot());
+  expect_refused([&] { snapshot_from_json(replaced(device, "_id\":0", "_id\":4294967296")); });
+  expect_refused([&] { snapshot_from_json(replaced(device, "uuid\":[0", "uuid\":[256")); });
+  expect_refused([&] { snapshot_from_json(replaced(device, "uuid\":[0", "uuid\":[0,0")); });
+  expect_refused([&] { snapshot_from_json(replaced(device, "_id\":0", "_id\":1e300")); });
+
+  const std::string error = to_json(Error(ErrorCode::kIo, {"a.yaml", 3, 4}, "said so"));
+  EXPECT_EQ(error_from_json(error).location().line, 3);
+  expect_refused([&] { error_from_json(replaced(error, "\"line\":3", "\"line\":1e300")); });
+  expect_refused([&] { error_from_json(replaced(error, "\"line\":3", "\"line\":4294967299")); });
+  expect_refused([&] { error_from_json(replaced(error, "\"code\":", "\"code\":99")); });
+
+  Request request;
+  request.candidate_file = "relu.yaml";
+  const std::string line = to_json(request);
+  EXPECT_EQ(to_json(request_from_json(line)), line);
+  expect_refused([&] {
+    request_from_json(replaced(line, "\"max_samples\":1000", "\"max_samples\":99999999999"));
+  });
+  expect_refused(
+      [&] { request_from_json(replaced(line, "\"host_bytes\":", "\"host_bytes\":1e")); });
+}
+
+}  // namespace
+}  // namespace kbench::client
