@@ -16,5 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::promise(client::to_json(client::error_from_json(once)) == once,
                   "an error survives its own line");
   });
+  fuzz::succeeds([&] {
+    const std::string once = client::to_json(client::snapshots_from_json(line));
+    fuzz::promise(client::to_json(client::snapshots_from_json(once)) == once,
+                  "devices survive their own line");
+  });
+  fuzz::succeeds([&] { client::snapshot_from_json(line); });
   return 0;
 }

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "harness/runner/kernel_rules.h"
-#include "harness/vulkan/compiler.h"
+#include "harness/vulkan/spirv.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -12,6 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::memcpy(spirv.data(), data, spirv.size() * sizeof(uint32_t));
   const vulkan::DeviceSnapshot snapshot;
   const vulkan::DevicePlan plan;
+  // The validator stands before these in a runner; they must not lean on it.
+  fuzz::succeeds([&] { vulkan::inspect_spirv(spirv); });
   for (const bool specialized : {false, true}) {
     fuzz::succeeds([&] {
       const vulkan::Specialization constants =
