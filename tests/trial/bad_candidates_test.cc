@@ -24,7 +24,6 @@ struct Bad {
   Verdict verdict;
   const char* message;
 };
-void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.file; }
 
 const Bad kBad[] = {
     {"broken_yaml", Verdict::invalid_candidate, "broken_yaml.yaml:5:35: not valid YAML"},
@@ -47,7 +46,7 @@ const Bad kBad[] = {
      "outside_file.yaml:5:16: path '../relu.comp' leaves the folder by '..'"},
 };
 
-class EvaluatedCandidate : public ::testing::Test {
+class BadCandidates : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!list_devices(KBENCH_PROGRAM).empty()) return;
@@ -55,35 +54,46 @@ class EvaluatedCandidate : public ::testing::Test {
     GTEST_SKIP() << "no Vulkan device";
   }
 
-  static Result run(const std::string& file) {
+  static EvaluateOptions options() {
     EvaluateOptions options;
     if (const char* device = std::getenv("KBENCH_TEST_DEVICE")) options.device = device;
     options.preset = "smoke";
     options.plan.max_seconds = 0.1;
     options.limits.device_seconds = 1;
     options.program = KBENCH_PROGRAM;
-    return evaluate(file, options);
+    return options;
+  }
+
+  static void expect_refused(const Bad& bad, const Result& result) {
+    SCOPED_TRACE(bad.file);
+    EXPECT_EQ(result.verdict, bad.verdict) << name_of(result.verdict);
+    EXPECT_FALSE(result.correct());
+    EXPECT_TRUE(is_candidates_fault(result.verdict));
+    EXPECT_FALSE(result.message.empty());
+    EXPECT_THAT(result.message, HasSubstr(bad.message));
+    EXPECT_EQ(result.message.find('\n'), std::string::npos) << result.message;
+    RecordProperty(bad.file, result.message);
   }
 };
 
-class BadCandidate : public EvaluatedCandidate, public ::testing::WithParamInterface<Bad> {};
-
-TEST_P(BadCandidate, HasItsOwnVerdictAndMessage) {
-  const Bad& bad = GetParam();
-  const Result result = run(std::string(KBENCH_BAD_CANDIDATES "/") + bad.file + ".yaml");
-  EXPECT_EQ(result.verdict, bad.verdict) << name_of(result.verdict);
-  EXPECT_FALSE(result.correct());
-  EXPECT_TRUE(is_candidates_fault(result.verdict));
-  EXPECT_FALSE(result.message.empty());
-  EXPECT_THAT(result.message, HasSubstr(bad.message));
-  EXPECT_EQ(result.message.find('\n'), std::string::npos) << result.message;
-  RecordProperty("message", result.message);
+/// Beside them the control: none of the checks refuses what is right, by the judge that has just
+/// refused all others.
+TEST_F(BadCandidates, HaveTheirOwnVerdictsAndMessagesAndThatOfTheFormatDocumentPasses) {
+  Evaluator evaluator(options());
+  for (const Bad& bad : kBad) {
+    expect_refused(bad,
+                   evaluator.evaluate(std::string(KBENCH_BAD_CANDIDATES "/") + bad.file + ".yaml"));
+  }
+  testing_support::ScratchFolder folder;
+  for (const auto& [name, text] : testing_support::documented_files(KBENCH_FORMAT_DOC)) {
+    folder.write(name, text);
+  }
+  const Result result = evaluator.evaluate(folder.path("candidate.yaml"));
+  EXPECT_EQ(result.verdict, Verdict::passed) << name_of(result.verdict) << ": " << result.message;
+  EXPECT_GT(result.samples, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sixteen, BadCandidate, ::testing::ValuesIn(kBad),
-                         [](const auto& info) { return std::string(info.param.file); });
-
-TEST(BadCandidates, AreAllListed) {
+TEST(BadCandidateFiles, AreAllListed) {
   std::set<std::string> listed, present;
   for (const Bad& bad : kBad) listed.insert(bad.file);
   for (const auto& entry : fs::directory_iterator(KBENCH_BAD_CANDIDATES)) {
@@ -91,17 +101,6 @@ TEST(BadCandidates, AreAllListed) {
   }
   EXPECT_EQ(listed, present);
   EXPECT_EQ(listed.size(), 16u);
-}
-
-/// The control: none of the checks above refuses what is right.
-TEST_F(EvaluatedCandidate, OfTheFormatDocumentPasses) {
-  testing_support::ScratchFolder folder;
-  for (const auto& [name, text] : testing_support::documented_files(KBENCH_FORMAT_DOC)) {
-    folder.write(name, text);
-  }
-  const Result result = run(folder.path("candidate.yaml"));
-  EXPECT_EQ(result.verdict, Verdict::passed) << name_of(result.verdict) << ": " << result.message;
-  EXPECT_GT(result.samples, 0);
 }
 
 }  // namespace
