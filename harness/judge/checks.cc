@@ -190,8 +190,7 @@ std::optional<Finding> Checks::check_watched() const {
   for (const WatchedHashes& each : watched_) {
     if (each.hashes <= uint64_t{found.first} * sizeof(uint64_t)) changed = &each;
   }
-  return Finding{Verdict::input_modified,
-                 changed->watched.name + " was written to; a candidate may only read it"};
+  return Finding{Verdict::input_modified, changed->watched.name + kWrittenTo};
 }
 
 std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output) {

@@ -23,6 +23,9 @@ struct Finding {
   std::string message;
 };
 
+/// Behind the name of what was.
+inline constexpr const char* kWrittenTo = " was written to; a candidate may only read it";
+
 /// The comparison of a task's outputs.
 struct CheckRule {
   double relative = 1e-4;

@@ -6,6 +6,8 @@
 
 #include "harness/process/fd_pair.h"
 #include "harness/runner/lock_in.h"
+#include "harness/runner/write_fault.h"
+#include "kbench/text.h"
 
 namespace kbench::judge {
 namespace {
@@ -30,14 +32,14 @@ std::string number(double value) {
   return text;
 }
 
-/// The last line a process wrote, cut.
+/// The last line a process wrote, fit to be shown.
 std::string last_line(const std::string& text) {
   const size_t end = text.find_last_not_of(" \r\n\t");
   if (end == std::string::npos) return "";
   const size_t begin = text.find_last_of('\n', end);
   const size_t first = begin == std::string::npos ? 0 : begin + 1;
   constexpr size_t kLongest = 200;
-  return text.substr(first, std::min(end - first + 1, kLongest));
+  return shown(std::string_view(text).substr(first, end - first + 1), kLongest);
 }
 
 }  // namespace
@@ -70,8 +72,11 @@ void RunnerProcess::fail_ended() {
   constexpr std::chrono::milliseconds kGrace(2000);
   const process::Exit exit = process_.finish(kGrace);
   std::string message = "the runner " + std::string(exit.signal ? "was " : "") + describe(exit);
-  if (const std::string said = last_line(process_.output()); !said.empty()) {
-    message += "; its last words: " + said;
+  const std::string said = last_line(process_.output());
+  if (!said.empty()) message += "; its last words: " + said;
+  if (exit.status == runner::kWriteFaultStatus) {
+    throw RunnerFailure{RunnerFailure::Kind::wrote, ErrorCode::kInternal, message,
+                        runner::write_fault_index(said)};
   }
   const bool outside = process::ended_from_outside(exit);
   throw RunnerFailure{outside ? RunnerFailure::Kind::killed : RunnerFailure::Kind::ended,

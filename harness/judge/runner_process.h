@@ -23,6 +23,7 @@ struct RunnerFailure {
     timeout,    ///< no answer within the limit
     memory,     ///< it held more host memory than allowed
     ended,      ///< it crashed or left
+    wrote,      ///< it says that it wrote to what is mapped read-only: `given`
     killed,     ///< it was killed from outside: the machine's fault
     malformed,  ///< its answer was none
     device,     ///< it says what is wrong with device or driver: `code`
@@ -30,6 +31,7 @@ struct RunnerFailure {
   Kind kind = Kind::ended;
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
+  int given = -1;  ///< a value's id; what a runner says against itself is believed
 };
 
 /// Starts the program as a runner at once; the answer to that (Opened) is the first to be received.
@@ -77,6 +79,7 @@ class RunnerProcess {
   /// From now on the candidate's code has been executed: messages are short, and files asked for no
   /// more.
   void has_run() { has_run_ = true; }
+  bool ran() const { return has_run_; }
 
   void set_host_bytes(int64_t bytes) { options_.host_bytes = bytes; }
 

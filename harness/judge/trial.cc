@@ -35,6 +35,13 @@ std::string while_in(const std::string& stage) {
   return "while running on the device (" + stage + ")";
 }
 
+std::string name_of_given(const Graph::ValueInfo& value) {
+  const char* word = value.kind == Graph::Kind::input       ? "input "
+                     : value.kind == Graph::Kind::parameter ? "parameter "
+                                                            : "constant ";
+  return word + value.name;
+}
+
 Verdict verdict_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kTimeout:
@@ -111,6 +118,12 @@ void Trial::blame(const RunnerFailure& failure) {
     case RunnerFailure::Kind::memory:
       refuse(Verdict::out_of_memory, failure.message + where);
       break;
+    case RunnerFailure::Kind::wrote:
+      if (candidate_.ran()) {
+        refuse(written_to(failure.given));
+        break;
+      }
+      [[fallthrough]];  // Nothing can have been written yet.
     case RunnerFailure::Kind::ended:
     case RunnerFailure::Kind::malformed:
       refuse(touched ? Verdict::crashed : Verdict::harness_error, failure.message + where);
@@ -122,8 +135,10 @@ void Trial::blame(const RunnerFailure& failure) {
       if (failure.code == ErrorCode::kTimeout && on_device) {
         refuse(Verdict::timeout, over_limit("") + where);
       } else {
-        refuse(touched ? verdict_of(failure.code) : Verdict::harness_error,
-               failure.message + where);
+        Verdict verdict = touched ? verdict_of(failure.code) : Verdict::harness_error;
+        // Whatever is wrong in a process that has run the candidate may be its doing.
+        if (verdict == Verdict::harness_error && candidate_.ran()) verdict = Verdict::crashed;
+        refuse(verdict, failure.message + where);
       }
   }
 }
@@ -233,18 +248,24 @@ void Trial::allocate() {
   sampler_->draw_task();
 }
 
+/// What the runner of a software device says against itself.
+Finding Trial::written_to(int value) const {
+  const auto& values = court_.bench->graph().values();
+  const auto index = static_cast<size_t>(value);
+  const std::string name =
+      value >= 0 && index < values.size() ? name_of_given(values[index]) : "an input";
+  return {Verdict::input_modified, name + kWrittenTo};
+}
+
 std::vector<Watched> Trial::watched(bool with_setup) const {
   std::vector<Watched> all;
   const Graph& graph = court_.bench->graph();
-  const auto add = [&](Graph::Kind kind, const char* word, bool every_sample) {
+  for (const auto kind : {Graph::Kind::parameter, Graph::Kind::constant, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
-      all.push_back({word + graph.values()[static_cast<size_t>(id)].name, court_.bench->given(id),
-                     every_sample});
+      all.push_back({name_of_given(graph.values()[static_cast<size_t>(id)]),
+                     court_.bench->given(id), kind == Graph::Kind::input});
     }
-  };
-  add(Graph::Kind::parameter, "parameter ", false);
-  add(Graph::Kind::constant, "constant ", false);
-  add(Graph::Kind::input, "input ", true);
+  }
   if (!with_setup) return all;
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     if (!memory_.wanted[i].setup) continue;

@@ -69,6 +69,7 @@ class Trial {
   std::string over_limit(const std::string& otherwise) const;
   void stage(const char* name);
   std::vector<Watched> watched(bool with_setup) const;
+  Finding written_to(int value) const;
   CheckRule rule() const;
 
   Court court_;

@@ -17,6 +17,7 @@
 #include "harness/runner/lock_in.h"
 #include "harness/runner/memory.h"
 #include "harness/runner/protocol.h"
+#include "harness/runner/write_fault.h"
 #include "harness/trial/kernels.h"
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/device.h"
@@ -208,6 +209,7 @@ void Server::prepare(const Prepare& request) {
 void Server::attach(const Attach& request, std::vector<UniqueFd> descriptors) {
   let_go();
   memory_ = std::make_unique<Memory>(*device_, request, std::move(descriptors));
+  if (candidate_) report_write_faults(memory_->given());
   send(Attached{});
 }
 

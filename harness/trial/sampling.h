@@ -35,11 +35,15 @@ class Sampling {
   bool done(double wall_seconds) const;
 
   int count() const { return static_cast<int>(candidate_ns_.size()); }
-  Interval speedup() const;  ///< of whole pairs; there must be one
+  /// Of whole pairs; there must be one. The interval is that of the samples, and wider by what
+  /// differs between two processes and no sampling can see.
+  Interval speedup() const;
   double candidate_ms() const;
   double baseline_ms() const;  ///< the recorded time where there is one
 
  private:
+  Interval sampled() const;
+
   SamplingPlan plan_;
   std::optional<double> recorded_ns_;
   std::vector<double> ratios_;  ///< one a pair
