@@ -94,6 +94,16 @@ TEST(ClockRule, FindsForgedTimesThroughNoise) {
   EXPECT_NE(rule.contradiction(), "");
 }
 
+TEST(ClockRule, IsNotBoughtOffByAFewHonestRuns) {
+  BracketedRun forged = honest(2 * kMs);
+  forged.run_ns = 1 * kMs;
+  ClockRule rule(false);
+  for (int i = 0; i < kSamples; ++i) {
+    rule.add(honest(2 * kMs), i % 3 == 0 ? honest(2 * kMs) : forged);
+  }
+  EXPECT_NE(rule.contradiction(), "");
+}
+
 TEST(ClockRule, BlamesNobodyForNoise) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
@@ -119,6 +129,9 @@ TEST(ClockRule, FindsARunThatHidesInTheFlush) {
   hidden.flush_ns += 1 * kMs;
   hidden.run_ns -= 1 * kMs;
   EXPECT_THAT(said_of(honest(2 * kMs), hidden), HasSubstr("caches cold"));
+  // Caches that were never made cold.
+  EXPECT_THAT(said_of(honest(2 * kMs), {1 * kUs, 2 * kMs, 2 * kMs + kHandOver}),
+              HasSubstr("caches cold"));
   BracketedRun slower = honest(2 * kMs);
   slower.flush_ns += 50 * kUs;
   slower.bracket_ns += 50 * kUs;

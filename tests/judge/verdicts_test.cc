@@ -12,13 +12,13 @@ using ::testing::HasSubstr;
 using VerdictsTest = testing::EvaluatorTest;
 
 TEST_F(VerdictsTest, ARightKernelPassesWithAnInterval) {
-  options_.plan.min_samples = 10;
+  options_.plan.min_samples = 12;
   const Result result = run(right());
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
   EXPECT_EQ(result.message, "");
   EXPECT_EQ(result.task, (TaskId{1, 19}));
   EXPECT_EQ(result.preset, "smoke");
-  EXPECT_GE(result.samples, 10);
+  EXPECT_GE(result.samples, 12);
   EXPECT_GT(result.speedup.low, 0);
   EXPECT_LE(result.speedup.low, result.speedup.point);
   EXPECT_LE(result.speedup.point, result.speedup.high);
