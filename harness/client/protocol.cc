@@ -29,7 +29,7 @@ T whole(const json& value) {
 Variables variables_from(const json& object) {
   if (!object.is_object()) malformed("request", "variables that are no object");
   return variables_from_json(object, [](const std::string& name, const char* what) {
-    malformed("request", name + " is not " + what);
+    malformed("request", name + " " + what);
   });
 }
 

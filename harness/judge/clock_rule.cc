@@ -23,7 +23,7 @@ constexpr Room kHandOver{50e6, 0.5}, kSoftwareHandOver{2e9, 4};
 // Differences of the median hand-over of two runners over a dozen samples.
 constexpr Room kExcess{150e3, 0.05}, kSoftwareExcess{20e6, 0.5};
 // Flushing takes both the same time; what is left over would be the run's.
-constexpr Room kFlush{100e3, 0.25}, kSoftwareFlush{50e6, 4};
+constexpr Room kFlush{10e3, 0.1}, kSoftwareFlush{50e6, 4};
 
 template <class Value>
 double median_of(const std::vector<BracketedRun>& runs, Value value) {

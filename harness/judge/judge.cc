@@ -109,7 +109,10 @@ void Judge::ready_opponent() {
 }
 
 std::unique_ptr<Candidacy> Judge::candidacy_of(const client::Request& request) {
-  if (ahead_ && ahead_->answers(request)) return std::move(ahead_);
+  if (ahead_ && ahead_->answers(request)) {
+    ahead_->runner().spare_processors(false);
+    return std::move(ahead_);
+  }
   ahead_.reset();
   auto runner = next_ ? std::move(next_) : start(Role::candidate);
   runner->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
@@ -131,6 +134,7 @@ void Judge::look_ahead(const client::Request& request) {
   client::Request following = request;
   following.candidate_file = request.next_file;
   ahead_ = std::make_unique<Candidacy>(std::move(next_), following, device_->snapshot());
+  ahead_->runner().spare_processors(true);  // The judge's clock needs some.
   ahead_->begin();
 }
 

@@ -1,10 +1,14 @@
 #include "harness/judge/runner_process.h"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "harness/process/fd_pair.h"
+#include "harness/process/host_memory.h"
 #include "harness/runner/lock_in.h"
 #include "harness/runner/write_fault.h"
 #include "kbench/text.h"
@@ -60,6 +64,25 @@ void RunnerProcess::wait_open(const std::string& device_uuid) {
   }
   lock_ = opened.lock;
   idle_bytes_ = process_.own_bytes();
+}
+
+void RunnerProcess::set_host_bytes(int64_t bytes) {
+  const int64_t free = process::available_host_bytes();
+  options_.host_bytes = free > 0 ? std::min(bytes, free / 2) : bytes;
+}
+
+void RunnerProcess::spare_processors(bool spare) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+  constexpr int kSpared = 2, kEnough = 4;
+  if (spare && CPU_COUNT(&all) > kEnough) {
+    for (int cpu = 0, left = kSpared; cpu < CPU_SETSIZE && left > 0; ++cpu) {
+      if (!CPU_ISSET(cpu, &all)) continue;
+      CPU_CLR(cpu, &all);
+      --left;
+    }
+  }
+  sched_setaffinity(process_.id(), sizeof all, &all);
 }
 
 void RunnerProcess::fail(RunnerFailure::Kind kind, const std::string& message) {

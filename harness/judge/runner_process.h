@@ -81,7 +81,11 @@ class RunnerProcess {
   void has_run() { has_run_ = true; }
   bool ran() const { return has_run_; }
 
-  void set_host_bytes(int64_t bytes) { options_.host_bytes = bytes; }
+  /// No more than half of what the machine has free: its memory killer must not come first.
+  void set_host_bytes(int64_t bytes);
+  /// Keeps threads that it starts from now on off two processors, where there are more than four;
+  /// or lets them have all again.
+  void spare_processors(bool spare);
 
   /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
   void hold() { process_.stop(); }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "harness/process/host_memory.h"
 #include "harness/trial/experiment.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
@@ -217,7 +218,11 @@ bool Trial::fits() {
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
   const uint64_t task =
       request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
-  const uint64_t available = court_.device.available_bytes();
+  uint64_t available = court_.device.available_bytes();
+  if (snapshot.software()) {  // Its memory is the host's, and others live there.
+    const auto host = static_cast<uint64_t>(process::available_host_bytes());
+    if (host > 0) available = std::min(available, host / 2);
+  }
   if (layout.bytes() > available || task > available - layout.bytes()) {
     return refuse(Verdict::out_of_memory, "its temporaries need " +
                                               trial::gigabytes(layout.bytes()) +

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/process/host_memory.h"
 #include "harness/program/help.h"
-#include "harness/program/host_memory.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/text.h"
@@ -69,7 +69,7 @@ class Backend {
   /// Throws where the host has no room for the task; asked before anything is drawn.
   void check_memory(const Graph& graph) const {
     const int64_t needed = host_bytes(graph);
-    const int64_t available = available_host_bytes();
+    const int64_t available = process::available_host_bytes();
     if (available > 0 && needed > available) {
       throw Error(ErrorCode::kOutOfMemory, "needs " + format_bytes(double(needed)) +
                                                " of host memory, " +
@@ -117,7 +117,7 @@ class Backend {
 Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) {
   Verified result;
   result.record = &record;
-  forget_peak();
+  process::forget_peak();
   const auto start = std::chrono::steady_clock::now();
   try {
     const auto graph = build_graph(task, record.variables);
@@ -133,7 +133,7 @@ Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) 
     result.message = e.what();
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.peak_bytes = peak_host_bytes();
+  result.peak_bytes = process::peak_host_bytes();
   return result;
 }
 

@@ -16,11 +16,6 @@ constexpr double kWallPerBudget = 1.5;
 /// range and misses the median once in 128 times; that of six misses it once in 32.
 constexpr size_t kPairsToStop = 8;
 
-/// What two processes that run one kernel on one device differ by: where their memory lies and how
-/// it is mapped stays for a whole trial, so that no number of samples averages it out. Measured as A
-/// against A on an H200: of 30 trials of milliseconds, points up to 0.0022 from 1.
-constexpr double kPlacement = 0.002;
-
 }  // namespace
 
 SamplingPlan resolve_plan(SamplingPlan plan, bool software) {

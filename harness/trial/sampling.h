@@ -9,6 +9,11 @@
 
 namespace kbench::trial {
 
+/// What two processes that run one kernel on one device differ by, as a share: where their memory
+/// lies and how it is mapped stays for a whole trial, so that no number of samples averages it out.
+/// Measured as A against A on an H200 (docs/measurement.md).
+inline constexpr double kPlacement = 0.002;
+
 /// Device times of one paired sample.
 struct PairedTimes {
   double baseline_ns = 0;

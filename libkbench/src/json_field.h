@@ -107,7 +107,7 @@ class JsonField {
   Variables variables() const {
     if (!json_->is_object()) fail("must be an object");
     return variables_from_json(*json_, [&](const std::string& name, const char* what) {
-      (*this)[name].fail(std::string("must be ") + what);
+      (*this)[name].fail(what);
     });
   }
   /// The field as f makes it; f's own complaints get this place.

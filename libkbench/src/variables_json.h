@@ -23,30 +23,32 @@ Json variables_json(const Variables& variables) {
 }
 
 /// A real stays one though it is whole, and true is 1. `json` must be an object. For a member that
-/// is no variable's value calls fail(its name, what it should have been), which must throw.
+/// is no variable's value calls fail(its name, what is wrong with it), which must throw.
 template <class Json, class Fail>
 Variables variables_from_json(const Json& json, Fail fail) {
-  const auto fits = [](const Json& value) {
-    return value.is_number_integer() &&
-           (!value.is_number_unsigned() || std::in_range<int64_t>(value.template get<uint64_t>()));
+  const auto integer = [&](const std::string& name, const Json& value) {
+    if (value.is_number_unsigned() && !std::in_range<int64_t>(value.template get<uint64_t>())) {
+      fail(name, "holds an integer out of range");
+    }
+    return value.template get<int64_t>();
   };
   Variables variables;
   for (const auto& [name, value] : json.items()) {
     if (value.is_boolean()) {
       variables[name] = int64_t{value.template get<bool>()};
-    } else if (fits(value)) {
-      variables[name] = value.template get<int64_t>();
+    } else if (value.is_number_integer()) {
+      variables[name] = integer(name, value);
     } else if (value.is_number_float()) {
       variables[name] = value.template get<double>();
     } else if (value.is_array()) {
       std::vector<int64_t> list;
       for (const Json& item : value) {
-        if (!fits(item)) fail(name, "a list of integers");
-        list.push_back(item.template get<int64_t>());
+        if (!item.is_number_integer()) fail(name, "must be a list of integers");
+        list.push_back(integer(name, item));
       }
       variables[name] = std::move(list);
     } else {
-      fail(name, "a number or a list of integers");
+      fail(name, "must be a number or a list of integers");
     }
   }
   return variables;

@@ -1,10 +1,10 @@
-#include "harness/program/host_memory.h"
+#include "harness/process/host_memory.h"
 
 #include <fstream>
 #include <limits>
 #include <string>
 
-namespace kbench::program {
+namespace kbench::process {
 namespace {
 
 /// The line `name` of one of Linux's tables of memory, in bytes; 0 when it is not there.
@@ -26,4 +26,4 @@ int64_t peak_host_bytes() { return table_entry("/proc/self/status", "VmHWM:"); }
 
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-}  // namespace kbench::program
+}  // namespace kbench::process

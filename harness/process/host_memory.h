@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kbench::program {
+namespace kbench::process {
 
 /// Bytes that can be had without swapping; 0 when the system does not say.
 int64_t available_host_bytes();
@@ -13,4 +13,4 @@ int64_t available_host_bytes();
 int64_t peak_host_bytes();
 void forget_peak();
 
-}  // namespace kbench::program
+}  // namespace kbench::process
