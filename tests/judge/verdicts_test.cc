@@ -34,12 +34,20 @@ TEST_F(VerdictsTest, TheBaselineAgainstItselfIsNearOne) {
   options_.plan.min_samples = 31;
   for (const TaskId id : {TaskId{1, 19}, TaskId{1, 1}, TaskId{2, 76}}) {
     const Task& task = find_task(id);
-    const Result result = run(eager_candidate_yaml(task, *build_graph(task, Preset::smoke)));
-    EXPECT_EQ(result.verdict, Verdict::passed) << to_string(id) << " " << result.message;
-    EXPECT_EQ(result.max_error, 0) << to_string(id);
-    // A loaded machine blurs the times of a software device; a factor of two would be a bug.
-    EXPECT_GT(result.speedup.point, 0.6) << to_string(id);
-    EXPECT_LT(result.speedup.point, 1.6) << to_string(id);
+    const std::string yaml = eager_candidate_yaml(task, *build_graph(task, Preset::smoke));
+    // A loaded machine blurs the times of a software device; a factor that is always there is a
+    // bug.
+    constexpr int kTries = 5;
+    bool near_one = false;
+    std::string points;
+    for (int i = 0; i < kTries && !near_one; ++i) {
+      const Result result = run(yaml);
+      ASSERT_EQ(result.verdict, Verdict::passed) << to_string(id) << " " << result.message;
+      EXPECT_EQ(result.max_error, 0) << to_string(id);
+      near_one = result.speedup.point > 0.6 && result.speedup.point < 1.6;
+      points += " " + std::to_string(result.speedup.point);
+    }
+    EXPECT_TRUE(near_one) << to_string(id) << points;
   }
 }
 
