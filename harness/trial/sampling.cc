@@ -49,9 +49,15 @@ bool Sampling::done(double wall_seconds) const {
          interval.high <= interval.point * (1 + plan_.precision);
 }
 
+double placement_share(double run_ns) {
+  constexpr double kShare = 0.002, kNanoseconds = 200;
+  return kShare + kNanoseconds / std::max(run_ns, kNanoseconds);
+}
+
 Interval Sampling::speedup() const {
   const Interval sampled = this->sampled();
-  return {sampled.low * (1 - kPlacement), sampled.point, sampled.high * (1 + kPlacement)};
+  const double share = placement_share(median(candidate_ns_));
+  return {sampled.low / (1 + share), sampled.point, sampled.high * (1 + share)};
 }
 
 Interval Sampling::sampled() const {

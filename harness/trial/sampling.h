@@ -9,10 +9,11 @@
 
 namespace kbench::trial {
 
-/// What two processes that run one kernel on one device differ by, as a share: where their memory
-/// lies and how it is mapped stays for a whole trial, so that no number of samples averages it out.
-/// Measured as A against A on an H200 (docs/measurement.md).
-inline constexpr double kPlacement = 0.002;
+/// What two processes that run one kernel on one device differ by, as a share of a run of so many
+/// nanoseconds: 0.2% and 0.2 microseconds. Where their memory lies and how it is mapped stays for a
+/// whole trial, so that no number of samples averages it out. Measured as A against A on an H200
+/// (docs/measurement.md).
+double placement_share(double run_ns);
 
 /// Device times of one paired sample.
 struct PairedTimes {

@@ -52,8 +52,9 @@ TEST(Sampling, WhatGoingSecondCostsCancels) {
                        : PairedTimes{1000, 1000 * penalty, 1});
   }
   EXPECT_TRUE(sampling.done(0));
-  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1 - kPlacement);
-  EXPECT_DOUBLE_EQ(sampling.speedup().high, 1 + kPlacement);
+  const double room = 1 + placement_share(1150);
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1 / room);
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, room);
 }
 
 TEST(Sampling, StopsWhenTheBudgetOfDeviceTimeIsSpent) {
@@ -89,8 +90,15 @@ TEST(Sampling, TheSpeedupIsOfPairsNotOfMedians) {
     const double clock = i < 10 ? 1 : 2;
     sampling.add({1500 * clock, 1000 * clock, 1});
   }
-  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1.5 * (1 - kPlacement));
-  EXPECT_DOUBLE_EQ(sampling.speedup().high, 1.5 * (1 + kPlacement));
+  const double room = 1 + placement_share(1500);
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1.5 / room);
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, 1.5 * room);
+}
+
+TEST(Sampling, WhatTwoProcessesDifferByIsMuchForMicrosecondsAndLittleForMilliseconds) {
+  EXPECT_NEAR(placement_share(4e3), 0.052, 1e-12);
+  EXPECT_NEAR(placement_share(1e6), 0.0022, 1e-12);
+  EXPECT_NEAR(placement_share(1), 1.002, 1e-12);  // a run that no clock sees
 }
 
 TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {
@@ -105,9 +113,9 @@ TEST(Sampling, AgainstARecordedTimeTheCandidatesOwnTimesCount) {
   // The baseline of the samples, which only checks values, does not matter.
   for (int i = 0; i < 16; ++i) sampling.add({1.0 + i, i % 2 ? 1000.0 : 1500.0, 1});
   EXPECT_DOUBLE_EQ(sampling.speedup().point, 2.4);  // 3000 / 1250
-  EXPECT_DOUBLE_EQ(sampling.speedup().low,
-                   2 * (1 - kPlacement));  // the slower times give the lower bound
-  EXPECT_DOUBLE_EQ(sampling.speedup().high, 3 * (1 + kPlacement));
+  const double room = 1 + placement_share(1250);
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 2 / room);  // the slower times give the lower bound
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, 3 * room);
   EXPECT_DOUBLE_EQ(sampling.baseline_ms(), 3000 * 1e-6);
   EXPECT_FALSE(sampling.done(0));
 
