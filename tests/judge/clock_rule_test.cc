@@ -133,9 +133,13 @@ TEST(ClockRule, FindsARunThatHidesInTheFlush) {
   EXPECT_THAT(said_of(honest(2 * kMs), {1 * kUs, 2 * kMs, 2 * kMs + kHandOver}),
               HasSubstr("caches cold"));
   BracketedRun slower = honest(2 * kMs);
-  slower.flush_ns += 50 * kUs;
-  slower.bracket_ns += 50 * kUs;
+  slower.flush_ns += 30 * kUs;
+  slower.bracket_ns += 30 * kUs;
   EXPECT_EQ(said_of(honest(2 * kMs), slower), "");
+  // A task of a hundred microseconds has nowhere to hide.
+  slower.flush_ns += 30 * kUs;
+  slower.bracket_ns += 30 * kUs;
+  EXPECT_THAT(said_of(honest(2 * kMs), slower), HasSubstr("caches cold"));
 }
 
 TEST(ClockRule, GivesSoftwareDevicesMoreRoomAndNotAll) {
