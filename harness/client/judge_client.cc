@@ -28,15 +28,10 @@ constexpr double kHelloSeconds = 90;
 /// Of a judge, beside what its trials may take: preparing a large baseline, starting runners.
 constexpr double kJudgeSeconds = 900;
 
-/// The end of what a process said, as one line.
+/// "; its last words: ..." where it had any.
 std::string last_words(process::ChildProcess& process) {
-  const std::string& text = process.output();
-  const size_t end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return "";
-  const size_t begin = text.find_last_of('\n', end);
-  const size_t first = begin == std::string::npos ? 0 : begin + 1;
-  constexpr size_t kLongest = 200;
-  return "; its last words: " + text.substr(first, std::min(end - first + 1, kLongest));
+  const std::string said = process.last_words();
+  return said.empty() ? "" : "; its last words: " + said;
 }
 
 /// True for a failure that says the options are wrong.

@@ -11,7 +11,8 @@
 #include "harness/process/host_memory.h"
 #include "harness/runner/lock_in.h"
 #include "harness/runner/write_fault.h"
-#include "kbench/text.h"
+#include "harness/trial/slab_layout.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::judge {
 namespace {
@@ -28,22 +29,6 @@ process::Spawn spawn_of(Role role, const RunnerProcess::Options& options, const 
   spawn.environment = runner::sanitized_environment();
   spawn.empty_folder = true;
   return spawn;
-}
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-/// The last line a process wrote, fit to be shown.
-std::string last_line(const std::string& text) {
-  const size_t end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return "";
-  const size_t begin = text.find_last_of('\n', end);
-  const size_t first = begin == std::string::npos ? 0 : begin + 1;
-  constexpr size_t kLongest = 200;
-  return shown(std::string_view(text).substr(first, end - first + 1), kLongest);
 }
 
 }  // namespace
@@ -95,7 +80,7 @@ void RunnerProcess::fail_ended() {
   constexpr std::chrono::milliseconds kGrace(2000);
   const process::Exit exit = process_.finish(kGrace);
   std::string message = "the runner " + std::string(exit.signal ? "was " : "") + describe(exit);
-  const std::string said = last_line(process_.output());
+  const std::string said = process_.last_words();
   if (!said.empty()) message += "; its last words: " + said;
   if (exit.status == runner::kWriteFaultStatus) {
     throw RunnerFailure{RunnerFailure::Kind::wrote, ErrorCode::kInternal, message,
@@ -135,12 +120,12 @@ process::Frame RunnerProcess::receive_frame(double seconds) {
     process_.output();  // Keeps its pipe from filling.
     if (channel_.ended() || process_.poll().ended) fail_ended();
     if (deadline.passed()) {
-      fail(RunnerFailure::Kind::timeout, "took longer than " + number(seconds) + " s");
+      fail(RunnerFailure::Kind::timeout, "took longer than " + number_text(seconds) + " s");
     }
     if (idle_bytes_ >= 0 && process_.own_bytes() - idle_bytes_ > options_.host_bytes) {
-      fail(RunnerFailure::Kind::memory, "held over " +
-                                            number(static_cast<double>(options_.host_bytes) / 1e9) +
-                                            " GB of host memory");
+      fail(RunnerFailure::Kind::memory,
+           "held over " + trial::gigabytes(static_cast<uint64_t>(options_.host_bytes)) +
+               " of host memory");
     }
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "harness/process/host_memory.h"
@@ -12,6 +11,7 @@
 #include "harness/trial/slab_layout.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::judge {
 namespace {
@@ -22,12 +22,6 @@ constexpr double kAttachSeconds = 120;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 std::string while_in(const std::string& stage) {
   if (stage == "load") return "while its file was read";
@@ -102,7 +96,7 @@ std::string Trial::over_limit(const std::string& otherwise) const {
   if (stage_ == "start" || stage_ == "load") return otherwise;
   const Limits& limits = options_.limits;
   const double seconds = stage_ == "compile" ? limits.compile_seconds : limits.device_seconds;
-  return "took longer than " + number(seconds) + " s";
+  return "took longer than " + number_text(seconds) + " s";
 }
 
 void Trial::blame(const RunnerFailure& failure) {
@@ -340,7 +334,8 @@ bool Trial::sample() {
   trial::Roles roles = schedule.next(secret_);
   while (!sampling.done(seconds())) {
     if (deadline_.passed()) {
-      return refuse(Verdict::timeout, "took longer than " + number(options_.limits.total_seconds) +
+      return refuse(Verdict::timeout, "took longer than " +
+                                          number_text(options_.limits.total_seconds) +
                                           " s in all, " + while_in(stage_));
     }
     auto finding = sampler_->take(*checks_, roles, false, options_.limits.device_seconds);

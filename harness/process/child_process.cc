@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::process {
 namespace {
@@ -206,6 +207,16 @@ const std::string& ChildProcess::output() {
     }
   }
   return output_text_;
+}
+
+std::string ChildProcess::last_words() {
+  const std::string& text = output();
+  const size_t end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return "";
+  const size_t begin = text.find_last_of('\n', end);
+  const size_t first = begin == std::string::npos ? 0 : begin + 1;
+  constexpr size_t kLongest = 200;
+  return shown(std::string_view(text).substr(first, end - first + 1), kLongest);
 }
 
 }  // namespace kbench::process

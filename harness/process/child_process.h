@@ -63,6 +63,8 @@ class ChildProcess {
   int64_t own_bytes() const;
   /// The end of what it wrote to standard output and standard error.
   const std::string& output();
+  /// The last line of it, fit to be shown.
+  std::string last_words();
   /// Readable when output() has more to take; for poll().
   int output_descriptor() const { return output_.get(); }
 
