@@ -11,8 +11,16 @@ endif()
 if(KBENCH_SANITIZE)
   target_compile_options(kbench_build INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all
                                                 -fno-omit-frame-pointer)
+  if(sanitizers MATCHES undefined)
+    # It asks the kernel what memory there is, which a runner that is locked in may not.
+    target_compile_options(kbench_build INTERFACE -fno-sanitize=vptr)
+  endif()
   target_compile_definitions(kbench_build INTERFACE _GLIBCXX_ASSERTIONS)
   target_link_options(kbench_build INTERFACE -fsanitize=${sanitizers})
+  if(NOT KBENCH_FUZZ)  # libFuzzer looks for leaks after every input
+    target_sources(kbench_build INTERFACE
+      $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizers.cc>)
+  endif()
   # A table of tasks is one function: hundreds of temporaries with destructors, in nested initializer
   # lists, each poisoned and unpoisoned. From -O1 on, g++ follows every one of them from block to
   # block for the debugger's sake (level2/volume_transposed_convolutions.cc: 60 s, 13 s without that,

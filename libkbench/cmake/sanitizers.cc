@@ -1,0 +1,20 @@
+// What the sanitizers are told, compiled into every program of such a build: a runner's environment
+// is empty, and a test may be started by hand.
+#include <dlfcn.h>
+
+/// No search for leaks where Vulkan is linked: drivers keep what they allocate once, and have been
+/// unloaded by the time that their frames would have to be named.
+extern "C" int __lsan_is_turned_off() {
+  return dlopen("libvulkan.so.1", RTLD_LAZY | RTLD_NOLOAD) != nullptr;
+}
+
+/// Debian's oneTBB is not built with the sanitizer, which therefore sees neither that a task begins
+/// after what spawned it nor that parallel_for() returns after its tasks. What kbench's own threads
+/// do is checked; what the tasks of one parallel loop do to each other is not. The threads of
+/// lavapipe and LLVM likewise.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libtbb.so\n"
+         "race:libvulkan_lvp.so\n"
+         "called_from_lib:libvulkan_lvp.so\n"
+         "race:libLLVM\n";
+}
