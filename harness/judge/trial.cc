@@ -4,12 +4,11 @@
 #include <chrono>
 #include <utility>
 
+#include "harness/judge/blame.h"
 #include "harness/process/host_memory.h"
-#include "harness/trial/experiment.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
 #include "harness/trial/slab_layout.h"
-#include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "libkbench/src/text.h"
 
@@ -22,37 +21,6 @@ constexpr double kAttachSeconds = 120;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
-
-std::string while_in(const std::string& stage) {
-  if (stage == "load") return "while its file was read";
-  if (stage == "compile") return "while compiling";
-  if (stage == "start") return "before the candidate was touched";
-  return "while running on the device (" + stage + ")";
-}
-
-std::string name_of_given(const Graph::ValueInfo& value) {
-  const char* word = value.kind == Graph::Kind::input       ? "input "
-                     : value.kind == Graph::Kind::parameter ? "parameter "
-                                                            : "constant ";
-  return word + value.name;
-}
-
-Verdict verdict_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kTimeout:
-      return Verdict::timeout;
-    case ErrorCode::kDeviceLost:
-      return Verdict::device_lost;
-    case ErrorCode::kOutOfMemory:
-      return Verdict::out_of_memory;
-    case ErrorCode::kCompile:
-      return Verdict::compile_error;
-    case ErrorCode::kUnsupported:
-      return Verdict::unsupported;
-    default:
-      return Verdict::harness_error;
-  }
-}
 
 }  // namespace
 
@@ -91,53 +59,6 @@ bool Trial::refuse(Finding finding) {
   return refuse(finding.verdict, std::move(finding.message));
 }
 
-/// By the limit that was set: what the judge waits is longer, for the answer's way.
-std::string Trial::over_limit(const std::string& otherwise) const {
-  if (stage_ == "start" || stage_ == "load") return otherwise;
-  const Limits& limits = options_.limits;
-  const double seconds = stage_ == "compile" ? limits.compile_seconds : limits.device_seconds;
-  return "took longer than " + number_text(seconds) + " s";
-}
-
-void Trial::blame(const RunnerFailure& failure) {
-  const bool touched = stage_ != "start";
-  const bool on_device = touched && stage_ != "load" && stage_ != "compile";
-  const std::string where = " " + while_in(stage_);
-  end_.device_in_doubt = on_device;
-  end_.runner_killed = failure.kind == RunnerFailure::Kind::killed || !touched;
-  switch (failure.kind) {
-    case RunnerFailure::Kind::timeout:
-      refuse(touched ? Verdict::timeout : Verdict::harness_error,
-             over_limit(failure.message) + where);
-      break;
-    case RunnerFailure::Kind::memory:
-      refuse(Verdict::out_of_memory, failure.message + where);
-      break;
-    case RunnerFailure::Kind::wrote:
-      if (candidate_.ran()) {
-        refuse(written_to(failure.given));
-        break;
-      }
-      [[fallthrough]];  // Nothing can have been written yet.
-    case RunnerFailure::Kind::ended:
-    case RunnerFailure::Kind::malformed:
-      refuse(touched ? Verdict::crashed : Verdict::harness_error, failure.message + where);
-      break;
-    case RunnerFailure::Kind::killed:
-      refuse(Verdict::harness_error, failure.message + where + ", by nobody here");
-      break;
-    case RunnerFailure::Kind::device:
-      if (failure.code == ErrorCode::kTimeout && on_device) {
-        refuse(Verdict::timeout, over_limit("") + where);
-      } else {
-        Verdict verdict = touched ? verdict_of(failure.code) : Verdict::harness_error;
-        // Whatever is wrong in a process that has run the candidate may be its doing.
-        if (verdict == Verdict::harness_error && candidate_.ran()) verdict = Verdict::crashed;
-        refuse(verdict, failure.message + where);
-      }
-  }
-}
-
 TrialEnd Trial::run(Result& result) {
   result_ = &result;
   try {
@@ -146,11 +67,14 @@ TrialEnd Trial::run(Result& result) {
     refuse(refused);
   } catch (const RunnerFailure& failure) {
     end_.opponent_failed = at_opponent_ || (sampler_ && !sampler_->at_candidate());
-    if (!end_.opponent_failed) {
-      blame(failure);
-    } else {
+    if (end_.opponent_failed) {
       refuse(Verdict::harness_error, "the baseline's runner: " + failure.message);
+      return end_;
     }
+    end_.device_in_doubt = on_device(stage_);
+    end_.runner_killed = failure.kind == RunnerFailure::Kind::killed;
+    const Graph* graph = court_.bench ? &court_.bench->graph() : nullptr;
+    refuse(blame(failure, {stage_, candidate_.ran(), graph}, options_.limits));
   }
   return end_;
 }
@@ -245,15 +169,6 @@ void Trial::allocate() {
   sampler_.emplace(SampleParts{court_.device, court_.kernels, secret_, bench, memory_,
                                *court_.opponent, candidate_});
   sampler_->draw_task();
-}
-
-/// What the runner of a software device says against itself.
-Finding Trial::written_to(int value) const {
-  const auto& values = court_.bench->graph().values();
-  const auto index = static_cast<size_t>(value);
-  const std::string name =
-      value >= 0 && index < values.size() ? name_of_given(values[index]) : "an input";
-  return {Verdict::input_modified, name + kWrittenTo};
 }
 
 std::vector<Watched> Trial::watched(bool with_setup) const {

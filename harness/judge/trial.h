@@ -65,11 +65,8 @@ class Trial {
   bool refuse(Verdict verdict, std::string message);
   bool refuse(const runner::Refused& refused);
   bool refuse(Finding finding);
-  void blame(const RunnerFailure& failure);
-  std::string over_limit(const std::string& otherwise) const;
   void stage(const char* name);
   std::vector<Watched> watched(bool with_setup) const;
-  Finding written_to(int value) const;
   CheckRule rule() const;
 
   Court court_;
@@ -83,7 +80,7 @@ class Trial {
   bool at_opponent_ = false;  ///< the answer waited for is the opponent's
   trial::SecretStream secret_;
   process::Deadline deadline_;  ///< for all of it
-  std::string stage_ = "start";
+  std::string stage_ = "load";
   runner::Built built_;
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;

@@ -1,0 +1,65 @@
+#include "harness/judge/blame.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kbench/task.h"
+
+namespace kbench::judge {
+namespace {
+
+using ::testing::HasSubstr;
+using Kind = RunnerFailure::Kind;
+
+Finding blamed(Kind kind, const char* stage, bool ran, ErrorCode code = ErrorCode::kInternal) {
+  const RunnerFailure failure{kind, code, "said so"};
+  return blame(failure, {stage, ran, nullptr}, Limits{});
+}
+
+TEST(Blame, NamesTheLimitThatWasSet) {
+  const Finding compiling = blamed(Kind::timeout, "compile", false);
+  EXPECT_EQ(compiling.verdict, Verdict::timeout);
+  EXPECT_EQ(compiling.message, "took longer than 30 s while compiling");
+  EXPECT_EQ(blamed(Kind::timeout, "sample", true).message,
+            "took longer than 10 s while running on the device (sample)");
+  EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
+}
+
+TEST(Blame, ARunnerThatEndsOrTalksNonsenseCostsItsCandidate) {
+  for (const Kind kind : {Kind::ended, Kind::malformed}) {
+    for (const char* stage : {"load", "compile", "sample"}) {
+      EXPECT_EQ(blamed(kind, stage, true).verdict, Verdict::crashed) << stage;
+    }
+  }
+  EXPECT_EQ(blamed(Kind::memory, "compile", false).verdict, Verdict::out_of_memory);
+}
+
+TEST(Blame, WhatWasKilledFromOutsideIsNobodysFault) {
+  const Finding killed = blamed(Kind::killed, "sample", true);
+  EXPECT_EQ(killed.verdict, Verdict::harness_error);
+  EXPECT_THAT(killed.message, HasSubstr("by nobody here"));
+}
+
+TEST(Blame, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
+  EXPECT_EQ(blamed(Kind::device, "compile", false).verdict, Verdict::harness_error);
+  EXPECT_EQ(blamed(Kind::device, "sample", true).verdict, Verdict::crashed);
+  EXPECT_EQ(blamed(Kind::device, "sample", true, ErrorCode::kDeviceLost).verdict,
+            Verdict::device_lost);
+  EXPECT_EQ(blamed(Kind::device, "compile", false, ErrorCode::kCompile).verdict,
+            Verdict::compile_error);
+}
+
+TEST(Blame, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
+  const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
+  RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
+  const Finding found = blame(failure, {"sample", true, graph.get()}, Limits{});
+  EXPECT_EQ(found.verdict, Verdict::input_modified);
+  EXPECT_THAT(found.message, HasSubstr("input x was written to"));
+  failure.given = 77;
+  EXPECT_THAT(blame(failure, {"sample", true, graph.get()}, Limits{}).message,
+              HasSubstr("an input was written to"));
+  EXPECT_EQ(blame(failure, {"compile", false, graph.get()}, Limits{}).verdict, Verdict::crashed);
+}
+
+}  // namespace
+}  // namespace kbench::judge
