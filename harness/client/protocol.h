@@ -24,8 +24,8 @@ struct Request {
   EvaluateOptions options;
   bool check_only = false;  ///< compile, run nothing
   bool more = false;        ///< others will follow: start runners ahead
-  /// The file of the request that follows, with the same options; empty: not known. What can be done
-  /// for it without the device is done while this one is measured.
+  /// The file of the request that follows, with the same options; empty: not known. What can be
+  /// done for it without the device is done while this one is measured.
   std::string next_file = {};
 };
 /// True when both ask for the same, whatever follows them.

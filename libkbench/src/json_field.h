@@ -106,9 +106,8 @@ class JsonField {
   }
   Variables variables() const {
     if (!json_->is_object()) fail("must be an object");
-    return variables_from_json(*json_, [&](const std::string& name, const char* what) {
-      (*this)[name].fail(what);
-    });
+    return variables_from_json(
+        *json_, [&](const std::string& name, const char* what) { (*this)[name].fail(what); });
   }
   /// The field as f makes it; f's own complaints get this place.
   template <class F>
