@@ -15,6 +15,11 @@ extern "C" int __lsan_is_turned_off() {
 extern "C" const char* __tsan_default_suppressions() {
   return "race:libtbb.so\n"
          "race:libvulkan_lvp.so\n"
-         "called_from_lib:libvulkan_lvp.so\n"
          "race:libLLVM\n";
+}
+
+/// The longest history: without it the other side of a race is often forgotten, and what was
+/// suppressed is then reported.
+extern "C" const char* __tsan_default_options() {
+  return "history_size=7:ignore_noninstrumented_modules=1";
 }
