@@ -194,8 +194,10 @@ std::string encode(const File& file) {
 
 template <>
 File decode(std::string_view payload) {
-  if (payload.size() < 2)
+  const auto last = static_cast<char>(ErrorCode::kInternal);
+  if (payload.size() < 2 || payload[1] < 0 || payload[1] > last) {
     throw Error(ErrorCode::kParse, "a malformed file between judge and runner");
+  }
   File file;
   file.refused = payload[0] == 'r';
   file.found = payload[0] == 'f';

@@ -172,6 +172,13 @@ TEST(RunnerProtocol, MalformedMessagesAreParseErrors) {
   expect_malformed(failed());
   expect_parse_error([] { decode<File>(""); }, "no file");
   expect_parse_error([] { decode<File>("f"); }, "half a file");
+  expect_parse_error(
+      [] {
+        decode<File>(
+            "r\x7f"
+            "no such error");
+      },
+      "an error of no kind");
 }
 
 TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
