@@ -29,8 +29,6 @@
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
-#include "kbench/text.h"
-#include "kbench/version.h"
 
 namespace kbench::judge {
 namespace {

@@ -65,7 +65,6 @@ template <class V> void visit(V& v, auto& m, Attach*) {
   v("slabs", m.slabs); v("given", m.given); v("outputs", m.outputs); v("wanted", m.wanted);
 }
 template <class V> void visit(V&, auto&, Attached*) {}
-template <class V> void visit(V&, auto&, Detach*) {}
 template <class V> void visit(V& v, auto& m, Run*) {
   v("setup", m.setup); v("seconds", m.seconds);
 }
@@ -220,7 +219,6 @@ KBENCH_MESSAGE(Attach)
 KBENCH_MESSAGE(Attached)
 KBENCH_MESSAGE(Run)
 KBENCH_MESSAGE(Ran)
-KBENCH_MESSAGE(Detach)
 KBENCH_MESSAGE(Refused)
 KBENCH_MESSAGE(Failed)
 #undef KBENCH_MESSAGE

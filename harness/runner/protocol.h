@@ -13,7 +13,6 @@
 //   Attach + descriptors      Attached                        shared memory imported
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused where validation objects)
-//   Detach                    Attached                        shared memory let go
 // Any request may be answered by Refused (the candidate's fault) or Failed (somebody else's).
 #pragma once
 
@@ -47,7 +46,6 @@ enum class MessageKind : uint32_t {
   attached,
   run,
   ran,
-  detach,
   refused,
   failed,
 };
@@ -160,10 +158,6 @@ struct Ran {
   static constexpr MessageKind kKind = MessageKind::ran;
   double flush_ns = 0;  ///< making the caches cold
   double run_ns = 0;
-};
-
-struct Detach {
-  static constexpr MessageKind kKind = MessageKind::detach;
 };
 
 /// The candidate cannot be run, by its own fault.

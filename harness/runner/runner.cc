@@ -125,9 +125,6 @@ void Server::answer(process::Frame frame) {
         return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
       case MessageKind::run:
         return run(decode<Run>(frame.payload));
-      case MessageKind::detach:
-        let_go();
-        return send(Attached{});
       default:
         throw Error(ErrorCode::kParse, "a message of an unknown kind");
     }

@@ -31,7 +31,6 @@ void every_message(uint32_t kind, std::string_view payload) {
   message<runner::Attached>(kind, payload);
   message<runner::Run>(kind, payload);
   message<runner::Ran>(kind, payload);
-  message<runner::Detach>(kind, payload);
   message<runner::Refused>(kind, payload);
   message<runner::Failed>(kind, payload);
 }

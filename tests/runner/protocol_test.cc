@@ -94,16 +94,15 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(refused()).diagnostics.at(0).message, "undeclared");
   EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
   survive(Attached{});
-  survive(Detach{});
   EXPECT_TRUE(survive(Built{}).wanted.empty());
 }
 
 TEST(RunnerProtocol, KindsAreAllDifferent) {
   const std::set<MessageKind> kinds = {
-      Opened::kKind, Load::kKind,    ReadFile::kKind, File::kKind,    Loaded::kKind,
-      Build::kKind,  Prepare::kKind, Built::kKind,    Attach::kKind,  Attached::kKind,
-      Run::kKind,    Ran::kKind,     Detach::kKind,   Refused::kKind, Failed::kKind};
-  EXPECT_EQ(kinds.size(), 15u);
+      Opened::kKind, Load::kKind,    ReadFile::kKind, File::kKind,   Loaded::kKind,
+      Build::kKind,  Prepare::kKind, Built::kKind,    Attach::kKind, Attached::kKind,
+      Run::kKind,    Ran::kKind,     Refused::kKind,  Failed::kKind};
+  EXPECT_EQ(kinds.size(), 14u);
 }
 
 TEST(RunnerProtocol, AFileHasAnyBytes) {
