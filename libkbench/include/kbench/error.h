@@ -18,6 +18,7 @@ enum class ErrorCode {
   kOutOfMemory,      ///< host or device memory would not suffice, or did not
   kTimeout,          ///< a wait that ran past its limit
   kDeviceLost,       ///< the device stopped answering; the process must not use it again
+  kModel,            ///< a language model that did not answer (kbench/model.h)
   kInternal,         ///< a bug in kbench itself
 };
 
