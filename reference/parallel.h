@@ -48,6 +48,15 @@ void parallel_tasks(int64_t n, const Body& body) {
   tbb::parallel_for(int64_t{0}, n, body, tbb::simple_partitioner());
 }
 
+/// Calls body(begin, end) over [0, n) in blocks of `block`, the last one shorter. The blocks follow
+/// from the extents alone, so that what is computed block by block has the same bits on any number
+/// of threads.
+template <class Body>
+void parallel_blocks(int64_t n, int64_t block, const Body& body) {
+  parallel_tasks((n + block - 1) / block,
+                 [&](int64_t i) { body(i * block, std::min(n, (i + 1) * block)); });
+}
+
 /// The grain for items that cost `work` elementary steps each.
 inline int64_t grain_of(int64_t work) {
   constexpr int64_t kWorthwhile = 1 << 14;
