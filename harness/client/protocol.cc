@@ -76,7 +76,7 @@ std::string to_json(const Request& request) {
       {"candidate", request.candidate_file},
       {"check_only", request.check_only},
       {"more", request.more},
-      {"next_file", request.next_file},
+      {"next_files", request.next_files},
       {"preset", o.preset},
       {"overrides", variables_json<json>(o.overrides)},
       {"tolerance", o.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench"},
@@ -104,7 +104,7 @@ Request request_from_json(const std::string& line) {
     request.candidate_file = value.at("candidate").get<std::string>();
     request.check_only = value.at("check_only").get<bool>();
     request.more = value.at("more").get<bool>();
-    request.next_file = value.at("next_file").get<std::string>();
+    request.next_files = value.at("next_files").get<std::vector<std::string>>();
     EvaluateOptions& o = request.options;
     o.preset = value.at("preset").get<std::string>();
     o.overrides = variables_from(value.at("overrides"));
@@ -133,7 +133,7 @@ bool same_question(const Request& a, const Request& b) {
   Request one = a, other = b;
   for (Request* each : {&one, &other}) {
     each->more = false;
-    each->next_file.clear();
+    each->next_files.clear();
   }
   return to_json(one) == to_json(other);
 }

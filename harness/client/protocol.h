@@ -16,6 +16,8 @@
 namespace kbench::client {
 
 inline constexpr int kAnswerDescriptor = 3;
+/// As many requests ahead are worth naming.
+inline constexpr size_t kMostFilesAhead = 2;
 
 struct Request {
   std::string candidate_file;
@@ -24,9 +26,9 @@ struct Request {
   EvaluateOptions options;
   bool check_only = false;  ///< compile, run nothing
   bool more = false;        ///< others will follow: start runners ahead
-  /// The file of the request that follows, with the same options; empty: not known. What can be
-  /// done for it without the device is done while this one is measured.
-  std::string next_file = {};
+  /// The files of the requests that follow, the next one first, with the same options; empty: not
+  /// known. What can be done for them without the device is done while this one is measured.
+  std::vector<std::string> next_files = {};
 };
 /// True when both ask for the same, whatever follows them.
 bool same_question(const Request& a, const Request& b);

@@ -14,11 +14,13 @@ constexpr double kAttachSeconds = 120;
 
 }  // namespace
 
-Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed)
+Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed,
+             std::unique_ptr<Bench> before)
     : key_(key),
       task_(&find_task(key.task)),
       graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)) {
   opponent.send(runner::Prepare{key.task, key.preset, key.overrides, seed});
+  before.reset();
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
   trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
   given_ = Slab(device, std::move(layout.given));

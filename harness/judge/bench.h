@@ -24,9 +24,11 @@ struct BenchKey {
 /// One task at one size: its graph, its memory, and the opponent that has imported it.
 class Bench {
  public:
-  /// Asks the opponent to make the task's baseline, and allocates while it does. Throws
-  /// kOutOfMemory where the task does not fit the device.
-  Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed);
+  /// Asks the opponent to make the task's baseline; while it does, gives back the memory of the
+  /// bench before, if there is one, and allocates. Throws kOutOfMemory where the task does not fit
+  /// the device.
+  Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed,
+        std::unique_ptr<Bench> before);
   /// Waits for the opponent to have made the baseline and imported its memory; at once when it has.
   /// Throws RunnerFailure for what the opponent cannot do.
   void wait_opponent(RunnerProcess& opponent);

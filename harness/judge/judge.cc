@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
 #include "harness/judge/runner_process.h"
+#include "harness/judge/runners_ahead.h"
 #include "harness/judge/trial.h"
 #include "harness/trial/experiment.h"
 #include "harness/trial/kernels.h"
@@ -63,77 +65,52 @@ class Judge {
   explicit Judge(const vulkan::OpenOptions& open);
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
-  /// Makes ready what every trial needs, while a client works out what to ask for.
-  void prepare() { kernels_->prepare(); }
   /// `device_gone` tells whether the result is the last this process can give.
   Result judge(const client::Request& request, bool& device_gone);
 
  private:
-  std::unique_ptr<RunnerProcess> start(Role role) const;
-  std::unique_ptr<Candidacy> candidacy_of(const client::Request& request);
-  void look_ahead(const client::Request& request);
+  std::unique_ptr<RunnerProcess> start_opponent() const;
   void ready_opponent();
+  void ready_kernels();
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
 
   RunnerProcess::Options runners_;
   // Begun before the judge's own device is opened, which takes as long.
-  std::unique_ptr<RunnerProcess> opponent_, next_;
+  std::unique_ptr<RunnerProcess> opponent_;
+  RunnersAhead ahead_;
   std::vector<std::unique_ptr<RunnerProcess>> dying_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<Candidacy> ahead_;  ///< of the request that is to follow
   std::optional<trial::Kernels> kernels_;
+  /// Makes the pipelines that every trial needs, while a client works out what to ask for and
+  /// memory is allocated.
+  std::future<void> kernels_prepared_;
   std::unique_ptr<Bench> bench_;
 };
 
 Judge::Judge(const vulkan::OpenOptions& open)
     : runners_{"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes},
-      opponent_(start(Role::opponent)),
-      next_(start(Role::candidate)),
+      opponent_(start_opponent()),
+      ahead_(runners_),
       device_(vulkan::Device::open(open)) {
   kernels_.emplace(*device_);
+  kernels_prepared_ = std::async(std::launch::async, [this] { kernels_->prepare(); });
 }
 
-std::unique_ptr<RunnerProcess> Judge::start(Role role) const {
-  return std::make_unique<RunnerProcess>(role, runners_);
+std::unique_ptr<RunnerProcess> Judge::start_opponent() const {
+  return std::make_unique<RunnerProcess>(Role::opponent, runners_);
 }
 
 void Judge::ready_opponent() {
   if (!opponent_) {
     bench_.reset();  // It knows nothing of that memory.
-    opponent_ = start(Role::opponent);
+    opponent_ = start_opponent();
   }
   opponent_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
 }
 
-std::unique_ptr<Candidacy> Judge::candidacy_of(const client::Request& request) {
-  if (ahead_ && ahead_->answers(request)) {
-    ahead_->runner().spare_processors(false);
-    return std::move(ahead_);
-  }
-  ahead_.reset();
-  auto runner = next_ ? std::move(next_) : start(Role::candidate);
-  runner->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
-  return std::make_unique<Candidacy>(std::move(runner), request, device_->snapshot());
-}
-
-/// While one candidate is measured, the next may compile, which takes processors; opening a device
-/// disturbs times (on an H200 it showed in intervals of a tenth of a percent) and comes before. On
-/// a software device processors are what is measured.
-void Judge::look_ahead(const client::Request& request) {
-  if (!next_) return;
-  try {
-    next_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
-  } catch (const RunnerFailure&) {
-    next_.reset();
-    return;
-  }
-  if (request.next_file.empty() || device_->snapshot().software()) return;
-  client::Request following = request;
-  following.candidate_file = request.next_file;
-  ahead_ = std::make_unique<Candidacy>(std::move(next_), following, device_->snapshot());
-  ahead_->runner().spare_processors(true);  // The judge's clock needs some.
-  ahead_->begin();
+void Judge::ready_kernels() {
+  if (kernels_prepared_.valid()) kernels_prepared_.get();
 }
 
 /// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
@@ -162,18 +139,30 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // What is nobody's fault (a runner that does not come up or is killed from outside, an opponent
-  // that fails) may pass.
+  // that fails, a processor that slept while the judge's clock ran) may pass.
   constexpr int kAttempts = 2;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     result = Result();
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      const auto candidacy = candidacy_of(request);
-      if (request.more && !next_) next_ = start(Role::candidate);
+      const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
+      const auto fill_ahead = [&] {
+        if (request.more) ahead_.fill();
+      };
+      if (ahead_.empty()) fill_ahead();
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
+      result.stage_s["open"] = waited.count();
       try {
         if (!request.check_only) ready_opponent();
-        const Court court{*device_, *kernels_, opponent_, bench_, [&] { look_ahead(request); }};
+        const Court court{
+            .device = *device_,
+            .kernels = *kernels_,
+            .opponent = opponent_,
+            .bench = bench_,
+            .at_new_task = fill_ahead,
+            .before_kernels = [&] { ready_kernels(); },
+            .before_sampling = [&] { ahead_.before_sampling(request, device_->snapshot()); }};
         end = Trial(court, *candidacy, [](const char* name) { answer("stage", name); }).run(result);
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
@@ -196,7 +185,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
       opponent_.reset();
       bench_.reset();
     }
-    if (!end.opponent_failed && !end.runner_killed) break;
+    if (!end.opponent_failed && !end.runner_killed && !end.times_in_doubt) break;
   }
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
@@ -211,7 +200,6 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
 int serve(const vulkan::OpenOptions& open) {
   Judge judge(open);
   answer("hello", client::to_json(judge.snapshot()));
-  judge.prepare();
   for (std::string line; std::getline(std::cin, line);) {
     try {
       bool device_gone = false;

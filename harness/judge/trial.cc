@@ -39,6 +39,13 @@ void Trial::stage(const char* name) {
   if (on_stage_) on_stage_(name);
 }
 
+/// What has passed since the last one was this stage's.
+void Trial::lap(const char* name) {
+  const auto now = Clock::now();
+  result_->stage_s[name] += std::chrono::duration<double>(now - lap_).count();
+  lap_ = now;
+}
+
 bool Trial::refuse(Verdict verdict, std::string message) {
   result_->verdict = verdict;
   result_->message = std::move(message);
@@ -95,6 +102,7 @@ bool Trial::load() {
   runner::Refused refused;
   const bool loaded = candidacy_.loaded(refused);
   static_cast<Experiment&>(*result_) = candidacy_.experiment();
+  lap("load");
   return loaded || refuse(refused);
 }
 
@@ -116,13 +124,16 @@ bool Trial::build() {
   if (!request_.check_only && (!bench || !(bench->key() == candidacy_.key()))) {
     at_opponent_ = true;  // While the candidate compiles.
     if (bench) bench->wait_opponent(*court_.opponent);
-    bench.reset();
-    bench =
-        std::make_unique<Bench>(court_.device, *court_.opponent, candidacy_.key(), secret_.next());
+    court_.at_new_task();
+    bench = std::make_unique<Bench>(court_.device, *court_.opponent, candidacy_.key(),
+                                    secret_.next(), std::move(bench));
     at_opponent_ = false;
+    lap("task");
   }
   runner::Refused refused;
-  if (!candidacy_.built(built_, refused)) return refuse(refused);
+  const bool built = candidacy_.built(built_, refused);
+  lap("compile");
+  if (!built) return refuse(refused);
   result_->compile_s = built_.compile_s;
   result_->diagnostics = built_.diagnostics;
   return true;
@@ -163,9 +174,12 @@ void Trial::allocate() {
   candidate_.send(attachment.message, attachment.descriptors);
   redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
   candidate_.receive<runner::Attached>(kAttachSeconds);
+  lap("import");
+  court_.before_kernels();
   at_opponent_ = true;
   court_.bench->wait_opponent(*court_.opponent);
   at_opponent_ = false;
+  lap("task");
   sampler_.emplace(SampleParts{court_.device, court_.kernels, secret_, bench, memory_,
                                *court_.opponent, candidate_});
   sampler_->draw_task();
@@ -234,7 +248,9 @@ bool Trial::warm_up() {
 
 bool Trial::sample() {
   stage("sample");
+  lap("warm_up");
   court_.before_sampling();
+  lap("wait");
   const bool software = court_.device.snapshot().software();
   std::optional<double> recorded_ns;
   if (options_.recorded) {
@@ -267,6 +283,7 @@ bool Trial::sample() {
       ++retakes_in_all;
       const int most = kMostRetakesInAll + sampling.count() / kSamplesARetake;
       if (++retakes < kMostRetakes && retakes_in_all <= most) continue;
+      end_.times_in_doubt = true;
       return refuse(Verdict::harness_error,
                     "the device's times and the judge's clock contradict each other, in " +
                         std::to_string(retakes) + " samples in a row and " +
@@ -277,7 +294,9 @@ bool Trial::sample() {
     sampling.add({ours.run_ns, theirs.run_ns, ours.claimed_ns() + theirs.claimed_ns()});
     roles = schedule.next(secret_);
   }
+  lap("sample");
   if (const std::string said = clock.contradiction(); !said.empty()) {
+    end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);
   }
   result_->samples = sampling.count();

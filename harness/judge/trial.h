@@ -2,6 +2,7 @@
 // docs/measurement.md explains each step and the attack it answers.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,10 @@ struct Court {
   trial::Kernels& kernels;
   std::unique_ptr<RunnerProcess>& opponent;
   std::unique_ptr<Bench>& bench;  ///< of the last task; replaced when another is asked for
+  /// Called when a task comes whose memory is not there yet: making it takes a while.
+  std::function<void()> at_new_task;
+  /// Called before `kernels` are first used.
+  std::function<void()> before_kernels;
   /// Called before times are taken: what would disturb them is to end first.
   std::function<void()> before_sampling;
 };
@@ -37,6 +42,7 @@ struct Court {
 struct TrialEnd {
   bool opponent_failed = false;  ///< it must be started anew
   bool runner_killed = false;    ///< from outside, or never came up: worth another try
+  bool times_in_doubt = false;   ///< the judge's clock contradicts the device's times
   bool device_in_doubt = false;  ///< a run hung, crashed or lost the device
 };
 
@@ -66,6 +72,7 @@ class Trial {
   bool refuse(const runner::Refused& refused);
   bool refuse(Finding finding);
   void stage(const char* name);
+  void lap(const char* name);
   std::vector<Watched> watched(bool with_setup) const;
   CheckRule rule() const;
 
@@ -80,6 +87,7 @@ class Trial {
   bool at_opponent_ = false;  ///< the answer waited for is the opponent's
   trial::SecretStream secret_;
   process::Deadline deadline_;  ///< for all of it
+  std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
   std::string stage_ = "load";
   runner::Built built_;
   CandidateMemory memory_;

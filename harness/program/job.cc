@@ -66,7 +66,7 @@ void take_over(Job& job, std::span<const Result> earlier) {
 }
 
 void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation,
-                    const std::string& next_file) {
+                    const std::vector<std::string>& next_files) {
   Experiment known = evaluation.identity;
   Result result;
   static_cast<Experiment&>(result) = known;
@@ -84,7 +84,7 @@ void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& eval
   }
   try {
     result =
-        judge.run({evaluation.file, job.options, /*check_only=*/false, /*more=*/true, next_file},
+        judge.run({evaluation.file, job.options, /*check_only=*/false, /*more=*/true, next_files},
                   job.options.on_stage);
   } catch (const std::exception& e) {
     result.verdict = Verdict::harness_error;

@@ -45,9 +45,9 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
 /// not the candidate's are left to be tried again.
 void take_over(Job& job, std::span<const Result> earlier);
 
-/// Runs one evaluation; whatever goes wrong becomes its result. `next_file`: the candidate that
-/// follows, or empty.
+/// Runs one evaluation; whatever goes wrong becomes its result. `next_files`: of the candidates
+/// that follow (client::Request).
 void run_evaluation(const Job& job, client::JudgeClient& judge, Evaluation& evaluation,
-                    const std::string& next_file);
+                    const std::vector<std::string>& next_files);
 
 }  // namespace kbench::program

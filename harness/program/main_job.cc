@@ -110,17 +110,18 @@ void evaluate_all(Job& job, client::JudgeClient& judge, BenchmarkRun& benchmarks
                   OutputFile& output, Progress& progress) {
   std::vector<BenchmarkCase> cases;
   const Evaluation* const end = job.evaluations.data() + job.evaluations.size();
-  const auto next_file = [end](const Evaluation* at) {
-    while (++at != end) {
-      if (!at->done_before && !at->file.empty() && at->problem.empty()) return at->file;
+  const auto next_files = [end](const Evaluation* at) {
+    std::vector<std::string> files;
+    while (++at != end && files.size() < client::kMostFilesAhead) {
+      if (!at->done_before && !at->file.empty() && at->problem.empty()) files.push_back(at->file);
     }
-    return std::string();
+    return files;
   };
   for (Evaluation& evaluation : job.evaluations) {
     if (evaluation.done_before) continue;
     const auto run = [&]() -> const Result& {
       progress.begin(evaluation.name);
-      run_evaluation(job, judge, evaluation, next_file(&evaluation));
+      run_evaluation(job, judge, evaluation, next_files(&evaluation));
       if (const std::string why = output.append(*evaluation.result); !why.empty()) {
         progress.warn(why);
       }

@@ -37,6 +37,20 @@ ordered_json list_of(std::span<const Result> results) {
   return list;
 }
 
+/// "task 0.62 s, sample 0.38 s": those that took a millisecond, as they follow each other.
+std::string format_stages(const Result& r) {
+  constexpr double kWorthSaying = 1e-3;
+  std::string text;
+  for (const char* stage :
+       {"open", "load", "task", "compile", "import", "warm_up", "wait", "sample"}) {
+    const auto found = r.stage_s.find(stage);
+    if (found == r.stage_s.end() || found->second < kWorthSaying) continue;
+    if (!text.empty()) text += ", ";
+    text += std::string(stage) + " " + format_number(found->second) + " s";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable) {
@@ -88,6 +102,7 @@ std::string format_result(const Result& r) {
   }
   line("took",
        format_number(r.wall_s) + " s, " + format_number(r.compile_s) + " s of it compiling");
+  if (const std::string stages = format_stages(r); !stages.empty()) line("stages", stages);
   return text;
 }
 

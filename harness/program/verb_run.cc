@@ -61,14 +61,16 @@ int run_run(const RunOptions& options) {
   OutputFile output(options.output);
 
   std::vector<Result> results;
-  for (const std::string& file : files) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string& file = files[i];
     {
       Progress progress(stderr, 1);
       progress.begin(file);
-      const bool more = &file != &files.back();
-      results.push_back(judge.run(
-          {file, evaluation, /*check_only=*/false, more, more ? *(&file + 1) : std::string()},
-          nullptr));
+      const size_t ahead = std::min(files.size() - i - 1, client::kMostFilesAhead);
+      const auto next = files.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      client::Request request{file, evaluation, /*check_only=*/false, /*more=*/ahead > 0};
+      request.next_files.assign(next, next + static_cast<std::ptrdiff_t>(ahead));
+      results.push_back(judge.run(request, nullptr));
     }
     if (results.back().candidate.empty()) results.back().candidate = file;
     if (const std::string why = output.append(results.back()); !why.empty()) {

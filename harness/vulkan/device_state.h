@@ -3,6 +3,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -18,7 +19,7 @@ namespace kbench::vulkan {
 
 /// What buffers must still know of their device when they go.
 struct DeviceRecord {
-  uint64_t allocated_bytes = 0;
+  std::atomic<uint64_t> allocated_bytes = 0;
   bool hung = false;
 };
 

@@ -27,6 +27,9 @@ TEST_F(VerdictsTest, ARightKernelPassesWithAnInterval) {
   EXPECT_GT(result.gbytes_per_s, 0);
   EXPECT_GT(result.compile_s, 0);
   EXPECT_GT(result.wall_s, 0);
+  for (const char* stage : {"open", "load", "task", "compile", "import", "warm_up", "sample"}) {
+    EXPECT_GE(result.stage_s.at(stage), 0) << stage;
+  }
   EXPECT_LE(result.max_error, 1e-6);
 }
 

@@ -40,6 +40,7 @@ inline Result example() {
   r.tflops = 0.25;
   r.compile_s = 0.75;
   r.wall_s = 2;
+  r.stage_s = {{"compile", 0.5}, {"sample", 0.1 + 0.2}};
   return r;
 }
 

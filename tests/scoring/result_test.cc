@@ -30,6 +30,7 @@ TEST(ResultJson, RoundTripsEveryFieldExactly) {
   EXPECT_EQ(back.candidate_ms, r.candidate_ms);
   EXPECT_EQ(back.baseline_ms, r.baseline_ms);
   EXPECT_EQ(back.max_error, kInf);
+  EXPECT_EQ(back.stage_s, r.stage_s);
   ASSERT_EQ(back.diagnostics.size(), 2u);
   EXPECT_EQ(back.diagnostics[0].column, 7);
 }
@@ -48,6 +49,15 @@ TEST(ResultJson, IgnoresFieldsOfLaterVersions) {
   std::string line = to_json(example());
   line.insert(1, "\"later\":[1],");
   EXPECT_EQ(to_json(result_from_json(line)), to_json(example()));
+}
+
+TEST(ResultJson, ReadsRecordsWithoutStages) {
+  Result r = example();
+  r.stage_s.clear();
+  std::string line = to_json(r);
+  const std::string stages = ",\"stage_s\":{}";
+  line.erase(line.find(stages), stages.size());
+  EXPECT_EQ(to_json(result_from_json(line)), to_json(r));
 }
 
 TEST(ResultJson, NamesTheFieldThatIsWrong) {
@@ -70,6 +80,7 @@ TEST(ResultJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(refusal("\"low\":0.0", "\"low\":true"), HasSubstr("speedup.low"));
   EXPECT_THAT(refusal("compile_error", "compiler_error"), HasSubstr("'compiler_error'"));
   EXPECT_THAT(refusal("level1/19\"", "ReLU\""), HasSubstr("ReLU"));
+  EXPECT_THAT(refusal("{\"compile\":0.5", "{\"compile\":\"0.5\""), HasSubstr("stage_s.compile"));
   EXPECT_THAT(refusal("\"slope\":2.0", "\"slope\":\"2\""), HasSubstr("variables.slope"));
   EXPECT_THAT(refusal("[16,1,1]", "[16,1.5,1]"), HasSubstr("variables.shape"));
   EXPECT_THAT(refusal("{\"set\"", "\"set\""), HasSubstr("is not JSON at character 6"));

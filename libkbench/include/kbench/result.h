@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,10 @@ struct Result : Experiment {
   double gbytes_per_s = 0;           ///< the task's least bytes over candidate_ms
   double tflops = 0;                 ///< the task's FLOPs over candidate_ms
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
+  /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the
+  /// candidate's runner), "load", "task" (making the task ready, where the one before was another),
+  /// "import", "warm_up", "wait" (for runners of later candidates to open), "sample".
+  std::map<std::string, double> stage_s;
 
   bool correct() const { return verdict == Verdict::passed; }
 };

@@ -1,0 +1,70 @@
+#include "harness/judge/runners_ahead.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/vulkan/device.h"
+
+namespace kbench::judge {
+
+RunnersAhead::RunnersAhead(RunnerProcess::Options options) : options_(std::move(options)) {
+  open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+}
+
+void RunnersAhead::fill() {
+  while (open_.size() + begun_.size() < client::kMostFilesAhead) {
+    open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  }
+}
+
+std::unique_ptr<RunnerProcess> RunnersAhead::take_open() {
+  if (open_.empty()) return std::make_unique<RunnerProcess>(Role::candidate, options_);
+  auto runner = std::move(open_.front());
+  open_.pop_front();
+  return runner;
+}
+
+bool RunnersAhead::has_begun(const client::Request& request) const {
+  return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
+}
+
+std::unique_ptr<Candidacy> RunnersAhead::candidacy_of(const client::Request& request,
+                                                      const vulkan::DeviceSnapshot& snapshot) {
+  const auto found =
+      std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
+  if (found != begun_.end()) {
+    auto candidacy = std::move(*found);
+    begun_.erase(begun_.begin(), found + 1);  // Those before it were passed over.
+    candidacy->runner().spare_processors(false);
+    return candidacy;
+  }
+  begun_.clear();  // Something else is asked for than was said.
+  auto runner = take_open();
+  runner->wait_open(vulkan::to_string(snapshot.device_uuid));
+  return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
+}
+
+void RunnersAhead::before_sampling(const client::Request& measured,
+                                   const vulkan::DeviceSnapshot& snapshot) {
+  std::erase_if(open_, [&](const auto& runner) {
+    try {
+      runner->wait_open(vulkan::to_string(snapshot.device_uuid));
+      return false;
+    } catch (const RunnerFailure&) {
+      return true;
+    }
+  });
+  if (snapshot.software()) return;
+  for (const std::string& file : measured.next_files) {
+    if (open_.empty()) return;
+    client::Request following = measured;
+    following.candidate_file = file;
+    if (has_begun(following)) continue;
+    auto candidacy = std::make_unique<Candidacy>(take_open(), following, snapshot);
+    candidacy->runner().spare_processors(true);  // The judge's clock needs some.
+    candidacy->begin();
+    begun_.push_back(std::move(candidacy));
+  }
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,44 @@
+// Runners for candidates to come: opening a device and compiling take longer than most trials.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "harness/client/protocol.h"
+#include "harness/judge/candidacy.h"
+#include "harness/judge/runner_process.h"
+#include "harness/vulkan/snapshot.h"
+
+namespace kbench::judge {
+
+class RunnersAhead {
+ public:
+  /// Starts one.
+  explicit RunnersAhead(RunnerProcess::Options options);
+
+  /// Starts runners until there is one for each request that may be named ahead. They open the
+  /// device while the caller goes on.
+  void fill();
+  /// Neither a runner nor a candidacy is left.
+  bool empty() const { return open_.empty() && begun_.empty(); }
+
+  /// The candidacy that was begun for this request, or a new one. Throws RunnerFailure.
+  std::unique_ptr<Candidacy> candidacy_of(const client::Request& request,
+                                          const vulkan::DeviceSnapshot& snapshot);
+
+  /// While one candidate is measured, the next may compile, which takes processors; opening a
+  /// device disturbs times (on an H200 it showed in intervals of a tenth of a percent): this waits
+  /// for all runners to be open. On a software device processors are what is measured, and nothing
+  /// is compiled ahead.
+  void before_sampling(const client::Request& measured, const vulkan::DeviceSnapshot& snapshot);
+
+ private:
+  std::unique_ptr<RunnerProcess> take_open();
+  bool has_begun(const client::Request& request) const;
+
+  RunnerProcess::Options options_;
+  std::deque<std::unique_ptr<RunnerProcess>> open_;  ///< or opening
+  std::deque<std::unique_ptr<Candidacy>> begun_;     ///< compiling or compiled
+};
+
+}  // namespace kbench::judge
