@@ -17,7 +17,7 @@ namespace kbench::client {
 
 inline constexpr int kAnswerDescriptor = 3;
 /// As many requests ahead are worth naming.
-inline constexpr size_t kMostFilesAhead = 2;
+inline constexpr size_t kMostFilesAhead = 4;
 
 struct Request {
   std::string candidate_file;

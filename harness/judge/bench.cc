@@ -8,25 +8,33 @@
 namespace kbench::judge {
 namespace {
 
-/// Compiling the baseline of a large network and running its reference at small sizes.
-constexpr double kPrepareSeconds = 600;
 constexpr double kAttachSeconds = 120;
 
 }  // namespace
 
-Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed,
+Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
              std::unique_ptr<Bench> before)
     : key_(key),
       task_(&find_task(key.task)),
       graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)) {
-  opponent.send(runner::Prepare{key.task, key.preset, key.overrides, seed});
-  before.reset();
+  opponent.prepare(key, seed);
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
   trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
-  given_ = Slab(device, std::move(layout.given));
-  truth_ = Slab(device, std::move(layout.truth));
-  arena_ = Slab(device, std::move(layout.arena));
-  outputs_ = Slab(device, std::move(layout.outputs));
+  const auto place_all = [&](auto place_one) {
+    place_one(&Bench::given_, layout.given);
+    place_one(&Bench::truth_, layout.truth);
+    place_one(&Bench::arena_, layout.arena);
+    place_one(&Bench::outputs_, layout.outputs);
+  };
+  if (before) {  // What cannot be taken over is given back before anything is allocated.
+    place_all([&](Slab Bench::*slab, const trial::SlabLayout& wanted) {
+      if (!((*before).*slab).can_hold(wanted)) (*before).*slab = Slab();
+    });
+  }
+  place_all([&](Slab Bench::*slab, trial::SlabLayout& wanted) {
+    Slab old = before ? std::move((*before).*slab) : Slab();
+    this->*slab = Slab(device, std::move(wanted), std::move(old));
+  });
   int items = 0;
   for (const Graph::ValueInfo& value : graph_->values()) {
     item_of_.push_back(value.kind == Graph::Kind::intermediate ? -1 : items++);
@@ -42,13 +50,13 @@ Bench::Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& ke
   place(attachment, true, truth_);
   const int arena = attachment.add(arena_, false);
   if (arena >= 0) attachment.message.wanted.push_back(arena_.place(0, arena));
-  opponent.send(attachment.message, attachment.descriptors);
+  opponent.runner().send(attachment.message, attachment.descriptors);
 }
 
-void Bench::wait_opponent(RunnerProcess& opponent) {
+void Bench::wait_opponent(Opponent& opponent) {
   if (!std::exchange(awaited_, false)) return;
-  opponent.receive<runner::Built>(kPrepareSeconds);
-  opponent.receive<runner::Attached>(kAttachSeconds);
+  opponent.wait_prepared();
+  opponent.runner().receive<runner::Attached>(kAttachSeconds);
 }
 
 vulkan::Region Bench::given(int value) const {
@@ -69,7 +77,8 @@ void Bench::place(Attachment& attachment, bool given_read_only, const Slab& outp
 
 uint64_t Bench::bytes() const {
   uint64_t total = 0;
-  for (const Slab* slab : {&given_, &truth_, &arena_, &outputs_}) total += slab->layout().bytes();
+  for (const Slab* slab : {&given_, &truth_, &arena_, &outputs_})
+    total += slab->empty() ? 0 : slab->buffer().size();
   return total;
 }
 

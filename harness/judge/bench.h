@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "harness/judge/runner_process.h"
+#include "harness/judge/opponent.h"
 #include "harness/judge/slab.h"
 #include "harness/trial/secret.h"
 #include "harness/vulkan/device.h"
@@ -13,25 +13,18 @@
 
 namespace kbench::judge {
 
-/// What identifies a bench.
-struct BenchKey {
-  TaskId task;
-  std::string preset;
-  Variables overrides;
-  bool operator==(const BenchKey&) const = default;
-};
-
 /// One task at one size: its graph, its memory, and the opponent that has imported it.
 class Bench {
  public:
-  /// Asks the opponent to make the task's baseline; while it does, gives back the memory of the
-  /// bench before, if there is one, and allocates. Throws kOutOfMemory where the task does not fit
-  /// the device.
-  Bench(vulkan::Device& device, RunnerProcess& opponent, const BenchKey& key, uint64_t seed,
+  /// Asks the opponent to make the task's baseline, if it has not yet; while it does, allocates.
+  /// Memory of the bench before, if there is one, is taken over where it fits, in the same place
+  /// (what holds a truth was never imported by a candidate's runner), else given back. Throws
+  /// kOutOfMemory where the task does not fit the device.
+  Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
         std::unique_ptr<Bench> before);
   /// Waits for the opponent to have made the baseline and imported its memory; at once when it has.
   /// Throws RunnerFailure for what the opponent cannot do.
-  void wait_opponent(RunnerProcess& opponent);
+  void wait_opponent(Opponent& opponent);
 
   const BenchKey& key() const { return key_; }
   const Task& task() const { return *task_; }

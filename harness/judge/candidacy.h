@@ -34,6 +34,9 @@ class Candidacy {
   /// Waits for the runner; the same.
   bool built(runner::Built& built, runner::Refused& refused);
 
+  /// It was begun, and nothing is known against it yet: the key and the graph are there.
+  bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
+
   RunnerProcess& runner() { return *runner_; }
   std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }
   const client::Request& request() const { return request_; }

@@ -23,11 +23,14 @@
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
+#include "harness/judge/opponent.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/runners_ahead.h"
 #include "harness/judge/trial.h"
 #include "harness/trial/experiment.h"
 #include "harness/trial/kernels.h"
+#include "harness/trial/secret.h"
+#include "harness/trial/slab_layout.h"
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
@@ -69,16 +72,18 @@ class Judge {
   Result judge(const client::Request& request, bool& device_gone);
 
  private:
-  std::unique_ptr<RunnerProcess> start_opponent() const;
   void ready_opponent();
+  void at_new_task(const client::Request& request, const Candidacy& candidacy);
+  void before_sampling(const client::Request& request);
   void ready_kernels();
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
 
   RunnerProcess::Options runners_;
   // Begun before the judge's own device is opened, which takes as long.
-  std::unique_ptr<RunnerProcess> opponent_;
+  std::unique_ptr<Opponent> opponent_;
   RunnersAhead ahead_;
+  std::unique_ptr<Opponent> understudy_;  ///< makes the next task's baseline during samples
   std::vector<std::unique_ptr<RunnerProcess>> dying_;
   std::unique_ptr<vulkan::Device> device_;
   std::optional<trial::Kernels> kernels_;
@@ -86,31 +91,70 @@ class Judge {
   /// memory is allocated.
   std::future<void> kernels_prepared_;
   std::unique_ptr<Bench> bench_;
+  trial::SecretStream secret_{std::nullopt};
 };
 
 Judge::Judge(const vulkan::OpenOptions& open)
     : runners_{"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes},
-      opponent_(start_opponent()),
+      opponent_(std::make_unique<Opponent>(runners_)),
       ahead_(runners_),
       device_(vulkan::Device::open(open)) {
   kernels_.emplace(*device_);
   kernels_prepared_ = std::async(std::launch::async, [this] { kernels_->prepare(); });
 }
 
-std::unique_ptr<RunnerProcess> Judge::start_opponent() const {
-  return std::make_unique<RunnerProcess>(Role::opponent, runners_);
-}
-
 void Judge::ready_opponent() {
   if (!opponent_) {
     bench_.reset();  // It knows nothing of that memory.
-    opponent_ = start_opponent();
+    opponent_ = std::make_unique<Opponent>(runners_);
   }
-  opponent_->wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+  opponent_->runner().wait_open(vulkan::to_string(device_->snapshot().device_uuid));
 }
 
 void Judge::ready_kernels() {
   if (kernels_prepared_.valid()) kernels_prepared_.get();
+}
+
+/// Starts what later requests will need: while memory is freed and allocated nothing is measured.
+void Judge::at_new_task(const client::Request& request, const Candidacy& candidacy) {
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  if (understudy_ && understudy_->was_told(candidacy.key())) {
+    std::swap(opponent_, understudy_);
+    opponent_->runner().spare_processors(false);
+    try {
+      understudy_->let_go();
+    } catch (const RunnerFailure&) {
+      understudy_.reset();
+    }
+  } else if (!understudy_ && !request.next_files.empty() && !snapshot.software()) {
+    understudy_ = std::make_unique<Opponent>(runners_);
+  }
+  if (request.more) ahead_.fill(snapshot);
+  // Runners that have been dismissed may still hold what they had imported.
+  const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
+  if (trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held) {
+    for (const auto& runner : dying_) runner->wait_end();
+  }
+}
+
+void Judge::before_sampling(const client::Request& request) {
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  if (understudy_) {
+    try {
+      understudy_->runner().wait_open(vulkan::to_string(snapshot.device_uuid));
+    } catch (const RunnerFailure&) {
+      understudy_.reset();
+    }
+  }
+  ahead_.before_sampling(request, snapshot);
+  const auto next = understudy_ ? ahead_.next_task(bench_->key()) : std::nullopt;
+  if (!next) return;
+  try {
+    understudy_->runner().spare_processors(true);  // The judge's clock needs some.
+    understudy_->prepare(*next, secret_.next());
+  } catch (const RunnerFailure&) {
+    understudy_.reset();
+  }
 }
 
 /// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
@@ -147,10 +191,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      const auto fill_ahead = [&] {
-        if (request.more) ahead_.fill();
-      };
-      if (ahead_.empty()) fill_ahead();
+      if (request.more && ahead_.empty()) ahead_.fill(device_->snapshot());
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
@@ -160,9 +201,9 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
             .kernels = *kernels_,
             .opponent = opponent_,
             .bench = bench_,
-            .at_new_task = fill_ahead,
+            .at_new_task = [&](const Candidacy& which) { at_new_task(request, which); },
             .before_kernels = [&] { ready_kernels(); },
-            .before_sampling = [&] { ahead_.before_sampling(request, device_->snapshot()); }};
+            .before_sampling = [&] { before_sampling(request); }};
         end = Trial(court, *candidacy, [](const char* name) { answer("stage", name); }).run(result);
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;

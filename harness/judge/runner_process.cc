@@ -51,6 +51,11 @@ void RunnerProcess::wait_open(const std::string& device_uuid) {
   idle_bytes_ = process_.own_bytes();
 }
 
+void RunnerProcess::wait_end() {
+  constexpr std::chrono::milliseconds kPatience(10000);
+  process_.finish(kPatience);
+}
+
 void RunnerProcess::set_host_bytes(int64_t bytes) {
   const int64_t free = process::available_host_bytes();
   options_.host_bytes = free > 0 ? std::min(bytes, free / 2) : bytes;

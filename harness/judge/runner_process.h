@@ -93,6 +93,8 @@ class RunnerProcess {
   /// Sends it the signal that ends it, and does not wait.
   void begin_kill() { process_.begin_kill(); }
   bool ended() { return process_.poll().ended; }
+  /// After begin_kill(): until the driver has taken back what it held, or some seconds.
+  void wait_end();
 
  private:
   void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);

@@ -11,8 +11,14 @@ RunnersAhead::RunnersAhead(RunnerProcess::Options options) : options_(std::move(
   open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
 }
 
-void RunnersAhead::fill() {
-  while (open_.size() + begun_.size() < client::kMostFilesAhead) {
+void RunnersAhead::fill(const vulkan::DeviceSnapshot& snapshot) {
+  if (!open_.empty()) return;
+  // Each holds some of the device's memory and of the host's.
+  constexpr uint64_t kMemoryForOne = uint64_t{16} << 30, kLeast = 2, kMost = 6;
+  const uint64_t wanted =
+      snapshot.software() ? kLeast
+                          : std::clamp(snapshot.device_local_bytes / kMemoryForOne, kLeast, kMost);
+  while (open_.size() < wanted) {
     open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
   }
 }
@@ -65,6 +71,13 @@ void RunnersAhead::before_sampling(const client::Request& measured,
     candidacy->begin();
     begun_.push_back(std::move(candidacy));
   }
+}
+
+std::optional<BenchKey> RunnersAhead::next_task(const BenchKey& now) {
+  for (const auto& each : begun_) {
+    if (each->well() && !(each->key() == now)) return each->key();
+  }
+  return std::nullopt;
 }
 
 }  // namespace kbench::judge

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "harness/client/protocol.h"
 #include "harness/judge/candidacy.h"
@@ -16,9 +17,9 @@ class RunnersAhead {
   /// Starts one.
   explicit RunnersAhead(RunnerProcess::Options options);
 
-  /// Starts runners until there is one for each request that may be named ahead. They open the
-  /// device while the caller goes on.
-  void fill();
+  /// Starts runners, several at once, which costs little more than one, where none is left that has
+  /// nothing to do. They open the device while the caller goes on.
+  void fill(const vulkan::DeviceSnapshot& snapshot);
   /// Neither a runner nor a candidacy is left.
   bool empty() const { return open_.empty() && begun_.empty(); }
 
@@ -31,6 +32,8 @@ class RunnersAhead {
   /// for all runners to be open. On a software device processors are what is measured, and nothing
   /// is compiled ahead.
   void before_sampling(const client::Request& measured, const vulkan::DeviceSnapshot& snapshot);
+  /// Of the candidacies begun, the task of the first that is for another than `now`.
+  std::optional<BenchKey> next_task(const BenchKey& now);
 
  private:
   std::unique_ptr<RunnerProcess> take_open();

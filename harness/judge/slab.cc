@@ -4,8 +4,20 @@
 
 namespace kbench::judge {
 
-Slab::Slab(vulkan::Device& device, trial::SlabLayout layout) : layout_(std::move(layout)) {
-  if (!layout_.empty()) buffer_ = device.allocate_shared(layout_.bytes());
+Slab::Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before)
+    : layout_(std::move(layout)) {
+  if (layout_.empty()) return;
+  if (before.can_hold(layout_)) {
+    buffer_ = std::move(before.buffer_);
+    return;
+  }
+  before = Slab();
+  buffer_ = device.allocate_shared(layout_.bytes());
+}
+
+bool Slab::can_hold(const trial::SlabLayout& layout) const {
+  if (empty() || layout.empty() || buffer_.size() < layout.bytes()) return false;
+  return buffer_.size() - layout.bytes() <= layout.bytes() / 8;
 }
 
 vulkan::Region Slab::tensor(size_t item) const {

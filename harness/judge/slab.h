@@ -15,7 +15,12 @@ namespace kbench::judge {
 class Slab {
  public:
   Slab() = default;
-  Slab(vulkan::Device& device, trial::SlabLayout layout);
+  /// Takes the memory of `before` where it can hold the layout.
+  Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before = {});
+
+  /// Whether its memory is large enough, and not much larger: what is no tensor is redzone, which
+  /// every sample reads.
+  bool can_hold(const trial::SlabLayout& layout) const;
 
   bool empty() const { return layout_.empty(); }
   const trial::SlabLayout& layout() const { return layout_; }

@@ -124,7 +124,7 @@ bool Trial::build() {
   if (!request_.check_only && (!bench || !(bench->key() == candidacy_.key()))) {
     at_opponent_ = true;  // While the candidate compiles.
     if (bench) bench->wait_opponent(*court_.opponent);
-    court_.at_new_task();
+    court_.at_new_task(candidacy_);
     bench = std::make_unique<Bench>(court_.device, *court_.opponent, candidacy_.key(),
                                     secret_.next(), std::move(bench));
     at_opponent_ = false;
@@ -181,7 +181,7 @@ void Trial::allocate() {
   at_opponent_ = false;
   lap("task");
   sampler_.emplace(SampleParts{court_.device, court_.kernels, secret_, bench, memory_,
-                               *court_.opponent, candidate_});
+                               court_.opponent->runner(), candidate_});
   sampler_->draw_task();
 }
 

@@ -28,10 +28,11 @@ namespace kbench::judge {
 struct Court {
   vulkan::Device& device;
   trial::Kernels& kernels;
-  std::unique_ptr<RunnerProcess>& opponent;
+  std::unique_ptr<Opponent>& opponent;
   std::unique_ptr<Bench>& bench;  ///< of the last task; replaced when another is asked for
-  /// Called when a task comes whose memory is not there yet: making it takes a while.
-  std::function<void()> at_new_task;
+  /// Called when a task comes that the bench is not for: making it ready takes a while. May replace
+  /// the opponent.
+  std::function<void(const Candidacy&)> at_new_task;
   /// Called before `kernels` are first used.
   std::function<void()> before_kernels;
   /// Called before times are taken: what would disturb them is to end first.

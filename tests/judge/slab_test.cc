@@ -75,6 +75,25 @@ TEST_F(SlabTest, AFindingNamesTensorSideAndDistance) {
                             " bytes past its end");
 }
 
+TEST_F(SlabTest, TakesOverMemoryThatFitsAndNoOther) {
+  constexpr uint64_t kSize = 8 << 20;
+  Slab slab(device(), layout_of({kSize}));
+  const uint64_t address = slab.buffer().address(), size = slab.buffer().size();
+  slab = Slab(device(), layout_of({kSize / 2, kSize / 2 - 65536}), std::move(slab));
+  EXPECT_EQ(slab.buffer().address(), address);
+  // Its redzones reach to the end of what it took over.
+  const Redzones zones({&slab});
+  const trial::Zone& last = zones.pieces().back();
+  EXPECT_EQ(last.address + 4 * last.words, address + size);
+
+  EXPECT_FALSE(slab.can_hold(layout_of({2 * kSize})));
+  EXPECT_FALSE(slab.can_hold(layout_of({kSize / 2})));  // Too much of it would be redzone.
+  EXPECT_FALSE(slab.can_hold({}));
+  EXPECT_FALSE(Slab().can_hold(layout_of({kSize})));
+  const Slab other(device(), layout_of({kSize / 2}), std::move(slab));
+  EXPECT_LT(other.buffer().size(), size);
+}
+
 TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {
   const Slab empty;
   EXPECT_TRUE(empty.empty());

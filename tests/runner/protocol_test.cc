@@ -206,7 +206,7 @@ TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
         attach_with(slab, R"({"slab":0,"offset":-1,"bytes":1})"), attach_with("7", "")}) {
     expect_parse_error([&] { decode<Attach>(text); }, text);
   }
-  for (const char* code : {"-1", "11", "1e3", "\"kIo\"", "99999999999"}) {
+  for (const char* code : {"-1", "12", "1e3", "\"kIo\"", "99999999999"}) {
     const std::string text = R"({"message":"","code":)" + std::string(code) + "}";
     expect_parse_error([&] { decode<Failed>(text); }, text);
   }

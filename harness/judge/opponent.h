@@ -1,0 +1,43 @@
+// The baseline's runner: trusted, and kept from task to task.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/judge/runner_process.h"
+#include "kbench/task.h"
+#include "kbench/variables.h"
+
+namespace kbench::judge {
+
+/// A task at one size.
+struct BenchKey {
+  TaskId task;
+  std::string preset;
+  Variables overrides;
+  bool operator==(const BenchKey&) const = default;
+};
+
+/// Every call throws RunnerFailure where the process fails; it is of no more use then.
+class Opponent {
+ public:
+  /// Starts it.
+  explicit Opponent(const RunnerProcess::Options& options) : runner_(Role::opponent, options) {}
+
+  RunnerProcess& runner() { return runner_; }
+  /// Tells it to make the task's baseline, unless that is what it was told last. Does not wait.
+  /// `seed`: of the inputs on which the baseline is held to the reference.
+  void prepare(const BenchKey& key, uint64_t seed);
+  bool was_told(const BenchKey& key) const { return told_ == key; }
+  /// Waits for what it was told; at once when it is done.
+  void wait_prepared();
+  /// Waits until it has given back the memory it has imported.
+  void let_go();
+
+ private:
+  RunnerProcess runner_;
+  std::optional<BenchKey> told_;
+  bool pending_ = false;
+};
+
+}  // namespace kbench::judge
