@@ -42,7 +42,7 @@ std::string version_text(uint32_t version) {
 namespace client {
 
 std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program) {
-  LineProcess lister(program_path(program), {"list-devices"});
+  LineProcess lister(program_path(program), {"list-devices-process"});
   constexpr double kSeconds = 60;
   constexpr std::chrono::milliseconds kLookEvery(20);
   process::Deadline deadline(kSeconds);

@@ -101,7 +101,7 @@ JudgeClient::JudgeClient(std::string program, std::string device, bool validate)
     : program_(std::move(program)), device_(std::move(device)), validate_(validate) {}
 
 void JudgeClient::start() {
-  std::vector<std::string> arguments = {"judge", device_};
+  std::vector<std::string> arguments = {"judge-process", device_};
   if (validate_) arguments.emplace_back("validate");
   judge_.reset();
   auto judge = std::make_unique<LineProcess>(program_path(program_), arguments);
