@@ -149,10 +149,9 @@ class Maker {
                  {"sample", a.sample},
                  {"attempt", a.attempt},
                  {"prompt_hash", a.prompt_hash},
-                 {"answer",
-                  {{"text", "Here it is.\n```glsl\n" + shader + "```\n"},
-                   {"reasoning", "First I think."},
-                   {"finish", "stop"}}}};
+                 {"answer", "Here it is.\n```glsl\n" + shader + "```\n"},
+                 {"reasoning", "First I think."},
+                 {"finish", "stop"}};
     append(folder_ + "/transcripts/" + report::folder_name(a.model) + "/" +
                report::file_name(a.task) + ".jsonl",
            line.dump() + "\n");
