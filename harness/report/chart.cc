@@ -12,9 +12,9 @@ namespace kbench::report {
 namespace {
 
 constexpr double kWidth = 460, kHeight = 250;
-constexpr double kLeft = 38, kRight = 118, kTop = 12, kBottom = 36;
+constexpr double kLeft = 38, kRight = 122, kTop = 12, kBottom = 36;
 constexpr double kNameHeight = 12;
-constexpr size_t kNameLetters = 20;
+constexpr size_t kNameLetters = 16;
 
 constexpr const char* kFileStyle = R"(<style>
 svg{background:#fff;font:11px "Helvetica Neue",Arial,sans-serif}

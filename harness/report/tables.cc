@@ -181,29 +181,41 @@ std::string cost_text(const Analysis& analysis) {
   return table(rows);
 }
 
-/// The most samples of the best member whose calls the swarm can match, and the swarm at these.
+/// What a member alone is expected to solve with so many calls, between two numbers of samples on
+/// a line; unset beyond its samples.
+std::optional<double> solved_with(const std::vector<SwarmPoint>& alone, double calls) {
+  for (size_t i = 0; i < alone.size(); ++i) {
+    if (alone[i].calls < calls * (1 - 1e-9)) continue;
+    if (i == 0)
+      return alone[0].calls <= calls * (1 + 1e-9) ? std::optional(alone[0].solved->low)
+                                                  : std::nullopt;
+    const double from = alone[i - 1].calls, share = (calls - from) / (alone[i].calls - from);
+    return alone[i - 1].solved->low + share * (alone[i].solved->low - alone[i - 1].solved->low);
+  }
+  return std::nullopt;
+}
+
+/// All models and each alone at the calls of one, two, ... samples of each, as long as somebody
+/// alone has as many.
 std::string equal_calls_text(const Analysis& analysis) {
   const Swarm& swarm = *analysis.swarm;
-  if (swarm.together.empty()) return "";
-  std::string text;
-  for (size_t m = 0; m < swarm.members.size(); ++m) {
-    const std::vector<SwarmPoint>& alone = swarm.members[m].alone;
-    const SwarmPoint* best = nullptr;
-    const SwarmPoint* own = nullptr;
-    for (const SwarmPoint& together : swarm.together) {
-      for (const SwarmPoint& at : alone) {
-        if (at.calls <= together.calls * 1.0001 && at.calls >= together.calls * 0.9) {
-          best = &together;
-          own = &at;
-        }
-      }
+  Rows rows = {{"solved at equal calls"}, {"all models"}};
+  for (const ModelReport& model : analysis.models) rows.push_back({"  " + shown(model.name, 40)});
+  constexpr size_t kMost = 5;
+  for (const SwarmPoint& at : swarm.together) {
+    bool any = false;
+    for (const Swarm::Member& member : swarm.members) {
+      any |= solved_with(member.alone, at.calls).has_value();
     }
-    if (best == nullptr) continue;
-    text += print("at %.1f calls a task: together %.3f, ", best->calls, best->solved->low) +
-            shown(analysis.models[m].name, 40) +
-            print(" alone %.3f at %.1f\n", own->solved->low, own->calls);
+    if (!any || rows[0].size() > kMost) break;
+    rows[0].push_back(print("%.1f a task", at.calls));
+    rows[1].push_back(print("%.3f", at.solved->low));
+    for (size_t m = 0; m < swarm.members.size(); ++m) {
+      const std::optional<double> alone = solved_with(swarm.members[m].alone, at.calls);
+      rows[m + 2].push_back(alone ? print("%.3f", *alone) : "-");
+    }
   }
-  return text;
+  return rows[0].size() > 1 ? "\n" + table(rows) : "";
 }
 
 std::string swarm_text(const Study& study, const Analysis& analysis) {

@@ -50,7 +50,7 @@ function scoreCell(score) {
 function whisker(score, style) {
   const cell = el('td', {class: 'whisker s' + style % 8, 'aria-hidden': 'true', style: 'color:var(--c)'});
   if (!score.value) return cell;
-  const width = 110, x = value => 4 + value * (width - 8);
+  const width = 92, x = value => 4 + value * (width - 8);
   const svg = svgEl('svg', {width, height: 14, viewBox: '0 0 ' + width + ' 14'});
   svg.append(svgEl('path', {class: 'axis', d: 'M4 13.5H' + (width - 4) + 'M4 11v3M' + x(1) + ' 11v3M' + x(.5) + ' 12v2'}));
   svg.append(svgEl('path', {class: 'span', d: 'M' + x(score.interval[0]) + ' 6H' + x(score.interval[1])}));
@@ -82,7 +82,7 @@ function leaderboard() {
     const levels = Object.entries(model.levels).map(([level, own]) => 'level ' + level + ': ' + own.solved + ' of ' + own.tasks);
     row.append(el('td', {title: levels.join('\n')}, model.solved, el('small', {}, '\u2009/\u2009' + data.tasks.length)));
     row.append(whisker(model.pass[first], i), scoreCell(model.pass[first]));
-    if (last !== first) row.append(scoreCell(model.pass[last]));
+    if (last !== first) row.append(el('td', {title: model.pass[last].value ? model.pass[last].interval.map(x => fixed(x, 2)).join(' to ') : plural(model.pass[last].undefined, 'task') + ' with fewer samples'}, scoreText(model.pass[last])));
     model.fast_p.filter(score => score.p > 0).forEach((score, j) => {
       if (j === 0) row.append(whisker(score.at_point[first], i));
       row.append(scoreCell(score.at_point[first]), el('td', {}, scoreText(score.at_low[first])));
@@ -102,7 +102,7 @@ function leaderboard() {
     if (sum.lenient > 0) notes.push(plural(sum.lenient, 'candidate') + ' of ' + model.name + ' were found by overlooking something; strictly, pass@1 is ' + scoreText(model.strict) + '.');
     if (sum.with_builtins > 0) notes.push(plural(sum.with_builtins, 'correct candidate') + ' of ' + model.name + ' use built-in operators; of its own kernels pass@1 is ' + scoreText(model.own_kernels) + '.');
   }
-  byId('board-note').textContent = notes.join(' ');
+  byId('board-note').append(...notes.map(note => el('li', {}, note)));
 }
 
 function funnel() {
@@ -153,7 +153,7 @@ function shade(speedup) {
   return 'f' + (speedup < .5 ? 0 : speedup < .95 ? 1 : speedup < 1.05 ? 2 : speedup < 1.5 ? 3 : speedup < 2.5 ? 4 : 5);
 }
 function cellLabel(task, model, cell) {
-  let text = task[0] + ' ' + task[1] + ', ' + model.name + ': ';
+  let text = task[0] + ' ' + plain(task[1]) + ', ' + model.name + ': ';
   if (cell.mark === undefined) return text + 'no answer';
   if (!cell.speedup) return text + plain(markOf(cell.mark).name) + ', none of ' + plural(cell.n + cell.lost, 'sample') + ' correct';
   text += 'correct in ' + cell.c + ' of ' + plural(cell.n + cell.lost, 'sample') + ', best ' + speedText(cell.speedup.point) + ' times the baseline’s speed';
@@ -206,7 +206,7 @@ function onKey(event, row, column, t, node) {
   event.preventDefault();
 }
 function grids() {
-  const models = data.models.length, chunks = models <= 2 ? 3 : models <= 5 ? 2 : 1;
+  const models = data.models.length, chunks = models <= 3 ? 3 : models <= 8 ? 2 : 1;
   const levels = [...new Set(data.tasks.map(task => task[2]))];
   for (const level of levels) {
     const tasks = data.tasks.map((task, t) => t).filter(t => data.tasks[t][2] === level);
@@ -261,8 +261,8 @@ function facts(pairs) {
 }
 function measuredFacts(m) {
   return facts([['candidate', significant(m.candidate_ms) + ' ms'], ['baseline', significant(m.baseline_ms) + ' ms'], ['setup', m.setup_ms > 0 ? significant(m.setup_ms) + ' ms' : null],
-    ['least bytes over time', significant(m.gbytes_per_s) + ' GB/s'], ['FLOPs over time', significant(m.tflops) + ' TFLOP/s'],
-    ['worst error over tolerance’s scale', significant(m.max_error)], ['compiling', significant(m.compile_s) + ' s'], ['timed pairs', m.samples],
+    ['least bytes over time', m.gbytes_per_s > 0 ? significant(m.gbytes_per_s) + ' GB/s' : null], ['FLOPs over time', m.tflops > 0 ? significant(m.tflops) + ' TFLOP/s' : null],
+    ['worst error over tolerance’s scale', significant(m.max_error)], ['compiling', m.compile_s > 0 ? significant(m.compile_s) + ' s' : null], ['timed pairs', m.samples],
     ['device', m.device], ['preset', m.preset]]);
 }
 function attemptNode(t, m, sample, attempt) {
@@ -340,7 +340,7 @@ function page() {
   }
   for (const name of document.querySelectorAll('.chart .name')) {
     const style = +name.dataset.style, text = name.closest('#fig-swarm') && style === 7 ? 'all together' : data.models[style].name;
-    name.textContent = text.length > 20 ? text.slice(0, 19) + '…' : text;
+    name.textContent = text.length > 16 ? text.slice(0, 15) + '…' : text;
   }
   leaderboard();
   funnel();
