@@ -94,15 +94,27 @@ function leaderboard() {
     row.append(el('td', {}, known(model.median_speedup) ? fixed(model.median_speedup, 2) + '×' : '\u2013'));
     return row;
   }));
-  const notes = ['Brackets and whiskers: 95% over tasks. Best of ' + last + ': geometric mean of what a task gains by the best of ' + last + ' samples, 1 where none helps. Median: of the best candidate of each solved task.'];
-  for (const model of data.models) {
-    if (model.lost_samples > 0) notes.push('Nothing is known of ' + model.lost_samples + ' of ' + model.samples + ' samples of ' + model.name + ': its scores lie between all of them wrong and all right.');
-    if (model.confirmed > 0) notes.push(model.confirmed + ' of ' + model.solved + ' winners of ' + model.name + ' were measured again with a fresh seed' + (model.withdrawn ? '; ' + model.withdrawn + ' of them did not pass' : '') + '.');
-    const sum = model.funnel[0];
-    if (sum.lenient > 0) notes.push(plural(sum.lenient, 'candidate') + ' of ' + model.name + ' were found by overlooking something; strictly, pass@1 is ' + scoreText(model.strict) + '.');
-    if (sum.with_builtins > 0) notes.push(plural(sum.with_builtins, 'correct candidate') + ' of ' + model.name + ' use built-in operators; of its own kernels pass@1 is ' + scoreText(model.own_kernels) + '.');
-  }
-  byId('board-note').append(...notes.map(note => el('li', {}, note)));
+  byId('board-note').textContent = 'Brackets and whiskers: 95% over tasks. Best of ' + last + ': geometric mean of what a task gains by the best of ' + last + ' samples, 1 where none helps. Median: of the best candidate of each solved task.';
+  caveats();
+}
+
+/// What scores rest on, where there is something to say.
+function caveats() {
+  const models = data.models, any = take => models.some(model => take(model) > 0);
+  const columns = [
+    [model => model.lost_samples, 'nothing known of', model => grouped(model.lost_samples) + '\u2009/\u2009' + grouped(model.samples) + ' samples'],
+    [model => model.confirmed, 'winners measured again', model => model.confirmed + '\u2009/\u2009' + model.solved],
+    [model => model.withdrawn, 'did not pass again', model => model.withdrawn],
+    [model => model.funnel[0].lenient, 'leniently found', model => grouped(model.funnel[0].lenient)],
+    [model => model.funnel[0].lenient, 'strict pass@1', model => scoreText(model.strict)],
+    [model => model.funnel[0].with_builtins, 'correct with built-ins', model => grouped(model.funnel[0].with_builtins)],
+    [model => model.funnel[0].with_builtins, 'own kernels’ pass@1', model => scoreText(model.own_kernels)],
+  ].filter(column => any(column[0]));
+  if (!columns.length) return;
+  byId('s-caveats').hidden = false;
+  fill('caveats', ['what they rest on', ...columns.map(column => column[1])], models.map(model =>
+    el('tr', {}, nameHead(model), ...columns.map(column => el('td', {}, column[2](model))))));
+  if (any(model => model.lost_samples)) byId('caveats-note').textContent = 'Where samples are lost, scores lie between all of them wrong and all right.';
 }
 
 function funnel() {
