@@ -1,6 +1,8 @@
 // All of kbench's public interface.
 #pragma once
 
+#include "kbench/attempt.h"
+#include "kbench/attempt_set.h"
 #include "kbench/baseline.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
@@ -10,6 +12,7 @@
 #include "kbench/evaluate.h"
 #include "kbench/golden.h"
 #include "kbench/graph.h"
+#include "kbench/metrics.h"
 #include "kbench/npy.h"
 #include "kbench/ops.h"
 #include "kbench/random.h"
