@@ -10,6 +10,7 @@
 #include "kbench/evaluate.h"
 #include "kbench/golden.h"
 #include "kbench/graph.h"
+#include "kbench/mutants.h"
 #include "kbench/npy.h"
 #include "kbench/ops.h"
 #include "kbench/random.h"
