@@ -8,6 +8,7 @@
 #include "kbench/compare.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "kbench/feedback.h"
 #include "kbench/golden.h"
 #include "kbench/graph.h"
 #include "kbench/mutants.h"
