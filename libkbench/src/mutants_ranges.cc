@@ -52,11 +52,67 @@ void reduction_ranges(const Graph::Node& node, const AddMutant& add) {
       return made;
     });
   }
+  if (mean) {
+    for (const int64_t end : short_ends(n)) {
+      add(range_text(end, n, along) + " alone",
+          [axis, end](const Rewriting& rewriting, int number) {
+            return again(rewriting, number, {first_of(inputs_of(rewriting, number)[0], axis, end)});
+          });
+    }
+  }
+  const bool adds = node.call.op->name == "sum";
+  for (const int64_t step : {2, 4}) {
+    if (n < 2 * step) break;
+    for (const bool scaled : {false, true}) {
+      if (scaled && !adds) continue;
+      add(std::string("@ over every ") + (step == 2 ? "second" : "fourth") + " element " + along +
+              (scaled ? ", times " + std::to_string(step) : ""),
+          [axis, n, step, scaled](const Rewriting& rewriting, int number) {
+            const Value x = inputs_of(rewriting, number)[0];
+            const Slice some{.axis = axis, .start = 0, .stop = n, .step = step};
+            std::vector<Value> made = again(rewriting, number, {slice(x, some)});
+            if (scaled) made[0] = made[0] * static_cast<double>(step);
+            return made;
+          });
+    }
+  }
   if (n > 1) {
     add("@ without the first element " + along, [axis, n](const Rewriting& rewriting, int number) {
       const Value x = inputs_of(rewriting, number)[0];
       return again(rewriting, number, {slice(x, {.axis = axis, .start = 1, .stop = n})});
     });
+  }
+}
+
+/// A softmax whose sum is of a part, as it is or scaled to all.
+void softmax_ranges(const Graph::Node& node, const AddMutant& add) {
+  const int axis = static_cast<int>(node.call.attributes.integer("axis"));
+  const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(axis)];
+  std::vector<Slice> parts;
+  std::vector<std::string> texts;
+  for (const int64_t end : short_ends(n)) {
+    parts.push_back({.axis = axis, .start = 0, .stop = end});
+    texts.push_back("the first " + std::to_string(end) + " of " + std::to_string(n));
+  }
+  for (const int64_t step : {2, 4}) {
+    if (n < 2 * step) break;
+    parts.push_back({.axis = axis, .start = 0, .stop = n, .step = step});
+    texts.push_back(step == 2 ? "every second element" : "every fourth element");
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (const bool scaled : {false, true}) {
+      add("@ with the sum over " + texts[i] + " along axis " + std::to_string(axis) +
+              (scaled ? ", scaled to all" : ""),
+          [axis, n, scaled, part = parts[i]](const Rewriting& rewriting,
+                                             int number) -> std::vector<Value> {
+            const Value x = inputs_of(rewriting, number)[0];
+            const Value e = exp(x - max(x, {.axis = axis, .keepdim = true}));
+            const Value some = slice(e, part);
+            const double factor = static_cast<double>(n) / static_cast<double>(some.dim(axis));
+            const Value total = sum(some, {.axis = axis, .keepdim = true});
+            return {e / (scaled ? total * factor : total)};
+          });
+    }
   }
 }
 
@@ -115,6 +171,8 @@ void mutate_ranges(const Graph& graph, int number, const AddMutant& add) {
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"sum", "mean", "max", "min", "logsumexp", "norm", "argmax", "argmin"})) {
     reduction_ranges(node, add);
+  } else if (name == "softmax") {
+    softmax_ranges(node, add);
   } else if (is_one_of(name, {"linear", "matmul"})) {
     product_ranges(node, add);
   } else if (is_convolution(*node.call.op)) {
