@@ -183,19 +183,28 @@ void add_values(const Marks& marks, const std::vector<double>& expected,
   }
   char limit[40];
   std::snprintf(limit, sizeof limit, "%.3g", least);
-  const std::pair<std::string, std::function<bool(double)>> kinds[] = {
-      {"where the right value is 0", [](double v) { return v == 0; }},
-      {"where the right value is negative", [](double v) { return v < 0; }},
-      {"where the right value is positive", [](double v) { return v > 0; }},
-      {std::string("where the right value is ") + limit + " or more in magnitude",
-       [least](double v) { return std::abs(v) >= least; }},
+  struct Kind {
+    std::string text;
+    std::function<bool(double)> holds;
+    bool by_magnitude = false;
   };
-  for (const auto& [text, holds] : kinds) {
-    const bool all = std::all_of(marks.flat.begin(), marks.flat.end(), [&](int64_t element) {
-      return holds(expected[static_cast<size_t>(element)]);
-    });
+  const Kind kinds[] = {
+      {"where the right value is 0", [](double v) { return v == 0; }, false},
+      {"where the right value is negative", [](double v) { return v < 0; }, false},
+      {"where the right value is positive", [](double v) { return v > 0; }, false},
+      {std::string("where the right value is ") + limit + " or more in magnitude",
+       [least](double v) { return std::abs(v) >= least; }, true},
+  };
+  for (const auto& [text, holds, by_magnitude] : kinds) {
+    const bool all =
+        std::all_of(marks.flat.begin(), marks.flat.end(), [&, &holds = holds](int64_t element) {
+          return holds(expected[static_cast<size_t>(element)]);
+        });
     if (!all) continue;
-    regions.push_back({std::count_if(expected.begin(), expected.end(), holds), text});
+    const auto size = static_cast<int64_t>(std::count_if(expected.begin(), expected.end(), holds));
+    // Errors that grow with the value leave out the smallest; only the largest few tell something.
+    if (by_magnitude && 4 * size > marks.elements) continue;
+    regions.push_back({size, text});
   }
 }
 
