@@ -133,15 +133,17 @@ Text launches(const Facts& facts) {
       }
       text += " of " + triple(*local) + " = " + short_number(invocations) + " invocations";
     }
-    text += "; bound:";
-    for (const int buffer : step.bind) {
+    text += "; works on:";
+    std::vector<int> buffers = step.bind;
+    for (const auto& [offset, buffer] : step.addresses) buffers.push_back(buffer);
+    for (const int buffer : buffers) {
       const BufferSlot& slot = candidate.buffers[static_cast<size_t>(buffer)];
       text += " " + shown(slot.name, 60) + " (" + std::to_string(slot.type.elements()) + ")";
     }
     text += "\n";
   }
   if (text.empty()) return "";
-  return "Launches, and the elements of what they bind:\n" + text;
+  return "Launches, and the elements of what they work on:\n" + text;
 }
 
 /// Operators that can make something that is not finite.

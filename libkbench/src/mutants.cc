@@ -180,7 +180,7 @@ std::vector<Mutation> mutations(const Graph& graph) {
       }
       if (together.replacements.size() < 2) continue;
       const std::string every =
-          std::to_string(together.replacements.size()) + " times " + key.first->name;
+          std::to_string(together.replacements.size()) + " calls of " + key.first->name;
       together.description = filled_in(key.second, every);
       all.push_back(std::move(together));
     }

@@ -112,9 +112,10 @@ TEST(Feedback, TellsTheFirstDiagnosticOfEachKind) {
 }
 
 TEST(Feedback, OfUnwrittenOutputsSetsLaunchesBesideElements) {
-  EXPECT_THAT(told("half_written"), AllOf(HasSubstr("partly_written"),
-                                          HasSubstr("7 x 1 x 1 groups of 64 x 1 x 1 = 448 "
-                                                    "invocations; bound: x (400) output (400)")));
+  EXPECT_THAT(
+      told("half_written"),
+      AllOf(HasSubstr("partly_written"), HasSubstr("7 x 1 x 1 groups of 64 x 1 x 1 = 448 "
+                                                   "invocations; works on: x (400) output (400)")));
   EXPECT_THAT(told("never_written"), AllOf(HasSubstr("Launches, and the elements"),
                                            HasSubstr("The output must be bound where")));
 }
