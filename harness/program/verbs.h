@@ -26,6 +26,7 @@ Verb add_show(CLI::App& program);
 Verb add_devices(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_run(CLI::App& program);
+Verb add_diagnose(CLI::App& program);
 Verb add_verify(CLI::App& program);
 Verb add_reference(CLI::App& program);
 Verb add_baseline(CLI::App& program);
