@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "harness/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
 
 namespace kbench::client {
 
 /// Throws kInternal or kTimeout where a driver crashes or hangs while it lists its devices, and
 /// what program_path() throws.
 std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {});
+
+/// As list_devices() gives it.
+DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot);
 
 /// The listing process's side: what `kbench list-devices` does.
 int run_device_lister();
