@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
 
 namespace kbench::client {
 
@@ -13,6 +14,10 @@ namespace kbench::client {
 std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {});
 
 /// The listing process's side: what `kbench list-devices-process` does.
+/// As list_devices() gives it.
+DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot);
+
+/// The listing process's side: what `kbench list-devices` does.
 int run_device_lister();
 
 }  // namespace kbench::client

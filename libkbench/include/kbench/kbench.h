@@ -17,6 +17,7 @@
 #include "kbench/mutants.h"
 #include "kbench/npy.h"
 #include "kbench/ops.h"
+#include "kbench/prompts.h"
 #include "kbench/random.h"
 #include "kbench/recorded.h"
 #include "kbench/reference.h"
