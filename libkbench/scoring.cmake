@@ -1,5 +1,8 @@
 kbench_room(scoring
   SOURCES
+    src/attempt.cc
+    src/attempt_file.cc
+    src/attempt_set.cc
     src/baseline.cc
     src/compare.cc
     src/files.cc
@@ -8,6 +11,12 @@ kbench_room(scoring
     src/json_field.cc
     src/kernelbench_file.cc
     src/leaderboard.cc
+    src/metrics_by_attempt.cc
+    src/metrics_estimators.cc
+    src/metrics_intervals.cc
+    src/metrics_samples.cc
+    src/metrics_spending.cc
+    src/metrics_swarm.cc
     src/npy.cc
     src/recorded.cc
     src/result.cc

@@ -42,7 +42,7 @@ std::string version_text(uint32_t version) {
 namespace client {
 
 std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program) {
-  LineProcess lister(program_path(program), {"list-devices"});
+  LineProcess lister(program_path(program), {"list-devices-process"});
   constexpr double kSeconds = 60;
   constexpr std::chrono::milliseconds kLookEvery(20);
   process::Deadline deadline(kSeconds);
@@ -60,6 +60,31 @@ std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program) {
     }
   }
 }
+
+namespace {
+
+DeviceLimits limits_of(const vulkan::DeviceSnapshot& snapshot, const vulkan::DevicePlan& plan) {
+  DeviceLimits limits;
+  for (size_t d = 0; d < 3; ++d) {
+    limits.group_size[d] = snapshot.max_group_size[d];
+    limits.group_count[d] = snapshot.max_group_count[d];
+  }
+  limits.invocations = snapshot.max_invocations;
+  limits.shared_bytes = snapshot.max_shared_memory;
+  limits.binding_range = static_cast<int64_t>(snapshot.max_storage_buffer_range);
+  limits.subgroup_size = snapshot.subgroup_size;
+  limits.min_subgroup_size = snapshot.min_subgroup_size;
+  limits.max_subgroup_size = snapshot.max_subgroup_size;
+  limits.subgroup_arithmetic = snapshot.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+  limits.subgroup_shuffle = snapshot.subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  limits.float16 = plan.float16;
+  limits.float64 = plan.float64;
+  limits.storage_16bit = plan.storage_16bit;
+  limits.cooperative_matrix = plan.cooperative_matrix || plan.cooperative_matrix_nv;
+  return limits;
+}
+
+}  // namespace
 
 int run_device_lister() {
   if (fcntl(kAnswerDescriptor, F_GETFD) < 0) {
@@ -82,23 +107,32 @@ int run_device_lister() {
 
 }  // namespace client
 
+namespace client {
+
+DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot) {
+  DeviceSummary summary;
+  summary.index = snapshot.index;
+  summary.name = snapshot.name;
+  summary.driver = snapshot.driver;
+  summary.type = type_name(snapshot.type);
+  summary.api_version = version_text(snapshot.api_version);
+  summary.memory_bytes = static_cast<int64_t>(snapshot.device_local_bytes);
+  try {
+    const vulkan::DevicePlan plan = vulkan::plan_device(snapshot);
+    summary.usable = true;
+    summary.limits = limits_of(snapshot, plan);
+  } catch (const Error& e) {
+    summary.reason = e.what();
+  }
+  return summary;
+}
+
+}  // namespace client
+
 std::vector<DeviceSummary> list_devices(const std::string& program) {
   std::vector<DeviceSummary> result;
   for (const vulkan::DeviceSnapshot& snapshot : client::list_snapshots(program)) {
-    DeviceSummary summary;
-    summary.index = snapshot.index;
-    summary.name = snapshot.name;
-    summary.driver = snapshot.driver;
-    summary.type = type_name(snapshot.type);
-    summary.api_version = version_text(snapshot.api_version);
-    summary.memory_bytes = static_cast<int64_t>(snapshot.device_local_bytes);
-    try {
-      vulkan::plan_device(snapshot);
-      summary.usable = true;
-    } catch (const Error& e) {
-      summary.reason = e.what();
-    }
-    result.push_back(std::move(summary));
+    result.push_back(client::summary_of(snapshot));
   }
   return result;
 }

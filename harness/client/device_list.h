@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
 
 namespace kbench::client {
 
@@ -12,7 +13,10 @@ namespace kbench::client {
 /// what program_path() throws.
 std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {});
 
-/// The listing process's side: what `kbench list-devices` does.
+/// As list_devices() gives it.
+DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot);
+
+/// The listing process's side: what `kbench list-devices-process` does.
 int run_device_lister();
 
 }  // namespace kbench::client

@@ -101,7 +101,7 @@ JudgeClient::JudgeClient(std::string program, std::string device, bool validate)
     : program_(std::move(program)), device_(std::move(device)), validate_(validate) {}
 
 void JudgeClient::start() {
-  std::vector<std::string> arguments = {"judge", device_};
+  std::vector<std::string> arguments = {"judge-process", device_};
   if (validate_) arguments.emplace_back("validate");
   judge_.reset();
   auto judge = std::make_unique<LineProcess>(program_path(program_), arguments);
@@ -137,6 +137,7 @@ const vulkan::DeviceSnapshot& JudgeClient::snapshot() {
 struct JudgeClient::Outcome {
   std::optional<Result> result;
   std::optional<Error> error;
+  Findings findings;
   Verdict verdict = Verdict::harness_error;  ///< when there is neither
   std::string message;
   std::string stage = "start";  ///< the last one begun
@@ -167,6 +168,10 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
       if (line->first == "stage") {
         outcome.stage = line->second;
         if (on_stage) on_stage(outcome.stage.c_str());
+      } else if (line->first == "inspection") {
+        outcome.findings.inspection = inspection_from_json(line->second);
+      } else if (line->first == "profile") {
+        outcome.findings.times = step_times_from_json(line->second);
       } else if (line->first == "result") {
         outcome.result = result_from_json(line->second);
         return outcome;
@@ -191,7 +196,8 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
   return outcome;
 }
 
-Result JudgeClient::run(const Request& request, const std::function<void(const char*)>& on_stage) {
+Result JudgeClient::run(const Request& request, const std::function<void(const char*)>& on_stage,
+                        Findings* findings) {
   const auto begin = std::chrono::steady_clock::now();
   Outcome outcome;
   constexpr int kAttempts = 2;
@@ -215,6 +221,7 @@ Result JudgeClient::run(const Request& request, const std::function<void(const c
     failed.message = outcome.error ? outcome.error->what() : outcome.message;
     outcome.result = std::move(failed);
   }
+  if (findings) *findings = std::move(outcome.findings);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   outcome.result->wall_s = took.count();
   return *std::move(outcome.result);

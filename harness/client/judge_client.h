@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/client/findings.h"
 #include "harness/client/protocol.h"
 #include "harness/process/child_process.h"
 #include "harness/vulkan/snapshot.h"
@@ -47,7 +48,9 @@ class JudgeClient {
   /// the driver does not answer.
   const vulkan::DeviceSnapshot& snapshot();
   /// Throws only for what is wrong with the request's options; whatever else happens is a result.
-  Result run(const Request& request, const std::function<void(const char*)>& on_stage);
+  /// `findings` receives what a request that looks closer brings.
+  Result run(const Request& request, const std::function<void(const char*)>& on_stage,
+             Findings* findings = nullptr);
 
  private:
   struct Outcome;

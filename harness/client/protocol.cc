@@ -93,6 +93,8 @@ std::string to_json(const Request& request) {
       {"validate", o.validate},  // part of a result's settings
   };
   if (o.seed) value["seed"] = *o.seed;
+  if (request.inspect_seed) value["inspect_seed"] = *request.inspect_seed;
+  if (request.profile_runs > 0) value["profile_runs"] = request.profile_runs;
   if (o.recorded) value["recorded"] = to_value(*o.recorded);
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -119,6 +121,16 @@ Request request_from_json(const std::string& line) {
                 whole<int64_t>(limits.at("host_bytes"))};
     o.validate = value.at("validate").get<bool>();
     if (value.contains("seed")) o.seed = whole<uint64_t>(value.at("seed"));
+    if (value.contains("inspect_seed")) {
+      request.inspect_seed = whole<uint64_t>(value.at("inspect_seed"));
+    }
+    if (value.contains("profile_runs")) {
+      constexpr int kMostRuns = 1000;
+      request.profile_runs = whole<int>(value.at("profile_runs"));
+      if (request.profile_runs < 1 || request.profile_runs > kMostRuns) {
+        malformed("request", "profile_runs out of range");
+      }
+    }
     if (value.contains("recorded")) o.recorded = recorded_from(value.at("recorded"));
     return request;
   } catch (const json::exception& e) {

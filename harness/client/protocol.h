@@ -2,9 +2,12 @@
 //
 // Jobs are lines of JSON on the judge's standard input. Answers are lines on descriptor 3: once
 // "hello JSON" (the device) or "error JSON"; then for each request "stage NAME" as it goes along,
-// and "result JSON" or "error JSON".
+// "inspection JSON" or "profile JSON" (harness/client/findings.h) where one was asked for, and
+// "result JSON" or "error JSON".
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +32,10 @@ struct Request {
   /// The files of the requests that follow, the next one first, with the same options; empty: not
   /// known. What can be done for them without the device is done while this one is measured.
   std::vector<std::string> next_files = {};
+  // Two ways to look closer, in place of judging. The result then says `passed` of a candidate that
+  // ran and stayed inside its buffers, whatever it computed.
+  std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
+  int profile_runs = 0;                       ///< time its steps, and the baseline's
 };
 /// True when both ask for the same, whatever follows them.
 bool same_question(const Request& a, const Request& b);

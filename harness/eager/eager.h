@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -102,9 +103,10 @@ class EagerGraph {
   /// arena_bytes(), planned without a device: what a task needs before anything starts.
   static uint64_t arena_bytes(const Graph& graph, const DeviceTraits& traits);
   /// Records every operator, barriers between. `values` gives the regions of inputs, parameters,
-  /// constants and graph outputs by value id; others are ignored.
+  /// constants and graph outputs by value id; others are ignored. `after_step` is called behind
+  /// each operator that is no view, and behind the copies, if any, that share an output's memory.
   void record(vulkan::Commands& commands, const std::vector<vulkan::Region>& values,
-              vulkan::Region arena) const;
+              vulkan::Region arena, const std::function<void()>& after_step = {}) const;
   size_t launches() const;
 
  private:

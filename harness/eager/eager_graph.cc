@@ -73,7 +73,7 @@ uint64_t EagerGraph::arena_bytes(const Graph& graph, const DeviceTraits& traits)
 }
 
 void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Region>& values,
-                        vulkan::Region arena) const {
+                        vulkan::Region arena, const std::function<void()>& after_step) const {
   if (arena.size < arena_bytes_) {
     throw Error(ErrorCode::kInternal, "an arena of " + std::to_string(arena.size) +
                                           " bytes where " + std::to_string(arena_bytes_) +
@@ -95,6 +95,7 @@ void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Re
     const vulkan::Region scratch{arena.buffer, arena.offset + placed.scratch_offset,
                                  static_cast<uint64_t>(placed.call.scratch_bytes())};
     placed.call.record(commands, regions(placed.inputs), regions(placed.outputs), scratch);
+    if (after_step) after_step();
   }
   if (!copies_.empty() && !first) commands.barrier();
   for (const auto& [from, to] : copies_) {
@@ -102,6 +103,7 @@ void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Re
     const vulkan::Region source = region(from), target = values.at(to);
     commands.copy(*source.buffer, source.offset, *target.buffer, target.offset, bytes_[to]);
   }
+  if (!copies_.empty() && after_step) after_step();
 }
 
 }  // namespace kbench::eager

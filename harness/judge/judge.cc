@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/client/findings.h"
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
@@ -211,6 +212,8 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
         result.message = std::string("the device was lost under the judge: ") + e.what();
         throw DeviceGone();
       }
+      if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
+      if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
       dismiss(candidacy->release(), end.device_in_doubt);
       if (end.device_in_doubt) prove_device();
     } catch (const RunnerFailure& failure) {

@@ -1,4 +1,4 @@
-// The judge: what `kbench judge` does.
+// The judge: what `kbench judge-process` does.
 #pragma once
 
 namespace kbench::judge {

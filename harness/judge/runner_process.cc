@@ -23,7 +23,8 @@ constexpr double kOpenSeconds = 60;
 process::Spawn spawn_of(Role role, const RunnerProcess::Options& options, const UniqueFd& channel) {
   process::Spawn spawn;
   spawn.program = options.program;
-  spawn.arguments = {"runner", role == Role::opponent ? "opponent" : "candidate", options.device};
+  spawn.arguments = {"runner-process", role == Role::opponent ? "opponent" : "candidate",
+                     options.device};
   if (options.validate) spawn.arguments.emplace_back("validate");
   spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
   spawn.environment = runner::sanitized_environment();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/judge/blame.h"
+#include "harness/judge/inspect.h"
 #include "harness/process/host_memory.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
@@ -93,7 +94,11 @@ void Trial::steps() {
     return;
   }
   allocate();
-  if (!set_up() || !warm_up() || !sample()) return;
+  if (request_.inspect_seed) draw_known(parts(), sampler_->commands(), *request_.inspect_seed);
+  if (!set_up()) return;
+  if (request_.inspect_seed) return inspect();
+  if (request_.profile_runs > 0) return profile();
+  if (!warm_up() || !sample()) return;
   report();
 }
 
@@ -180,8 +185,7 @@ void Trial::allocate() {
   court_.bench->wait_opponent(*court_.opponent);
   at_opponent_ = false;
   lap("task");
-  sampler_.emplace(SampleParts{court_.device, court_.kernels, secret_, bench, memory_,
-                               court_.opponent->runner(), candidate_});
+  sampler_.emplace(parts());
   sampler_->draw_task();
 }
 

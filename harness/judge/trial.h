@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/client/findings.h"
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
@@ -41,10 +42,11 @@ struct Court {
 
 /// What became of a trial, beside its result.
 struct TrialEnd {
-  bool opponent_failed = false;  ///< it must be started anew
-  bool runner_killed = false;    ///< from outside, or never came up: worth another try
-  bool times_in_doubt = false;   ///< the judge's clock contradicts the device's times
-  bool device_in_doubt = false;  ///< a run hung, crashed or lost the device
+  bool opponent_failed = false;    ///< it must be started anew
+  bool runner_killed = false;      ///< from outside, or never came up: worth another try
+  bool times_in_doubt = false;     ///< the judge's clock contradicts the device's times
+  bool device_in_doubt = false;    ///< a run hung, crashed or lost the device
+  client::Findings findings = {};  ///< of a request that asked to look closer
 };
 
 /// Use: construct, run(). Every step returns whether to go on; when it returns false the result's
@@ -68,6 +70,11 @@ class Trial {
   bool warm_up();
   bool sample();
   void report();
+  // Instead of warm_up() and what follows (trial_findings.cc).
+  void inspect();
+  void profile();
+  std::vector<double> step_times(RunnerProcess& runner, double seconds);
+  SampleParts parts();
 
   bool refuse(Verdict verdict, std::string message);
   bool refuse(const runner::Refused& refused);

@@ -130,8 +130,8 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Plot roofline_plot(const Baseline& baseline) {
-  Plot plot;
+report::Plot roofline_plot(const Baseline& baseline) {
+  report::Plot plot;
   plot.title = "Share of the roofline: the eager baseline on " + baseline.device;
   plot.subtitle = "preset " + baseline.preset + ", " + day_of(baseline) + "; copies at " +
                   format_bytes(baseline.roofline.copy_bytes_per_s) + "/s, multiply-adds at " +
@@ -146,9 +146,9 @@ Plot roofline_plot(const Baseline& baseline) {
   return plot;
 }
 
-Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
-                const RecordedTimes& theirs) {
-  Plot plot;
+report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
+                        const RecordedTimes& theirs) {
+  report::Plot plot;
   plot.title = "Recorded time over the eager baseline's on " + ours.device;
   plot.subtitle = "preset " + ours.preset + ", " + day_of(ours) + "; against " + theirs.label() +
                   "; geometric mean " + format_number(comparison.geomean);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/program/svg_plot.h"
+#include "harness/report/svg_plot.h"
 #include "kbench/baseline.h"
 #include "kbench/recorded.h"
 
@@ -23,8 +23,8 @@ std::string format_comparison(const BaselineComparison& comparison, const Baseli
 std::string comparison_json(const BaselineComparison& comparison, const Baseline& ours,
                             const RecordedTimes& theirs);
 
-Plot roofline_plot(const Baseline& baseline);
-Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
+report::Plot roofline_plot(const Baseline& baseline);
+report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
                 const RecordedTimes& theirs);
 
 /// The line that says where recorded times come from, with a warning where that was another device;

@@ -95,8 +95,9 @@ int run_program(std::vector<std::string> arguments) {
 
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(app, benchmark_flags);
-  const Verb verbs[] = {add_list(app), add_show(app),   add_devices(app),   add_check(app),
-                        add_run(app),  add_verify(app), add_reference(app), add_baseline(app)};
+  const Verb verbs[] = {add_list(app),     add_show(app),     add_devices(app), add_check(app),
+                        add_run(app),      add_diagnose(app), add_verify(app),  add_reference(app),
+                        add_baseline(app), add_prompt(app),   add_report(app)};
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& e) {  // --help, --version
@@ -136,9 +137,9 @@ int main(int argc, char** argv) {
   if (!kbench::program::open_missing_descriptors()) return kbench::program::kUsage;
   // Before, and without, the command line's machinery: the processes that kbench starts.
   const std::string_view role = argc > 1 ? argv[1] : "";
-  if (role == "judge") return kbench::judge::run_judge(argc - 2, argv + 2);
-  if (role == "runner") return kbench::runner::run_runner(argc - 2, argv + 2);
-  if (role == "list-devices") return kbench::client::run_device_lister();
+  if (role == "judge-process") return kbench::judge::run_judge(argc - 2, argv + 2);
+  if (role == "runner-process") return kbench::runner::run_runner(argc - 2, argv + 2);
+  if (role == "list-devices-process") return kbench::client::run_device_lister();
   kbench::program::let_writes_fail();
   return kbench::program::finish_output(
       kbench::program::run(std::vector<std::string>(argv + 1, argv + argc)));

@@ -98,7 +98,7 @@ Baseline read(const BaselineVerbOptions& options) {
 void write_plots(const std::string& folder, const Baseline& ours,
                  const std::optional<RecordedTimes>& theirs,
                  const std::optional<BaselineComparison>& comparison) {
-  if (const Plot plot = roofline_plot(ours); !plot.points.empty()) {
+  if (const report::Plot plot = roofline_plot(ours); !plot.points.empty()) {
     replace_file(fs::path(folder) / "roofline.svg", svg(plot));
   }
   if (comparison && !comparison->tasks.empty()) {

@@ -5,6 +5,8 @@
 #include "harness/program/options.h"
 #include "harness/program/verbs.h"
 #include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/prompts.h"
 #include "kbench/task.h"
 
 namespace kbench::program {
@@ -13,14 +15,18 @@ namespace {
 struct ShowOptions {
   std::string task;
   SizeOptions size;
-  bool candidate = false;
+  bool candidate = false, json = false;
 };
 
 int run_show(const ShowOptions& options) {
   const Task& task = find_task(parse_task_id(options.task));
   const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
-  const std::string text =
-      options.candidate ? eager_candidate_yaml(task, *graph) : describe(task, *graph);
+  if (options.candidate && options.json) {
+    throw Error(ErrorCode::kInvalidArgument, "--candidate and --json exclude each other");
+  }
+  const std::string text = options.candidate ? eager_candidate_yaml(task, *graph)
+                           : options.json    ? facts_json(task, *graph)
+                                             : describe(task, *graph);
   std::fputs(text.c_str(), stdout);
   if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
   return kDone;
@@ -39,13 +45,15 @@ Verb add_show(CLI::App& program) {
       "kernels.",
       "  kbench show level1/19\n"
       "  kbench show 2/1 --preset smoke --set height=65\n"
-      "  kbench show 1/23 --candidate > my/softmax.yaml");
+      "  kbench show 1/23 --candidate > my/softmax.yaml\n"
+      "  kbench show 1/23 --json");
   app->add_option("TASK", options->task, "The task: level1/19, or 1/19")
       ->required()
       ->option_text("TASK");
   options->size.add_to(*app, /*with_auto=*/false, "v0.1");
   app->add_flag("--candidate", options->candidate, "Print a candidate file to start from")
       ->group("Output");
+  app->add_flag("--json", options->json, "The same facts as JSON")->group("Output");
   return {app, [options] { return run_show(*options); }};
 }
 

@@ -23,14 +23,15 @@ class BaselineProgram : public Program {
     return built;
   }
 
-  void record(vulkan::Commands& commands, bool, const Memory& memory) const override {
+  void record(vulkan::Commands& commands, bool, const Memory& memory,
+              const AfterStep& after_step) const override {
     std::vector<vulkan::Region> values = memory.given();
     values.resize(graph_->values().size());
     for (size_t i = 0; i < graph_->outputs().size(); ++i) {
       values[static_cast<size_t>(graph_->outputs()[i])] = memory.outputs().at(i);
     }
     eager_.record(commands, values,
-                  memory.wanted().empty() ? vulkan::Region{} : memory.wanted().front());
+                  memory.wanted().empty() ? vulkan::Region{} : memory.wanted().front(), after_step);
   }
 
  private:

@@ -47,12 +47,13 @@ class CandidateRun : public Program {
     return built;
   }
 
-  void record(vulkan::Commands& commands, bool setup, const Memory& memory) const override {
+  void record(vulkan::Commands& commands, bool setup, const Memory& memory,
+              const AfterStep& after_step) const override {
     const CandidateProgram::Memory buffers = buffers_in(memory);
     if (setup) {
-      program_.record_setup(commands, buffers);
+      program_.record_setup(commands, buffers, after_step);
     } else {
-      program_.record_dispatch(commands, buffers);
+      program_.record_dispatch(commands, buffers, after_step);
     }
   }
 

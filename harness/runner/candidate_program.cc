@@ -274,16 +274,18 @@ vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
           .subgroup_size = candidate_.kernels[index].subgroup_size};
 }
 
-void CandidateProgram::record_setup(vulkan::Commands& commands, const Memory& memory) const {
-  record(commands, setup_, memory);
+void CandidateProgram::record_setup(vulkan::Commands& commands, const Memory& memory,
+                                    const AfterStep& after_step) const {
+  record(commands, setup_, memory, after_step);
 }
 
-void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Memory& memory) const {
-  record(commands, dispatch_, memory);
+void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Memory& memory,
+                                       const AfterStep& after_step) const {
+  record(commands, dispatch_, memory, after_step);
 }
 
 void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step>& steps,
-                              const Memory& memory) const {
+                              const Memory& memory, const AfterStep& after_step) const {
   bool first = true;
   for (const Step& made : steps) {
     if (!first) commands.barrier();
@@ -296,6 +298,7 @@ void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step
         (i < inputs ? in : out).push_back(memory.tensor[static_cast<size_t>(step.bind[i])]);
       }
       made.call->record(commands, in, out, memory.scratch);
+      if (after_step) after_step();
       continue;
     }
     std::vector<vulkan::Region> regions;
@@ -306,6 +309,7 @@ void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step
       std::memcpy(push.data() + offset, &address, sizeof address);
     }
     commands.dispatch(*made.pipeline, regions, push, step.groups);
+    if (after_step) after_step();
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,8 +44,11 @@ class CandidateProgram {
     vulkan::Region scratch;
   };
   /// Record the steps, a full barrier between each two.
-  void record_setup(vulkan::Commands& commands, const Memory& memory) const;
-  void record_dispatch(vulkan::Commands& commands, const Memory& memory) const;
+  using AfterStep = std::function<void()>;
+  void record_setup(vulkan::Commands& commands, const Memory& memory,
+                    const AfterStep& after_step = {}) const;
+  void record_dispatch(vulkan::Commands& commands, const Memory& memory,
+                       const AfterStep& after_step = {}) const;
 
  private:
   struct Kernel {
@@ -71,8 +75,8 @@ class CandidateProgram {
   std::optional<Refusal> prepare(const ResolvedStep& step, std::vector<Step>& steps);
   const vulkan::Pipeline& pipeline(const Launch& launch);
   vulkan::PipelineKey pipeline_key(const Launch& launch) const;
-  void record(vulkan::Commands& commands, const std::vector<Step>& steps,
-              const Memory& memory) const;
+  void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Memory& memory,
+              const AfterStep& after_step) const;
 
   vulkan::Device& device_;
   const ResolvedCandidate& candidate_;

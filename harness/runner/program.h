@@ -1,11 +1,15 @@
 // What a runner runs.
 #pragma once
 
+#include <functional>
+
 #include "harness/runner/memory.h"
 #include "harness/runner/protocol.h"
 #include "harness/vulkan/commands.h"
 
 namespace kbench::runner {
+
+using AfterStep = std::function<void()>;
 
 /// Something that can be recorded into a command list, on memory of the judge's. A candidate is
 /// one, a task's eager baseline another; a kind of kernel that is launched through Vulkan's command
@@ -15,8 +19,10 @@ class Program {
   virtual ~Program() = default;
   /// What it needs besides the task's tensors, and what is known of it.
   virtual Built built() const = 0;
-  /// Records setup's steps or dispatch's, a full barrier between each two.
-  virtual void record(vulkan::Commands& commands, bool setup, const Memory& memory) const = 0;
+  /// Records setup's steps or dispatch's, a full barrier between each two; `after_step` is called
+  /// when one has been recorded.
+  virtual void record(vulkan::Commands& commands, bool setup, const Memory& memory,
+                      const AfterStep& after_step) const = 0;
 };
 
 }  // namespace kbench::runner

@@ -69,6 +69,8 @@ template <class V> void visit(V& v, auto& m, Run*) {
   v("setup", m.setup); v("seconds", m.seconds);
 }
 template <class V> void visit(V& v, auto& m, Ran*) { v("flush_ns", m.flush_ns); v("run_ns", m.run_ns); }
+template <class V> void visit(V& v, auto& m, Profile*) { v("seconds", m.seconds); }
+template <class V> void visit(V& v, auto& m, Profiled*) { v("step_ns", m.step_ns); }
 template <class V> void visit(V& v, auto& m, Refused*) {
   v("verdict", m.verdict); v("message", m.message); v("diagnostics", m.diagnostics);
 }
@@ -219,6 +221,8 @@ KBENCH_MESSAGE(Attach)
 KBENCH_MESSAGE(Attached)
 KBENCH_MESSAGE(Run)
 KBENCH_MESSAGE(Ran)
+KBENCH_MESSAGE(Profile)
+KBENCH_MESSAGE(Profiled)
 KBENCH_MESSAGE(Refused)
 KBENCH_MESSAGE(Failed)
 #undef KBENCH_MESSAGE

@@ -13,6 +13,8 @@
 //   Attach + descriptors      Attached                        shared memory imported
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused where validation objects)
+//   Profile                   Profiled                        dispatch, timestamps between its
+//   steps
 // Any request may be answered by Refused (the candidate's fault) or Failed (somebody else's).
 #pragma once
 
@@ -48,6 +50,8 @@ enum class MessageKind : uint32_t {
   ran,
   refused,
   failed,
+  profile,
+  profiled,
 };
 
 /// No message of a candidate's that has run may be longer, bytes.
@@ -158,6 +162,21 @@ struct Ran {
   static constexpr MessageKind kKind = MessageKind::ran;
   double flush_ns = 0;  ///< making the caches cold
   double run_ns = 0;
+};
+
+/// Dispatch's steps, each timed. What it takes in all differs from a Run: timestamps hold steps
+/// apart.
+struct Profile {
+  static constexpr MessageKind kKind = MessageKind::profile;
+  double seconds = 0;  ///< after which the runner gives up
+};
+
+/// No more steps are told apart; the last holds the rest.
+inline constexpr size_t kMostProfiledSteps = 1024;
+
+struct Profiled {
+  static constexpr MessageKind kKind = MessageKind::profiled;
+  std::vector<double> step_ns;
 };
 
 /// The candidate cannot be run, by its own fault.

@@ -54,6 +54,7 @@ class Server {
   void prepare(const Prepare& request);
   void attach(const Attach& request, std::vector<UniqueFd> descriptors);
   void run(const Run& request);
+  void profile(const Profile& request);
   void let_go();
   bool validation_objects();
   std::optional<std::string> read_file(const std::string& path);
@@ -70,6 +71,8 @@ class Server {
   /// Setup's list and dispatch's, recorded when first run: what is timed by the judge's clock is
   /// then submission and run alone.
   std::array<std::unique_ptr<vulkan::Commands>, 2> lists_;
+  std::unique_ptr<vulkan::Commands> profile_;  ///< likewise, with timestamps between steps
+  uint32_t profiled_steps_ = 0;
 };
 
 Server::Server(bool locked, const vulkan::OpenOptions& open)
@@ -125,6 +128,8 @@ void Server::answer(process::Frame frame) {
         return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
       case MessageKind::run:
         return run(decode<Run>(frame.payload));
+      case MessageKind::profile:
+        return profile(decode<Profile>(frame.payload));
       default:
         throw Error(ErrorCode::kParse, "a message of an unknown kind");
     }
@@ -220,15 +225,40 @@ void Server::run(const Run& request) {
     kernels_->flush(*list, {&flush_, 0, flush_.size()}, 1);
     list->barrier();
     list->timestamp(1);
-    program_->record(*list, request.setup, *memory_);
+    program_->record(*list, request.setup, *memory_, {});
     list->timestamp(2);
   }
   list->submit_and_wait(request.seconds);
   if (!validation_objects()) send(Ran{list->elapsed_ns(0, 1), list->elapsed_ns(1, 2)});
 }
 
+void Server::profile(const Profile& request) {
+  if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to profile");
+  if (!profile_) {
+    profile_ = std::make_unique<vulkan::Commands>(*device_, kMostProfiledSteps + 1);
+    profile_->begin();
+    kernels_->flush(*profile_, {&flush_, 0, flush_.size()}, 1);
+    profile_->barrier();
+    profile_->timestamp(0);
+    profiled_steps_ = 0;
+    bool rest = false;
+    program_->record(*profile_, /*setup=*/false, *memory_, [&] {
+      rest = profiled_steps_ + 1 == kMostProfiledSteps;
+      if (!rest) profile_->timestamp(++profiled_steps_);
+    });
+    if (rest) profile_->timestamp(++profiled_steps_);
+  }
+  profile_->submit_and_wait(request.seconds);
+  Profiled profiled;
+  for (uint32_t i = 0; i < profiled_steps_; ++i) {
+    profiled.step_ns.push_back(profile_->elapsed_ns(i, i + 1));
+  }
+  if (!validation_objects()) send(profiled);
+}
+
 void Server::let_go() {
   for (auto& list : lists_) list.reset();
+  profile_.reset();
   memory_.reset();
 }
 

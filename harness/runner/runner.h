@@ -1,4 +1,4 @@
-// The runner's side of a trial: what `kbench runner` does.
+// The runner's side of a trial: what `kbench runner-process` does.
 #pragma once
 
 namespace kbench::runner {

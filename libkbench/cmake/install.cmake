@@ -7,6 +7,7 @@ install(TARGETS kbench_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY libkbench/include/kbench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY harness/candidates DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench)
+install(DIRECTORY harness/prompts/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench/prompts)
 install(EXPORT kbenchTargets NAMESPACE kbench:: DESTINATION ${package_dir})
 
 configure_package_config_file(

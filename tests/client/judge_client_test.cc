@@ -119,7 +119,7 @@ TEST_F(FakeJudge, IsStartedForTheDeviceAndGetsTheWholeRequest) {
   options_.seed = 0xffffffffffffffffu;
   options_.validate = true;
   evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
-  EXPECT_THAT(lines_of("starts"), ElementsAre("judge a fake validate"));
+  EXPECT_THAT(lines_of("starts"), ElementsAre("judge-process a fake validate"));
   ASSERT_THAT(lines_of("jobs"), SizeIs(1));
   const client::Request request = client::request_from_json(lines_of("jobs")[0]);
   EXPECT_EQ(request.candidate_file, "candidate.yaml");
@@ -323,7 +323,7 @@ TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
   const auto list = client::list_snapshots(options_.program);
   ASSERT_THAT(list, SizeIs(1));
   EXPECT_EQ(list[0].name, "a fake device");
-  EXPECT_THAT(lines_of("starts"), ElementsAre("list-devices"));
+  EXPECT_THAT(lines_of("starts"), ElementsAre("list-devices-process"));
   ASSERT_THAT(list_devices(options_.program), SizeIs(1));
   EXPECT_FALSE(list_devices(options_.program)[0].usable);
   EXPECT_NE(list_devices(options_.program)[0].reason, "");

@@ -1,4 +1,5 @@
 // Lines of the protocol between processes.
+#include "harness/client/findings.h"
 #include "harness/client/protocol.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,5 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                   "devices survive their own line");
   });
   fuzz::succeeds([&] { client::snapshot_from_json(line); });
+  fuzz::succeeds([&] {
+    const std::string once = client::to_json(client::inspection_from_json(line));
+    fuzz::promise(client::to_json(client::inspection_from_json(once)) == once,
+                  "an inspection survives its own line");
+  });
+  fuzz::succeeds([&] { client::to_json(client::step_times_from_json(line)); });
   return 0;
 }

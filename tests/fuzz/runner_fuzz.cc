@@ -33,6 +33,8 @@ void every_message(uint32_t kind, std::string_view payload) {
   message<runner::Ran>(kind, payload);
   message<runner::Refused>(kind, payload);
   message<runner::Failed>(kind, payload);
+  message<runner::Profile>(kind, payload);
+  message<runner::Profiled>(kind, payload);
 }
 
 /// The bytes as they may come through the socket, whatever they are.

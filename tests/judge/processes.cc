@@ -62,10 +62,10 @@ bool dies(pid_t process) {
   return !alive(process);
 }
 
-std::vector<pid_t> judges() { return children_with({getpid()}, " judge "); }
+std::vector<pid_t> judges() { return children_with({getpid()}, " judge-process "); }
 
 std::vector<pid_t> runners(const std::string& role) {
-  return children_with(judges(), " runner " + role + " ");
+  return children_with(judges(), " runner-process " + role + " ");
 }
 
 std::set<SharedMapping> shared_mappings(pid_t process) {

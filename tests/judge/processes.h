@@ -11,7 +11,7 @@ namespace kbench::testing {
 
 /// Children of this process, or of another.
 std::vector<pid_t> children_of(pid_t parent);
-/// Its arguments, between spaces: "kbench runner candidate cpu".
+/// Its arguments, between spaces: "kbench runner-process candidate cpu".
 std::string command_of(pid_t process);
 /// Running still: neither gone nor waiting to be reaped.
 bool alive(pid_t process);

@@ -98,11 +98,12 @@ class KilledJob : public ::testing::Test {
   bool kill_one() {
     std::vector<pid_t> judges, runners;
     for (const pid_t child : children_of(program_)) {
-      if (command_of(child).find(" judge ") != std::string::npos) judges.push_back(child);
+      if (command_of(child).find(" judge-process ") != std::string::npos) judges.push_back(child);
     }
     for (const pid_t judge : judges) {
       for (const pid_t child : children_of(judge)) {
-        if (command_of(child).find(" runner ") != std::string::npos) runners.push_back(child);
+        if (command_of(child).find(" runner-process ") != std::string::npos)
+          runners.push_back(child);
       }
     }
     const char* const names[] = {"program", "judge", "runner"};

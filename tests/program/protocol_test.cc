@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/client/findings.h"
+
 namespace kbench::client {
 namespace {
 
@@ -57,13 +59,44 @@ TEST(Protocol, NumbersThatDoNotFitAreRefused) {
 
   Request request;
   request.candidate_file = "relu.yaml";
+  request.inspect_seed = ~uint64_t{0};
+  request.profile_runs = 5;
   const std::string line = to_json(request);
+  EXPECT_EQ(request_from_json(line).inspect_seed, request.inspect_seed);
+  expect_refused(
+      [&] { request_from_json(replaced(line, "\"profile_runs\":5", "\"profile_runs\":0")); });
   EXPECT_EQ(to_json(request_from_json(line)), line);
   expect_refused([&] {
     request_from_json(replaced(line, "\"max_samples\":1000", "\"max_samples\":99999999999"));
   });
   expect_refused(
       [&] { request_from_json(replaced(line, "\"host_bytes\":", "\"host_bytes\":1e")); });
+}
+
+TEST(Protocol, FindingsArriveAsTheyWereSent) {
+  Inspection inspection;
+  Tensor got(DType::f32, {2, 2});
+  for (int i = 0; i < 4; ++i)
+    got.data<float>()[static_cast<size_t>(i)] = 0.1f * static_cast<float>(i - 2);
+  Tensor index(DType::i64, {});
+  index.data<int64_t>()[0] = -3;
+  inspection.outputs = {{got, got.clone(), got}, {index, index, index}};
+  const std::string line = to_json(inspection);
+  const Inspection back = inspection_from_json(line);
+  ASSERT_EQ(back.outputs.size(), 2u);
+  EXPECT_EQ(back.outputs[0].got.shape(), (Shape{2, 2}));
+  EXPECT_EQ(back.outputs[0].again.data<float>()[3], 0.1f);
+  EXPECT_EQ(back.outputs[1].before.data<int64_t>()[0], -3);
+  EXPECT_EQ(to_json(back), line);
+  expect_refused([&] { inspection_from_json(replaced(line, "[2,2]", "[2,3]")); });
+  expect_refused([&] { inspection_from_json(replaced(line, "[2,2]", "[65536,65536]")); });
+  expect_refused([&] { inspection_from_json(replaced(line, "\"f32\"", "\"f33\"")); });
+  expect_refused([&] { inspection_from_json(replaced(line, "cdcc", "cdcX")); });
+
+  const StepTimes times{{0.5, 0}, {1e-3}};
+  EXPECT_EQ(step_times_from_json(to_json(times)).candidate_ms, times.candidate_ms);
+  EXPECT_EQ(step_times_from_json(to_json(times)).baseline_ms, times.baseline_ms);
+  expect_refused([&] { step_times_from_json(replaced(to_json(times), "0.001", "\"x\"")); });
 }
 
 }  // namespace

@@ -93,16 +93,18 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(refused()).verdict, Verdict::compile_error);
   EXPECT_EQ(survive(refused()).diagnostics.at(0).message, "undeclared");
   EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
+  EXPECT_EQ(survive(Profile{2.5}).seconds, 2.5);
+  EXPECT_EQ(survive(Profiled{{1e5, 0, 2.25}}).step_ns, (std::vector<double>{1e5, 0, 2.25}));
   survive(Attached{});
   EXPECT_TRUE(survive(Built{}).wanted.empty());
 }
 
 TEST(RunnerProtocol, KindsAreAllDifferent) {
   const std::set<MessageKind> kinds = {
-      Opened::kKind, Load::kKind,    ReadFile::kKind, File::kKind,   Loaded::kKind,
-      Build::kKind,  Prepare::kKind, Built::kKind,    Attach::kKind, Attached::kKind,
-      Run::kKind,    Ran::kKind,     Refused::kKind,  Failed::kKind};
-  EXPECT_EQ(kinds.size(), 14u);
+      Opened::kKind,  Load::kKind,   ReadFile::kKind, File::kKind,     Loaded::kKind, Build::kKind,
+      Prepare::kKind, Built::kKind,  Attach::kKind,   Attached::kKind, Run::kKind,    Ran::kKind,
+      Refused::kKind, Failed::kKind, Profile::kKind,  Profiled::kKind};
+  EXPECT_EQ(kinds.size(), 16u);
 }
 
 TEST(RunnerProtocol, AFileHasAnyBytes) {
@@ -169,6 +171,8 @@ TEST(RunnerProtocol, MalformedMessagesAreParseErrors) {
   expect_malformed(ran());
   expect_malformed(refused());
   expect_malformed(failed());
+  expect_malformed(Profile{2.5});
+  expect_malformed(Profiled{{1, 2}});
   expect_parse_error([] { decode<File>(""); }, "no file");
   expect_parse_error([] { decode<File>("f"); }, "half a file");
   expect_parse_error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,5 +62,12 @@ struct Attempt {
 
 std::string to_json(const Attempt& attempt);         ///< one line, no newline at the end
 Attempt attempt_from_json(const std::string& line);  ///< throws kParse
+
+/// Hands over a file's attempts, in its order and one at a time: files of a million are not held in
+/// memory. A file that is not there is empty. A torn last line (of a run that was killed, or zero
+/// bytes where power was lost) is ignored; any other malformed line throws kParse with its number.
+/// Throws kIo with the reason where the file cannot be read.
+void read_attempts(const std::string& path, const std::function<void(const Attempt&)>& take);
+std::vector<Attempt> read_attempts(const std::string& path);
 
 }  // namespace kbench

@@ -1,6 +1,7 @@
 // Evaluating a candidate: the call a program that judges or trains models makes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -80,6 +81,19 @@ class Evaluator {
 /// One evaluation, with a judge of its own.
 Result evaluate(const std::string& candidate_file, const EvaluateOptions& options = {});
 
+/// What a shader may ask of a device.
+struct DeviceLimits {
+  std::array<int64_t, 3> group_size = {};   ///< of a workgroup in x, y, z
+  std::array<int64_t, 3> group_count = {};  ///< of workgroups in x, y, z
+  int64_t invocations = 0;                  ///< of a workgroup
+  int64_t shared_bytes = 0;                 ///< of a workgroup
+  int64_t binding_range = 0;                ///< bytes of one storage buffer binding
+  int64_t subgroup_size = 0, min_subgroup_size = 0, max_subgroup_size = 0;
+  bool subgroup_arithmetic = false, subgroup_shuffle = false;
+  bool float16 = false, float64 = false, storage_16bit = false;
+  bool cooperative_matrix = false;
+};
+
 /// A device as `kbench devices` lists it.
 struct DeviceSummary {
   int index = 0;
@@ -87,7 +101,8 @@ struct DeviceSummary {
   std::string api_version;
   int64_t memory_bytes = 0;  ///< of the largest device-local heap
   bool usable = false;
-  std::string reason;  ///< why not, when it is not
+  std::string reason;                       ///< why not, when it is not
+  std::optional<DeviceLimits> limits = {};  ///< where it is usable
 };
 /// `program` as EvaluateOptions has it: devices are listed by a process of their own, as drivers
 /// may crash or hang. Throws kNotFound without that program, kInternal or kTimeout for such a

@@ -12,24 +12,35 @@
 namespace kbench {
 
 struct ExtractOptions {
-  /// End tags of thinking: content is cut up to the last one outside a fence.
+  /// Tags that models put around their thoughts: text is cut up to the last end tag (`</think>`)
+  /// outside a fence, whether or not a start tag is there.
   std::vector<std::string> thinking_tags = {"think", "thinking", "reasoning"};
 };
 
 /// What was found. Pure data: nothing is written and nothing of it has been resolved or compiled.
 struct Extraction {
-  Outcome outcome =
-      Outcome::no_candidate;  ///< candidate, no_candidate, wrong_task, truncated, refused
-  std::map<std::string, std::string>
-      files;                            ///< relative path -> text; "candidate.yaml" is the manifest
-  std::vector<std::string> leniencies;  ///< "joined_name", "unclosed_fence", "inline_name", ...
+  /// candidate, no_candidate, wrong_task, truncated, refused or too_long.
+  Outcome outcome = Outcome::no_candidate;
+  /// Relative path -> text; "candidate.yaml" is the manifest. Empty unless a candidate was found,
+  /// be it for another task.
+  std::map<std::string, std::string> files;
+  /// What was overlooked, sorted, each once:
+  ///   folder_name         the files were named inside a folder, the manifest's own
+  ///   inline_name         a name stood before the block or in its first line, not on the fence
+  ///   joined_name         the one unnamed shader took the one name that the manifest lacked
+  ///   several_manifests   the last of several was taken
+  ///   repeated_name       the last of several blocks with one name was taken
+  ///   unclosed_fence      the text ended before the last block's fence did
+  ///   unsafe_name         a name held "..", a leading "/" or odd characters, which were taken out
+  ///   untagged_manifest   the manifest's fence does not say yaml
+  std::vector<std::string> leniencies;
   std::string explanation;  ///< one line for feedback: what was found and what is missing
 };
 
-/// Reads an answer by CommonMark's rules; never throws on any text. The last manifest (a YAML block
-/// with a top-level `kbench:`) wins, of two files with one name the last. Names are relative,
-/// without
-/// "..", of [A-Za-z0-9_./-], within kbench/candidate_limits.h.
+/// Reads an answer by CommonMark's rules; never throws on any text (but std::bad_alloc). The last
+/// manifest (a block with a top-level `kbench:`) wins, of two files with one name the last. Names
+/// are relative, without "..", of [A-Za-z0-9_./-]; files within kbench/candidate_limits.h. Takes
+/// time in proportion to the text.
 Extraction extract(const Answer& answer, TaskId task, const ExtractOptions& options = {});
 
 }  // namespace kbench

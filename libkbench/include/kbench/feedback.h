@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,12 +45,18 @@ struct StepProfile {
 /// What was found out about a result beyond its message.
 struct Evidence {
   std::optional<FailingCase> smallest = {};
-  std::string pattern = {};  ///< "only the last 3 columns are wrong", "a constant factor of 2"
-  std::vector<std::string> matches =
-      {};  ///< mutants of the graph whose output it is: "without the bias"
+  /// "wrong only in the last 3 of 67 along axis 1: they hold 0 at each of them"
+  std::string pattern = {};
+  /// Mutants of the graph (kbench/mutants.h) whose output it is: "without the bias of linear".
+  std::vector<std::string> matches = {};
+  int mutants_tried = 0;
+  Variables seen_at = {};         ///< sizes that pattern and matches were found at
+  bool right_when_small = false;  ///< at the sizes of preset smoke it computed what it should
   std::vector<StepProfile> steps = {};
   std::vector<StepProfile> baseline = {};
   double roof_gbytes_per_s = 0, roof_tflops = 0;  ///< measured on this device; 0: not measured
+  /// Files of the candidate by path, for quoting lines of what a Candidate does not hold: its YAML.
+  std::map<std::string, std::string> files = {};
 };
 
 struct FeedbackOptions {
@@ -59,10 +66,13 @@ struct FeedbackOptions {
 
 struct Feedback {
   std::string text;
-  std::string hash;  ///< SHA-256 of the text
+  std::string hash;  ///< SHA-256 of the text, framed by its length as a candidate's files are
 };
 
-/// Pure. `candidate` may be null where none could be loaded.
+/// Pure: the same for the same arguments, no file is read. `candidate` may be null where none could
+/// be loaded. What candidate and compiler said is quoted, escaped (kbench/text.h) and cut; the
+/// candidate's code is not repeated, but for lines that a message is about. docs/feedback.md says
+/// what is told of each verdict.
 Feedback feedback(const Result& result, const Candidate* candidate, const Evidence& evidence,
                   const FeedbackOptions& options = {});
 /// Of an answer that held no candidate.

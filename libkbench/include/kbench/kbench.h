@@ -1,6 +1,8 @@
 // All of kbench's public interface.
 #pragma once
 
+#include "kbench/attempt.h"
+#include "kbench/attempt_set.h"
 #include "kbench/baseline.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
@@ -8,10 +10,16 @@
 #include "kbench/compare.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "kbench/extract.h"
+#include "kbench/feedback.h"
 #include "kbench/golden.h"
 #include "kbench/graph.h"
+#include "kbench/metrics.h"
+#include "kbench/model.h"
+#include "kbench/mutants.h"
 #include "kbench/npy.h"
 #include "kbench/ops.h"
+#include "kbench/prompts.h"
 #include "kbench/random.h"
 #include "kbench/recorded.h"
 #include "kbench/reference.h"

@@ -38,27 +38,54 @@ struct ShownAttempt {
   std::map<std::string, std::string> files;  ///< empty: the answer held none
   std::string answer;                        ///< what is shown where there are no files
   std::string feedback;
+  std::string outcome = {};  ///< name_of its Verdict or Outcome: which hint is given; empty: none
 };
 
 class Prompts {
  public:
-  /// The prompts that come with kbench.
-  static Prompts shipped();
-  /// Those of a folder. Throws kIo, kParse with file and line: an unknown tag, an unfilled part.
+  /// The prompts that come with kbench, which are part of the library. Throws kNotFound.
+  static Prompts shipped(const std::string& name = "default");
+  /// Those of a folder, which docs/prompts.md describes. Throws kIo, kNotFound, and kParse with
+  /// file and line: an unknown tag, value or key, a section that is not closed, a part that is not
+  /// there.
   static Prompts load(const std::string& folder);
 
   std::string name() const;
   std::string hash() const;  ///< SHA-256 over the template files
+  /// Characters that a first prompt with one example may have, code and reference aside. A longer
+  /// one is given all the same: `kbench prompt --check` tells.
+  size_t budget() const;
+  /// The tasks whose candidates first() shows as examples; never the asked one.
+  std::vector<TaskId> examples(const Task& task, const PromptContext& context) const;
 
+  /// A line for each example that does not fit its task at these sizes.
+  std::vector<std::string> check_examples(Preset preset) const;
+
+  /// Throws what build_graph() throws.
   std::vector<Message> first(const Task& task, const PromptContext& context) const;
   /// The conversation that asks for a better candidate: the first prompt, then the attempts shown,
-  /// oldest first (one for the contexts "last" and "best", several for "history").
+  /// oldest first (one for the contexts "last" and "best", several for "history"), each as the
+  /// model's own words and a message with the feedback and the form of the answer again.
   std::vector<Message> repair(const Task& task, const PromptContext& context,
                               const std::vector<ShownAttempt>& shown) const;
 
  private:
+  Prompts() = default;
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+/// A candidate's files as an answer has them: a fenced block each, "candidate.yaml" as yaml and
+/// first. extract() reads it back.
+std::string canonical_answer(const std::map<std::string, std::string>& files);
+
+/// The task for a prompt: every input, parameter and output by name with shape and type, the names
+/// that expressions can use with their values, the operators in order, the tolerance. Blocks that
+/// repeat stand there once, in a loop that says exactly what changes from pass to pass.
+std::string folded_listing(const Task& task, const Graph& graph);
+/// The same computation as a Python module on torch, loops and all.
+std::string pytorch_code(const Task& task, const Graph& graph);
+/// What `kbench show --json` prints: docs/prompts.md describes it.
+std::string facts_json(const Task& task, const Graph& graph);
 
 }  // namespace kbench

@@ -7,7 +7,7 @@
 
 #include "kbench/task.h"
 
-namespace kbench::program {
+namespace kbench::report {
 
 struct PlotPoint {
   TaskId task;
@@ -30,4 +30,4 @@ struct Plot {
 /// The same text for the same plot. Throws Error(kInvalidArgument) when there are no points.
 std::string svg(const Plot& plot);
 
-}  // namespace kbench::program
+}  // namespace kbench::report

@@ -1,16 +1,15 @@
-#include "harness/program/svg_plot.h"
+#include "harness/report/svg_plot.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
-#include "harness/program/text.h"
+#include "harness/report/svg_text.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 
-namespace kbench::program {
+namespace kbench::report {
 namespace {
 
 constexpr double kWidth = 1200, kHeight = 440;
@@ -18,36 +17,6 @@ constexpr double kLeft = 70, kRight = 20, kTop = 76, kBottom = 60;
 constexpr double kLevelGap = 16;
 /// Told apart by every kind of colour vision (Okabe and Ito).
 constexpr std::array<const char*, 4> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7"};
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  std::array<char, 512> text;
-  std::snprintf(text.data(), text.size(), format, args...);
-  return text.data();
-}
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-    }
-  }
-  return safe;
-}
 
 std::string text_at(double x, double y, const char* attributes, const std::string& text) {
   return print("<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes) + escaped(text) + "</text>\n";
@@ -159,7 +128,7 @@ std::string frame(const Plot& plot, const Axis& axis, const Columns& columns) {
   for (const double tick : axis.ticks()) {
     const double y = axis.y(tick);
     text += line_between(kLeft, y, kWidth - kRight, y, "stroke=\"#e4e4e4\"");
-    text += text_at(kLeft - 8, y + 4, "text-anchor=\"end\"", format_number(tick, 4));
+    text += text_at(kLeft - 8, y + 4, "text-anchor=\"end\"", number(tick, 4));
   }
   const double bottom = kHeight - kBottom;
   for (const auto& [level, count] : columns.levels()) {
@@ -208,7 +177,7 @@ std::string mean_lines(const Plot& plot, const Axis& axis, const Columns& column
     const std::string attributes =
         print("text-anchor=\"%s\" fill=\"%s\"", fits ? "start" : "end", colour_of(level));
     text += text_at(fits ? columns.start(level) : columns.end(level), kTop - 12, attributes.c_str(),
-                    "geometric mean " + format_number(mean) + " (dashed)");
+                    "geometric mean " + number(mean) + " (dashed)");
   }
   return text;
 }
@@ -234,7 +203,7 @@ std::string svg(const Plot& plot) {
     const int level = point.task.level;
     const double x = columns.x(level, place[level]++), y = axis.y(point.value);
     const std::string tip = "<title>" + escaped(to_string(point.task) + " " + point.name) + " " +
-                            format_number(point.value) + "</title>";
+                            number(point.value) + "</title>";
     if (point.second) {
       text += print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"none\" stroke=\"%s\"/>\n", x,
                     axis.y(*point.second), colour_of(level));
@@ -249,4 +218,4 @@ std::string svg(const Plot& plot) {
   return text + "</svg>\n";
 }
 
-}  // namespace kbench::program
+}  // namespace kbench::report

@@ -1,0 +1,91 @@
+// What a trial does when it is asked to look closer and not to judge.
+#include <algorithm>
+#include <vector>
+
+#include "harness/judge/inspect.h"
+#include "harness/judge/trial.h"
+
+namespace kbench::judge {
+namespace {
+
+constexpr double kAnswerSeconds = 5, kOpponentSeconds = 300;
+constexpr int kWarmUps = 2;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/// Of several runs, step by step.
+std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) {
+  std::vector<double> medians;
+  for (size_t step = 0; !runs_ns.empty() && step < runs_ns.front().size(); ++step) {
+    std::vector<double> times;
+    for (const std::vector<double>& run : runs_ns) {
+      if (step < run.size()) times.push_back(run[step]);
+    }
+    medians.push_back(median(times) * 1e-6);
+  }
+  return medians;
+}
+
+}  // namespace
+
+SampleParts Trial::parts() {
+  return {court_.device, court_.kernels, secret_, *court_.bench, memory_, court_.opponent->runner(),
+          candidate_};
+}
+
+void Trial::inspect() {
+  stage("sample");
+  checks_.emplace(court_.device, court_.kernels, *redzones_, court_.bench->graph(), watched(true),
+                  rule(), secret_);
+  vulkan::Commands& commands = sampler_->commands();
+  commands.begin();
+  checks_->record_redzones(commands);
+  commands.submit_and_wait(kHarnessSeconds);
+  client::Inspection inspection;
+  auto finding =
+      judge::inspect(parts(), *sampler_, *checks_, options_.limits.device_seconds, inspection);
+  end_.findings.inspection = std::move(inspection);
+  if (finding) {
+    refuse(*std::move(finding));
+  } else {
+    refuse(Verdict::passed, "");
+  }
+}
+
+std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
+  std::vector<std::vector<double>> runs;
+  for (int run = 0; run < kWarmUps + request_.profile_runs; ++run) {
+    runner.send(runner::Profile{seconds});
+    runner::Refused refused;
+    auto answer = runner.receive<runner::Profiled>(seconds + kAnswerSeconds, refused);
+    if (!answer) throw refused;
+    if (run >= kWarmUps) runs.push_back(std::move(answer->step_ns));
+  }
+  return medians_ms(runs);
+}
+
+void Trial::profile() {
+  stage("sample");
+  court_.before_sampling();
+  vulkan::Commands& commands = sampler_->commands();
+  commands.begin();
+  sampler_->fill_temporaries(commands, false, 1);
+  commands.submit_and_wait(kHarnessSeconds);
+  const bool software = court_.device.snapshot().software();
+  if (software) candidate_.release();
+  candidate_.has_run();
+  client::StepTimes times;
+  times.candidate_ms = step_times(candidate_, options_.limits.device_seconds);
+  if (software) candidate_.hold();
+  at_opponent_ = true;
+  times.baseline_ms = step_times(court_.opponent->runner(), kOpponentSeconds);
+  at_opponent_ = false;
+  end_.findings.times = std::move(times);
+  refuse(Verdict::passed, "");
+}
+
+}  // namespace kbench::judge

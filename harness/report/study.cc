@@ -1,0 +1,241 @@
+#include "harness/report/study.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/src/files.h"
+
+namespace kbench::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a run was asked to do.
+struct Asked {
+  std::vector<TaskId> tasks;
+  int samples = 0;
+};
+
+[[noreturn]] void fail_at(const std::string& path, const YAML::Mark& mark, const std::string& why) {
+  throw Error(ErrorCode::kParse, Location{path, mark.line + 1, mark.column + 1}, shown(why));
+}
+
+/// "tasks" and "samples" of run.yaml, which may lack them.
+Asked read_settings(const std::string& path) {
+  Asked asked;
+  if (!fs::exists(path)) return asked;
+  try {
+    const YAML::Node settings = YAML::Load(read_file(path));
+    if (!settings.IsMap()) return asked;
+    const YAML::Node tasks = settings["tasks"], samples = settings["samples"];
+    if (tasks && tasks.IsSequence()) {
+      for (const YAML::Node& task : tasks) {
+        try {
+          asked.tasks.push_back(parse_task_id(task.Scalar()));
+        } catch (const Error& e) {
+          fail_at(path, task.Mark(), e.message());
+        }
+      }
+    }
+    if (samples) asked.samples = samples.as<int>();
+    if (asked.samples < 0) fail_at(path, samples.Mark(), "'samples' must not be negative");
+  } catch (const YAML::Exception& e) {
+    fail_at(path, e.mark, e.msg);
+  }
+  return asked;
+}
+
+Attempt attempt_of(const Result& r) {
+  Attempt a;
+  a.model = r.set;
+  a.task = r.task;
+  a.outcome = r.verdict == Verdict::missing ? Outcome::no_candidate : Outcome::candidate;
+  a.candidate = r.candidate;
+  a.candidate_hash = r.candidate_hash;
+  a.verdict = r.verdict;
+  a.preset = r.preset;
+  a.device = r.device;
+  a.speedup = r.speedup;
+  return a;
+}
+
+/// Reads one source after the other; attempts of source i have models "i/NAME" until the end.
+class Reader {
+ public:
+  explicit Reader(Study& study) : study_(study) {}
+
+  void read(const std::string& path) {
+    const size_t source = study_.sources.size();
+    const bool is_run = fs::is_directory(path);
+    study_.sources.push_back({path, is_run});
+    const auto take = [&](const Attempt& attempt) {
+      Attempt named = attempt;
+      const std::string prefix = std::to_string(source) + "/";
+      named.model = prefix + attempt.model;
+      if (!attempt.answered_by.empty()) named.answered_by = prefix + attempt.answered_by;
+      study_.attempts.add(named);
+      note_device(attempt.device, attempt.preset);
+      ++study_.recorded_attempts;
+      occurring_.insert(attempt.task);
+    };
+    if (is_run) {
+      read_run(path, take);
+    } else {
+      if (!fs::exists(path)) {
+        throw Error(ErrorCode::kNotFound, "there is no run and no file of results at " + path);
+      }
+      for (const Result& result : read_results(path)) {
+        study_.software_device |= result.software_device;
+        take(attempt_of(result));
+      }
+    }
+  }
+
+  void finish(const std::vector<TaskId>& tasks) {
+    if (study_.recorded_attempts == 0) {
+      throw Error(ErrorCode::kNotFound, "there is nothing to report: no attempt, no result");
+    }
+    std::set<TaskId> wanted(tasks.begin(), tasks.end());
+    if (tasks.empty()) {
+      wanted = asked_;
+      if (!all_asked_ || wanted.empty()) wanted.insert(occurring_.begin(), occurring_.end());
+    }
+    study_.scope.tasks.assign(wanted.begin(), wanted.end());
+    study_.scope.samples = samples_.size() == 1 ? *samples_.begin() : 0;
+    study_.device = joined(devices_);
+    study_.preset = joined(presets_);
+    name_participants();
+    study_.attempts.finish();
+    add_missing();
+  }
+
+ private:
+  template <class Take>
+  void read_run(const std::string& path, Take take) {
+    const std::string attempts = path + "/attempts.jsonl";
+    if (!fs::exists(attempts)) {
+      throw Error(ErrorCode::kNotFound, path + " is no run: it holds no attempts.jsonl");
+    }
+    const Asked asked = read_settings(path + "/run.yaml");
+    asked_.insert(asked.tasks.begin(), asked.tasks.end());
+    all_asked_ &= !asked.tasks.empty();
+    samples_.insert(asked.samples);
+    read_attempts(attempts, take);
+    for (const Result& again : read_results(path + "/confirmed.jsonl")) {
+      study_.confirmations.add(again);
+    }
+    note_first_result(path + "/results.jsonl");
+  }
+
+  /// Attempts do not say whether their device is a CPU.
+  void note_first_result(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    if (!std::getline(file, line)) return;
+    try {
+      study_.software_device |= result_from_json(line).software_device;
+    } catch (const Error&) {  // torn; the note below the tables is all that is lost
+    }
+  }
+
+  void note_device(const std::string& device, const std::string& preset) {
+    if (!device.empty() && device != last_device_) devices_.insert(last_device_ = device);
+    if (!preset.empty() && preset != last_preset_) presets_.insert(last_preset_ = preset);
+  }
+
+  static std::string joined(const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  void name_participants() {
+    std::map<std::string, int> occurrences;
+    std::set<uint32_t> with_attempts;
+    for (const AttemptRow& row : study_.attempts.rows()) with_attempts.insert(row.model);
+    for (const uint32_t model : with_attempts) {
+      const std::string& prefixed = study_.attempts.models()[model];
+      const size_t slash = prefixed.find('/');
+      Participant& one = study_.participants.emplace_back();
+      one.model = model;
+      one.recorded = prefixed.substr(slash + 1);
+      one.source = std::stoul(prefixed.substr(0, slash));
+      ++occurrences[one.recorded];
+    }
+    for (Participant& one : study_.participants) {
+      one.name = one.recorded;
+      if (occurrences[one.recorded] > 1) {
+        const fs::path path = fs::path(study_.sources[one.source].path).lexically_normal();
+        const std::string file = (path.has_filename() ? path : path.parent_path()).filename();
+        one.name = file + "/" + one.recorded;
+        // Two runs in folders of one name: by their place on the command line.
+        while (study_.attempts.find_model(one.name)) one.name += "'";
+      }
+      study_.attempts.rename(one.model, one.name);
+    }
+  }
+
+  /// A set of a results file that has no result for a task has failed there.
+  void add_missing() {
+    bool added = false;
+    for (const Participant& one : study_.participants) {
+      if (study_.sources[one.source].is_run) continue;
+      for (const TaskId& task : study_.scope.tasks) {
+        if (!study_.attempts.chains(one.model, task).empty()) continue;
+        Attempt none;
+        none.model = one.name;
+        none.task = task;
+        none.outcome = Outcome::no_candidate;
+        none.verdict = Verdict::missing;
+        study_.attempts.add(none);
+        added = true;
+      }
+    }
+    if (added) study_.attempts.finish();
+  }
+
+  Study& study_;
+  std::set<TaskId> asked_, occurring_;
+  bool all_asked_ = true;
+  std::set<int> samples_;
+  std::set<std::string> devices_, presets_;
+  std::string last_device_, last_preset_;
+};
+
+}  // namespace
+
+Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks) {
+  Study study;
+  Reader reader(study);
+  for (const std::string& path : paths) reader.read(path);
+  reader.finish(tasks);
+  return study;
+}
+
+std::string file_name(TaskId task) {
+  char name[40];
+  std::snprintf(name, sizeof name, "level%d_%03d", task.level, task.number);
+  return name;
+}
+
+std::string folder_name(const std::string& model) {
+  std::string name = model;
+  for (char& letter : name) {
+    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                       (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' ||
+                       letter == '-' || letter == '+';
+    if (!plain) letter = '_';
+  }
+  if (name.empty() || name.front() == '.') name.insert(0, "_");
+  return name;
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,47 @@
+// What a report is about: attempts out of runs and results files, and what was asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/attempt_set.h"
+#include "kbench/metrics.h"
+#include "kbench/task.h"
+
+namespace kbench::report {
+
+/// A run's folder or a file of results, as it was named.
+struct Source {
+  std::string path;
+  bool is_run = false;
+};
+
+/// A model (or, of plain results, a candidate set) that has attempts.
+struct Participant {
+  uint32_t model = 0;    ///< in Study::attempts
+  std::string name;      ///< as shown: with the run's name where two runs have one of this name
+  std::string recorded;  ///< as its run calls it
+  size_t source = 0;
+};
+
+struct Study {
+  std::vector<Source> sources;
+  std::vector<Participant> participants;
+  AttemptSet attempts;
+  Confirmations confirmations;
+  Scope scope;  ///< tasks and samples asked for, as far as the runs say
+  std::string device, preset;
+  bool software_device = false;
+  int64_t recorded_attempts = 0;
+};
+
+/// Reads folders of runs (run.yaml, attempts.jsonl, confirmed.jsonl) and files of results. `tasks`
+/// are those asked about; empty: those the runs were asked to do, or else those that occur.
+/// Throws kNotFound for a path that is neither, kIo, and kParse with file and line.
+Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks);
+
+/// Where a run keeps what belongs to a model and a task (docs/report.md).
+std::string file_name(TaskId task);                 ///< "level1_019"
+std::string folder_name(const std::string& model);  ///< what is not [A-Za-z0-9._+-] becomes '_'
+
+}  // namespace kbench::report

@@ -1,0 +1,7 @@
+kbench_room(extraction
+  SOURCES
+    src/answer_names.cc
+    src/extract.cc
+    src/fenced_blocks.cc
+    src/manifest_outline.cc
+  LIBRARIES md4c::md4c)

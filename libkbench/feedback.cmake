@@ -1,0 +1,7 @@
+kbench_room(feedback
+  SOURCES
+    src/feedback.cc
+    src/feedback_facts.cc
+    src/feedback_hints.cc
+    src/feedback_quotes.cc
+    src/feedback_sections.cc)

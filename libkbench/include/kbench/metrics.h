@@ -1,0 +1,246 @@
+// What the answers of language models say about them: pass@k and its kin with their intervals, the
+// funnel, cost, several models as a swarm. Definitions and where peers differ: docs/metrics.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kbench/attempt_set.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+#include "kbench/verdict.h"
+
+namespace kbench {
+
+// --- estimators of one task ----------------------------------------------------------------------
+
+/// Samples of a model on a task: `n` were finished, `c` of these are good, and of `lost` others
+/// that were asked for nothing is known.
+struct Draws {
+  int n = 0;
+  int c = 0;
+  int lost = 0;
+};
+
+/// A share, or where samples are lost what it lies between: all of them bad .. all of them good.
+struct Share {
+  double low = 0;
+  double high = 0;
+  bool exact() const { return low == high; }
+};
+
+/// The probability that one of k samples, drawn without replacement, is good: 1 - C(n-c,k)/C(n,k)
+/// (Chen et al. 2021; unbiased). Unset where fewer than k samples were asked for; never clamped.
+std::optional<Share> pass_at_k(const Draws& draws, int k);
+/// That all k are good: C(c,k)/C(n,k). pass^k (Yao et al., "tau-bench", 2024).
+std::optional<Share> pass_hat_k(const Draws& draws, int k);
+/// The expected best of k values drawn without replacement, which the caller has put in the order
+/// in which one is preferred to those before it; the last of k is taken: sum over i = k..n of
+/// C(i-1,k-1)/C(n,k) * x_i. Unset where there are fewer than k.
+std::optional<double> expected_best(std::span<const double> worst_to_best, int k);
+
+// --- intervals -----------------------------------------------------------------------------------
+
+/// Wilson's 95% interval of a share (Wilson 1927). Throws kInvalidArgument unless 0 <= c <= n, n >
+/// 0.
+Interval wilson(int c, int n);
+/// McNemar's exact test: the two-sided probability, were both equally good, of a split of the tasks
+/// that only one of two solved at least as uneven as this one. 1 where there are none.
+double mcnemar_exact(int only_first, int only_second);
+
+/// Bootstrap over tasks (Efron 1979): the same resamples for every number, so that differences of
+/// two are paired. Tasks are drawn within their stratum (level), since levels differ in difficulty
+/// and their sizes are not by chance. The draws are Philox's, equal on every machine.
+class Bootstrap {
+ public:
+  static constexpr int kResamples = 10000;
+  /// The stratum of each task. Throws kInvalidArgument when there are none.
+  explicit Bootstrap(std::span<const int> strata, int resamples = kResamples, uint64_t seed = 1);
+
+  struct Spread {
+    Interval interval;  ///< 2.5th percentile, the number itself, 97.5th
+    double standard_error = 0;
+  };
+  /// Of the mean of a value a task.
+  Spread mean(std::span<const double> values) const;
+  /// Of sum / sum; resamples with a denominator of 0 are left out.
+  Spread ratio(std::span<const double> numerators, std::span<const double> denominators) const;
+
+  size_t tasks() const { return tasks_; }
+
+ private:
+  template <class Statistic>
+  Spread spread(double point, Statistic statistic) const;
+
+  size_t tasks_ = 0;
+  std::vector<uint32_t> picks_;  ///< tasks_ a resample
+};
+
+// --- a model over tasks --------------------------------------------------------------------------
+
+/// What is counted, of which tasks.
+struct Scope {
+  std::vector<TaskId> tasks;  ///< asked for; those without an answer count
+  /// Samples asked for of each task. 0: as many as a task has, and where it has none as many as the
+  /// model's most sampled one.
+  int samples = 0;
+  int attempts = 0;          ///< of each chain the first so many; 0: all
+  bool strict = false;       ///< a candidate that was found by overlooking something is none
+  bool own_kernels = false;  ///< a candidate with built-in operators is none
+};
+
+/// What makes an attempt good: correct and more than p times as fast as the baseline; at p = 0
+/// correctness alone counts.
+struct Criterion {
+  double p = 0;
+  bool at_low = false;  ///< the lower bound of the speedup's interval is what must exceed p
+};
+
+/// A sample is a chain, good once an attempt is; one that is not good and has an unfinished attempt
+/// is lost. One entry a task of the scope.
+std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const Scope& scope,
+                         const Criterion& criterion = {});
+
+/// The same for several criteria at once: an entry a criterion.
+std::vector<std::vector<Draws>> draws(const AttemptSet& set, uint32_t model, const Scope& scope,
+                                      std::span<const Criterion> criteria);
+
+/// A mean over tasks.
+struct Score {
+  std::optional<Share> value;  ///< unset where it is undefined for a task
+  Interval interval = {};      ///< 95% over tasks; from the low values' to the high values'
+  int undefined = 0;           ///< tasks of which fewer than k samples were asked for
+};
+Score mean_pass_at_k(std::span<const Draws> draws, int k, const Bootstrap& bootstrap);
+Score mean_pass_hat_k(std::span<const Draws> draws, int k, const Bootstrap& bootstrap);
+
+/// The best candidate found for a task, by the speedup that was measured first.
+struct Winner {
+  int sample = 0, attempt = 0;  ///< 0: the task is not solved
+  uint64_t candidate = 0;
+  Interval speedup = {};            ///< as it was measured when it was found
+  std::optional<double> confirmed;  ///< measured once more; 0: it did not pass again
+  bool solved() const { return sample > 0; }
+  double value() const { return confirmed.value_or(speedup.point); }
+};
+/// One entry a task of the scope.
+std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const Scope& scope,
+                            const Confirmations& confirmations = {});
+
+/// The expected speedup of the best of k samples, chosen by first measurement and worth what was
+/// confirmed where it was; a wrong sample is worth 0. Lost samples count as wrong: a lower bound.
+struct BestOf {
+  std::optional<Interval> arithmetic;  ///< Kevin's best@k (Baronio et al. 2025)
+  /// Of max(speedup, 1): what one gets who uses a candidate where it helps.
+  std::optional<Interval> geometric;
+  int undefined = 0;  ///< tasks of which fewer than k samples were asked for
+  bool lower_bound = false;
+};
+BestOf best_of(const AttemptSet& set, uint32_t model, const Scope& scope, int k,
+               const Bootstrap& bootstrap, const Confirmations& confirmations = {});
+
+// --- attempt by attempt --------------------------------------------------------------------------
+
+struct ByAttempt {
+  int attempt = 1;
+  int chains = 0;     ///< asked for
+  int good = 0;       ///< by this attempt or an earlier one
+  int newly = 0;      ///< at this one
+  int open = 0;       ///< neither good nor lost before it
+  int lost = 0;       ///< of which nothing more is known at this attempt
+  Share share = {};   ///< good / chains
+  Interval interval;  ///< of the share, over tasks
+  double hazard() const { return open > 0 ? double(newly) / open : 0; }
+};
+/// Correct-by-attempt, or fast_p-by-attempt with best so far: an entry an attempt, up to the
+/// scope's or the longest chain's. A chain that ends keeps its state.
+std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const Scope& scope,
+                                  const Bootstrap& bootstrap, const Criterion& criterion = {});
+
+/// How far answers come, each stage out of the one before.
+struct Funnel {
+  int64_t answered = 0;    ///< and finished
+  int64_t candidates = 0;  ///< a candidate was found: format rate
+  int64_t resolved = 0;    ///< it fits the task's interface
+  int64_t compiled = 0;    ///< for this device
+  int64_t ran = 0;         ///< to the end
+  int64_t correct = 0;
+  int64_t faster = 0;         ///< with speedup.low > 1
+  int64_t unfinished = 0;     ///< not among the answered
+  int64_t lenient = 0;        ///< candidates found by overlooking something
+  int64_t with_builtins = 0;  ///< correct ones with built-in operators
+  int64_t distinct = 0;       ///< different candidates, task by task; in the sum over attempts only
+  std::map<Outcome, int64_t> outcomes;
+  std::map<Verdict, int64_t> verdicts;
+};
+/// An entry an attempt; the first is the sum over all.
+std::vector<Funnel> funnel(const AttemptSet& set, uint32_t model, const Scope& scope);
+
+// --- cost ----------------------------------------------------------------------------------------
+
+/// A sum over attempts, of which those that are unknown are not zero: then it is a lower bound.
+struct Amount {
+  double sum = 0;
+  int64_t known = 0, unknown = 0;
+  bool lower_bound() const { return unknown > 0; }
+  /// Unset where nothing is known, or there is nothing to divide by.
+  std::optional<double> per(double count) const;
+};
+/// Of attempts that were answered; failed requests only where their usage is known.
+struct Spending {
+  int64_t attempts = 0;
+  Amount input, cached, output, reasoning;  ///< tokens
+  Amount cost;                              ///< in the currency of the prices given
+  double seconds = 0;                       ///< waiting for answers, summed
+  int solved = 0;                           ///< tasks
+  int faster = 0;                           ///< tasks with a candidate whose speedup.low > 1
+};
+Spending spending(const AttemptSet& set, uint32_t model, const Scope& scope);
+
+// --- several models ------------------------------------------------------------------------------
+
+/// Two models on the same tasks.
+struct PairedComparison {
+  uint32_t first = 0, second = 0;
+  std::optional<Interval> difference;  ///< of pass@k, first - second; paired bootstrap
+  int both = 0, only_first = 0, only_second = 0, neither = 0;  ///< tasks solved by any sample
+  int unknown = 0;                                             ///< tasks lost for one of the two
+  double p = 1;                                                ///< McNemar's, of these
+};
+PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t second,
+                                const Scope& scope, int k, const Bootstrap& bootstrap,
+                                const Criterion& criterion = {});
+
+/// A budget and what it is expected to solve.
+struct SwarmPoint {
+  int samples = 0;  ///< of each model
+  double calls = 0;
+  std::optional<double> tokens;  ///< unset where usage is unknown
+  std::optional<Share> solved;   ///< share of the tasks
+};
+struct Swarm {
+  std::vector<uint32_t> models;
+  int solved = 0;  ///< tasks that any model solves
+  int faster = 0;  ///< tasks with speedup.low > 1
+  /// A member's part.
+  struct Member {
+    int won = 0;          ///< tasks whose best candidate is this model's
+    int lost_solved = 0;  ///< tasks that nobody else solves
+    int lost_faster = 0;
+    std::vector<SwarmPoint> alone;  ///< k = 1, 2, ... samples of this model
+  };
+  std::vector<Member> members;                  ///< one a model
+  std::vector<std::optional<uint32_t>> winner;  ///< one a task of the scope
+  /// 1, 2, ... samples of each model: 1 - prod over models of C(n-c,k)/C(n,k). To be set against a
+  /// member alone at equal calls, or at equal tokens.
+  std::vector<SwarmPoint> together;
+};
+Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const Scope& scope,
+            const Confirmations& confirmations = {}, const Criterion& criterion = {});
+
+}  // namespace kbench

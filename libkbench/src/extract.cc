@@ -1,0 +1,338 @@
+#include "kbench/extract.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/text.h"
+#include "libkbench/src/answer_names.h"
+#include "libkbench/src/fenced_blocks.h"
+#include "libkbench/src/manifest_outline.h"
+
+namespace kbench {
+namespace {
+
+constexpr const char* kManifest = "candidate.yaml";
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+/// Ways in which servers say that an answer was cut off at a token limit, or by a filter.
+bool is_cut(std::string_view finish) {
+  return is_one_of(finish, {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"});
+}
+bool is_filtered(std::string_view finish) {
+  return is_one_of(finish, {"content_filter", "refusal", "safety", "SAFETY"});
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+/// Whether `what` stands in a text at that place, in letters of either case.
+bool stands_at(std::string_view text, size_t at, std::string_view what) {
+  const std::string_view there = text.substr(at, what.size());
+  return std::equal(there.begin(), there.end(), what.begin(), what.end(),
+                    [](char a, char b) { return lower(a) == lower(b); });
+}
+
+/// Whether nothing but blanks stands beside a part of a text in its line.
+bool is_alone(std::string_view text, size_t begin, size_t end) {
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+  while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
+  return (begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r') &&
+         (end == text.size() || text[end] == '\n' || text[end] == '\r');
+}
+
+struct Said {
+  std::string_view text;        ///< what stands behind the thoughts
+  bool still_thinking = false;  ///< a start tag at the front, and no end tag
+};
+
+/// Cuts a text up to the last end tag outside a fence. Where every end tag is in one, thoughts may
+/// have left a fence open, which then holds the rest: a tag that has a line to itself is taken.
+Said without_thoughts(std::string_view text, const std::vector<std::string>& tags) {
+  std::vector<std::pair<size_t, size_t>> ends;
+  for (size_t at = 0; (at = text.find("</", at)) != text.npos; at += 2) {
+    for (const std::string& tag : tags) {
+      const std::string end = "</" + tag + ">";
+      if (!stands_at(text, at, end)) continue;
+      ends.emplace_back(at, at + end.size());
+      break;
+    }
+  }
+  if (ends.empty()) {
+    const size_t front = text.find_first_not_of(" \t\r\n");
+    const bool opened =
+        front != text.npos && std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+          return stands_at(text, front, "<" + tag + ">");
+        });
+    return {text, opened};
+  }
+  const std::vector<FencedBlock> blocks = fenced_blocks(text);
+  size_t cut = 0, alone = 0;
+  size_t next = 0;
+  for (const auto& [begin, end] : ends) {
+    while (next < blocks.size() && blocks[next].end <= begin) ++next;
+    const bool fenced = next < blocks.size() && blocks[next].begin <= begin;
+    if (!fenced) cut = end;
+    if (is_alone(text, begin, end)) alone = end;
+  }
+  return {text.substr(cut > 0 ? cut : alone), false};
+}
+
+struct Block {
+  FencedBlock source;
+  BlockName name;
+  ManifestOutline outline;
+  bool tagged = false;  ///< as YAML
+  bool manifest = false;
+  bool shader = false;
+};
+
+/// "glsl" of "glsl:relu.comp" and "{.glsl", in lower case; nothing of a file's name.
+std::string language_of(const FencedBlock& source) {
+  std::string word = source.language.substr(0, source.language.find(':'));
+  word.erase(0, word.find_first_not_of("{."));
+  std::transform(word.begin(), word.end(), word.begin(), lower);
+  return word.find('.') == word.npos && word.find('=') == word.npos ? word : "";
+}
+
+bool looks_like_shader(std::string_view text) {
+  for (const char* sign : {"#version", "layout(", "layout (", "[numthreads"}) {
+    if (text.find(sign) != text.npos) return true;
+  }
+  return false;
+}
+
+Block understood(FencedBlock source) {
+  Block block;
+  block.name = block_name(source.info, source.line_before, source.text);
+  const std::string language = language_of(source);
+  const bool named_yaml = has_manifest_suffix(block.name.path);
+  block.tagged = is_one_of(language, {"yaml", "yml"}) ||
+                 (named_yaml && language.empty() && !block.name.in_line);
+  if (block.tagged || named_yaml ||
+      is_one_of(language, {"", "json", "jsonc", "text", "txt", "plaintext", "plain", "kbench"})) {
+    block.outline = manifest_outline(source.text);
+    block.manifest = block.outline.kbench;
+  }
+  block.shader =
+      !block.manifest &&
+      (has_shader_suffix(block.name.path) || is_one_of(language, {"glsl", "hlsl", "comp"}) ||
+       (is_one_of(language, {"", "c", "cpp", "c++", "compute", "vulkan", "shader"}) &&
+        looks_like_shader(source.text)));
+  block.source = std::move(source);
+  return block;
+}
+
+bool belongs(const Block& block) {
+  return block.manifest || block.shader || has_include_suffix(block.name.path);
+}
+
+/// What the blocks are, for someone who expected something else: "yaml, glsl relu.comp".
+std::string listing(const std::vector<Block>& blocks) {
+  if (blocks.empty()) return "the answer has no fenced block";
+  std::string list;
+  size_t count = 0;
+  for (const Block& block : blocks) {
+    if (++count > 8) {
+      list += " ...";
+      break;
+    }
+    const std::string& language = block.source.language;
+    const std::string& path = block.name.path;
+    std::string one = language.empty() ? "untagged" : shown(language, 40);
+    if (!path.empty() && path != language) one += " " + shown(path, 80);
+    list += (list.empty() ? "" : ", ") + one;
+  }
+  return "its fenced blocks are: " + list;
+}
+
+/// The parts of one answer put together.
+class Assembly {
+ public:
+  Assembly(const Answer& answer, TaskId task, const ExtractOptions& options)
+      : task_(task), cut_(is_cut(answer.finish)), filtered_(is_filtered(answer.finish)) {
+    std::string_view text = answer.text;
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    const Said said = without_thoughts(text, options.thinking_tags);
+    still_thinking_ = said.still_thinking;
+    is_empty_ = said.text.find_first_not_of(" \t\r\n") == said.text.npos;
+    for (FencedBlock& block : fenced_blocks(said.text))
+      blocks_.push_back(understood(std::move(block)));
+  }
+
+  Extraction result() {
+    if (filtered_) {
+      return ended(Outcome::refused, "the model or its server declined to answer");
+    }
+    if (cut_ && still_thinking_) {
+      return ended(Outcome::truncated, "the token limit was reached before the thoughts had ended");
+    }
+    const bool unclosed = !blocks_.empty() && !blocks_.back().source.closed;
+    if (unclosed && cut_) {
+      // What is whole may belong to an earlier draft: nothing is put together from two.
+      if (belongs(blocks_.back())) {
+        return ended(Outcome::truncated,
+                     "the token limit was reached inside the last block; " + listing(blocks_));
+      }
+      blocks_.pop_back();
+    }
+    const auto manifest = std::find_if(blocks_.rbegin(), blocks_.rend(),
+                                       [](const Block& block) { return block.manifest; });
+    if (manifest == blocks_.rend()) return without_manifest();
+    take(*manifest);
+    join(*manifest);
+    return judged(*manifest);
+  }
+
+ private:
+  static Extraction ended(Outcome outcome, std::string explanation) {
+    Extraction extraction;
+    extraction.outcome = outcome;
+    extraction.explanation = std::move(explanation);
+    return extraction;
+  }
+  Extraction without_manifest() const {
+    const std::string missing = "no manifest: no ```yaml block has a top-level 'kbench:'; " +
+                                (is_empty_ ? std::string("the answer is empty") : listing(blocks_));
+    return cut_ ? ended(Outcome::truncated,
+                        "the token limit was reached before there was a candidate: " + missing)
+                : ended(Outcome::no_candidate, missing);
+  }
+
+  void overlook(const char* what) { leniencies_.insert(what); }
+  void note_name(const Block& block) {
+    if (block.name.in_line) overlook("inline_name");
+    if (block.name.unsafe) overlook("unsafe_name");
+    if (!block.source.closed) overlook("unclosed_fence");
+  }
+
+  /// The manifest and every named file.
+  void take(const Block& manifest) {
+    const auto manifests = std::count_if(blocks_.begin(), blocks_.end(),
+                                         [](const Block& block) { return block.manifest; });
+    if (manifests > 1) overlook("several_manifests");
+    if (!manifest.tagged) overlook("untagged_manifest");
+    if (!manifest.source.closed) overlook("unclosed_fence");
+    files_[kManifest] = manifest.source.text;
+
+    const size_t slash = manifest.name.path.rfind('/');
+    const std::string folder =
+        slash == std::string::npos ? "" : manifest.name.path.substr(0, slash + 1);
+    std::set<std::string> asked;
+    for (const std::string& file : manifest.outline.files) asked.insert(safe_name(file).path);
+    for (const Block& block : blocks_) {
+      std::string path = block.name.path;
+      if (block.manifest || path.empty()) continue;
+      const bool in_folder = !folder.empty() && path.starts_with(folder) && !asked.contains(path);
+      if (in_folder) path.erase(0, folder.size());
+      if (path.empty() || path == kManifest || !(belongs(block) || asked.contains(path))) continue;
+      if (in_folder) overlook("folder_name");
+      note_name(block);
+      if (!files_.insert_or_assign(path, block.source.text).second) overlook("repeated_name");
+    }
+  }
+
+  /// One shader without a name and one name without a shader are each other's.
+  void join(const Block& manifest) {
+    for (const std::string& file : manifest.outline.files) {
+      const BlockName name = safe_name(file);
+      if (!files_.contains(name.path)) missing_.insert(file);
+    }
+    std::set<std::string_view> unnamed;
+    const Block* last = nullptr;
+    for (const Block& block : blocks_) {
+      if (!block.shader || !block.name.path.empty()) continue;
+      unnamed.insert(block.source.text);
+      last = &block;
+    }
+    if (missing_.size() != 1 || unnamed.size() != 1) return;
+    const BlockName name = safe_name(*missing_.begin());
+    if (name.path.empty() || name.unsafe || !has_shader_suffix(name.path)) return;
+    files_[name.path] = last->source.text;
+    if (!last->source.closed) overlook("unclosed_fence");
+    overlook("joined_name");
+    missing_.clear();
+  }
+
+  Extraction judged(const Block& manifest) {
+    if (cut_ && !missing_.empty()) {
+      return ended(Outcome::truncated,
+                   "the token limit was reached before there was a block for " + missing());
+    }
+    size_t bytes = 0;
+    for (const auto& [path, text] : files_) {
+      bytes += text.size();
+      const size_t most = path == kManifest ? limits::kManifestBytes : limits::kFileBytes;
+      if (text.size() > most) {
+        return ended(Outcome::no_candidate, shown(path) + " is larger than the " +
+                                                std::to_string(most) + " bytes it may have");
+      }
+    }
+    if (files_.size() > limits::kFiles + 1 || bytes > limits::kCandidateBytes) {
+      return ended(Outcome::no_candidate, "the candidate is larger than " +
+                                              std::to_string(limits::kFiles) +
+                                              " files beside its manifest and " +
+                                              std::to_string(limits::kCandidateBytes) + " bytes");
+    }
+    Extraction found;
+    found.outcome = Outcome::candidate;
+    for (const auto& [path, text] : files_) {
+      found.explanation += (found.explanation.empty() ? "" : ", ") + path;
+    }
+    found.explanation = shown(found.explanation, 400);
+    if (!missing_.empty()) found.explanation += "; no block is named " + missing();
+    if (const auto other = other_task(manifest)) {
+      found.outcome = Outcome::wrong_task;
+      found.explanation = "the candidate is for " + to_string(*other) + ", and " +
+                          to_string(task_) + " was asked for";
+    }
+    found.files = std::move(files_);
+    found.leniencies.assign(leniencies_.begin(), leniencies_.end());
+    return found;
+  }
+
+  std::string missing() const {
+    std::string names;
+    for (const std::string& name : missing_) {
+      names += (names.empty() ? "" : ", ") + shown(name, 80);
+    }
+    return shown(names, 400);
+  }
+
+  /// The manifest's task where that is another than the one asked for. One that is malformed is
+  /// left to whoever reads the candidate.
+  std::optional<TaskId> other_task(const Block& manifest) const {
+    if (task_ == TaskId{} || !manifest.outline.task) return std::nullopt;
+    try {
+      const TaskId named = parse_task_id(*manifest.outline.task);
+      if (named != task_) return named;
+    } catch (const Error&) {
+    }
+    return std::nullopt;
+  }
+
+  TaskId task_;
+  bool cut_, filtered_;
+  bool still_thinking_ = false, is_empty_ = false;
+  std::vector<Block> blocks_;
+  std::map<std::string, std::string> files_;
+  std::set<std::string> leniencies_, missing_;
+};
+
+}  // namespace
+
+Extraction extract(const Answer& answer, TaskId task, const ExtractOptions& options) {
+  if (answer.finish == "context_length") {
+    Extraction extraction;
+    extraction.outcome = Outcome::too_long;
+    extraction.explanation = "the prompt is longer than the model's context";
+    return extraction;
+  }
+  return Assembly(answer, task, options).result();
+}
+
+}  // namespace kbench

@@ -1,0 +1,151 @@
+// The hint table: what mostly helps, by verdict and by words of the message. Data: a line here is a
+// hint more.
+#include "libkbench/src/feedback_parts.h"
+
+namespace kbench {
+namespace {
+
+struct Hint {
+  Verdict verdict;
+  /// In the message or a diagnostic; "" for every one. A hint for a word is told before those for
+  /// every message.
+  const char* word;
+  const char* text;
+};
+
+constexpr Hint kHints[] = {
+    {Verdict::invalid_candidate, "Missing parenthesis",
+     "Quote expressions that hold a comma: groups: [\"ceil_div(a, b)\"]. Unquoted, YAML splits "
+     "them."},
+    {Verdict::invalid_candidate, "not valid YAML",
+     "Every line of a shader under `source: |`, #version too, is indented deeper than the key; a "
+     "line "
+     "that is not ends the block, and the error is reported further down. A shader in a file of "
+     "its "
+     "own avoids that."},
+    {Verdict::invalid_candidate, "could not find expected",
+     "A line of inline source that is not indented ends the block: indent all of it, #version "
+     "too."},
+    {Verdict::invalid_candidate, "declares binding",
+     "bind: [a, b, c] is binding 0, 1, 2 of set 0, in that order: the shader declares exactly "
+     "those."},
+    {Verdict::invalid_candidate, "push",
+     "push: packs members in order by std430 rules; the shader's push_constant block must have the "
+     "same members."},
+    {Verdict::invalid_candidate, "unknown key",
+     "Keys: kbench, task, name, author, description, constants, kernels, temps, setup, dispatch; "
+     "of a "
+     "kernel: file or source, language, entry, constants, specialization, subgroup_size, optimize; "
+     "of "
+     "a step: kernel, bind, push, groups, or op, in, out, attributes."},
+    {Verdict::invalid_candidate, "no step of dispatch binds",
+     "Each output of the task has to be bound by a step of dispatch, under its own name."},
+    {Verdict::compile_error, "undeclared identifier",
+     "Shape variables are macros with the prefix KB_ (KB_batch_size); constants of the candidate "
+     "are "
+     "macros under their own names; everything else the shader declares itself."},
+    {Verdict::compile_error, "#version",
+     "A GLSL file begins with #version 450; nothing but comments may stand before it."},
+    {Verdict::compile_error, "extension",
+     "Types and functions beyond GLSL 4.50 need their #extension line behind #version."},
+    {Verdict::compile_error, "no matching overloaded function",
+     "GLSL's names are min, max, clamp, mix, abs, inversesqrt, fma; there is no erf and no rsqrt. "
+     "Arguments must agree: int converts to uint and float by itself, float to int never."},
+    {Verdict::compile_error, "cannot convert",
+     "GLSL does not narrow by itself: write the cast, as in uint(x) or float(x)."},
+    {Verdict::compile_error, "constant expression",
+     "The size of an array must be a constant: a macro, a const or a specialization constant."},
+    {Verdict::unsupported, "groups in",
+     "Fold the groups: spread them over x and y, or let each workgroup loop over several tiles."},
+    {Verdict::unsupported, "for one binding",
+     "Push {address: NAME} and read through a buffer_reference instead of binding the tensor."},
+    {Verdict::unsupported, "buffers, the device's limit",
+     "Push {address: NAME} for some of the buffers."},
+    {Verdict::unsupported, "shared",
+     "Use smaller tiles in shared memory, or keep part of them in registers."},
+    {Verdict::unsupported, "",
+     "Stay within the device's limits: smaller workgroups, less shared memory, no optional "
+     "feature."},
+    {Verdict::out_of_memory, "temporaries",
+     "Use fewer or smaller temporaries, or reuse one when its last reader has run."},
+    {Verdict::out_of_memory, "host memory",
+     "The compiler or driver took the memory: less unrolling, smaller constant arrays."},
+    {Verdict::timeout, "compil",
+     "Compiling took too long: less unrolling, fewer specialised kernels, loops in place of "
+     "copies."},
+    {Verdict::timeout, "",
+     "Look for a loop that may not end: a bound read from data, a condition that waits for other "
+     "workgroups. Workgroups are not guaranteed to run at the same time."},
+    {Verdict::timeout, "",
+     "A barrier() must be reached by every invocation of its workgroup: none may have returned "
+     "before."},
+    {Verdict::crashed, "",
+     "Look for indices and addresses outside of buffers; on a CPU device such a store ends the "
+     "process."},
+    {Verdict::device_lost, "", "Look for endless loops, and for addresses outside of buffers."},
+    {Verdict::not_written, "",
+     "The output must be bound where the shader stores, and the group count above 0 in every "
+     "dimension; a guard that returns too early has the same effect."},
+    {Verdict::partly_written, "",
+     "Groups times local size must reach every element: round up with ceil_div, and do not assume "
+     "that "
+     "sizes are multiples of the tile."},
+    {Verdict::not_finite, "",
+     "Subtract the maximum before exp; keep a divisor from 0; the identity of max is the lowest "
+     "float "
+     "and not 0; write temporaries and shared memory before they are read."},
+    {Verdict::all_zero, "",
+     "The kernel writes and computes nothing: an accumulator that is never added to, a loop "
+     "without "
+     "turns, a wrong binding."},
+    {Verdict::low_precision, "float16",
+     "Compute and accumulate in float32: the tolerance excludes float16 arithmetic."},
+    {Verdict::low_precision, "",
+     "Accumulate in float32, in several partial sums where there are many terms; avoid "
+     "approximations "
+     "of exp, tanh and erf."},
+    {Verdict::wrong_values, "1 of ",
+     "Few elements are wrong: look at tails and at initial values."},
+    {Verdict::wrong_values, "",
+     "Check each index against the row-major strides of the shapes, barrier() between writing and "
+     "reading shared memory, and whether every operator of the task is there."},
+    {Verdict::input_modified, "",
+     "Inputs and parameters are read only, and what setup wrote may not change in dispatch: write "
+     "to "
+     "temporaries and outputs."},
+    {Verdict::out_of_bounds, "past its end",
+     "Test the index before storing: the last workgroup reaches past the end where sizes are no "
+     "multiple of the local size."},
+    {Verdict::out_of_bounds, "before its start",
+     "An index became negative (as uint: very large): test it before it is used."},
+    {Verdict::out_of_bounds, "",
+     "Test every index before it is used to store, against the extents of what is stored to."},
+    {Verdict::missing, "", "There is no candidate file for this task."},
+    {Verdict::does_not_fit, "", "Not the candidate's fault: the task needs a smaller preset here."},
+    {Verdict::harness_error, "", "Not the candidate's fault: the same candidate may pass again."},
+};
+
+bool says(const Result& result, std::string_view word) {
+  if (result.message.find(word) != std::string::npos) return true;
+  for (const Diagnostic& each : result.diagnostics) {
+    if (each.message.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> hints_for(const Result& result, size_t most) {
+  std::vector<std::string> hints;
+  for (const bool special : {true, false}) {
+    for (const Hint& hint : kHints) {
+      const std::string_view word = hint.word;
+      if (hint.verdict != result.verdict || word.empty() == special) continue;
+      if (special && !says(result, word)) continue;
+      if (hints.size() < most) hints.emplace_back(hint.text);
+    }
+  }
+  return hints;
+}
+
+}  // namespace kbench

@@ -1,0 +1,56 @@
+// The rules that graphs are mutated by: one function a kind of fault.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kbench/mutants.h"
+
+namespace kbench {
+
+/// Takes what a rule found for its node. In the text '@' stands for the operator: "without @".
+/// What does not fit the graph is dropped.
+using AddMutant = std::function<void(const std::string& text, Replacement replacement)>;
+
+/// A rule looks at one node and adds what it can spoil there.
+struct MutantRule {
+  const char* name;
+  void (*apply)(const Graph& graph, int node, const AddMutant& add);
+};
+
+// Whole operators (mutants_operators.cc).
+void mutate_by_leaving_out(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_order(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_other_operator(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_other_form(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_constant(const Graph& graph, int node, const AddMutant& add);
+// What operators are given (mutants_operands.cc).
+void mutate_parameters(const Graph& graph, int node, const AddMutant& add);
+void mutate_attributes(const Graph& graph, int node, const AddMutant& add);
+void mutate_operands(const Graph& graph, int node, const AddMutant& add);
+// Indices and loop bounds (mutants_ranges.cc).
+void mutate_layout(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_shift(const Graph& graph, int node, const AddMutant& add);
+void mutate_ranges(const Graph& graph, int node, const AddMutant& add);
+
+// --- what rules are written in -------------------------------------------------------------------
+
+const Graph::Node& node_of(const Rewriting& rewriting, int node);
+/// Counterparts of the node's inputs.
+std::vector<Value> inputs_of(const Rewriting& rewriting, int node);
+/// The node as it is, but for its inputs, or for its inputs and attributes.
+std::vector<Value> again(const Rewriting& rewriting, int node, const std::vector<Value>& inputs);
+std::vector<Value> again(const Rewriting& rewriting, int node, const std::vector<Value>& inputs,
+                         Attributes attributes);
+/// A float32 tensor of one value.
+Value filled(Graph& graph, const Shape& shape, float value);
+/// x with another extent order of its last two dimensions, read from the same memory: what an index
+/// computed as [i * rows + j] for [i * columns + j] sees.
+Value misread(Value x);
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names);
+bool starts_with(const std::string& name, const char* prefix);
+/// conv1d and so on, conv_transpose1d and so on.
+bool is_convolution(const Operator& op);
+bool is_norm(const Operator& op);
+
+}  // namespace kbench

@@ -1,0 +1,219 @@
+// From a wrong candidate to feedback that names what is wrong, through judge and runners.
+#include "harness/diagnose/investigate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "tests/candidate/support.h"
+#include "tests/diagnose/faults.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Investigate : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    bool usable = false;
+    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) usable |= device.usable;
+    if (usable) judge_ = new client::JudgeClient(KBENCH_PROGRAM, "auto", false);
+  }
+  static void TearDownTestSuite() {
+    delete judge_;
+    judge_ = nullptr;
+  }
+  void SetUp() override {
+    if (judge_ != nullptr) return;
+    if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
+    GTEST_SKIP() << "no Vulkan device";
+  }
+
+  static diagnose::InvestigateOptions options() {
+    diagnose::InvestigateOptions options;
+    options.evaluate.preset = "smoke";
+    options.evaluate.program = KBENCH_PROGRAM;
+    options.evaluate.plan.max_seconds = 0.02;
+    options.evaluate.plan.min_samples = 4;
+    options.size_tries = 3;
+    options.seed = 12345;
+    return options;
+  }
+
+  struct Outcome {
+    Result result;
+    Evidence evidence;
+    std::string text;
+  };
+  Outcome investigate(const std::string& file, const diagnose::InvestigateOptions& options) {
+    Outcome outcome;
+    outcome.result = judge_->run({file, options.evaluate, false, true}, nullptr);
+    outcome.evidence = diagnose::investigate(*judge_, file, outcome.result, options);
+    const Candidate candidate = load_candidate(file);
+    outcome.text = feedback(outcome.result, &candidate, outcome.evidence).text;
+    EXPECT_LE(outcome.text.size(), FeedbackOptions().max_characters);
+    return outcome;
+  }
+  Outcome of_text(const std::string& yaml, const diagnose::InvestigateOptions& chosen = options()) {
+    folder_.write("candidate.yaml", yaml);
+    return investigate(folder_.path("candidate.yaml"), chosen);
+  }
+
+  static client::JudgeClient* judge_;
+  testing_support::ScratchFolder folder_;
+};
+
+client::JudgeClient* Investigate::judge_ = nullptr;
+
+TEST_F(Investigate, NamesTheFaultsOfTheList) {
+  diagnose::InvestigateOptions quick = options();
+  quick.size_tries = 0;  // what is shown beside the pattern is tried below
+  for (const testing::Fault& fault : testing::faults()) {
+    SCOPED_TRACE(fault.name);
+    // Without the evaluation, which takes as long again: the inspection comes to a verdict too.
+    folder_.write("candidate.yaml", fault.yaml);
+    const std::string file = folder_.path("candidate.yaml");
+    const Candidate candidate = load_candidate(file);
+    Result result;
+    result.task = candidate.task;
+    result.preset = "smoke";
+    result.variables = build_graph(find_task(candidate.task), Preset::smoke)->variables();
+    result.verdict = Verdict::wrong_values;
+    Outcome outcome;
+    outcome.evidence = diagnose::investigate(*judge_, file, result, quick);
+    ASSERT_TRUE(outcome.evidence.smallest.has_value());
+    result.verdict = outcome.evidence.smallest->verdict;
+    EXPECT_NE(result.verdict, Verdict::passed);
+    outcome.text = feedback(result, &candidate, outcome.evidence).text;
+    if (fault.found) {
+      EXPECT_THAT(outcome.text, HasSubstr(fault.named));
+    } else {
+      EXPECT_THAT(outcome.text, Not(HasSubstr(fault.named))) << "the document can say so";
+    }
+  }
+}
+
+TEST_F(Investigate, TheDocumentHasTheRate) {
+  size_t named = 0;
+  std::ifstream file(KBENCH_FEEDBACK_DOC);
+  std::ostringstream document;
+  document << file.rdbuf();
+  for (const testing::Fault& fault : testing::faults()) {
+    named += fault.found ? 1 : 0;
+    EXPECT_THAT(document.str(), HasSubstr("| " + fault.name + " |"));
+  }
+  EXPECT_THAT(document.str(),
+              HasSubstr(std::to_string(named) + " of " + std::to_string(testing::faults().size())));
+}
+
+TEST_F(Investigate, ShowsTheSmallestSizesWithAllArrays) {
+  diagnose::InvestigateOptions patient = options();
+  patient.size_tries = 12;
+  const Outcome outcome =
+      of_text(testing::one_kernel("level1/19", {"x", "output"}, "batch_size * dim",
+                                  "if (i < KB_batch_size * KB_dim) b1[i] = b0[i];"),
+              patient);
+  ASSERT_TRUE(outcome.evidence.smallest.has_value());
+  const FailingCase& smallest = *outcome.evidence.smallest;
+  EXPECT_EQ(smallest.verdict, Verdict::wrong_values);
+  ASSERT_EQ(smallest.arrays.size(), 3u);
+  EXPECT_EQ(smallest.arrays[0].name, "x");
+  EXPECT_EQ(smallest.arrays[2].name, "output (expected)");
+  // The candidate gives back x, and the right values are those of ReLU.
+  ASSERT_FALSE(smallest.arrays[0].values.empty());
+  EXPECT_LE(smallest.arrays[0].values.size(), 64u);
+  EXPECT_EQ(smallest.arrays[1].values, smallest.arrays[0].values);
+  for (size_t i = 0; i < smallest.arrays[2].values.size(); ++i) {
+    EXPECT_EQ(smallest.arrays[2].values[i], std::max(0.0, smallest.arrays[0].values[i]));
+  }
+  ASSERT_FALSE(smallest.wrong.empty());
+  EXPECT_THAT(outcome.text, HasSubstr("output (expected) ["));
+}
+
+TEST_F(Investigate, FindsSizesThatAreNoMultipleOfATile) {
+  // Right at 2 x 200, wrong at sizes that are not a multiple of 8.
+  const Outcome at_smoke = of_text(testing::one_kernel(
+      "level1/19", {"x", "output"}, "batch_size * dim",
+      "const uint n = KB_batch_size * KB_dim; if (i < n) b1[i] = i < n / 8 * 8 ? max(b0[i], 0.0) : "
+      "1e3;"));
+  EXPECT_EQ(at_smoke.result.verdict, Verdict::passed) << at_smoke.result.message;
+  Result larger = at_smoke.result;
+  larger.verdict = Verdict::wrong_values;
+  larger.preset = "v0.1";  // too large for the reference, so that smoke is tried and others near it
+  const Evidence evidence =
+      diagnose::investigate(*judge_, folder_.path("candidate.yaml"), larger, options());
+  EXPECT_TRUE(evidence.right_when_small);
+  EXPECT_THAT(evidence.pattern, HasSubstr("they hold 1000 at each of them"));
+  EXPECT_THAT(feedback(larger, nullptr, evidence).text, HasSubstr("look at what depends on size"));
+}
+
+TEST_F(Investigate, SaysWhatChangesFromRunToRun) {
+  // Reads what stood in the output, which differs.
+  const Outcome outcome = of_text(testing::one_kernel(
+      "level1/19", {"x", "output"}, "batch_size * dim",
+      "if (i < KB_batch_size * KB_dim) b1[i] = max(b0[i], 0.0) + (i % 2 == 0 ? b1[i] : 0.0);"));
+  EXPECT_THAT(outcome.evidence.pattern, HasSubstr("not the same in two runs on the same inputs"));
+}
+
+TEST_F(Investigate, TimesTheStepsOfWhatPasses) {
+  diagnose::InvestigateOptions with_roof = options();
+  with_roof.roofline = Roofline{1e10, 1e11};
+  const Outcome outcome =
+      investigate(KBENCH_CANDIDATES "/simple/level2_076_gemm_add_relu.yaml", with_roof);
+  EXPECT_EQ(outcome.result.verdict, Verdict::passed) << outcome.result.message;
+  const Evidence& evidence = outcome.evidence;
+  ASSERT_GT(evidence.steps.size(), 1u);
+  ASSERT_EQ(evidence.baseline.size(), 3u);
+  EXPECT_EQ(evidence.baseline[0].name, "linear");
+  EXPECT_EQ(evidence.baseline[0].bytes, 4.0 * (5 * 48 + 64 * 48 + 5 * 64));
+  EXPECT_EQ(evidence.baseline[0].flops, 2.0 * 5 * 64 * 48);
+  for (const auto* steps : {&evidence.steps, &evidence.baseline}) {
+    double share = 0;
+    for (const StepProfile& step : *steps) {
+      EXPECT_GT(step.ms, 0);
+      EXPECT_GT(step.bytes, 0);
+      share += step.share;
+    }
+    EXPECT_NEAR(share, 1, 1e-9);
+  }
+  EXPECT_THAT(outcome.text, HasSubstr("Speedup "));
+  EXPECT_THAT(outcome.text, HasSubstr("roof measured here: 10 GB/s, 0.1 TFLOP/s"));
+  EXPECT_THAT(outcome.text, HasSubstr("The baseline's time by operator"));
+  EXPECT_THAT(outcome.text, HasSubstr("linear: "));
+}
+
+TEST_F(Investigate, LooksOnlyAtTheTextWhereNothingRan) {
+  folder_.write("candidate.yaml", "kbench: 1\ntask: level1/19\ndispach: []\n");
+  const std::string file = folder_.path("candidate.yaml");
+  const Result result = judge_->run({file, options().evaluate, false, true}, nullptr);
+  const Evidence evidence = diagnose::investigate(*judge_, file, result, options());
+  EXPECT_FALSE(evidence.smallest.has_value());
+  EXPECT_EQ(evidence.files.at("candidate.yaml"), "kbench: 1\ntask: level1/19\ndispach: []\n");
+  EXPECT_THAT(feedback(result, nullptr, evidence).text, HasSubstr("    | dispach: []\n"));
+}
+
+TEST_F(Investigate, AnInspectionOfTooMuchIsRefused) {
+  folder_.write("candidate.yaml",
+                testing::one_kernel("level1/19", {"x", "output"}, "batch_size * dim",
+                                    "if (i < KB_batch_size * KB_dim) b1[i] = b0[i];"));
+  client::Request request{folder_.path("candidate.yaml"), options().evaluate, false, true};
+  request.options.overrides = {{"dim", int64_t{1 << 16}}};
+  request.inspect_seed = 1;
+  try {
+    judge_->run(request, nullptr);
+    FAIL() << "it was done";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(e.what(), HasSubstr("131072 elements"));
+  }
+}
+
+}  // namespace
+}  // namespace kbench

@@ -1,0 +1,241 @@
+// What is found in answers, and what is said where nothing is.
+#include "tests/extract/support.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+TEST(Extract, AnAnswerThatKeepsTheContract) {
+  const Extraction found = extracted(good_answer());
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, IsEmpty());
+  EXPECT_EQ(found.explanation, "candidate.yaml, relu.comp");
+}
+
+TEST(Extract, ProseOnly) {
+  const Extraction found =
+      extracted("I would use one thread an element. kbench: 1 is the version.");
+  EXPECT_EQ(found.outcome, Outcome::no_candidate);
+  EXPECT_THAT(found.files, IsEmpty());
+  EXPECT_THAT(found.explanation, HasSubstr("the answer has no fenced block"));
+}
+
+TEST(Extract, AnEmptyAnswer) {
+  EXPECT_THAT(extracted("").explanation, HasSubstr("the answer is empty"));
+  EXPECT_THAT(extracted(" \n\n").explanation, HasSubstr("the answer is empty"));
+}
+
+TEST(Extract, OneFenceWithInlineSource) {
+  const std::string manifest =
+      "kbench: 1\ntask: 1/19\nkernels:\n  relu:\n    source: |\n      #version 450\n"
+      "      // file: other.comp\n      void main() {}\n";
+  const Extraction found = extracted(fence("yaml", manifest));
+  EXPECT_EQ(found.outcome, Outcome::candidate);
+  EXPECT_THAT(found.files, ElementsAre(Pair("candidate.yaml", manifest)));
+  EXPECT_EQ(found.explanation, "candidate.yaml");
+}
+
+TEST(Extract, OfTwoDraftsTheLast) {
+  const std::string draft = fence("yaml", "kbench: 1\ntask: level1/19\n# draft\n") +
+                            fence("glsl relu.comp", "#version 450\n// draft\n");
+  const Extraction found =
+      extracted(draft + "\nThat is too slow. Final version:\n\n" + good_answer());
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, ElementsAre("repeated_name", "several_manifests"));
+}
+
+TEST(Extract, InsideAListAndAQuote) {
+  expect_relu(
+      extracted("1. The manifest:\n\n   ```yaml\n   kbench: 1\n   task: level1/19\n   kernels:\n"
+                "     relu: {file: relu.comp}\n   ```\n\n2. The shader:\n\n   ```glsl relu.comp\n"
+                "   #version 450\n   void main() {}\n   ```\n"));
+  expect_relu(
+      extracted("> ```yaml\n> kbench: 1\n> task: level1/19\n> kernels:\n"
+                ">   relu: {file: relu.comp}\n> ```\n>\n> ```glsl relu.comp\n"
+                "> #version 450\n> void main() {}\n> ```\n"));
+}
+
+TEST(Extract, IndentedFences) {
+  expect_relu(
+      extracted("      ```yaml\n      kbench: 1\n      task: level1/19\n      kernels:\n"
+                "        relu: {file: relu.comp}\n      ```\n\n" +
+                fence("glsl relu.comp", kShaderText)));
+}
+
+TEST(Extract, InsideHtml) {
+  expect_relu(extracted("<answer>\n" + fence("yaml", kManifestText) +
+                        fence("glsl relu.comp", kShaderText) + "</answer>\n"));
+}
+
+TEST(Extract, TildesAndLongerFences) {
+  const std::string shader = "#version 450\n// ```\n```\nvoid main() {}\n";
+  const Extraction found =
+      extracted(fence("yaml", kManifestText, "~~~") + fence("glsl relu.comp", shader, "````"));
+  EXPECT_EQ(found.files.at("candidate.yaml"), kManifestText);
+  EXPECT_EQ(found.files.at("relu.comp"), shader);
+  EXPECT_THAT(found.leniencies, IsEmpty());
+}
+
+TEST(Extract, CarriageReturnsAndAByteOrderMark) {
+  std::string text =
+      "\xef\xbb\xbf" + fence("yaml", kManifestText) + fence("glsl relu.comp", kShaderText);
+  for (size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) text.insert(at, "\r");
+  expect_relu(extracted(text));
+  EXPECT_THAT(extracted(text).leniencies, IsEmpty());
+}
+
+TEST(Extract, AnUnclosedFenceCountsWhereTheModelHadFinished) {
+  const std::string text = fence("yaml", kManifestText) + "\n```glsl relu.comp\n" + kShaderText;
+  const Extraction found = extracted(text);
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, ElementsAre("unclosed_fence"));
+
+  const Extraction cut = extracted(text, "length");
+  EXPECT_EQ(cut.outcome, Outcome::truncated);
+  EXPECT_THAT(cut.files, IsEmpty());
+  EXPECT_THAT(cut.explanation, HasSubstr("inside the last block"));
+}
+
+TEST(Extract, AnUnclosedManifestWhereTheModelHadFinished) {
+  const std::string manifest = "kbench: 1\ntask: level1/19\n";
+  const Extraction found = extracted("```yaml\n" + manifest);
+  EXPECT_EQ(found.outcome, Outcome::candidate);
+  EXPECT_EQ(found.files.at("candidate.yaml"), manifest);
+  EXPECT_THAT(found.leniencies, ElementsAre("unclosed_fence"));
+}
+
+TEST(Extract, AFenceThatItsListEndsIsUnclosed) {
+  const Extraction found = extracted("- ```yaml\n  kbench: 1\n  task: level1/19\n\nThat is all.\n");
+  EXPECT_EQ(found.outcome, Outcome::candidate);
+  EXPECT_THAT(found.leniencies, ElementsAre("unclosed_fence"));
+}
+
+TEST(Extract, CutOff) {
+  EXPECT_EQ(extracted("", "length").outcome, Outcome::truncated);
+  EXPECT_EQ(extracted("Let me see.", "length").outcome, Outcome::truncated);
+  // A shader is still to come.
+  const Extraction found = extracted(fence("yaml", kManifestText) + "\nAnd the shad", "length");
+  EXPECT_EQ(found.outcome, Outcome::truncated);
+  EXPECT_THAT(found.explanation, HasSubstr("relu.comp"));
+  // Whole before it was cut off: what is lost is talk.
+  expect_relu(extracted(good_answer() + "\nThis kernel uses", "length"));
+  expect_relu(extracted(good_answer() + "\n```bash\nkbench ru", "length"));
+  // A second draft is not completed from the first.
+  EXPECT_EQ(extracted(good_answer() + "\nBetter:\n\n```yaml\nkbench: 1\n", "length").outcome,
+            Outcome::truncated);
+}
+
+TEST(Extract, RefusedAndTooLong) {
+  EXPECT_EQ(extracted(good_answer(), "content_filter").outcome, Outcome::refused);
+  EXPECT_EQ(extracted("", "refusal").outcome, Outcome::refused);
+  EXPECT_EQ(extracted("", "context_length").outcome, Outcome::too_long);
+}
+
+TEST(Extract, ThoughtsApartAreNotSearched) {
+  Answer answer;
+  answer.reasoning = good_answer();
+  answer.text = "I could not do it.";
+  answer.finish = "stop";
+  EXPECT_EQ(extract(answer, {1, 19}).outcome, Outcome::no_candidate);
+}
+
+TEST(Extract, AnotherTask) {
+  std::string text = good_answer();
+  text.replace(text.find("level1/19"), 9, "level1/20");
+  const Extraction found = extracted(text);
+  EXPECT_EQ(found.outcome, Outcome::wrong_task);
+  EXPECT_EQ(found.files.size(), 2u);
+  EXPECT_EQ(found.explanation, "the candidate is for level1/20, and level1/19 was asked for");
+
+  Answer answer;
+  answer.text = text;
+  answer.finish = "stop";
+  EXPECT_EQ(extract(answer, TaskId{}).outcome, Outcome::candidate);  // any task is asked for
+}
+
+TEST(Extract, TheSameTaskInOtherWords) {
+  for (const std::string task : {"1/19", "\"level1/19\"", "'1/19'  # ReLU", "no such thing"}) {
+    std::string text = good_answer();
+    text.replace(text.find("level1/19"), 9, task);
+    EXPECT_EQ(extracted(text).outcome, Outcome::candidate) << task;
+  }
+}
+
+TEST(Extract, AJsonManifest) {
+  const std::string manifest =
+      "{\n  \"kbench\": 1,\n  \"task\": \"level1/19\",\n"
+      "  \"kernels\": {\"relu\": {\"file\": \"relu.comp\"}}\n}\n";
+  const Extraction found = extracted(fence("json", manifest) + fence("glsl", kShaderText));
+  EXPECT_EQ(found.outcome, Outcome::candidate) << found.explanation;
+  EXPECT_EQ(found.files.at("candidate.yaml"), manifest);
+  EXPECT_EQ(found.files.at("relu.comp"), kShaderText);
+  EXPECT_THAT(found.leniencies, ElementsAre("joined_name", "untagged_manifest"));
+}
+
+TEST(Extract, AnUntaggedManifest) {
+  const Extraction found =
+      extracted(fence("", kManifestText) + fence("glsl relu.comp", kShaderText));
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, ElementsAre("untagged_manifest"));
+  // Not where it is another language's.
+  EXPECT_EQ(extracted(fence("python", kManifestText)).outcome, Outcome::no_candidate);
+}
+
+TEST(Extract, OneUnnamedShaderTakesTheOneNameMissing) {
+  const Extraction found = extracted(fence("yaml", kManifestText) + fence("glsl", kShaderText));
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, ElementsAre("joined_name"));
+
+  // Of two nobody knows which.
+  const Extraction two = extracted(fence("yaml", kManifestText) + fence("glsl", kShaderText) +
+                                   fence("glsl", "#version 450\nvoid main() { }\n"));
+  EXPECT_EQ(two.files.size(), 1u);
+  EXPECT_EQ(two.explanation, "candidate.yaml; no block is named relu.comp");
+  // Nor which name, of two.
+  const Extraction names = extracted(fence("yaml", kManifestText + "  b: {file: b.comp}\n") +
+                                     fence("glsl", kShaderText));
+  EXPECT_EQ(names.files.size(), 1u);
+  EXPECT_EQ(names.explanation, "candidate.yaml; no block is named b.comp, relu.comp");
+}
+
+TEST(Extract, OtherBlocksAreLeftOut) {
+  const Extraction found = extracted(
+      good_answer() + fence("bash", "kbench run relu.yaml\n") + fence("yaml other.yaml", "a: 1\n") +
+      fence("python x.py", "print(1)\n") + fence("glsl common.h", "#define A 1\n"));
+  EXPECT_THAT(found.files,
+              ElementsAre(Pair("candidate.yaml", kManifestText), Pair("common.h", "#define A 1\n"),
+                          Pair("relu.comp", kShaderText)));
+}
+
+TEST(Extract, WhatWasFoundInsteadIsSaid) {
+  const Extraction found =
+      extracted(fence("glsl relu.comp", kShaderText) + fence("python", "a\n") + fence("", "x\n"));
+  EXPECT_EQ(found.explanation,
+            "no manifest: no ```yaml block has a top-level 'kbench:'; its fenced blocks are: glsl "
+            "relu.comp, python, untagged");
+}
+
+TEST(Extract, TextInExplanationsIsEscaped) {
+  const Extraction found = extracted("```\x1b[31m\nx\n```\n");
+  EXPECT_EQ(found.explanation.find('\x1b'), std::string::npos);
+  EXPECT_THAT(found.explanation, HasSubstr("\\x1b"));
+}
+
+TEST(Extract, Limits) {
+  std::string text = fence("yaml", kManifestText);
+  for (int i = 0; i < 257; ++i) text += fence("glsl f" + std::to_string(i) + ".h", "x\n");
+  EXPECT_EQ(extracted(text).outcome, Outcome::no_candidate);
+  EXPECT_EQ(extracted(fence("yaml", kManifestText) +
+                      fence("glsl relu.comp", std::string((4 << 20) + 1, 'x') + "\n"))
+                .outcome,
+            Outcome::no_candidate);
+  EXPECT_EQ(extracted(fence("yaml", kManifestText + std::string(1 << 20, '#') + "\n")).outcome,
+            Outcome::no_candidate);
+}
+
+}  // namespace
+}  // namespace kbench::testing

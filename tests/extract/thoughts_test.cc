@@ -1,0 +1,66 @@
+// Thoughts that stand in the text are cut off.
+#include "tests/extract/support.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::IsEmpty;
+
+const std::string kDraft =
+    fence("yaml", "kbench: 1\ntask: level1/20\n") + fence("glsl draft.comp", "#version 450\n");
+
+TEST(Thoughts, AWholeDraftInside) {
+  const Extraction found =
+      extracted("<think>\nMaybe\n\n" + kDraft + "\n</think>\n" + good_answer());
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, IsEmpty());
+}
+
+TEST(Thoughts, OnlyDraftsInside) {
+  EXPECT_EQ(extracted("<think>" + kDraft + "</think>\nI give up.").outcome, Outcome::no_candidate);
+}
+
+TEST(Thoughts, OnlyTheEndTag) {
+  expect_relu(extracted("Maybe\n\n" + kDraft + "\n</think>\n\n" + good_answer()));
+  expect_relu(extracted("Maybe\n\n" + kDraft + "\n</THINKING>" + good_answer()));
+}
+
+TEST(Thoughts, TheLastEndTagCounts) {
+  expect_relu(extracted("<think>a</think>\n" + kDraft + "<think>b</think>\n" + good_answer()));
+}
+
+TEST(Thoughts, AFenceDirectlyBehind) {
+  expect_relu(extracted("<think>\nhm\n</think>\n" + fence("yaml", kManifestText) +
+                        fence("glsl relu.comp", kShaderText)));
+}
+
+TEST(Thoughts, ATagInsideAFenceIsCode) {
+  const std::string shader = "#version 450\n// see </think>\nvoid main() {}\n";
+  const Extraction found =
+      extracted(fence("yaml", kManifestText) + fence("glsl relu.comp", shader));
+  EXPECT_EQ(found.outcome, Outcome::candidate);
+  EXPECT_EQ(found.files.at("relu.comp"), shader);
+}
+
+TEST(Thoughts, ThatLeaveAFenceOpen) {
+  expect_relu(extracted("<think>\nso\n```glsl\nvoid main() {\n</think>\n\n" + good_answer()));
+}
+
+TEST(Thoughts, WithoutEnd) {
+  EXPECT_EQ(extracted("<think>\n" + kDraft, "length").outcome, Outcome::truncated);
+  EXPECT_EQ(extracted(" \n<Reasoning>" + good_answer(), "length").outcome, Outcome::truncated);
+  // The model said that it was done.
+  expect_relu(extracted("<think>\n" + good_answer()));
+}
+
+TEST(Thoughts, TagsAreAMatterOfTheModel) {
+  Answer answer;
+  answer.text = kDraft + "</ponder>" + good_answer();
+  answer.finish = "stop";
+  const Extraction found = extract(answer, {1, 19}, {.thinking_tags = {"ponder"}});
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, IsEmpty());
+}
+
+}  // namespace
+}  // namespace kbench::testing

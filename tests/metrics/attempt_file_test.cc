@@ -1,0 +1,85 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kbench/attempt.h"
+#include "kbench/error.h"
+#include "tests/metrics/made_attempts.h"
+#include "tests/scoring/temporary_file.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::passed;
+using testing::TemporaryFile;
+
+/// A file of attempts that goes when the test does.
+struct AttemptFile : TemporaryFile {
+  explicit AttemptFile(const std::string& text) : TemporaryFile("attempts.jsonl") { write(text); }
+};
+
+std::string line(int sample) { return to_json(passed("m", {1, 19}, sample, 1.5)) + "\n"; }
+
+std::string refusal(const std::string& text) {
+  const AttemptFile file(text);
+  try {
+    read_attempts(file.path());
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(FileOfAttempts, IsReadInItsOrderAndWhatIsNotThereIsEmpty) {
+  const AttemptFile file(line(2) + "\n" + line(1) + line(3));
+  const std::vector<Attempt> all = read_attempts(file.path());
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].sample, 2);
+  EXPECT_EQ(all[2].sample, 3);
+  EXPECT_TRUE(read_attempts(file.path() + ".not_there").empty());
+}
+
+TEST(FileOfAttempts, IgnoresATornLastLine) {
+  EXPECT_EQ(read_attempts(AttemptFile(line(1) + line(2).substr(0, 40)).path()).size(), 1u);
+  EXPECT_EQ(read_attempts(AttemptFile(line(1) + "{\"mo").path()).size(), 1u);
+  EXPECT_EQ(read_attempts(AttemptFile(line(1) + std::string(3, '\0')).path()).size(), 1u);
+  EXPECT_EQ(
+      read_attempts(AttemptFile(line(1) + line(2).substr(0, 40) + std::string(9, '\0')).path())
+          .size(),
+      1u);
+  std::string whole = line(2);
+  whole.pop_back();
+  EXPECT_EQ(read_attempts(AttemptFile(line(1) + whole).path()).size(), 2u);
+}
+
+TEST(FileOfAttempts, NamesTheLineThatIsMalformed) {
+  EXPECT_THAT(refusal(line(1) + "{\"model\":1}\n" + line(2)), HasSubstr(":2: attempt."));
+  EXPECT_THAT(refusal(line(1) + line(2).substr(0, 40) + "\n" + line(2)), HasSubstr(":2: is not"));
+  EXPECT_THAT(refusal(line(1) + "a letter to my mother"), HasSubstr(":2: is not JSON"));
+  EXPECT_THAT(refusal("{}\n"), HasSubstr(":1: attempt lacks field 'model'"));
+}
+
+TEST(FileOfAttempts, NamesTheFirstOfSeveralMalformedLinesAcrossBlocks) {
+  std::string text;
+  int good = 0;
+  for (; text.size() < (size_t{9} << 20); ++good) text += line(good + 1);
+  EXPECT_THAT(refusal(text + "{}\n[]\n"), HasSubstr(":" + std::to_string(good + 1) + ": attempt"));
+  const AttemptFile file(text);
+  int next = 1;
+  read_attempts(file.path(), [&](const Attempt& a) { EXPECT_EQ(a.sample, next++); });
+  EXPECT_EQ(next, good + 1);
+}
+
+TEST(FileOfAttempts, SaysWhyItCannotBeRead) {
+  try {
+    read_attempts("/");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+  }
+}
+
+}  // namespace
+}  // namespace kbench

@@ -1,0 +1,120 @@
+#include "kbench/attempt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+Attempt example() {
+  Attempt a;
+  a.model = "relay";
+  a.answered_by = "coder \"7b\"";
+  a.task = {2, 17};
+  a.sample = 3;
+  a.attempt = 2;
+  a.parent = 1;
+  a.outcome = Outcome::candidate;
+  a.leniencies = {"unclosed_fence", "joined_name"};
+  a.candidate = "candidates/relay/level2_017/s03/a2";
+  a.candidate_hash = "ab12";
+  a.verdict = Verdict::passed;
+  a.preset = "v0";
+  a.device = "llvmpipe";
+  a.speedup = {0.1 + 0.2, 1.0 / 3, std::numeric_limits<double>::infinity()};
+  a.feedback_hash = "f0";
+  a.prompt_hash = "e1";
+  a.usage = {1200, std::nullopt, 300, 0};
+  a.cost = 0.25;
+  a.seconds = 12.5;
+  a.operator_steps = true;
+  return a;
+}
+
+std::string refusal(const std::string& from, const std::string& to) {
+  std::string line = to_json(example());
+  const size_t at = line.find(from);
+  EXPECT_NE(at, std::string::npos) << from << " in " << line;
+  line.replace(at, from.size(), to);
+  try {
+    attempt_from_json(line);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    return e.message();
+  }
+  return "accepted";
+}
+
+TEST(AttemptJson, RoundTripsEveryFieldExactly) {
+  const Attempt a = example();
+  const std::string line = to_json(a);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const Attempt back = attempt_from_json(line);
+  EXPECT_EQ(to_json(back), line);
+  EXPECT_EQ(back.answered_by, a.answered_by);
+  EXPECT_EQ(back.task, a.task);
+  EXPECT_EQ(back.leniencies, a.leniencies);
+  EXPECT_EQ(back.verdict, a.verdict);
+  EXPECT_EQ(back.speedup.low, a.speedup.low);
+  EXPECT_EQ(back.speedup.high, a.speedup.high);
+  EXPECT_EQ(back.usage.input, 1200);
+  EXPECT_EQ(back.usage.reasoning, 0);
+  EXPECT_TRUE(back.operator_steps);
+}
+
+TEST(AttemptJson, KeepsUnknownApartFromZero) {
+  Attempt a = example();
+  a.cost.reset();
+  a.verdict.reset();
+  const Attempt back = attempt_from_json(to_json(a));
+  EXPECT_FALSE(back.cost);
+  EXPECT_FALSE(back.verdict);
+  EXPECT_FALSE(back.usage.cached);
+  EXPECT_EQ(back.usage.reasoning, 0);
+}
+
+TEST(AttemptJson, SurvivesTextThatIsNotUtf8) {
+  Attempt a = example();
+  a.model = "bad \xff byte";
+  EXPECT_EQ(attempt_from_json(to_json(a)).model, "bad \xef\xbf\xbd byte");
+}
+
+TEST(AttemptJson, IgnoresFieldsOfLaterVersions) {
+  std::string line = to_json(example());
+  line.insert(1, "\"later\":{\"a\":[1]},");
+  EXPECT_EQ(to_json(attempt_from_json(line)), to_json(example()));
+}
+
+TEST(AttemptJson, NamesTheFieldThatIsWrong) {
+  EXPECT_THAT(refusal("\"sample\":3", "\"sample\":0"),
+              HasSubstr("attempt.sample must be at least 1"));
+  EXPECT_THAT(refusal("\"sample\":3", "\"sample\":\"3\""), HasSubstr("attempt.sample must be an"));
+  EXPECT_THAT(refusal("\"parent\":1", "\"patent\":1"), HasSubstr("lacks field 'parent'"));
+  EXPECT_THAT(refusal("\"candidate\",\"len", "\"candidates\",\"len"), HasSubstr("'candidates'"));
+  EXPECT_THAT(refusal("\"passed\"", "\"past\""), HasSubstr("'past'"));
+  EXPECT_THAT(refusal("level2/17", "level2"), HasSubstr("attempt.task"));
+  EXPECT_THAT(refusal("\"input\":1200", "\"input\":-1"),
+              HasSubstr("usage.input must not be negative"));
+  EXPECT_THAT(refusal("\"cost\":0.25", "\"cost\":-0.25"), HasSubstr("attempt.cost must not"));
+  EXPECT_THAT(refusal("\"joined_name\"", "7"), HasSubstr("leniencies[1] must be a string"));
+  EXPECT_THAT(refusal("\"low\":", "\"lo\":"), HasSubstr("lacks field 'low'"));
+  EXPECT_THAT(refusal("{\"model\"", "\"model\""), HasSubstr("is not JSON at character"));
+}
+
+TEST(Outcomes, HaveNamesThatReadBack) {
+  for (const Outcome outcome :
+       {Outcome::candidate, Outcome::no_candidate, Outcome::wrong_task, Outcome::truncated,
+        Outcome::refused, Outcome::too_long, Outcome::unanswered}) {
+    EXPECT_EQ(outcome_from_name(name_of(outcome)), outcome);
+  }
+  EXPECT_THROW(outcome_from_name("Candidate"), Error);
+}
+
+}  // namespace
+}  // namespace kbench

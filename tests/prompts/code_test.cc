@@ -1,0 +1,60 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kbench/prompts.h"
+
+namespace kbench {
+namespace {
+
+using testing::HasSubstr;
+
+std::string code_of(const std::string& task) {
+  const Task& found = find_task(parse_task_id(task));
+  return pytorch_code(found, *build_graph(found, Preset::v0));
+}
+
+TEST(Code, OfAShortTaskReadsAsItIsWritten) {
+  EXPECT_EQ(code_of("2/12"),
+            "import torch\n"
+            "import torch.nn.functional as F\n"
+            "\n"
+            "\n"
+            "# Gemm_Multiply_LeakyReLU. p: the parameters by name.\n"
+            "def forward(x, p):\n"
+            "  v1 = F.linear(x, p[\"gemm.weight\"], p[\"gemm.bias\"])\n"
+            "  v2 = v1 * 2.0\n"
+            "  output = F.leaky_relu(v2, negative_slope=0.1)\n"
+            "  return output\n");
+}
+
+TEST(Code, HasLoopsAndKeepsWhatIsReadLater) {
+  const std::string code = code_of("3/34");
+  EXPECT_THAT(code, HasSubstr("  v1 = h0\n  for i in range(256):\n"));
+  EXPECT_THAT(code, HasSubstr("    v2 = x[i:1+i]\n"));
+  EXPECT_THAT(code, HasSubstr("    v1 = torch.tanh(v5)\n"));
+  EXPECT_THAT(code, HasSubstr(".append("));
+}
+
+TEST(Code, CallsRecurrentLayersByTheirFlatWeights) {
+  EXPECT_THAT(code_of("3/38"), HasSubstr("torch.lstm(x, (h0, c0), [p[\"lstm.weight_ih_l0\"], "));
+  EXPECT_THAT(code_of("3/38"), HasSubstr("], True, 6, 0.0, False, True, True)\n"));
+}
+
+/// Every operator has a form, brackets close, and what is long is folded.
+TEST(Code, OfEveryTaskIsWhole) {
+  for (const Task& task : tasks()) {
+    SCOPED_TRACE(to_string(task.id));
+    const std::string code = pytorch_code(task, *build_graph(task, Preset::v0));
+    int depth = 0;
+    for (const char c : code) {
+      depth += c == '(' || c == '[' || c == '{';
+      depth -= c == ')' || c == ']' || c == '}';
+      ASSERT_GE(depth, 0);
+    }
+    EXPECT_EQ(depth, 0);
+    EXPECT_LT(code.size(), 8000u);
+  }
+}
+
+}  // namespace
+}  // namespace kbench

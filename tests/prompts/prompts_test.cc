@@ -1,0 +1,317 @@
+#include "kbench/prompts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness/prompts/embedded_files.h"
+#include "harness/prompts/examples.h"
+#include "harness/prompts/prompt_set.h"
+#include "harness/vulkan/embedded.h"
+#include "kbench/candidate.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const Task& task_of(const std::string& id) { return find_task(parse_task_id(id)); }
+
+std::string text_of(const std::vector<Message>& messages) {
+  std::string text;
+  for (const Message& message : messages) text += message.text + "\n";
+  return text;
+}
+
+DeviceSummary some_device() {
+  DeviceSummary device;
+  device.name = "Test GPU";
+  device.type = "discrete";
+  device.memory_bytes = int64_t{24} << 30;
+  DeviceLimits limits;
+  limits.group_size = {1024, 1023, 64};
+  limits.invocations = 1022;
+  limits.shared_bytes = 49152;
+  limits.subgroup_size = 32;
+  limits.float16 = true;
+  device.limits = limits;
+  return device;
+}
+
+/// A folder of its own with the default prompts, to be changed.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("kbench_prompts_" + std::to_string(getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directory(path_);
+    for (const auto& [name, text] : prompts::embedded_folder("templates/default")) {
+      write(name, text);
+    }
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+  }
+  void replace(const std::string& name, const std::string& from, const std::string& to) const {
+    std::ifstream in(path_ / name);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    write(name, text.replace(at, from.size(), to));
+  }
+  std::string complaint() const {
+    try {
+      Prompts::load(path());
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "none";
+  }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Prompts, AreASystemMessageAndTheUsers) {
+  const auto messages = Prompts::shipped().first(task_of("1/19"), {});
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0].role, Role::system);
+  EXPECT_EQ(messages[1].role, Role::user);
+  EXPECT_THAT(messages[1].text, HasSubstr("level1/19  ReLU\n"));
+  EXPECT_THAT(messages[1].text, HasSubstr("task: level1/19"));
+}
+
+TEST(Prompts, SayTheLimitsThatCandidatesAreHeldTo) {
+  const std::string text = text_of(Prompts::shipped().first(task_of("1/19"), {}));
+  EXPECT_THAT(text, HasSubstr(std::to_string(limits::kManifestBytes) + " bytes of YAML, " +
+                              std::to_string(limits::kFiles) + " other files of " +
+                              std::to_string(limits::kFileBytes) + " bytes, " +
+                              std::to_string(limits::kBind) + " buffers and " +
+                              std::to_string(limits::kPushBytes) + " bytes of push constants"));
+}
+
+/// Servers keep what many requests begin with.
+TEST(Prompts, BeginAlikeForAllTasks) {
+  const Prompts prompts = Prompts::shipped();
+  const auto one = prompts.first(task_of("1/19"), {.device = some_device()});
+  const auto other = prompts.first(task_of("3/30"), {.device = some_device()});
+  EXPECT_EQ(one[0].text, other[0].text);
+  const size_t task = one[1].text.find("# Your task");
+  ASSERT_NE(task, std::string::npos);
+  EXPECT_THAT(one[1].text.substr(0, task), HasSubstr("# The device"));
+  EXPECT_EQ(one[1].text.substr(0, task), other[1].text.substr(0, task));
+}
+
+TEST(Prompts, NeverShowTheAskedTaskAsAnExample) {
+  const Prompts prompts = Prompts::shipped();
+  for (const Task& task : tasks()) {
+    for (const TaskId example : prompts.examples(task, {.shots = 100})) EXPECT_NE(example, task.id);
+  }
+  const Task& first = find_task(prompts.examples(task_of("1/19"), {})[0]);
+  EXPECT_EQ(prompts.examples(first, {}).size(), 1u);
+  EXPECT_THAT(text_of(prompts.first(first, {})),
+              Not(HasSubstr("# An example: " + to_string(first.id))));
+}
+
+TEST(Prompts, HaveZeroOneAndFewShots) {
+  const Prompts prompts = Prompts::shipped();
+  const auto count = [&](int shots) {
+    const std::string text = text_of(prompts.first(task_of("1/19"), {.shots = shots}));
+    int found = 0;
+    for (size_t at = 0; (at = text.find("# An example", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(0), 0);
+  EXPECT_EQ(count(1), 1);
+  EXPECT_EQ(count(3), 3);
+}
+
+/// What the prompt shows as an answer is one: its blocks, read back, are a candidate that fits.
+TEST(Prompts, ShowExamplesThatAreCandidates) {
+  const Prompts prompts = Prompts::shipped();
+  for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+    EXPECT_THAT(prompts.check_examples(preset), ElementsAre());
+  }
+  const std::string text = text_of(prompts.first(task_of("1/19"), {}));
+  size_t at = text.find("\n```yaml\n", text.find("# An example")) + 1;
+  std::map<std::string, std::string> files;
+  while (text.compare(at, 3, "```") == 0) {
+    const size_t line = text.find('\n', at), end = text.find("\n```\n", line);
+    const std::string info = text.substr(at + 3, line - at - 3);
+    const size_t space = info.find(' ');
+    files[space == std::string::npos ? "candidate.yaml" : info.substr(space + 1)] =
+        text.substr(line + 1, end - line);
+    at = end + 5;
+  }
+  ASSERT_GE(files.size(), 2u);
+  const Folder folder;
+  for (const auto& [name, content] : files) folder.write(name, content);
+  const Candidate candidate = load_candidate(folder.path());
+  const auto graph = build_graph(find_task(candidate.task), Preset::v0_1);
+  EXPECT_NO_THROW(resolve(candidate, *graph));
+}
+
+TEST(Prompts, DescribeTheDevice) {
+  PromptContext context;
+  EXPECT_THAT(text_of(Prompts::shipped().first(task_of("1/19"), context)),
+              Not(HasSubstr("# The device")));
+  context.device = some_device();
+  context.roof_gbytes_per_s = 900;
+  context.roof_tflops = 12.34;
+  const std::string text = text_of(Prompts::shipped().first(task_of("1/19"), context));
+  EXPECT_THAT(text, HasSubstr("Test GPU (discrete), 24.0 GiB of memory; measured: 900 GB/s "
+                              "copied, 12.3 TFLOP/s float32."));
+  EXPECT_THAT(text, HasSubstr("at most 1024, 1023, 64 in x, y, z and 1022 invocations together, "
+                              "49152 bytes shared"));
+  EXPECT_THAT(text, HasSubstr("It has float16 arithmetic. It lacks float64, "));
+}
+
+TEST(Prompts, StateThePolicyOnBuiltInOperators) {
+  const auto text = [](Builtins builtins) {
+    return text_of(Prompts::shipped().first(task_of("1/19"), {.builtins = builtins}));
+  };
+  EXPECT_THAT(text(Builtins::forbid), HasSubstr("are forbidden here"));
+  EXPECT_THAT(text(Builtins::some), HasSubstr("must launch a kernel of your own"));
+  EXPECT_THAT(text(Builtins::any), Not(HasSubstr("kernel of your own")));
+  EXPECT_THAT(text(Builtins::any), HasSubstr("{op: linear"));
+  EXPECT_EQ(builtins_from_name("some"), Builtins::some);
+  EXPECT_THROW(builtins_from_name("none"), Error);
+}
+
+TEST(Prompts, LeaveOutAndAddParts) {
+  const Prompts prompts = Prompts::shipped();
+  const std::string plain = text_of(prompts.first(task_of("1/23"), {.precision = false}));
+  EXPECT_THAT(plain, Not(HasSubstr("# Precision")));
+  EXPECT_THAT(plain, Not(HasSubstr("import torch")));
+  const std::string full =
+      text_of(prompts.first(task_of("1/23"), {.code = true, .reference = true}));
+  EXPECT_THAT(full, HasSubstr("# Precision"));
+  EXPECT_THAT(full, HasSubstr("output = torch.softmax(x, dim=1)"));
+  EXPECT_THAT(full, HasSubstr("# How the baseline computes it: softmax_rows.comp\n```glsl\n"));
+}
+
+TEST(Prompts, TakeSizes) {
+  const std::string text = text_of(Prompts::shipped().first(
+      task_of("1/19"), {.preset = Preset::smoke, .overrides = {{"dim", int64_t{77}}}}));
+  EXPECT_THAT(text, HasSubstr("dim = 77"));
+  EXPECT_THROW(Prompts::shipped().first(task_of("1/19"), {.overrides = {{"nothing", int64_t{1}}}}),
+               Error);
+}
+
+TEST(Repair, ShowsTheCandidateWholeAndWhatBecameOfIt) {
+  const Prompts prompts = Prompts::shipped();
+  ShownAttempt attempt;
+  attempt.files = {{"candidate.yaml", "kbench: 1\n"}, {"a.comp", "void main() {} // {{x}} ```\n"}};
+  attempt.feedback = "wrong_values: 3 elements <b>";
+  attempt.outcome = "wrong_values";
+  const auto first = prompts.first(task_of("1/19"), {});
+  const auto messages = prompts.repair(task_of("1/19"), {}, {attempt, attempt});
+  ASSERT_EQ(messages.size(), first.size() + 4);
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(messages[i].text, first[i].text);
+  EXPECT_EQ(messages[2].role, Role::assistant);
+  EXPECT_EQ(messages[2].text,
+            "```yaml\nkbench: 1\n```\n````glsl a.comp\nvoid main() {} // {{x}} ```\n````");
+  EXPECT_EQ(messages[3].role, Role::user);
+  EXPECT_THAT(messages[3].text, HasSubstr("wrong_values: 3 elements <b>\nCompare index"));
+  EXPECT_THAT(messages[3].text, HasSubstr("task: level1/19"));
+}
+
+TEST(Repair, ShowsAnAnswerWithoutACandidate) {
+  ShownAttempt attempt;
+  attempt.answer = "I would multiply the matrices.";
+  attempt.feedback = "There is no block with kbench: in it.";
+  attempt.outcome = "no_candidate";
+  const auto messages = Prompts::shipped().repair(task_of("1/19"), {}, {attempt});
+  EXPECT_EQ(messages[2].text, attempt.answer);
+  EXPECT_THAT(messages[3].text, HasSubstr("There is no block with kbench: in it."));
+  EXPECT_THAT(messages[3].text, HasSubstr("Answer with the blocks themselves"));
+}
+
+TEST(PromptFolder, IsTheSameAsWhatShips) {
+  const Folder folder;
+  const Prompts loaded = Prompts::load(folder.path() + "/");
+  EXPECT_EQ(loaded.hash(), Prompts::shipped().hash());
+  EXPECT_EQ(text_of(loaded.first(task_of("2/12"), {})),
+            text_of(Prompts::shipped().first(task_of("2/12"), {})));
+  EXPECT_THAT(loaded.name(), StartsWith("kbench_prompts_"));
+  EXPECT_THROW(Prompts::shipped("nonesuch"), Error);
+  EXPECT_THROW(Prompts::load(folder.path() + "/nonesuch"), Error);
+}
+
+TEST(PromptFolder, ChangesItsHashWithAnyFile) {
+  const Folder folder;
+  folder.write("hints.yaml", "passed: Faster.\n");
+  EXPECT_NE(Prompts::load(folder.path()).hash(), Prompts::shipped().hash());
+}
+
+TEST(PromptFolder, IsReadStrictly) {
+  const auto complaint = [](const std::string& file, const std::string& from,
+                            const std::string& to) {
+    const Folder folder;
+    folder.replace(file, from, to);
+    return folder.complaint();
+  };
+  EXPECT_THAT(complaint("task.mustache", "{{{task.listing}}}", "{{{task.text}}}"),
+              HasSubstr("/task.mustache:2: unknown value 'task.text'"));
+  EXPECT_THAT(complaint("device.mustache", "{{/device}}", ""), HasSubstr("is not closed"));
+  EXPECT_THAT(complaint("prompt.yaml", "budget: 16000", "budgte: 16000"),
+              HasSubstr("prompt.yaml:6:1: "));
+  EXPECT_THAT(complaint("prompt.yaml", "prompt: 1", "prompt: 2"), HasSubstr("version 1"));
+  EXPECT_THAT(complaint("prompt.yaml", "role: system", "role: sistem"), HasSubstr("'sistem'"));
+  EXPECT_THAT(complaint("prompt.yaml", "[role]", "[rule]"), HasSubstr("no file 'rule.mustache'"));
+  EXPECT_THAT(complaint("prompt.yaml", "  - precision\n", "  - precisoin\n"),
+              HasSubstr("did you mean 'precision'?"));
+  EXPECT_THAT(complaint("prompt.yaml", "  - precision\n", "  - precision\n  - task.name\n"),
+              HasSubstr("no template uses 'task.name'"));
+  EXPECT_THAT(complaint("examples.yaml", "level1_036", "level1_037"),
+              HasSubstr("/examples.yaml:2:3: no candidate"));
+  EXPECT_THAT(complaint("hints.yaml", "timeout:", "timout:"), HasSubstr("no verdict"));
+  EXPECT_THAT(complaint("shaders.yaml", "gelu:", "jelu:"), HasSubstr("/shaders.yaml:"));
+  EXPECT_THAT(complaint("hints.yaml", "timeout: ", "timeout: ["), HasSubstr("/hints.yaml:"));
+}
+
+/// Every operator that has a kernel has shaders to show, and they are there.
+TEST(ShaderTable, CoversTheOperators) {
+  const prompts::PromptSet set(prompts::embedded_folder("templates/default"), "default");
+  for (const Operator* op : operators()) {
+    EXPECT_EQ(set.shaders.contains(op->name), !op->is_view) << op->name;
+  }
+  for (const auto& [op, files] : set.shaders) {
+    for (const std::string& file : files) {
+      EXPECT_TRUE(vulkan::embedded_include(file, "").has_value()) << op << ": " << file;
+    }
+  }
+}
+
+TEST(Facts, AreThoseOfTheGraph) {
+  const Task& task = task_of("3/10");
+  const auto graph = build_graph(task, Preset::v0);
+  const auto facts = nlohmann::json::parse(facts_json(task, *graph));
+  EXPECT_EQ(facts["task"], "level3/10");
+  EXPECT_EQ(facts["nodes"].size(), graph->nodes().size());
+  EXPECT_EQ(facts["parameters"].size(), graph->values_of(Graph::Kind::parameter).size());
+  EXPECT_EQ(facts["parameters"][0]["name"], "conv1.weight");
+  EXPECT_EQ(facts["parameters"][0]["shape"], nlohmann::json({64, 3, 7, 7}));
+  EXPECT_EQ(facts["expression_names"]["layers_2"], 23);
+  EXPECT_EQ(facts["variables"]["layers"], nlohmann::json({3, 4, 23, 3}));
+  EXPECT_EQ(facts["nodes"][0]["operator"], "conv2d");
+  EXPECT_EQ(facts["nodes"][0]["attributes"]["stride"], nlohmann::json({2, 2}));
+  EXPECT_EQ(facts["nodes"][0]["inputs"], nlohmann::json({"x", "conv1.weight"}));
+  EXPECT_EQ(facts["tolerance"]["relative"], 1e-3);
+  EXPECT_EQ(facts["flops"], graph->flops());
+  EXPECT_EQ(facts["outputs"][0]["name"], "output");
+}
+
+}  // namespace
+}  // namespace kbench

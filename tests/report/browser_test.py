@@ -1,0 +1,108 @@
+"""The report's page in a browser: browser_test.py MAKE_RUN KBENCH [FOLDER FOR SCREENSHOTS]
+
+Exit code 77, with the reason, where no Chromium is installed.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def opened(page):
+    return page.eval("document.getElementById('detail').open")
+
+
+def test(page, html, shots):
+    page.open(html)
+    check(page.problems == [], f"the console complains: {page.problems}")
+    check([url for url in page.requests if not url.startswith(("file:", "data:", "about:"))] == [],
+          f"the page asks the network: {page.requests}")
+    models = page.eval("data.models.length")
+    cells = page.eval("document.querySelectorAll('td.c[role=gridcell]').length")
+    check(cells == page.eval("data.cells.length"), f"{cells} cells")
+    check(page.eval("document.querySelectorAll('#charts svg').length") == 4, "four charts")
+    check(page.eval("[...document.querySelectorAll('.chart .name')].every(n => n.textContent)"), "named lines")
+    check(page.eval("document.querySelectorAll('b').length") == 4, "no markup of a model's name")
+    # Without colour: every cell has a text, and a label for those who listen.
+    check(page.eval("[...document.querySelectorAll('td.c[role=gridcell]')].every(c => c.textContent.trim() && c.ariaLabel)"),
+          "marks in all cells")
+    check(page.eval("document.querySelectorAll('[role=grid] [tabindex=\"0\"]').length") == 1, "one tab stop in the grid")
+
+    # By keyboard: into the grid, along it, a cell opened and closed again.
+    page.eval("document.querySelector('[role=gridcell][tabindex=\"0\"]').focus()")
+    first = page.eval("document.activeElement.ariaLabel")
+    page.key("ArrowDown")
+    page.key("ArrowRight")
+    second = page.eval("document.activeElement.ariaLabel")
+    check(first != second and "level" in second, f"arrow keys move: {first} | {second}")
+    check(page.eval("document.activeElement.matches(':focus-visible')"), "the focus is seen")
+    page.key("Enter")
+    check(opened(page), "Enter opens")
+    check(page.eval("document.getElementById('d-title').textContent.length") > 0, "a title")
+    check(page.eval("document.querySelectorAll('#d-attempt pre').length") > 1, "texts behind the cell")
+    check("</script>" in page.eval("document.getElementById('d-attempt').textContent"), "hostile text is shown as it is")
+    if shots:
+        page.screenshot(os.path.join(shots, "dialog.png"), whole=False)
+    page.key("Escape")
+    check(not opened(page), "Escape closes")
+    check(page.eval("document.activeElement.ariaLabel") == second, "the focus returns")
+    page.key("End")
+    check(page.eval("current[1]") == models - 1, "End goes to the last model")
+
+    # Every cell opens, and every attempt in it.
+    count = page.eval("""(() => { let count = 0;
+      for (const cell of document.querySelectorAll('td.c[role=gridcell]')) {
+        cell.click();
+        for (const button of document.querySelectorAll('#d-body .samples button')) { button.click(); count++; }
+        document.getElementById('detail').close();
+      }
+      return count; })()""")
+    check(count == page.eval("data.attempts"), f"{count} attempts open")
+    check(page.eval("document.documentElement.dataset.broken") is None, "nothing in the data has run")
+    check(page.eval("document.querySelectorAll('img').length") == 0, "nothing in the data is markup")
+    check(page.eval("document.documentElement.scrollWidth <= innerWidth"), "no sideways scrolling")
+    check(page.problems == [], f"the console complains: {page.problems}")
+
+    colours = {}
+    page.eval("document.activeElement.blur(); scrollTo(0, 0)")
+    for name, media, scheme in (("light", "", "light"), ("dark", "", "dark"), ("print", "print", "dark")):
+        page.media(media, scheme)
+        colours[name] = page.eval("getComputedStyle(document.documentElement).backgroundColor")
+        if shots:
+            page.screenshot(os.path.join(shots, name + ".png"))
+    check(len(set(colours.values())) == 3, f"light, dark and paper differ: {colours}")
+    check(colours["print"] == "rgb(255, 255, 255)", "paper is white in the dark too")
+    pdf = os.path.join(shots or os.path.dirname(html), "page.pdf")
+    page.pdf(pdf)
+    check(os.path.getsize(pdf) > 10000, "it prints")
+    return cells, count
+
+
+def main():
+    make_run, kbench = sys.argv[1:3]
+    shots = sys.argv[3] if len(sys.argv) > 3 else None
+    program = browser.find()
+    if not program:
+        print("skipped: there is no chromium on this machine")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="kbench_report_") as folder:
+        run, html = os.path.join(folder, "run"), os.path.join(folder, "report.html")
+        subprocess.run([make_run, run], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([kbench, "report", run, "--html", html], check=True, stdout=subprocess.DEVNULL)
+        page = browser.Browser(program)
+        try:
+            print("%d cells, %d attempts opened" % test(page, html, shots))
+        finally:
+            page.close()
+    return 0
+
+
+sys.exit(main())

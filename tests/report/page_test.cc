@@ -1,0 +1,132 @@
+#include "harness/report/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/report/marks.h"
+#include "tests/metrics/made_attempts.h"
+#include "tests/report/folder.h"
+#include "tests/report/made_run.h"
+
+namespace kbench::report {
+namespace {
+
+using testing::Folder;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Page {
+  explicit Page(const ConversationLimits& limits = {}) {
+    testing::MadeRun made;
+    made.tasks = 8;
+    attempts = testing::make_run(folder.path(), made);
+    const Study study = read_study({folder.path()}, {});
+    html = report_page(study, analyse(study, {{}, {1.0}}), limits);
+    const std::string open = "<script type=\"application/json\" id=\"data\">";
+    const size_t begin = html.find(open) + open.size();
+    data = nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  }
+  Folder folder;
+  int attempts = 0;
+  std::string html;
+  nlohmann::json data;
+};
+
+TEST(ReportPage, HoldsTextsFromOutsideAsDataOnly) {
+  const Page page;
+  EXPECT_THAT(page.html, Not(HasSubstr("<img")));
+  EXPECT_THAT(page.html, Not(HasSubstr("<b>bold")));
+  EXPECT_THAT(page.html, Not(HasSubstr("\u2028")));
+  // And as they are.
+  bool found = false;
+  for (const auto& text : page.data["pool"]) {
+    found |= text.get<std::string>().find(testing::kHostile) != std::string::npos;
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(ReportPage, NeedsNothingElse) {
+  const Page page;
+  for (const char* other : {"http://", "https://", "src=", "@import", "url("}) {
+    std::string rest = page.html;
+    const size_t data = rest.find("id=\"data\"");
+    rest.erase(data, rest.find("</script>", data) - data);
+    // The one address is the name of SVG's elements.
+    for (size_t at; (at = rest.find("http://www.w3.org/2000/svg")) != rest.npos;)
+      rest.erase(at, 26);
+    EXPECT_THAT(rest, Not(HasSubstr(other)));
+  }
+  EXPECT_THAT(page.html, HasSubstr("default-src 'none'"));
+  for (const char* hole : {"{\"data\":0}", "{style}", "{script}", "{charts}"}) {
+    EXPECT_THAT(page.html, Not(HasSubstr(hole)));
+  }
+}
+
+TEST(ReportPage, HasConversationCodeDiagnosticsAndTimesBehindItsCells) {
+  const Page page;
+  EXPECT_EQ(page.data["cells"].size(), 3u * 8u);
+  EXPECT_EQ(page.data["shown"][0], page.attempts);
+  size_t code = 0, answers = 0, diagnostics = 0, measured = 0, prompts = 0;
+  for (const auto& text : page.data["texts"]) {
+    code += !text["code"].empty();
+    answers += !text["answer"].is_null();
+    prompts += !text["prompt"].empty();
+    diagnostics += text.contains("diagnostics") && !text["diagnostics"].empty();
+    measured += text.contains("measured");
+  }
+  EXPECT_EQ(answers, size_t(page.attempts));
+  EXPECT_EQ(prompts, size_t(page.attempts));
+  EXPECT_GT(code, answers / 2);
+  EXPECT_GT(diagnostics, 0u);
+  EXPECT_GT(measured, 0u);
+}
+
+TEST(ReportPage, OfALargeRunHasTheTellingAttemptOfEachCellFirst) {
+  const Page page({.attempts = 24});
+  EXPECT_EQ(page.data["shown"][0], 24);
+  EXPECT_EQ(page.data["shown"][1], page.attempts);
+  for (const auto& cell : page.data["cells"]) {
+    const int sample = cell["telling"][0], attempt = cell["telling"][1];
+    bool has_texts = false;
+    for (const auto& chain : cell["chains"]) {
+      for (size_t i = 1; i < chain.size(); ++i) {
+        has_texts |= chain[0] == sample && chain[i][0] == attempt && !chain[i][3].is_null();
+      }
+    }
+    EXPECT_TRUE(has_texts);
+  }
+  const Page tiny({.total = 1});
+  EXPECT_EQ(tiny.data["texts"].size(), 1u);  // the one that went past the limit
+}
+
+TEST(Marks, AreShortDistinctAndThereForEveryOutcome) {
+  std::set<std::string_view> texts;
+  for (const Mark& mark : marks()) {
+    EXPECT_TRUE(texts.insert(mark.text).second) << mark.text;
+    EXPECT_LE(mark.text.size(), 5u);
+    EXPECT_FALSE(mark.meaning.empty());
+  }
+  AttemptRow row;
+  for (int i = 0; i <= int(Outcome::unanswered); ++i) {
+    row.outcome = Outcome(i);
+    row.verdict.reset();
+    EXPECT_NO_THROW(mark_of(row));
+  }
+  row.outcome = Outcome::candidate;
+  for (int i = 0; i <= int(Verdict::harness_error); ++i) {
+    row.verdict = Verdict(i);
+    EXPECT_EQ(marks()[mark_of(row)].name, name_of(Verdict(i)));
+  }
+}
+
+TEST(ScriptSafe, KeepsJsonsMeaning) {
+  const std::string json = "[\"</script><!--\u2028\u2029\"]";
+  const std::string safe = script_safe(json);
+  EXPECT_THAT(safe, Not(HasSubstr("<")));
+  EXPECT_EQ(nlohmann::json::parse(safe), nlohmann::json::parse(json));
+}
+
+}  // namespace
+}  // namespace kbench::report

@@ -1,0 +1,104 @@
+#include "harness/report/run_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/metrics/made_attempts.h"
+#include "tests/report/folder.h"
+
+namespace kbench::report {
+namespace {
+
+using testing::Folder;
+
+std::vector<Spoken> spoken(const std::string& path, int sample, int attempt) {
+  std::vector<Spoken> all;
+  read_spoken(
+      path, [&](int s, int a) { return s == sample && a == attempt; },
+      [&](Spoken one) { all.push_back(std::move(one)); });
+  return all;
+}
+
+TEST(Transcript, GivesTheExchangesThatAreWanted) {
+  const Folder folder;
+  folder.write(
+      "t.jsonl",
+      "{\"sample\":1,\"attempt\":1,\"answer\":{\"text\":\"one\"}}\n"
+      "no exchange\n"
+      "{\"answer\":{\"sample\":7,\"text\":\"two\",\"reasoning\":\"so\",\"finish\":\"stop\"},"
+      "\"attempt\":2,\"sample\":1}\n"
+      "{\"sample\":2,\"attempt\":2,\"text\":\"flat\"}\n"
+      "{\"sample\":3,\"attempt\":1}\n"
+      "{\"sample\":1,\"attempt\":2,\"answer\":{\"te");
+  ASSERT_EQ(spoken(folder / "t.jsonl", 1, 1).size(), 1u);
+  const std::vector<Spoken> two = spoken(folder / "t.jsonl", 1, 2);
+  ASSERT_EQ(two.size(), 1u);
+  EXPECT_EQ(two[0].answer, "two");
+  EXPECT_EQ(two[0].reasoning, "so");
+  EXPECT_EQ(two[0].finish, "stop");
+  EXPECT_EQ(spoken(folder / "t.jsonl", 2, 2)[0].answer, "flat");
+  EXPECT_EQ(spoken(folder / "t.jsonl", 3, 1)[0].answer, "");
+  EXPECT_TRUE(spoken(folder / "t.jsonl", 7, 2).empty());
+  EXPECT_TRUE(spoken(folder / "none.jsonl", 1, 1).empty());
+}
+
+TEST(Prompts, AreFoundByTheirHashAndNothingElseIs) {
+  const Folder folder;
+  folder.write("prompts/ab/abcd.json", "[{\"role\":\"user\",\"content\":\"hello\"},7]");
+  folder.write("secret.json", "[{\"role\":\"user\",\"content\":\"no\"}]");
+  const auto messages = read_prompt(folder.path(), "abcd");
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].second, "hello");
+  EXPECT_TRUE(read_prompt(folder.path(), "../../secret").empty());
+  EXPECT_TRUE(read_prompt(folder.path(), "").empty());
+  EXPECT_TRUE(read_prompt(folder.path(), "beef").empty());
+}
+
+TEST(AttemptFolder, GivesCodeManifestFirstAndAnswerAndFeedback) {
+  const Folder folder;
+  Attempt a = testing::wrong("a/b", {1, 19}, 3, 2);
+  const std::string own = "candidates/a_b/level1_019/s03/a2/";
+  folder.write(own + "a.comp", "shader");
+  folder.write(own + "candidate.yaml", std::string(100, 'x'));
+  folder.write(own + "answer.md", "answer");
+  folder.write(own + "feedback.txt", "feedback");
+  const AttemptFiles files = read_attempt_files(folder.path(), a, 50);
+  ASSERT_EQ(files.code.size(), 2u);
+  EXPECT_EQ(files.code[0].first, "candidate.yaml");
+  EXPECT_LT(files.code[0].second.size(), 100u);
+  EXPECT_EQ(files.code[1].second, "shader");
+  EXPECT_EQ(files.answer, "answer");
+  EXPECT_EQ(files.feedback, "feedback");
+}
+
+TEST(AttemptFolder, OutsideOfTheRunIsNotRead) {
+  const Folder folder;
+  folder.write("outside/secret.comp", "secret");
+  folder.write("run/inside/secret.comp", "public");
+  std::filesystem::create_symlink(folder / "outside", folder / "run/linked");
+  std::filesystem::create_symlink(folder / "outside/secret.comp", folder / "run/inside/link.comp");
+  Attempt a = testing::wrong("m", {1, 19}, 1);
+  for (const std::string path : {"../outside", "inside/../../outside", "linked", "/etc"}) {
+    a.candidate = path;
+    EXPECT_TRUE(read_attempt_files(folder / "run", a, 100).code.empty()) << path;
+  }
+  a.candidate = "inside";
+  EXPECT_EQ(read_attempt_files(folder / "run", a, 100).code.size(), 1u);
+}
+
+TEST(LongTexts, AreCutInTheMiddleBetweenCharacters) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "\u00e9";
+  const std::string cut = cut_in_the_middle(text, 51);
+  EXPECT_LT(cut.size(), 120u);
+  EXPECT_NE(cut.find("bytes are left out"), cut.npos);
+  for (size_t i = 0; i < cut.size(); ++i) {
+    if (static_cast<unsigned char>(cut[i]) != 0xc3) continue;
+    EXPECT_EQ(static_cast<unsigned char>(cut[i + 1]), 0xa9) << i;
+  }
+  EXPECT_EQ(cut_in_the_middle("short", 51), "short");
+}
+
+}  // namespace
+}  // namespace kbench::report

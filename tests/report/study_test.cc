@@ -1,0 +1,102 @@
+#include "harness/report/study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kbench/error.h"
+#include "tests/metrics/made_attempts.h"
+#include "tests/report/folder.h"
+#include "tests/scoring/example_result.h"
+
+namespace kbench::report {
+namespace {
+
+using testing::Folder;
+using ::testing::HasSubstr;
+using testing::passed;
+using testing::wrong;
+
+const TaskId kA = {1, 19}, kB = {2, 1};
+
+void write_attempts(const std::string& path, const std::vector<Attempt>& attempts) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream file(path);
+  for (const Attempt& attempt : attempts) file << to_json(attempt) << '\n';
+}
+
+std::string refusal(const std::vector<std::string>& paths) {
+  try {
+    read_study(paths, {});
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(Study, TakesTasksAndSamplesFromTheRunsSettings) {
+  const Folder folder;
+  write_attempts(folder / "attempts.jsonl", {passed("m", kA, 1, 1.5)});
+  folder.write("run.yaml", "samples: 3\ntasks: [level1/19, level2/1]\n");
+  const Study study = read_study({folder.path()}, {});
+  EXPECT_EQ(study.scope.tasks, (std::vector<TaskId>{kA, kB}));
+  EXPECT_EQ(study.scope.samples, 3);
+  const std::vector<Draws> samples =
+      draws(study.attempts, study.participants[0].model, study.scope);
+  EXPECT_EQ(samples[0].lost, 2);
+  EXPECT_EQ(samples[1].lost, 3);
+}
+
+TEST(Study, OfARunWithoutSettingsIsOfWhatOccurs) {
+  const Folder folder;
+  write_attempts(folder / "attempts.jsonl", {passed("m", kB, 1, 1.5), wrong("n", kA, 1)});
+  const Study study = read_study({folder.path()}, {});
+  EXPECT_EQ(study.scope.tasks.size(), 2u);
+  EXPECT_EQ(read_study({folder.path()}, {kA}).scope.tasks.size(), 1u);
+  EXPECT_EQ(study.participants.size(), 2u);
+}
+
+TEST(Study, TellsModelsOfOneNameInTwoRunsApart) {
+  const Folder folder;
+  write_attempts(folder / "one/attempts.jsonl", {passed("m", kA, 1, 1.5)});
+  write_attempts(folder / "two/attempts.jsonl", {wrong("m", kA, 1), wrong("other", kA, 1)});
+  const Study study = read_study({folder / "one", (folder / "two") + "/"}, {});
+  ASSERT_EQ(study.participants.size(), 3u);
+  EXPECT_EQ(study.participants[0].name, "one/m");
+  EXPECT_EQ(study.participants[1].name, "two/m");
+  EXPECT_EQ(study.participants[2].name, "other");
+  EXPECT_EQ(study.attempts.find_model("two/m"), study.participants[1].model);
+}
+
+TEST(Study, CountsATaskThatASetHasNoResultForAsFailed) {
+  const Folder folder;
+  Result result = testing::example();
+  result.verdict = Verdict::passed;
+  folder.write("results.jsonl", to_json(result) + "\n");
+  const Study study = read_study({folder / "results.jsonl"}, {kA, kB});
+  EXPECT_TRUE(study.software_device);
+  const std::vector<Draws> samples =
+      draws(study.attempts, study.participants[0].model, study.scope);
+  EXPECT_EQ(samples[0].c, 1);
+  EXPECT_EQ(samples[1].n, 1);
+  EXPECT_EQ(samples[1].c, 0);
+  EXPECT_EQ(samples[1].lost, 0);
+}
+
+TEST(Study, SaysWhatIsWrongWithASource) {
+  const Folder folder;
+  EXPECT_THAT(refusal({folder / "none"}), HasSubstr("no run and no file of results at"));
+  EXPECT_THAT(refusal({folder.path()}), HasSubstr("is no run: it holds no attempts.jsonl"));
+  folder.write("attempts.jsonl", "");
+  EXPECT_THAT(refusal({folder.path()}), HasSubstr("nothing to report"));
+  write_attempts(folder / "attempts.jsonl", {wrong("m", kA, 1)});
+  folder.write("run.yaml", "tasks: [level1/19, ReLU]\n");
+  EXPECT_THAT(refusal({folder.path()}), HasSubstr("run.yaml:1:"));
+  folder.write("run.yaml", "samples: many\n");
+  EXPECT_THAT(refusal({folder.path()}), HasSubstr("run.yaml:1:"));
+}
+
+}  // namespace
+}  // namespace kbench::report

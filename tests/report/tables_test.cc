@@ -1,0 +1,111 @@
+#include "harness/report/tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/report/figures.h"
+#include "tests/metrics/made_attempts.h"
+#include "tests/report/folder.h"
+#include "tests/report/made_run.h"
+
+namespace kbench::report {
+namespace {
+
+using testing::Folder;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Made {
+  explicit Made(const testing::MadeRun& run, AnalysisOptions options = {{}, {1.0}}) {
+    attempts = testing::make_run(folder.path(), run);
+    study = read_study({folder.path()}, {});
+    analysis = analyse(study, options);
+  }
+  Folder folder;
+  int attempts = 0;
+  Study study;
+  Analysis analysis;
+};
+
+testing::MadeRun small() {
+  testing::MadeRun run;
+  run.tasks = 12;
+  run.texts = false;
+  return run;
+}
+
+TEST(Report, CountsInItsTablesWhatIsInTheRun) {
+  const Made made(small());
+  const nlohmann::json json = nlohmann::json::parse(report_json(made.study, made.analysis));
+  EXPECT_EQ(json["attempts"], made.attempts);
+  ASSERT_EQ(json["models"].size(), 3u);
+  int64_t answered = 0;
+  double last = 2;
+  for (const auto& model : json["models"]) {
+    answered += model["funnel"][0]["answered"].get<int64_t>() +
+                model["funnel"][0]["unfinished"].get<int64_t>();
+    const double fast = model["fast_p"][0]["at_point"]["1"]["value"]["low"];
+    EXPECT_LE(fast, last);  // the best first
+    last = fast;
+    EXPECT_EQ(model["tasks"].size(), 12u);
+    EXPECT_LE(model["fast_p"][0]["at_low"]["1"]["value"]["low"], fast);
+    EXPECT_LE(model["pass"]["1"]["value"]["low"], model["pass"]["4"]["value"]["low"]);
+    EXPECT_GE(model["pass"]["4"]["value"]["high"], model["solved"].get<double>() / 12 - 1e-9);
+  }
+  EXPECT_EQ(answered, made.attempts);
+  EXPECT_EQ(json["comparisons"].size(), 3u);
+  EXPECT_EQ(json["comparisons"][0]["comparisons_made"], 3);
+}
+
+TEST(Report, SaysWhatIsUndefinedAndWhatIsALowerBound) {
+  const Made made(small(), {{1, 9}, {0.0, 1.0}});
+  const std::string text = format_report(made.study, made.analysis);
+  EXPECT_THAT(text, HasSubstr("undefined"));
+  EXPECT_THAT(text, HasSubstr("k = 9 is undefined for 12 tasks"));
+  EXPECT_THAT(text, HasSubstr("measured again with a fresh seed"));
+  EXPECT_THAT(text, HasSubstr("unknown"));  // the third model's tokens
+  const nlohmann::json json = nlohmann::json::parse(report_json(made.study, made.analysis));
+  EXPECT_TRUE(json["models"][0]["pass"]["9"]["value"].is_null());
+}
+
+TEST(Report, OfAPlainResultsFileIsALeaderboard) {
+  const Folder folder;
+  std::string lines;
+  for (const double speedup : {0.8, 1.5}) {
+    Result r;
+    r.set = "mine";
+    r.task = {1, speedup < 1 ? 19 : 20};
+    r.verdict = Verdict::passed;
+    r.speedup = {speedup * 0.9, speedup, speedup * 1.1};
+    lines += to_json(r) + "\n";
+  }
+  folder.write("results.jsonl", lines);
+  const Study study = read_study({folder / "results.jsonl"}, {});
+  const Analysis analysis = analyse(study, {{}, {1.0}});
+  EXPECT_EQ(analysis.ks, (std::vector<int>{1}));
+  EXPECT_FALSE(analysis.swarm);
+  EXPECT_DOUBLE_EQ(analysis.models[0].fast[0].at_point[0].value->low, 0.5);
+  const std::string text = format_report(study, analysis);
+  EXPECT_THAT(text, HasSubstr("2/2"));
+  EXPECT_THAT(text, Not(HasSubstr("cost")));
+  const std::vector<Chart> figures = charts(analysis);
+  ASSERT_EQ(figures.size(), 1u);  // one sample, one attempt, one model
+  EXPECT_EQ(figures[0].id, "fast_p");
+}
+
+TEST(Report, DrawsEveryCurveOfARunWithSeveralModels) {
+  const Made made(small());
+  std::vector<std::string> ids;
+  for (const Chart& chart : charts(made.analysis)) {
+    ids.push_back(chart.id);
+    EXPECT_FALSE(svg(chart, ChartUse::file).empty());
+  }
+  EXPECT_EQ(ids, (std::vector<std::string>{"fast_p", "pass_at_k", "by_attempt", "swarm"}));
+  EXPECT_FALSE(speedup_plot(made.study, made.analysis.models[0]).points.empty());
+}
+
+}  // namespace
+}  // namespace kbench::report

@@ -1,0 +1,72 @@
+// `kbench report` as a user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/program/run_program.h"
+#include "tests/report/made_run.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct RunFolder : TemporaryFolder {
+  RunFolder() {
+    MadeRun made;
+    made.tasks = 6;
+    make_run((*this / "run").string(), made);
+  }
+};
+
+TEST(ReportVerb, PrintsTablesOrOneDocument) {
+  const RunFolder folder;
+  const Said tables = run_program({"report", "run"}, folder.path());
+  EXPECT_EQ(tables.code, 0) << tables.err;
+  EXPECT_THAT(tables.out, HasSubstr("pass@4"));
+  const Said json = run_program(
+      {"report", "run/", "--k", "2", "--fast-p", "0.5,1", "--task", "level1/1", "--json"},
+      folder.path());
+  ASSERT_EQ(json.code, 0) << json.err;
+  const nlohmann::json document = nlohmann::json::parse(json.out);
+  EXPECT_EQ(document["tasks"], nlohmann::json({"level1/1"}));
+  EXPECT_EQ(document["k"], nlohmann::json({2}));
+  EXPECT_EQ(document["models"][0]["fast_p"].size(), 2u);
+}
+
+TEST(ReportVerb, WritesPicturesAndThePage) {
+  const RunFolder folder;
+  const Said said =
+      run_program({"report", "run", "--svg", "plots", "--html", "r.html"}, folder.path());
+  ASSERT_EQ(said.code, 0) << said.err;
+  for (const char* file : {"fast_p", "pass_at_k", "by_attempt", "swarm", "speedup_1_coder-7b"}) {
+    EXPECT_THAT(read_file(folder / "plots" / (std::string(file) + ".svg")), HasSubstr("</svg>"))
+        << file;
+  }
+  EXPECT_THAT(read_file(folder / "r.html"), HasSubstr("</html>"));
+}
+
+TEST(ReportVerb, SaysWhatIsWrongInOneLine) {
+  const RunFolder folder;
+  const auto refusal = [&](const std::vector<std::string>& arguments) {
+    const Said said = run_program(arguments, folder.path());
+    EXPECT_EQ(said.code, 2);
+    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+    EXPECT_EQ(said.out, "");
+    return said.err;
+  };
+  EXPECT_THAT(refusal({"report"}), HasSubstr("RUN"));
+  EXPECT_THAT(refusal({"report", "nothing"}),
+              HasSubstr("no run and no file of results at nothing"));
+  EXPECT_THAT(refusal({"report", "."}), HasSubstr("holds no attempts.jsonl"));
+  EXPECT_THAT(refusal({"report", "run", "--k", "0"}), HasSubstr("--k"));
+  EXPECT_THAT(refusal({"report", "run", "--html", "no/such/folder.html"}), HasSubstr("no/such"));
+  std::filesystem::resize_file(folder / "run" / "attempts.jsonl", 100);
+  write_file(folder / "run" / "attempts.jsonl", "{\"model\":\"m\"}\n{}\n");
+  EXPECT_THAT(refusal({"report", "run"}), HasSubstr("attempts.jsonl:1: attempt lacks field"));
+}
+
+}  // namespace
+}  // namespace kbench::testing
