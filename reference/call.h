@@ -1,5 +1,5 @@
-// What adapters from operator calls to plain functions share, and those that stand in files of
-// their own.
+// What the operators' files share: a call's parts as plain memory, and the functions the table in
+// registry.cc is made of.
 #pragma once
 
 #include <span>
@@ -34,30 +34,44 @@ const T* elements(Inputs inputs, size_t i) {
   return i < inputs.size() ? inputs[i].data<T>().data() : nullptr;
 }
 
+/// The elements of the first output.
+template <class T>
+T* result(Outputs outputs) {
+  return outputs[0].data<T>().data();
+}
+
 /// The call's axis, counted from the first dimension.
-int64_t axis_index(const OperatorCall& call);
+inline int64_t axis_index(const OperatorCall& call) {
+  const int64_t axis = call.attributes.integer("axis");
+  return axis < 0 ? axis + static_cast<int64_t>(call.inputs[0].shape.size()) : axis;
+}
 
-// shape_calls.cc
-void run_cat(const OperatorCall& call, Inputs in, Outputs out);
-void run_expand(const OperatorCall& call, Inputs in, Outputs out);
-void run_flip(const OperatorCall& call, Inputs in, Outputs out);
-void run_index_rows(const OperatorCall& call, Inputs in, Outputs out);
-void run_pad(const OperatorCall& call, Inputs in, Outputs out);
-void run_permute(const OperatorCall& call, Inputs in, Outputs out);
-void run_roll(const OperatorCall& call, Inputs in, Outputs out);
-void run_slice(const OperatorCall& call, Inputs in, Outputs out);
-void run_tril(const OperatorCall& call, Inputs in, Outputs out);
-void run_triu(const OperatorCall& call, Inputs in, Outputs out);
+/// Computes a call. The tensors' element types are the call's, except that all floating-point ones
+/// are f64 when the oracle runs.
+using RunCall = void(const OperatorCall& call, Inputs in, Outputs out);
 
-// window_calls.cc; convolution and pooling take any number of dimensions up to three
-void run_conv(const OperatorCall& call, Inputs in, Outputs out);
-void run_conv_transpose(const OperatorCall& call, Inputs in, Outputs out);
-void run_max_pool(const OperatorCall& call, Inputs in, Outputs out);
-void run_avg_pool(const OperatorCall& call, Inputs in, Outputs out);
-void run_adaptive_avg_pool2d(const OperatorCall& call, Inputs in, Outputs out);
-
-// recurrent_calls.cc
-void run_lstm(const OperatorCall& call, Inputs in, Outputs out);
-void run_gru(const OperatorCall& call, Inputs in, Outputs out);
+// ops/elementwise.cc; the output may be the first input
+RunCall run_abs, run_add, run_add_scalar, run_clamp, run_clamp_max, run_clamp_min, run_div,
+    run_div_scalar, run_elu, run_exp, run_gelu, run_hardsigmoid, run_hardswish, run_leaky_relu,
+    run_log, run_maximum, run_minimum, run_mish, run_mul, run_mul_mask, run_mul_scalar, run_neg,
+    run_relu, run_selu, run_sigmoid, run_softplus, run_sqrt, run_square, run_sub, run_sub_scalar,
+    run_tanh;
+// ops/shape.cc
+RunCall run_cat, run_expand, run_flip, run_index_rows, run_pad, run_permute, run_roll, run_slice,
+    run_tril, run_triu;
+// ops/reduction.cc; of scans and softmax the output may be the input
+RunCall run_argmax, run_argmin, run_cumprod, run_cumsum, run_log_softmax, run_logsumexp, run_max,
+    run_mean, run_min, run_norm, run_softmax, run_sum;
+// ops/matmul.cc
+RunCall run_linear, run_matmul;
+// ops/convolution.cc, ops/pooling.cc; any number of spatial dimensions up to three
+RunCall run_conv, run_conv_transpose;
+RunCall run_adaptive_avg_pool2d, run_avg_pool, run_max_pool;
+// ops/norm.cc; the output may be the first input
+RunCall run_batch_norm, run_group_norm, run_instance_norm, run_layer_norm;
+// ops/loss.cc
+RunCall run_cross_entropy, run_kl_div_batchmean, run_smooth_l1_loss, run_triplet_margin_loss;
+// ops/recurrent.cc
+RunCall run_gru, run_lstm;
 
 }  // namespace kbench::reference

@@ -35,8 +35,9 @@ Tensor to_double(const Tensor& from) {
   Tensor to = allocate({DType::f64, from.shape()});
   const float* in = from.data<float>().data();
   double* out = to.data<double>().data();
-  parallel_for(from.elements(), grain_of(1),
-               [&](int64_t begin, int64_t end) { std::copy(in + begin, in + end, out + begin); });
+  parallel_blocks(from.elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+    std::copy(in + begin, in + end, out + begin);
+  });
   return to;
 }
 

@@ -1,19 +1,16 @@
-// Which plain function computes which operator.
+// Which function computes which operator.
 #pragma once
 
-#include <span>
 #include <string_view>
 
-#include "kbench/graph.h"
-#include "kbench/tensor.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
 
-/// An operator's CPU implementation. The tensors' element types are the call's, except that all
-/// floating-point ones are f64 when the oracle runs.
+/// An operator's CPU implementation.
 struct Implementation {
   std::string_view name;
-  void (*run)(const OperatorCall& call, std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  RunCall* run;
   /// The output may share the first input's memory when their types agree.
   bool in_place = false;
 };

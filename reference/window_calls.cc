@@ -2,7 +2,6 @@
 
 #include "reference/call.h"
 #include "reference/ops/convolution.h"
-#include "reference/ops/pooling.h"
 #include "reference/ops/transposed_convolution.h"
 
 namespace kbench::reference {
@@ -40,18 +39,6 @@ ConvExtents conv_extents(const OperatorCall& call) {
           .depth = {kernel[0], stride[0], padding[0], dilation[0], in[0], out[0]}};
 }
 
-PoolExtents pool_extents(const OperatorCall& call) {
-  const Shape& x = call.inputs[0].shape;
-  PoolExtents extents = {.planes = x[0] * x[1],
-                         .in = spatial(x),
-                         .out = spatial(call.outputs[0].shape),
-                         .kernel = option(call, "kernel", 1),
-                         .stride = option(call, "stride", 1),
-                         .padding = option(call, "padding", 0)};
-  if (call.attributes.find("dilation") != nullptr) extents.dilation = option(call, "dilation", 1);
-  return extents;
-}
-
 }  // namespace
 
 void run_conv(const OperatorCall& call, Inputs in, Outputs out) {
@@ -65,27 +52,6 @@ void run_conv_transpose(const OperatorCall& call, Inputs in, Outputs out) {
   with_type(out[0], [&]<class T>() {
     convolve_transposed<T>(elements<T>(in, 0), elements<T>(in, 1), elements<T>(in, 2),
                            conv_extents(call), out[0].data<T>().data());
-  });
-}
-
-void run_max_pool(const OperatorCall& call, Inputs in, Outputs out) {
-  with_type(out[0], [&]<class T>() {
-    max_pool<T>(elements<T>(in, 0), pool_extents(call), out[0].data<T>().data());
-  });
-}
-
-void run_avg_pool(const OperatorCall& call, Inputs in, Outputs out) {
-  with_type(out[0], [&]<class T>() {
-    avg_pool<T>(elements<T>(in, 0), pool_extents(call), out[0].data<T>().data());
-  });
-}
-
-void run_adaptive_avg_pool2d(const OperatorCall&, Inputs in, Outputs out) {
-  const Shape& x = in[0].shape();
-  const Shape& y = out[0].shape();
-  with_type(out[0], [&]<class T>() {
-    adaptive_avg_pool2d<T>(elements<T>(in, 0), x[0] * x[1], {x[2], x[3]}, out[0].data<T>().data(),
-                           {y[2], y[3]});
   });
 }
 

@@ -1,77 +1,242 @@
-#include "reference/ops/elementwise.h"
-
-#include <algorithm>
-#include <vector>
+// Elementwise operators.
+#include <cmath>
+#include <numbers>
+#include <unsupported/Eigen/SpecialFunctions>
 
 #include "libkbench/src/dimensions.h"
-#include "reference/parallel.h"
+#include "reference/arrays.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
+namespace {
 
-template <class T>
-void unary(Unary op, double value, const T* x, T* y, int64_t n) {
-  parallel_for(n, grain_of(1), [&](int64_t begin, int64_t end) {
-    kernels<T>().unary(op, static_cast<T>(value), x + begin, y + begin, end - begin);
+constexpr int64_t kTask = 1 << 14;  // elements worth handing to another thread
+
+/// y = f(x), f taking a block's elements to as many.
+template <class F>
+void map(Inputs in, Outputs out, const F& f) {
+  with_type(out[0], [&]<class T>() {
+    const T* x = elements<T>(in, 0);
+    T* y = result<T>(out);
+    parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i += kBlock) {
+        const int64_t count = std::min(kBlock, end - i);
+        Block<T> block = block_of(x + i, count, T(1));
+        block = f(block);
+        array(y + i, count) = block.head(count);
+      }
+    });
   });
 }
 
-template <class T>
-void clamp(double lo, double hi, const T* x, T* y, int64_t n) {
-  constexpr int64_t kBlock = 4096;  // that the second pass finds in the first-level cache
-  parallel_for(n, grain_of(1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += kBlock) {
-      const int64_t size = std::min(kBlock, end - i);
-      kernels<T>().unary(Unary::clamp_min, static_cast<T>(lo), x + i, y + i, size);
-      kernels<T>().unary(Unary::clamp_max, static_cast<T>(hi), y + i, y + i, size);
-    }
-  });
-}
-
-template <class T>
-void mul_mask(const T* x, const bool* mask, T* y, int64_t n) {
-  parallel_for(n, grain_of(1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[i] = x[i] * static_cast<T>(mask[i]);
-  });
-}
-
-template <class T>
-void binary(Binary op, const T* a, const Shape& a_shape, const T* b, const Shape& b_shape, T* y,
-            const Shape& shape) {
-  std::vector<Dimension> dims = merged(broadcast_dimensions(a_shape, b_shape, shape));
+/// y = f(a, b), both broadcast as NumPy does.
+template <class F>
+void zip(Inputs in, Outputs out, const F& f) {
+  const Shape& shape = out[0].shape();
+  std::vector<Dimension> dims = merged(broadcast_dimensions(in[0].shape(), in[1].shape(), shape));
   if (dims.empty()) dims.push_back({1, 1, 1});
   const Dimension inner = dims.back();
-  parallel_for(element_count(shape), grain_of(1), [&](int64_t begin, int64_t end) {
-    while (begin < end) {
-      int64_t row = begin / inner.extent;
-      const int64_t column = begin % inner.extent;
-      const int64_t n = std::min(end - begin, inner.extent - column);
-      const T* pa = a + column * inner.a;
-      const T* pb = b + column * inner.b;
-      for (size_t i = dims.size() - 1; i-- > 0; row /= dims[i].extent) {
-        pa += row % dims[i].extent * dims[i].a;
-        pb += row % dims[i].extent * dims[i].b;
+  dims.pop_back();
+  with_type(out[0], [&]<class T>() {
+    parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+      for (int64_t count; begin < end; begin += count) {
+        const int64_t column = begin % inner.extent;
+        count = std::min(end - begin, inner.extent - column);
+        const T* a = elements<T>(in, 0) + column * inner.a;
+        const T* b = elements<T>(in, 1) + column * inner.b;
+        int64_t row = begin / inner.extent;
+        for (size_t d = dims.size(); d-- > 0; row /= dims[d].extent) {
+          a += row % dims[d].extent * dims[d].a;
+          b += row % dims[d].extent * dims[d].b;
+        }
+        auto y = array(result<T>(out) + begin, count);
+        if (inner.a == 0) {
+          y = f(Array<T>::Constant(count, *a), array(b, count));
+        } else if (inner.b == 0) {
+          y = f(array(a, count), Array<T>::Constant(count, *b));
+        } else {
+          y = f(array(a, count), array(b, count));
+        }
       }
-      if (inner.a != 0 && inner.b != 0) {
-        kernels<T>().binary(op, pa, pb, y + begin, n);
-      } else if (inner.b == 0) {
-        kernels<T>().binary_right(op, pa, *pb, y + begin, n);
-      } else {
-        kernels<T>().binary_left(op, *pa, pb, y + begin, n);
-      }
-      begin += n;
-    }
+    });
   });
 }
 
-template void unary<float>(Unary, double, const float*, float*, int64_t);
-template void unary<double>(Unary, double, const double*, double*, int64_t);
-template void clamp<float>(double, double, const float*, float*, int64_t);
-template void clamp<double>(double, double, const double*, double*, int64_t);
-template void mul_mask<float>(const float*, const bool*, float*, int64_t);
-template void mul_mask<double>(const double*, const bool*, double*, int64_t);
-template void binary<float>(Binary, const float*, const Shape&, const float*, const Shape&, float*,
-                            const Shape&);
-template void binary<double>(Binary, const double*, const Shape&, const double*, const Shape&,
-                             double*, const Shape&);
+/// exp(x) - 1 for x below zero, zero above.
+template <class T>
+auto expm1_below(const Block<T>& x) {
+  return at_most(x, T(0)).expm1();
+}
+
+template <class T>
+auto hard_sigmoid(const Block<T>& x) {
+  return at_most(at_least(x / T(6) + T(0.5), T(0)), T(1));
+}
+
+}  // namespace
+
+void run_relu(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return at_least(x, T(0)); });
+}
+
+void run_leaky_relu(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [slope = call.attributes.real("slope")]<class T>(const Block<T>& x) {
+    return at_least(x, T(0)) + at_most(x, T(0)) * static_cast<T>(slope);
+  });
+}
+
+void run_sigmoid(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return logistic(x); });
+}
+
+void run_gelu(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) {
+    return x * T(0.5) * ((x * static_cast<T>(std::numbers::sqrt2 / 2)).erf() + T(1));
+  });
+}
+
+void run_tanh(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return x.tanh(); });
+}
+
+void run_selu(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) {
+    constexpr T kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
+    return (at_least(x, T(0)) + expm1_below(x) * kAlpha) * kScale;
+  });
+}
+
+void run_elu(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [alpha = call.attributes.real("alpha")]<class T>(const Block<T>& x) {
+    return at_least(x, T(0)) + expm1_below(x) * static_cast<T>(alpha);
+  });
+}
+
+void run_softplus(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) -> Block<T> {
+    const Block<T> y = at_least(x, T(0)) + exponential(-x.abs()).log1p();
+    return (x > T(20)).select(x, y);
+  });
+}
+
+void run_mish(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) -> Block<T> {
+    // tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), which is 1 from x = 20 on
+    const Block<T> e = exponential(at_most(x, T(20)));
+    const Block<T> p = e * (e + T(2));
+    return x * (p / (p + T(2)));
+  });
+}
+
+void run_hardsigmoid(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return hard_sigmoid(x); });
+}
+
+void run_hardswish(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return x * hard_sigmoid(x); });
+}
+
+void run_exp(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return exponential(x); });
+}
+
+void run_log(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return logarithm(x); });
+}
+
+void run_abs(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return x.abs(); });
+}
+
+void run_neg(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return -x; });
+}
+
+void run_square(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) { return x.square(); });
+}
+
+void run_sqrt(const OperatorCall&, Inputs in, Outputs out) {
+  map(in, out, []<class T>(const Block<T>& x) {  // Eigen's own is an approximation in AVX
+    return x.unaryExpr([](T v) { return std::sqrt(v); });
+  });
+}
+
+void run_clamp(const OperatorCall& call, Inputs in, Outputs out) {
+  const double lo = call.attributes.real("lo"), hi = call.attributes.real("hi");
+  map(in, out, [=]<class T>(const Block<T>& x) {
+    return at_most(at_least(x, static_cast<T>(lo)), static_cast<T>(hi));
+  });
+}
+
+void run_clamp_min(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+    return at_least(x, static_cast<T>(value));
+  });
+}
+
+void run_clamp_max(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+    return at_most(x, static_cast<T>(value));
+  });
+}
+
+void run_add_scalar(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+    return x + static_cast<T>(value);
+  });
+}
+
+void run_sub_scalar(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+    return x - static_cast<T>(value);
+  });
+}
+
+void run_mul_scalar(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+    return x * static_cast<T>(value);
+  });
+}
+
+void run_div_scalar(const OperatorCall& call, Inputs in, Outputs out) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+    return x / static_cast<T>(value);
+  });
+}
+
+void run_add(const OperatorCall&, Inputs in, Outputs out) {
+  zip(in, out, [](const auto& a, const auto& b) { return a + b; });
+}
+
+void run_sub(const OperatorCall&, Inputs in, Outputs out) {
+  zip(in, out, [](const auto& a, const auto& b) { return a - b; });
+}
+
+void run_mul(const OperatorCall&, Inputs in, Outputs out) {
+  zip(in, out, [](const auto& a, const auto& b) { return a * b; });
+}
+
+void run_div(const OperatorCall&, Inputs in, Outputs out) {
+  zip(in, out, [](const auto& a, const auto& b) { return a / b; });
+}
+
+void run_maximum(const OperatorCall&, Inputs in, Outputs out) {
+  zip(in, out, [](const auto& a, const auto& b) { return larger(a, b); });
+}
+
+void run_minimum(const OperatorCall&, Inputs in, Outputs out) {
+  zip(in, out, [](const auto& a, const auto& b) { return smaller(a, b); });
+}
+
+void run_mul_mask(const OperatorCall&, Inputs in, Outputs out) {
+  with_type(out[0], [&]<class T>() {
+    parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+      array(result<T>(out) + begin, end - begin) =
+          array(elements<T>(in, 0) + begin, end - begin) *
+          array(elements<bool>(in, 1) + begin, end - begin).template cast<T>();
+    });
+  });
+}
 
 }  // namespace kbench::reference

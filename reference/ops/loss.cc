@@ -1,132 +1,89 @@
-#include "reference/ops/loss.h"
-
-#include <algorithm>
+// Losses.
 #include <cmath>
-#include <string>
-#include <vector>
 
-#include "kbench/error.h"
-#include "reference/parallel.h"
-#include "reference/scratch.h"
-#include "reference/simd/kernels.h"
+#include "reference/arrays.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
 namespace {
 
-constexpr int64_t kTermBlock = 2048;  // terms that stay in the first-level cache
+constexpr int64_t kPiece = 1 << 14;  // terms that are worth handing to another thread
 
-/// The sum in double of n terms, which fill(begin, count, terms) computes a block at a time.
-template <class T, class Fill>
-double sum_of_terms(int64_t n, const Fill& fill) {
-  T terms[kTermBlock];
-  double total = 0;
-  for (int64_t begin = 0; begin < n; begin += kTermBlock) {
-    const int64_t size = std::min(kTermBlock, n - begin);
-    fill(begin, size, terms);
-    total += kernels<T>().sum(terms, size);
-  }
-  return total;
-}
-
-/// The same in parallel, in pieces that do not depend on the number of threads.
-template <class T, class Fill>
-double long_sum_of_terms(int64_t n, const Fill& fill) {
-  constexpr int64_t kPiece = 1 << 14;
-  std::vector<double> parts((n + kPiece - 1) / kPiece);
-  parallel_for(static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i * kPiece;
-      parts[i] = sum_of_terms<T>(
-          std::min(kPiece, n - first),
-          [&](int64_t at, int64_t size, T* terms) { fill(first + at, size, terms); });
-    }
+/// The mean over rows of loss(row); `work` is what a row costs.
+template <class Loss>
+double mean_of_rows(int64_t rows, int64_t work, const Loss& loss) {
+  Array<double> losses(rows);
+  parallel_blocks(rows, grain_of(work), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) losses[row] = loss(row);
   });
-  return kernels<double>().sum(parts.data(), static_cast<int64_t>(parts.size()));
+  return sum(losses) / static_cast<double>(rows);
 }
 
 }  // namespace
 
-template <class T>
-T cross_entropy(const T* x, const int64_t* target, int64_t rows, int64_t classes) {
+void run_cross_entropy(const OperatorCall&, Inputs in, Outputs out) {
+  const int64_t rows = in[0].shape()[0], classes = in[0].shape()[1];
+  const int64_t* target = elements<int64_t>(in, 1);
   for (int64_t i = 0; i < rows; ++i) {
-    if (target[i] < 0 || target[i] >= classes) {
-      throw Error(ErrorCode::kInvalidArgument, "cross_entropy: target[" + std::to_string(i) +
-                                                   "] is " + std::to_string(target[i]) +
-                                                   ", not one of " + std::to_string(classes) +
-                                                   " classes");
-    }
+    if (target[i] >= 0 && target[i] < classes) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                "cross_entropy: target[" + std::to_string(i) + "] is " + std::to_string(target[i]) +
+                    ", not one of " + std::to_string(classes) + " classes");
   }
-  // Losses of rows are kept and summed afterwards: the same sum whatever the number of threads.
-  Scratch<T> loss(rows);
-  constexpr int64_t kRowWork = 32;
-  parallel_for(rows, grain_of(kRowWork + 8 * classes), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* row = x + i * classes;
-      T max;
-      const double sum = kernels<T>().exp_sum(row, classes, &max, nullptr);
-      loss[i] = std::log(static_cast<T>(sum)) + (max - row[target[i]]);
-    }
+  with_type(out[0], [&]<class T>() {
+    result<T>(out)[0] = static_cast<T>(mean_of_rows(rows, 32 + 8 * classes, [&](int64_t row) {
+      const T* x = elements<T>(in, 0) + row * classes;
+      const T max = array(x, classes).maxCoeff();
+      return std::log(exponential_sum(x, classes, max)) + (max - x[target[row]]);
+    }));
   });
-  return static_cast<T>(kernels<T>().sum(loss.get(), rows) / static_cast<double>(rows));
 }
 
-template <class T>
-T smooth_l1_loss(const T* x, const T* target, int64_t n) {
-  const double sum = long_sum_of_terms<T>(n, [&](int64_t begin, int64_t size, T* terms) {
-    // d^2 / 2 below 1, d - 1/2 above: no branch that random data would make costly.
-    T bounded[kTermBlock];
-    const Kernels<T>& k = kernels<T>();
-    k.binary(Binary::sub, x + begin, target + begin, terms, size);
-    k.unary(Unary::abs, T(0), terms, terms, size);
-    k.unary(Unary::clamp_max, T(1), terms, bounded, size);
-    for (int64_t i = 0; i < size; ++i) terms[i] = bounded[i] * (terms[i] - bounded[i] * T(0.5));
+void run_smooth_l1_loss(const OperatorCall&, Inputs in, Outputs out) {
+  const int64_t n = in[0].elements();
+  with_type(out[0], [&]<class T>() {
+    const double total = parallel_sum(n, kPiece, [&](int64_t begin, int64_t end) {
+      const auto d = (array(elements<T>(in, 0) + begin, end - begin) -
+                      array(elements<T>(in, 1) + begin, end - begin))
+                         .abs();
+      const auto bounded = at_most(d, T(1));  // d^2 / 2 below 1, d - 1/2 above
+      return sum(bounded * (d - bounded * T(0.5)));
+    });
+    result<T>(out)[0] = static_cast<T>(total / static_cast<double>(n));
   });
-  return static_cast<T>(sum / static_cast<double>(n));
 }
 
-template <class T>
-T kl_div_batchmean(const T* log_input, const T* target, int64_t n, int64_t batch) {
-  const double sum = long_sum_of_terms<T>(n, [&](int64_t begin, int64_t size, T* terms) {
-    kernels<T>().unary(Unary::log, T(0), target + begin, terms, size);
-    for (int64_t i = 0; i < size; ++i) {
-      const T t = target[begin + i], term = t * (terms[i] - log_input[begin + i]);
-      terms[i] = t == T(0) ? T(0) : term;
-    }
+void run_kl_div_batchmean(const OperatorCall&, Inputs in, Outputs out) {
+  with_type(out[0], [&]<class T>() {
+    const auto term_sum = [&](int64_t begin, int64_t end) {
+      const auto log_input = block_of(elements<T>(in, 0) + begin, end - begin, T(0));
+      const auto target = block_of(elements<T>(in, 1) + begin, end - begin, T(0));
+      const Block<T> terms = target * (logarithm(target) - log_input);
+      return sum((target == T(0)).select(T(0), terms));
+    };
+    const double total = parallel_sum(in[0].elements(), kPiece, [&](int64_t begin, int64_t end) {
+      double part = 0;
+      for (; begin < end; begin += kBlock) part += term_sum(begin, std::min(begin + kBlock, end));
+      return part;
+    });
+    result<T>(out)[0] = static_cast<T>(total / static_cast<double>(in[0].shape()[0]));
   });
-  return static_cast<T>(sum / static_cast<double>(batch));
 }
 
-template <class T>
-T triplet_margin_loss(const T* anchor, const T* positive, const T* negative, int64_t rows,
-                      int64_t features, double margin) {
-  constexpr T kEps = static_cast<T>(1e-6);
-  Scratch<T> loss(rows);
-  parallel_for(rows, grain_of(4 * features), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const T* a = anchor + row * features;
-      const auto distance = [&](const T* b) {
-        return std::sqrt(sum_of_terms<T>(features, [&](int64_t first, int64_t size, T* terms) {
-          for (int64_t i = 0; i < size; ++i) {
-            const T d = a[first + i] - b[first + i] + kEps;
-            terms[i] = d * d;
-          }
-        }));
+void run_triplet_margin_loss(const OperatorCall& call, Inputs in, Outputs out) {
+  const int64_t rows = in[0].shape()[0], features = in[0].shape()[1];
+  const double margin = call.attributes.real("margin");
+  with_type(out[0], [&]<class T>() {
+    result<T>(out)[0] = static_cast<T>(mean_of_rows(rows, 4 * features, [&](int64_t row) {
+      const auto anchor = array(elements<T>(in, 0) + row * features, features);
+      const auto distance = [&](size_t i) {
+        const auto other = array(elements<T>(in, i) + row * features, features);
+        return std::sqrt(sum((anchor - other + static_cast<T>(1e-6)).square()));
       };
-      const double excess =
-          distance(positive + row * features) - distance(negative + row * features) + margin;
-      loss[row] = static_cast<T>(excess < 0 ? 0 : excess);  // NaN stays
-    }
+      const double excess = distance(1) - distance(2) + margin;
+      return excess < 0 ? 0 : excess;  // NaN stays
+    }));
   });
-  return static_cast<T>(kernels<T>().sum(loss.get(), rows) / static_cast<double>(rows));
 }
-
-#define KBENCH_INSTANTIATE(T)                                              \
-  template T cross_entropy<T>(const T*, const int64_t*, int64_t, int64_t); \
-  template T smooth_l1_loss<T>(const T*, const T*, int64_t);               \
-  template T kl_div_batchmean<T>(const T*, const T*, int64_t, int64_t);    \
-  template T triplet_margin_loss<T>(const T*, const T*, const T*, int64_t, int64_t, double);
-KBENCH_INSTANTIATE(float)
-KBENCH_INSTANTIATE(double)
-#undef KBENCH_INSTANTIATE
 
 }  // namespace kbench::reference

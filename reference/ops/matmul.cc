@@ -1,7 +1,9 @@
 #include "reference/ops/matmul.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "reference/call.h"
 #include "reference/ops/blocked_product.h"
 #include "reference/parallel.h"
 #include "reference/scratch.h"
@@ -165,5 +167,49 @@ template void linear<float>(const float*, const float*, const float*, int64_t, i
                             float*);
 template void linear<double>(const double*, const double*, const double*, int64_t, int64_t, int64_t,
                              double*);
+
+namespace {
+
+/// For each product of the output's leading dimensions, which matrix of an input it reads.
+std::vector<int64_t> matrix_index(const Shape& input, const Shape& output) {
+  std::vector<int64_t> index = {0};
+  int64_t stride = 1;
+  for (size_t i = 2; i < output.size(); ++i) {  // from the innermost leading dimension
+    const int64_t extent = output[output.size() - 1 - i];
+    const int64_t own = i < input.size() ? input[input.size() - 1 - i] : 1;
+    const auto inner = static_cast<int64_t>(index.size());
+    index.resize(static_cast<size_t>(inner * extent));
+    for (int64_t j = inner; j < inner * extent; ++j) {
+      index[j] = index[j % inner] + (own == 1 ? 0 : j / inner * stride);
+    }
+    stride *= own;
+  }
+  return index;
+}
+
+}  // namespace
+
+void run_matmul(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& a = in[0].shape();
+  const Shape& c = out[0].shape();
+  Product product;
+  product.transpose_a = call.attributes.flag("transpose_a");
+  product.transpose_b = call.attributes.flag("transpose_b");
+  product.m = c[c.size() - 2];
+  product.n = c[c.size() - 1];
+  product.k = a[a.size() - (product.transpose_a ? 2 : 1)];
+  with_type(out[0], [&]<class T>() {
+    matmul<T>(product, matrix_index(a, c), matrix_index(in[1].shape(), c), elements<T>(in, 0),
+              elements<T>(in, 1), out[0].data<T>().data());
+  });
+}
+
+void run_linear(const OperatorCall&, Inputs in, Outputs out) {
+  const Shape& weight = in[1].shape();
+  with_type(out[0], [&]<class T>() {
+    linear<T>(elements<T>(in, 0), elements<T>(in, 1), elements<T>(in, 2),
+              in[0].elements() / weight[1], weight[1], weight[0], out[0].data<T>().data());
+  });
+}
 
 }  // namespace kbench::reference

@@ -1,181 +1,197 @@
-#include "reference/ops/norm.h"
-
-#include <algorithm>
+// Normalisation: two-pass statistics, biased variance.
 #include <cmath>
-#include <vector>
 
-#include "reference/parallel.h"
-#include "reference/scratch.h"
-#include "reference/simd/kernels.h"
+#include "reference/arrays.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
 namespace {
 
-/// Chan's rule for the moments of two samples together.
-void combine(Moments& total, const Moments& part) {
-  const double count = total.count + part.count, delta = part.mean - total.mean;
-  if (part.count == 0) return;
-  total.m2 += part.m2 + delta * delta * total.count * part.count / count;
-  total.mean += delta * part.count / count;
-  total.count = count;
-}
+/// Count, mean and sum of squared deviations of some elements.
+struct Moments {
+  double count = 0, mean = 0, m2 = 0;
 
-double inverse_deviation(const Moments& moments, double eps) {
-  return 1 / std::sqrt(moments.m2 / moments.count + eps);
-}
+  /// Chan's rule for two samples together (Chan, Golub, LeVeque: "Updating formulae and a pairwise
+  /// algorithm for computing sample variances", 1979).
+  void add(const Moments& other) {
+    const double both = count + other.count, delta = other.mean - mean;
+    m2 += other.m2 + delta * delta * count * other.count / both;
+    mean += delta * other.count / both;
+    count = both;
+  }
 
-/// Moments of one long row, its pieces in parallel and combined in order.
+  double inverse_deviation(double eps) const { return 1 / std::sqrt(m2 / count + eps); }
+};
+
+/// Two passes over each block, the second correcting the first's mean.
 template <class T>
-Moments long_moments(const T* x, int64_t n) {
-  constexpr int64_t kPiece = 1 << 16;
-  std::vector<Moments> parts((n + kPiece - 1) / kPiece);
-  parallel_for(static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      parts[i] = kernels<T>().moments(x + i * kPiece, std::min(kPiece, n - i * kPiece));
-    }
-  });
+Moments moments(const T* x, int64_t n) {
   Moments total;
-  for (const Moments& part : parts) combine(total, part);
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const auto block = array(x + i, std::min(kBlock, n - i));
+    const auto count = static_cast<double>(block.size());
+    const T rough = static_cast<T>(sum(block) / count);
+    const auto deviation = block - rough;
+    const double shift = sum(deviation) / count;
+    total.add({count, rough + shift, sum(deviation.square()) - shift * shift * count});
+  }
   return total;
 }
 
-/// The row's elements [begin, end), normalised.
+/// The same of one long row, its pieces in parallel and combined in order.
 template <class T>
-void normalize(const T* x, const Moments& moments, const T* weight, const T* bias, double eps, T* y,
-               int64_t begin, int64_t end) {
-  const T mean = static_cast<T>(moments.mean);
-  const T scale = static_cast<T>(inverse_deviation(moments, eps));
-  if (weight != nullptr) {
-    kernels<T>().affine_each(x + begin, mean, scale, weight + begin, bias + begin, y + begin,
-                             end - begin);
-  } else {
-    kernels<T>().affine(x + begin, mean, scale, T(0), y + begin, end - begin);
+Moments parallel_moments(const T* x, int64_t n) {
+  constexpr int64_t kPiece = 1 << 16;
+  std::vector<Moments> parts((n + kPiece - 1) / kPiece);
+  parallel_blocks(n, kPiece, [&](int64_t begin, int64_t end) {
+    parts[begin / kPiece] = moments(x + begin, end - begin);
+  });
+  Moments total;
+  for (const Moments& part : parts) total.add(part);
+  return total;
+}
+
+/// x as [rows, channels, inner], the statistics of a row those of all its elements; row r begins
+/// with channel r % groups * channels of weight and bias, both null or neither.
+struct Groups {
+  int64_t rows, groups, channels, inner;
+};
+
+template <class T>
+void normalize(const T* x, const Groups& g, const T* weight, const T* bias, double eps, T* y) {
+  const int64_t n = g.channels * g.inner;
+  /// Channels [begin, end) of one row.
+  const auto normalize_channels = [&](int64_t row, const Moments& m, int64_t begin, int64_t end) {
+    const int64_t at = row * n + begin * g.inner, channel = row % g.groups * g.channels + begin;
+    const auto from = array(x + at, (end - begin) * g.inner);
+    auto to = array(y + at, from.size());
+    const T mean = static_cast<T>(m.mean), scale = static_cast<T>(m.inverse_deviation(eps));
+    if (weight == nullptr) {
+      to = (from - mean) * scale;
+    } else if (g.inner == 1) {
+      to = (from - mean) * scale * array(weight + channel, end - begin) +
+           array(bias + channel, end - begin);
+    } else {
+      for (int64_t c = 0; c < end - begin; ++c) {
+        to.segment(c * g.inner, g.inner) =
+            (from.segment(c * g.inner, g.inner) - mean) * (scale * weight[channel + c]) +
+            bias[channel + c];
+      }
+    }
+  };
+  // All threads on one row where there are few, and where the second pass over a row would no
+  // longer find it in a core's own cache.
+  constexpr int64_t kFewRows = 16, kLong = 1 << 15, kTooLong = 1 << 18;
+  if (n >= kTooLong || (g.rows < kFewRows && n >= kLong)) {
+    for (int64_t row = 0; row < g.rows; ++row) {
+      const Moments m = parallel_moments(x + row * n, n);
+      parallel_blocks(g.channels, grain_of(g.inner),
+                      [&](int64_t begin, int64_t end) { normalize_channels(row, m, begin, end); });
+    }
+    return;
   }
+  parallel_blocks(g.rows, grain_of(n), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      normalize_channels(row, moments(x + row * n, n), 0, g.channels);
+    }
+  });
+}
+
+/// x [batch, channels, inner] with the statistics of a channel: those of its runs together.
+template <class T>
+void normalize_runs(const T* x, int64_t batch, int64_t channels, int64_t inner, const T* weight,
+                    const T* bias, double eps, T* y) {
+  parallel_blocks(channels, grain_of(batch * inner), [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      Moments m;
+      for (int64_t b = 0; b < batch; ++b) m.add(moments(x + (b * channels + c) * inner, inner));
+      const T mean = static_cast<T>(m.mean), shift = bias != nullptr ? bias[c] : T(0);
+      const T scale = static_cast<T>(m.inverse_deviation(eps) * (weight ? weight[c] : T(1)));
+      for (int64_t b = 0; b < batch; ++b) {
+        const int64_t at = (b * channels + c) * inner;
+        array(y + at, inner) = (array(x + at, inner) - mean) * scale + shift;
+      }
+    }
+  });
+}
+
+/// The same of short runs: down the columns of x as [batch, channels * inner], a block of channels
+/// at a time.
+template <class T>
+void normalize_columns(const T* x, int64_t batch, int64_t channels, int64_t inner, const T* weight,
+                       const T* bias, double eps, T* y) {
+  using Columns = Eigen::Array<T, 1, Dynamic>;
+  using Sums = Eigen::Array<double, 1, Dynamic>;
+  const int64_t block = (64 + inner - 1) / inner, pitch = channels * inner;
+  parallel_blocks(channels, block, [&](int64_t first, int64_t end) {
+    const int64_t width = (end - first) * inner;
+    const auto from = table(x + first * inner, batch, width, pitch);
+    auto to = table(y + first * inner, batch, width, pitch);
+    const auto count = static_cast<double>(batch);
+
+    Sums sums = Sums::Zero(width), squares = sums;
+    for (int64_t b = 0; b < batch; ++b) sums += from.row(b).template cast<double>();
+    const Columns rough = (sums / count).template cast<T>();
+    sums.setZero();
+    for (int64_t b = 0; b < batch; ++b) {
+      const Columns deviation = from.row(b) - rough;
+      sums += deviation.template cast<double>();
+      squares += deviation.template cast<double>().square();
+    }
+
+    Columns mean(width), scale(width), shift(width);
+    for (int64_t c = first; c < end; ++c) {
+      Moments m;
+      const int64_t at = (c - first) * inner;
+      for (int64_t i = at; i < at + inner; ++i) {
+        m.add({count, rough[i] + sums[i] / count, squares[i] - sums[i] * sums[i] / count});
+      }
+      mean.segment(at, inner).setConstant(static_cast<T>(m.mean));
+      scale.segment(at, inner).setConstant(
+          static_cast<T>(m.inverse_deviation(eps) * (weight ? weight[c] : T(1))));
+      shift.segment(at, inner).setConstant(bias != nullptr ? bias[c] : T(0));
+    }
+    for (int64_t b = 0; b < batch; ++b) to.row(b) = (from.row(b) - mean) * scale + shift;
+  });
+}
+
+/// Elements of a channel of one sample.
+int64_t inner_of(const Shape& x) { return element_count(Shape(x.begin() + 2, x.end())); }
+
+void run_groups(const OperatorCall& call, const Groups& groups, Inputs in, Outputs out) {
+  with_type(out[0], [&]<class T>() {
+    normalize(elements<T>(in, 0), groups, elements<T>(in, 1), elements<T>(in, 2),
+              call.attributes.real("eps"), result<T>(out));
+  });
 }
 
 }  // namespace
 
-template <class T>
-void batch_norm(const T* x, int64_t batch, int64_t channels, int64_t inner, const T* weight,
-                const T* bias, double eps, T* y) {
-  const auto affine = [&](int64_t channel, const Moments& moments, const T* from, T* to,
-                          int64_t n) {
-    const double scale =
-        inverse_deviation(moments, eps) * (weight != nullptr ? weight[channel] : 1.0);
-    kernels<T>().affine(from, static_cast<T>(moments.mean), static_cast<T>(scale),
-                        bias != nullptr ? bias[channel] : T(0), to, n);
-  };
-  constexpr int64_t kLine = 16;  // elements that should be read together
-  if (inner >= kLine) {
-    return parallel_for(channels, grain_of(batch * inner), [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        Moments moments;
-        for (int64_t b = 0; b < batch; ++b) {
-          combine(moments, kernels<T>().moments(x + (b * channels + c) * inner, inner));
-        }
-        for (int64_t b = 0; b < batch; ++b) {
-          const int64_t at = (b * channels + c) * inner;
-          affine(c, moments, x + at, y + at, inner);
-        }
-      }
-    });
-  }
-  // Short runs: a block of channels is gathered, one after another, worked on and scattered.
-  const int64_t block = std::min(channels, kLine / inner);
-  const int64_t blocks = (channels + block - 1) / block, n = batch * inner;
-  parallel_for(blocks, grain_of(n * block), [&](int64_t begin, int64_t end) {
-    Scratch<T> gathered(block * n);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i * block, count = std::min(block, channels - first);
-      const auto each = [&](const auto& visit) {
-        for (int64_t b = 0; b < batch; ++b) {
-          for (int64_t c = 0; c < count; ++c) {
-            for (int64_t s = 0; s < inner; ++s) {
-              visit((b * channels + first + c) * inner + s, c * n + b * inner + s);
-            }
-          }
-        }
-      };
-      each([&](int64_t at, int64_t g) { gathered[g] = x[at]; });
-      for (int64_t c = 0; c < count; ++c) {
-        T* row = gathered.get() + c * n;
-        affine(first + c, kernels<T>().moments(row, n), row, row, n);
-      }
-      each([&](int64_t at, int64_t g) { y[at] = gathered[g]; });
-    }
-  });
+void run_layer_norm(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& x = in[0].shape();
+  const int64_t n = element_count(Shape(x.end() - call.attributes.integer("dims"), x.end()));
+  run_groups(call, {in[0].elements() / n, 1, n, 1}, in, out);
 }
 
-template <class T>
-void group_norm(const T* x, int64_t batch, int64_t channels, int64_t inner, int64_t groups,
-                const T* weight, const T* bias, double eps, T* y) {
-  if (inner == 1 && groups == 1) return layer_norm(x, batch, channels, weight, bias, eps, y);
-  const int64_t rows = batch * groups, members = channels / groups, n = members * inner;
-  /// Channels [begin, end) of the row's group.
-  const auto normalize_channels = [&](int64_t row, const Moments& moments, int64_t begin,
-                                      int64_t end) {
-    const int64_t at = row * n, channel = row % groups * members;
-    const T mean = static_cast<T>(moments.mean);
-    const double scale = inverse_deviation(moments, eps);
-    if (inner == 1 && weight != nullptr) {
-      return kernels<T>().affine_each(x + at + begin, mean, static_cast<T>(scale),
-                                      weight + channel + begin, bias + channel + begin,
-                                      y + at + begin, end - begin);
-    }
-    if (weight == nullptr) {
-      return kernels<T>().affine(x + at + begin * inner, mean, static_cast<T>(scale), T(0),
-                                 y + at + begin * inner, (end - begin) * inner);
-    }
-    for (int64_t c = begin; c < end; ++c) {
-      kernels<T>().affine(x + at + c * inner, mean, static_cast<T>(scale * weight[channel + c]),
-                          bias[channel + c], y + at + c * inner, inner);
-    }
-  };
-  if (rows < thread_count()) {
-    for (int64_t row = 0; row < rows; ++row) {
-      const Moments moments = long_moments(x + row * n, n);
-      parallel_for(members, grain_of(inner), [&](int64_t begin, int64_t end) {
-        normalize_channels(row, moments, begin, end);
-      });
-    }
-    return;
-  }
-  parallel_for(rows, grain_of(n), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      normalize_channels(row, kernels<T>().moments(x + row * n, n), 0, members);
-    }
-  });
+void run_group_norm(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& x = in[0].shape();
+  const int64_t groups = call.attributes.integer("groups");
+  run_groups(call, {x[0] * groups, groups, x[1] / groups, inner_of(x)}, in, out);
 }
 
-template <class T>
-void layer_norm(const T* x, int64_t rows, int64_t n, const T* weight, const T* bias, double eps,
-                T* y) {
-  constexpr int64_t kLongRow = 1 << 18;
-  if (n >= kLongRow || (rows < thread_count() && n >= 2 * grain_of(1))) {
-    // All threads on one row, so that its second pass still finds it in the last-level cache.
-    for (int64_t r = 0; r < rows; ++r) {
-      const Moments moments = long_moments(x + r * n, n);
-      parallel_for(n, grain_of(1), [&](int64_t begin, int64_t end) {
-        normalize(x + r * n, moments, weight, bias, eps, y + r * n, begin, end);
-      });
-    }
-    return;
-  }
-  parallel_for(rows, grain_of(n), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      normalize(x + r * n, kernels<T>().moments(x + r * n, n), weight, bias, eps, y + r * n, 0, n);
-    }
-  });
+void run_instance_norm(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& x = in[0].shape();
+  run_groups(call, {x[0] * x[1], x[1], 1, inner_of(x)}, in, out);
 }
 
-#define KBENCH_INSTANTIATE(T)                                                                   \
-  template void batch_norm<T>(const T*, int64_t, int64_t, int64_t, const T*, const T*, double,  \
-                              T*);                                                              \
-  template void group_norm<T>(const T*, int64_t, int64_t, int64_t, int64_t, const T*, const T*, \
-                              double, T*);                                                      \
-  template void layer_norm<T>(const T*, int64_t, int64_t, const T*, const T*, double, T*);
-KBENCH_INSTANTIATE(float)
-KBENCH_INSTANTIATE(double)
-#undef KBENCH_INSTANTIATE
+void run_batch_norm(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& x = in[0].shape();
+  const int64_t inner = inner_of(x);
+  with_type(out[0], [&]<class T>() {
+    const auto run = inner >= 16 ? normalize_runs<T> : normalize_columns<T>;
+    run(elements<T>(in, 0), x[0], x[1], inner, elements<T>(in, 1), elements<T>(in, 2),
+        call.attributes.real("eps"), result<T>(out));
+  });
+}
 
 }  // namespace kbench::reference

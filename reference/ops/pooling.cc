@@ -1,110 +1,133 @@
-#include "reference/ops/pooling.h"
+// Pooling over windows in up to three spatial dimensions; one or two are three with extents of 1.
+#include <array>
+#include <cmath>
 
-#include <algorithm>
-#include <limits>
-
-#include "reference/parallel.h"
-#include "reference/scratch.h"
-#include "reference/simd/kernels.h"
-#include "reference/windows.h"
+#include "reference/arrays.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
 namespace {
 
-/// Pools window by window in two steps: a row of outputs needs the same rows of x at every column,
-/// so those are gathered into one row first, over whole vectors, and windows along it after.
-/// `gather(x, stride, y, n)` takes x[i * stride] into y[i]; finish(outer index, row) ends a row.
-template <class T, class Gather, class Finish>
-void pool(const T* x, const PoolExtents& e, T start, const Gather& gather, T* y,
+using Triple = std::array<int64_t, 3>;
+
+struct Windows {
+  int64_t planes = 1;  ///< batch and channels
+  Triple in, out, kernel, stride, padding, dilation;
+
+  explicit Windows(const OperatorCall& call) {
+    const Shape& x = call.inputs[0].shape;
+    const Shape& y = call.outputs[0].shape;
+    const auto triple = [](std::span<const int64_t> values, int64_t rest) {
+      Triple result = {rest, rest, rest};
+      std::copy(values.begin(), values.end(), result.end() - std::ssize(values));
+      return result;
+    };
+    const auto option = [&](const char* name, int64_t rest) {
+      return triple(call.attributes.list(name), rest);
+    };
+    planes = x[0] * x[1];
+    in = triple(std::span(x).subspan(2), 1);
+    out = triple(std::span(y).subspan(2), 1);
+    kernel = option("kernel", 1);
+    stride = option("stride", 1);
+    padding = option("padding", 0);
+    dilation = call.attributes.find("dilation") ? option("dilation", 1) : Triple{1, 1, 1};
+  }
+
+  /// Places of window i along a dimension that lie inside input or padding.
+  int64_t counted(int dim, int64_t i) const {
+    return std::min(kernel[dim], in[dim] + 2 * padding[dim] - i * stride[dim]);
+  }
+};
+
+/// Pools in two steps. A row of outputs needs the same rows of x at every column: those are
+/// combined into one row first, between columns of padding, then windows along it. combine(to,
+/// from) takes in one more tap, from nothing being `start`; finish(depth, row, y) ends a row of
+/// outputs.
+template <class T, class Combine, class Finish>
+void pool(const Windows& w, const T* x, T start, const Combine& combine, T* y,
           const Finish& finish) {
-  const auto &in = e.in, &out = e.out, &kernel = e.kernel;
-  const auto &stride = e.stride, &padding = e.padding, &dilation = e.dilation;
-  const int64_t work = kernel[0] * kernel[1] * in[2] / 8 + kernel[2] * out[2];
-  parallel_for(e.planes * out[0] * out[1], grain_of(work), [&](int64_t begin, int64_t end) {
-    Scratch<T> gathered(in[2]);
+  const Triple &in = w.in, &out = w.out, &kernel = w.kernel;
+  const Triple &stride = w.stride, &padding = w.padding, &dilation = w.dilation;
+  const int64_t span = (out[2] - 1) * stride[2] + 1;  // places at which windows may begin
+  const int64_t length = std::max(padding[2] + in[2], span + (kernel[2] - 1) * dilation[2]);
+  const int64_t work = (kernel[0] * kernel[1] * in[2] + kernel[2] * span) / 8 + out[2];
+  parallel_blocks(w.planes * out[0] * out[1], grain_of(work), [&](int64_t begin, int64_t end) {
+    std::vector<T> memory(length + span);
+    auto line = array(memory.data(), length), windows = array(memory.data() + length, span);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t plane = i / (out[0] * out[1]), depth = i / out[1] % out[0], row = i % out[1];
-      std::fill_n(gathered.get(), in[2], start);
+      line.setConstant(start);
       for (int64_t u = 0; u < kernel[0]; ++u) {
         const int64_t d = depth * stride[0] + u * dilation[0] - padding[0];
         if (d < 0 || d >= in[0]) continue;
         for (int64_t v = 0; v < kernel[1]; ++v) {
           const int64_t r = row * stride[1] + v * dilation[1] - padding[1];
           if (r < 0 || r >= in[1]) continue;
-          gather(x + ((plane * in[0] + d) * in[1] + r) * in[2], 1, gathered.get(), in[2]);
+          combine(line.segment(padding[2], in[2]),
+                  array(x + ((plane * in[0] + d) * in[1] + r) * in[2], in[2]));
         }
       }
-      T* to = y + i * out[2];
-      std::fill_n(to, out[2], start);
-      for (int64_t w = 0; w < kernel[2]; ++w) {
-        const int64_t offset = w * dilation[2] - padding[2];
-        const Range range = inside(offset, stride[2], in[2], out[2]);
-        gather(gathered.get() + range.begin * stride[2] + offset, stride[2], to + range.begin,
-               range.end - range.begin);
+      windows = line.head(span);
+      for (int64_t tap = 1; tap < kernel[2]; ++tap) {
+        combine(windows, line.segment(tap * dilation[2], span));
       }
+      auto to = array(y + i * out[2], out[2]);
+      to = array(windows.data(), out[2], stride[2]);
       finish(depth, row, to);
     }
   });
 }
 
-/// Elements of window i along one dimension that lie inside input or padding.
-int64_t counted(const PoolExtents& e, int dim, int64_t i) {
-  return std::min(e.kernel[dim], e.in[dim] + 2 * e.padding[dim] - i * e.stride[dim]);
-}
-
 }  // namespace
 
-template <class T>
-void max_pool(const T* x, const PoolExtents& e, T* y) {
-  pool(x, e, -std::numeric_limits<T>::infinity(), kernels<T>().max_strided, y,
-       [](int64_t, int64_t, T*) {});
-}
-
-template <class T>
-void avg_pool(const T* x, const PoolExtents& e, T* y) {
-  const int64_t last = e.out[2] - 1;
-  pool(x, e, T(0), kernels<T>().add_strided, y, [&](int64_t depth, int64_t row, T* to) {
-    const int64_t lines = counted(e, 0, depth) * counted(e, 1, row);
-    const auto divide = [&](int64_t begin, int64_t end, int64_t columns) {
-      kernels<T>().unary(Unary::div, static_cast<T>(lines * columns), to + begin, to + begin,
-                         end - begin);
-    };
-    // Only the last column's window can hang over.
-    divide(0, last, e.kernel[2]);
-    divide(last, last + 1, counted(e, 2, last));
+void run_max_pool(const OperatorCall& call, Inputs in, Outputs out) {
+  with_type(out[0], [&]<class T>() {
+    pool(
+        Windows(call), elements<T>(in, 0), -std::numeric_limits<T>::infinity(),
+        [](auto to, const auto& from) { to = larger(to, from); }, result<T>(out),
+        [](int64_t, int64_t, const auto&) {});
   });
 }
 
-template <class T>
-void adaptive_avg_pool2d(const T* x, int64_t planes, std::array<int64_t, 2> in, T* y,
-                         std::array<int64_t, 2> out) {
-  const auto first = [&](int dim, int64_t i) { return i * in[dim] / out[dim]; };
+void run_avg_pool(const OperatorCall& call, Inputs in, Outputs out) {
+  const Windows w(call);
+  with_type(out[0], [&]<class T>() {
+    pool(
+        w, elements<T>(in, 0), T(0), [](auto to, const auto& from) { to += from; }, result<T>(out),
+        [&](int64_t depth, int64_t row, auto& to) {
+          const int64_t lines = w.counted(0, depth) * w.counted(1, row), last = to.size() - 1;
+          to.head(last) /= static_cast<T>(lines * w.kernel[2]);
+          to[last] /= static_cast<T>(lines * w.counted(2, last));  // what may hang over
+        });
+  });
+}
+
+void run_adaptive_avg_pool2d(const OperatorCall&, Inputs in, Outputs out) {
+  const Shape& from = in[0].shape();
+  const Shape& to = out[0].shape();
+  const auto first = [&](int dim, int64_t i) { return i * from[dim] / to[dim]; };
   const auto last = [&](int dim, int64_t i) {
-    return ((i + 1) * in[dim] + out[dim] - 1) / out[dim];
+    return ((i + 1) * from[dim] + to[dim] - 1) / to[dim];
   };
-  parallel_for(planes * out[0], grain_of(in[0] * in[1] / out[0]), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* plane = x + i / out[0] * in[0] * in[1];
-      const int64_t top = first(0, i % out[0]), bottom = last(0, i % out[0]);
-      for (int64_t j = 0; j < out[1]; ++j) {
-        const int64_t left = first(1, j), columns = last(1, j) - left;
-        double sum = 0;
-        for (int64_t r = top; r < bottom; ++r) {
-          sum += kernels<T>().sum(plane + r * in[1] + left, columns);
+  with_type(out[0], [&]<class T>() {
+    const int64_t work = from[2] * from[3] / to[2];
+    parallel_blocks(to[0] * to[1] * to[2], grain_of(work), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T* plane = elements<T>(in, 0) + i / to[2] * from[2] * from[3];
+        const int64_t top = first(2, i % to[2]), rows = last(2, i % to[2]) - top;
+        for (int64_t j = 0; j < to[3]; ++j) {
+          const int64_t left = first(3, j), columns = last(3, j) - left;
+          double total = 0;
+          for (int64_t r = top; r < top + rows; ++r) {
+            total += sum(array(plane + r * from[3] + left, columns));
+          }
+          result<T>(out)[i * to[3] + j] =
+              static_cast<T>(total / static_cast<double>(rows * columns));
         }
-        y[i * out[1] + j] = static_cast<T>(sum / static_cast<double>((bottom - top) * columns));
       }
-    }
+    });
   });
 }
-
-#define KBENCH_INSTANTIATE(T)                                                         \
-  template void max_pool<T>(const T*, const PoolExtents&, T*);                        \
-  template void avg_pool<T>(const T*, const PoolExtents&, T*);                        \
-  template void adaptive_avg_pool2d<T>(const T*, int64_t, std::array<int64_t, 2>, T*, \
-                                       std::array<int64_t, 2>);
-KBENCH_INSTANTIATE(float)
-KBENCH_INSTANTIATE(double)
-#undef KBENCH_INSTANTIATE
 
 }  // namespace kbench::reference

@@ -1,33 +1,20 @@
-#include "reference/ops/shape.h"
-
-#include <algorithm>
+// Operators that move elements without computing on them: all are copies between strided views of
+// elements of 1, 4 or 8 bytes, whatever the type.
 #include <cstring>
-#include <string>
 
-#include "kbench/error.h"
 #include "libkbench/src/dimensions.h"
-#include "reference/parallel.h"
+#include "reference/arrays.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
 namespace {
 
-/// The dimensions of a copy from `a` to `b`, as few as possible; never empty.
-std::vector<Dimension> copy_dimensions(const Shape& extents, const std::vector<int64_t>& from,
-                                       const std::vector<int64_t>& to) {
-  std::vector<Dimension> dims;
-  for (size_t i = 0; i < extents.size(); ++i) dims.push_back({extents[i], from[i], to[i]});
-  dims = merged(dims);
-  if (dims.empty()) dims.push_back({1, 1, 1});
-  return dims;
-}
-
-/// Calls body(from offset, to offset, index of the last dimension) for every index over `dims`, in
-/// parallel.
+/// Calls body(from offset, to offset, index of the last dimension) for every index over `dims`.
 template <class Body>
 void for_each_index(const std::vector<Dimension>& dims, int64_t work, const Body& body) {
   int64_t count = 1;
   for (const Dimension& dim : dims) count *= dim.extent;
-  parallel_for(count, grain_of(work), [&](int64_t begin, int64_t end) {
+  parallel_blocks(count, grain_of(work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t rest = i, from = 0, to = 0;
       const int64_t last = dims.empty() ? 0 : i % dims.back().extent;
@@ -40,34 +27,17 @@ void for_each_index(const std::vector<Dimension>& dims, int64_t work, const Body
   });
 }
 
-template <class T>
-void copy_row(const T* from, const Dimension& dim, T* to) {
-  if (dim.a == 1 && dim.b == 1) {
-    std::memcpy(to, from, static_cast<size_t>(dim.extent) * sizeof(T));
-  } else if (dim.b == 1) {
-    for (int64_t i = 0; i < dim.extent; ++i) to[i] = from[i * dim.a];
-  } else {
-    for (int64_t i = 0; i < dim.extent; ++i) to[i * dim.b] = from[i * dim.a];
-  }
-}
-
 /// to[j * row.b + i] = from[i * column.a + j]: neighbours in one are far apart in the other, so
 /// that square blocks are copied, whose lines stay in the cache until they are used up.
 template <class T>
 void transpose(const T* from, const Dimension& row, const Dimension& column, T* to) {
-  constexpr int64_t kBlock = 64 / sizeof(T);
-  T block[kBlock][kBlock];
-  for (int64_t j = 0; j < row.extent; j += kBlock) {
-    const int64_t rows = std::min(kBlock, row.extent - j);
-    for (int64_t i = 0; i < column.extent; i += kBlock) {
-      const int64_t columns = std::min(kBlock, column.extent - i);
-      for (int64_t b = 0; b < columns; ++b) {
-        const T* line = from + (i + b) * column.a + j;
-        for (int64_t a = 0; a < rows; ++a) block[a][b] = line[a];
-      }
-      for (int64_t a = 0; a < rows; ++a) {
-        std::memcpy(to + (j + a) * row.b + i, block[a], static_cast<size_t>(columns) * sizeof(T));
-      }
+  constexpr int64_t kSide = 64 / sizeof(T);
+  for (int64_t j = 0; j < row.extent; j += kSide) {
+    const int64_t rows = std::min(kSide, row.extent - j);
+    for (int64_t i = 0; i < column.extent; i += kSide) {
+      const int64_t columns = std::min(kSide, column.extent - i);
+      table(to + j * row.b + i, rows, columns, row.b) =
+          table(from + i * column.a + j, columns, rows, column.a).transpose();
     }
   }
 }
@@ -85,80 +55,189 @@ void copy_elements(std::vector<Dimension> dims, const T* from, T* to) {
     dims.erase(across);
     // Strips of the row dimension are dealt out too: there may be no other dimension.
     constexpr int64_t kStrip = 64;
-    const int64_t strips = (row.extent + kStrip - 1) / kStrip;
-    dims.push_back({strips, kStrip * row.a, kStrip * row.b});
+    dims.push_back({(row.extent + kStrip - 1) / kStrip, kStrip * row.a, kStrip * row.b});
     return for_each_index(dims, kStrip * inner.extent, [&](int64_t x, int64_t y, int64_t strip) {
       const int64_t rows = std::min(kStrip, row.extent - strip * kStrip);
       transpose(from + x, {rows, row.a, row.b}, inner, to + y);
     });
   }
-  for_each_index(dims, inner.extent / 4,
-                 [&](int64_t x, int64_t y, int64_t) { copy_row(from + x, inner, to + y); });
+  for_each_index(dims, inner.extent / 4, [&](int64_t x, int64_t y, int64_t) {
+    if (inner.a == 1 && inner.b == 1) {
+      std::copy_n(from + x, inner.extent, to + y);
+    } else {
+      for (int64_t i = 0; i < inner.extent; ++i) to[y + i * inner.b] = from[x + i * inner.a];
+    }
+  });
+}
+
+/// Elements of a dense tensor: the first one, and for each dimension how many elements neighbours
+/// are apart, negative in a reversed dimension and 0 in a repeated one. Begins as the whole tensor
+/// and is moved by its methods, none of which copies.
+template <class Byte>
+struct View {
+  Byte* first;
+  std::vector<int64_t> strides;
+  int64_t element;  ///< bytes
+
+  /// Begins `count` elements further along the axis.
+  View& skip(int64_t axis, int64_t count) {
+    first += count * strides[axis] * element;
+    return *this;
+  }
+  View& step(int64_t axis, int64_t factor) {
+    strides[axis] *= factor;
+    return *this;
+  }
+};
+
+View<const std::byte> view(const Tensor& t) {
+  return {t.raw(), strides_of(t.shape()), static_cast<int64_t>(size_of(t.dtype()))};
+}
+View<std::byte> view(Tensor& t) {
+  return {t.raw(), strides_of(t.shape()), static_cast<int64_t>(size_of(t.dtype()))};
+}
+
+/// to[i, j, ...] = from[i, j, ...] for every index below `extents`; the views must not overlap.
+void copy(const Shape& extents, const View<const std::byte>& from, const View<std::byte>& to) {
+  std::vector<Dimension> dims;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    dims.push_back({extents[i], from.strides[i], to.strides[i]});
+  }
+  dims = merged(dims);
+  if (dims.empty()) dims.push_back({1, 1, 1});
+  const auto copy_as = [&]<class T>() {
+    copy_elements(dims, reinterpret_cast<const T*>(from.first), reinterpret_cast<T*>(to.first));
+  };
+  switch (to.element) {
+    case 1:
+      return copy_as.template operator()<uint8_t>();
+    case 4:
+      return copy_as.template operator()<uint32_t>();
+    case 8:
+      return copy_as.template operator()<uint64_t>();
+    default:
+      throw Error(ErrorCode::kInternal,
+                  "the reference copies no elements of " + std::to_string(to.element) + " bytes");
+  }
+}
+
+Shape with_extent(Shape shape, int64_t axis, int64_t extent) {
+  shape[axis] = extent;
+  return shape;
+}
+
+/// Rows of the last two dimensions' matrices: `keep(row)` is the range of columns that stays.
+template <class Keep>
+void triangle(Inputs in, Outputs out, const Keep& keep) {
+  const Shape& x = in[0].shape();
+  const int64_t columns = x.back(), rows = x[x.size() - 2];
+  with_type(out[0], [&]<class T>() {
+    const int64_t all = in[0].elements() / columns;
+    parallel_blocks(all, grain_of(columns / 4), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto [first, last] = keep(std::min(i % rows, columns), columns);
+        auto to = array(result<T>(out) + i * columns, columns);
+        to.head(first).setZero();
+        to.segment(first, last - first) =
+            array(elements<T>(in, 0) + i * columns + first, last - first);
+        to.tail(columns - last).setZero();
+      }
+    });
+  });
 }
 
 }  // namespace
 
-void copy_view(size_t element_size, const Shape& extents, const StridedView<const std::byte>& from,
-               const StridedView<std::byte>& to) {
-  std::vector<Dimension> dims = copy_dimensions(extents, from.strides, to.strides);
-  const auto copy = [&]<class T>() {
-    copy_elements(std::move(dims), reinterpret_cast<const T*>(from.first),
-                  reinterpret_cast<T*>(to.first));
-  };
-  switch (element_size) {
-    case 1:
-      return copy.template operator()<uint8_t>();
-    case 4:
-      return copy.template operator()<uint32_t>();
-    case 8:
-      return copy.template operator()<uint64_t>();
-    default:
-      throw Error(ErrorCode::kInternal,
-                  "the reference copies no elements of " + std::to_string(element_size) + " bytes");
+void run_permute(const OperatorCall& call, Inputs in, Outputs out) {
+  auto from = view(in[0]);
+  std::vector<int64_t> strides;
+  for (int64_t axis : call.attributes.list("axes")) strides.push_back(from.strides[axis]);
+  from.strides = strides;
+  copy(out[0].shape(), from, view(out[0]));
+}
+
+void run_slice(const OperatorCall& call, Inputs in, Outputs out) {
+  const int64_t axis = axis_index(call);
+  const int64_t start = call.attributes.integer("start"), step = call.attributes.integer("step");
+  copy(out[0].shape(), view(in[0]).skip(axis, start).step(axis, step), view(out[0]));
+}
+
+void run_cat(const OperatorCall& call, Inputs in, Outputs out) {
+  const int64_t axis = axis_index(call);
+  int64_t at = 0;
+  for (const Tensor& x : in) {
+    copy(x.shape(), view(x), view(out[0]).skip(axis, at));
+    at += x.shape()[axis];
   }
 }
 
-template <class T>
-void triangle(bool upper, const T* x, int64_t count, int64_t rows, int64_t columns, T* y) {
-  parallel_for(count * rows, grain_of(columns / 4), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* from = x + i * columns;
-      T* to = y + i * columns;
-      const int64_t diagonal = std::min(i % rows, columns);
-      const int64_t split = upper ? diagonal : std::min(diagonal + 1, columns);
-      if (upper) {
-        std::fill(to, to + split, T(0));
-        std::copy(from + split, from + columns, to + split);
-      } else {
-        std::copy(from, from + split, to);
-        std::fill(to + split, to + columns, T(0));
+void run_pad(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& shape = in[0].shape();
+  const int64_t axis = axis_index(call), extent = shape[axis];
+  const int64_t before = call.attributes.integer("before");
+  const int64_t after = call.attributes.integer("after");
+  auto zeros = view(in[0]);  // one zero of any type, repeated
+  const uint64_t zero = 0;
+  zeros.first = reinterpret_cast<const std::byte*>(&zero);
+  zeros.strides.assign(shape.size(), 0);
+  if (before > 0) copy(with_extent(shape, axis, before), zeros, view(out[0]));
+  copy(shape, view(in[0]), view(out[0]).skip(axis, before));
+  if (after > 0) {
+    copy(with_extent(shape, axis, after), zeros, view(out[0]).skip(axis, before + extent));
+  }
+}
+
+void run_roll(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& shape = in[0].shape();
+  const int64_t axis = axis_index(call), extent = shape[axis];
+  const int64_t shift = (call.attributes.integer("shift") % extent + extent) % extent;
+  copy(with_extent(shape, axis, extent - shift), view(in[0]), view(out[0]).skip(axis, shift));
+  if (shift == 0) return;
+  copy(with_extent(shape, axis, shift), view(in[0]).skip(axis, extent - shift), view(out[0]));
+}
+
+void run_flip(const OperatorCall& call, Inputs in, Outputs out) {
+  const Shape& shape = in[0].shape();
+  const int64_t axis = axis_index(call);
+  copy(shape, view(in[0]).skip(axis, shape[axis] - 1).step(axis, -1), view(out[0]));
+}
+
+void run_expand(const OperatorCall&, Inputs in, Outputs out) {
+  const Shape& shape = in[0].shape();
+  auto from = view(in[0]);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) from.strides[i] = 0;
+  }
+  from.strides.insert(from.strides.begin(), out[0].shape().size() - shape.size(), 0);
+  copy(out[0].shape(), from, view(out[0]));
+}
+
+void run_triu(const OperatorCall&, Inputs in, Outputs out) {
+  triangle(in, out, [](int64_t diagonal, int64_t columns) { return std::pair(diagonal, columns); });
+}
+
+void run_tril(const OperatorCall&, Inputs in, Outputs out) {
+  triangle(in, out, [](int64_t diagonal, int64_t columns) {
+    return std::pair(int64_t{0}, std::min(diagonal + 1, columns));
+  });
+}
+
+void run_index_rows(const OperatorCall&, Inputs in, Outputs out) {
+  const int64_t rows = in[0].shape()[0], columns = in[0].shape()[1];
+  const int64_t* index = elements<int64_t>(in, 1);
+  for (int64_t i = 0; i < in[1].elements(); ++i) {
+    if (index[i] >= 0 && index[i] < rows) continue;
+    throw Error(ErrorCode::kInvalidArgument, "index_rows: index[" + std::to_string(i) + "] is " +
+                                                 std::to_string(index[i]) + ", not one of " +
+                                                 std::to_string(rows) + " rows");
+  }
+  with_type(out[0], [&]<class T>() {
+    parallel_blocks(in[1].elements(), grain_of(columns / 4), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        std::copy_n(elements<T>(in, 0) + index[i] * columns, columns, result<T>(out) + i * columns);
       }
-    }
+    });
   });
 }
-
-template <class T>
-void index_rows(const T* table, int64_t rows, int64_t columns, const int64_t* index, int64_t count,
-                T* y) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (index[i] < 0 || index[i] >= rows) {
-      throw Error(ErrorCode::kInvalidArgument, "index_rows: index[" + std::to_string(i) + "] is " +
-                                                   std::to_string(index[i]) + ", not one of " +
-                                                   std::to_string(rows) + " rows");
-    }
-  }
-  parallel_for(count, grain_of(columns / 4), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      std::copy_n(table + index[i] * columns, columns, y + i * columns);
-    }
-  });
-}
-
-#define KBENCH_INSTANTIATE(T)                                               \
-  template void triangle<T>(bool, const T*, int64_t, int64_t, int64_t, T*); \
-  template void index_rows<T>(const T*, int64_t, int64_t, const int64_t*, int64_t, T*);
-KBENCH_INSTANTIATE(float)
-KBENCH_INSTANTIATE(double)
-#undef KBENCH_INSTANTIATE
 
 }  // namespace kbench::reference

@@ -1,6 +1,4 @@
-#include "reference/ops/norm.h"
-
-#include "tests/reference/arrays.h"
+#include "tests/reference/calls.h"
 
 namespace kbench::reference {
 namespace {
@@ -10,6 +8,17 @@ class Norm : public ::testing::Test {};
 TYPED_TEST_SUITE(Norm, RealTypes);
 
 constexpr double kEps = 1e-3;
+
+/// The operator's values without weight and bias, then with them; in place too.
+template <class T>
+std::vector<std::vector<T>> run_norm(const char* op, const Tensor& x, const std::vector<T>& weight,
+                                     const std::vector<T>& bias, Attributes attributes = {}) {
+  attributes.set("eps", kEps);
+  const Shape shape = {static_cast<int64_t>(weight.size())};
+  return {
+      run_twice<T>(op, {x}, attributes),
+      run_twice<T>(op, {x, tensor_of<T>(shape, weight), tensor_of<T>(shape, bias)}, attributes)};
+}
 
 /// Normalises the elements that `indices` lists, in place.
 void normalize(std::vector<double>& x, const std::vector<int64_t>& indices) {
@@ -41,22 +50,20 @@ TYPED_TEST(Norm, BatchNormUsesBiasedStatisticsOfEachChannel) {
       }
       normalize(truth, indices);
     }
-    std::vector<T> y(x.size());
-    batch_norm<T>(x.data(), batch, channels, inner, nullptr, nullptr, kEps, y.data());
-    expect_close(y, truth, 8);
+    const auto y = run_norm("batch_norm", tensor_of<T>({batch, channels, inner}, x), weight, bias);
+    expect_close(y[0], truth, 8);
     for (size_t i = 0; i < truth.size(); ++i) {
       const int64_t c = static_cast<int64_t>(i) / inner % channels;
       truth[i] = truth[i] * weight[c] + bias[c];
     }
-    batch_norm<T>(x.data(), batch, channels, inner, weight.data(), bias.data(), kEps, x.data());
-    expect_close(x, truth, 8);  // in place
+    expect_close(y[1], truth, 8);
   }
 }
 
 TYPED_TEST(Norm, LayerNormUsesBiasedStatisticsOfEachRow) {
   using T = TypeParam;
   for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{7, 5}, {1, 70001}, {3, 300007}}) {
-    auto x = random_array<T>(rows * n, 1);
+    const auto x = random_array<T>(rows * n, 1);
     const auto weight = random_array<T>(n, 2), bias = random_array<T>(n, 3);
     std::vector<double> truth(x.begin(), x.end());
     for (int64_t r = 0; r < rows; ++r) {
@@ -64,12 +71,10 @@ TYPED_TEST(Norm, LayerNormUsesBiasedStatisticsOfEachRow) {
       for (int64_t i = 0; i < n; ++i) indices[i] = r * n + i;
       normalize(truth, indices);
     }
-    std::vector<T> y(x.size());
-    layer_norm<T>(x.data(), rows, n, nullptr, nullptr, kEps, y.data());
-    expect_close(y, truth, 8);
+    const auto y = run_norm("layer_norm", tensor_of<T>({rows, n}, x), weight, bias);
+    expect_close(y[0], truth, 8);
     for (size_t i = 0; i < truth.size(); ++i) truth[i] = truth[i] * weight[i % n] + bias[i % n];
-    layer_norm<T>(x.data(), rows, n, weight.data(), bias.data(), kEps, x.data());
-    expect_close(x, truth, 8);
+    expect_close(y[1], truth, 8);
   }
 }
 
@@ -92,24 +97,26 @@ TYPED_TEST(Norm, GroupNormUsesStatisticsOfEachSampleAndGroup) {
       for (int64_t i = 0; i < n; ++i) indices[i] = r * n + i;
       normalize(truth, indices);
     }
-    std::vector<T> y(x.size());
-    group_norm<T>(x.data(), batch, channels, inner, groups, nullptr, nullptr, kEps, y.data());
-    expect_close(y, truth, 8);
+    const Tensor whole = tensor_of<T>({batch, channels, inner}, x);
+    const auto y = run_norm("group_norm", whole, weight, bias, {{"groups", groups}});
+    expect_close(y[0], truth, 8);
     for (size_t i = 0; i < truth.size(); ++i) {
       const int64_t c = static_cast<int64_t>(i) / inner % channels;
       truth[i] = truth[i] * weight[c] + bias[c];
     }
-    group_norm<T>(x.data(), batch, channels, inner, groups, weight.data(), bias.data(), kEps,
-                  x.data());
-    expect_close(x, truth, 8);  // in place
+    expect_close(y[1], truth, 8);
+    if (groups == channels && inner > 1) {
+      EXPECT_EQ(run_norm("instance_norm", whole, weight, bias), y);
+    }
   }
 }
 
 TYPED_TEST(Norm, VarianceSurvivesALargeMean) {
   // Exact in T: 4096 + {0, 1} alternating has variance 1/4; a sum of squares in T would lose it.
-  std::vector<TypeParam> x(10000), y(x.size());
+  std::vector<TypeParam> x(10000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<TypeParam>(4096 + i % 2);
-  layer_norm<TypeParam>(x.data(), 1, x.size(), nullptr, nullptr, 0, y.data());
+  const auto y =
+      run_twice<TypeParam>("layer_norm", {tensor_of<TypeParam>({10000}, x)}, {{"eps", 0.0}});
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], i % 2 ? 1 : -1, 1e-3);
 }
 

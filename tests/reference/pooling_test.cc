@@ -1,7 +1,7 @@
-#include "reference/ops/pooling.h"
+#include <array>
 
 #include "reference/windows.h"
-#include "tests/reference/arrays.h"
+#include "tests/reference/calls.h"
 
 namespace kbench::reference {
 namespace {
@@ -29,6 +29,27 @@ class Pooling : public ::testing::Test {};
 TYPED_TEST_SUITE(Pooling, RealTypes);
 
 using Triple = std::array<int64_t, 3>;
+
+struct PoolExtents {
+  int64_t planes = 3;  ///< batch and channels
+  Triple in = {1, 1, 1}, out = {1, 1, 1};
+  Triple kernel = {1, 1, 1}, stride = {1, 1, 1}, padding = {0, 0, 0}, dilation = {1, 1, 1};
+};
+
+template <class T>
+std::vector<T> run_pool(const char* op, const PoolExtents& e, bool ceil_mode,
+                        const std::vector<T>& x, bool dilated) {
+  const auto list = [](const Triple& t) { return std::vector<int64_t>(t.begin(), t.end()); };
+  Attributes attributes = {{"kernel", list(e.kernel)},
+                           {"stride", list(e.stride)},
+                           {"padding", list(e.padding)},
+                           {"ceil_mode", int64_t{ceil_mode}}};
+  if (dilated) attributes.set("dilation", list(e.dilation));
+  const Tensor y =
+      run_call<T>(op, {tensor_of<T>({1, e.planes, e.in[0], e.in[1], e.in[2]}, x)}, attributes)[0];
+  EXPECT_EQ(y.shape(), (Shape{1, e.planes, e.out[0], e.out[1], e.out[2]}));
+  return values_of<T>(y);
+}
 
 /// Output extents, rounded down or, as PyTorch's ceil_mode does, up.
 Triple outputs(const PoolExtents& e, bool ceil_mode) {
@@ -82,14 +103,12 @@ TYPED_TEST(Pooling, MaxMatchesBruteForceAndSpreadsNan) {
   for (PoolExtents e : kPools) {
     for (const Triple& dilation : {Triple{1, 1, 1}, Triple{2, 1, 1}, Triple{1, 3, 2}}) {
       for (bool ceil_mode : {false, true}) {
-        e.planes = 3;
         e.dilation = dilation;
         e.out = outputs(e, ceil_mode);
         if (*std::min_element(e.out.begin(), e.out.end()) < 1) continue;
         auto x = random_array<T>(e.planes * e.in[0] * e.in[1] * e.in[2]);
         for (size_t i = 0; i < x.size(); i += 97) x[i] = std::numeric_limits<T>::quiet_NaN();
-        std::vector<T> y(e.planes * e.out[0] * e.out[1] * e.out[2]);
-        max_pool<T>(x.data(), e, y.data());
+        const auto y = run_pool("max_pool3d", e, ceil_mode, x, true);
         T truth;
         bool nan;
         for_windows(
@@ -119,11 +138,9 @@ TYPED_TEST(Pooling, AverageCountsPaddingButNotWhatHangsOver) {
   using T = TypeParam;
   for (PoolExtents e : kPools) {
     for (bool ceil_mode : {false, true}) {
-      e.planes = 3;
       e.out = outputs(e, ceil_mode);
       const auto x = random_array<T>(e.planes * e.in[0] * e.in[1] * e.in[2]);
-      std::vector<T> y(e.planes * e.out[0] * e.out[1] * e.out[2]);
-      avg_pool<T>(x.data(), e, y.data());
+      const auto y = run_pool("avg_pool3d", e, ceil_mode, x, false);
       std::vector<double> truth(y.size());
       double sum;
       int64_t count;
@@ -145,8 +162,9 @@ TYPED_TEST(Pooling, AdaptiveAverageCutsTheInputIntoOverlappingCells) {
   for (const std::array<int64_t, 2>& out :
        {std::array<int64_t, 2>{1, 1}, {5, 3}, {13, 7}, {6, 11}}) {
     const auto x = random_array<T>(3 * kIn[0] * kIn[1]);
-    std::vector<T> y(3 * out[0] * out[1]);
-    adaptive_avg_pool2d<T>(x.data(), 3, kIn, y.data(), out);
+    const auto y =
+        values_of<T>(run_call<T>("adaptive_avg_pool2d", {tensor_of<T>({1, 3, kIn[0], kIn[1]}, x)},
+                                 {{"output", std::vector<int64_t>{out[0], out[1]}}})[0]);
     std::vector<double> truth;
     for (int64_t i = 0; i < 3 * out[0]; ++i) {
       for (int64_t j = 0; j < out[1]; ++j) {
