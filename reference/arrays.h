@@ -89,6 +89,10 @@ constexpr int64_t kBlock = 1024;
 template <class T>
 using Block = Eigen::Array<T, Dynamic, 1, 0, kBlock, 1>;
 
+/// A block's elements where they lie, in a Block or in a tensor.
+template <class T>
+using Whole = Eigen::Map<const Array<T>, Eigen::AlignedMax>;
+
 template <class T>
 Block<T> block_of(const T* x, int64_t n, T fill) {
   constexpr int64_t kVector = 64 / sizeof(T);
@@ -99,11 +103,12 @@ Block<T> block_of(const T* x, int64_t n, T fill) {
 }
 
 /// The natural logarithm. Eigen's takes subnormal numbers for the smallest normal one.
-template <class T>
-Block<T> logarithm(const Block<T>& x) {
+template <class X, class T = typename X::Scalar>
+Block<T> logarithm(const X& x) {
+  constexpr T kNormal = std::numeric_limits<T>::min();
   const Block<T> y = x.log();
-  return (x < std::numeric_limits<T>::min())
-      .select(x.unaryExpr([](T v) { return std::log(v); }), y);
+  if (x.template minCoeff<Eigen::PropagateNaN>() >= kNormal) return y;
+  return (x < kNormal).select(x.unaryExpr([](T v) { return std::log(v); }), y);
 }
 
 // --- sums ----------------------------------------------------------------------------------------

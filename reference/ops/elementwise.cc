@@ -12,19 +12,22 @@ namespace {
 
 constexpr int64_t kTask = 1 << 14;  // elements worth handing to another thread
 
-/// y = f(x), f taking a block's elements to as many.
+/// y = f(x), f taking a block's elements to as many: to an expression of x, or to a Block where it
+/// has arrays of its own.
 template <class F>
 void map(Inputs in, Outputs out, const F& f) {
   with_type(out[0], [&]<class T>() {
     const T* x = elements<T>(in, 0);
     T* y = result<T>(out);
     parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i += kBlock) {
-        const int64_t count = std::min(kBlock, end - i);
-        Block<T> block = block_of(x + i, count, T(1));
-        block = f(block);
-        array(y + i, count) = block.head(count);
+      using Result = Eigen::Map<Array<T>, Eigen::AlignedMax>;
+      for (; begin + kBlock <= end; begin += kBlock) {  // tensors are aligned, and so are blocks
+        Result(y + begin, kBlock) = f(Whole<T>(x + begin, kBlock));
       }
+      if (begin == end) return;
+      Block<T> block = block_of(x + begin, end - begin, T(1));
+      Result(block.data(), block.size()) = f(Whole<T>(block.data(), block.size()));
+      array(y + begin, end - begin) = block.head(end - begin);
     });
   });
 }
@@ -62,65 +65,66 @@ void zip(Inputs in, Outputs out, const F& f) {
   });
 }
 
-/// exp(x) - 1 for x below zero, zero above.
+/// exp(x) - 1 for x below zero, zero above: Eigen's own takes an exponential and a logarithm.
 template <class T>
-auto expm1_below(const Block<T>& x) {
-  return at_most(x, T(0)).expm1();
+Block<T> expm1_below(const Whole<T>& x) {
+  const Block<T> half = (at_most(x, T(0)) * T(0.5)).tanh();
+  return half * T(2) / (T(1) - half);
 }
 
 template <class T>
-auto hard_sigmoid(const Block<T>& x) {
+auto hard_sigmoid(const Whole<T>& x) {
   return at_most(at_least(x / T(6) + T(0.5), T(0)), T(1));
 }
 
 }  // namespace
 
 void run_relu(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return at_least(x, T(0)); });
+  map(in, out, []<class T>(const Whole<T>& x) { return at_least(x, T(0)); });
 }
 
 void run_leaky_relu(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [slope = call.attributes.real("slope")]<class T>(const Block<T>& x) {
+  map(in, out, [slope = call.attributes.real("slope")]<class T>(const Whole<T>& x) {
     return at_least(x, T(0)) + at_most(x, T(0)) * static_cast<T>(slope);
   });
 }
 
 void run_sigmoid(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return logistic(x); });
+  map(in, out, []<class T>(const Whole<T>& x) { return logistic(x); });
 }
 
 void run_gelu(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) {
+  map(in, out, []<class T>(const Whole<T>& x) {
     return x * T(0.5) * ((x * static_cast<T>(std::numbers::sqrt2 / 2)).erf() + T(1));
   });
 }
 
 void run_tanh(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return x.tanh(); });
+  map(in, out, []<class T>(const Whole<T>& x) { return x.tanh(); });
 }
 
 void run_selu(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) {
+  map(in, out, []<class T>(const Whole<T>& x) -> Block<T> {
     constexpr T kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
     return (at_least(x, T(0)) + expm1_below(x) * kAlpha) * kScale;
   });
 }
 
 void run_elu(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [alpha = call.attributes.real("alpha")]<class T>(const Block<T>& x) {
+  map(in, out, [alpha = call.attributes.real("alpha")]<class T>(const Whole<T>& x) -> Block<T> {
     return at_least(x, T(0)) + expm1_below(x) * static_cast<T>(alpha);
   });
 }
 
 void run_softplus(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) -> Block<T> {
+  map(in, out, []<class T>(const Whole<T>& x) -> Block<T> {
     const Block<T> y = at_least(x, T(0)) + exponential(-x.abs()).log1p();
     return (x > T(20)).select(x, y);
   });
 }
 
 void run_mish(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) -> Block<T> {
+  map(in, out, []<class T>(const Whole<T>& x) -> Block<T> {
     // tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), which is 1 from x = 20 on
     const Block<T> e = exponential(at_most(x, T(20)));
     const Block<T> p = e * (e + T(2));
@@ -129,78 +133,78 @@ void run_mish(const OperatorCall&, Inputs in, Outputs out) {
 }
 
 void run_hardsigmoid(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return hard_sigmoid(x); });
+  map(in, out, []<class T>(const Whole<T>& x) { return hard_sigmoid(x); });
 }
 
 void run_hardswish(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return x * hard_sigmoid(x); });
+  map(in, out, []<class T>(const Whole<T>& x) { return x * hard_sigmoid(x); });
 }
 
 void run_exp(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return exponential(x); });
+  map(in, out, []<class T>(const Whole<T>& x) { return exponential(x); });
 }
 
 void run_log(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return logarithm(x); });
+  map(in, out, []<class T>(const Whole<T>& x) { return logarithm(x); });
 }
 
 void run_abs(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return x.abs(); });
+  map(in, out, []<class T>(const Whole<T>& x) { return x.abs(); });
 }
 
 void run_neg(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return -x; });
+  map(in, out, []<class T>(const Whole<T>& x) { return -x; });
 }
 
 void run_square(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) { return x.square(); });
+  map(in, out, []<class T>(const Whole<T>& x) { return x.square(); });
 }
 
 void run_sqrt(const OperatorCall&, Inputs in, Outputs out) {
-  map(in, out, []<class T>(const Block<T>& x) {  // Eigen's own is an approximation in AVX
+  map(in, out, []<class T>(const Whole<T>& x) {  // Eigen's own is an approximation in AVX
     return x.unaryExpr([](T v) { return std::sqrt(v); });
   });
 }
 
 void run_clamp(const OperatorCall& call, Inputs in, Outputs out) {
   const double lo = call.attributes.real("lo"), hi = call.attributes.real("hi");
-  map(in, out, [=]<class T>(const Block<T>& x) {
+  map(in, out, [=]<class T>(const Whole<T>& x) {
     return at_most(at_least(x, static_cast<T>(lo)), static_cast<T>(hi));
   });
 }
 
 void run_clamp_min(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Whole<T>& x) {
     return at_least(x, static_cast<T>(value));
   });
 }
 
 void run_clamp_max(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Whole<T>& x) {
     return at_most(x, static_cast<T>(value));
   });
 }
 
 void run_add_scalar(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Whole<T>& x) {
     return x + static_cast<T>(value);
   });
 }
 
 void run_sub_scalar(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Whole<T>& x) {
     return x - static_cast<T>(value);
   });
 }
 
 void run_mul_scalar(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Whole<T>& x) {
     return x * static_cast<T>(value);
   });
 }
 
 void run_div_scalar(const OperatorCall& call, Inputs in, Outputs out) {
-  map(in, out, [value = call.attributes.real("value")]<class T>(const Block<T>& x) {
+  map(in, out, [value = call.attributes.real("value")]<class T>(const Whole<T>& x) {
     return x / static_cast<T>(value);
   });
 }

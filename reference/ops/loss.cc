@@ -57,9 +57,10 @@ void run_kl_div_batchmean(const OperatorCall&, Inputs in, Outputs out) {
   with_type(out[0], [&]<class T>() {
     const auto term_sum = [&](int64_t begin, int64_t end) {
       const auto log_input = block_of(elements<T>(in, 0) + begin, end - begin, T(0));
-      const auto target = block_of(elements<T>(in, 1) + begin, end - begin, T(0));
-      const Block<T> terms = target * (logarithm(target) - log_input);
-      return sum((target == T(0)).select(T(0), terms));
+      const auto target = block_of(elements<T>(in, 1) + begin, end - begin, T(1));
+      const Block<T> all = target * (logarithm(target) - log_input);
+      const Block<T> terms = (target == T(0)).select(T(0), all);
+      return sum(terms);
     };
     const double total = parallel_sum(in[0].elements(), kPiece, [&](int64_t begin, int64_t end) {
       double part = 0;

@@ -24,30 +24,41 @@ Axis axis_of(const OperatorCall& call) {
           element_count(Shape(shape.begin() + axis + 1, shape.end()))};
 }
 
-/// Calls body(row) for every row.
-template <class Body>
-void for_rows(const Axis& axis, int64_t work, const Body& body) {
-  parallel_blocks(axis.outer, grain_of(work * axis.n), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) body(row);
-  });
-}
+/// One value for each column of a block.
+template <class T>
+using ColumnArray = Eigen::Array<T, 1, Dynamic, Eigen::RowMajor, 1, kColumns>;
 
-/// Calls body(outer, first, columns) for every block of columns.
-template <class Body>
-void for_columns(const Axis& axis, int64_t work, const Body& body) {
-  const int64_t blocks = (axis.inner + kColumns - 1) / kColumns;
-  const int64_t grain = grain_of(work * axis.n * std::min(axis.inner, kColumns));
-  parallel_blocks(axis.outer * blocks, grain, [&](int64_t begin, int64_t end) {
+/// y [outer, m, inner] of elements of Out, a line of x at a time or a block of neighbouring ones:
+/// rows(x, y) is given arrays of n and m elements, columns(x, y) tables of as many rows. `work` is
+/// what an element costs.
+template <class Out, class Rows, class Columns>
+void along(const Axis& a, int64_t work, const auto* x, Out* y, int64_t m, const Rows& rows,
+           const Columns& columns) {
+  const int64_t width = std::min(a.inner, kColumns), blocks = (a.inner + width - 1) / width;
+  parallel_blocks(a.outer * blocks, grain_of(work * a.n * width), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % blocks * kColumns;
-      body(i / blocks, first, std::min(kColumns, axis.inner - first));
+      if (a.inner == 1) {
+        rows(array(x + i * a.n, a.n), array(y + i * m, m));
+      } else {
+        const int64_t outer = i / blocks * a.inner, first = i % blocks * width;
+        const int64_t count = std::min(width, a.inner - first);
+        columns(table(x + outer * a.n + first, a.n, count, a.inner),
+                table(y + outer * m + first, m, count, a.inner));
+      }
     }
   });
 }
 
-/// One value for each column of a block.
-template <class T>
-using ColumnArray = Eigen::Array<T, 1, Dynamic, Eigen::RowMajor, 1, kColumns>;
+/// The same of a call that gives floating-point values.
+template <class Rows, class Columns>
+void along(const OperatorCall& call, int64_t work, Inputs in, Outputs out, const Rows& rows,
+           const Columns& columns) {
+  const Axis a = axis_of(call);
+  with_type(out[0], [&]<class T>() {
+    along(a, work, elements<T>(in, 0), result<T>(out), out[0].elements() / (a.outer * a.inner),
+          rows, columns);
+  });
+}
 
 /// The columns' sums of term(x): of 16 rows in T, of such sums in double.
 template <class Table, class Term>
@@ -99,106 +110,95 @@ void add_up(const OperatorCall& call, Inputs in, Outputs out, const Term& term,
   });
 }
 
-/// The largest (or, of -x, the smallest) element along n; NaN wins.
-template <bool largest>
-void extreme(const OperatorCall& call, Inputs in, Outputs out) {
-  const Axis a = axis_of(call);
-  with_type(out[0], [&]<class T>() {
-    const T* x = elements<T>(in, 0);
-    T* y = result<T>(out);
-    if (a.inner == 1) {
-      return for_rows(a, 1, [&](int64_t row) {
-        const auto line = array(x + row * a.n, a.n);
-        y[row] = largest ? line.template maxCoeff<Eigen::PropagateNaN>()
-                         : line.template minCoeff<Eigen::PropagateNaN>();
-      });
-    }
-    for_columns(a, 1, [&](int64_t outer, int64_t first, int64_t columns) {
-      const auto from = table(x + outer * a.n * a.inner + first, a.n, columns, a.inner);
-      ColumnArray<T> best = from.row(0);
-      for (int64_t i = 1; i < a.n; ++i) {
-        if constexpr (largest) {
-          best = larger(best, from.row(i));
-        } else {
-          best = smaller(best, from.row(i));
-        }
-      }
-      table(y + outer * a.inner + first, 1, columns, columns) = best;
-    });
-  });
+/// Which of two, and of a row, wins: NaN where there is one, and else as beats() has it.
+struct Largest {
+  static auto of(const auto& a, const auto& b) { return larger(a, b); }
+  static auto of_row(const auto& x) { return x.template maxCoeff<Eigen::PropagateNaN>(); }
+  static bool beats(auto a, auto b) { return a > b; }
+};
+struct Smallest {
+  static auto of(const auto& a, const auto& b) { return smaller(a, b); }
+  static auto of_row(const auto& x) { return x.template minCoeff<Eigen::PropagateNaN>(); }
+  static bool beats(auto a, auto b) { return a < b; }
+};
+
+template <class Wins, class Table>
+ColumnArray<typename Table::Scalar> winners_of_columns(const Table& x) {
+  ColumnArray<typename Table::Scalar> best = x.row(0);
+  for (int64_t i = 1; i < x.rows(); ++i) best = Wins::of(best, x.row(i));
+  return best;
 }
 
-/// The index of the first largest or smallest element along n, of the first NaN where there is one.
-template <bool largest>
+template <class Wins>
+void extreme(const OperatorCall& call, Inputs in, Outputs out) {
+  along(
+      call, 1, in, out, [](const auto& x, auto y) { y[0] = Wins::of_row(x); },
+      [](const auto& x, auto y) { y.row(0) = winners_of_columns<Wins>(x); });
+}
+
+/// The index of the first winner along n.
+template <class Wins>
 void index_of_extreme(const OperatorCall& call, Inputs in, Outputs out) {
-  const Axis a = axis_of(call);
-  int64_t* y = result<int64_t>(out);
-  with_type(in[0], [&]<class T>() {
-    const T* x = elements<T>(in, 0);
-    if (a.inner == 1) {
-      return for_rows(a, 1, [&](int64_t row) {
-        const T* line = x + row * a.n;
-        const T best = largest ? array(line, a.n).template maxCoeff<Eigen::PropagateNaN>()
-                               : array(line, a.n).template minCoeff<Eigen::PropagateNaN>();
-        const bool nan = std::isnan(best);
-        y[row] =
-            std::find_if(line, line + a.n, [=](T v) { return nan ? std::isnan(v) : v == best; }) -
-            line;
-      });
-    }
-    for_columns(a, 1, [&](int64_t outer, int64_t first, int64_t columns) {
-      using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;  // as wide as T
-      const T* from = x + outer * a.n * a.inner + first;
-      T best[kColumns];
-      Index at[kColumns] = {};
-      std::copy_n(from, columns, best);
-      for (int64_t i = 1; i < a.n; ++i) {
-        const T* row = from + i * a.inner;
-        for (int64_t c = 0; c < columns; ++c) {
-          const bool wins = largest ? row[c] > best[c] : row[c] < best[c];
-          const bool take = wins | ((row[c] != row[c]) & (best[c] == best[c]));
-          at[c] = take ? static_cast<Index>(i) : at[c];
-          best[c] = take ? row[c] : best[c];
-        }
+  const auto row = [](const auto& x, auto y) {
+    const auto best = Wins::of_row(x);
+    const auto same = [=](auto v) { return std::isnan(best) ? std::isnan(v) : v == best; };
+    y[0] = std::find_if(x.data(), x.data() + x.size(), same) - x.data();
+  };
+  const auto columns = []<class X>(const X& x, auto y) {
+    using T = typename X::Scalar;
+    using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;  // as wide as T
+    T best[kColumns];
+    Index at[kColumns] = {};
+    std::copy_n(x.data(), x.cols(), best);
+    for (int64_t i = 1; i < x.rows(); ++i) {
+      const T* line = x.data() + i * x.outerStride();
+      for (int64_t c = 0; c < x.cols(); ++c) {
+        const T v = line[c], b = best[c];
+        const bool take = Wins::beats(v, b) | ((v != v) & (b == b));
+        at[c] = take ? static_cast<Index>(i) : at[c];
+        best[c] = take ? v : b;
       }
-      std::copy_n(at, columns, y + outer * a.inner + first);
-    });
+    }
+    std::copy_n(at, x.cols(), y.data());
+  };
+  with_type(in[0], [&]<class T>() {
+    along(axis_of(call), 1, elements<T>(in, 0), result<int64_t>(out), 1, row, columns);
   });
 }
 
 /// Running values along n: next(total, x) follows total, in double.
 template <class Next>
 void scan(const OperatorCall& call, Inputs in, Outputs out, double start, const Next& next) {
-  Axis a = axis_of(call);
-  with_type(out[0], [&]<class T>() {
-    const T* x = elements<T>(in, 0);
-    T* y = result<T>(out);
-    if (a.inner > 1) {
-      return for_columns(a, 1, [&](int64_t outer, int64_t first, int64_t columns) {
-        const int64_t at = outer * a.n * a.inner + first;
-        const auto from = table(x + at, a.n, columns, a.inner);
-        auto to = table(y + at, a.n, columns, a.inner);
-        ColumnArray<double> total = ColumnArray<double>::Constant(columns, start);
-        for (int64_t i = 0; i < a.n; ++i) {
-          total = next(total, from.row(i).template cast<double>());
-          to.row(i) = total.template cast<T>();
-        }
-      });
+  const auto columns = [&](const auto& x, auto y) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    ColumnArray<double> total = ColumnArray<double>::Constant(x.cols(), start);
+    for (int64_t i = 0; i < x.rows(); ++i) {
+      total = next(total, x.row(i).template cast<double>());
+      y.row(i) = total.template cast<T>();
     }
-    constexpr int64_t kRows = 8;  // at once, since one alone waits for its own additions
+  };
+  // Several rows at once, since one alone waits for its own additions.
+  const auto rows = [&]<int count>(const auto& x, auto y) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    using Totals = Eigen::Array<double, count, 1>;
+    Totals total = Totals::Constant(start);
+    for (int64_t i = 0; i < x.cols(); ++i) {
+      total = next(total, x.col(i).template head<count>().template cast<double>());
+      y.col(i).template head<count>() = total.template cast<T>();
+    }
+  };
+  const Axis a = axis_of(call);
+  const auto none = [](const auto&, auto) {};
+  if (a.inner > 1) return along(call, 1, in, out, none, columns);
+  with_type(out[0], [&]<class T>() {
+    constexpr int kRows = 8;
     parallel_blocks(a.outer, kRows, [&](int64_t begin, int64_t end) {
-      const auto run = [&]<int rows>() {
-        const auto from = table(x + begin * a.n, rows, a.n, a.n);
-        auto to = table(y + begin * a.n, rows, a.n, a.n);
-        using Totals = Eigen::Array<double, rows, 1>;
-        Totals total = Totals::Constant(start);
-        for (int64_t i = 0; i < a.n; ++i) {
-          total = next(total, from.col(i).template head<rows>().template cast<double>());
-          to.col(i).template head<rows>() = total.template cast<T>();
-        }
-      };
-      if (end - begin == kRows) return run.template operator()<kRows>();
-      for (; begin < end; ++begin) run.template operator()<1>();
+      const auto x = table(elements<T>(in, 0) + begin * a.n, end - begin, a.n, a.n);
+      auto y = table(result<T>(out) + begin * a.n, end - begin, a.n, a.n);
+      if (end - begin == kRows) return rows.template operator()<kRows>(x, y);
+      for (int64_t i = 0; i < end - begin; ++i) {
+        rows.template operator()<1>(x.middleRows(i, 1), y.middleRows(i, 1));
+      }
     });
   });
 }
@@ -218,10 +218,9 @@ struct ColumnExponentials {
   ColumnArray<double> sum;
 
   template <class Table, class Use>
-  ColumnExponentials(const Table& x, const Use& use) : max(x.row(0)) {
+  ColumnExponentials(const Table& x, const Use& use) : max(winners_of_columns<Largest>(x)) {
     constexpr int64_t kVector = 64 / sizeof(T);
     const int64_t columns = x.cols(), filled = (columns + kVector - 1) / kVector * kVector;
-    for (int64_t i = 1; i < x.rows(); ++i) max = larger(max, x.row(i));
     ColumnArray<T> terms = ColumnArray<T>::Zero(filled);
     sum = ColumnArray<double>::Zero(columns);
     for (int64_t i = 0; i < x.rows(); ++i) {
@@ -253,90 +252,66 @@ void run_norm(const OperatorCall& call, Inputs in, Outputs out) {
       [](double sum) { return std::sqrt(sum); });
 }
 
-void run_max(const OperatorCall& call, Inputs in, Outputs out) { extreme<true>(call, in, out); }
-void run_min(const OperatorCall& call, Inputs in, Outputs out) { extreme<false>(call, in, out); }
+void run_max(const OperatorCall& call, Inputs in, Outputs out) { extreme<Largest>(call, in, out); }
+
+void run_min(const OperatorCall& call, Inputs in, Outputs out) { extreme<Smallest>(call, in, out); }
 
 void run_argmax(const OperatorCall& call, Inputs in, Outputs out) {
-  index_of_extreme<true>(call, in, out);
+  index_of_extreme<Largest>(call, in, out);
 }
+
 void run_argmin(const OperatorCall& call, Inputs in, Outputs out) {
-  index_of_extreme<false>(call, in, out);
+  index_of_extreme<Smallest>(call, in, out);
 }
 
 void run_cumsum(const OperatorCall& call, Inputs in, Outputs out) {
   scan(call, in, out, 0, [](const auto& total, const auto& x) { return total + x; });
 }
+
 void run_cumprod(const OperatorCall& call, Inputs in, Outputs out) {
   scan(call, in, out, 1, [](const auto& total, const auto& x) { return total * x; });
 }
 
 void run_softmax(const OperatorCall& call, Inputs in, Outputs out) {
-  const Axis a = axis_of(call);
-  with_type(out[0], [&]<class T>() {
-    const T* x = elements<T>(in, 0);
-    T* y = result<T>(out);
-    if (a.inner == 1) {
-      return for_rows(a, kExpWork, [&](int64_t row) {
-        const T* from = x + row * a.n;
-        auto to = array(y + row * a.n, a.n);
-        to *=
-            static_cast<T>(1 / exponential_sum(from, a.n, array(from, a.n).maxCoeff(), to.data()));
-      });
-    }
-    for_columns(a, kExpWork, [&](int64_t outer, int64_t first, int64_t columns) {
-      const int64_t at = outer * a.n * a.inner + first;
-      auto to = table(y + at, a.n, columns, a.inner);
-      const ColumnExponentials<T> e(table(x + at, a.n, columns, a.inner),
-                                    [&](int64_t i, const auto& terms) { to.row(i) = terms; });
-      const ColumnArray<T> scale = e.sum.inverse().template cast<T>();
-      for (int64_t i = 0; i < a.n; ++i) to.row(i) *= scale;
-    });
-  });
+  const auto row = []<class X>(const X& x, auto y) {
+    const auto max = x.maxCoeff();
+    const double total = exponential_sum(x.data(), x.size(), max, y.data());
+    y *= static_cast<typename X::Scalar>(1 / total);
+  };
+  const auto columns = []<class X>(const X& x, auto y) {
+    using T = typename X::Scalar;
+    const ColumnExponentials<T> e(x, [&](int64_t i, const auto& terms) { y.row(i) = terms; });
+    const ColumnArray<T> scale = e.sum.inverse().template cast<T>();
+    for (int64_t i = 0; i < x.rows(); ++i) y.row(i) *= scale;
+  };
+  along(call, kExpWork, in, out, row, columns);
 }
 
 void run_logsumexp(const OperatorCall& call, Inputs in, Outputs out) {
-  const Axis a = axis_of(call);
-  with_type(out[0], [&]<class T>() {
-    const T* x = elements<T>(in, 0);
-    T* y = result<T>(out);
-    if (a.inner == 1) {
-      return for_rows(a, kExpWork, [&](int64_t row) {
-        const T* from = x + row * a.n;
-        const T max = array(from, a.n).template maxCoeff<Eigen::PropagateNaN>();
-        y[row] = log_sum(max, exponential_sum(from, a.n, max));
-      });
-    }
-    for_columns(a, kExpWork, [&](int64_t outer, int64_t first, int64_t columns) {
-      const auto from = table(x + outer * a.n * a.inner + first, a.n, columns, a.inner);
-      const ColumnExponentials<T> e(from, kUnused);
-      T* to = y + outer * a.inner + first;
-      for (int64_t c = 0; c < columns; ++c) to[c] = log_sum(e.max[c], e.sum[c]);
-    });
-  });
+  const auto row = []<class X>(const X& x, auto y) {
+    const auto max = x.template maxCoeff<Eigen::PropagateNaN>();
+    y[0] = log_sum(max, exponential_sum(x.data(), x.size(), max));
+  };
+  const auto columns = []<class X>(const X& x, auto y) {
+    const ColumnExponentials<typename X::Scalar> e(x, kUnused);
+    for (int64_t c = 0; c < x.cols(); ++c) y(0, c) = log_sum(e.max[c], e.sum[c]);
+  };
+  along(call, kExpWork, in, out, row, columns);
 }
 
 void run_log_softmax(const OperatorCall& call, Inputs in, Outputs out) {
-  const Axis a = axis_of(call);
-  with_type(out[0], [&]<class T>() {
-    const T* x = elements<T>(in, 0);
-    T* y = result<T>(out);
-    if (a.inner == 1) {
-      return for_rows(a, kExpWork, [&](int64_t row) {
-        const auto from = array(x + row * a.n, a.n);
-        const T max = from.maxCoeff();
-        const T log = static_cast<T>(std::log(exponential_sum(from.data(), a.n, max)));
-        array(y + row * a.n, a.n) = from - max - log;
-      });
-    }
-    for_columns(a, kExpWork, [&](int64_t outer, int64_t first, int64_t columns) {
-      const int64_t at = outer * a.n * a.inner + first;
-      const auto from = table(x + at, a.n, columns, a.inner);
-      auto to = table(y + at, a.n, columns, a.inner);
-      const ColumnExponentials<T> e(from, kUnused);
-      const ColumnArray<T> log = e.sum.log().template cast<T>();
-      for (int64_t i = 0; i < a.n; ++i) to.row(i) = from.row(i) - e.max - log;
-    });
-  });
+  const auto row = []<class X>(const X& x, auto y) {
+    const auto max = x.maxCoeff();
+    const double total = exponential_sum(x.data(), x.size(), max);
+    y = x - max - static_cast<typename X::Scalar>(std::log(total));
+  };
+  const auto columns = []<class X>(const X& x, auto y) {
+    using T = typename X::Scalar;
+    const ColumnExponentials<T> e(x, kUnused);
+    const ColumnArray<T> log = e.sum.log().template cast<T>();
+    for (int64_t i = 0; i < x.rows(); ++i) y.row(i) = x.row(i) - e.max - log;
+  };
+  along(call, kExpWork, in, out, row, columns);
 }
 
 }  // namespace kbench::reference
