@@ -1,6 +1,6 @@
 // Elementary functions as branch-free code over plain scalars, which a compiler turns into vector
 // loops. float: polynomials fitted here by weighted least squares (Lawson's iteration), errors as
-// noted, measured by tests/reference/simd_test.cc. double: the C library's functions, one by one.
+// noted. double: the C library's functions, one by one.
 //
 // Included only by the files compiled for one instruction set each, inside that set's namespace:
 // no standard C++ header here, or its inline functions would come to exist in several versions.
