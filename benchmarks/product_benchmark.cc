@@ -2,22 +2,22 @@
 //
 //     product_benchmark [--benchmark_filter=2048x] ...
 //
-// The number after the name is that of threads; FLOP/s counts 2 m n k. "tile" is one tile of the
-// inner loop with its operands in cache: what a core can reach.
+// The number after the name is that of threads; FLOP/s counts 2 m n k. "block" is one
+// call of OpenBLAS with its operands in cache: what a core can reach.
 #include <benchmark/benchmark.h>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "reference/ops/matmul.h"
-#include "reference/simd/kernels.h"
+#include "kbench/graph.h"
+#include "reference/blas.h"
+#include "reference/registry.h"
 
 namespace {
-
-using kbench::reference::Product;
 
 std::vector<float> random_values(int64_t n) {
   std::mt19937 engine(1);
@@ -27,64 +27,70 @@ std::vector<float> random_values(int64_t n) {
   return values;
 }
 
+kbench::Tensor random_tensor(const kbench::Shape& shape) {
+  kbench::Tensor tensor(kbench::DType::f32, shape);
+  std::ranges::copy(random_values(tensor.elements()), tensor.data<float>().begin());
+  return tensor;
+}
+
 void count_flops(benchmark::State& state, double flops) {
   state.counters["FLOP/s"] =
       benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void run_tile(benchmark::State& state) {
-  constexpr int64_t kDepth = 256;
-  const auto& k = kbench::reference::kernels<float>();
-  const auto a = random_values(k.tile_rows * kDepth), b = random_values(k.tile_cols * kDepth);
-  std::vector<float> c(k.tile_rows * k.tile_cols);
+struct Product {
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+};
+
+/// OpenBLAS on operands that lie in the cache: what a core can reach.
+void run_block(benchmark::State& state) {
+  constexpr int64_t kEdge = 256;
+  const auto a = random_values(kEdge * kEdge), b = random_values(kEdge * kEdge);
+  std::vector<float> c(kEdge * kEdge);
   for (auto _ : state) {
-    k.tile(k.tile_rows, k.tile_cols,
-           {.depth = kDepth,
-            .a = a.data(),
-            .a_row = 1,
-            .a_col = k.tile_rows,
-            .b = b.data(),
-            .b_row = k.tile_cols,
-            .start = nullptr,
-            .start_row = 0,
-            .c = c.data(),
-            .c_row = k.tile_cols});
+    kbench::reference::gemm<float>(kEdge, kEdge, kEdge, {a.data(), kEdge}, {b.data(), kEdge}, 0,
+                                   c.data(), kEdge);
     benchmark::ClobberMemory();
   }
-  count_flops(state, 2.0 * kDepth * k.tile_rows * k.tile_cols);
+  count_flops(state, 2.0 * kEdge * kEdge * kEdge);
 }
 
 void run_product(benchmark::State& state, const Product& p, int64_t batch) {
-  const auto a = random_values(batch * p.m * p.k), b = random_values(batch * p.k * p.n);
-  std::vector<float> c(batch * p.m * p.n);
-  std::vector<int64_t> index(batch);
-  for (int64_t i = 0; i < batch; ++i) index[i] = i;
+  using kbench::Shape;
+  const Shape a = {batch, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k};
+  const Shape b = {batch, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n};
+  const kbench::OperatorCall call = kbench::make_call(
+      kbench::find_operator("matmul"), {{kbench::DType::f32, a}, {kbench::DType::f32, b}},
+      {{"transpose_a", int64_t{p.transpose_a}}, {"transpose_b", int64_t{p.transpose_b}}});
+  const std::vector<kbench::Tensor> inputs = {random_tensor(a), random_tensor(b)};
+  std::vector<kbench::Tensor> outputs = {kbench::Tensor(call.outputs[0])};
   tbb::task_arena arena(static_cast<int>(state.range(0)));
   arena.execute([&] {
     for (auto _ : state) {
-      kbench::reference::matmul<float>(p, index, index, a.data(), b.data(), c.data());
+      kbench::reference::find_implementation("matmul").run(call, inputs, outputs);
       benchmark::ClobberMemory();
     }
   });
   count_flops(state, 2.0 * static_cast<double>(batch * p.m * p.n * p.k));
 }
 
-struct Shape {
+struct Sizes {
   int64_t m, n, k, batch = 1;
 };
 
 // Large and square, a layer of a perceptron, attention, skinny, deep, thin, tiny.
-constexpr Shape kShapes[] = {{2048, 2048, 2048}, {128, 512, 1024}, {256, 256, 64, 64},
-                             {10, 4096, 4096},   {1, 4096, 4096},  {256, 1, 131072},
-                             {256, 256, 131072}, {4096, 4096, 32}, {29, 37, 53}};
+constexpr Sizes kSizes[] = {{2048, 2048, 2048}, {128, 512, 1024}, {256, 256, 64, 64},
+                            {10, 4096, 4096},   {1, 4096, 4096},  {256, 1, 131072},
+                            {256, 256, 131072}, {4096, 4096, 32}, {29, 37, 53}};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RegisterBenchmark("tile", run_tile);
-  for (const Shape& s : kShapes) {
+  benchmark::RegisterBenchmark("block", run_block);
+  for (const Sizes& s : kSizes) {
     for (int flags = 0; flags < 4; ++flags) {
       const Product p = {s.m, s.n, s.k, (flags & 1) != 0, (flags & 2) != 0};
       std::string name = std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +

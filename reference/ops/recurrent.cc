@@ -1,136 +1,148 @@
-#include "reference/ops/recurrent.h"
-
 #include <algorithm>
 
+#include "reference/arrays.h"
+#include "reference/call.h"
 #include "reference/ops/matmul.h"
 #include "reference/parallel.h"
 #include "reference/scratch.h"
-#include "reference/simd/kernels.h"
 
 namespace kbench::reference {
 namespace {
 
-/// One layer in one direction. The inputs' part of every step's gates is one product; what remains
-/// of a step is the product with h. Samples know nothing of each other, so each thread takes some
-/// of them through all steps and waits for nobody; weight_hh comes from its second-level cache.
+/// A row a sample; gates stand side by side.
 template <class T>
-class Layer {
- public:
-  Layer(const T* x, const RecurrentWeights<T>& weights, const RecurrentExtents& e, int64_t gates)
-      : e_(e),
-        gates_(gates),
-        k_(kernels<T>()),
-        units_(k_.tile_cols),
-        blocks_((e.hidden + units_ - 1) / units_),
-        from_x_(e.batch * e.steps * gates * e.hidden),
-        weights_(blocks_ * gates * e.hidden * units_),
-        bias_(weights.hidden_bias) {
-    linear<T>(x, weights.input, weights.input_bias, e.batch * e.steps, e.in, gates * e.hidden,
-              from_x_.get());
-    pack(weights.hidden);
+using Rows = Eigen::Array<T, Dynamic, Dynamic, Eigen::RowMajor>;
+template <class T>
+struct Lstm {
+  static constexpr int64_t kGates = 4, kStates = 2;
+  /// state = {h, c}; the gates' order is input, forget, cell, output.
+  static void step(const Rows<T>& from_x, const Rows<T>& from_h, Rows<T>* state) {
+    const int64_t hidden = state[0].cols();
+    const auto gate = [&](int64_t g) {
+      return from_x.middleCols(g * hidden, hidden) + from_h.middleCols(g * hidden, hidden);
+    };
+    state[1] = logistic(gate(1)) * state[1] + logistic(gate(0)) * gate(2).tanh();
+    state[0] = logistic(gate(3)) * state[1].tanh();
   }
-
-  /// Calls cell(b, from x, from h, distance between gates of the latter, first unit, units, row of
-  /// y) for the parts of every step, one step after another.
-  template <class Cell>
-  void run(T* h, T* y, const Cell& cell) const {
-    const int64_t groups = std::clamp<int64_t>(thread_count() / e_.concurrent, 1, e_.batch);
-    parallel_tasks(groups, [&](int64_t group) {
-      const int64_t begin = e_.batch * group / groups, end = e_.batch * (group + 1) / groups;
-      const Scratch<T> sums((end - begin) * gates_ * units_);
-      for (int64_t i = 0; i < e_.steps; ++i) {
-        step(e_.reverse ? e_.steps - 1 - i : i, begin, end, h, y, sums.get(), cell);
-      }
-    });
-  }
-
- private:
-  /// weight_hh by blocks of units, [block, gate, hidden, unit], the last block filled up with
-  /// zeros.
-  void pack(const T* weights) {
-    parallel_for(blocks_ * gates_, grain_of(e_.hidden * units_), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = i / gates_ * units_, gate = i % gates_, size = e_.hidden * units_;
-        k_.pack_cols({weights + (gate * e_.hidden + first) * e_.hidden, e_.hidden, 1},
-                     std::min(units_, e_.hidden - first), e_.hidden, size,
-                     weights_.get() + i * size);
-      }
-    });
-  }
-
-  /// One step of samples [begin, end).
-  template <class Cell>
-  void step(int64_t t, int64_t begin, int64_t end, T* h, T* y, T* sums, const Cell& cell) const {
-    const int64_t ld = gates_ * units_;
-    const auto row = [&](int64_t b) { return b * e_.batch_step + t * e_.time_step; };
-    for (int64_t block = 0; block < blocks_; ++block) {
-      const int64_t first = block * units_, count = std::min(units_, e_.hidden - first);
-      for (int64_t gate = 0; gate < gates_; ++gate) {
-        for (int64_t b = begin; b < end; b += k_.tile_rows) {
-          k_.tile(static_cast<int>(std::min<int64_t>(k_.tile_rows, end - b)),
-                  static_cast<int>(count),
-                  {.depth = e_.hidden,
-                   .a = h + b * e_.hidden,
-                   .a_row = e_.hidden,
-                   .a_col = 1,
-                   .b = weights_.get() + (block * gates_ + gate) * e_.hidden * units_,
-                   .b_row = units_,
-                   .start = bias_ + gate * e_.hidden + first,
-                   .start_row = 0,
-                   .c = sums + (b - begin) * ld + gate * units_,
-                   .c_row = ld});
-        }
-      }
-      for (int64_t b = begin; b < end; ++b) {
-        cell(b, from_x_.get() + row(b) * gates_ * e_.hidden + first, sums + (b - begin) * ld,
-             units_, first, count, y + row(b) * e_.out_pitch + first);
-      }
-    }
-    for (int64_t b = begin; b < end; ++b) {
-      std::copy_n(y + row(b) * e_.out_pitch, e_.hidden, h + b * e_.hidden);
-    }
-  }
-
-  const RecurrentExtents& e_;
-  const int64_t gates_;
-  const Kernels<T>& k_;
-  const int64_t units_;  ///< hidden units of a block
-  const int64_t blocks_;
-  Scratch<T> from_x_, weights_;
-  const T* bias_;
 };
+
+template <class T>
+struct Gru {
+  static constexpr int64_t kGates = 3, kStates = 1;
+  /// state = {h}; the gates' order is reset, update, new.
+  static void step(const Rows<T>& from_x, const Rows<T>& from_h, Rows<T>* state) {
+    const int64_t hidden = state[0].cols();
+    const auto x = [&](int64_t g) { return from_x.middleCols(g * hidden, hidden); };
+    const auto h = [&](int64_t g) { return from_h.middleCols(g * hidden, hidden); };
+    const auto reset = logistic(x(0) + h(0)), keep = logistic(x(1) + h(1));
+    state[0] = (1 - keep) * (x(2) + reset * h(2)).tanh() + keep * state[0];
+  }
+};
+
+/// One layer in one direction. Samples and steps are rows of x and y.
+template <class T>
+struct Layer {
+  int64_t batch, steps, in, hidden;
+  int64_t batch_step, time_step;  ///< row (b, t) is b * batch_step + t * time_step
+  int64_t out_step;               ///< elements between rows of y
+  bool reverse;                   ///< steps are taken from the last to the first
+  const T* x;
+  const T* input_weight;
+  const T* hidden_weight;
+  const T* input_bias;
+  const T* hidden_bias;
+  T* states[2];  ///< [batch, hidden], before the first step on entry and after the last on return
+  T* y;
+};
+
+/// The inputs' part of every step's gates is one product; what remains of a step is the product
+/// with h. Samples know nothing of each other: some at a time go through all steps.
+template <class T, template <class> class Cell>
+void run_layer(const Layer<T>& l) {
+  constexpr int64_t kSamples = 5;
+  // Of a product with h: so few that OpenBLAS leaves the operands where they lie, up to 100^3.
+  constexpr int64_t kUnits = 64;
+  const int64_t width = Cell<T>::kGates * l.hidden;
+  const Scratch<T> from_inputs(l.batch * l.steps * width);
+  linear(l.x, l.input_weight, l.input_bias, l.batch * l.steps, l.in, width, from_inputs.get());
+  parallel_blocks(l.batch, kSamples, [&](int64_t begin, int64_t end) {
+    const int64_t samples = end - begin;
+    Rows<T> from_x(samples, width), from_h(samples, width), state[Cell<T>::kStates];
+    for (int64_t s = 0; s < Cell<T>::kStates; ++s) {
+      state[s] = table(l.states[s] + begin * l.hidden, samples, l.hidden, l.hidden);
+    }
+    for (int64_t i = 0; i < l.steps; ++i) {
+      const int64_t t = l.reverse ? l.steps - 1 - i : i;
+      const int64_t first = begin * l.batch_step + t * l.time_step;
+      from_x = table(from_inputs.get() + first * width, samples, width, l.batch_step * width);
+      from_h = array(l.hidden_bias, width).transpose().replicate(samples, 1);
+      for (int64_t unit = 0; unit < width; unit += kUnits) {
+        gemm<T>(samples, std::min(kUnits, width - unit), l.hidden, {state[0].data(), l.hidden},
+                {l.hidden_weight + unit * l.hidden, l.hidden, true}, T(1), from_h.data() + unit,
+                width);
+      }
+      Cell<T>::step(from_x, from_h, state);
+      table(l.y + first * l.out_step, samples, l.hidden, l.batch_step * l.out_step) = state[0];
+    }
+    for (int64_t s = 0; s < Cell<T>::kStates; ++s) {
+      table(l.states[s] + begin * l.hidden, samples, l.hidden, l.hidden) = state[s];
+    }
+  });
+}
+
+/// A stack of layers; the initial states come before the weights.
+template <class T, template <class> class Cell>
+void run_stack(const OperatorCall& call, Inputs in, Outputs out) {
+  const Attributes& a = call.attributes;
+  const Shape& shape = in[0].shape();
+  const bool batch_first = a.flag("batch_first");
+  const int64_t layers = a.integer("layers"), directions = a.flag("bidirectional") ? 2 : 1;
+  const int64_t hidden = a.integer("hidden");
+  const int64_t batch = shape[batch_first ? 0 : 1], steps = shape[batch_first ? 1 : 0];
+  constexpr int64_t kStates = Cell<T>::kStates;
+  for (int64_t s = 1; s <= kStates; ++s) {  // each goes from its initial to its last value in place
+    std::copy_n(elements<T>(in, s), in[s].elements(), out[s].data<T>().data());
+  }
+  // Layers write the output and one more array of its size in turns, the last one the output.
+  const Scratch<T> other(layers > 1 ? out[0].elements() : 0);
+  const T* x = elements<T>(in, 0);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    T* y = (layers - layer) % 2 == 1 ? result<T>(out) : other.get();
+    parallel_tasks(directions, [&](int64_t direction) {
+      const int64_t cell = layer * directions + direction;
+      const int64_t at = 1 + kStates + 4 * cell;
+      Layer<T> l = {.batch = batch,
+                    .steps = steps,
+                    .in = layer == 0 ? shape[2] : hidden * directions,
+                    .hidden = hidden,
+                    .batch_step = batch_first ? steps : 1,
+                    .time_step = batch_first ? 1 : batch,
+                    .out_step = hidden * directions,
+                    .reverse = direction == 1,
+                    .x = x,
+                    .input_weight = elements<T>(in, at),
+                    .hidden_weight = elements<T>(in, at + 1),
+                    .input_bias = elements<T>(in, at + 2),
+                    .hidden_bias = elements<T>(in, at + 3),
+                    .states = {},
+                    .y = y + direction * hidden};
+      for (int64_t s = 0; s < kStates; ++s) {
+        l.states[s] = out[1 + s].data<T>().data() + cell * batch * hidden;
+      }
+      run_layer<T, Cell>(l);
+    });
+    x = y;
+  }
+}
 
 }  // namespace
 
-template <class T>
-void lstm(const T* x, const RecurrentWeights<T>& weights, const RecurrentExtents& e, T* h, T* c,
-          T* y) {
-  Layer<T>(x, weights, e, 4)
-      .run(h, y,
-           [&](int64_t b, const T* from_x, const T* from_h, int64_t stride, int64_t first,
-               int64_t count, T* to) {
-             kernels<T>().lstm_cell(from_x, e.hidden, from_h, stride, c + b * e.hidden + first, to,
-                                    count);
-           });
+void run_lstm(const OperatorCall& call, Inputs in, Outputs out) {
+  with_type(out[0], [&]<class T>() { run_stack<T, Lstm>(call, in, out); });
 }
 
-template <class T>
-void gru(const T* x, const RecurrentWeights<T>& weights, const RecurrentExtents& e, T* h, T* y) {
-  Layer<T>(x, weights, e, 3)
-      .run(h, y,
-           [&](int64_t b, const T* from_x, const T* from_h, int64_t stride, int64_t first,
-               int64_t count, T* to) {
-             kernels<T>().gru_cell(from_x, e.hidden, from_h, stride, h + b * e.hidden + first, to,
-                                   count);
-           });
+void run_gru(const OperatorCall& call, Inputs in, Outputs out) {
+  with_type(out[0], [&]<class T>() { run_stack<T, Gru>(call, in, out); });
 }
-
-#define KBENCH_INSTANTIATE(T)                                                                  \
-  template void lstm<T>(const T*, const RecurrentWeights<T>&, const RecurrentExtents&, T*, T*, \
-                        T*);                                                                   \
-  template void gru<T>(const T*, const RecurrentWeights<T>&, const RecurrentExtents&, T*, T*);
-KBENCH_INSTANTIATE(float)
-KBENCH_INSTANTIATE(double)
-#undef KBENCH_INSTANTIATE
 
 }  // namespace kbench::reference

@@ -1,7 +1,5 @@
 #include "reference/ops/convolution.h"
 
-#include "reference/ops/depthwise_convolution.h"
-#include "reference/ops/transposed_convolution.h"
 #include "tests/reference/arrays.h"
 
 namespace kbench::reference {
@@ -15,20 +13,20 @@ TYPED_TEST_SUITE(Convolution, RealTypes);
 /// input is output * stride + tap * dilation - padding in each dimension, where that is inside.
 template <class Visit>
 void for_each_product(const ConvExtents& e, const Visit& visit) {
-  const auto& [kernel, stride, padding, dilation] = e.window;
-  const Depth& d = e.depth;
-  for (int64_t o = 0; o < d.out * e.out[0] * e.out[1]; ++o) {
-    for (int64_t t = 0; t < d.kernel * kernel[0] * kernel[1]; ++t) {
-      const int64_t at[3] = {o / (e.out[0] * e.out[1]), o / e.out[1] % e.out[0], o % e.out[1]};
-      const int64_t u[3] = {t / (kernel[0] * kernel[1]), t / kernel[1] % kernel[0], t % kernel[1]};
-      const int64_t depth = at[0] * d.stride + u[0] * d.dilation - d.padding;
-      const int64_t row = at[1] * stride[0] + u[1] * dilation[0] - padding[0];
-      const int64_t column = at[2] * stride[1] + u[2] * dilation[1] - padding[1];
-      if (depth < 0 || depth >= d.in || row < 0 || row >= e.in[0] || column < 0 ||
-          column >= e.in[1]) {
-        continue;
+  const auto place = [](int64_t i, const Triple& extents) {
+    return Triple{i / extents[2] / extents[1], i / extents[2] % extents[1], i % extents[2]};
+  };
+  for (int64_t o = 0; o < product(e.out); ++o) {
+    for (int64_t t = 0; t < product(e.kernel); ++t) {
+      const Triple output = place(o, e.out), tap = place(t, e.kernel);
+      int64_t input = 0;
+      bool is_inside = true;
+      for (int i = 0; i < 3; ++i) {
+        const int64_t at = output[i] * e.stride[i] + tap[i] * e.dilation[i] - e.padding[i];
+        is_inside = is_inside && at >= 0 && at < e.in[i];
+        input = input * e.in[i] + at;
       }
-      visit(o, (depth * e.in[0] + row) * e.in[1] + column, t);
+      if (is_inside) visit(o, input, t);
     }
   }
 }
@@ -36,10 +34,7 @@ void for_each_product(const ConvExtents& e, const Visit& visit) {
 struct Sizes {
   int64_t in, out, taps;
 };
-Sizes sizes_of(const ConvExtents& e) {
-  return {e.depth.in * e.in[0] * e.in[1], e.depth.out * e.out[0] * e.out[1],
-          e.depth.kernel * e.window.kernel[0] * e.window.kernel[1]};
-}
+Sizes sizes_of(const ConvExtents& e) { return {product(e.in), product(e.out), product(e.kernel)}; }
 
 template <class T>
 std::vector<double> brute_force(const std::vector<T>& x, const std::vector<T>& w,
@@ -69,7 +64,6 @@ std::vector<double> transposed_brute_force(const std::vector<T>& x, const std::v
                                            const std::vector<T>& bias, const ConvExtents& e) {
   ConvExtents forward = e;
   std::swap(forward.in, forward.out);
-  std::swap(forward.depth.in, forward.depth.out);
   const auto [in, out, taps] = sizes_of(e);
   const int64_t in_group = e.channels / e.groups, out_group = e.out_channels / e.groups;
   std::vector<double> y;
@@ -91,31 +85,25 @@ std::vector<double> transposed_brute_force(const std::vector<T>& x, const std::v
 
 std::string describe(const ConvExtents& e) {
   std::string text = "groups " + std::to_string(e.groups);
-  const auto add = [&](const char* name, int64_t depth, const std::array<int64_t, 2>& rest) {
+  const auto add = [&](const char* name, const Triple& values) {
     text += std::string(" ") + name;
-    for (int64_t value : {depth, rest[0], rest[1]}) text += " " + std::to_string(value);
+    for (int64_t value : values) text += " " + std::to_string(value);
   };
-  add("in", e.depth.in, e.in);
-  add("out", e.depth.out, e.out);
-  add("kernel", e.depth.kernel, e.window.kernel);
-  add("stride", e.depth.stride, e.window.stride);
-  add("padding", e.depth.padding, e.window.padding);
-  add("dilation", e.depth.dilation, e.window.dilation);
+  add("in", e.in);
+  add("out", e.out);
+  add("kernel", e.kernel);
+  add("stride", e.stride);
+  add("padding", e.padding);
+  add("dilation", e.dilation);
   return text;
 }
 
 template <class T>
 void expect_matches(ConvExtents e, bool with_bias) {
-  const auto extent = [](int64_t in, int64_t kernel, int64_t stride, int64_t padding,
-                         int64_t dilation) {
-    return (in + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
-  };
-  for (int i = 0; i < 2; ++i) {
-    e.out[i] = extent(e.in[i], e.window.kernel[i], e.window.stride[i], e.window.padding[i],
-                      e.window.dilation[i]);
+  for (int i = 0; i < 3; ++i) {
+    const int64_t reach = e.dilation[i] * (e.kernel[i] - 1);
+    e.out[i] = (e.in[i] + 2 * e.padding[i] - reach - 1) / e.stride[i] + 1;
   }
-  e.depth.out =
-      extent(e.depth.in, e.depth.kernel, e.depth.stride, e.depth.padding, e.depth.dilation);
   const auto [in, out, taps] = sizes_of(e);
   const int64_t depth = e.channels / e.groups * taps;
   const auto x = random_array<T>(e.batch * e.channels * in, 1);
@@ -127,21 +115,22 @@ void expect_matches(ConvExtents e, bool with_bias) {
   expect_close(y, brute_force(x, w, bias, e), static_cast<double>(depth + 1));
 }
 
-using Pair = std::array<int64_t, 2>;
-
 TYPED_TEST(Convolution, MatchesBruteForceOverStridesPaddingsDilationsAndGroups) {
   int bias = 0;
-  for (Pair kernel : {Pair{1, 1}, Pair{3, 3}, Pair{5, 2}}) {
-    for (Pair stride : {Pair{1, 1}, Pair{2, 2}, Pair{3, 1}, Pair{1, 4}}) {
-      for (Pair padding : {Pair{0, 0}, Pair{1, 1}, Pair{0, 3}}) {
-        for (Pair dilation : {Pair{1, 1}, Pair{2, 3}}) {
+  for (Triple kernel : {Triple{1, 1, 1}, Triple{1, 3, 3}, Triple{1, 5, 2}}) {
+    for (Triple stride : {Triple{1, 1, 1}, Triple{1, 2, 2}, Triple{1, 3, 1}, Triple{1, 1, 4}}) {
+      for (Triple padding : {Triple{0, 0, 0}, Triple{0, 1, 1}, Triple{0, 0, 3}}) {
+        for (Triple dilation : {Triple{1, 1, 1}, Triple{1, 2, 3}}) {
           for (int64_t groups : {1, 3, 6}) {
             expect_matches<TypeParam>({.batch = 2,
                                        .channels = 6,
                                        .out_channels = groups == 6 ? 12 : 15,
                                        .groups = groups,
-                                       .in = {13, 17},
-                                       .window = {kernel, stride, padding, dilation}},
+                                       .in = {1, 13, 17},
+                                       .kernel = kernel,
+                                       .stride = stride,
+                                       .padding = padding,
+                                       .dilation = dilation},
                                       bias++ % 2 == 0);
           }
         }
@@ -157,16 +146,17 @@ TYPED_TEST(Convolution, OfVolumesMatchesBruteForce) {
       for (int64_t padding : {0, 1}) {
         for (int64_t dilation : {1, 2}) {
           for (int64_t groups : {1, 3}) {
-            for (Pair across : {Pair{1, 1}, Pair{2, 3}}) {
-              expect_matches<TypeParam>(
-                  {.batch = 3,
-                   .channels = 6,
-                   .out_channels = 9,
-                   .groups = groups,
-                   .in = {5, 11},
-                   .window = {across, {1, stride}, {padding, 0}, {dilation, 1}},
-                   .depth = {kernel, stride, padding, dilation, 7}},
-                  bias++ % 2 == 0);
+            for (auto across : {std::array<int64_t, 2>{1, 1}, std::array<int64_t, 2>{2, 3}}) {
+              expect_matches<TypeParam>({.batch = 3,
+                                         .channels = 6,
+                                         .out_channels = 9,
+                                         .groups = groups,
+                                         .in = {7, 5, 11},
+                                         .kernel = {kernel, across[0], across[1]},
+                                         .stride = {stride, 1, stride},
+                                         .padding = {padding, padding, 0},
+                                         .dilation = {dilation, dilation, 1}},
+                                        bias++ % 2 == 0);
             }
           }
         }
@@ -183,8 +173,11 @@ TYPED_TEST(Convolution, OfRowsMatchesBruteForce) {
                                    .channels = 3,
                                    .out_channels = 21,
                                    .groups = groups,
-                                   .in = {1, 43},
-                                   .window = {{1, 3}, {1, stride}, {0, 2}, {1, dilation}}},
+                                   .in = {1, 1, 43},
+                                   .kernel = {1, 1, 3},
+                                   .stride = {1, 1, stride},
+                                   .padding = {0, 0, 2},
+                                   .dilation = {1, 1, dilation}},
                                   true);
       }
     }
@@ -192,34 +185,33 @@ TYPED_TEST(Convolution, OfRowsMatchesBruteForce) {
 }
 
 TYPED_TEST(Convolution, HandlesBlocksThatSpanImagesAndDepthsThatNeedSeveralPasses) {
-  // 35 positions an image: tiles straddle images. 67 * 9 = 603 products a sum: two passes.
+  // 35 positions an image: blocks straddle images. 67 * 9 = 603 products a sum: three passes.
   expect_matches<TypeParam>({.batch = 11,
                              .channels = 67,
                              .out_channels = 19,
-                             .in = {5, 7},
-                             .window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+                             .in = {1, 5, 7},
+                             .kernel = {1, 3, 3},
+                             .padding = {0, 1, 1}},
                             true);
-  // 67 * 27 = 1809 products, passes that begin and end inside a channel's planes.
-  expect_matches<TypeParam>({.batch = 2,
-                             .channels = 67,
-                             .out_channels = 11,
-                             .in = {5, 7},
-                             .window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}},
-                             .depth = {3, 1, 1, 1, 6}},
-                            true);
+  // 67 * 27 = 1809 products, eight passes.
+  expect_matches<TypeParam>(
+      {.batch = 2, .channels = 67, .out_channels = 11, .in = {6, 5, 7}, .kernel = {3, 3, 3}}, true);
   // One long row, cut across columns; and the whole of x read without padding.
   expect_matches<TypeParam>({.batch = 1,
                              .channels = 3,
                              .out_channels = 9,
-                             .in = {3, 3001},
-                             .window = {{3, 5}, {1, 2}, {1, 2}, {1, 1}}},
+                             .in = {1, 3, 3001},
+                             .kernel = {1, 3, 5},
+                             .stride = {1, 1, 2},
+                             .padding = {0, 1, 2}},
                             true);
-  // As many threads' shares of rows as there are panels.
+  // Few positions and much work: blocks of output channels.
   expect_matches<TypeParam>({.batch = 1,
-                             .channels = 300,
-                             .out_channels = 150,
-                             .in = {3, 3},
-                             .window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+                             .channels = 600,
+                             .out_channels = 300,
+                             .in = {1, 3, 3},
+                             .kernel = {1, 3, 3},
+                             .padding = {0, 1, 1}},
                             true);
 }
 
@@ -228,40 +220,40 @@ TYPED_TEST(Convolution, DepthwiseWorksThroughPlanesInBands) {
                              .channels = 21,
                              .out_channels = 21,
                              .groups = 21,
-                             .in = {11, 10},
-                             .window = {{3, 3}, {2, 2}, {1, 1}, {1, 1}}};
+                             .in = {1, 11, 10},
+                             .kernel = {1, 3, 3},
+                             .stride = {1, 2, 2},
+                             .padding = {0, 1, 1}};
   EXPECT_TRUE(is_depthwise(small));
   expect_matches<TypeParam>(small, false);
-  // 101 x 131 elements need several bands; two outputs a channel; volumes are planes by themselves.
+  // 101 x 131 elements need several bands; two outputs a channel.
   expect_matches<TypeParam>({.batch = 2,
                              .channels = 3,
                              .out_channels = 6,
                              .groups = 3,
-                             .in = {101, 131},
-                             .window = {{5, 3}, {1, 3}, {2, 4}, {2, 5}},
-                             .depth = {.in = 3}},
+                             .in = {3, 101, 131},
+                             .kernel = {1, 5, 3},
+                             .stride = {1, 1, 3},
+                             .padding = {0, 2, 4},
+                             .dilation = {1, 2, 5}},
                             true);
   expect_matches<TypeParam>({.batch = 1,
                              .channels = 5,
                              .out_channels = 5,
                              .groups = 5,
-                             .in = {1, 1},
-                             .window = {{3, 3}, {2, 2}, {1, 1}, {1, 1}}},
+                             .in = {1, 1, 1},
+                             .kernel = {1, 3, 3},
+                             .stride = {1, 2, 2},
+                             .padding = {0, 1, 1}},
                             true);
 }
 
 template <class T>
-void expect_transposed(ConvExtents e, std::array<int64_t, 3> output_padding, bool with_bias) {
-  const auto extent = [](int64_t in, int64_t kernel, int64_t stride, int64_t padding,
-                         int64_t dilation, int64_t extra) {
-    return (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + extra;
-  };
-  for (int i = 0; i < 2; ++i) {
-    e.out[i] = extent(e.in[i], e.window.kernel[i], e.window.stride[i], e.window.padding[i],
-                      e.window.dilation[i], output_padding[1 + i]);
+void expect_transposed(ConvExtents e, Triple output_padding, bool with_bias) {
+  for (int i = 0; i < 3; ++i) {
+    e.out[i] = (e.in[i] - 1) * e.stride[i] - 2 * e.padding[i] + e.dilation[i] * (e.kernel[i] - 1) +
+               1 + output_padding[i];
   }
-  e.depth.out = extent(e.depth.in, e.depth.kernel, e.depth.stride, e.depth.padding,
-                       e.depth.dilation, output_padding[0]);
   const auto [in, out, taps] = sizes_of(e);
   const auto x = random_array<T>(e.batch * e.channels * in, 1);
   const auto w = random_array<T>(e.channels * e.out_channels / e.groups * taps, 2);
@@ -275,22 +267,25 @@ void expect_transposed(ConvExtents e, std::array<int64_t, 3> output_padding, boo
 
 TYPED_TEST(Convolution, TransposedMatchesItsDefinitionOverAllOptions) {
   int bias = 0;
-  for (Pair kernel : {Pair{1, 2}, Pair{3, 3}, Pair{5, 7}}) {
-    for (Pair stride : {Pair{1, 1}, Pair{2, 3}, Pair{6, 4}}) {
-      for (Pair padding : {Pair{0, 0}, Pair{1, 2}}) {
-        for (Pair dilation : {Pair{1, 1}, Pair{2, 3}, Pair{4, 2}}) {
+  for (Triple kernel : {Triple{1, 1, 2}, Triple{1, 3, 3}, Triple{1, 5, 7}}) {
+    for (Triple stride : {Triple{1, 1, 1}, Triple{1, 2, 3}, Triple{1, 6, 4}}) {
+      for (Triple padding : {Triple{0, 0, 0}, Triple{0, 1, 2}}) {
+        for (Triple dilation : {Triple{1, 1, 1}, Triple{1, 2, 3}, Triple{1, 4, 2}}) {
           for (int64_t groups : {1, 3}) {
             const int64_t extra = bias % 2;
-            if (extra >= std::max(stride[0], dilation[0]) ||
-                extra >= std::max(stride[1], dilation[1])) {
+            if (extra >= std::max(stride[1], dilation[1]) ||
+                extra >= std::max(stride[2], dilation[2])) {
               continue;
             }
             expect_transposed<TypeParam>({.batch = 2,
                                           .channels = 6,
                                           .out_channels = 9,
                                           .groups = groups,
-                                          .in = {5, 11},
-                                          .window = {kernel, stride, padding, dilation}},
+                                          .in = {1, 5, 11},
+                                          .kernel = kernel,
+                                          .stride = stride,
+                                          .padding = padding,
+                                          .dilation = dilation},
                                          {0, extra, extra}, bias++ % 3 != 0);
           }
           ++bias;
@@ -308,15 +303,20 @@ TYPED_TEST(Convolution, TransposedOfVolumesAndRowsMatchesItsDefinition) {
                                       .channels = 9,
                                       .out_channels = 6,
                                       .groups = 3,
-                                      .in = {7, 3},
-                                      .window = {{1, 3}, {1, stride}, {0, padding}, {1, dilation}},
-                                      .depth = {3, stride, padding, dilation, 5}},
+                                      .in = {5, 7, 3},
+                                      .kernel = {3, 1, 3},
+                                      .stride = {stride, 1, stride},
+                                      .padding = {padding, 0, padding},
+                                      .dilation = {dilation, 1, dilation}},
                                      {stride - 1, 0, 0}, true);
         expect_transposed<TypeParam>({.batch = 3,
                                       .channels = 5,
                                       .out_channels = 7,
-                                      .in = {1, 23},
-                                      .window = {{1, 5}, {1, stride}, {0, padding}, {1, dilation}}},
+                                      .in = {1, 1, 23},
+                                      .kernel = {1, 1, 5},
+                                      .stride = {1, 1, stride},
+                                      .padding = {0, 0, padding},
+                                      .dilation = {1, 1, dilation}},
                                      {0, 0, stride - 1}, false);
       }
     }
@@ -327,8 +327,10 @@ TYPED_TEST(Convolution, TransposedCropsMoreThanTheKernelReaches) {
   expect_transposed<TypeParam>({.batch = 1,
                                 .channels = 3,
                                 .out_channels = 5,
-                                .in = {13, 11},
-                                .window = {{3, 1}, {2, 1}, {5, 3}, {1, 1}}},
+                                .in = {1, 13, 11},
+                                .kernel = {1, 3, 1},
+                                .stride = {1, 2, 1},
+                                .padding = {0, 5, 3}},
                                {0, 0, 0}, true);
 }
 

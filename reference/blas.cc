@@ -1,0 +1,110 @@
+#include "reference/blas.h"
+
+// kbench's own copy of OpenBLAS, which CMakeLists.txt says more about.
+#define cblas_sgemm kbench_cblas_sgemm
+#define cblas_dgemm kbench_cblas_dgemm
+#define cblas_sgemv kbench_cblas_sgemv
+#define cblas_dgemv kbench_cblas_dgemv
+#include <cblas.h>
+
+#include <limits>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <utility>
+
+#include "kbench/error.h"
+
+// A call's working memory. OpenBLAS has it for 128 calls at a time (twice Debian's 64 threads; one
+// more, and it says so on stderr) and looks for it without a lock.
+extern "C" {
+void* kbench_real_blas_memory_alloc(int position);
+void kbench_real_blas_memory_free(void* memory);
+void* kbench_blas_memory_alloc(int position);
+void kbench_blas_memory_free(void* memory);
+}
+
+namespace {
+
+struct WorkingMemory {
+  std::counting_semaphore<> free{128};
+  std::mutex mutex;
+};
+
+WorkingMemory& working_memory() {
+  static WorkingMemory memory;
+  return memory;
+}
+
+}  // namespace
+
+void* kbench_blas_memory_alloc(int position) {
+  working_memory().free.acquire();
+  const std::lock_guard lock(working_memory().mutex);
+  return kbench_real_blas_memory_alloc(position);
+}
+
+void kbench_blas_memory_free(void* memory) {
+  {
+    const std::lock_guard lock(working_memory().mutex);
+    kbench_real_blas_memory_free(memory);
+  }
+  working_memory().free.release();
+}
+
+namespace kbench::reference {
+namespace {
+
+blasint to_blas(int64_t n) {
+  if (!std::in_range<blasint>(n)) {
+    throw Error(ErrorCode::kUnsupported, "a matrix product has an extent or step of " +
+                                             std::to_string(n) + ", the most is " +
+                                             std::to_string(std::numeric_limits<blasint>::max()));
+  }
+  return static_cast<blasint>(n);
+}
+
+/// y = a x + beta y, elements x_step and y_step apart.
+template <class T>
+void gemv(int64_t m, int64_t k, const Matrix<T>& a, const T* x, int64_t x_step, T beta, T* y,
+          int64_t y_step) {
+  const auto run = [&](auto function) {
+    function(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans, to_blas(a.transposed ? k : m),
+             to_blas(a.transposed ? m : k), T(1), a.data, to_blas(a.step), x, to_blas(x_step), beta,
+             y, to_blas(y_step));
+  };
+  if constexpr (sizeof(T) == sizeof(float)) {
+    run(cblas_sgemv);
+  } else {
+    run(cblas_dgemv);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void gemm(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b, T beta, T* c,
+          int64_t c_step) {
+  if (n == 1) return gemv(m, k, a, b.data, b.transposed ? 1 : b.step, beta, c, c_step);
+  if (m == 1) {  // the transpose of b times a's only row
+    const Matrix<T> columns = {b.data, b.step, !b.transposed};
+    return gemv(n, k, columns, a.data, a.transposed ? a.step : 1, beta, c, 1);
+  }
+  const auto run = [&](auto function) {
+    function(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
+             b.transposed ? CblasTrans : CblasNoTrans, to_blas(m), to_blas(n), to_blas(k), T(1),
+             a.data, to_blas(a.step), b.data, to_blas(b.step), beta, c, to_blas(c_step));
+  };
+  if constexpr (sizeof(T) == sizeof(float)) {
+    run(cblas_sgemm);
+  } else {
+    run(cblas_dgemm);
+  }
+}
+
+template void gemm<float>(int64_t, int64_t, int64_t, const Matrix<float>&, const Matrix<float>&,
+                          float, float*, int64_t);
+template void gemm<double>(int64_t, int64_t, int64_t, const Matrix<double>&, const Matrix<double>&,
+                           double, double*, int64_t);
+
+}  // namespace kbench::reference

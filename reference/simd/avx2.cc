@@ -1,2 +1,0 @@
-#define KBENCH_ISA avx2
-#include "reference/simd/table.h"

@@ -1,2 +1,0 @@
-#define KBENCH_ISA avx512
-#include "reference/simd/table.h"

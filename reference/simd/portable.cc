@@ -1,2 +1,0 @@
-#define KBENCH_ISA portable
-#include "reference/simd/table.h"
