@@ -10,10 +10,11 @@ bool ServerEvents::feed(std::string_view bytes) {
       continue;
     }
     after_return_ = false;
-    const size_t end = bytes.find_first_of("\r\n");
+    size_t end = 0;
+    while (end < bytes.size() && bytes[end] != '\n' && bytes[end] != '\r') ++end;
     line_ += bytes.substr(0, end);
     if (line_.size() > most_ || data_.size() > most_) return false;
-    if (end == bytes.npos) return true;
+    if (end == bytes.size()) return true;
     after_return_ = bytes[end] == '\r';
     bytes.remove_prefix(end + 1);
     end_line();
