@@ -30,8 +30,10 @@ Verb add_diagnose(CLI::App& program);
 Verb add_verify(CLI::App& program);
 Verb add_reference(CLI::App& program);
 Verb add_baseline(CLI::App& program);
-Verb add_report(CLI::App& program);
 Verb add_prompt(CLI::App& program);
+Verb add_models(CLI::App& program);
+Verb add_extract(CLI::App& program);
+Verb add_report(CLI::App& program);
 /// The main job, which needs no verb. `benchmark_flags` are Google Benchmark's, taken from the
 /// command line before the rest was parsed.
 Verb add_main_job(CLI::App& program, std::vector<std::string> benchmark_flags);
