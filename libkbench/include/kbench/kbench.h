@@ -8,6 +8,7 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
 #include "kbench/compare.h"
+#include "kbench/device_judge.h"
 #include "kbench/episode.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
