@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "harness/program/run_candidates.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -124,7 +125,8 @@ CandidateSet read_candidate_set(const std::string& path) {
   CandidateSet set;
   set.name = shown(set_name(path), kLongestSetName);
   set.folder = path;
-  const std::vector<std::string> files = candidate_files(path);
+  std::vector<std::string> files = best_of_run(path);
+  if (files.empty()) files = candidate_files(path);
   if (files.empty()) {
     throw Error(ErrorCode::kNotFound,
                 "'" + shown(path) + "' holds no candidate: no *.yaml file anywhere below it");

@@ -41,7 +41,8 @@ are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET
 Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
 verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so that
 the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
-output that could not be written, with one line on standard error.)";
+output that could not be written, with one line on standard error; 3 a budget stopped a run, which
+the same command with a larger one goes on with (generate).)";
 
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -95,9 +96,11 @@ int run_program(std::vector<std::string> arguments) {
 
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(app, benchmark_flags);
-  const Verb verbs[] = {add_list(app),     add_show(app),     add_devices(app), add_check(app),
-                        add_run(app),      add_diagnose(app), add_verify(app),  add_reference(app),
-                        add_baseline(app), add_prompt(app),   add_report(app)};
+  const Verb verbs[] = {
+      add_list(app),       add_show(app),   add_devices(app), add_check(app),     add_run(app),
+      add_diagnose(app),   add_repl(app),   add_verify(app),  add_reference(app), add_baseline(app),
+      add_prompt(app),     add_models(app), add_extract(app), add_generate(app),  add_judge(app),
+      add_transcript(app), add_report(app)};
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& e) {  // --help, --version

@@ -157,7 +157,7 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
   return chosen;
 }
 
-void MeasureOptions::add_to(CLI::App& app) {
+void MeasureOptions::add_to(CLI::App& app, bool in_run) {
   const std::string group = "Measurement";
   app.add_option(
          "--baseline", baseline,
@@ -180,7 +180,7 @@ void MeasureOptions::add_to(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--max-seconds", plan.max_seconds,
+  app.add_option(in_run ? "--measure-seconds" : "--max-seconds", plan.max_seconds,
                  "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
       ->check(within(0, 1e6))
       ->type_name("S")
@@ -192,7 +192,8 @@ void MeasureOptions::add_to(CLI::App& app) {
       ->type_name("P")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--seed", seed, "Fix the secret seed of the inputs, for debugging")
+  app.add_option(in_run ? "--input-seed" : "--seed", seed,
+                 "Fix the secret seed of the inputs, for debugging")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);

@@ -62,7 +62,8 @@ struct MeasureOptions {
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
 
-  void add_to(CLI::App& app);
+  /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests.
+  void add_to(CLI::App& app, bool in_run = false);
 };
 
 /// All of the above as the library takes them; reads the file of --baseline.

@@ -108,7 +108,8 @@ const YamlEntry* YamlFields::find(const std::string& key) const {
   return it == entries_.end() ? nullptr : &*it;
 }
 
-YamlReader::YamlReader(const std::string& text, std::string file) : file_(std::move(file)) {
+YamlReader::YamlReader(const std::string& text, std::string file, const std::string& subject)
+    : file_(std::move(file)) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines_.push_back(line);
   if (const size_t nul = text.find('\0'); nul != std::string::npos) {
@@ -119,7 +120,7 @@ YamlReader::YamlReader(const std::string& text, std::string file) : file_(std::m
   try {
     if (const auto mark = survey(text, file_)) {
       fail_parse({file_, mark->line + 1, mark->column + 1},
-                 "the candidate ends before this; expected one YAML document and nothing after it");
+                 "the document ends before this; expected one YAML document and nothing after it");
     }
     root_ = YAML::Load(text);
   } catch (const YAML::Exception& error) {
@@ -129,7 +130,7 @@ YamlReader::YamlReader(const std::string& text, std::string file) : file_(std::m
     fail_parse(at, deep ? "not valid YAML: nested too deeply" : "not valid YAML: " + error.msg);
   }
   if (!root_.IsDefined() || root_.IsNull()) {
-    fail_parse({file_, 1, 1}, "the file is empty; expected a candidate");
+    fail_parse({file_, 1, 1}, "the file is empty; expected " + subject);
   }
 }
 

@@ -38,8 +38,9 @@ class YamlFields {
 /// One parsed document. `what` in the calls below names the thing read, for messages: "a step".
 class YamlReader {
  public:
-  /// Throws kParse when the text is not exactly one YAML document.
-  YamlReader(const std::string& text, std::string file);
+  /// Throws kParse when the text is not exactly one YAML document. `subject` names what the
+  /// document should be, for messages.
+  YamlReader(const std::string& text, std::string file, const std::string& subject = "a candidate");
 
   const YAML::Node& root() const { return root_; }
   Location at(const YAML::Node& node) const;

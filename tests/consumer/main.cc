@@ -25,6 +25,13 @@ int main() {
   for (float y : outputs.at(0).data<float>()) {
     if (!(y >= 0)) return 1;
   }
+  kbench::Answer answer;
+  answer.text = "```yaml\nkbench: 1\ntask: level1/19\n```\n";
+  answer.finish = "stop";
+  if (kbench::extract(answer, {1, 19}).outcome != kbench::Outcome::candidate) return 1;
+  const kbench::OpenAiModel model({.name = "m", .url = "http://127.0.0.1:1/v1", .model = "m"});
+  if (model.name() != "m") return 1;
+
   std::cout << kbench::version() << ": fast_1 = " << fast.point() << "\n";
   return 0;
 }

@@ -16,14 +16,14 @@ namespace kbench {
 /// One line of a transcript: which request, and its answer. The messages themselves are kept apart,
 /// under their hash.
 struct Exchange {
-  std::string model;        ///< the chain's name: a model's, or a relay's
-  std::string answered_by;  ///< in a relay the model that was asked; empty: `model`
-  TaskId task;
+  std::string model = {};        ///< the chain's name: a model's, or a relay's
+  std::string answered_by = {};  ///< in a relay the model that was asked; empty: `model`
+  TaskId task = {};
   int sample = 1;
   int attempt = 1;
-  std::string prompt_hash;
+  std::string prompt_hash = {};
   uint64_t seed = 0;
-  Answer answer;
+  Answer answer = {};
 };
 
 std::string to_json(const Exchange& exchange);  ///< one line, no newline at the end

@@ -47,18 +47,19 @@ struct Usage {
 
 /// What came back.
 struct Answer {
-  std::string text;
-  std::string reasoning;  ///< thoughts the server keeps apart; never searched for a candidate
+  std::string text = {};
+  std::string reasoning = {};  ///< thoughts the server keeps apart; never searched for a candidate
   /// As the server says it: "stop", "length", "content_filter", ...; "context_length" where it
   /// refused a prompt that is too long for the model; "refusal" where the model declined in a field
   /// of its own.
-  std::string finish;
-  std::string served_by;  ///< the model's name as the server says it
-  std::string fingerprint;
-  Usage usage;
-  double seconds = 0;
-  int tries = 1;     ///< requests sent until this one was answered
-  std::string sent;  ///< the request as sent, without its messages and key: a JSON object, or empty
+  std::string finish = {};
+  std::string served_by = {};  ///< the model's name as the server says it
+  std::string fingerprint = {};
+  Usage usage = {};
+  double seconds = 0;  ///< of the request that was answered
+  int tries = 1;       ///< requests sent until this one was answered
+  /// The request as sent, without its messages and key: a JSON object, or empty.
+  std::string sent = {};
 };
 
 /// A request that stayed without an answer after all tries, or a model that cannot be asked at all.

@@ -28,9 +28,9 @@ struct ModelPrice {
 
 /// One model on one OpenAI-compatible server.
 struct ModelConfig {
-  std::string name;          ///< of [A-Za-z0-9._-]: in folders, tables and flags
-  std::string url;           ///< "http://127.0.0.1:8000/v1"; http or https
-  std::string model;         ///< the server's name for it
+  std::string name = {};     ///< of [A-Za-z0-9._-]: in folders, tables and flags
+  std::string url = {};      ///< "http://127.0.0.1:8000/v1"; http or https
+  std::string model = {};    ///< the server's name for it
   std::string key_env = {};  ///< the environment variable that holds the key; empty: none is sent
   ModelApi api = ModelApi::chat;
   int connections = 8;  ///< requests under way at once, at most

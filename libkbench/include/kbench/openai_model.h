@@ -26,11 +26,11 @@ struct ModelEvent {
     model_lost,   ///< no further request to this model will be sent
   };
   Kind kind = Kind::retry;
-  std::string model;    ///< ModelConfig::name
-  std::string purpose;  ///< Ask::purpose; empty where no request is meant
-  std::string text;     ///< one line, escaped; never holds a key
-  double seconds = 0;   ///< waited for; 0: nothing is
-  int status = 0;       ///< of HTTP; 0: there was none
+  std::string model = {};    ///< ModelConfig::name
+  std::string purpose = {};  ///< Ask::purpose; empty where no request is meant
+  std::string text = {};     ///< one line, escaped; never holds a key
+  double seconds = 0;        ///< waited for; 0: nothing is
+  int status = 0;            ///< of HTTP; 0: there was none
 };
 std::string_view name_of(ModelEvent::Kind kind);
 /// One line: {"event": "wait", "model": ..., "purpose": ..., "text": ..., ...}.

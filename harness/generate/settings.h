@@ -1,0 +1,50 @@
+// run.yaml: the settings that a run's results depend on, resolved. One "key: value" a line, the
+// value as JSON, which is YAML; then the models, one a line. It holds no secret.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kbench/task.h"
+
+namespace kbench::generate {
+
+class Settings {
+ public:
+  void set(const std::string& key, const std::string& text);
+  void set(const std::string& key, int64_t number);
+  void set(const std::string& key, double number);
+  void set(const std::string& key, bool flag);
+  void set_null(const std::string& key);  ///< not known yet
+  void set_tasks(const std::vector<const Task*>& tasks);
+  /// A model's settings as a JSON object with a "name" (kbench/model_config.h makes one).
+  void add_model(const std::string& json);
+
+  std::optional<std::string> text(const std::string& key) const;  ///< nothing: absent or null
+  std::optional<double> number(const std::string& key) const;
+  std::optional<bool> flag(const std::string& key) const;
+  std::vector<TaskId> tasks() const;
+  std::vector<std::string> model_names() const;
+  const std::vector<std::string>& models() const { return models_; }  ///< JSON
+
+  std::string to_yaml() const;
+  /// Throws kIo, kParse with the line.
+  static Settings read(const std::string& path);
+
+  /// The settings of a run that was begun with `stored` and is to go on with these. Samples,
+  /// attempts, tasks and models may become more; what is null takes the other's value; of a model
+  /// only what shapes its answers counts, not how it is reached. Throws kInvalidArgument naming the
+  /// first key that differs.
+  Settings resumed(const Settings& stored, const std::string& run) const;
+
+ private:
+  void put(const std::string& key, const std::string& json);
+  const std::string* find(const std::string& key) const;
+
+  std::vector<std::pair<std::string, std::string>> values_;  ///< key -> JSON
+  std::vector<std::string> models_;
+};
+
+}  // namespace kbench::generate

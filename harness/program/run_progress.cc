@@ -1,0 +1,108 @@
+#include "harness/program/run_progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "harness/program/text.h"
+#include "kbench/exchange.h"
+#include "kbench/text.h"
+
+namespace kbench::program {
+namespace {
+
+std::string format_tokens(double tokens) {
+  if (tokens < 1e3) return format_number(tokens, 4);
+  return tokens < 1e6 ? format_number(tokens / 1e3) + "k" : format_number(tokens / 1e6) + "M";
+}
+
+std::string outcome_of(const Attempt& attempt) {
+  if (!attempt.verdict) return std::string(name_of(attempt.outcome));
+  std::string text(name_of(*attempt.verdict));
+  if (attempt.correct()) text += "  " + format_speedup(attempt.speedup);
+  return text;
+}
+
+/// What is known of the cost; with what is not, a bound.
+std::string format_cost(const generate::Spent& spent) {
+  const bool bound = spent.unknown_cost > 0;
+  if (spent.cost == 0 && bound) return "cost unknown";
+  return std::string("cost ") + (bound ? "at least " : "") + format_number(spent.cost, 4);
+}
+
+}  // namespace
+
+std::string format_status(const generate::Status& status) {
+  std::string text =
+      std::to_string(status.attempts) + " attempts, " + std::to_string(status.passed) + " passed";
+  if (status.seconds > 0 && status.requests > 0) {
+    text += ", " + format_number(60 * double(status.requests) / status.seconds, 2) + "/min";
+  }
+  text += ", " + format_tokens(double(status.spent.input + status.spent.output)) + " tokens";
+  if (status.spent.cost > 0) text += ", " + format_cost(status.spent);
+  return text + ", " + std::to_string(status.under_way) + " asked, " +
+         std::to_string(status.waiting) + " waiting";
+}
+
+void RunProgress::attempt(const Attempt& attempt, const generate::Status& status) {
+  const std::lock_guard hold(mutex_);
+  if (!bar_) {
+    done_ = status.done > 0 ? status.done - 1 : 0;
+    bar_ = std::make_unique<Progress>(stderr, status.chains - done_);
+  }
+  for (; done_ < status.done; ++done_) bar_->advance();
+  const std::string name = purpose_of(attempt.task, attempt.sample, attempt.attempt) + " " +
+                           shown(attempt.answered_by.empty() ? attempt.model : attempt.answered_by);
+  if (isatty(STDERR_FILENO) == 1) {
+    bar_->begin(format_status(status) + "  " + name + " " + outcome_of(attempt));
+  } else {
+    bar_->note("[" + std::to_string(status.done) + "/" + std::to_string(status.chains) + "] " +
+               name + "  " + outcome_of(attempt));
+  }
+}
+
+void RunProgress::warn(const std::string& line) {
+  const std::lock_guard hold(mutex_);
+  if (bar_) return bar_->warn(line);
+  std::fprintf(stderr, "kbench: %s\n", line.c_str());
+}
+
+void RunProgress::close() {
+  const std::lock_guard hold(mutex_);
+  if (bar_) bar_->close();
+}
+
+std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
+                           bool judging) {
+  const generate::Status& s = outcome.status;
+  std::string text = shown(folder) + ": " + std::to_string(s.done) + " of " +
+                     std::to_string(s.chains) + " samples done; " + std::to_string(s.attempts) +
+                     " attempts";
+  if (judging) text += ", " + std::to_string(s.passed) + " passed";
+  text += "\n  tokens " + format_tokens(double(s.spent.input)) + " in, " +
+          format_tokens(double(s.spent.output)) + " out";
+  if (s.spent.unknown_tokens > 0) {
+    text += " (at least: " + std::to_string(s.spent.unknown_tokens) + " answers did not say)";
+  }
+  text += "; " + format_cost(s.spent);
+  text += "\n  " + format_seconds(s.seconds) + ", " + std::to_string(s.requests) + " requests";
+  if (s.judged > 0 && s.seconds > 0) {
+    text += "; judging " + format_number(100 * s.device_seconds / s.seconds) + "% of it, " +
+            std::to_string(s.judged) + " times";
+  }
+  if (s.reused > 0) text += "; " + std::to_string(s.reused) + " verdicts of identical candidates";
+  text += "\n";
+  if (s.lost > 0) {
+    text += "  " + std::to_string(s.lost) +
+            " samples stay open, unanswered or not judged through no fault of theirs; the same "
+            "command tries them again\n";
+  }
+  if (outcome.stop == generate::Scheduler::Stop::budget) {
+    text += "  stopped by " + outcome.reason + "; the same command with more goes on\n";
+  } else if (outcome.stop == generate::Scheduler::Stop::interrupted) {
+    text += "  interrupted; the same command goes on\n";
+  }
+  return text + "  kbench report " + shown(folder) + "\n";
+}
+
+}  // namespace kbench::program

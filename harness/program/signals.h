@@ -1,0 +1,31 @@
+// SIGINT and SIGTERM as requests to stop: the first time gently, the second time at once.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <thread>
+
+namespace kbench::program {
+
+/// One at a time. While it lives, the signals no longer end the process.
+class StopSignals {
+ public:
+  /// `on_first` is called, in a thread of its own, when the first one comes.
+  explicit StopSignals(std::function<void(int signal)> on_first);
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+
+  std::stop_token gently() const { return gently_.get_token(); }
+  std::stop_token at_once() const { return at_once_.get_token(); }
+  int signal() const { return signal_; }  ///< the first that came; 0: none
+
+ private:
+  void watch(const std::function<void(int)>& on_first);
+
+  std::stop_source gently_, at_once_;
+  int pipe_[2] = {-1, -1};
+  int signal_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace kbench::program

@@ -1,0 +1,6 @@
+kbench_room(episode
+  SOURCES
+    src/episode.cc
+    src/episode_names.cc
+    src/episode_reading.cc
+    src/solve.cc)

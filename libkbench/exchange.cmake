@@ -1,0 +1,4 @@
+kbench_room(exchange
+  SOURCES
+    src/exchange.cc
+  LIBRARIES nlohmann_json::nlohmann_json)

@@ -1,0 +1,105 @@
+#include "libkbench/src/episode_reading.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+#include "libkbench/src/hash.h"
+
+namespace kbench {
+namespace {
+
+std::string hash_of(const CandidateFiles& files) {
+  Sha256 hash;
+  for (const auto& [name, text] : files) hash.add(name).add(text);
+  return hash.hex();
+}
+
+/// Why the candidate's built-in steps are not allowed; empty where they are.
+std::string against_policy(const Candidate& candidate, Builtins policy, Location& at) {
+  if (policy == Builtins::any) return "";
+  bool own_kernel = false;
+  for (const auto* steps : {&candidate.setup, &candidate.dispatch}) {
+    for (const auto& step : *steps) {
+      if (step.op.empty()) {
+        own_kernel |= steps == &candidate.dispatch;
+      } else if (policy == Builtins::forbid) {
+        at = step.at;
+        return "built-in operators (`op: " + shown(step.op, 40) +
+               "`) are not allowed here: every step has to be a kernel of your own";
+      }
+    }
+  }
+  if (own_kernel) return "";
+  at = candidate.dispatch_at;
+  return "dispatch has no kernel of its own: built-in operators are allowed beside at least one";
+}
+
+bool has_operators(const Candidate& candidate) {
+  const auto is_operator = [](const auto& step) { return !step.op.empty(); };
+  return std::any_of(candidate.setup.begin(), candidate.setup.end(), is_operator) ||
+         std::any_of(candidate.dispatch.begin(), candidate.dispatch.end(), is_operator);
+}
+
+}  // namespace
+
+Result unjudged(const Task& task, const EpisodeOptions& options, const std::string& message) {
+  Result result;
+  result.task = task.id;
+  result.task_name = task.name;
+  result.preset = name_of(options.prompt.preset);
+  result.version = version();
+  result.verdict = Verdict::invalid_candidate;
+  result.message = shown(message, limits::kMessageBytes);
+  return result;
+}
+
+CandidateFiles read_files(const Answer& answer, const Task& task, const EpisodeOptions& options) {
+  return extract(answer, task.id, options.extract).files;
+}
+
+Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions& options) {
+  Reading reading;
+  reading.extraction = extract(answer, task.id, options.extract);
+  if (reading.extraction.outcome != Outcome::candidate) return reading;
+  const CandidateFiles& files = reading.extraction.files;
+  reading.hash = hash_of(files);
+  const auto graph = build_graph(task, options.prompt.preset, options.prompt.overrides);
+  const auto refuse = [&](const Error& error) {
+    Result result = unjudged(task, options, error.what());
+    result.candidate_hash = reading.hash;
+    const Location& place = error.location();
+    if (place.line > 0) {
+      result.diagnostics.push_back({"error", place.file, place.line, place.column,
+                                    shown(error.message(), limits::kMessageBytes)});
+    }
+    reading.refused = std::move(result);
+  };
+  try {
+    auto candidate = std::make_shared<Candidate>(candidate_from_files("candidate.yaml", files));
+    reading.candidate = candidate;
+    reading.hash = candidate->hash;  // As results and candidate sets have it.
+    reading.operator_steps = has_operators(*candidate);
+    Location place;
+    if (candidate->task != task.id) {
+      throw Error(ErrorCode::kParse, candidate->task_at,
+                  "the candidate is for " + to_string(candidate->task) + ", asked was " +
+                      to_string(task.id));
+    }
+    if (const std::string why = against_policy(*candidate, options.prompt.builtins, place);
+        !why.empty()) {
+      throw Error(ErrorCode::kParse, place, why);
+    }
+    resolve(*candidate, *graph);
+  } catch (const Error& error) {
+    refuse(error);
+  }
+  return reading;
+}
+
+}  // namespace kbench

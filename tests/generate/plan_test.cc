@@ -1,0 +1,93 @@
+#include "harness/generate/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/generate/run_folder.h"
+#include "kbench/error.h"
+
+namespace kbench::generate {
+namespace {
+
+TEST(PlanTest, NumbersEveryChainOnce) {
+  for (const auto order : {Plan::Order::task, Plan::Order::sample}) {
+    const Plan plan(select_tasks("1/19-22,2/1"), {"a", "b", "c"}, 7, Plan::Strategy::repair, order);
+    ASSERT_EQ(plan.chains(), 5u * 3 * 7);
+    std::set<std::tuple<uint32_t, uint32_t, int>> seen;
+    for (uint32_t number = 0; number < plan.chains(); ++number) {
+      const Plan::Chain chain = plan.chain(number);
+      EXPECT_EQ(plan.number(chain), number);
+      EXPECT_EQ(plan.find(plan.lanes()[chain.lane], plan.tasks()[chain.task]->id, chain.sample),
+                number);
+      seen.emplace(chain.lane, chain.task, chain.sample);
+    }
+    EXPECT_EQ(seen.size(), plan.chains());
+  }
+}
+
+TEST(PlanTest, FindsNothingThatIsNotPartOfIt) {
+  const Plan plan(select_tasks("1/19"), {"a"}, 2);
+  EXPECT_FALSE(plan.find("b", {1, 19}, 1));
+  EXPECT_FALSE(plan.find("a", {1, 20}, 1));
+  EXPECT_FALSE(plan.find("a", {1, 19}, 3));
+  EXPECT_FALSE(plan.find("a", {1, 19}, 0));
+}
+
+TEST(PlanTest, ByTaskEndsATaskBeforeTheNextAndBySampleASampleOfEach) {
+  const Plan by_task(select_tasks("1/19-20"), {"a"}, 3);
+  const Plan by_sample(select_tasks("1/19-20"), {"a"}, 3, Plan::Strategy::repair,
+                       Plan::Order::sample);
+  EXPECT_EQ(by_task.chain(2).task, 0u);
+  EXPECT_EQ(by_task.chain(3).task, 1u);
+  EXPECT_EQ(by_sample.chain(1).task, 1u);
+  EXPECT_EQ(by_sample.chain(1).sample, 1);
+}
+
+TEST(PlanTest, ARelayGoesRoundAndEveryModelBeginsAsOften) {
+  const Plan plan(select_tasks("1/19"), {"a", "b", "c"}, 6, Plan::Strategy::relay);
+  EXPECT_THAT(plan.lanes(), ::testing::ElementsAre("a+b+c"));
+  std::vector<int> begins(3);
+  for (uint32_t number = 0; number < plan.chains(); ++number) {
+    const Plan::Chain chain = plan.chain(number);
+    ++begins[plan.member(chain, 1)];
+    EXPECT_EQ(plan.member(chain, 2), (plan.member(chain, 1) + 1) % 3);
+    EXPECT_EQ(plan.member(chain, 4), plan.member(chain, 1));
+  }
+  EXPECT_THAT(begins, ::testing::Each(2));
+}
+
+TEST(PlanTest, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(Plan({}, {"a"}, 1), Error);
+  EXPECT_THROW(Plan(select_tasks("1/19"), {}, 1), Error);
+  EXPECT_THROW(Plan(select_tasks("1/19"), {"a", "a"}, 1), Error);
+  EXPECT_THROW(Plan(select_tasks("1/19"), {"a"}, 1, Plan::Strategy::relay), Error);
+  EXPECT_THROW(Plan(select_tasks("1/*"), {"a"}, 2'000'000'000), Error);
+}
+
+TEST(RunFolderTest, NoFolderGetsOverTenThousandEntries) {
+  const RunFolder run("r/");
+  EXPECT_EQ(run.attempt("m", {1, 19}, 3, 2), "candidates/m/level1_019/s03/a2");
+  std::set<std::string> folders;
+  std::map<std::string, int> entries;
+  for (int sample = 1; sample <= 1'000'000; ++sample) {
+    const std::string path = run.attempt("m", {1, 19}, sample, 1);
+    const std::string folder = path.substr(0, path.rfind("/a1"));
+    const std::string parent = folder.substr(0, folder.rfind('/'));
+    ++entries[parent];
+    if (parent.ends_with("k")) folders.insert(parent);
+  }
+  for (const auto& [folder, count] : entries) EXPECT_LE(count, 10'000) << folder;
+  EXPECT_LE(entries["candidates/m/level1_019"] + folders.size(), 10'000u);
+}
+
+TEST(RunFolderTest, NamesOfModelsBecomeNamesOfFolders) {
+  EXPECT_EQ(folder_name("org/coder 7B"), "org_coder_7B");
+  EXPECT_EQ(folder_name("../x"), "_.._x");
+  EXPECT_EQ(folder_name("a+b"), "a+b");
+  EXPECT_EQ(folder_name(""), "_");
+}
+
+}  // namespace
+}  // namespace kbench::generate

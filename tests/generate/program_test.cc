@@ -1,0 +1,282 @@
+// The verbs of a run as a user has them, against a server of this machine, on the software device.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "kbench/attempt.h"
+#include "kbench/result.h"
+#include "tests/models/scripted_server.h"
+#include "tests/program/run_program.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kQuick =
+    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 4 --precision 0.9 "
+    "--no-evidence";
+
+std::string relu(const std::string& value, const std::string& own = "") {
+  return "```yaml\nkbench: 1\ntask: level1/19\nkernels:\n  relu: {file: relu.comp}\n"
+         "dispatch:\n  - {kernel: relu, bind: [x, output], "
+         "groups: [\"ceil_div(batch_size * dim, 64)\"]}\n```\n\n"
+         "```glsl relu.comp\n#version 450\n// " +
+         own +
+         "\nlayout(local_size_x = 64) in;\n"
+         "layout(binding = 0) readonly buffer X { float x[]; };\n"
+         "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
+         "void main() {\n"
+         "  const uint i = gl_GlobalInvocationID.x;\n"
+         "  if (i < KB_batch_size * KB_dim) y[i] = " +
+         value + ";\n}\n```\n";
+}
+
+std::string body(const std::string& text) {
+  nlohmann::json json = {{"model", "served"},
+                         {"choices",
+                          {{{"index", 0},
+                            {"finish_reason", "stop"},
+                            {"message", {{"role", "assistant"}, {"content", text}}}}}},
+                         {"usage", {{"prompt_tokens", 1000}, {"completion_tokens", 200}}}};
+  return json.dump();
+}
+
+/// Wrong at first; right for whoever has been told.
+ScriptedServer::Answering learner() {
+  return [](const Seen& seen, size_t number) {
+    const auto messages = nlohmann::json::parse(seen.body).at("messages");
+    const bool told = messages.back().at("role") == "user" && messages.size() > 2;
+    return Line{.body = body(told ? relu("max(x[i], 0.0)", std::to_string(number))
+                                  : relu("x[i]", std::to_string(number)))};
+  };
+}
+
+class ModelVerbs : public ::testing::Test {
+ protected:
+  void SetUp() override { KBENCH_NEED_SOFTWARE_DEVICE(); }
+  void serve(ScriptedServer::Answering answering) {
+    server_ = std::make_unique<ScriptedServer>(std::move(answering));
+    write_file(folder_ / "models.yaml",
+               "models:\n  - {name: coder, url: \"" + server_->url() +
+                   "\", model: m, key_env: CODER_KEY, send: {stream: false},\n"
+                   "     sampling: {max_tokens: 400}, price: {input: 1000, output: 2000}}\n");
+  }
+  Said kbench(const std::string& arguments, const std::string& before = "") const {
+    return run_in_shell(before + " CODER_KEY=sk-very-secret \"$KBENCH\" " + arguments,
+                        folder_.path());
+  }
+  Said generate(const std::string& more, const std::string& run = "run") const {
+    return kbench("generate " + run + " --models models.yaml --task 1/19 " + more + kQuick);
+  }
+  std::vector<Attempt> attempts() const { return read_attempts(folder_ / "run/attempts.jsonl"); }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<ScriptedServer> server_;
+};
+
+TEST_F(ModelVerbs, AskJudgeRepairAndGoOn) {
+  serve(learner());
+  const Said first = generate("--samples 1 --attempts 3");
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.err, HasSubstr("level1/19 s1 a1 coder  wrong_values"));
+  EXPECT_THAT(first.out, AllOf(HasSubstr("1 of 1 samples done; 2 attempts, 1 passed"),
+                               HasSubstr("tokens 2k in, 400 out; cost 2.8")));
+  EXPECT_EQ(server_->count(), 2u);
+  ASSERT_THAT(attempts(), SizeIs(2));
+
+  const Said again = generate("--samples 1 --attempts 3");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(server_->count(), 2u) << "asked again";
+  const Said more = generate("--samples 2 --attempts 3");
+  EXPECT_EQ(more.code, 0) << more.err;
+  EXPECT_EQ(server_->count(), 4u);
+
+  const Said other = generate("--samples 2 --attempts 3 --goal faster:2");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("run was begun with goal \"correct\""));
+
+  // The key was sent, and stands nowhere.
+  EXPECT_EQ(server_->seen().at(0).headers.at("Authorization"), "Bearer sk-very-secret");
+  const Said grep = run_in_shell("grep -rl sk-very-secret run; true", folder_.path());
+  EXPECT_EQ(grep.out, "");
+  EXPECT_EQ((first.out + first.err + other.err).find("sk-very"), std::string::npos);
+}
+
+TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
+  serve([](const Seen&, size_t) { return Line{.body = body(relu("max(x[i], 0.0)"))}; });
+  const Said kept = kbench(
+      "generate run --models models.yaml --task 1/19 --samples 2 --no-judge "
+      "--preset smoke");
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_FALSE(attempts().at(0).verdict);
+  const Said judged = kbench("judge run --device cpu --max-seconds 0.02");
+  EXPECT_EQ(judged.code, 0) << judged.err;
+  EXPECT_THAT(judged.out, HasSubstr("2 attempts, 2 passed"));
+  EXPECT_EQ(server_->count(), 2u);
+}
+
+TEST_F(ModelVerbs, BudgetsStopWithThree) {
+  serve(learner());
+  const Said stopped = generate("--samples 4 --attempts 3 --max-cost 12");
+  EXPECT_EQ(stopped.code, 3) << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr("stopped by --max-cost 12"));
+  EXPECT_LT(server_->count(), 8u);
+  EXPECT_EQ(generate("--samples 4 --attempts 3").code, 0);
+  EXPECT_EQ(server_->count(), 8u);
+}
+
+TEST_F(ModelVerbs, DryRunAsksNobody) {
+  serve(learner());
+  const Said dry = generate("--samples 4 --attempts 3 --dry-run");
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("level1/19"), HasSubstr("highest possible cost")));
+  EXPECT_EQ(server_->count(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+}
+
+TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
+  serve(learner());
+  ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
+  const std::string quick = " --device cpu --max-seconds 0.02 --min-samples 4 --precision 0.9";
+
+  // Transcripts.
+  EXPECT_THAT(kbench("transcript run").out, HasSubstr("coder  level1/19  2         1"));
+  EXPECT_THAT(kbench("transcript run 1/19").out, HasSubstr("level1/19 s1 a2  coder  passed"));
+  EXPECT_THAT(kbench("transcript run level1/19/1").out,
+              AllOf(HasSubstr("=== user"), HasSubstr("y[i] = x[i];"), HasSubstr("wrong_values"),
+                    HasSubstr("max(x[i], 0.0)")));
+  EXPECT_THAT(
+      kbench("transcript run 1/19/1/2").out,
+      AllOf(HasSubstr("level1/19 s1 a2, answer of coder"), Not(HasSubstr("s1 a1, answer"))));
+  EXPECT_EQ(kbench("transcript run 1/20").code, 2);
+  EXPECT_EQ(kbench("transcript run 1/19/x").code, 2);
+
+  // Winners once more, and once only.
+  const Said confirm = kbench("judge run --confirm" + quick);
+  EXPECT_EQ(confirm.code, 0) << confirm.err;
+  const auto confirmed = read_results(folder_ / "run/confirmed.jsonl");
+  ASSERT_THAT(confirmed, SizeIs(1));
+  EXPECT_EQ(confirmed[0].set, "coder");
+  EXPECT_EQ(confirmed[0].candidate_hash, attempts().at(1).candidate_hash);
+  EXPECT_TRUE(confirmed[0].correct()) << confirmed[0].message;
+  EXPECT_THAT(kbench("judge run --confirm" + quick).out, HasSubstr("0 judged, 0 passed, 1 were"));
+
+  // At other sizes; and as the run was begun, where nothing is left to do.
+  const Said sized = kbench("judge run --preset smoke --set batch_size=3" + quick);
+  EXPECT_EQ(sized.code, 0) << sized.err;
+  EXPECT_THAT(sized.out, HasSubstr("2 judged, 1 passed"));
+  EXPECT_THAT(kbench("judge run" + quick).out, HasSubstr("1 of 1 samples done"));
+
+  // A candidate set.
+  const Said set =
+      kbench("--candidates run/candidates/coder --task 1/19 --preset smoke --json" + quick);
+  EXPECT_EQ(set.code, 0) << set.err;
+  const auto results = nlohmann::json::parse(set.out).at("results");
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].at("verdict"), "passed");
+
+  // The same answers once more.
+  const Said replayed = kbench(
+      std::string("generate again --replay run --task 1/19 --samples 1 --attempts 2") + kQuick);
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+  EXPECT_THAT(read_attempts(folder_ / "again/attempts.jsonl"), SizeIs(2));
+  EXPECT_EQ(server_->count(), 2u);
+
+  // A report.
+  EXPECT_THAT(kbench("report run").out, HasSubstr("coder"));
+}
+
+TEST_F(ModelVerbs, ASignalEndsItCleanly) {
+  serve([](const Seen&, size_t number) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return Line{.body = body(relu("x[i]", std::to_string(number)))};
+  });
+  const Said said = run_in_shell(
+      "CODER_KEY=k \"$KBENCH\" generate run --models models.yaml --task 1/19 --samples 200" +
+          std::string(kQuick) +
+          " & pid=$!; until [ -s run/attempts.jsonl ]; do sleep 0.05; done; "
+          "kill -TERM $pid; wait $pid; echo code $?",
+      folder_.path());
+  EXPECT_THAT(said.out,
+              AllOf(HasSubstr("interrupted; the same command goes on"), HasSubstr("code 143")))
+      << said.err;
+  EXPECT_EQ(attempts().size() <= server_->count(), true);
+}
+
+TEST_F(ModelVerbs, ASecondProcessIsRefused) {
+  serve([](const Seen&, size_t number) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return Line{.body = body(relu("x[i]", std::to_string(number)))};
+  });
+  const Said said = run_in_shell(
+      "CODER_KEY=k \"$KBENCH\" generate run --models models.yaml --task 1/19 --samples 50" +
+          std::string(kQuick) +
+          " >first.out 2>&1 & pid=$!; until [ -e run/lock ]; do sleep 0.05; done; "
+          "CODER_KEY=k \"$KBENCH\" generate run --models models.yaml --task 1/19 --samples 50" +
+          kQuick + "; echo code $?; echo pid $pid; kill -TERM $pid; wait $pid",
+      folder_.path());
+  EXPECT_THAT(said.out, HasSubstr("code 2"));
+  EXPECT_THAT(said.err, AllOf(HasSubstr("run is in use: process "), HasSubstr("working on it")));
+}
+
+TEST_F(ModelVerbs, FlagsThatMakeNoSenseAreRefusedBeforeAnythingIsAsked) {
+  serve(learner());
+  EXPECT_THAT(generate("--model nobody").err, HasSubstr("has no model 'nobody'; it has coder"));
+  EXPECT_THAT(generate("--no-judge --attempts 2").err, HasSubstr("--attempts 1"));
+  EXPECT_THAT(generate("--goal quick").err, HasSubstr("'faster:P'"));
+  EXPECT_THAT(generate("--strategy relay").err, HasSubstr("at least two models"));
+  EXPECT_THAT(generate("--prompt nowhere").err, HasSubstr("nowhere"));
+  write_file(folder_ / "full/file", "x");
+  EXPECT_THAT(generate("", "full").err, HasSubstr("is not empty and no run"));
+  EXPECT_THAT(kbench("judge full").err, HasSubstr("is no run"));
+  EXPECT_EQ(server_->count(), 0u);
+}
+
+class ReplVerb : public ModelVerbs {};
+
+TEST_F(ReplVerb, JudgesAtTheStartAndAfterEachSaveAndCommand) {
+  // Commands come when what is before them has been judged.
+  write_file(folder_ / "wrong.comp",
+             "#version 450\nlayout(local_size_x = 64) in;\n"
+             "layout(binding = 0) buffer X { float x[]; };\n"
+             "layout(binding = 1) buffer Y { float y[]; };\n"
+             "void main() { y[gl_GlobalInvocationID.x] = x[gl_GlobalInvocationID.x]; }\n");
+  const Said said = run_in_shell(
+      "mkfifo in; \"$KBENCH\" repl 1/19 my --device cpu --preset smoke --max-seconds 0.02 "
+      "--min-samples 4 <in >out 2>err & pid=$!; exec 9>in; "
+      "until grep -q '^passed' out; do sleep 0.05; done; "
+      "sed 's/op: relu/op: tanh/' my/candidate.yaml >my/next && mv my/next my/candidate.yaml; "
+      "until grep -q '^wrong_values' out; do sleep 0.05; done; "
+      "printf 'what\\nd\\nkbench: 1\\ntask: level1/19\\ndispatch:\\n  - {op: relu, in: [x], out: "
+      "output}\\n.\\n' >&9; "
+      "until [ \"$(grep -c '^passed' out)\" = 2 ]; do sleep 0.05; done; "
+      "exec 9>&-; wait $pid; echo code $?; cat out",
+      folder_.path());
+  EXPECT_THAT(said.out, HasSubstr("code 0")) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("or type a candidate"));
+}
+
+TEST_F(ReplVerb, EndsWithOneWhereTheLastDidNotPass) {
+  const Said said = run_in_shell(
+      "printf 'kbench: 1\\ntask: level1/20\\ndispatch:\\n  - {op: relu, in: [x], out: "
+      "output}\\n.\\n'"
+      " | \"$KBENCH\" repl 1/19 my/c.yaml --device cpu --preset smoke --max-seconds 0.02",
+      folder_.path());
+  EXPECT_EQ(said.code, 1) << said.out << said.err;
+}
+
+}  // namespace
+}  // namespace kbench::testing

@@ -1,0 +1,343 @@
+// A run as a whole, with models and devices that are functions: what is asked, what is on disk, and
+// that going on asks for nothing twice.
+
+#include <atomic>
+
+#include "tests/generate/support.h"
+
+namespace kbench::testing {
+namespace {
+
+using generate::BudgetLimits;
+using generate::RunOptions;
+using generate::RunOutcome;
+using generate::Scheduler;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+std::shared_ptr<ScriptedModel> model(const std::string& name, ScriptedModel::Script script) {
+  return std::make_shared<ScriptedModel>(name, std::move(script));
+}
+
+/// Wrong at first, right from the second attempt on.
+std::shared_ptr<ScriptedModel> learner(const std::string& name = "learner") {
+  return model(name, [](const Asked& asked) {
+    return answer_with(asked.attempt == 1 ? "wrong" : "right 1.5",
+                       std::to_string(asked.sample) + "." + std::to_string(asked.attempt),
+                       asked.task);
+  });
+}
+
+TEST_F(RunTest, AsksJudgesAndRepairsUntilTheGoalIsReached) {
+  const auto one = learner();
+  const RunOutcome outcome = run(options(plan({"learner"}, 3), {one}, 5));
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::none);
+  EXPECT_EQ(outcome.status.attempts, 6);
+  EXPECT_EQ(outcome.status.passed, 3);
+  EXPECT_EQ(outcome.status.requests, 6);
+  EXPECT_EQ(outcome.status.spent.input, 600);
+  const std::vector<Attempt> all = attempts();
+  ASSERT_THAT(all, SizeIs(6));
+  for (const Attempt& attempt : all) {
+    EXPECT_EQ(attempt.model, "learner");
+    EXPECT_EQ(attempt.parent, attempt.attempt - 1);
+    EXPECT_EQ(attempt.correct(), attempt.attempt == 2);
+    EXPECT_EQ(attempt.candidate, "candidates/learner/level1_019/s0" +
+                                     std::to_string(attempt.sample) + "/a" +
+                                     std::to_string(attempt.attempt) + "/candidate.yaml");
+    EXPECT_EQ(load_candidate(folder() + "/" + attempt.candidate).hash, attempt.candidate_hash);
+    EXPECT_TRUE(std::filesystem::exists(generate::RunFolder(folder()).prompt(attempt.prompt_hash)));
+  }
+  EXPECT_THAT(results(), SizeIs(6));
+  EXPECT_EQ(results().at(0).set, "learner");
+  EXPECT_THAT(one->prompts().at("level1/19 s2 a2").back().text, HasSubstr("Verdict: wrong_values"));
+}
+
+TEST_F(RunTest, IsDoneWhenItIsDone) {
+  run(options(plan({"learner"}, 2), {learner()}, 3));
+  const auto again = learner();
+  const RunOutcome outcome = run(options(plan({"learner"}, 2), {again}, 3));
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_THAT(again->requests(), SizeIs(0));
+  EXPECT_EQ(outcome.status.attempts, 4);
+  EXPECT_EQ(outcome.status.spent.input, 400);
+  EXPECT_THAT(attempts(), SizeIs(4));
+}
+
+TEST_F(RunTest, AsksForMoreSamplesTasksAndModelsOnly) {
+  run(options(plan({"learner"}, 1), {learner()}, 2));
+  const auto first = learner(), second = learner("second");
+  run(options(plan({"learner", "second"}, 2, "1/19,1/20"), {first, second}, 2));
+  EXPECT_THAT(first->requests(), SizeIs(6));
+  EXPECT_THAT(first->requests(), ::testing::Not(::testing::Contains(Pair("level1/19 s1 a1", 1))));
+  EXPECT_THAT(second->requests(), SizeIs(8));
+}
+
+TEST_F(RunTest, GoesOnWithChainsWhereMoreAttemptsAreAskedFor) {
+  const auto never = [](const Asked& asked) {
+    return answer_with("wrong " + std::to_string(asked.attempt), std::to_string(asked.sample));
+  };
+  RunOptions few = options(plan({"m"}, 2), {model("m", never)}, 2);
+  few.episode.shown = Shown::history;
+  run(std::move(few));
+  const auto more = model("m", never);
+  RunOptions many = options(plan({"m"}, 2), {more}, 4);
+  many.episode.shown = Shown::history;
+  run(std::move(many));
+  EXPECT_THAT(more->requests(),
+              UnorderedElementsAre(Pair("level1/19 s1 a3", 1), Pair("level1/19 s1 a4", 1),
+                                   Pair("level1/19 s2 a3", 1), Pair("level1/19 s2 a4", 1)));
+  // Both earlier attempts with their own feedback, though another process heard it.
+  const std::vector<Message> prompt = more->prompts().at("level1/19 s1 a3");
+  ASSERT_THAT(prompt, SizeIs(6));
+  EXPECT_THAT(prompt[3].text, HasSubstr("wrong 1"));
+  EXPECT_THAT(prompt[5].text, HasSubstr("wrong 2"));
+}
+
+TEST_F(RunTest, JudgesIdenticalCandidatesOnceAndCountsEach) {
+  RunOptions all = options(plan({"a", "b"}, 4),
+                           {model("a", [](const Asked&) { return answer_with("right 2"); }),
+                            model("b", [](const Asked&) { return answer_with("right 2"); })});
+  for (auto& member : all.members) member.connections = 3;
+  const RunOutcome outcome = run(std::move(all));
+  EXPECT_EQ(outcome.status.judged, 1);
+  EXPECT_EQ(outcome.status.reused, 7);
+  EXPECT_EQ(outcome.status.passed, 8);
+  std::set<std::string> places;
+  for (const Result& result : results()) places.insert(result.set + "/" + result.candidate);
+  EXPECT_THAT(places, SizeIs(8));
+}
+
+TEST_F(RunTest, CountsAnswersWithoutACandidate) {
+  const auto one = model("m", [](const Asked& asked) {
+    return asked.attempt == 1 ? "I would rather not." : answer_with("right 1");
+  });
+  EXPECT_TRUE(run(options(plan({"m"}, 1), {one}, 3)).complete());
+  const std::vector<Attempt> all = attempts();
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].outcome, Outcome::no_candidate);
+  EXPECT_FALSE(all[0].verdict);
+  EXPECT_EQ(all[0].candidate, "");
+  EXPECT_EQ(results().at(0).verdict, Verdict::invalid_candidate);
+  EXPECT_EQ(results().at(0).candidate_hash, "");
+  EXPECT_EQ(text_of("candidates/m/level1_019/s01/a1/answer.md"), "I would rather not.");
+}
+
+/// The most tokens that a first request with answers of 50 tokens is taken to use.
+int64_t most_tokens() {
+  size_t characters = 0;
+  for (const Message& message : Prompts::shipped().first(find_task({1, 19}), {})) {
+    characters += message.text.size();
+  }
+  return static_cast<int64_t>(characters / 2 + 64 + 50);
+}
+
+TEST_F(RunTest, StopsAtTheTokenBudgetAndGoesOnWithALargerOne) {
+  const auto script = [](const Asked& asked) {
+    return answer_with("wrong", std::to_string(asked.sample));
+  };
+  RunOptions small = options(plan({"m"}, 10), {model("m", script)});
+  const int64_t limit = most_tokens() + 800;
+  small.limits.tokens = limit;
+  small.members[0].sampling.max_tokens = 50;
+  const RunOutcome outcome = run(std::move(small));
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::budget);
+  EXPECT_EQ(outcome.reason, "--max-tokens " + std::to_string(limit));
+  EXPECT_LE(outcome.status.spent.input + outcome.status.spent.output, limit);
+  EXPECT_EQ(outcome.status.attempts, 6);  // 150 tokens each
+  const auto rest = model("m", script);
+  const auto before = static_cast<size_t>(outcome.status.attempts);
+  EXPECT_TRUE(run(options(plan({"m"}, 10), {rest})).complete());
+  EXPECT_THAT(rest->requests(), SizeIs(10 - before));
+}
+
+TEST_F(RunTest, StopsBeforeItCostsMore) {
+  RunOptions small = options(plan({"m"}, 10), {learner("m")});
+  small.members[0].price = ModelPrice{.input = 1000, .output = 1000};  // 0.15 an answer
+  const double limit = double(most_tokens()) / 1000 + 0.7;
+  small.limits.cost = limit;
+  small.members[0].sampling.max_tokens = 50;
+  small.members[0].connections = 4;
+  const RunOutcome outcome = run(std::move(small));
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::budget);
+  EXPECT_THAT(outcome.reason, HasSubstr("--max-cost"));
+  EXPECT_LE(outcome.status.spent.cost, limit);
+  EXPECT_GE(outcome.status.spent.cost, 0.3);
+  EXPECT_DOUBLE_EQ(attempts().at(0).cost.value_or(0), 0.15);
+}
+
+TEST_F(RunTest, StopsWhenTheTimeIsUp) {
+  std::atomic<int> clock{0};
+  const auto slow = model("m", [&](const Asked& asked) {
+    clock += 10;
+    return answer_with("wrong", std::to_string(asked.sample));
+  });
+  RunOptions timed = options(plan({"m"}, 10), {slow});
+  timed.limits.seconds = 35;
+  timed.now = [&] { return double(clock); };
+  const RunOutcome outcome = run(std::move(timed));
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::budget);
+  EXPECT_EQ(outcome.reason, "--max-seconds 35");
+  EXPECT_EQ(outcome.status.attempts, 4);
+}
+
+TEST_F(RunTest, DoesNotAskAheadOfTheDevice) {
+  RunOptions fast = options(plan({"m"}, 25), {learner("m")}, 1, /*bench_seconds=*/0.02);
+  fast.members[0].connections = 3;
+  const RunOutcome outcome = run(std::move(fast));
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_LE(outcome.status.most_waiting, 2u + 3u);
+  EXPECT_GE(outcome.status.most_waiting, 2u);
+  // The device has work all the time.
+  EXPECT_GT(outcome.status.device_seconds, 0.7 * outcome.status.seconds);
+}
+
+TEST_F(RunTest, LeavesARequestWithoutAnAnswerOpen) {
+  const auto shaky = model("m", [](const Asked& asked) -> std::string {
+    if (asked.sample == 2) throw ModelError(ModelError::Reach::request, "no answer");
+    return answer_with("right 1");
+  });
+  RunOptions first = options(plan({"m"}, 3), {shaky});
+  std::vector<std::string> warnings;
+  first.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  const RunOutcome outcome = run(std::move(first));
+  EXPECT_FALSE(outcome.complete());
+  EXPECT_EQ(outcome.status.lost, 1u);
+  EXPECT_THAT(warnings, ElementsAre("level1/19 s2 a1 of m stays unanswered: no answer"));
+  const auto sound = model("m", [](const Asked&) { return answer_with("right 1"); });
+  EXPECT_TRUE(run(options(plan({"m"}, 3), {sound})).complete());
+  EXPECT_THAT(sound->requests(), ElementsAre(Pair("level1/19 s2 a1", 1)));
+}
+
+TEST_F(RunTest, AsksAModelThatIsGoneNoFurther) {
+  const auto gone = model("gone", [](const Asked&) -> std::string {
+    throw ModelError(ModelError::Reach::model, "401: no such key");
+  });
+  const RunOutcome outcome = run(options(plan({"gone", "m"}, 5), {gone, learner("m")}, 2));
+  EXPECT_THAT(gone->requests(), SizeIs(1));
+  EXPECT_EQ(outcome.status.done, 5u);
+  EXPECT_FALSE(outcome.complete());
+}
+
+TEST_F(RunTest, GivesAServerUpThatAnswersNothing) {
+  const auto dead = model("m", [](const Asked&) -> std::string {
+    throw ModelError(ModelError::Reach::request, "connection refused");
+  });
+  run(options(plan({"m"}, 500), {dead}));
+  EXPECT_THAT(dead->requests(), SizeIs(10));
+}
+
+TEST_F(RunTest, JudgesAgainWhatFailedThroughNoFaultOfTheCandidate) {
+  const auto one = model("m", [](const Asked&) { return answer_with("harness"); });
+  const RunOutcome outcome = run(options(plan({"m"}, 1), {one}, 3));
+  EXPECT_EQ(outcome.status.judged, 3);  // once, and twice more
+  EXPECT_FALSE(outcome.complete());
+  EXPECT_EQ(outcome.status.attempts, 0);
+  EXPECT_EQ(attempts().at(0).verdict, Verdict::harness_error);
+  const auto again = model("m", [](const Asked&) { return answer_with("right 1"); });
+  const RunOutcome next = run(options(plan({"m"}, 1), {again}, 3));
+  EXPECT_THAT(again->requests(), SizeIs(0)) << "the answer was there";
+  EXPECT_EQ(next.status.judged, 3);
+  EXPECT_EQ(next.status.spent.input, 100);
+}
+
+TEST_F(RunTest, RelaysFromModelToModel) {
+  const auto wrong = model("a", [](const Asked& asked) {
+    return answer_with("wrong", std::to_string(asked.attempt) + std::to_string(asked.sample));
+  });
+  const auto right = model("b", [](const Asked& asked) {
+    return answer_with(asked.attempt < 2 ? "wrong" : "right 1", std::to_string(asked.sample));
+  });
+  EXPECT_TRUE(run(options(plan({"a", "b"}, 2, "1/19", Plan::Strategy::relay), {wrong, right}, 4))
+                  .complete());
+  // The first chain begins with a, the second with b.
+  EXPECT_THAT(wrong->requests(),
+              UnorderedElementsAre(Pair("level1/19 s1 a1", 1), Pair("level1/19 s2 a2", 1)));
+  EXPECT_THAT(right->requests(),
+              UnorderedElementsAre(Pair("level1/19 s1 a2", 1), Pair("level1/19 s2 a1", 1),
+                                   Pair("level1/19 s2 a3", 1)));
+  for (const Attempt& attempt : attempts()) {
+    EXPECT_EQ(attempt.model, "a+b");
+    EXPECT_THAT(attempt.answered_by, ::testing::AnyOf("a", "b"));
+  }
+}
+
+TEST_F(RunTest, KeepsCandidatesUnjudgedAndJudgesThemLater) {
+  const auto one = model("m", [](const Asked& asked) {
+    return asked.sample == 1 ? answer_with("right 1") : "nothing";
+  });
+  RunOptions unjudged = options(plan({"m"}, 2), {one});
+  unjudged.judging = false;
+  unjudged.benches.clear();
+  EXPECT_TRUE(run(std::move(unjudged)).complete());
+  EXPECT_THAT(attempts(), SizeIs(2));
+  const auto silent = model("m", [](const Asked&) { return ""; });
+  const RunOutcome outcome = run(options(plan({"m"}, 2), {silent}));
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_THAT(silent->requests(), SizeIs(0));
+  EXPECT_EQ(outcome.status.passed, 1);
+}
+
+TEST_F(RunTest, AnInterruptedRunAsksNothingMoreAndLosesNothing) {
+  std::stop_source interrupt;
+  const auto one = model("m", [&](const Asked& asked) {
+    if (asked.sample == 3) interrupt.request_stop();
+    return answer_with("wrong", std::to_string(asked.sample));
+  });
+  RunOptions first = options(plan({"m"}, 10), {one});
+  first.interrupt = interrupt.get_token();
+  const RunOutcome outcome = run(std::move(first));
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::interrupted);
+  EXPECT_THAT(one->requests(), SizeIs(3));
+  const auto rest = model(
+      "m", [](const Asked& asked) { return answer_with("wrong", std::to_string(asked.sample)); });
+  EXPECT_TRUE(run(options(plan({"m"}, 10), {rest})).complete());
+  EXPECT_THAT(rest->requests(), SizeIs(7));
+  EXPECT_THAT(attempts(), SizeIs(10));
+}
+
+TEST_F(RunTest, RefusesASecondProcess) {
+  generate::make_folder(folder());
+  const generate::RunFolder run(folder());
+  const generate::RunLock lock(run);
+  try {
+    const generate::RunLock second(run);
+    FAIL() << "two at once";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              folder() + " is in use: process " + std::to_string(getpid()) + " is working on it");
+  }
+}
+
+TEST_F(RunTest, EndsWithWhatABenchThrowsAndKeepsTheAnswer) {
+  class Broken : public generate::Bench {
+    Result judge(const JudgeRequest&, const std::string&, const std::string&) override {
+      throw Error(ErrorCode::kNotFound, "no such device");
+    }
+  };
+  const auto one = model("m", [](const Asked&) { return answer_with("right 1"); });
+  RunOptions broken = options(plan({"m"}, 1), {one});
+  broken.benches[0] = std::make_unique<Broken>();
+  EXPECT_THROW(run(std::move(broken)), Error);
+  const auto silent = model("m", [](const Asked&) { return ""; });
+  EXPECT_TRUE(run(options(plan({"m"}, 1), {silent})).complete());
+  EXPECT_THAT(silent->requests(), SizeIs(0));
+}
+
+TEST_F(RunTest, BuiltInStepsAreRefusedUnlessAllowed) {
+  const std::string builtin =
+      "```yaml\nkbench: 1\ntask: level1/19\ndispatch:\n  - {op: relu, in: [x], out: output}\n```\n";
+  const auto one = model("m", [&](const Asked&) { return builtin; });
+  run(options(plan({"m"}, 1), {one}));
+  const Attempt attempt = attempts().at(0);
+  EXPECT_EQ(attempt.verdict, Verdict::invalid_candidate);
+  EXPECT_TRUE(attempt.operator_steps);
+  EXPECT_THAT(results().at(0).message, HasSubstr("built-in operators"));
+}
+
+}  // namespace
+}  // namespace kbench::testing
