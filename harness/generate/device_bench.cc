@@ -36,9 +36,9 @@ EvaluateOptions DeviceBench::at_sizes_of(const JudgeRequest& request) const {
 Result DeviceBench::judge(const JudgeRequest& request, const std::string& file,
                           const std::string& next_file) {
   client::JudgeClient& judge = request.quick ? small_ : judge_;
-  Result result =
-      judge.run({file, at_sizes_of(request), /*check_only=*/false, /*more=*/true, next_file},
-                options_.on_stage);
+  client::Request asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
+  if (!next_file.empty()) asked.next_files = {next_file};
+  Result result = judge.run(asked, options_.on_stage);
   // A model knows its files by the names it gave them, and so does whoever moves a run.
   const std::string folder = file.substr(0, file.rfind('/') + 1);
   take_out(result.message, folder);

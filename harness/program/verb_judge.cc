@@ -92,13 +92,16 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
   Progress progress(stderr, missing.size());
   size_t passed = 0, faults = 0, judged = 0;
   for (size_t i = 0; i < missing.size() && !signals.gently().stop_requested(); ++i) {
-    const auto file = [&](size_t at) {
-      return at < missing.size() ? folder.path() + "/" + missing[at]->candidate : std::string();
-    };
+    const auto file = [&](size_t at) { return folder.path() + "/" + missing[at]->candidate; };
     const std::string name = to_string(missing[i]->task) + " " + shown(missing[i]->model);
     progress.begin(name);
-    Result result = judge.run(
-        {file(i), options, /*check_only=*/false, i + 1 < missing.size(), file(i + 1)}, nullptr);
+    client::Request request{file(i), options, /*check_only=*/false};
+    request.more = i + 1 < missing.size();
+    for (size_t next = i + 1;
+         next < missing.size() && request.next_files.size() < client::kMostFilesAhead; ++next) {
+      request.next_files.push_back(file(next));
+    }
+    Result result = judge.run(request, nullptr);
     result.set = missing[i]->model;
     result.task = missing[i]->task;
     result.candidate_hash = missing[i]->hash;
