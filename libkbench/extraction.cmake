@@ -4,4 +4,5 @@ kbench_room(extraction
     src/extract.cc
     src/fenced_blocks.cc
     src/manifest_outline.cc
+    src/thoughts.cc
   LIBRARIES md4c::md4c)

@@ -1,0 +1,61 @@
+#include "libkbench/src/thoughts.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "libkbench/src/fenced_blocks.h"
+
+namespace kbench {
+namespace {
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+/// Whether `what` stands in a text at that place, in letters of either case.
+bool stands_at(std::string_view text, size_t at, std::string_view what) {
+  const std::string_view there = text.substr(at, what.size());
+  return std::equal(there.begin(), there.end(), what.begin(), what.end(),
+                    [](char a, char b) { return lower(a) == lower(b); });
+}
+
+/// Whether nothing but blanks stands beside a part of a text in its line.
+bool is_alone(std::string_view text, size_t begin, size_t end) {
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+  while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
+  return (begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r') &&
+         (end == text.size() || text[end] == '\n' || text[end] == '\r');
+}
+
+}  // namespace
+
+Said without_thoughts(std::string_view text, const std::vector<std::string>& tags) {
+  std::vector<std::pair<size_t, size_t>> ends;
+  for (size_t at = 0; (at = text.find("</", at)) != text.npos; at += 2) {
+    for (const std::string& tag : tags) {
+      const std::string end = "</" + tag + ">";
+      if (!stands_at(text, at, end)) continue;
+      ends.emplace_back(at, at + end.size());
+      break;
+    }
+  }
+  if (ends.empty()) {
+    const size_t front = text.find_first_not_of(" \t\r\n");
+    const bool opened =
+        front != text.npos && std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+          return stands_at(text, front, "<" + tag + ">");
+        });
+    return {text, opened};
+  }
+  const std::vector<FencedBlock> blocks = fenced_blocks(text);
+  size_t cut = 0, alone = 0;
+  size_t next = 0;
+  for (const auto& [begin, end] : ends) {
+    while (next < blocks.size() && blocks[next].end <= begin) ++next;
+    const bool fenced = next < blocks.size() && blocks[next].begin <= begin;
+    if (!fenced) cut = end;
+    if (is_alone(text, begin, end)) alone = end;
+  }
+  return {text.substr(cut > 0 ? cut : alone), false};
+}
+
+}  // namespace kbench
