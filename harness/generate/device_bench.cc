@@ -8,6 +8,9 @@
 namespace kbench::generate {
 namespace {
 
+/// Wall time at most for finding smaller sizes, and again for mutants: candidates wait behind it.
+constexpr double kSeconds = 8;
+
 void take_out(std::string& text, const std::string& part) {
   for (size_t at; !part.empty() && (at = text.find(part)) != text.npos;)
     text.erase(at, part.size());
@@ -54,6 +57,7 @@ Evidence DeviceBench::investigate(const JudgeRequest& request, const std::string
   if (!evidence_) return {};
   diagnose::InvestigateOptions options;
   options.evaluate = at_sizes_of(request);
+  options.seconds = kSeconds;
   if (roofline_.copy_bytes_per_s > 0) options.roofline = roofline_;
   return diagnose::investigate(request.quick ? small_ : judge_, file, result, options);
 }

@@ -13,7 +13,7 @@ namespace {
 
 std::string format_tokens(double tokens) {
   if (tokens < 1e3) return format_number(tokens, 4);
-  return tokens < 1e6 ? format_number(tokens / 1e3) + "k" : format_number(tokens / 1e6) + "M";
+  return tokens < 1e6 ? format_number(tokens / 1e3, 4) + "k" : format_number(tokens / 1e6, 4) + "M";
 }
 
 std::string outcome_of(const Attempt& attempt) {
