@@ -1,6 +1,6 @@
 #include "reference/blas.h"
 
-// kbench's own copy of OpenBLAS, which CMakeLists.txt says more about.
+// kbench's own copy of OpenBLAS, which openblas.cmake says more about.
 #define cblas_sgemm kbench_cblas_sgemm
 #define cblas_dgemm kbench_cblas_dgemm
 #define cblas_sgemv kbench_cblas_sgemv
@@ -15,8 +15,9 @@
 
 #include "kbench/error.h"
 
-// A call's working memory. OpenBLAS has it for 128 calls at a time (twice Debian's 64 threads; one
-// more, and it says so on stderr) and looks for it without a lock.
+// Where OpenBLAS calls for working memory, it reaches the last two of these, which call the first
+// two, its own. It has memory for 128 calls at a time (twice Debian's 64 threads; one more, and it
+// says so on stderr) and looks for it without a lock.
 extern "C" {
 void* kbench_real_blas_memory_alloc(int position);
 void kbench_real_blas_memory_free(void* memory);

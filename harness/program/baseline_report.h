@@ -25,7 +25,7 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
 
 report::Plot roofline_plot(const Baseline& baseline);
 report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
-                const RecordedTimes& theirs);
+                        const RecordedTimes& theirs);
 
 /// The line that says where recorded times come from, with a warning where that was another device;
 /// and where they do not say their sizes.
