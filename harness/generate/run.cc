@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/generate/background.h"
 #include "harness/generate/scheduler.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
@@ -51,8 +52,9 @@ class Run {
   /// Brings a chain to where the files have it; its next answer, if that is there.
   std::optional<Exchange> take_up(Chain& chain);
   void take_in(std::unique_ptr<Chain> chain, const Exchange& exchange);
-  void complete(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
-                const Judge& judge, const Investigate& investigate);
+  /// Keeps what became of an answer, and sends its chain on.
+  void finish(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
+              EpisodeStep step);
   Attempt described(const Chain& chain, const Answer& answer, const Reading& reading,
                     Attempt attempt) const;
   void keep_result(const Attempt& attempt, Result result);
@@ -83,6 +85,7 @@ class Run {
   std::exception_ptr failure_;
   std::stop_source cancel_;
   std::mutex report_;
+  std::unique_ptr<Background> behind_;  ///< while threads run
   std::mutex ledger_mutex_;
 };
 
@@ -107,6 +110,7 @@ RunOutcome Run::run() {
       scheduler_.stop(Scheduler::Stop::interrupted, "interrupted");
     });
     const std::stop_callback on_cancel(options_.cancel, [this] { cancel_.request_stop(); });
+    behind_ = std::make_unique<Background>();
     std::vector<std::jthread> threads;
     for (const auto& bench : options_.benches) {
       threads.emplace_back([this, &bench] { guarded([&] { judge_on(*bench); }); });
@@ -117,6 +121,7 @@ RunOutcome Run::run() {
       }
     }
   }
+  behind_.reset();
   if (failure_) std::rethrow_exception(failure_);
   return {scheduler_.stopped(), scheduler_.reason(), status()};
 }
@@ -270,7 +275,8 @@ void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
     return scheduler_.give_to_device({std::move(chain), exchange.answer, std::move(reading), file});
   }
   if (!reading.needs_judge()) {
-    return complete(std::move(chain), exchange.answer, reading, {}, {});
+    EpisodeStep step = chain->episode->step(exchange.answer, reading);
+    return finish(std::move(chain), exchange.answer, reading, std::move(step));
   }
   Attempt attempt;
   attempt.attempt = exchange.attempt;
@@ -306,7 +312,8 @@ Attempt Run::described(const Chain& chain, const Answer& answer, const Reading& 
 
 void Run::judge_on(Bench& bench) {
   while (std::optional<Waiting> waiting = scheduler_.next_waiting()) {
-    const std::string hash = waiting->reading.hash;
+    const auto done = std::make_shared<Waiting>(*std::move(waiting));
+    const std::string& hash = done->reading.hash;
     const Preset asked = options_.episode.prompt.preset;
     const Judge judge = [&](const JudgeRequest& request) {
       if (std::optional<Result> known = store_.results().find(hash, request.preset)) {
@@ -322,7 +329,7 @@ void Run::judge_on(Bench& bench) {
         }
       }
       const double begin = now_();
-      Result result = bench.judge(request, waiting->file, scheduler_.file_after());
+      Result result = bench.judge(request, done->file, scheduler_.file_after());
       const std::lock_guard hold(mutex_);
       counts_.device_seconds += now_() - begin;
       ++counts_.judged;
@@ -330,19 +337,24 @@ void Run::judge_on(Bench& bench) {
     };
     const Investigate investigate = [&](const JudgeRequest& request, const Result& result) {
       const double begin = now_();
-      Evidence evidence = bench.investigate(request, waiting->file, result);
+      Evidence evidence = bench.investigate(request, done->file, result);
       const std::lock_guard hold(mutex_);
       counts_.device_seconds += now_() - begin;
       return evidence;
     };
-    complete(std::move(waiting->chain), waiting->answer, waiting->reading, judge, investigate);
-    scheduler_.looked_at(hash);
+    const auto step = std::make_shared<EpisodeStep>(
+        done->chain->episode->step(done->answer, done->reading, judge, investigate));
+    behind_->post([this, done, step] {  // A device does not wait for a disk.
+      guarded([&] {
+        finish(std::move(done->chain), done->answer, done->reading, std::move(*step));
+        scheduler_.looked_at(done->reading.hash);
+      });
+    });
   }
 }
 
-void Run::complete(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
-                   const Judge& judge, const Investigate& investigate) {
-  EpisodeStep step = chain->episode->step(answer, reading, judge, investigate);
+void Run::finish(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
+                 EpisodeStep step) {
   const Attempt attempt = described(*chain, answer, reading, std::move(step.attempt));
   if (step.counted) {
     store_.keep_feedback(place(*chain, attempt.attempt), step.feedback.text);

@@ -1,6 +1,7 @@
 // SIGINT and SIGTERM as requests to stop: the first time gently, the second time at once.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <stop_token>
 #include <thread>
@@ -24,7 +25,7 @@ class StopSignals {
 
   std::stop_source gently_, at_once_;
   int pipe_[2] = {-1, -1};
-  int signal_ = 0;
+  std::atomic<int> signal_ = 0;
   std::thread thread_;
 };
 
