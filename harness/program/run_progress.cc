@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "harness/program/text.h"
 #include "kbench/exchange.h"
@@ -58,6 +59,17 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
   } else {
     bar_->note("[" + std::to_string(status.done) + "/" + std::to_string(status.chains) + "] " +
                name + "  " + outcome_of(attempt));
+  }
+  // What a setting mends is said once: nothing else tells a beginner.
+  if (attempt.outcome == Outcome::too_long && !std::exchange(said_too_long_, true)) {
+    bar_->warn(name +
+               ": the prompt, or prompt and answer, are longer than the server's context; start it "
+               "with a longer one, or send less (--shots 0, --context last)");
+  }
+  if (attempt.outcome == Outcome::truncated && !std::exchange(said_truncated_, true)) {
+    bar_->warn(name +
+               ": the answer was cut off before its candidate was whole; raise max_tokens in the "
+               "models file, or the server's context");
   }
 }
 

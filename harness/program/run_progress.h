@@ -21,6 +21,7 @@ class RunProgress {
   std::mutex mutex_;
   std::unique_ptr<Progress> bar_;
   uint32_t done_ = 0;
+  bool said_too_long_ = false, said_truncated_ = false;
 };
 
 /// "12 attempts, 5 passed, 3.1/min, 1.2 Mtok, cost 0.34".

@@ -147,6 +147,25 @@ TEST_F(ModelVerbs, DryRunAsksNobody) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
 }
 
+TEST_F(ModelVerbs, ASettingThatIsTooSmallIsNamedOnce) {
+  serve([](const Seen&, size_t number) {
+    if (number % 2 == 0) {
+      return Line{.status = 400,
+                  .body = R"({"error":{"message":"m","code":"context_length_exceeded"}})"};
+    }
+    nlohmann::json cut = nlohmann::json::parse(body("```yaml\nkbench: 1\n"));
+    cut["choices"][0]["finish_reason"] = "length";
+    return Line{.body = cut.dump()};
+  });
+  const Said said = generate("--samples 6 --attempts 1");
+  EXPECT_EQ(said.code, 0) << said.err;
+  for (const std::string once : {"longer than the server's context", "raise max_tokens"}) {
+    const size_t at = said.err.find(once);
+    ASSERT_NE(at, said.err.npos) << said.err;
+    EXPECT_EQ(said.err.find(once, at + 1), said.err.npos) << said.err;
+  }
+}
+
 TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
   serve(learner());
   ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
