@@ -1,16 +1,10 @@
 // Against a server that others wrote: @copilotkit/aimock of npm. The tests are skipped where it or
-// Node is missing; KBENCH_NODE_MODULES names the folder that `npm install @copilotkit/aimock` made.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
+// Node is missing; servers/README.md says how it is installed.
 #include <cstdlib>
-#include <filesystem>
 
 #include "kbench/extract.h"
 #include "tests/models/asked.h"
+#include "tests/models/servers/node_server.h"
 
 namespace kbench::testing {
 namespace {
@@ -19,73 +13,25 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using Kind = ModelEvent::Kind;
 
-std::string module_path() {
-  const char* folder = std::getenv("KBENCH_NODE_MODULES");
-  return std::string(folder == nullptr ? "" : folder) + "/@copilotkit/aimock/dist/cli.js";
-}
-
-/// Why these tests cannot run here; empty where they can.
-std::string what_is_missing() {
-  if (std::getenv("KBENCH_NODE_MODULES") == nullptr) {
-    return "KBENCH_NODE_MODULES does not name a folder with @copilotkit/aimock";
-  }
-  if (!std::filesystem::exists(module_path())) return "there is no " + module_path();
-  const char* check =
-      "node -e 'const [a, b] = process.versions.node.split(\".\");"
-      "process.exit(a > 20 || (a == 20 && b >= 15) ? 0 : 1)' 2>/dev/null";
-  return std::system(check) == 0 ? "" : "Node 20.15 or later is missing";
-}
-
 /// The server, until the end of the test.
-class Aimock {
+class Aimock : public NodeServer {
  public:
-  explicit Aimock(std::vector<std::string> arguments = {}) {
-    std::array<int, 2> pipe = {};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    std::vector<std::string> words = {"node", module_path(), "--port",
-                                      "0",    "--fixtures",  KBENCH_AIMOCK_FIXTURES};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(pipe[1], 1);
-      ::dup2(pipe[1], 2);
-      ::execvp("node", argv.data());
-      ::_exit(127);
-    }
-    ::close(pipe[1]);
-    said_ = pipe[0];
-    // "... listening on http://127.0.0.1:PORT"
-    std::string said;
-    char byte = 0;
-    while (::read(said_, &byte, 1) == 1) {
-      said += byte;
-      const size_t at = said.find("http://");
-      if (byte != '\n' || at == said.npos) continue;
-      url_ = said.substr(at, said.find_first_of(" \n/", at + 7) - at) + "/v1";
-      return;
-    }
-    throw std::runtime_error("aimock did not start: " + said);
-  }
-  ~Aimock() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    ::close(said_);
-  }
-  const std::string& url() const { return url_; }
+  explicit Aimock(const std::vector<std::string>& arguments = {}) : NodeServer(all(arguments)) {}
 
  private:
-  pid_t pid_ = -1;
-  int said_ = -1;
-  std::string url_;
+  static std::vector<std::string> all(const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = {node_module("@copilotkit/aimock/dist/cli.js"), "--port", "0",
+                                      "--fixtures", KBENCH_AIMOCK_FIXTURES};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+  }
 };
 
 class AimockServer : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string missing = what_is_missing(); !missing.empty()) GTEST_SKIP() << missing;
+    const std::string missing = missing_for_node("@copilotkit/aimock", "dist/cli.js");
+    if (!missing.empty()) GTEST_SKIP() << missing;
   }
 };
 
