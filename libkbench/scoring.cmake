@@ -22,6 +22,7 @@ kbench_room(scoring
     src/recorded.cc
     src/result.cc
     src/result_file.cc
+    src/run_names.cc
     src/score.cc
     src/verdict.cc
   LIBRARIES nlohmann_json::nlohmann_json TBB::tbb zstd::libzstd_shared)

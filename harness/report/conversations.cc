@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "harness/report/run_files.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::report {
 namespace {
@@ -109,8 +110,8 @@ class Collector {
         return found_.find({file.first, file.second, sample, attempt});
       };
       bytes += read_spoken(
-          study_.sources[one.source].path + "/transcripts/" + folder_name(one.recorded) + "/" +
-              file_name(file.second) + ".jsonl",
+          study_.sources[one.source].path + "/transcripts/" + run_folder_name(one.recorded) + "/" +
+              run_file_name(file.second) + ".jsonl",
           [&](int sample, int attempt) { return find(sample, attempt) != found_.end(); },
           [&](Spoken spoken) {
             spoken.answer = cut_in_the_middle(spoken.answer, limits_.text);

@@ -3,7 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -218,24 +217,6 @@ Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId
   for (const std::string& path : paths) reader.read(path);
   reader.finish(tasks);
   return study;
-}
-
-std::string file_name(TaskId task) {
-  char name[40];
-  std::snprintf(name, sizeof name, "level%d_%03d", task.level, task.number);
-  return name;
-}
-
-std::string folder_name(const std::string& model) {
-  std::string name = model;
-  for (char& letter : name) {
-    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                       (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' ||
-                       letter == '-' || letter == '+';
-    if (!plain) letter = '_';
-  }
-  if (name.empty() || name.front() == '.') name.insert(0, "_");
-  return name;
 }
 
 }  // namespace kbench::report

@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/report/study.h"
 #include "kbench/attempt.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::testing {
 namespace {
@@ -108,9 +108,8 @@ class Maker {
       return a;
     }
     a.candidate_hash = hex(uint64_t(count_) + 1);
-    a.candidate = "candidates/" + report::folder_name(a.model) + "/" + report::file_name(task.id) +
-                  "/s" + (sample < 10 ? "0" : "") + std::to_string(sample) + "/a" +
-                  std::to_string(number);
+    a.candidate = "candidates/" + run_folder_name(a.model) + "/" + run_file_name(task.id) + "/s" +
+                  (sample < 10 ? "0" : "") + std::to_string(sample) + "/a" + std::to_string(number);
     if (luck < skill * (0.5 + 0.2 * number)) {
       const double speedup = std::exp(1.1 * (dice_.unit() + dice_.unit()) - 0.8);
       a.verdict = Verdict::passed;
@@ -152,8 +151,8 @@ class Maker {
                  {"answer", "Here it is.\n```glsl\n" + shader + "```\n"},
                  {"reasoning", "First I think."},
                  {"finish", "stop"}};
-    append(folder_ + "/transcripts/" + report::folder_name(a.model) + "/" +
-               report::file_name(a.task) + ".jsonl",
+    append(folder_ + "/transcripts/" + run_folder_name(a.model) + "/" + run_file_name(a.task) +
+               ".jsonl",
            line.dump() + "\n");
     if (a.candidate.empty()) return "There was no candidate in your answer.";
     append(folder_ + "/" + a.candidate + "/candidate.yaml",
