@@ -2,6 +2,7 @@ kbench_room(scoring
   SOURCES
     src/attempt.cc
     src/attempt_file.cc
+    src/attempt_plain.cc
     src/attempt_set.cc
     src/baseline.cc
     src/compare.cc
