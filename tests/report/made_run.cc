@@ -52,12 +52,17 @@ class Maker {
 
   int run() {
     write_settings();
-    for (size_t m = 0; m < made_.models.size(); ++m) {
+    if (made_.side_by_side) {
       for (size_t t = 0; t < tasks_.size(); ++t) {
-        // How easy this task is for this model, between 0 and 1.
-        const double skill =
-            0.75 / (1 + 0.6 * double(m)) * (1.2 - double(t) / double(tasks_.size()));
-        for (int sample = 1; sample <= made_.samples; ++sample) chain(m, *tasks_[t], sample, skill);
+        for (int sample = 1; sample <= made_.samples; ++sample) {
+          for (size_t m = 0; m < made_.models.size(); ++m) chain(m, t, sample);
+        }
+      }
+    } else {
+      for (size_t m = 0; m < made_.models.size(); ++m) {
+        for (size_t t = 0; t < tasks_.size(); ++t) {
+          for (int sample = 1; sample <= made_.samples; ++sample) chain(m, t, sample);
+        }
       }
     }
     write_confirmations();
@@ -71,7 +76,10 @@ class Maker {
     for (const Task* task : tasks_) file << "  - " << to_string(task->id) << "\n";
   }
 
-  void chain(size_t m, const Task& task, int sample, double skill) {
+  void chain(size_t m, size_t t, int sample) {
+    const Task& task = *tasks_[t];
+    // How easy this task is for this model, between 0 and 1.
+    const double skill = 0.75 / (1 + 0.6 * double(m)) * (1.2 - double(t) / double(tasks_.size()));
     std::string feedback;
     for (int number = 1; number <= made_.attempts; ++number) {
       Attempt a = attempt(m, task, sample, number, skill);
