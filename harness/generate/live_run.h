@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -30,6 +31,13 @@ class Run {
   void ask_for(uint32_t member);
   void take_turn(uint32_t member, Scheduler::Turn turn);
   void ask(uint32_t member, std::unique_ptr<Chain> chain);
+  /// Chains with the same first prompt, for one request.
+  std::vector<std::unique_ptr<Chain>> with_siblings(uint32_t member, std::unique_ptr<Chain> chain);
+  /// What is asked of a member about a chain, without the answer.
+  Exchange asked_about(const Member& member, const Chain& chain) const;
+  /// Ends chains whose request failed: for the asker, and unless all is cancelled in the files.
+  void lose_request(uint32_t member, std::span<const std::unique_ptr<Chain>> chains,
+                    const ModelError& error);
   void judge_on(Bench& bench);
   void guarded(const std::function<void()>& work);
 

@@ -1,16 +1,29 @@
 // What a thread that asks does: a chain is begun or taken up, its next request is paid for, sent
 // and kept, and the answer read.
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "harness/generate/live_run.h"
 #include "kbench/error.h"
+#include "kbench/exchange.h"
 
 namespace kbench::generate {
 namespace {
 
 /// After so many requests in a row without an answer a model is taken to be gone.
 int lost_after(const Member& member) { return 8 + 2 * member.connections; }
+
+/// What is not known of one is not known of the sum.
+void add(const Usage& usage, Usage& to) {
+  const auto add = [](const std::optional<int64_t>& count, std::optional<int64_t>& sum) {
+    sum = count && sum ? std::optional(*sum + *count) : std::nullopt;
+  };
+  add(usage.input, to.input);
+  add(usage.cached, to.cached);
+  add(usage.output, to.output);
+  add(usage.reasoning, to.reasoning);
+}
 
 }  // namespace
 
@@ -89,58 +102,106 @@ std::optional<Exchange> Run::take_up(Chain& chain) {
   return answer_to(chain.episode->next_attempt());
 }
 
-void Run::ask(uint32_t number, std::unique_ptr<Chain> chain) {
-  Member& member = options_.members[number];
-  const Episode& episode = *chain->episode;
-  size_t characters = 0;
-  for (const Message& message : episode.observation()) characters += message.text.size();
-  const Budget::Claim claim = scheduler_.claim_of(characters, member.sampling, member.price);
+std::vector<std::unique_ptr<Chain>> Run::with_siblings(uint32_t number,
+                                                       std::unique_ptr<Chain> chain) {
+  const Member& member = options_.members[number];
+  std::vector<uint32_t> siblings;
+  if (member.ask_several && member.choices > 1 && chain->episode->next_attempt() == 1) {
+    siblings = scheduler_.take_siblings(chain->number, number, member.choices - 1);
+  }
+  std::vector<std::unique_ptr<Chain>> chains;
+  chains.push_back(std::move(chain));
+  for (const uint32_t sibling : siblings) chains.push_back(begin(sibling));
+  return chains;
+}
+
+Exchange Run::asked_about(const Member& member, const Chain& chain) const {
+  const Episode& episode = *chain.episode;
   Exchange exchange;
-  exchange.model = lane(*chain);
+  exchange.model = lane(chain);
   if (plan_.relay()) exchange.answered_by = member.model->name();
-  exchange.task = task(*chain).id;
-  exchange.sample = chain->id.sample;
+  exchange.task = task(chain).id;
+  exchange.sample = chain.id.sample;
   exchange.attempt = episode.next_attempt();
   exchange.prompt_hash = episode.prompt_hash();
   exchange.seed =
       request_seed(options_.seed, exchange.model, exchange.task, exchange.sample, exchange.attempt);
-  store_.keep_prompt(exchange.prompt_hash, episode.observation());
-  if (!scheduler_.claim(claim)) return scheduler_.leave();
+  return exchange;
+}
+
+void Run::ask(uint32_t number, std::unique_ptr<Chain> first) {
+  Member& member = options_.members[number];
+  const std::vector<Message> messages = first->episode->observation();
+  std::vector<std::unique_ptr<Chain>> chains = with_siblings(number, std::move(first));
+  size_t characters = 0;
+  for (const Message& message : messages) characters += message.text.size();
+  const Budget::Claim claim =
+      scheduler_.claim_of(characters, member.sampling, member.price, chains.size());
+  Exchange request = asked_about(member, *chains.front());
+  store_.keep_prompt(request.prompt_hash, messages);
+  if (!scheduler_.claim(claim)) {
+    for (size_t i = 0; i < chains.size(); ++i) scheduler_.leave();
+    return;
+  }
   {
     const std::lock_guard hold(mutex_);
     ++counts_.requests;
   }
+  const Ask ask = {messages, member.sampling, request.seed,
+                   purpose_of(request.task, request.sample, request.attempt)};
+  std::vector<Answer> answers;
+  std::optional<ModelError> failure;
   try {
-    exchange.answer =
-        member.model->ask({episode.observation(), member.sampling, exchange.seed,
-                           purpose_of(exchange.task, exchange.sample, exchange.attempt)},
-                          cancel_.get_token());
-  } catch (const ModelError& error) {
-    scheduler_.settle(claim, nullptr, member.price);
-    if (cancel_.stop_requested()) return scheduler_.leave();
-    bool gone = error.reach() == ModelError::Reach::model;
-    {
-      const std::lock_guard hold(mutex_);
-      gone |= ++unanswered_[number] >= lost_after(member);
+    if (chains.size() == 1) {
+      answers.push_back(member.model->ask(ask, cancel_.get_token()));
+    } else {
+      answers =
+          member.ask_several(ask, static_cast<int>(chains.size()), cancel_.get_token(), &answers);
     }
-    lose_chain(*chain, error.message());
-    if (gone) lose_member(number, error.message());
-    return scheduler_.leave();
+  } catch (const ModelError& error) {
+    failure = error;
   } catch (...) {
     scheduler_.settle(claim, nullptr, member.price);
     throw;
   }
-  {
-    const std::lock_guard hold(mutex_);
-    unanswered_[number] = 0;
+  answers.resize(std::min(answers.size(), chains.size()));
+  if (answers.size() < chains.size() && !failure) {
+    failure = ModelError(ModelError::Reach::request, "it gave fewer answers than it was asked for");
   }
   // Paid for: on disk before anything else is done with it, which is done with what is on disk:
   // bytes that are no UTF-8 do not come back from there.
-  const std::string line = to_json(exchange);
-  store_.keep_exchange(exchange, line);
-  exchange = exchange_from_json(line);
-  scheduler_.settle(claim, &exchange.answer.usage, member.price);
-  take_in(std::move(chain), exchange);
+  std::vector<Exchange> exchanges;
+  Usage used = {.input = 0, .cached = 0, .output = 0, .reasoning = 0};
+  for (size_t i = 0; i < answers.size(); ++i) {
+    Exchange exchange = asked_about(member, *chains[i]);
+    exchange.seed = request.seed;  // As it was sent.
+    exchange.answer = std::move(answers[i]);
+    const std::string line = to_json(exchange);
+    store_.keep_exchange(exchange, line);
+    exchanges.push_back(exchange_from_json(line));
+    add(exchanges.back().answer.usage, used);
+  }
+  scheduler_.settle(claim, exchanges.empty() ? nullptr : &used, member.price);
+  if (!failure) {
+    const std::lock_guard hold(mutex_);
+    unanswered_[number] = 0;
+  }
+  for (size_t i = 0; i < exchanges.size(); ++i) take_in(std::move(chains[i]), exchanges[i]);
+  if (failure) lose_request(number, std::span(chains).subspan(exchanges.size()), *failure);
+}
+
+void Run::lose_request(uint32_t number, std::span<const std::unique_ptr<Chain>> chains,
+                       const ModelError& error) {
+  if (!cancel_.stop_requested()) {
+    bool gone = error.reach() == ModelError::Reach::model;
+    {
+      const std::lock_guard hold(mutex_);
+      gone |= ++unanswered_[number] >= lost_after(options_.members[number]);
+    }
+    for (const std::unique_ptr<Chain>& chain : chains) lose_chain(*chain, error.message());
+    if (gone) lose_member(number, error.message());
+  }
+  for (size_t i = 0; i < chains.size(); ++i) scheduler_.leave();
 }
 
 void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
