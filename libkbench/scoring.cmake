@@ -2,6 +2,7 @@ kbench_room(scoring
   SOURCES
     src/attempt.cc
     src/attempt_file.cc
+    src/attempt_plain.cc
     src/attempt_set.cc
     src/baseline.cc
     src/compare.cc
@@ -22,6 +23,7 @@ kbench_room(scoring
     src/recorded.cc
     src/result.cc
     src/result_file.cc
+    src/run_names.cc
     src/score.cc
     src/verdict.cc
   LIBRARIES nlohmann_json::nlohmann_json TBB::tbb zstd::libzstd_shared)

@@ -33,7 +33,7 @@ class Budget {
   /// Of a prompt of so many characters. Without a limit on the answer the longest so far counts,
   /// and 4,096 tokens at least. A token is taken to have 2 characters or more.
   Claim claim(size_t prompt_characters, const Sampling& sampling,
-              const std::optional<ModelPrice>& price) const;
+              const std::optional<ModelPrice>& price, size_t answers = 1) const;
 
   enum class Grant {
     given,

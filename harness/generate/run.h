@@ -23,9 +23,15 @@
 
 namespace kbench::generate {
 
+/// Several answers to one prompt, as OpenAiModel::ask_several.
+using AskSeveral =
+    std::function<std::vector<Answer>(const Ask&, int, std::stop_token, std::vector<Answer>*)>;
+
 /// A model that takes part.
 struct Member {
   std::shared_ptr<Model> model;
+  AskSeveral ask_several = {};  ///< may be empty
+  int choices = 1;              ///< samples whose first prompt is sent once; needs ask_several
   Sampling sampling = {};
   std::optional<ModelPrice> price = {};
   int connections = 1;  ///< requests at once

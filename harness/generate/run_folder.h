@@ -25,17 +25,10 @@ class RunFolder {
   /// `model` is a chain's: a model's name, or a relay's.
   std::string transcript(const std::string& model, TaskId task) const;
   std::string candidates(const std::string& model) const;
-  /// Of an attempt, relative to the run: "candidates/coder/level1_019/s03/a2".
-  std::string attempt(const std::string& model, TaskId task, int sample, int number) const;
 
  private:
   std::string path_;
 };
-
-/// "level1_019".
-std::string file_name(TaskId task);
-/// A model's name as a folder's: what is not [A-Za-z0-9._+-] becomes '_', and a leading dot too.
-std::string folder_name(const std::string& model);
 
 /// Makes a folder and those above it. Throws kIo.
 void make_folder(const std::string& path);

@@ -65,7 +65,10 @@ class Scheduler {
   /// Blocks until the budget grants the request; false where it never will, or all is stopped.
   bool claim(const Budget::Claim& claim);
   Budget::Claim claim_of(size_t prompt_characters, const Sampling& sampling,
-                         const std::optional<ModelPrice>& price);
+                         const std::optional<ModelPrice>& price, size_t answers = 1);
+  /// At most so many other chains of the same model and task that nobody has begun, which are the
+  /// asker's from now on.
+  std::vector<uint32_t> take_siblings(uint32_t chain, uint32_t member, int most);
   void settle(const Budget::Claim& claim, const Usage* usage,
               const std::optional<ModelPrice>& price);
   void add_spent(const Usage& usage, const std::optional<double>& cost);

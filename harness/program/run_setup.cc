@@ -206,7 +206,13 @@ generate::Member member_of(
                                 happened.kind == Kind::parameter;
       event(to_json(happened), worth_saying ? name + ": " + happened.text : "");
     };
-    member.model = std::make_shared<OpenAiModel>(config, std::move(hooks));
+    const auto model = std::make_shared<OpenAiModel>(config, std::move(hooks));
+    member.model = model;
+    member.choices = config.choices;
+    member.ask_several = [model](const Ask& ask, int count, std::stop_token stop,
+                                 std::vector<Answer>* partial) {
+      return model->ask_several(ask, count, std::move(stop), partial);
+    };
     return member;
   }
   const generate::RunFolder old(replay);

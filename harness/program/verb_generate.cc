@@ -1,20 +1,16 @@
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <set>
 
 #include "harness/client/device_list.h"
-#include "harness/diagnose/investigate.h"
 #include "harness/generate/line_file.h"
+#include "harness/program/generate_setup.h"
 #include "harness/program/help.h"
 #include "harness/program/prompt_sets.h"
 #include "harness/program/report.h"
 #include "harness/program/run_progress.h"
-#include "harness/program/run_setup.h"
 #include "harness/program/signals.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
@@ -30,177 +26,6 @@ namespace fs = std::filesystem;
 using generate::Plan;
 using generate::RunFolder;
 using generate::Settings;
-
-struct GenerateOptions {
-  std::string run, models_file, replay;
-  std::vector<std::string> models;
-  LoopOptions loop;
-  TaskOptions tasks;
-  SizeOptions size;
-  DeviceOptions device;
-  MeasureOptions measure;
-  std::string order = "task";
-  int jobs = 0;
-  std::optional<double> max_cost, max_seconds;
-  std::optional<int64_t> max_tokens;
-  std::optional<int64_t> seed;
-  bool no_judge = false, dry_run = false;
-};
-
-/// The models asked for, from the file or from the run that is replayed.
-std::vector<ModelConfig> models_of(const GenerateOptions& options) {
-  std::vector<ModelConfig> all;
-  std::string source = options.models_file;
-  if (!source.empty()) {
-    all = read_models(source);
-  } else if (!options.replay.empty()) {
-    source = RunFolder(options.replay).settings();
-    std::string text = "models:\n";
-    const Settings old = Settings::read(source);
-    for (const std::string& model : old.models()) text += "  - " + model + "\n";
-    all = parse_models(text, source);
-  } else {
-    throw Error(ErrorCode::kInvalidArgument,
-                "generate takes --models FILE, which says whom to ask (docs/models-file.md)");
-  }
-  if (options.models.empty()) return all;
-  std::vector<ModelConfig> chosen;
-  for (const std::string& name : options.models) {
-    const auto found = std::ranges::find(all, name, &ModelConfig::name);
-    if (found == all.end()) {
-      std::string known;
-      for (const ModelConfig& each : all) known += (known.empty() ? "" : ", ") + each.name;
-      throw Error(ErrorCode::kNotFound,
-                  source + " has no model '" + shown(name) + "'; it has " + known);
-    }
-    chosen.push_back(*found);
-  }
-  return chosen;
-}
-
-/// The device, its rates and the sizes: what is asked of it before anybody is asked for kernels.
-struct Ground {
-  EvaluateOptions evaluation;
-  Preset preset = Preset::v0;
-  Devices devices;
-  Roofline roofline;
-};
-
-Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& tasks,
-               const std::optional<Settings>& stored) {
-  Ground ground;
-  ground.evaluation = evaluate_options(options.size, options.device, options.measure);
-  if (options.no_judge) {
-    if (options.size.preset != "auto") ground.preset = options.size.fixed_preset();
-    if (stored && options.size.preset == "auto") {
-      ground.preset = preset_from_name(stored->text("preset").value_or("v0"));
-    }
-    return ground;
-  }
-  ground.devices = open_devices(options.device.device, ground.evaluation, {}, false);
-  const vulkan::DeviceSnapshot& device = ground.devices.first;
-  ground.preset = check_sizes(tasks, options.size, device, ground.evaluation.recorded);
-  // Prompts name the rates: a run keeps those it began with.
-  if (stored && stored->number("roof_gbytes_per_s")) {
-    ground.roofline.copy_bytes_per_s = 1e9 * *stored->number("roof_gbytes_per_s");
-    ground.roofline.flops_per_s = 1e12 * stored->number("roof_tflops").value_or(0);
-  } else if (!device.software() && !options.dry_run) {
-    ground.roofline =
-        diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
-  }
-  ground.devices = open_devices(options.device.device, ground.evaluation, ground.roofline,
-                                !options.loop.no_evidence);
-  return ground;
-}
-
-/// Three digits: what a model is told need not change with every measurement.
-double rounded(double value) { return std::stod(format_number(value)); }
-
-Settings settings_of_run(const GenerateOptions& options, const std::vector<ModelConfig>& models,
-                         const Prompts& prompts, const std::vector<const Task*>& tasks,
-                         const Ground& ground, const std::optional<Settings>& stored) {
-  Settings settings = settings_of(options.loop, prompts, tasks, ground.preset,
-                                  options.size.overrides(), ground.evaluation);
-  int64_t seed = 0;
-  if (options.seed) {
-    seed = *options.seed;
-  } else if (stored) {
-    seed = static_cast<int64_t>(stored->number("seed").value_or(0));
-  } else {
-    seed = std::random_device{}() >> 1;
-  }
-  settings.set("seed", seed);
-  settings.set("device_block", !options.loop.no_device_block);
-  if (options.no_judge) {
-    for (const char* key : {"device", "driver", "roof_gbytes_per_s", "roof_tflops"}) {
-      settings.set_null(key);
-    }
-  } else {
-    settings.set("device", ground.devices.first.name);
-    settings.set("driver", ground.devices.first.driver);
-    settings.set("roof_gbytes_per_s", rounded(ground.roofline.copy_bytes_per_s / 1e9));
-    settings.set("roof_tflops", rounded(ground.roofline.flops_per_s / 1e12));
-  }
-  for (const ModelConfig& model : models) settings.add_model(to_json(model));
-  return settings;
-}
-
-size_t length_of(const std::vector<Message>& messages) {
-  size_t characters = 0;
-  for (const Message& message : messages) characters += message.text.size();
-  return characters;
-}
-
-/// The first prompt, and what all of them can cost at most.
-void print_plan(const Plan& plan, const std::vector<ModelConfig>& models, const Prompts& prompts,
-                const EpisodeOptions& episode) {
-  const std::vector<Message> first = prompts.first(*plan.tasks().front(), episode.prompt);
-  for (const Message& message : first) {
-    std::printf("--- %s, %zu characters\n%s\n", std::string(name_of(message.role)).c_str(),
-                message.text.size(), message.text.c_str());
-  }
-  size_t characters = 0, longest = 0;
-  for (const Task* task : plan.tasks()) {
-    const size_t length = length_of(prompts.first(*task, episode.prompt));
-    characters += length;
-    longest = std::max(longest, length);
-  }
-  std::printf("---\n%zu tasks; prompts of %zu characters on average, %zu at most\n",
-              plan.tasks().size(), characters / plan.tasks().size(), longest);
-  std::vector<std::vector<std::string>> rows = {
-      {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
-  double all = 0;
-  bool priced = true;
-  for (const ModelConfig& model : models) {
-    const double share = plan.relay() ? 1.0 / double(models.size()) : 1.0;
-    const double chains = double(plan.tasks().size()) * plan.samples() * share;
-    const double answer = double(model.sampling.max_tokens.value_or(4096));
-    double input = 0;
-    for (int attempt = 1; attempt <= episode.attempts; ++attempt) {
-      const int shown = episode.shown == Shown::history ? attempt - 1
-                        : episode.shown == Shown::best  ? std::min(attempt - 1, 2)
-                                                        : std::min(attempt - 1, 1);
-      // A token has two characters or more.
-      input += double(characters) / double(plan.tasks().size()) / 2 +
-               shown * (answer + double(episode.feedback.max_characters) / 2);
-    }
-    const double tokens = chains * (input + answer * episode.attempts);
-    std::string cost = "no price";
-    if (model.price) {
-      const double each =
-          chains * (input * model.price->input + answer * episode.attempts * model.price->output) /
-          1e6;
-      cost = format_number(each, 4);
-      all += each;
-    } else {
-      priced = false;
-    }
-    rows.push_back({model.name, format_number(chains, 9),
-                    format_number(chains * episode.attempts, 9), format_number(tokens), cost});
-  }
-  std::fputs(format_table(rows).c_str(), stdout);
-  if (priced) std::printf("highest possible cost: %s\n", format_number(all, 4).c_str());
-}
 
 std::string event(const std::string& kind, const std::string& text) {
   return nlohmann::ordered_json{{"event", kind}, {"text", text}}.dump(
@@ -228,20 +53,6 @@ int exit_code(const generate::RunOutcome& outcome, int signal) {
   if (signal != 0) return 128 + signal;
   if (outcome.stop == generate::Scheduler::Stop::budget) return kStopped;
   return outcome.complete() ? kDone : kFailed;
-}
-
-void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>& models) {
-  if (options.no_judge && options.loop.attempts > 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "--no-judge leaves nothing to repair by: it goes with --attempts 1");
-  }
-  if (!options.max_cost) return;
-  for (const ModelConfig& model : models) {
-    if (!model.price) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "--max-cost needs a price for model " + model.name + " in its models file");
-    }
-  }
 }
 
 int run_generate(const GenerateOptions& options) {

@@ -22,6 +22,7 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::program {
 namespace {
@@ -105,7 +106,7 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
     result.set = missing[i]->model;
     result.task = missing[i]->task;
     result.candidate_hash = missing[i]->hash;
-    const std::string set = "candidates/" + generate::folder_name(result.set) + "/";
+    const std::string set = "candidates/" + run_folder_name(result.set) + "/";
     result.candidate = missing[i]->candidate.substr(set.size());
     writer.append(result);
     progress.finish(name, result);
@@ -125,7 +126,7 @@ std::string file_of(const std::string& preset, const Variables& overrides,
                     const std::string& device) {
   std::string name = preset;
   for (const auto& [variable, value] : overrides) name += "_" + variable + "=" + to_string(value);
-  return generate::folder_name(name + "_" + device).substr(0, 200) + ".jsonl";
+  return run_folder_name(name + "_" + device).substr(0, 200) + ".jsonl";
 }
 
 /// What was answered and not judged, or only by a judge that failed: into the run itself.

@@ -15,6 +15,7 @@
 #include "harness/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "kbench/feedback.h"
 #include "kbench/prompts.h"
 #include "kbench/result.h"
 #include "kbench/text.h"
@@ -58,29 +59,8 @@ PromptContext context_for(const PromptOptions& options) {
   return context;
 }
 
-/// What a result says, in the words of `kbench run`.
-std::string feedback_of(const Result& result) {
-  std::string text =
-      std::string(name_of(result.verdict)) + ": " +
-      (result.message.empty() ? std::string(explain(result.verdict)) : shown(result.message, 2000));
-  for (const Diagnostic& diagnostic : result.diagnostics) {
-    text += "\n" + shown(diagnostic.file) + ":" + std::to_string(diagnostic.line) + ": " +
-            shown(diagnostic.severity) + ": " + shown(diagnostic.message, 500);
-  }
-  if (result.correct()) {
-    char speed[160];
-    std::snprintf(speed, sizeof speed,
-                  "\nIt took %.4g ms, the baseline %.4g ms: a speedup of %.3g (%.3g to %.3g).",
-                  result.candidate_ms, result.baseline_ms, result.speedup.point, result.speedup.low,
-                  result.speedup.high);
-    text += speed;
-  }
-  return text;
-}
-
 /// The files of a candidate as its answer would have had them.
-std::map<std::string, std::string> files_of(const std::string& path) {
-  const Candidate candidate = load_candidate(path);
+std::map<std::string, std::string> files_of(const Candidate& candidate) {
   std::map<std::string, std::string> files;
   namespace fs = std::filesystem;
   const auto relative = [&](const std::string& file) {
@@ -108,7 +88,6 @@ ShownAttempt attempt_from(const PromptOptions& options, const Task& task) {
     throw Error(ErrorCode::kNotFound,
                 shown(options.feedback) + " has no result of " + to_string(task.id));
   }
-  shown_attempt.feedback = feedback_of(*last);
   shown_attempt.outcome = std::string(name_of(last->verdict));
   const std::string path = options.candidate.empty() ? last->candidate : options.candidate;
   if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
@@ -116,14 +95,12 @@ ShownAttempt attempt_from(const PromptOptions& options, const Task& task) {
                                           "' here, as the result names its candidate; give it by "
                                           "--candidate");
   }
-  shown_attempt.files = files_of(path);
+  const Candidate candidate = load_candidate(path);
+  shown_attempt.files = files_of(candidate);
+  Evidence evidence;
+  evidence.files = shown_attempt.files;
+  shown_attempt.feedback = feedback(*last, &candidate, evidence).text;
   return shown_attempt;
-}
-
-const char* role_of(const Message& message) {
-  return message.role == Role::system ? "system"
-         : message.role == Role::user ? "user"
-                                      : "assistant";
 }
 
 size_t length_of(const std::vector<Message>& messages) {
@@ -147,7 +124,8 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
   }
   document["messages"] = nlohmann::ordered_json::array();
   for (const Message& message : messages) {
-    document["messages"].push_back({{"role", role_of(message)}, {"content", message.text}});
+    document["messages"].push_back(
+        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
   }
   std::printf(
       "%s\n",
@@ -179,8 +157,8 @@ int run_prompt(const PromptOptions& options) {
     return kDone;
   }
   for (const Message& message : messages) {
-    std::printf("--- %s, %zu characters\n%s\n\n", role_of(message), message.text.size(),
-                message.text.c_str());
+    std::printf("--- %s, %zu characters\n%s\n\n", std::string(name_of(message.role)).c_str(),
+                message.text.size(), message.text.c_str());
   }
   std::printf("--- %zu messages, %zu characters\n", messages.size(), length_of(messages));
   return kDone;

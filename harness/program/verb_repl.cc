@@ -23,6 +23,7 @@
 #include "kbench/feedback.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/run_names.h"
 
 extern char** environ;
 
@@ -189,8 +190,8 @@ class Repl {
 
 /// The candidate to begin with: the one given, or a new one of built-in steps.
 std::string file_to_edit(const Task& task, const ReplOptions& options) {
-  fs::path path = options.candidate.empty() ? fs::path(generate::file_name(task.id))
-                                            : fs::path(options.candidate);
+  fs::path path =
+      options.candidate.empty() ? fs::path(run_file_name(task.id)) : fs::path(options.candidate);
   std::error_code ignored;
   if (path.extension() != ".yaml") path /= "candidate.yaml";
   path = fs::absolute(path).lexically_normal();

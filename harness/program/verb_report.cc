@@ -14,6 +14,7 @@
 #include "harness/report/tables.h"
 #include "kbench/error.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::program {
 namespace {
@@ -44,7 +45,7 @@ void write_pictures(const std::string& folder, const report::Study& study,
     ++number;
     if (plot.points.empty()) continue;
     replace_file(fs::path(folder) / ("speedup_" + std::to_string(number) + "_" +
-                                     report::folder_name(model.name) + ".svg"),
+                                     run_folder_name(model.name) + ".svg"),
                  report::svg(plot));
   }
 }

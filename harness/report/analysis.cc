@@ -1,5 +1,7 @@
 #include "harness/report/analysis.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -67,9 +69,13 @@ class Analyst {
     const int samples = most_samples(study_);
     all_.ks = options_.ks.empty() ? default_ks(samples) : options_.ks;
     all_.thresholds = options_.thresholds;
-    for (const Participant& one : study_.participants) report(one);
+    all_.models.resize(study_.participants.size());
+    const auto of_each = [&](const auto& add) {
+      tbb::parallel_for(size_t{0}, all_.models.size(), [&](size_t i) { add(i); });
+    };
+    of_each([&](size_t i) { report(study_.participants[i], all_.models[i]); });
     all_.curve_ps = curve_ps(all_.models);
-    for (ModelReport& model : all_.models) add_fast_curve(model);
+    of_each([&](size_t i) { add_fast_curve(all_.models[i]); });
     rank();
     compare();
     return std::move(all_);
@@ -90,8 +96,7 @@ class Analyst {
 
   int first_k() const { return all_.ks.front(); }
 
-  void report(const Participant& one) {
-    ModelReport& to = all_.models.emplace_back();
+  void report(const Participant& one, ModelReport& to) const {
     const AttemptSet& set = study_.attempts;
     to.model = one.model;
     to.name = one.name;
@@ -125,7 +130,7 @@ class Analyst {
     }
   }
 
-  void add_fast(ModelReport& to) {
+  void add_fast(ModelReport& to) const {
     std::vector<Criterion> criteria;
     for (const double p : all_.thresholds) {
       criteria.push_back({.p = p});
@@ -137,7 +142,7 @@ class Analyst {
     }
   }
 
-  void add_fast_curve(ModelReport& to) {
+  void add_fast_curve(ModelReport& to) const {
     std::vector<Criterion> criteria;
     for (const double p : all_.curve_ps) {
       criteria.push_back({.p = p});
@@ -151,7 +156,7 @@ class Analyst {
   }
 
   /// The same score under narrower rules.
-  void add_stricter(ModelReport& to) {
+  void add_stricter(ModelReport& to) const {
     const auto pass_1 = [&](const Scope& scope) {
       return mean_pass_at_k(draws(study_.attempts, to.model, scope), 1, bootstrap_);
     };
@@ -164,7 +169,7 @@ class Analyst {
     to.own_kernels = pass_1(own);
   }
 
-  void add_winners(ModelReport& to) {
+  void add_winners(ModelReport& to) const {
     to.winners = winners(study_.attempts, to.model, study_.scope, study_.confirmations);
     std::vector<double> speedups;
     for (const Winner& winner : to.winners) {
@@ -175,7 +180,7 @@ class Analyst {
     to.median_speedup = median(std::move(speedups));
   }
 
-  void add_levels(ModelReport& to) {
+  void add_levels(ModelReport& to) const {
     const std::vector<Draws> fast = draws(study_.attempts, to.model, study_.scope, {.p = 1});
     std::map<int, std::vector<size_t>> tasks;
     for (size_t i = 0; i < study_.scope.tasks.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "harness/report/run_files.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::report {
 namespace {
@@ -36,7 +37,7 @@ class Collector {
     for (size_t source = 0; source < study_.sources.size(); ++source) {
       const std::string& path = study_.sources[source].path;
       if (study_.sources[source].is_run) {
-        read_attempts(path + "/attempts.jsonl", [&](const Attempt& a) { note(source, a); });
+        note_attempts(source, path + "/attempts.jsonl");
         note_results(source, path + "/results.jsonl");
       } else {
         note_plain_results(source, path);
@@ -51,20 +52,35 @@ class Collector {
   }
 
  private:
-  std::optional<AttemptId> id_of(size_t source, const Attempt& a) const {
-    const auto participant = participants_.find({source, a.model});
-    if (participant == participants_.end()) return std::nullopt;
-    return AttemptId{participant->second, a.task, a.sample, a.attempt};
+  /// The lines of those that are wanted, and no others.
+  void note_attempts(size_t source, const std::string& path) {
+    std::vector<int64_t> places;
+    std::vector<Found*> into;
+    for (auto& [id, found] : found_) {
+      const Participant& one = study_.participants[id.participant];
+      if (one.source != source) continue;
+      const AttemptRow* row = row_of(one.model, id);
+      if (row == nullptr) continue;
+      places.push_back(row->place);
+      into.push_back(&found);
+    }
+    std::vector<Attempt> attempts = read_attempts_at(path, places);
+    for (size_t i = 0; i < attempts.size(); ++i) note(source, std::move(attempts[i]), *into[i]);
   }
 
-  void note(size_t source, const Attempt& a) {
-    const std::optional<AttemptId> id = id_of(source, a);
-    if (!id) return;
-    const auto found = found_.find(*id);
-    if (found == found_.end()) return;
-    found->second.attempt = a;
-    found->second.recorded = true;
-    if (!a.candidate_hash.empty()) hashes_[source].insert(a.candidate_hash);
+  const AttemptRow* row_of(uint32_t model, const AttemptId& id) const {
+    const auto chains = study_.attempts.chains(model, id.task);
+    const auto chain = std::ranges::lower_bound(chains, id.sample, {}, &Chain::sample);
+    if (chain == chains.end() || chain->sample != id.sample) return nullptr;
+    const auto row =
+        std::ranges::lower_bound(chain->attempts, id.attempt, {}, &AttemptRow::attempt);
+    return row == chain->attempts.end() || row->attempt != id.attempt ? nullptr : &*row;
+  }
+
+  void note(size_t source, Attempt attempt, Found& found) {
+    if (!attempt.candidate_hash.empty()) hashes_[source].insert(attempt.candidate_hash);
+    found.attempt = std::move(attempt);
+    found.recorded = true;
   }
 
   /// Results are many and long, and few are wanted: the others are not parsed.
@@ -90,11 +106,15 @@ class Collector {
   void note_plain_results(size_t source, const std::string& path) {
     for (const Result& result : read_results(path)) {
       note_result(source, result);
+      const auto participant = participants_.find({source, result.set});
+      if (participant == participants_.end()) continue;
+      const auto found = found_.find({participant->second, result.task, 1, 1});
+      if (found == found_.end()) continue;
       Attempt a;
       a.model = result.set;
       a.task = result.task;
       a.candidate_hash = result.candidate_hash;
-      note(source, a);
+      note(source, std::move(a), found->second);
     }
   }
 
@@ -109,8 +129,8 @@ class Collector {
         return found_.find({file.first, file.second, sample, attempt});
       };
       bytes += read_spoken(
-          study_.sources[one.source].path + "/transcripts/" + folder_name(one.recorded) + "/" +
-              file_name(file.second) + ".jsonl",
+          study_.sources[one.source].path + "/transcripts/" + run_folder_name(one.recorded) + "/" +
+              run_file_name(file.second) + ".jsonl",
           [&](int sample, int attempt) { return find(sample, attempt) != found_.end(); },
           [&](Spoken spoken) {
             spoken.answer = cut_in_the_middle(spoken.answer, limits_.text);

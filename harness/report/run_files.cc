@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/report/study.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::report {
 namespace {
@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 using PlainJson = nlohmann::json;
 
 constexpr size_t kMostFiles = 16;
-constexpr int kGroup = 1000;  ///< samples in a folder of their own
 
 /// Reads a line just far enough to know which attempt it is of.
 class Ids : public nlohmann::json_sax<PlainJson> {
@@ -82,14 +81,6 @@ bool is_beneath(const fs::path& path) {
          *path.lexically_normal().begin() != "..";
 }
 
-/// Where a run keeps an attempt's files.
-std::string usual_folder(const Attempt& a) {
-  std::string group;
-  if (a.sample >= kGroup) group = "s" + std::to_string(a.sample / kGroup) + "k/";
-  return "candidates/" + folder_name(a.model) + "/" + file_name(a.task) + "/" + group + "s" +
-         (a.sample < 10 ? "0" : "") + std::to_string(a.sample) + "/a" + std::to_string(a.attempt);
-}
-
 }  // namespace
 
 size_t read_spoken(const std::string& path, const std::function<bool(int, int)>& wanted,
@@ -142,7 +133,10 @@ std::vector<std::pair<std::string, std::string>> read_prompt(const std::string& 
 
 AttemptFiles read_attempt_files(const std::string& run, const Attempt& attempt, size_t most) {
   AttemptFiles files;
-  fs::path relative = attempt.candidate.empty() ? usual_folder(attempt) : attempt.candidate;
+  fs::path relative =
+      attempt.candidate.empty()
+          ? run_attempt_folder(attempt.model, attempt.task, attempt.sample, attempt.attempt)
+          : attempt.candidate;
   if (!is_beneath(relative)) return files;
   if (is_file(fs::path(run) / relative)) relative = relative.parent_path();
   const fs::path folder = fs::path(run) / relative;

@@ -3,11 +3,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -67,6 +67,23 @@ Attempt attempt_of(const Result& r) {
   return a;
 }
 
+/// The numbers of models of one source.
+class Names {
+ public:
+  Names(AttemptSet& set, std::string prefix) : set_(set), prefix_(std::move(prefix)) {}
+
+  uint32_t number_of(const std::string& model) {
+    const auto [entry, is_new] = numbers_.try_emplace(model);
+    if (is_new) entry->second = set_.number_of(prefix_ + model);
+    return entry->second;
+  }
+
+ private:
+  AttemptSet& set_;
+  std::string prefix_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+};
+
 /// Reads one source after the other; attempts of source i have models "i/NAME" until the end.
 class Reader {
  public:
@@ -76,15 +93,14 @@ class Reader {
     const size_t source = study_.sources.size();
     const bool is_run = fs::is_directory(path);
     study_.sources.push_back({path, is_run});
-    const auto take = [&](const Attempt& attempt) {
-      Attempt named = attempt;
-      const std::string prefix = std::to_string(source) + "/";
-      named.model = prefix + attempt.model;
-      if (!attempt.answered_by.empty()) named.answered_by = prefix + attempt.answered_by;
-      study_.attempts.add(named);
+    Names names(study_.attempts, std::to_string(source) + "/");
+    const auto take = [&](const Attempt& attempt, int64_t place) {
+      const uint32_t model = names.number_of(attempt.model);
+      const std::string& by = attempt.answered_by;
+      study_.attempts.add(attempt, model, by.empty() ? model : names.number_of(by), place);
       note_device(attempt.device, attempt.preset);
       ++study_.recorded_attempts;
-      occurring_.insert(attempt.task);
+      if (attempt.task != last_task_) occurring_.insert(last_task_ = attempt.task);
     };
     if (is_run) {
       read_run(path, take);
@@ -94,7 +110,7 @@ class Reader {
       }
       for (const Result& result : read_results(path)) {
         study_.software_device |= result.software_device;
-        take(attempt_of(result));
+        take(attempt_of(result), 0);
       }
     }
   }
@@ -208,6 +224,7 @@ class Reader {
   std::set<int> samples_;
   std::set<std::string> devices_, presets_;
   std::string last_device_, last_preset_;
+  TaskId last_task_ = {};
 };
 
 }  // namespace
@@ -218,24 +235,6 @@ Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId
   for (const std::string& path : paths) reader.read(path);
   reader.finish(tasks);
   return study;
-}
-
-std::string file_name(TaskId task) {
-  char name[40];
-  std::snprintf(name, sizeof name, "level%d_%03d", task.level, task.number);
-  return name;
-}
-
-std::string folder_name(const std::string& model) {
-  std::string name = model;
-  for (char& letter : name) {
-    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                       (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' ||
-                       letter == '-' || letter == '+';
-    if (!plain) letter = '_';
-  }
-  if (name.empty() || name.front() == '.') name.insert(0, "_");
-  return name;
 }
 
 }  // namespace kbench::report

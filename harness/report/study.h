@@ -40,8 +40,4 @@ struct Study {
 /// Throws kNotFound for a path that is neither, kIo, and kParse with file and line.
 Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks);
 
-/// Where a run keeps what belongs to a model and a task (docs/report.md).
-std::string file_name(TaskId task);                 ///< "level1_019"
-std::string folder_name(const std::string& model);  ///< what is not [A-Za-z0-9._+-] becomes '_'
-
 }  // namespace kbench::report

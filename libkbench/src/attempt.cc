@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "libkbench/src/attempt_json.h"
 #include "libkbench/src/json_field.h"
 
 namespace kbench {
@@ -93,6 +94,11 @@ std::string to_json(const Attempt& a) {
 }
 
 Attempt attempt_from_json(const std::string& line) {
+  Attempt attempt;
+  return read_plain_attempt(line, attempt) ? attempt : attempt_by_fields(line);
+}
+
+Attempt attempt_by_fields(const std::string& line) {
   static const std::string kNoFile;
   const nlohmann::json json = parse_json(line, kNoFile);
   const JsonField fields(json, kNoFile, "attempt");

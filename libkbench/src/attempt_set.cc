@@ -1,7 +1,10 @@
 #include "kbench/attempt_set.h"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace kbench {
 namespace {
@@ -10,6 +13,28 @@ auto chain_key(const AttemptRow& row) { return std::tie(row.model, row.task, row
 
 bool same_attempt(const AttemptRow& a, const AttemptRow& b) {
   return chain_key(a) == chain_key(b) && a.attempt == b.attempt;
+}
+
+/// By chain and attempt, else as they were. Rows are large: their keys are sorted, and each is
+/// moved once.
+void put_in_order(std::vector<AttemptRow>& rows) {
+  struct Key {
+    uint32_t model;
+    TaskId task;
+    int sample, attempt;
+    size_t index;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    keys[i] = {rows[i].model, rows[i].task, rows[i].sample, rows[i].attempt, i};
+  }
+  if (std::ranges::is_sorted(keys)) return;
+  tbb::parallel_sort(keys);
+  std::vector<AttemptRow> sorted;
+  sorted.reserve(rows.size());
+  for (const Key& key : keys) sorted.push_back(rows[key.index]);
+  rows = std::move(sorted);
 }
 
 /// Of records of one attempt the last that is finished, else the last.
@@ -64,9 +89,14 @@ uint32_t AttemptSet::number_of(const std::string& model) {
 }
 
 void AttemptSet::add(const Attempt& a) {
+  const uint32_t model = number_of(a.model);
+  add(a, model, a.answered_by.empty() ? model : number_of(a.answered_by));
+}
+
+void AttemptSet::add(const Attempt& a, uint32_t model, uint32_t answered_by, int64_t place) {
   AttemptRow& row = rows_.emplace_back();
-  row.model = number_of(a.model);
-  row.answered_by = a.answered_by.empty() ? row.model : number_of(a.answered_by);
+  row.model = model;
+  row.answered_by = answered_by;
   row.task = a.task;
   row.sample = a.sample;
   row.attempt = a.attempt;
@@ -79,6 +109,7 @@ void AttemptSet::add(const Attempt& a) {
   row.usage = a.usage;
   row.cost = a.cost;
   row.seconds = a.seconds;
+  row.place = place;
 }
 
 void AttemptSet::rename(uint32_t model, const std::string& name) {
@@ -88,10 +119,7 @@ void AttemptSet::rename(uint32_t model, const std::string& name) {
 }
 
 void AttemptSet::finish() {
-  std::ranges::stable_sort(rows_, [](const AttemptRow& a, const AttemptRow& b) {
-    const auto first = chain_key(a), second = chain_key(b);
-    return first != second ? first < second : a.attempt < b.attempt;
-  });
+  put_in_order(rows_);
   keep_one_of_each(rows_);
   chains_.clear();
   longest_chain_ = 0;

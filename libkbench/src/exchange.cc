@@ -1,5 +1,6 @@
 #include "kbench/exchange.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "libkbench/src/files.h"
@@ -26,6 +27,15 @@ std::string text_or_empty(const JsonField& json, const char* name) {
 std::optional<int64_t> count_or_none(const JsonField& json, const char* name) {
   if (!json.has(name) || json[name].is_null()) return std::nullopt;
   return json[name].integer();
+}
+
+constexpr int kMostLevels = 100;  ///< of what was sent; its copies are made by recursion
+
+bool is_deeper(const nlohmann::json& json, int levels) {
+  if (!json.is_structured()) return false;
+  if (levels == 0) return true;
+  return std::ranges::any_of(
+      json, [&](const nlohmann::json& inner) { return is_deeper(inner, levels - 1); });
 }
 
 Role role_from(const std::string& name) {
@@ -80,6 +90,7 @@ Exchange exchange_from_json(const std::string& line) {
   if (json.has("seed")) exchange.seed = json["seed"].seed();
   if (json.has("sent")) {
     const nlohmann::json& sent = parsed["sent"];
+    if (is_deeper(sent, kMostLevels)) json["sent"].fail("is nested too deeply");
     answer.sent = sent.is_string() ? sent.get<std::string>() : sent.dump();
   }
   answer.text = json["answer"].text();

@@ -57,11 +57,11 @@ static_assert(in_enum_order());
 std::string_view name_of(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)].name; }
 
 Verdict verdict_from_name(std::string_view name) {
-  std::string known;
   for (const auto& info : kVerdicts) {
     if (info.name == name) return info.verdict;
-    known += (known.empty() ? "" : ", ") + std::string(info.name);
   }
+  std::string known;
+  for (const auto& info : kVerdicts) known += (known.empty() ? "" : ", ") + std::string(info.name);
   throw Error(ErrorCode::kInvalidArgument,
               "unknown verdict '" + std::string(name) + "'; known: " + known);
 }

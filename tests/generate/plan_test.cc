@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "harness/generate/run_folder.h"
 #include "kbench/error.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::generate {
 namespace {
@@ -67,12 +67,11 @@ TEST(PlanTest, RefusesWhatMakesNoSense) {
 }
 
 TEST(RunFolderTest, NoFolderGetsOverTenThousandEntries) {
-  const RunFolder run("r/");
-  EXPECT_EQ(run.attempt("m", {1, 19}, 3, 2), "candidates/m/level1_019/s03/a2");
+  EXPECT_EQ(run_attempt_folder("m", {1, 19}, 3, 2), "candidates/m/level1_019/s03/a2");
   std::set<std::string> folders;
   std::map<std::string, int> entries;
   for (int sample = 1; sample <= 1'000'000; ++sample) {
-    const std::string path = run.attempt("m", {1, 19}, sample, 1);
+    const std::string path = run_attempt_folder("m", {1, 19}, sample, 1);
     const std::string folder = path.substr(0, path.rfind("/a1"));
     const std::string parent = folder.substr(0, folder.rfind('/'));
     ++entries[parent];
@@ -83,10 +82,10 @@ TEST(RunFolderTest, NoFolderGetsOverTenThousandEntries) {
 }
 
 TEST(RunFolderTest, NamesOfModelsBecomeNamesOfFolders) {
-  EXPECT_EQ(folder_name("org/coder 7B"), "org_coder_7B");
-  EXPECT_EQ(folder_name("../x"), "_.._x");
-  EXPECT_EQ(folder_name("a+b"), "a+b");
-  EXPECT_EQ(folder_name(""), "_");
+  EXPECT_EQ(run_folder_name("org/coder 7B"), "org_coder_7B");
+  EXPECT_EQ(run_folder_name("../x"), "_.._x");
+  EXPECT_EQ(run_folder_name("a+b"), "a+b");
+  EXPECT_EQ(run_folder_name(""), "_");
 }
 
 }  // namespace

@@ -72,6 +72,32 @@ TEST(FileOfAttempts, NamesTheFirstOfSeveralMalformedLinesAcrossBlocks) {
   EXPECT_EQ(next, good + 1);
 }
 
+TEST(FileOfAttempts, FindsSingleOnesAgainByTheirPlace) {
+  std::string text = line(1) + "\n\n";
+  while (text.size() < size_t{5} << 20) text += line(7);  // over the end of a block
+  std::string last = line(3);
+  last.pop_back();
+  const AttemptFile file(text + line(2) + last);
+  std::vector<int64_t> places;
+  std::vector<int> samples;
+  read_attempts(file.path(), [&](const Attempt& a, int64_t place) {
+    if (a.sample == 7) return;
+    places.push_back(place);
+    samples.push_back(a.sample);
+  });
+  ASSERT_THAT(samples, ::testing::ElementsAre(1, 2, 3));
+  std::swap(places.front(), places.back());
+  const std::vector<Attempt> again = read_attempts_at(file.path(), places);
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[0].sample, 3);
+  EXPECT_EQ(again[1].sample, 2);
+  EXPECT_EQ(again[2].sample, 1);
+  EXPECT_THROW(read_attempts_at(file.path(), std::vector<int64_t>{5}), Error);
+  EXPECT_THROW(read_attempts_at(file.path(), std::vector<int64_t>{int64_t{1} << 40}), Error);
+  EXPECT_THROW(read_attempts_at(file.path() + ".not_there", std::vector<int64_t>{0}), Error);
+  EXPECT_TRUE(read_attempts_at(file.path(), {}).empty());
+}
+
 TEST(FileOfAttempts, SaysWhyItCannotBeRead) {
   try {
     read_attempts("/");

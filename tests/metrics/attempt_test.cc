@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kbench/error.h"
+#include "libkbench/src/attempt_json.h"
 
 namespace kbench {
 namespace {
@@ -105,6 +106,48 @@ TEST(AttemptJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(refusal("\"joined_name\"", "7"), HasSubstr("leniencies[1] must be a string"));
   EXPECT_THAT(refusal("\"low\":", "\"lo\":"), HasSubstr("lacks field 'low'"));
   EXPECT_THAT(refusal("{\"model\"", "\"model\""), HasSubstr("is not JSON at character"));
+}
+
+TEST(PlainReading, TakesLinesAsTheyAreWrittenAndLeavesNothingOfAnEarlierOne) {
+  Attempt used = example();
+  Attempt bare;
+  bare.task = {1, 1};
+  ASSERT_TRUE(read_plain_attempt(to_json(bare), used));
+  EXPECT_EQ(to_json(used), to_json(bare));
+  ASSERT_TRUE(read_plain_attempt(to_json(example()), used));
+  EXPECT_EQ(to_json(used), to_json(example()));
+}
+
+TEST(PlainReading, LeavesWhatIsUnusualToTheOtherWay) {
+  const std::string line = to_json(example());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = line;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, text.npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  const auto read = [](const std::string& text) {
+    Attempt attempt;
+    return read_plain_attempt(text, attempt);
+  };
+  EXPECT_TRUE(read(with("\"parent\":1,", "\"later\":[{\"sample\":9}],\"parent\":1,")));
+  EXPECT_EQ(to_json(attempt_from_json(with("\"parent\":1,", "\"x\":{\"task\":9},\"parent\":1,"))),
+            line);
+  // Valid, if odd: the last of two counts, and true is 1.
+  for (const std::string& odd : {with("\"parent\":1,", "\"parent\":7,\"parent\":1,"),
+                                 with("\"parent\":1,", "\"parent\":true,")}) {
+    EXPECT_FALSE(read(odd)) << odd;
+    EXPECT_EQ(to_json(attempt_from_json(odd)), line);
+  }
+  for (const std::string& bad :
+       {std::string(), std::string("7"), std::string("[]"), line + "x", line.substr(0, 50),
+        with("\"parent\":1,", ""), with("\"parent\":1", "\"parent\":-1"),
+        with("\"leniencies\":[", "\"leniencies\":[[],"),
+        with("\"usage\":{", "\"usage\":[],\"u\":{"), with("\"low\":", "\"low\":{},\"lo\":"),
+        with("\"passed\"", "\"past\"")}) {
+    EXPECT_FALSE(read(bad)) << bad;
+    EXPECT_THROW(attempt_from_json(bad), Error) << bad;
+  }
 }
 
 TEST(Outcomes, HaveNamesThatReadBack) {

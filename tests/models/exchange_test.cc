@@ -68,6 +68,19 @@ TEST(Exchange, TakesAnyText) {
   EXPECT_EQ(back.answer.sent, "not json");
 }
 
+TEST(Exchange, RefusesWhatIsNestedTooDeeplyToCopy) {
+  const std::string line = to_json(example());
+  const std::string sent = "\"sent\":";
+  const auto nested = [&](size_t levels) {
+    std::string text = line;
+    return text.insert(text.find(sent) + sent.size(),
+                       std::string(levels, '[') + std::string(levels, ']') + ",\"was\":");
+  };
+  EXPECT_EQ(exchange_from_json(nested(100)).answer.sent.size(), 200u);
+  EXPECT_THROW(exchange_from_json(nested(101)), Error);
+  EXPECT_THROW(exchange_from_json(nested(1'000'000)), Error);
+}
+
 TEST(Exchange, WhatItLacksIsAnError) {
   for (const char* line : {"", "{}", "[]", "{\"model\":\"a\"}", "{\"model\":5}"}) {
     EXPECT_THROW(exchange_from_json(line), Error) << line;

@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/report/study.h"
 #include "kbench/attempt.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
+#include "libkbench/src/run_names.h"
 
 namespace kbench::testing {
 namespace {
@@ -52,12 +52,17 @@ class Maker {
 
   int run() {
     write_settings();
-    for (size_t m = 0; m < made_.models.size(); ++m) {
+    if (made_.side_by_side) {
       for (size_t t = 0; t < tasks_.size(); ++t) {
-        // How easy this task is for this model, between 0 and 1.
-        const double skill =
-            0.75 / (1 + 0.6 * double(m)) * (1.2 - double(t) / double(tasks_.size()));
-        for (int sample = 1; sample <= made_.samples; ++sample) chain(m, *tasks_[t], sample, skill);
+        for (int sample = 1; sample <= made_.samples; ++sample) {
+          for (size_t m = 0; m < made_.models.size(); ++m) chain(m, t, sample);
+        }
+      }
+    } else {
+      for (size_t m = 0; m < made_.models.size(); ++m) {
+        for (size_t t = 0; t < tasks_.size(); ++t) {
+          for (int sample = 1; sample <= made_.samples; ++sample) chain(m, t, sample);
+        }
       }
     }
     write_confirmations();
@@ -71,7 +76,10 @@ class Maker {
     for (const Task* task : tasks_) file << "  - " << to_string(task->id) << "\n";
   }
 
-  void chain(size_t m, const Task& task, int sample, double skill) {
+  void chain(size_t m, size_t t, int sample) {
+    const Task& task = *tasks_[t];
+    // How easy this task is for this model, between 0 and 1.
+    const double skill = 0.75 / (1 + 0.6 * double(m)) * (1.2 - double(t) / double(tasks_.size()));
     std::string feedback;
     for (int number = 1; number <= made_.attempts; ++number) {
       Attempt a = attempt(m, task, sample, number, skill);
@@ -108,9 +116,8 @@ class Maker {
       return a;
     }
     a.candidate_hash = hex(uint64_t(count_) + 1);
-    a.candidate = "candidates/" + report::folder_name(a.model) + "/" + report::file_name(task.id) +
-                  "/s" + (sample < 10 ? "0" : "") + std::to_string(sample) + "/a" +
-                  std::to_string(number);
+    a.candidate = "candidates/" + run_folder_name(a.model) + "/" + run_file_name(task.id) + "/s" +
+                  (sample < 10 ? "0" : "") + std::to_string(sample) + "/a" + std::to_string(number);
     if (luck < skill * (0.5 + 0.2 * number)) {
       const double speedup = std::exp(1.1 * (dice_.unit() + dice_.unit()) - 0.8);
       a.verdict = Verdict::passed;
@@ -152,8 +159,8 @@ class Maker {
                  {"answer", "Here it is.\n```glsl\n" + shader + "```\n"},
                  {"reasoning", "First I think."},
                  {"finish", "stop"}};
-    append(folder_ + "/transcripts/" + report::folder_name(a.model) + "/" +
-               report::file_name(a.task) + ".jsonl",
+    append(folder_ + "/transcripts/" + run_folder_name(a.model) + "/" + run_file_name(a.task) +
+               ".jsonl",
            line.dump() + "\n");
     if (a.candidate.empty()) return "There was no candidate in your answer.";
     append(folder_ + "/" + a.candidate + "/candidate.yaml",

@@ -12,6 +12,8 @@ struct MadeRun {
   int samples = 4, attempts = 3;
   bool texts = true;    ///< transcripts, prompts, candidates and results too
   bool confirm = true;  ///< winners measured again
+  /// As several models at once leave it: a sample of each in turn. Else one after the other.
+  bool side_by_side = false;
 };
 
 /// Makes the folder. The same text each time. Returns the number of attempts.

@@ -1,4 +1,5 @@
-// make_run FOLDER [MODELS TASKS SAMPLES ATTEMPTS TEXTS]: a made-up run, for the tests of its page.
+// make_run FOLDER [MODELS TASKS SAMPLES ATTEMPTS TEXTS]: a made-up run, for the tests of its page;
+// without texts a long one as several models at once leave it.
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
     made.samples = std::atoi(argv[4]);
     made.attempts = std::atoi(argv[5]);
     made.texts = std::atoi(argv[6]) != 0;
+    made.side_by_side = !made.texts;
   }
   std::printf("%d attempts\n", kbench::testing::make_run(argv[1], made));
 }

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/report/conversations.h"
 #include "harness/report/marks.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
@@ -99,6 +101,18 @@ TEST(ReportPage, OfALargeRunHasTheTellingAttemptOfEachCellFirst) {
   }
   const Page tiny({.total = 1});
   EXPECT_EQ(tiny.data["texts"].size(), 1u);  // the one that went past the limit
+}
+
+TEST(ReportPage, ShowsOfAnAttemptThatWasMadeTwiceTheRecordThatCounts) {
+  const Folder folder;
+  Attempt lost = testing::unanswered("m", {1, 19}, 1), kept = testing::wrong("m", {1, 19}, 1);
+  kept.seconds = 12.5;
+  std::ofstream(folder.path() + "/attempts.jsonl") << to_json(kept) << '\n'
+                                                   << to_json(lost) << '\n';
+  const Study study = read_study({folder.path()}, {});
+  const Conversations found = collect(study, {{0, {1, 19}, 1, 1}, {0, {1, 19}, 2, 1}}, {});
+  ASSERT_EQ(found.included.size(), 1u);
+  EXPECT_EQ(found.texts.at(0).at("seconds"), 12.5);
 }
 
 TEST(Marks, AreShortDistinctAndThereForEveryOutcome) {

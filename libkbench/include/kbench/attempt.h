@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,5 +70,10 @@ Attempt attempt_from_json(const std::string& line);  ///< throws kParse
 /// Throws kIo with the reason where the file cannot be read.
 void read_attempts(const std::string& path, const std::function<void(const Attempt&)>& take);
 std::vector<Attempt> read_attempts(const std::string& path);
+/// With each the byte of the file at which its line begins ...
+void read_attempts(const std::string& path,
+                   const std::function<void(const Attempt&, int64_t)>& take);
+/// ... by which single ones are found again. Throws kIo, and kParse where no attempt is there.
+std::vector<Attempt> read_attempts_at(const std::string& path, std::span<const int64_t> places);
 
 }  // namespace kbench

@@ -34,6 +34,7 @@ struct AttemptRow {
   Usage usage = {};
   std::optional<double> cost = {};
   double seconds = 0;
+  int64_t place = 0;  ///< byte of the file that it was read from; see read_attempts_at
 
   bool correct() const { return verdict == Verdict::passed; }
   /// Unanswered, or a candidate that was not judged or whose judging failed through no fault of
@@ -73,6 +74,10 @@ class AttemptSet {
   explicit AttemptSet(std::span<const Attempt> attempts);
 
   void add(const Attempt& attempt);
+  /// The same under other names, which have these numbers.
+  void add(const Attempt& attempt, uint32_t model, uint32_t answered_by, int64_t place = 0);
+  /// A model's number, a new one where the name is new.
+  uint32_t number_of(const std::string& model);
   void rename(uint32_t model, const std::string& name);
   /// Puts what was added in order; needed before anything below is asked for.
   void finish();
@@ -89,8 +94,6 @@ class AttemptSet {
   int longest_chain() const { return longest_chain_; }
 
  private:
-  uint32_t number_of(const std::string& model);
-
   std::vector<std::string> models_;
   std::unordered_map<std::string, uint32_t> numbers_;
   std::vector<AttemptRow> rows_;
