@@ -15,8 +15,8 @@ namespace kbench {
 /// One computation that is not quite the task's.
 struct Variant {
   enum class Kind {
-    null,       ///< does none of the work: zeros, a constant, the output for other inputs
-    mutant,     ///< leaves a part of the work out: an operator, half the steps, every second element
+    null,    ///< does none of the work: zeros, a constant, the output for other inputs
+    mutant,  ///< leaves a part of the work out: an operator, half the steps, every second element
     precision,  ///< does all of it on operands, intermediates or sums of fewer bits
     honest,     ///< does all of it in float32, in another order or by another formula
   };
@@ -33,8 +33,8 @@ std::string_view to_string(Variant::Kind kind);
 inline constexpr std::string_view kOtherPrefix = "other";
 
 struct VariantOptions {
-  /// Where an operator is called more often than this, the first, the last and others evenly between
-  /// stand for all (beside the mutant of all calls together). 0: every call.
+  /// Where an operator is called more often than this, the first, the last and others evenly
+  /// between stand for all (beside the mutant of all calls together). 0: every call.
   int most_calls = 6;
 };
 /// Nulls, then mutants, then precision. Those whose graph would be the task's own are left out.
