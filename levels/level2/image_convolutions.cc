@@ -1,5 +1,6 @@
 // Level 2: a 2-D convolution and what follows it.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -137,7 +138,9 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 128},
         {"kernel_size", 3},
         {"divide_by", 2.0}},
-       instance_norm_divide},
+       instance_norm_divide,
+       {},
+       {bias_before_norm("conv2d")}},
       {{2, 21},
        "Conv2d_Add_Scale_Sigmoid_GroupNorm",
        "convolution",
@@ -293,7 +296,9 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 128},
         {"kernel_size", 3},
         {"scaling_factor", 2.0}},
-       batch_norm_scaling},
+       batch_norm_scaling,
+       {},
+       {bias_before_norm("conv2d")}},
       {{2, 82},
        "Conv2d_Tanh_Scaling_BiasAdd_Max",
        "convolution",

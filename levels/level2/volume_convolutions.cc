@@ -1,5 +1,6 @@
 // Level 2: a 3-D convolution and what follows it.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -97,7 +98,9 @@ Tasks level2_volume_convolutions() {
         {"width", 18, 32, 64},
         {"kernel_size", 3},
         {"bias_shape", Follows{"out_channels", 1, 1, 1}}},
-       relu_leaky_relu_gelu_sigmoid_bias},
+       relu_leaky_relu_gelu_sigmoid_bias,
+       {},
+       {identity("leaky_relu", "relu before it leaves nothing below 0")}},
       {{2, 8},
        "Conv3d_Divide_Max_GlobalAvgPool_BiasAdd_Sum",
        "convolution",
@@ -198,7 +201,9 @@ Tasks level2_volume_convolutions() {
         {"multiplier_shape", Follows{"out_channels", 1, 1, 1}},
         {"clamp_min", -1.0},
         {"clamp_max", 1.0}},
-       multiply_instance_norm_clamp_multiply_max},
+       multiply_instance_norm_clamp_multiply_max,
+       {},
+       {bias_before_norm("conv3d")}},
       {{2, 83},
        "Conv3d_GroupNorm_Min_Clamp_Dropout",
        "convolution",
@@ -213,7 +218,10 @@ Tasks level2_volume_convolutions() {
         {"min_value", 0.0},
         {"max_value", 1.0},
         {"dropout_p", 0.2}},
-       group_norm_min_clamp_dropout},
+       group_norm_min_clamp_dropout,
+       {},
+       {},
+       "min(x, 0) is at most 0, and clamp(., 0, 1) of it is 0"},
       {{2, 90},
        "Conv3d_LeakyReLU_Sum_Clamp_GELU",
        "convolution",

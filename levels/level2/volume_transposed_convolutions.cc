@@ -1,5 +1,6 @@
 // Level 2: a 3-D transposed convolution and what follows it.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -143,7 +144,11 @@ Tasks level2_volume_transposed_convolutions() {
         {"sum_weight", 1.0},
         {"norm_shape", Follows{"out_channels"}},
         {"pool_kernel_size", List{2, 2, 2}}},
-       sum_layer_norm_avg_pool_gelu},
+       sum_layer_norm_avg_pool_gelu,
+       {},
+       {bias_before_norm("conv_transpose3d"),
+        identity("add",
+                 "one number added to all elements, and a layer norm takes their mean away")}},
       {{2, 13},
        "ConvTranspose3d_Mean_Add_Softmax_Tanh_Scaling",
        "transposed convolution",
@@ -170,7 +175,12 @@ Tasks level2_volume_transposed_convolutions() {
         {"kernel_size", 3},
         {"stride", 2},
         {"padding", 1}},
-       batch_norm_subtract},
+       batch_norm_subtract,
+       {},
+       {bias_before_norm("conv_transpose3d"),
+        {{"without the bias of batch_norm"},
+         "the mean over depth, height and width is subtracted, and the bias, the same for a whole "
+         "channel, with it"}}},
       {{2, 20},
        "ConvTranspose3d_Sum_ResidualAdd_Multiply_ResidualAdd",
        "transposed convolution",
@@ -216,7 +226,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"bias", 1},
         {"eps", 1e-05},
         {"scaling_factor", 1.0}},
-       layer_norm_gelu_scaling},
+       layer_norm_gelu_scaling,
+       {},
+       {bias_before_norm("conv_transpose3d"), identity("mul_scalar", "scaling_factor is 1")}},
       {{2, 38},
        "ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply",
        "transposed convolution",
@@ -319,7 +331,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"bias_shape", List{16, 1, 1, 1}}},
-       batch_norm_avg_pool_avg_pool},
+       batch_norm_avg_pool_avg_pool,
+       {},
+       {bias_before_norm("conv_transpose3d")}},
       {{2, 74},
        "ConvTranspose3d_LeakyReLU_Multiply_LeakyReLU_Max",
        "transposed convolution",
@@ -346,7 +360,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"width", 18, 32, 32},
         {"kernel_size", 5, 3, 5},
         {"scale_factor", 2.0}},
-       scale_batch_norm_global_avg_pool},
+       scale_batch_norm_global_avg_pool,
+       {},
+       {bias_before_norm("conv_transpose3d")}},
       {{2, 78},
        "ConvTranspose3d_Max_Max_Sum",
        "transposed convolution",

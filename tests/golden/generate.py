@@ -93,6 +93,11 @@ def draw(dist, shape, seed, name, task_word):
         values = (e / e.sum(axis=-1, keepdims=True)).astype(np.float32)
     elif then == "plus_minus_one":
         values = np.float32(2) * values.astype(np.float32) - np.float32(1)
+    elif then == "offset":
+        kept = shape[: 1 if len(shape) == 2 else 2]
+        plain = {k: v for k, v in dist.items() if k != "then"}
+        offsets = draw(plain, list(kept), seed, name + ".offsets", task_word)
+        values = values + offsets.reshape(list(kept) + [1] * (len(shape) - len(kept)))
     return values
 
 

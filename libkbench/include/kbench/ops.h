@@ -116,6 +116,7 @@ Value matmul(Value a, Value b, Matmul options = {});
 struct Linear {
   int64_t out = 0;
   bool bias = true;
+  Distribution bias_drawn = uniform(-0.5, 0.5);
 };
 /// x W^T + b over the last dimension; creates "weight" [out, in] and "bias" [out] in the module.
 Value linear(Value x, const Module& module, Linear options);
@@ -134,6 +135,7 @@ struct Conv {
   std::vector<int64_t> dilation = {1};
   int64_t groups = 1;
   bool bias = true;
+  Distribution bias_drawn = uniform(-0.5, 0.5);
 };
 /// Cross-correlation of x [N, C, ...] with zero padding, y[n, o, i] = bias[o] + the sum over c and
 /// taps u of weight[o, c, u] * x[n, c, i * stride + u * dilation - padding]; creates "weight"
@@ -150,6 +152,7 @@ struct ConvTranspose {
   std::vector<int64_t> dilation = {1};
   int64_t groups = 1;
   bool bias = true;
+  Distribution bias_drawn = uniform(-0.5, 0.5);
 };
 /// The gradient of a convolution with respect to its input: x[n, c, i] adds weight[c, o, u] *
 /// x[n, c, i] to y[n, o, i * stride + u * dilation - padding]; creates "weight"
