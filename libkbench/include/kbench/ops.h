@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kbench/graph.h"
@@ -36,6 +37,9 @@ Value gelu_tanh(Value x);
 Value mul_mask(Value x, Value mask);  ///< x * mask, a bool tensor of x's shape
 Value square(Value x);                ///< x * x
 Value sqrt(Value x);                  ///< the square root, NaN for x < 0
+/// The nearest value of "float16", "bfloat16" or "tf32", ties to even; of no task, but of what a
+/// task's check is held against (kbench/shortcuts.h).
+Value round_to(Value x, const std::string& format);
 
 // --- elementwise, two inputs, broadcast as NumPy does --------------------------------------------
 // shapes aligned at the right, an extent of 1 repeated; NaN wins a maximum and a minimum
