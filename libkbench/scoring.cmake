@@ -4,6 +4,7 @@ kbench_room(scoring
     src/attempt_file.cc
     src/attempt_set.cc
     src/baseline.cc
+    src/certificate.cc
     src/compare.cc
     src/file_lock.cc
     src/files.cc

@@ -33,6 +33,9 @@ std::vector<Tried> plain_float32(Bench& bench, const Graph& graph, double tolera
     all.push_back(std::move(tried));
   };
   add("the CPU reference in float32", {});
+  ReferenceOptions sequential;
+  sequential.summation = ReferenceOptions::Summation::sequential;
+  add("the CPU reference in float32, one term after another", sequential);
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/shortcuts.h"
@@ -36,8 +37,7 @@ struct Certificate {
   double tolerance = 0;
   std::map<Variant::Kind, KindTally> kinds;
 
-  /// No null and no mutant passes, and no honest variant needs more than half of the tolerance. A
-  /// trivial task (Task::trivial) is never certified.
+  /// No null and no mutant passes, and no honest variant needs more than half of the tolerance.
   bool values() const;
   /// That, and nothing computed in fewer bits passes.
   bool precision() const;
@@ -57,5 +57,14 @@ CertificateFile parse_certificates(const std::string& json, const std::string& n
 /// task.
 const CertificateFile& certificates(Preset preset);
 const Certificate* lookup_certificate(TaskId task, Preset preset);
+
+/// What certification() says.
+inline constexpr std::string_view kCertifiedPrecision = "precision";
+inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
+inline constexpr std::string_view kNotCertified = "none";
+inline constexpr std::string_view kTrivialTask = "trivial";
+/// One of these, by the certificates that this build carries or by one in hand; empty where there is no certificate of the task at the preset.
+std::string_view certification(const Task& task, Preset preset);
+std::string_view certification(const Task& task, const Certificate& certificate);
 
 }  // namespace kbench
