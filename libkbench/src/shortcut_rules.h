@@ -6,10 +6,10 @@
 
 namespace kbench {
 
-// Parts of the work (shortcuts_parts.cc).
+// Parts of the work (shortcuts_parts.cc, shortcuts_statistics.cc, shortcuts_steps.cc).
 void shorten_reductions(const Graph& graph, int node, const AddMutant& add);
-void shorten_statistics(const Graph& graph, int node, const AddMutant& add);
 void shorten_products(const Graph& graph, int node, const AddMutant& add);
+void shorten_statistics(const Graph& graph, int node, const AddMutant& add);
 void shorten_steps(const Graph& graph, int node, const AddMutant& add);
 // Fewer bits (shortcuts_precision.cc).
 void round_operands(const Graph& graph, int node, const AddMutant& add);
