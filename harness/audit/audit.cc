@@ -16,10 +16,41 @@ constexpr double kIdentical = 1e-9;
 /// Of the tolerance: an honest variant must pass with a factor of two to spare.
 constexpr double kHonestShare = 0.5;
 
+bool wants(const AuditOptions& options, Variant::Kind kind) {
+  return std::ranges::find(options.kinds, kind) != options.kinds.end();
+}
+
 bool wanted(const Variant& variant, const AuditOptions& options) {
-  return std::find(options.kinds.begin(), options.kinds.end(), variant.kind) !=
-             options.kinds.end() &&
-         variant.description.find(options.only) != std::string::npos;
+  return wants(options, variant.kind) &&
+         variant.description.find(options.only) != std::string::npos &&
+         (options.descriptions.empty() || variant.kind == Variant::Kind::null ||
+          options.descriptions.contains(variant.description));
+}
+
+/// A shortcut that has passed so far.
+bool may_still_fail(const Tried& tried) {
+  return tried.kind != Variant::Kind::honest && tried.not_tried.empty() && tried.margin.margin <= 1;
+}
+
+/// One variant on the draw at hand: what a draw before it has found is kept where it is more.
+void try_variant(Bench& bench, const Graph& variant, double tolerance, Tried& tried) {
+  try {
+    const Deviation deviation = bench.deviation(variant);
+    const double margin = deviation.worst / tolerance;
+    if (margin >= tried.margin.margin) {
+      tried.margin.margin = margin;
+      tried.beyond_share = deviation.beyond_share;
+    }
+    tried.identical = false;
+    if (bench.on_host() && may_still_fail(tried)) {
+      ReferenceOptions exact;
+      exact.precision = Precision::f64;
+      tried.identical = bench.deviation(variant, exact).worst < kIdentical;
+    }
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kOutOfMemory && e.code() != ErrorCode::kUnsupported) throw;
+    tried.not_tried = e.what();
+  }
 }
 
 /// The task itself in float32, where that is not the truth already.
@@ -70,35 +101,16 @@ TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
     audit.tried.push_back(std::move(tried));
   }
   for (int draw = 0; draw < options.draws; ++draw) {
-    bench.draw(options.seed + static_cast<uint64_t>(draw));
+    std::vector<size_t> now;
     for (size_t i = 0; i < variants.size(); ++i) {
-      Tried& tried = audit.tried[i];
-      const bool honest = tried.kind == Variant::Kind::honest;
-      if (!tried.not_tried.empty()) continue;
-      if (draw > 0 && !honest && tried.margin.margin > 1e3) continue;
-      try {
-        const std::unique_ptr<Graph> built = variants[i].build();
-        const Deviation deviation = bench.deviation(*built);
-        const double margin = deviation.worst / tolerance;
-        if (draw == 0 || (honest ? margin > tried.margin.margin : margin < tried.margin.margin)) {
-          tried.margin.margin = margin;
-          tried.beyond_share = deviation.beyond_share;
-        }
-        if (bench.on_host() && margin <= 1 && draw == 0 && !honest) {
-          tried.identical =
-              bench.deviation(*built, {.precision = Precision::f64}).worst < kIdentical;
-        }
-      } catch (const Error& e) {
-        if (e.code() != ErrorCode::kOutOfMemory && e.code() != ErrorCode::kUnsupported) throw;
-        tried.not_tried = e.what();
-      }
+      if (draw == 0 || may_still_fail(audit.tried[i])) now.push_back(i);
     }
-    if (std::find(options.kinds.begin(), options.kinds.end(), Variant::Kind::honest) !=
-            options.kinds.end() &&
-        options.only.empty()) {
-      for (Tried& each : plain_float32(bench, graph, tolerance)) {
-        audit.tried.push_back(std::move(each));
-      }
+    if (now.empty()) break;
+    bench.draw(options.seed + static_cast<uint64_t>(draw));
+    for (const size_t i : now) try_variant(bench, *variants[i].build(), tolerance, audit.tried[i]);
+    if (draw > 0 || !options.only.empty() || !wants(options, Variant::Kind::honest)) continue;
+    for (Tried& each : plain_float32(bench, graph, tolerance)) {
+      audit.tried.push_back(std::move(each));
     }
   }
   audit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

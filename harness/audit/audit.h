@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,16 @@ namespace kbench::audit {
 
 struct AuditOptions {
   uint64_t seed = 24301;
-  int draws = 1;  ///< of inputs: a shortcut's margin is its least, an honest variant's its greatest
+  /// Of inputs, for shortcuts that pass: a trial has 16 samples at least, each on another draw, and
+  /// a candidate fails by any of them.
+  int draws = 4;
   VariantOptions variants;
   /// Only variants of these kinds, and only those whose description holds this text.
   std::vector<Variant::Kind> kinds = {Variant::Kind::null, Variant::Kind::mutant,
                                       Variant::Kind::precision, Variant::Kind::honest};
   std::string only;
+  /// Where there are any: nulls, and variants of these descriptions.
+  std::set<std::string> descriptions = {};
 };
 
 /// One variant tried.

@@ -36,8 +36,9 @@ void smooth_l1_task(Graph& g) {
   g.output(smooth_l1_loss(predictions, rows(g, "targets")));
 }
 
+/// Probabilities that few classes share: the sum is that of a few terms a row.
 void kl_div_task(Graph& g) {
-  Distribution probabilities = normal();
+  Distribution probabilities = normal(0, 8);
   probabilities.then = Distribution::Then::softmax_last;
   auto predictions = rows(g, "predictions", probabilities);
   g.output(kl_div_batchmean(log(predictions), rows(g, "targets", probabilities)));

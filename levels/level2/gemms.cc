@@ -1,4 +1,6 @@
 // Level 2: a linear layer and elementwise operators or reductions.
+#include <cmath>
+
 #include "kbench/ops.h"
 #include "levels/dead.h"
 #include "levels/level2/inputs.h"
@@ -7,8 +9,11 @@
 namespace kbench::levels {
 namespace {
 
+/// The bias outweighs what is subtracted: relu then leaves a half, not the few largest.
 void subtract_multiply_relu(Graph& g) {
-  auto x = linear_layer(g, "linear") - g.real("subtract_value");
+  auto x =
+      linear(rows(g), g.module("linear"), {.out = g["out_features"], .bias_drawn = uniform(1, 3)});
+  x = x - g.real("subtract_value");
   g.output(relu(x * g.real("multiply_value")));
 }
 
@@ -88,11 +93,15 @@ void swish_scaling(Graph& g) {
 
 void relu_divide(Graph& g) { g.output(relu(linear_layer(g, "linear")) / g.real("divisor")); }
 
-/// Wide inputs and a low bias: the sum is that of a few logits, other ones for each row, and its
-/// logarithm lies on both sides of 0, where what follows bends.
+/// Inputs so wide that each row's sum is that of its largest logits, and a bias that brings these
+/// to both sides of 0, where what follows bends. (The largest of n normal numbers lies about sqrt(2
+/// log n) - 0.6 deviations above their mean.)
 void logsumexp_leaky_relu_gelu(Graph& g) {
-  auto x = linear(rows(g, "in_features", normal(0, 3)), g.module("linear"),
-                  {.out = g["out_features"], .bias_drawn = uniform(-12.5, -11.5)});
+  constexpr double kDeviation = 6;
+  const double largest = std::sqrt(2 * std::log(static_cast<double>(g["out_features"]))) - 0.6;
+  const double lift = std::round(kDeviation * largest * 100) / 100;
+  auto x = linear(rows(g, "in_features", normal(0, kDeviation)), g.module("linear"),
+                  {.out = g["out_features"], .bias_drawn = uniform(-lift - 0.5, -lift + 0.5)});
   x = logsumexp(x, {.axis = 1, .keepdim = true});
   g.output(gelu(gelu(leaky_relu(leaky_relu(x, 0.01), 0.01))));
 }

@@ -63,12 +63,13 @@ void relu_hardswish(Graph& g) {
 }
 
 void avg_pool_sigmoid_sum(Graph& g) {
-  auto x = sigmoid(avg_pool2d(image_conv(g), {.kernel = g.sizes("pool_kernel_size")}));
+  auto x =
+      sigmoid(avg_pool2d(image_conv(g, distinct_means()), {.kernel = g.sizes("pool_kernel_size")}));
   g.output(sum(x, 1, 3, false));
 }
 
 void gelu_global_avg_pool(Graph& g) {
-  g.output(squeeze(squeeze(global_avg_pool(gelu(image_conv(g))), -1), -1));
+  g.output(squeeze(squeeze(global_avg_pool(gelu(image_conv(g, distinct_means()))), -1), -1));
 }
 
 void hardswish_relu(Graph& g) { g.output(relu(hardswish(image_conv(g)))); }

@@ -1,4 +1,6 @@
 // Level 2: a 2-D transposed convolution and what follows it.
+#include <cmath>
+
 #include "kbench/ops.h"
 #include "levels/dead.h"
 #include "levels/level2/inputs.h"
@@ -22,8 +24,9 @@ void subtract_tanh(Graph& g) {
 }
 
 void max_pool_hardtanh_mean_tanh(Graph& g) {
-  auto x = max_pool2d(image_conv_transpose(g), {.kernel = g.sizes("maxpool_kernel_size"),
-                                                .stride = g.sizes("maxpool_stride")});
+  auto x =
+      max_pool2d(image_conv_transpose(g, distinct_means()),
+                 {.kernel = g.sizes("maxpool_kernel_size"), .stride = g.sizes("maxpool_stride")});
   x = hardtanh(x, g.real("hardtanh_min"), g.real("hardtanh_max"));
   g.output(tanh(mean(x, 2, 3, true)));
 }
@@ -44,11 +47,14 @@ void gelu_group_norm(Graph& g) {
   g.output(group_norm(x, g.module("group_norm"), g["num_groups"]));
 }
 
-/// The bias of the convolution lifts the minima to both sides of 0, and images with means of their
-/// own keep their sums there: far below, gelu leaves nothing.
+/// The least of n normal numbers lies about sqrt(2 log n) - 0.6 deviations below their mean. The
+/// bias of the convolution lifts it to 0, and images with means of their own put their sums on both
+/// sides: far below, gelu would leave nothing.
 void min_sum_gelu_add(Graph& g) {
   ConvTranspose conv = conv_transpose_options(g);
-  conv.bias_drawn = uniform(3, 4);
+  const double least = std::sqrt(2 * std::log(static_cast<double>(g["out_channels"]))) - 0.6;
+  const double lift = std::round(1.4 * least * 100) / 100;
+  conv.bias_drawn = uniform(lift - 0.5, lift + 0.5);
   auto x = conv_transpose2d(image(g, distinct_means()), g.module("conv_transpose"), conv);
   x = min(x, {.axis = 1, .keepdim = true});
   x = gelu(sum(x, {.axis = 2, .keepdim = true}));

@@ -1,4 +1,6 @@
 // Level 2: a 3-D convolution and what follows it.
+#include <cmath>
+
 #include "kbench/ops.h"
 #include "levels/dead.h"
 #include "levels/level2/inputs.h"
@@ -18,14 +20,14 @@ void relu_leaky_relu_gelu_sigmoid_bias(Graph& g) {
 }
 
 void divide_max_global_avg_pool_bias_sum(Graph& g) {
-  auto x = volume_conv(g) / g.real("divisor");
+  auto x = volume_conv(g, distinct_means()) / g.real("divisor");
   x = global_avg_pool(max_pool3d(x, {.kernel = g.sizes("pool_size")}));
   x = x + shaped_parameter(g, "bias", "bias_shape");
   g.output(sum(x, {.axis = static_cast<int>(g["sum_dim"])}));
 }
 
 void group_norm_mean(Graph& g) {
-  auto x = group_norm(volume_conv(g), g.module("group_norm"), g["num_groups"]);
+  auto x = group_norm(volume_conv(g, distinct_means()), g.module("group_norm"), g["num_groups"]);
   g.output(mean(x, 1, 4, false));
 }
 
@@ -34,12 +36,17 @@ void min_softmax(Graph& g) {
 }
 
 void hardswish_group_norm_mean(Graph& g) {
-  auto x = group_norm(hardswish(volume_conv(g)), g.module("group_norm"), 4);
+  auto x = group_norm(hardswish(volume_conv(g, distinct_means())), g.module("group_norm"), 4);
   g.output(mean(x, 2, 4, false));
 }
 
+/// A low bias, as it takes for so many channels, and volumes with means of their own: the logarithm
+/// lies on both sides of 0.
 void max_logsumexp_relu(Graph& g) {
-  auto x = max_pool3d(volume_conv(g), {.kernel = {2}});
+  Conv conv = conv_options(g);
+  const double low = -std::round(std::log(static_cast<double>(conv.out_channels)) * 100) / 100;
+  conv.bias_drawn = uniform(low - 4, low - 2);
+  auto x = max_pool3d(conv3d(volume(g, distinct_means()), g.module("conv"), conv), {.kernel = {2}});
   g.output(relu(logsumexp(x, {.axis = 1, .keepdim = true})));
 }
 

@@ -65,8 +65,12 @@ void scaling_avg_pool_bias_scaling(Graph& g) {
   g.output(x * g.parameter("scale2", {}, uniform(-1, 1)));
 }
 
+/// A high bias and volumes with means of their own: some results reach the bound of 1.
 void logsumexp_hardswish_subtract_clamp(Graph& g) {
-  auto x = logsumexp(volume_conv_transpose(g), {.axis = 1, .keepdim = true});
+  ConvTranspose conv = conv_transpose_options(g);
+  conv.bias_drawn = uniform(0, 3);
+  auto x = conv_transpose3d(volume(g, distinct_means()), g.module("conv_transpose"), conv);
+  x = logsumexp(x, {.axis = 1, .keepdim = true});
   x = x * sigmoid(x + 3) / 6;
   g.output(clamp(x - g.parameter("bias", {1, 1, 1, 1}), -1, 1));
 }
@@ -94,8 +98,13 @@ void leaky_relu_multiply_leaky_relu_max(Graph& g) {
   g.output(max_pool3d(x, {.kernel = {2}}));
 }
 
+/// Volumes so small that the norm's eps counts, and with it the scale before the norm; with means
+/// of their own, so that what is left of them after the norm and the mean is not 0.
 void scale_batch_norm_global_avg_pool(Graph& g) {
-  auto x = volume_conv_transpose(g) * g.real("scale_factor");
+  ConvTranspose conv = conv_transpose_options(g);
+  conv.bias_drawn = uniform(-0.005, 0.005);
+  auto x = conv_transpose3d(volume(g, offset(normal(0, 0.01))), g.module("conv_transpose"), conv);
+  x = x * g.real("scale_factor");
   g.output(global_avg_pool(batch_norm(x, g.module("batch_norm"))));
 }
 
@@ -114,7 +123,7 @@ void max_pool_softmax_subtract_swish_max(Graph& g) {
 }
 
 void multiply_max_global_avg_pool_clamp(Graph& g) {
-  auto x = volume_conv_transpose(g) * g.real("scale");
+  auto x = volume_conv_transpose(g, distinct_means()) * g.real("scale");
   x = global_avg_pool(max_pool3d(x, {.kernel = g.sizes("maxpool_kernel_size")}));
   g.output(clamp(x, 0, 1));
 }

@@ -101,7 +101,8 @@ Tasks level3_state_space() {
         {"block_len", 8, 64, 64}},
        mamba2_return_final_state,
        {},
-       {{{"parameter C"}, "the original never uses it for what it returns"}}},
+       {{{"parameter C"}, "the original never uses it for what it returns"},
+        {{"without tril"}, "only the last row of the decays is read, which is whole"}}},
   };
 }
 
