@@ -5,6 +5,7 @@ kbench_room(scoring
     src/attempt_plain.cc
     src/attempt_set.cc
     src/baseline.cc
+    src/certificate.cc
     src/compare.cc
     src/file_lock.cc
     src/files.cc

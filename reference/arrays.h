@@ -113,9 +113,18 @@ Block<T> logarithm(const X& x) {
 
 // --- sums ----------------------------------------------------------------------------------------
 
-/// The sum of an expression's elements: of 128 in their own type, of such sums in double.
+/// A total that an expression's elements are added to one after another, in their own type.
+template <class X>
+typename X::Scalar sum_in_turn(const X& x, typename X::Scalar total) {
+  for (int64_t i = 0; i < x.size(); ++i) total += x.coeff(i);
+  return total;
+}
+
+/// The sum of an expression's elements: of 128 in their own type, of such sums in double; or of all
+/// in their own type, one after another.
 template <class X>
 double sum(const X& x) {
+  if (is_sequential()) return sum_in_turn(x, typename X::Scalar(0));
   constexpr int64_t kTogether = 128;
   // Of a product, since Eigen begins to read an array in memory at an aligned address.
   const auto terms = x * typename X::Scalar(1);
@@ -143,7 +152,8 @@ double exponential_sum(const T* x, int64_t n, T max, T* y = nullptr) {
     const int64_t count = std::min(kBlock, n - i);
     Block<T> terms = block_of(x + i, count, -std::numeric_limits<T>::infinity());
     terms = exponential(terms - max);
-    total += sum(terms.head(count));
+    total = is_sequential() ? sum_in_turn(terms.head(count), static_cast<T>(total))
+                            : total + sum(terms.head(count));
     if (y != nullptr) array(y + i, count) = terms.head(count);
   }
   return total;

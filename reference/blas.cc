@@ -7,13 +7,16 @@
 #define cblas_dgemv kbench_cblas_dgemv
 #include <cblas.h>
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <semaphore>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kbench/error.h"
+#include "reference/summation.h"
 
 // Where OpenBLAS calls for working memory, it reaches the last two of these, which call the first
 // two, its own. It has memory for 128 calls at a time (twice Debian's 64 threads; one more, and it
@@ -81,11 +84,44 @@ void gemv(int64_t m, int64_t k, const Matrix<T>& a, const T* x, int64_t x_step, 
   }
 }
 
+/// c = a b + beta c with every element's terms added one after another in the order of k. Columns
+/// are taken together, so that b is read along its rows or, transposed, copied to where it can be.
+template <class T>
+void gemm_in_turn(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b, T beta,
+                  T* c, int64_t c_step) {
+  constexpr int64_t kColumns = 64;
+  std::vector<T> copy(b.transposed ? k * kColumns : 0);
+  for (int64_t column = 0; column < n; column += kColumns) {
+    const int64_t width = std::min(kColumns, n - column);
+    for (int64_t l = 0; l < k && b.transposed; ++l) {
+      for (int64_t j = 0; j < width; ++j) copy[l * kColumns + j] = *b.from(l, column + j).data;
+    }
+    const T* rows = b.transposed ? copy.data() : b.data + column;
+    const int64_t step = b.transposed ? kColumns : b.step;
+    for (int64_t i = 0; i < m; ++i) {
+      T* to = c + i * c_step + column;
+      T sums[kColumns] = {};
+      for (int64_t j = 0; j < width && beta != T(0); ++j) sums[j] = beta * to[j];
+      for (int64_t l = 0; l < k; ++l) {
+        const T left = *a.from(i, l).data;
+        const T* right = rows + l * step;
+        if (width == kColumns) {  // known to the compiler: vectors
+          for (int64_t j = 0; j < kColumns; ++j) sums[j] += left * right[j];
+        } else {
+          for (int64_t j = 0; j < width; ++j) sums[j] += left * right[j];
+        }
+      }
+      std::copy_n(sums, width, to);
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b, T beta, T* c,
           int64_t c_step) {
+  if (is_sequential()) return gemm_in_turn(m, n, k, a, b, beta, c, c_step);
   if (n == 1) return gemv(m, k, a, b.data, b.transposed ? 1 : b.step, beta, c, c_step);
   if (m == 1) {  // the transpose of b times a's only row
     const Matrix<T> columns = {b.data, b.step, !b.transposed};

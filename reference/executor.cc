@@ -13,6 +13,7 @@
 #include "reference/parallel.h"
 #include "reference/registry.h"
 #include "reference/schedule.h"
+#include "reference/summation.h"
 
 namespace kbench {
 namespace reference {
@@ -124,7 +125,10 @@ std::vector<Tensor> run_reference(const Graph& graph, NamedTensors given,
     throw Error(ErrorCode::kInvalidArgument, "a run needs 0 (all cores) or more threads, not " +
                                                  std::to_string(options.threads));
   }
-  const auto run = [&] { return reference::run(graph, std::move(given), options.precision); };
+  const auto run = [&] {
+    const reference::SummationScope scope(options.summation);
+    return reference::run(graph, std::move(given), options.precision);
+  };
   // TBB prints a warning when asked for more threads than there are cores.
   if (options.threads == 0 || options.threads >= tbb::info::default_concurrency()) return run();
   return reference::arena_of(options.threads).execute(run);

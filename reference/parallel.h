@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "reference/summation.h"
+
 namespace kbench::reference {
 
 /// Calls body(i) for every i in [0, n), each a piece of work worth handing to another thread;
@@ -18,7 +20,12 @@ void parallel_tasks(int64_t n, const Body& body) {
     for (int64_t i = 0; i < n; ++i) body(i);
     return;
   }
-  tbb::parallel_for(int64_t{0}, n, body, tbb::simple_partitioner());
+  const auto order = current_summation;
+  const auto in_that_order = [&](int64_t i) {
+    const SummationScope scope(order);
+    body(i);
+  };
+  tbb::parallel_for(int64_t{0}, n, in_that_order, tbb::simple_partitioner());
 }
 
 /// Calls body(begin, end) over [0, n) in blocks of `block`, the last one shorter. The blocks follow

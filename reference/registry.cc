@@ -77,6 +77,7 @@ constexpr Implementation kImplementations[] = {
     {"permute", run_permute},
     {"relu", run_relu, kInPlace},
     {"roll", run_roll},
+    {"round_to", run_round_to, kInPlace},
     {"selu", run_selu, kInPlace},
     {"sigmoid", run_sigmoid, kInPlace},
     {"slice", run_slice},

@@ -96,11 +96,11 @@ int run_program(std::vector<std::string> arguments) {
 
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(app, benchmark_flags);
-  const Verb verbs[] = {
-      add_list(app),       add_show(app),   add_devices(app), add_check(app),     add_run(app),
-      add_diagnose(app),   add_repl(app),   add_verify(app),  add_reference(app), add_baseline(app),
-      add_prompt(app),     add_models(app), add_extract(app), add_generate(app),  add_judge(app),
-      add_transcript(app), add_report(app)};
+  const Verb verbs[] = {add_list(app),       add_show(app),      add_devices(app),  add_check(app),
+                        add_run(app),        add_audit(app),     add_diagnose(app), add_repl(app),
+                        add_verify(app),     add_reference(app), add_baseline(app), add_prompt(app),
+                        add_models(app),     add_extract(app),   add_generate(app), add_judge(app),
+                        add_transcript(app), add_report(app)};
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& e) {  // --help, --version

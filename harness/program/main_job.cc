@@ -21,6 +21,7 @@
 #include "harness/program/report.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 
@@ -138,7 +139,13 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   std::vector<TaskId> tasks;
   for (const Task* task : job.tasks) tasks.push_back(task->id);
   const std::vector<Result> results = job.results();
-  const auto rows = leaderboard(results, tasks, options.thresholds);
+  std::vector<TaskId> certified;
+  for (const Task* task : job.tasks) {
+    if (!job.options.overrides.empty()) break;  // certificates are of the presets' sizes
+    const std::string_view found = certification(*task, job.preset);
+    if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(task->id);
+  }
+  const auto rows = leaderboard(results, tasks, options.thresholds, certified);
   if (options.json) {
     std::printf("%s\n", job_json(job, results, rows).c_str());
     return;

@@ -7,6 +7,7 @@
 #include "harness/program/options.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
+#include "kbench/certificate.h"
 #include "kbench/task.h"
 
 namespace kbench::program {
@@ -39,11 +40,12 @@ int run_list(const ListOptions& options) {
   const Variables overrides = options.size.overrides();
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows = {
-      {"task", "name", "family", "FLOPs", "bytes", "FLOP/byte"}};
+      {"task", "name", "family", "FLOPs", "bytes", "FLOP/byte", "certified"}};
   for (const Task* task : tasks) {
     const auto graph = build_graph(*task, preset, overrides);
     const double flops = graph->flops(), bytes = graph->least_bytes();
     const double intensity = bytes > 0 ? flops / bytes : 0;
+    const std::string certified(overrides.empty() ? certification(*task, preset) : "");
     if (options.json) {
       document.push_back({{"task", to_string(task->id)},
                           {"level", task->id.level},
@@ -54,10 +56,11 @@ int run_list(const ListOptions& options) {
                           {"variables", to_json(graph->variables())},
                           {"flops", flops},
                           {"least_bytes", bytes},
-                          {"intensity", intensity}});
+                          {"intensity", intensity},
+                          {"certified", certified}});
     } else {
       rows.push_back({to_string(task->id), task->name, task->family, format_flops(flops),
-                      format_bytes(bytes), format_intensity(intensity)});
+                      format_bytes(bytes), format_intensity(intensity), certified});
     }
   }
   std::string text = options.json ? document.dump(2) + "\n" : format_table(rows);

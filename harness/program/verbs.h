@@ -27,6 +27,7 @@ Verb add_show(CLI::App& program);
 Verb add_devices(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_run(CLI::App& program);
+Verb add_audit(CLI::App& program);
 Verb add_diagnose(CLI::App& program);
 Verb add_repl(CLI::App& program);
 Verb add_verify(CLI::App& program);

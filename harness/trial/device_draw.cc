@@ -50,6 +50,9 @@ vulkan::Macros macros_of(const Distribution& distribution, DType dtype) {
     case Then::plus_minus_one:
       macros.emplace_back("PLUS_MINUS_ONE", "1");
       break;
+    case Then::offset:
+      macros.emplace_back("OFFSET", "1");
+      break;
     case Then::nothing:
     case Then::softmax_last:
       break;
@@ -69,14 +72,14 @@ bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distrib
   if (type.dtype != DType::f32) return false;
   const bool matrix = distribution.then == Then::triu || distribution.then == Then::tril ||
                       distribution.then == Then::symmetrize;
-  return !matrix || type.shape.size() >= 2;
+  return !(matrix || distribution.then == Then::offset) || type.shape.size() >= 2;
 }
 
 namespace {
 struct DrawPush {
   uint64_t base, words, a, b;
   uint32_t seed[2];
-  uint32_t name, task, iterations, rows, columns, unused;
+  uint32_t name, task, iterations, rows, columns, offsets;
 };
 }  // namespace
 
@@ -98,6 +101,10 @@ void record_draw(vulkan::Device& device, vulkan::Commands& commands,
   if (type.shape.size() >= 2) {
     push.rows = static_cast<uint32_t>(type.shape[type.shape.size() - 2]);
     push.columns = static_cast<uint32_t>(type.shape.back());
+  }
+  if (distribution.then == Then::offset) {
+    push.columns = static_cast<uint32_t>(offset_run(type.shape));
+    push.offsets = fnv1a32(offsets_name(key.name));
   }
   const vulkan::Pipeline& pipeline =
       device.pipelines().get_embedded(draw_key(distribution, type.dtype));

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "harness/trial/slab_layout.h"
+#include "kbench/certificate.h"
 #include "kbench/version.h"
 
 namespace kbench::trial {
@@ -52,6 +53,7 @@ void identify(Experiment& experiment, const Task& task, const Graph& graph, Pres
   experiment.preset = name_of(preset);
   experiment.variables = sizes_of(graph);
   experiment.baseline = baseline_name(task, experiment.variables, options.recorded);
+  if (options.overrides.empty()) experiment.certificate = certification(task, preset);
   describe_device(experiment, snapshot, options);
 }
 

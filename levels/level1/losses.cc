@@ -6,6 +6,10 @@
 namespace kbench::levels {
 namespace {
 
+/// Rows of predictions that differ in size: over a billion draws that are all alike a mean is the
+/// same number every time.
+Distribution distinct_rows() { return offset(normal()); }
+
 /// [batch_size, input_shape...]
 Value rows(Graph& g, const char* name, Distribution distribution = normal()) {
   Shape shape = g.list("input_shape");
@@ -14,7 +18,7 @@ Value rows(Graph& g, const char* name, Distribution distribution = normal()) {
 }
 
 void mse_task(Graph& g) {
-  auto predictions = rows(g, "predictions");
+  auto predictions = rows(g, "predictions", distinct_rows());
   g.output(mean_all(square(predictions - rows(g, "targets"))));
 }
 
@@ -28,12 +32,13 @@ void cross_entropy_task(Graph& g) {
 }
 
 void smooth_l1_task(Graph& g) {
-  auto predictions = rows(g, "predictions");
+  auto predictions = rows(g, "predictions", distinct_rows());
   g.output(smooth_l1_loss(predictions, rows(g, "targets")));
 }
 
+/// Probabilities that few classes share: the sum is that of a few terms a row.
 void kl_div_task(Graph& g) {
-  Distribution probabilities = normal();
+  Distribution probabilities = normal(0, 8);
   probabilities.then = Distribution::Then::softmax_last;
   auto predictions = rows(g, "predictions", probabilities);
   g.output(kl_div_batchmean(log(predictions), rows(g, "targets", probabilities)));
@@ -53,7 +58,7 @@ void triplet_margin_task(Graph& g) {
 void hinge_task(Graph& g) {
   Distribution signs = randint(0, 2);
   signs.then = Distribution::Then::plus_minus_one;
-  auto predictions = rows(g, "predictions");
+  auto predictions = rows(g, "predictions", distinct_rows());
   auto targets = g.input("targets", {g["batch_size"]}, signs);
   g.output(mean_all(clamp_min(-(predictions * targets) + 1, 0)));
 }

@@ -1,5 +1,6 @@
 // Level 1: matrix products.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
@@ -141,12 +142,16 @@ Tasks level1_matmuls() {
        "Matmul_for_upper_triangular_matrices",
        "matmul",
        {{"N", 48, 4096, 4096}},
-       upper_triangular_matmul},
+       upper_triangular_matmul,
+       {},
+       {identity("triu", "the product of upper triangular matrices is upper triangular")}},
       {{1, 15},
        "Matmul_for_lower_triangular_matrices",
        "matmul",
        {{"M", 48, 4096, 4096}},
-       lower_triangular_matmul},
+       lower_triangular_matmul,
+       {},
+       {identity("tril", "the product of lower triangular matrices is lower triangular")}},
       {{1, 16},
        "Matmul_with_transposed_A",
        "matmul",

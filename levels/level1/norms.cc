@@ -5,8 +5,8 @@
 namespace kbench::levels {
 namespace {
 
-Value image_input(Graph& g) {
-  return g.input("x", {g["batch_size"], g["features"], g["dim1"], g["dim2"]});
+Value image_input(Graph& g, Distribution distribution = normal()) {
+  return g.input("x", {g["batch_size"], g["features"], g["dim1"], g["dim2"]}, distribution);
 }
 
 Value matrix_input(Graph& g) { return g.input("x", {g["batch_size"], g["dim"]}); }
@@ -19,14 +19,16 @@ void group_norm_task(Graph& g) {
   g.output(group_norm(image_input(g), g.module("gn"), g["num_groups"]));
 }
 
-/// Over channels, without a weight; composed of elementwise operators as the original is.
+/// Over channels, without a weight; composed of elementwise operators as the original is. Inputs so
+/// small that eps counts.
 void rms_norm_task(Graph& g) {
-  auto x = image_input(g);
+  auto x = image_input(g, normal(0, 0.01));
   g.output(x / sqrt(mean(square(x), {.axis = 1, .keepdim = true}) + 1e-5));
 }
 
+/// Images with means of their own: the norm of a billion equal draws is the same number every time.
 void frobenius_norm_task(Graph& g) {
-  auto x = image_input(g);
+  auto x = image_input(g, offset(normal()));
   g.output(x / norm(flatten(x), {.axis = 0}));
 }
 

@@ -1,5 +1,6 @@
 // Level 2: a linear layer and a normalisation.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -98,7 +99,9 @@ Tasks level2_gemm_norms() {
         {"in_features", 48, 1024, 8192},
         {"out_features", 64, 512, 8192},
         {"scale_shape", Follows{"out_features"}}},
-       scale_batch_norm},
+       scale_batch_norm,
+       {},
+       {bias_before_norm("linear")}},
       {{2, 37},
        "Matmul_Swish_Sum_GroupNorm",
        "gemm norm",
@@ -115,14 +118,18 @@ Tasks level2_gemm_norms() {
         {"in_features", 48, 1024, 4096},
         {"out_features", 64, 512, 4096},
         {"scale_shape", Follows{"out_features"}}},
-       scale_batch_norm},
+       scale_batch_norm,
+       {},
+       {bias_before_norm("linear")}},
       {{2, 41},
        "Gemm_BatchNorm_GELU_ReLU",
        "gemm norm",
        {{"batch_size", 5, 128, 16384},
         {"in_features", 48, 512, 4096},
         {"out_features", 64, 1024, 4096}},
-       batch_norm_gelu_relu},
+       batch_norm_gelu_relu,
+       {},
+       {bias_before_norm("linear")}},
       {{2, 62},
        "Matmul_GroupNorm_LeakyReLU_Sum",
        "gemm norm",
@@ -149,7 +156,9 @@ Tasks level2_gemm_norms() {
         {"bn_eps", 1e-05},
         {"bn_momentum", 0.1},
         {"scale_shape", List{1}}},
-       batch_norm_scale_softmax},
+       batch_norm_scale_softmax,
+       {},
+       {bias_before_norm("linear")}},
       {{2, 88},
        "Gemm_GroupNorm_Swish_Multiply_Swish",
        "gemm norm",
@@ -178,7 +187,9 @@ Tasks level2_gemm_norms() {
         {"bn_momentum", 0.1},
         {"bias_shape", List{1}},
         {"divide_value", 1.0}},
-       batch_norm_bias_divide_swish},
+       batch_norm_bias_divide_swish,
+       {},
+       {bias_before_norm("linear"), identity("div_scalar", "divide_value is 1")}},
   };
 }
 

@@ -1,13 +1,19 @@
 // Level 2: a linear layer and elementwise operators or reductions.
+#include <cmath>
+
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
 namespace {
 
+/// The bias outweighs what is subtracted: relu then leaves a half, not the few largest.
 void subtract_multiply_relu(Graph& g) {
-  auto x = linear_layer(g, "linear") - g.real("subtract_value");
+  auto x =
+      linear(rows(g), g.module("linear"), {.out = g["out_features"], .bias_drawn = uniform(1, 3)});
+  x = x - g.real("subtract_value");
   g.output(relu(x * g.real("multiply_value")));
 }
 
@@ -30,8 +36,13 @@ void sum_max_mean_logsumexp_logsumexp(Graph& g) {
   g.output(logsumexp(logsumexp(x, row), row));
 }
 
+/// The bias puts most logits at the lower bound and the largest near 0: the sum of exponentials is
+/// that of a few, and where it ends mish bends. (Around 0 the sum of thousands is alike for all
+/// inputs, and mish the identity.)
 void scale_residual_clamp_logsumexp_mish(Graph& g) {
-  auto x = linear_layer(g, "matmul", "input_size", "hidden_size") * g.real("scale_factor");
+  auto x = linear(rows(g, "input_size"), g.module("matmul"),
+                  {.out = g["hidden_size"], .bias_drawn = uniform(-3.9, -2.9)});
+  x = x * g.real("scale_factor");
   x = clamp(x + x, g.real("clamp_min"), g.real("clamp_max"));
   x = logsumexp(x, {.axis = 1, .keepdim = true});
   g.output(x * mish(x));
@@ -57,8 +68,11 @@ void subtract_mean_logsumexp_gelu_residual(Graph& g) {
   g.output(gelu(logsumexp(mean(y, row), row)) + x);
 }
 
+/// Wide inputs: some reach the bounds of hardtanh.
 void scaling_hardtanh_gelu(Graph& g) {
-  auto x = linear_layer(g, "gemm") * g.real("scaling_factor");
+  auto x =
+      linear(rows(g, "in_features", normal(0, 3)), g.module("gemm"), {.out = g["out_features"]});
+  x = x * g.real("scaling_factor");
   g.output(gelu(hardtanh(x, g.real("hardtanh_min"), g.real("hardtanh_max"))));
 }
 
@@ -79,8 +93,16 @@ void swish_scaling(Graph& g) {
 
 void relu_divide(Graph& g) { g.output(relu(linear_layer(g, "linear")) / g.real("divisor")); }
 
+/// Inputs so wide that each row's sum is that of its largest logits, and a bias that brings these
+/// to both sides of 0, where what follows bends. (The largest of n normal numbers lies about sqrt(2
+/// log n) - 0.6 deviations above their mean.)
 void logsumexp_leaky_relu_gelu(Graph& g) {
-  auto x = logsumexp(linear_layer(g, "linear"), {.axis = 1, .keepdim = true});
+  constexpr double kDeviation = 6;
+  const double largest = std::sqrt(2 * std::log(static_cast<double>(g["out_features"]))) - 0.6;
+  const double lift = std::round(kDeviation * largest * 100) / 100;
+  auto x = linear(rows(g, "in_features", normal(0, kDeviation)), g.module("linear"),
+                  {.out = g["out_features"], .bias_drawn = uniform(-lift - 0.5, -lift + 0.5)});
+  x = logsumexp(x, {.axis = 1, .keepdim = true});
   g.output(gelu(gelu(leaky_relu(leaky_relu(x, 0.01), 0.01))));
 }
 
@@ -166,7 +188,10 @@ Tasks level2_gemms() {
        "Matmul_Sum_Max_AvgPool_LogSumExp_LogSumExp",
        "gemm",
        {{"batch_size", 5, 128, 1024}, {"in_features", 48, 10, 8192}, {"out_features", 64, 5, 8192}},
-       sum_max_mean_logsumexp_logsumexp},
+       sum_max_mean_logsumexp_logsumexp,
+       {},
+       {{{"without max", "without mean", "without *logsumexp*"},
+         "each is over one element, and log(exp(x)) = x"}}},
       {{2, 22},
        "Matmul_Scale_ResidualAdd_Clamp_LogSumExp_Mish",
        "gemm",
@@ -206,7 +231,9 @@ Tasks level2_gemms() {
        {{"batch_size", 5, 128, 2048},
         {"in_features", 48, 1024, 8192},
         {"out_features", 64, 512, 8192}},
-       subtract_mean_logsumexp_gelu_residual},
+       subtract_mean_logsumexp_gelu_residual,
+       {},
+       {identity("logsumexp", "over one element: log(exp(x)) = x")}},
       {{2, 53},
        "Gemm_Scaling_Hardtanh_GELU",
        "gemm",
@@ -293,14 +320,20 @@ Tasks level2_gemms() {
         {"in_features", 48, 512, 8192},
         {"out_features", 64, 1024, 8192},
         {"max_dim", 1}},
-       max_subtract_gelu},
+       max_subtract_gelu,
+       {},
+       {},
+       "max over a dimension leaves one column, whose mean over that dimension is itself: x - x = "
+       "0, and gelu(0) = 0"},
       {{2, 81},
        "Gemm_Swish_Divide_Clamp_Tanh_Clamp",
        "gemm",
        {{"batch_size", 5, 128, 1024},
         {"in_features", 48, 1024, 8192},
         {"out_features", 64, 512, 8192}},
-       swish_divide_clamp_tanh_clamp},
+       swish_divide_clamp_tanh_clamp,
+       {},
+       {identity("clamp (number 2 of 2)", "tanh lies within -1 and 1")}},
       {{2, 86},
        "Matmul_Divide_GELU",
        "gemm",
@@ -316,7 +349,9 @@ Tasks level2_gemms() {
         {"in_features", 48, 1024, 8192},
         {"out_features", 64, 512, 8192},
         {"add_value_shape", Follows{"out_features"}}},
-       add_swish_tanh_gelu_hardtanh},
+       add_swish_tanh_gelu_hardtanh,
+       {},
+       {identity("clamp", "gelu of a number within -1 and 1 lies within -1 and 1")}},
       {{2, 98},
        "Matmul_AvgPool_GELU_Scale_Max",
        "gemm",

@@ -1,5 +1,6 @@
 // Level 2: a 2-D convolution and what follows it.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -62,12 +63,13 @@ void relu_hardswish(Graph& g) {
 }
 
 void avg_pool_sigmoid_sum(Graph& g) {
-  auto x = sigmoid(avg_pool2d(image_conv(g), {.kernel = g.sizes("pool_kernel_size")}));
+  auto x =
+      sigmoid(avg_pool2d(image_conv(g, distinct_means()), {.kernel = g.sizes("pool_kernel_size")}));
   g.output(sum(x, 1, 3, false));
 }
 
 void gelu_global_avg_pool(Graph& g) {
-  g.output(squeeze(squeeze(global_avg_pool(gelu(image_conv(g))), -1), -1));
+  g.output(squeeze(squeeze(global_avg_pool(gelu(image_conv(g, distinct_means()))), -1), -1));
 }
 
 void hardswish_relu(Graph& g) { g.output(relu(hardswish(image_conv(g)))); }
@@ -137,7 +139,9 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 128},
         {"kernel_size", 3},
         {"divide_by", 2.0}},
-       instance_norm_divide},
+       instance_norm_divide,
+       {},
+       {bias_before_norm("conv2d")}},
       {{2, 21},
        "Conv2d_Add_Scale_Sigmoid_GroupNorm",
        "convolution",
@@ -293,7 +297,9 @@ Tasks level2_image_convolutions() {
         {"width", 18, 32, 128},
         {"kernel_size", 3},
         {"scaling_factor", 2.0}},
-       batch_norm_scaling},
+       batch_norm_scaling,
+       {},
+       {bias_before_norm("conv2d")}},
       {{2, 82},
        "Conv2d_Tanh_Scaling_BiasAdd_Max",
        "convolution",

@@ -1,5 +1,8 @@
 // Level 2: a 2-D transposed convolution and what follows it.
+#include <cmath>
+
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -21,8 +24,9 @@ void subtract_tanh(Graph& g) {
 }
 
 void max_pool_hardtanh_mean_tanh(Graph& g) {
-  auto x = max_pool2d(image_conv_transpose(g), {.kernel = g.sizes("maxpool_kernel_size"),
-                                                .stride = g.sizes("maxpool_stride")});
+  auto x =
+      max_pool2d(image_conv_transpose(g, distinct_means()),
+                 {.kernel = g.sizes("maxpool_kernel_size"), .stride = g.sizes("maxpool_stride")});
   x = hardtanh(x, g.real("hardtanh_min"), g.real("hardtanh_max"));
   g.output(tanh(mean(x, 2, 3, true)));
 }
@@ -43,20 +47,29 @@ void gelu_group_norm(Graph& g) {
   g.output(group_norm(x, g.module("group_norm"), g["num_groups"]));
 }
 
+/// The least of n normal numbers lies about sqrt(2 log n) - 0.6 deviations below their mean. The
+/// bias of the convolution lifts it to 0, and images with means of their own put their sums on both
+/// sides: far below, gelu would leave nothing.
 void min_sum_gelu_add(Graph& g) {
-  auto x = min(image_conv_transpose(g), {.axis = 1, .keepdim = true});
+  ConvTranspose conv = conv_transpose_options(g);
+  const double least = std::sqrt(2 * std::log(static_cast<double>(g["out_channels"]))) - 0.6;
+  const double lift = std::round(1.4 * least * 100) / 100;
+  conv.bias_drawn = uniform(lift - 0.5, lift + 0.5);
+  auto x = conv_transpose2d(image(g, distinct_means()), g.module("conv_transpose"), conv);
+  x = min(x, {.axis = 1, .keepdim = true});
   x = gelu(sum(x, {.axis = 2, .keepdim = true}));
   g.output(x + g.parameter("bias", g.list("bias_shape")));
 }
 
 void global_avg_pool_bias_logsumexp_sum_multiply(Graph& g) {
-  auto x = mean(image_conv_transpose(g), 2, 3, true) + shaped_parameter(g, "bias", "bias_shape");
+  auto x = mean(image_conv_transpose(g, distinct_means()), 2, 3, true);
+  x = x + shaped_parameter(g, "bias", "bias_shape");
   x = sum(logsumexp(x, {.axis = 1, .keepdim = true}), 2, 3, false);
   g.output(x * 10);
 }
 
 void multiply_global_avg_pool_mean(Graph& g) {
-  auto x = image_conv_transpose(g) * g.real("multiplier");
+  auto x = image_conv_transpose(g, distinct_means()) * g.real("multiplier");
   g.output(mean(mean(x, 2, 3, true), 2, 3, true));
 }
 
@@ -89,7 +102,10 @@ Tasks level2_image_transposed_convolutions() {
         {"output_padding", 1},
         {"bias_shape", Follows{"out_channels", 1, 1}},
         {"scaling_factor", 2.0}},
-       bias_clamp_scaling_clamp_divide},
+       bias_clamp_scaling_clamp_divide,
+       {},
+       {identity("clamp (number 1 of 2)",
+                 "clamp(s clamp(x, 0, 1), 0, 1) = clamp(s x, 0, 1) for s >= 1")}},
       {{2, 5},
        "ConvTranspose2d_Subtract_Tanh",
        "transposed convolution",
@@ -130,7 +146,9 @@ Tasks level2_image_transposed_convolutions() {
         {"padding", 1},
         {"groups", 8},
         {"num_groups", 8, 4, 8}},
-       batch_norm_tanh_max_pool_group_norm},
+       batch_norm_tanh_max_pool_group_norm,
+       {},
+       {bias_before_norm("conv_transpose2d")}},
       {{2, 16},
        "ConvTranspose2d_Mish_Add_Hardtanh_Scaling",
        "transposed convolution",
@@ -197,7 +215,9 @@ Tasks level2_image_transposed_convolutions() {
         {"padding", 1},
         {"output_padding", 1},
         {"multiplier", 0.5}},
-       multiply_global_avg_pool_mean},
+       multiply_global_avg_pool_mean,
+       {},
+       {identity("mean (number 2 of 2)", "a mean over one element")}},
       {{2, 91},
        "ConvTranspose2d_Softmax_BiasAdd_Scaling_Sigmoid",
        "transposed convolution",

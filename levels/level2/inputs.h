@@ -9,8 +9,9 @@
 namespace kbench::levels {
 
 /// x [batch_size, features].
-inline Value rows(Graph& g, const char* features = "in_features") {
-  return g.input("x", {g["batch_size"], g[features]});
+inline Value rows(Graph& g, const char* features = "in_features",
+                  Distribution distribution = normal()) {
+  return g.input("x", {g["batch_size"], g[features]}, distribution);
 }
 
 /// linear(x) of the module, to the extent that variable names.
@@ -20,13 +21,15 @@ inline Value linear_layer(Graph& g, const char* module, const char* in = "in_fea
 }
 
 /// x [batch_size, in_channels, ...]: an image, or a volume named by depth or by D, H and W.
-inline Value image(Graph& g) {
-  return g.input("x", {g["batch_size"], g["in_channels"], g["height"], g["width"]});
+inline Value image(Graph& g, Distribution distribution = normal()) {
+  return g.input("x", {g["batch_size"], g["in_channels"], g["height"], g["width"]}, distribution);
 }
-inline Value volume(Graph& g) {
+inline Value volume(Graph& g, Distribution distribution = normal()) {
   const bool short_names = g.has("D");
-  return g.input("x", {g["batch_size"], g["in_channels"], g[short_names ? "D" : "depth"],
-                       g[short_names ? "H" : "height"], g[short_names ? "W" : "width"]});
+  return g.input("x",
+                 {g["batch_size"], g["in_channels"], g[short_names ? "D" : "depth"],
+                  g[short_names ? "H" : "height"], g[short_names ? "W" : "width"]},
+                 distribution);
 }
 
 /// The convolution those variables describe; stride 1 and no padding where they are silent.
@@ -44,13 +47,23 @@ inline ConvTranspose conv_transpose_options(const Graph& g) {
   return conv;
 }
 
-inline Value image_conv(Graph& g) { return conv2d(image(g), g.module("conv"), conv_options(g)); }
-inline Value volume_conv(Graph& g) { return conv3d(volume(g), g.module("conv"), conv_options(g)); }
-inline Value image_conv_transpose(Graph& g) {
-  return conv_transpose2d(image(g), g.module("conv_transpose"), conv_transpose_options(g));
+/// What a convolution is given where the task averages over whole images later: images whose means
+/// differ, so that the averages do (kbench/random.h).
+inline Distribution distinct_means() { return offset(normal()); }
+
+inline Value image_conv(Graph& g, Distribution distribution = normal()) {
+  return conv2d(image(g, distribution), g.module("conv"), conv_options(g));
 }
-inline Value volume_conv_transpose(Graph& g) {
-  return conv_transpose3d(volume(g), g.module("conv_transpose"), conv_transpose_options(g));
+inline Value volume_conv(Graph& g, Distribution distribution = normal()) {
+  return conv3d(volume(g, distribution), g.module("conv"), conv_options(g));
+}
+inline Value image_conv_transpose(Graph& g, Distribution distribution = normal()) {
+  return conv_transpose2d(image(g, distribution), g.module("conv_transpose"),
+                          conv_transpose_options(g));
+}
+inline Value volume_conv_transpose(Graph& g, Distribution distribution = normal()) {
+  return conv_transpose3d(volume(g, distribution), g.module("conv_transpose"),
+                          conv_transpose_options(g));
 }
 
 /// A parameter of the shape that a variable holds: a number a channel or a feature, as a rule.

@@ -1,5 +1,8 @@
 // Level 2: a 3-D convolution and what follows it.
+#include <cmath>
+
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -17,14 +20,14 @@ void relu_leaky_relu_gelu_sigmoid_bias(Graph& g) {
 }
 
 void divide_max_global_avg_pool_bias_sum(Graph& g) {
-  auto x = volume_conv(g) / g.real("divisor");
+  auto x = volume_conv(g, distinct_means()) / g.real("divisor");
   x = global_avg_pool(max_pool3d(x, {.kernel = g.sizes("pool_size")}));
   x = x + shaped_parameter(g, "bias", "bias_shape");
   g.output(sum(x, {.axis = static_cast<int>(g["sum_dim"])}));
 }
 
 void group_norm_mean(Graph& g) {
-  auto x = group_norm(volume_conv(g), g.module("group_norm"), g["num_groups"]);
+  auto x = group_norm(volume_conv(g, distinct_means()), g.module("group_norm"), g["num_groups"]);
   g.output(mean(x, 1, 4, false));
 }
 
@@ -33,12 +36,17 @@ void min_softmax(Graph& g) {
 }
 
 void hardswish_group_norm_mean(Graph& g) {
-  auto x = group_norm(hardswish(volume_conv(g)), g.module("group_norm"), 4);
+  auto x = group_norm(hardswish(volume_conv(g, distinct_means())), g.module("group_norm"), 4);
   g.output(mean(x, 2, 4, false));
 }
 
+/// A low bias, as it takes for so many channels, and volumes with means of their own: the logarithm
+/// lies on both sides of 0.
 void max_logsumexp_relu(Graph& g) {
-  auto x = max_pool3d(volume_conv(g), {.kernel = {2}});
+  Conv conv = conv_options(g);
+  const double low = -std::round(std::log(static_cast<double>(conv.out_channels)) * 100) / 100;
+  conv.bias_drawn = uniform(low - 4, low - 2);
+  auto x = max_pool3d(conv3d(volume(g, distinct_means()), g.module("conv"), conv), {.kernel = {2}});
   g.output(relu(logsumexp(x, {.axis = 1, .keepdim = true})));
 }
 
@@ -97,7 +105,9 @@ Tasks level2_volume_convolutions() {
         {"width", 18, 32, 64},
         {"kernel_size", 3},
         {"bias_shape", Follows{"out_channels", 1, 1, 1}}},
-       relu_leaky_relu_gelu_sigmoid_bias},
+       relu_leaky_relu_gelu_sigmoid_bias,
+       {},
+       {identity("leaky_relu", "relu before it leaves nothing below 0")}},
       {{2, 8},
        "Conv3d_Divide_Max_GlobalAvgPool_BiasAdd_Sum",
        "convolution",
@@ -198,7 +208,9 @@ Tasks level2_volume_convolutions() {
         {"multiplier_shape", Follows{"out_channels", 1, 1, 1}},
         {"clamp_min", -1.0},
         {"clamp_max", 1.0}},
-       multiply_instance_norm_clamp_multiply_max},
+       multiply_instance_norm_clamp_multiply_max,
+       {},
+       {bias_before_norm("conv3d")}},
       {{2, 83},
        "Conv3d_GroupNorm_Min_Clamp_Dropout",
        "convolution",
@@ -213,7 +225,10 @@ Tasks level2_volume_convolutions() {
         {"min_value", 0.0},
         {"max_value", 1.0},
         {"dropout_p", 0.2}},
-       group_norm_min_clamp_dropout},
+       group_norm_min_clamp_dropout,
+       {},
+       {},
+       "min(x, 0) is at most 0, and clamp(., 0, 1) of it is 0"},
       {{2, 90},
        "Conv3d_LeakyReLU_Sum_Clamp_GELU",
        "convolution",

@@ -1,5 +1,6 @@
 // Level 2: a 3-D transposed convolution and what follows it.
 #include "kbench/ops.h"
+#include "levels/dead.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 
@@ -64,8 +65,12 @@ void scaling_avg_pool_bias_scaling(Graph& g) {
   g.output(x * g.parameter("scale2", {}, uniform(-1, 1)));
 }
 
+/// A high bias and volumes with means of their own: some results reach the bound of 1.
 void logsumexp_hardswish_subtract_clamp(Graph& g) {
-  auto x = logsumexp(volume_conv_transpose(g), {.axis = 1, .keepdim = true});
+  ConvTranspose conv = conv_transpose_options(g);
+  conv.bias_drawn = uniform(0, 3);
+  auto x = conv_transpose3d(volume(g, distinct_means()), g.module("conv_transpose"), conv);
+  x = logsumexp(x, {.axis = 1, .keepdim = true});
   x = x * sigmoid(x + 3) / 6;
   g.output(clamp(x - g.parameter("bias", {1, 1, 1, 1}), -1, 1));
 }
@@ -93,8 +98,13 @@ void leaky_relu_multiply_leaky_relu_max(Graph& g) {
   g.output(max_pool3d(x, {.kernel = {2}}));
 }
 
+/// Volumes so small that the norm's eps counts, and with it the scale before the norm; with means
+/// of their own, so that what is left of them after the norm and the mean is not 0.
 void scale_batch_norm_global_avg_pool(Graph& g) {
-  auto x = volume_conv_transpose(g) * g.real("scale_factor");
+  ConvTranspose conv = conv_transpose_options(g);
+  conv.bias_drawn = uniform(-0.005, 0.005);
+  auto x = conv_transpose3d(volume(g, offset(normal(0, 0.01))), g.module("conv_transpose"), conv);
+  x = x * g.real("scale_factor");
   g.output(global_avg_pool(batch_norm(x, g.module("batch_norm"))));
 }
 
@@ -113,7 +123,7 @@ void max_pool_softmax_subtract_swish_max(Graph& g) {
 }
 
 void multiply_max_global_avg_pool_clamp(Graph& g) {
-  auto x = volume_conv_transpose(g) * g.real("scale");
+  auto x = volume_conv_transpose(g, distinct_means()) * g.real("scale");
   x = global_avg_pool(max_pool3d(x, {.kernel = g.sizes("maxpool_kernel_size")}));
   g.output(clamp(x, 0, 1));
 }
@@ -143,7 +153,11 @@ Tasks level2_volume_transposed_convolutions() {
         {"sum_weight", 1.0},
         {"norm_shape", Follows{"out_channels"}},
         {"pool_kernel_size", List{2, 2, 2}}},
-       sum_layer_norm_avg_pool_gelu},
+       sum_layer_norm_avg_pool_gelu,
+       {},
+       {bias_before_norm("conv_transpose3d"),
+        identity("add",
+                 "one number added to all elements, and a layer norm takes their mean away")}},
       {{2, 13},
        "ConvTranspose3d_Mean_Add_Softmax_Tanh_Scaling",
        "transposed convolution",
@@ -170,7 +184,12 @@ Tasks level2_volume_transposed_convolutions() {
         {"kernel_size", 3},
         {"stride", 2},
         {"padding", 1}},
-       batch_norm_subtract},
+       batch_norm_subtract,
+       {},
+       {bias_before_norm("conv_transpose3d"),
+        {{"without the bias of batch_norm"},
+         "the mean over depth, height and width is subtracted, and the bias, the same for a whole "
+         "channel, with it"}}},
       {{2, 20},
        "ConvTranspose3d_Sum_ResidualAdd_Multiply_ResidualAdd",
        "transposed convolution",
@@ -200,7 +219,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"padding", 1},
         {"output_padding", 1},
         {"bias_shape", Follows{"out_channels", 1, 1, 1, 1}}},
-       add_hardswish},
+       add_hardswish,
+       {},
+       {{{"parameter bias"}, "the original never uses it for what it returns"}}},
       {{2, 34},
        "ConvTranspose3d_LayerNorm_GELU_Scaling",
        "transposed convolution",
@@ -216,7 +237,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"bias", 1},
         {"eps", 1e-05},
         {"scaling_factor", 1.0}},
-       layer_norm_gelu_scaling},
+       layer_norm_gelu_scaling,
+       {},
+       {bias_before_norm("conv_transpose3d"), identity("mul_scalar", "scaling_factor is 1")}},
       {{2, 38},
        "ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply",
        "transposed convolution",
@@ -319,7 +342,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"stride", 2},
         {"padding", 1},
         {"bias_shape", List{16, 1, 1, 1}}},
-       batch_norm_avg_pool_avg_pool},
+       batch_norm_avg_pool_avg_pool,
+       {},
+       {bias_before_norm("conv_transpose3d")}},
       {{2, 74},
        "ConvTranspose3d_LeakyReLU_Multiply_LeakyReLU_Max",
        "transposed convolution",
@@ -346,7 +371,9 @@ Tasks level2_volume_transposed_convolutions() {
         {"width", 18, 32, 32},
         {"kernel_size", 5, 3, 5},
         {"scale_factor", 2.0}},
-       scale_batch_norm_global_avg_pool},
+       scale_batch_norm_global_avg_pool,
+       {},
+       {bias_before_norm("conv_transpose3d")}},
       {{2, 78},
        "ConvTranspose3d_Max_Max_Sum",
        "transposed convolution",

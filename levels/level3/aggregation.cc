@@ -33,7 +33,12 @@ Tasks level3_aggregation() {
         {"num_clusters", 6, 32, 32},
         {"feature_size", 24, 512, 512},
         {"ghost_clusters", 3, 16, 16}},
-       net_vlad},
+       net_vlad,
+       {},
+       {{{"*norm (number 2 of 2)*", "*clamp_min (number 2 of 2)*"},
+         "each cluster has norm 1 before it, so that the norm of all is the root of their number"},
+        {{"without *clamp_min*"},
+         "a guard against a division by 0: no norm of a vector that is drawn comes near it"}}},
       {{3, 47},
        "NetVladNoGhostClusters",
        "aggregation",
@@ -42,7 +47,12 @@ Tasks level3_aggregation() {
         {"num_clusters", 6, 32, 32},
         {"feature_size", 24, 512, 512},
         {"ghost_clusters", 0}},
-       net_vlad},
+       net_vlad,
+       {},
+       {{{"*norm (number 2 of 2)*", "*clamp_min (number 2 of 2)*"},
+         "each cluster has norm 1 before it, so that the norm of all is the root of their number"},
+        {{"without *clamp_min*"},
+         "a guard against a division by 0: no norm of a vector that is drawn comes near it"}}},
   };
 }
 

@@ -1,6 +1,7 @@
 // Level 3: other convolutional networks.
 #include "kbench/ops.h"
 #include "levels/blocks.h"
+#include "levels/dead.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
@@ -86,7 +87,9 @@ Tasks level3_convnets() {
         {"stages", 3},
         {"block_widths", List{16, 24, 32}, List{64, 128, 256}, List{64, 128, 256}},
         {"output_classes", 10}},
-       regnet},
+       regnet,
+       {},
+       {bias_before_norm("conv2d")}},
       {{3, 45},
        "UNetSoftmax",
        "convnet",
@@ -97,7 +100,11 @@ Tasks level3_convnets() {
         {"width", 48, 512, 512},
         {"features", 8, 64, 64}},
        unet_softmax,
-       {1e-1, "float32 PyTorch itself is off by 2.2e-2 of the RMS: softmax after every block"}},
+       {1e-1, "float32 PyTorch itself is off by 2.2e-2 of the RMS: softmax after every block"},
+       {},
+       {{{"without the bias of *batch_norm*", "without the bias of *conv2d*double_conv*"},
+         "it is the same for a whole channel: the softmax along its rows takes it away, and so "
+         "does the norm"}}},
   };
 }
 

@@ -238,7 +238,10 @@ Tasks level3_swin() {
        "SwinTransformerV2",
        "transformer",
        {{"batch_size", 1, 10, 10}, {"image_size", 224}},
-       swin_transformer_v2},
+       swin_transformer_v2,
+       {},
+       {{{"without *clamp_min*"},
+         "a guard against a division by 0: no norm of a vector that is drawn comes near it"}}},
   };
 }
 

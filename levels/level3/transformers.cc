@@ -155,7 +155,11 @@ Tasks level3_transformers() {
         {"channels", 3},
         {"dropout", 0.0},
         {"emb_dropout", 0.0}},
-       vision_transformer},
+       vision_transformer,
+       {},
+       {},
+       "the encoder is handed the batch where it expects the tokens, so class tokens attend to "
+       "class tokens alone, which are the same parameters for every image; and only they are read"},
       {{3, 31},
        "VisionAttention",
        "transformer",
@@ -205,7 +209,10 @@ Tasks level3_transformers() {
         {"max_seqlen", 32, 1024, 1024},
         {"n_embd", 48, 768, 768},
         {"n_head", 4, 12, 12}},
-       relu_self_attention},
+       relu_self_attention,
+       {},
+       {{{"parameter c_proj.weight", "parameter c_proj.bias"},
+         "the original never uses it for what it returns"}}},
   };
 }
 

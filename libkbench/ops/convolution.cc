@@ -143,13 +143,11 @@ void require_groups(const std::string& op, Value x, int64_t out_channels, int64_
                   std::to_string(dim_for(op, x, 1)) + " and " + std::to_string(out_channels));
 }
 
-/// x, the module's "weight" [first, second, kernel...], and its "bias" where it has one.
-std::vector<Value> with_parameters(Value x, const Module& module, Shape weight,
-                                   const std::vector<int64_t>& kernel, int64_t fan_in, int64_t out,
-                                   bool bias) {
+/// x and the module's "weight" [first, second, kernel...].
+std::vector<Value> with_weight(Value x, const Module& module, Shape weight,
+                               const std::vector<int64_t>& kernel, int64_t fan_in) {
   weight.insert(weight.end(), kernel.begin(), kernel.end());
   std::vector<Value> inputs = {x, module.parameter("weight", weight, weight_init(fan_in))};
-  if (bias) inputs.push_back(module.parameter("bias", {out}, uniform(-0.5, 0.5)));
   return inputs;
 }
 
@@ -159,9 +157,11 @@ Value conv(size_t dims, Value x, const Module& module, const Conv& options) {
   require_groups(op, x, options.out_channels, options.groups);
   const auto kernel = per_dimension(options.kernel, dims);
   const int64_t channels = dim_for(op, x, 1) / options.groups;
-  const auto inputs =
-      with_parameters(x, module, {options.out_channels, channels}, kernel,
-                      product(channels, kernel), options.out_channels, options.bias);
+  auto inputs =
+      with_weight(x, module, {options.out_channels, channels}, kernel, product(channels, kernel));
+  if (options.bias) {
+    inputs.push_back(module.parameter("bias", {options.out_channels}, options.bias_drawn));
+  }
   return call_operator(op, inputs,
                        {{"stride", per_dimension(options.stride, dims)},
                         {"padding", per_dimension(options.padding, dims)},
@@ -181,9 +181,11 @@ Value conv_transpose(size_t dims, Value x, const Module& module, const ConvTrans
   // An output element gathers only every stride-th tap.
   const int64_t fan_in =
       product(channels / groups, kernel) / std::max<int64_t>(product(1, stride), 1);
-  const auto inputs =
-      with_parameters(x, module, {channels, options.out_channels / groups}, kernel,
-                      std::max<int64_t>(fan_in, 1), options.out_channels, options.bias);
+  auto inputs = with_weight(x, module, {channels, options.out_channels / groups}, kernel,
+                            std::max<int64_t>(fan_in, 1));
+  if (options.bias) {
+    inputs.push_back(module.parameter("bias", {options.out_channels}, options.bias_drawn));
+  }
   return call_operator(op, inputs,
                        {{"stride", per_dimension(options.stride, dims)},
                         {"padding", per_dimension(options.padding, dims)},

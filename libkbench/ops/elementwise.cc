@@ -62,6 +62,28 @@ Operator clamp_operator() {
   return op;
 }
 
+std::vector<TensorType> rounded_type(const OperatorCall& call) {
+  require_float(call, 0);
+  const std::string& format = call.attributes.word("format");
+  require_shape(format == "float16" || format == "bfloat16" || format == "tf32",
+                "there is no format '" + format + "', only float16, bfloat16 and tf32");
+  return {call.inputs[0]};
+}
+
+/// What shortcuts of precision are made of; no task has it.
+Operator round_to_operator() {
+  Operator op = unary("round_to",
+                      "x rounded to the nearest value of a format of fewer bits, ties to even: "
+                      "float16 (10 bits after the point, subnormal numbers, infinite from 65520 "
+                      "on), bfloat16 (7 bits, float32's exponents) or tf32 (10 bits, float32's "
+                      "exponents); NaN stays NaN",
+                      "x.to(torch.float16).to(torch.float32), the same of torch.bfloat16; tf32 as "
+                      "cuBLAS's operands are rounded");
+  op.attributes = {{"format", std::string(), true}};
+  op.infer = rounded_type;
+  return op;
+}
+
 Operator binary(std::string name, std::string formula, std::string follows) {
   return {.name = std::move(name),
           .formula = std::move(formula) +
@@ -120,6 +142,7 @@ const std::vector<Operator>& elementwise_operators() {
        .attributes = {},
        .infer = mask_type,
        .flops = flops_per_output<1>},
+      round_to_operator(),
       binary("maximum", "the larger of a and b; NaN where either is", "torch.maximum(a, b)"),
       binary("minimum", "the smaller of a and b; NaN where either is", "torch.minimum(a, b)"),
   };
@@ -152,6 +175,10 @@ Value maximum(Value a, Value b) { return call_operator("maximum", {a, b}); }
 Value minimum(Value a, Value b) { return call_operator("minimum", {a, b}); }
 Value square(Value x) { return call_operator("square", {x}); }
 Value sqrt(Value x) { return call_operator("sqrt", {x}); }
+
+Value round_to(Value x, const std::string& format) {
+  return call_operator("round_to", {x}, {{"format", format}});
+}
 
 Value gelu_tanh(Value x) {
   const Value cubic = x + square(x) * x * 0.044715;

@@ -105,7 +105,7 @@ Value matmul(Value a, Value b, Matmul options) {
 Value linear(Value x, const Module& module, Linear options) {
   const int64_t in = dim_for("linear", x, -1);
   std::vector<Value> inputs = {x, module.parameter("weight", {options.out, in}, weight_init(in))};
-  if (options.bias) inputs.push_back(module.parameter("bias", {options.out}, uniform(-0.5, 0.5)));
+  if (options.bias) inputs.push_back(module.parameter("bias", {options.out}, options.bias_drawn));
   return call_operator("linear", inputs);
 }
 

@@ -94,6 +94,9 @@ RecurrentValues recur(const std::string& name, int64_t gates, std::vector<Value>
   const int64_t directions = options.bidirectional ? 2 : 1;
   const double bound = std::round(1.5 / std::sqrt(static_cast<double>(options.hidden)) * 1e6) / 1e6;
   const Distribution weights = uniform(-bound, bound);
+  // Gates of some units stay open or shut, so that a state reaches over hundreds of steps: with
+  // small biases the last few dozen would be all that the results depend on.
+  const Distribution biases = uniform(-5, 5);
   const int64_t rows = gates * options.hidden, features = dim_for(name, inputs[0], 2);
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     for (int64_t direction = 0; direction < directions; ++direction) {
@@ -101,8 +104,8 @@ RecurrentValues recur(const std::string& name, int64_t gates, std::vector<Value>
       const int64_t in = layer == 0 ? features : options.hidden * directions;
       inputs.push_back(module.parameter("weight_ih" + suffix, {rows, in}, weights));
       inputs.push_back(module.parameter("weight_hh" + suffix, {rows, options.hidden}, weights));
-      inputs.push_back(module.parameter("bias_ih" + suffix, {rows}, weights));
-      inputs.push_back(module.parameter("bias_hh" + suffix, {rows}, weights));
+      inputs.push_back(module.parameter("bias_ih" + suffix, {rows}, biases));
+      inputs.push_back(module.parameter("bias_hh" + suffix, {rows}, biases));
     }
   }
   const auto values = module.graph()->apply(find_operator(name), inputs,

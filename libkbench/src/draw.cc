@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "kbench/error.h"
 #include "kbench/random.h"
@@ -173,6 +174,19 @@ void apply_then(const Distribution& distribution, const DrawKey& key, Tensor& te
     case Then::plus_minus_one:
       for (float& value : x) value = 2.0f * value - 1.0f;
       return;
+    case Then::offset: {
+      const int64_t run = offset_run(shape);
+      require(run > 0, distribution, tensor.type(), key);
+      Distribution plain = distribution;
+      plain.then = Then::nothing;
+      std::vector<float> offsets(static_cast<size_t>(element_count(shape) / run));
+      draw_range(plain, {key.seed, key.task, offsets_name(key.name)}, 0, offsets);
+      tbb::parallel_for(size_t{0}, offsets.size(), [&](size_t i) {
+        float* first = x.data() + static_cast<int64_t>(i) * run;
+        for (int64_t j = 0; j < run; ++j) first[j] += offsets[i];
+      });
+      return;
+    }
     case Then::nothing:
       return;
   }

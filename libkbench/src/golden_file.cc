@@ -52,7 +52,8 @@ Distribution::Then read_then(const Field& field) {
                                                           {"triu", Then::triu},
                                                           {"tril", Then::tril},
                                                           {"softmax_last", Then::softmax_last},
-                                                          {"plus_minus_one", Then::plus_minus_one}};
+                                                          {"plus_minus_one", Then::plus_minus_one},
+                                                          {"offset", Then::offset}};
   const std::string name = field.text();
   for (const auto& [known, then] : kNames) {
     if (name == known) return then;

@@ -66,6 +66,11 @@ std::map<std::string, std::string> meanings_of(const Distribution& distribution)
     case Then::plus_minus_one:
       meanings["plus_minus_one"] = "then 2 x - 1: from 0 or 1 to -1 or 1, as f32";
       break;
+    case Then::offset:
+      meanings["offset"] =
+          "plus a number for each index of the first two dimensions (of the first, where there are "
+          "two), drawn alike: means differ from sample to sample and channel to channel";
+      break;
   }
   return meanings;
 }

@@ -27,15 +27,17 @@ std::vector<FastP> fast_all(std::span<const Result> results, std::span<const dou
 }
 
 LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
-                      const std::set<TaskId>& tasks, std::span<const double> thresholds) {
+                      const std::set<TaskId>& tasks, const std::set<TaskId>& certified,
+                      std::span<const double> thresholds) {
   LeaderboardRow row;
   row.set = set;
   row.tasks = static_cast<int>(tasks.size());
-  std::vector<Result> all;
+  std::vector<Result> all, certain;
   std::map<int, std::vector<Result>> by_level;
   std::vector<double> speedups;
   for (const TaskId& task : tasks) {
     ++row.tasks_by_level[task.level];
+    row.certified_tasks += certified.contains(task) ? 1 : 0;
     const auto found = results.find(task);
     if (found == results.end()) {
       row.not_passed.emplace_back(task, Verdict::missing);
@@ -51,11 +53,14 @@ LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
     ++row.correct_by_level[task.level];
     speedups.push_back(result.speedup.point);
     all.push_back(result);
+    if (certified.contains(task)) certain.push_back(result);
     by_level[task.level].push_back(result);
   }
   row.median_speedup = median(speedups);
   row.geomean_speedup = geometric_mean(speedups);
   row.overall = fast_all(all, thresholds, row.tasks);
+  row.certified_correct = static_cast<int>(certain.size());
+  row.certified = fast_all(certain, thresholds, row.certified_tasks);
   for (const auto& [level, count] : row.tasks_by_level) {
     row.by_level[level] = fast_all(by_level[level], thresholds, count);
   }
@@ -122,7 +127,9 @@ int LeaderboardRow::correct_in_level(int level) const {
 
 std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
                                         std::span<const TaskId> tasks,
-                                        std::span<const double> thresholds) {
+                                        std::span<const double> thresholds,
+                                        std::span<const TaskId> certified) {
+  const std::set<TaskId> certain(certified.begin(), certified.end());
   const std::set<TaskId> wanted(tasks.begin(), tasks.end());
   std::map<std::string, ResultsByTask> sets;
   for (const Result& result : results) {
@@ -130,7 +137,7 @@ std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
   }
   std::vector<LeaderboardRow> rows;
   for (const auto& [set, by_task] : sets) {
-    rows.push_back(row_of(set, by_task, wanted, thresholds));
+    rows.push_back(row_of(set, by_task, wanted, certain, thresholds));
   }
 
   const auto first_from_one = std::ranges::find_if(thresholds, [](double p) { return p >= 1; });
@@ -162,6 +169,11 @@ std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
       Cells cells = {"  L" + std::to_string(level),
                      share(row.correct_in_level(level), row.tasks_by_level.at(level))};
       add_scores(cells, scores);
+      lines.push_back(cells);
+    }
+    if (row.certified_tasks > 0) {
+      Cells cells = {"  certified", share(row.certified_correct, row.certified_tasks)};
+      add_scores(cells, row.certified);
       lines.push_back(cells);
     }
   }
@@ -199,6 +211,10 @@ std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
                     {"median_speedup", row.median_speedup},
                     {"geomean_speedup", row.geomean_speedup},
                     {"levels", levels},
+                    {"certified",
+                     {{"tasks", row.certified_tasks},
+                      {"correct", row.certified_correct},
+                      {"fast_p", to_json(row.certified)}}},
                     {"not_passed", not_passed},
                     {"software_device", row.software_device}});
   }

@@ -33,6 +33,23 @@ void mutate_layout(const Graph& graph, int node, const AddMutant& add);
 void mutate_by_shift(const Graph& graph, int node, const AddMutant& add);
 void mutate_ranges(const Graph& graph, int node, const AddMutant& add);
 
+// --- what rules are collected by -----------------------------------------------------------------
+
+struct FoundMutant {
+  int node;
+  std::string text;  ///< with its '@'
+  Replacement replacement;
+};
+/// What a rule finds in a graph and fits it, in the order of nodes.
+std::vector<FoundMutant> find_mutants(const Graph& graph, const MutantRule& rule);
+/// How each node is called: its operator, and where there are several of it, by its parameters'
+/// module, else by its place among them.
+std::vector<std::string> labels_of(const Graph& graph);
+/// The text with its '@' replaced.
+std::string filled_in(std::string text, const std::string& operator_text);
+/// So that what follows from the variables (kbench::Experiment) is the same of a copy.
+void read_variables(const Graph& from, const Graph& to);
+
 // --- what rules are written in -------------------------------------------------------------------
 
 const Graph::Node& node_of(const Rewriting& rewriting, int node);

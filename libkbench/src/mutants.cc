@@ -25,20 +25,6 @@ constexpr MutantRule kRules[] = {
     {"constant", mutate_by_constant},
 };
 
-/// So that what follows from the variables (kbench::Experiment) is the same of the copy.
-void read_variables(const Graph& from, const Graph& to) {
-  for (const std::string& name : from.variables_read()) {
-    const VariableValue& value = from.variables().find(name)->second;
-    if (std::holds_alternative<int64_t>(value)) {
-      to[name];
-    } else if (std::holds_alternative<double>(value)) {
-      to.real(name);
-    } else {
-      to.list(name);
-    }
-  }
-}
-
 bool same_types(const Graph& graph, const Graph::Node& node, const std::vector<Value>& values) {
   if (values.size() != node.outputs.size()) return false;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -68,41 +54,20 @@ bool fits(const Graph& graph, int node, const Replacement& replacement) {
   }
 }
 
-/// How a node is called where there are several of its operator: by its parameters' module, else by
-/// its place among them.
-std::vector<std::string> labels_of(const Graph& graph) {
-  std::map<const Operator*, int> count, seen;
-  for (const Graph::Node& node : graph.nodes()) ++count[node.call.op];
-  std::vector<std::string> labels;
-  for (const Graph::Node& node : graph.nodes()) {
-    const std::string& name = node.call.op->name;
-    const int number = ++seen[node.call.op];
-    std::string module;
-    for (const int id : node.inputs) {
-      const Graph::ValueInfo& value = graph.values()[static_cast<size_t>(id)];
-      const size_t dot = value.name.rfind('.');
-      if (module.empty() && value.kind == Graph::Kind::parameter && dot != std::string::npos) {
-        module = value.name.substr(0, dot);
-      }
-    }
-    if (count[node.call.op] == 1) {
-      labels.push_back(name);
-    } else if (!module.empty()) {
-      labels.push_back(name + " '" + module + "'");
+}  // namespace
+
+void read_variables(const Graph& from, const Graph& to) {
+  for (const std::string& name : from.variables_read()) {
+    const VariableValue& value = from.variables().find(name)->second;
+    if (std::holds_alternative<int64_t>(value)) {
+      to[name];
+    } else if (std::holds_alternative<double>(value)) {
+      to.real(name);
     } else {
-      labels.push_back(name + " (number " + std::to_string(number) + " of " +
-                       std::to_string(count[node.call.op]) + ")");
+      to.list(name);
     }
   }
-  return labels;
 }
-
-std::string filled_in(std::string text, const std::string& operator_text) {
-  const size_t at = text.find('@');
-  return at == std::string::npos ? text : text.replace(at, 1, operator_text);
-}
-
-}  // namespace
 
 std::unique_ptr<Graph> rewrite(const Graph& graph, const std::map<int, Replacement>& replacements) {
   auto copy = std::make_unique<Graph>(graph.variables());
@@ -152,24 +117,58 @@ std::unique_ptr<Graph> rewrite(const Graph& graph, const std::map<int, Replaceme
   return copy;
 }
 
+std::vector<std::string> labels_of(const Graph& graph) {
+  std::map<const Operator*, int> count, seen;
+  for (const Graph::Node& node : graph.nodes()) ++count[node.call.op];
+  std::vector<std::string> labels;
+  for (const Graph::Node& node : graph.nodes()) {
+    const std::string& name = node.call.op->name;
+    const int number = ++seen[node.call.op];
+    std::string module;
+    for (const int id : node.inputs) {
+      const Graph::ValueInfo& value = graph.values()[static_cast<size_t>(id)];
+      const size_t dot = value.name.rfind('.');
+      if (module.empty() && value.kind == Graph::Kind::parameter && dot != std::string::npos) {
+        module = value.name.substr(0, dot);
+      }
+    }
+    if (count[node.call.op] == 1) {
+      labels.push_back(name);
+    } else if (!module.empty()) {
+      labels.push_back(name + " '" + module + "'");
+    } else {
+      labels.push_back(name + " (number " + std::to_string(number) + " of " +
+                       std::to_string(count[node.call.op]) + ")");
+    }
+  }
+  return labels;
+}
+
+std::string filled_in(std::string text, const std::string& operator_text) {
+  const size_t at = text.find('@');
+  return at == std::string::npos ? text : text.replace(at, 1, operator_text);
+}
+
+std::vector<FoundMutant> find_mutants(const Graph& graph, const MutantRule& rule) {
+  std::vector<FoundMutant> found;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const int node = static_cast<int>(i);
+    rule.apply(graph, node, [&](const std::string& text, Replacement replacement) {
+      if (fits(graph, node, replacement)) found.push_back({node, text, std::move(replacement)});
+    });
+  }
+  return found;
+}
+
 std::vector<Mutation> mutations(const Graph& graph) {
-  struct Found {
-    int node;
-    std::string text;
-    Replacement replacement;
-  };
   const std::vector<std::string> labels = labels_of(graph);
   std::vector<Mutation> all;
   for (const MutantRule& rule : kRules) {
-    std::vector<Found> found;
+    std::vector<FoundMutant> found = find_mutants(graph, rule);
     std::map<std::pair<const Operator*, std::string>, std::vector<size_t>> alike;
-    for (size_t i = 0; i < graph.nodes().size(); ++i) {
-      const int node = static_cast<int>(i);
-      rule.apply(graph, node, [&](const std::string& text, Replacement replacement) {
-        if (!fits(graph, node, replacement)) return;
-        alike[{graph.nodes()[i].call.op, text}].push_back(found.size());
-        found.push_back({node, text, std::move(replacement)});
-      });
+    for (size_t i = 0; i < found.size(); ++i) {
+      const Operator* op = graph.nodes()[static_cast<size_t>(found[i].node)].call.op;
+      alike[{op, found[i].text}].push_back(i);
     }
     // All of a kind together come first: a candidate's kernel often serves them all.
     for (const auto& [key, which] : alike) {
@@ -184,7 +183,7 @@ std::vector<Mutation> mutations(const Graph& graph) {
       together.description = filled_in(key.second, every);
       all.push_back(std::move(together));
     }
-    for (Found& each : found) {
+    for (FoundMutant& each : found) {
       all.push_back({rule.name,
                      filled_in(each.text, labels[static_cast<size_t>(each.node)]),
                      {{each.node, std::move(each.replacement)}}});

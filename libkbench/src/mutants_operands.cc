@@ -1,4 +1,5 @@
 // Mutants by what operators are given: parameters, attributes, operands.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -103,7 +104,11 @@ void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
       return again(rewriting, n, inputs);
     });
   }
-  if (many) {
+  const bool biases = std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) {
+    return info_of(graph, id).kind == Graph::Kind::parameter &&
+           info_of(graph, id).name.find("bias") != std::string::npos;
+  });
+  if (many && biases) {
     add("without any bias of @", [](const Rewriting& rewriting, int n) {
       std::vector<Value> inputs = inputs_of(rewriting, n);
       const Graph::Node& layer = node_of(rewriting, n);

@@ -2,8 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kbench/ops.h"
-#include "libkbench/src/mutant_rules.h"
+#include "libkbench/src/rule_parts.h"
 
 namespace kbench {
 namespace {
@@ -113,12 +112,6 @@ struct Form {
 
 Value swish(const Graph::Node&, const std::vector<Value>& in) { return in[0] * sigmoid(in[0]); }
 Value soft(const Graph::Node&, const std::vector<Value>& in) { return in[0] * tanh(in[0]); }
-
-Reduce reduce_of(const Graph::Node& node) {
-  const AttributeValue* keep = node.call.attributes.find("keepdim");
-  return {.axis = static_cast<int>(node.call.attributes.integer("axis")),
-          .keepdim = keep != nullptr && std::get<int64_t>(*keep) != 0};
-}
 
 int axis_of(const Graph::Node& node) {
   return static_cast<int>(node.call.attributes.integer("axis"));

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kbench/ops.h"
-#include "libkbench/src/mutant_rules.h"
+#include "libkbench/src/rule_parts.h"
 
 namespace kbench {
 namespace {
@@ -27,10 +26,6 @@ std::vector<int64_t> short_ends(int64_t n) {
 
 std::string range_text(int64_t end, int64_t n, const std::string& of) {
   return "@ over the first " + std::to_string(end) + " of " + std::to_string(n) + " " + of;
-}
-
-Value first_of(Value x, int axis, int64_t end) {
-  return slice(x, {.axis = axis, .start = 0, .stop = end});
 }
 
 Value moved(Value x, int axis, int64_t by) {
@@ -117,20 +112,13 @@ void softmax_ranges(const Graph::Node& node, const AddMutant& add) {
 }
 
 void product_ranges(const Graph::Node& node, const AddMutant& add) {
-  const bool linear = node.call.op->name == "linear";
-  const Shape &a = node.call.inputs[0].shape, &b = node.call.inputs[1].shape;
-  const Attributes& attributes = node.call.attributes;
-  const bool ta = !linear && attributes.flag("transpose_a");
-  const bool tb = linear || attributes.flag("transpose_b");
-  const int axis_a = static_cast<int>(a.size()) - (ta ? 2 : 1);
-  const int axis_b = static_cast<int>(b.size()) - (tb ? 1 : 2);
-  const int64_t n = a[static_cast<size_t>(axis_a)];
-  for (const int64_t end : short_ends(n)) {
-    add(range_text(end, n, "of the inner dimension"),
-        [axis_a, axis_b, end](const Rewriting& rewriting, int number) {
+  const Inner inner = inner_of(node);
+  for (const int64_t end : short_ends(inner.extent)) {
+    add(range_text(end, inner.extent, "of the inner dimension"),
+        [inner, end](const Rewriting& rewriting, int number) {
           std::vector<Value> inputs = inputs_of(rewriting, number);
-          inputs[0] = first_of(inputs[0], axis_a, end);
-          inputs[1] = first_of(inputs[1], axis_b, end);
+          inputs[0] = first_of(inputs[0], inner.a, end);
+          inputs[1] = first_of(inputs[1], inner.b, end);
           return again(rewriting, number, inputs);
         });
   }

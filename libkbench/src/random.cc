@@ -27,6 +27,19 @@ Distribution randint(int64_t lo, int64_t hi) {
   return {Distribution::Kind::randint, static_cast<double>(lo), static_cast<double>(hi)};
 }
 
+Distribution offset(Distribution distribution) {
+  distribution.then = Distribution::Then::offset;
+  return distribution;
+}
+
+int64_t offset_run(const Shape& shape) {
+  if (shape.size() < 2) return 0;
+  const auto kept = static_cast<std::ptrdiff_t>(shape.size() == 2 ? 1 : 2);
+  return element_count(Shape(shape.begin() + kept, shape.end()));
+}
+
+std::string offsets_name(const std::string& name) { return name + ".offsets"; }
+
 std::string to_string(const Distribution& distribution) {
   using Kind = Distribution::Kind;
   std::ostringstream text;
@@ -44,8 +57,8 @@ std::string to_string(const Distribution& distribution) {
       text << "randint(" << distribution.lo << ", " << distribution.hi << ")";
       break;
   }
-  constexpr const char* kThen[] = {"",       ", symmetrize",   ", triu",
-                                   ", tril", ", softmax_last", ", plus_minus_one"};
+  constexpr const char* kThen[] = {
+      "", ", symmetrize", ", triu", ", tril", ", softmax_last", ", plus_minus_one", ", offset"};
   text << kThen[static_cast<int>(distribution.then)];
   return text.str();
 }

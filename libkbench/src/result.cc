@@ -101,6 +101,7 @@ std::string to_json(const Result& r) {
   json["preset"] = r.preset;
   json["variables"] = variables_json<Json>(r.variables);
   visit_identity(r, [&](const char* name, const auto& value) { json[name] = value; });
+  json["certificate"] = r.certificate;
   json["verdict"] = std::string(name_of(r.verdict));
   json["message"] = r.message;
   json["diagnostics"] = from_diagnostics(r.diagnostics);
@@ -125,6 +126,7 @@ Result result_from_json(const std::string& line) {
   read("preset", r.preset);
   r.variables = fields["variables"].variables();
   visit_identity(r, read);
+  if (json.contains("certificate")) read("certificate", r.certificate);  // not in earlier versions
   r.verdict = fields["verdict"].as(verdict_from_name);
   read("message", r.message);
   r.diagnostics = to_diagnostics(fields["diagnostics"]);

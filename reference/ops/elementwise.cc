@@ -1,6 +1,9 @@
 // Elementwise operators.
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <string>
 #include <unsupported/Eigen/SpecialFunctions>
 
 #include "libkbench/src/dimensions.h"
@@ -63,6 +66,25 @@ void zip(Inputs in, Outputs out, const F& f) {
       }
     });
   });
+}
+
+/// The float32 whose mantissa's last `dropped` bits are rounded away, ties to even. The carry of a
+/// mantissa goes into the exponent, and so on to infinity.
+float without_bits(float x, int dropped) {
+  if (std::isnan(x)) return x;
+  auto bits = std::bit_cast<uint32_t>(x);
+  bits += (uint32_t{1} << (dropped - 1)) - 1 + (bits >> dropped & 1);
+  return std::bit_cast<float>(bits >> dropped << dropped);
+}
+
+/// Normal numbers lose 13 bits of mantissa, below them the grid is 2^-24 wide: adding a number of
+/// that grid's exponent rounds to it.
+float rounded_to_float16(float x) {
+  constexpr float kGrid = 0.5f, kNormal = 0x1p-14f, kInfinite = 65520;
+  const float size = std::abs(x);
+  if (size >= kInfinite) return std::copysign(std::numeric_limits<float>::infinity(), x);
+  if (size < kNormal) return std::copysign(size + kGrid - kGrid, x);
+  return without_bits(x, 13);
 }
 
 /// exp(x) - 1 for x below zero, zero above: Eigen's own takes an exponential and a logarithm.
@@ -164,6 +186,18 @@ void run_sqrt(const OperatorCall&, Inputs in, Outputs out) {
   map(in, out, []<class T>(const Whole<T>& x) {  // Eigen's own is an approximation in AVX
     return x.unaryExpr([](T v) { return std::sqrt(v); });
   });
+}
+
+void run_round_to(const OperatorCall& call, Inputs in, Outputs out) {
+  const std::string& format = call.attributes.word("format");
+  const auto each = [&](auto round) {
+    map(in, out, [=]<class T>(const Whole<T>& x) {
+      return x.unaryExpr([=](T v) { return static_cast<T>(round(static_cast<float>(v))); });
+    });
+  };
+  if (format == "float16") return each(rounded_to_float16);
+  const int dropped = format == "bfloat16" ? 16 : 13;
+  each([=](float v) { return without_bits(v, dropped); });
 }
 
 void run_clamp(const OperatorCall& call, Inputs in, Outputs out) {

@@ -27,7 +27,7 @@ struct Cut {
 };
 
 /// The cut of one among `products` of those extents: enough blocks for many threads as long as each
-/// is worth a task. It follows from the extents alone, and so do the order of sums and the bits.
+/// is worth a task. It follows from the extents and the summation alone, and so do the bits.
 Cut cut_of(int64_t m, int64_t n, int64_t k, int64_t products) {
   constexpr int64_t kWork = 1 << 20;  // multiply-adds
   constexpr int64_t kBlocks = 64, kMostSums = 1 << 22, kDeep = 32;
@@ -36,7 +36,7 @@ Cut cut_of(int64_t m, int64_t n, int64_t k, int64_t products) {
   while (2 * cut.blocks() <= wanted) {
     const int64_t rows = m / cut.rows, columns = n / cut.columns;
     // A cut along k costs another sum of all of c: only products much deeper than wide get one.
-    const bool deep = k / cut.depths > kDeep * std::max(rows, columns);
+    const bool deep = !is_sequential() && k / cut.depths > kDeep * std::max(rows, columns);
     if (deep && 2 * cut.depths * m * n <= kMostSums) {
       cut.depths *= 2;
     } else {

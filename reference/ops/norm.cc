@@ -27,8 +27,9 @@ struct Moments {
 template <class T>
 Moments moments(const T* x, int64_t n) {
   Moments total;
-  for (int64_t i = 0; i < n; i += kBlock) {
-    const auto block = array(x + i, std::min(kBlock, n - i));
+  const int64_t together = is_sequential() ? n : kBlock;
+  for (int64_t i = 0; i < n; i += together) {
+    const auto block = array(x + i, std::min(together, n - i));
     const auto count = static_cast<double>(block.size());
     const T rough = static_cast<T>(sum(block) / count);
     const auto deviation = block - rough;
@@ -41,10 +42,10 @@ Moments moments(const T* x, int64_t n) {
 /// The same of one long row, its pieces in parallel and combined in order.
 template <class T>
 Moments parallel_moments(const T* x, int64_t n) {
-  constexpr int64_t kPiece = 1 << 16;
-  std::vector<Moments> parts((n + kPiece - 1) / kPiece);
-  parallel_blocks(n, kPiece, [&](int64_t begin, int64_t end) {
-    parts[begin / kPiece] = moments(x + begin, end - begin);
+  const int64_t piece = is_sequential() ? n : 1 << 16;
+  std::vector<Moments> parts((n + piece - 1) / piece);
+  parallel_blocks(n, piece, [&](int64_t begin, int64_t end) {
+    parts[begin / piece] = moments(x + begin, end - begin);
   });
   Moments total;
   for (const Moments& part : parts) total.add(part);

@@ -120,7 +120,8 @@ void run_adaptive_avg_pool2d(const OperatorCall&, Inputs in, Outputs out) {
           const int64_t left = first(3, j), columns = last(3, j) - left;
           double total = 0;
           for (int64_t r = top; r < top + rows; ++r) {
-            total += sum(array(plane + r * from[3] + left, columns));
+            const auto row = array(plane + r * from[3] + left, columns);
+            total = is_sequential() ? sum_in_turn(row, static_cast<T>(total)) : total + sum(row);
           }
           result<T>(out)[i * to[3] + j] =
               static_cast<T>(total / static_cast<double>(rows * columns));

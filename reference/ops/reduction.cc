@@ -60,16 +60,16 @@ void along(const OperatorCall& call, int64_t work, Inputs in, Outputs out, const
   });
 }
 
-/// The columns' sums of term(x): of 16 rows in T, of such sums in double.
+/// The columns' sums of term(x): of 16 rows in T, of such sums in double; or of all rows in T.
 template <class Table, class Term>
 ColumnArray<double> column_sums(const Table& x, const Term& term) {
-  constexpr int64_t kTogether = 16;
   using T = typename Table::Scalar;
+  const int64_t together = is_sequential() ? x.rows() : 16;
   ColumnArray<double> total = ColumnArray<double>::Zero(x.cols());
   ColumnArray<T> part(x.cols());
-  for (int64_t i = 0; i < x.rows(); i += kTogether) {
+  for (int64_t i = 0; i < x.rows(); i += together) {
     part = term(x.row(i));
-    const int64_t end = std::min<int64_t>(i + kTogether, x.rows());
+    const int64_t end = std::min<int64_t>(i + together, x.rows());
     for (int64_t j = i + 1; j < end; ++j) part += term(x.row(j));
     total += part.template cast<double>();
   }
@@ -82,7 +82,7 @@ void add_up(const OperatorCall& call, Inputs in, Outputs out, const Term& term,
             const Finish& finish) {
   const Axis a = axis_of(call);
   const int64_t width = std::min(a.inner, kColumns), blocks = (a.inner + width - 1) / width;
-  const int64_t piece = kPiece / width, pieces = (a.n + piece - 1) / piece;
+  const int64_t piece = is_sequential() ? a.n : kPiece / width, pieces = (a.n + piece - 1) / piece;
   std::vector<double> parts(a.outer * pieces * a.inner);
   with_type(out[0], [&]<class T>() {
     const T* x = elements<T>(in, 0);
@@ -166,15 +166,18 @@ void index_of_extreme(const OperatorCall& call, Inputs in, Outputs out) {
   });
 }
 
-/// Running values along n: next(total, x) follows total, in double.
+/// Running values along n: next(total, x) follows total, in double or in the elements' own type.
 template <class Next>
 void scan(const OperatorCall& call, Inputs in, Outputs out, double start, const Next& next) {
+  // A sum or product of two floats rounded by way of double is the float one.
+  const bool own_type = is_sequential();
   const auto columns = [&](const auto& x, auto y) {
     using T = typename std::decay_t<decltype(x)>::Scalar;
     ColumnArray<double> total = ColumnArray<double>::Constant(x.cols(), start);
     for (int64_t i = 0; i < x.rows(); ++i) {
       total = next(total, x.row(i).template cast<double>());
       y.row(i) = total.template cast<T>();
+      if (own_type) total = y.row(i).template cast<double>();
     }
   };
   // Several rows at once, since one alone waits for its own additions.
@@ -185,6 +188,7 @@ void scan(const OperatorCall& call, Inputs in, Outputs out, double start, const 
     for (int64_t i = 0; i < x.cols(); ++i) {
       total = next(total, x.col(i).template head<count>().template cast<double>());
       y.col(i).template head<count>() = total.template cast<T>();
+      if (own_type) total = y.col(i).template head<count>().template cast<double>();
     }
   };
   const Axis a = axis_of(call);
@@ -227,6 +231,7 @@ struct ColumnExponentials {
       terms.head(columns) = x.row(i) - max;
       terms = exponential(terms);
       sum += terms.head(columns).template cast<double>();
+      if (is_sequential()) sum = sum.template cast<T>().template cast<double>();
       use(i, terms.head(columns));
     }
   }

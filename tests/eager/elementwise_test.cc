@@ -1,4 +1,5 @@
 #include "tests/eager/eager_fixture.h"
+#include "tests/operators/formats.h"
 
 namespace kbench::eager {
 namespace {
@@ -125,6 +126,26 @@ TEST_F(Elementwise, NanAndInfinityAreTreatedAsPyTorchDoes) {
   EXPECT_EQ(values("softplus")[1], kInfinity);
   EXPECT_EQ(values("softplus")[2], 0.0f);
   EXPECT_TRUE(std::isnan(values("sqrt")[5]));
+}
+
+/// A device may take float32's own subnormal numbers for zero; no format's others.
+TEST_F(Elementwise, RoundToIsCorrectlyRounded) {
+  for (const definitions::Format& format : definitions::formats()) {
+    std::vector<float> x = {kNan}, truth = {kNan};
+    for (const auto& each : definitions::roundings(format)) {
+      if (each.from != 0 && each.from < 2 * std::numeric_limits<float>::min()) continue;
+      x.insert(x.end(), {each.from, -each.from});
+      truth.insert(truth.end(), {each.to, -each.to});
+    }
+    const Tensor input = tensor_of(x);
+    const OperatorCall call =
+        make_call(find_operator("round_to"), {input.type()}, {{"format", format.name}});
+    const Tensor y = run(call, plan_call(call, device_traits()), {input})[0];
+    EXPECT_TRUE(std::isnan(y.data<float>()[0])) << format.name;
+    for (size_t i = 1; i < x.size(); ++i) {
+      ASSERT_EQ(y.data<float>()[i], truth[i]) << x[i] << " to " << format.name;
+    }
+  }
 }
 
 TEST_F(Elementwise, GeluIsAccurateToFloat) {

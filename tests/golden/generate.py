@@ -4,11 +4,17 @@
     tests/golden/generate.py --kernelbench DIR --base smoke.json.zst --check [--task 1/19,2/*]
     tests/golden/generate.py --kernelbench DIR --base smoke.json.zst --variants odd.variants.json
                              --out odd.json.zst [--task 1/19,2/*]
+    tests/golden/generate.py --kernelbench DIR --base smoke.json.zst --again --facts FILE
+                             --out smoke.json.zst [--task 1/19,2/*]
 
 DIR is a checkout of KernelBench. The base is a golden file: from it come the tasks' names, seeds and
 variables, and how each input is drawn. A variants file maps a task to a list of overrides of those
 variables: {"1/1": [{"N": 37}, {"N": 53}], ...}; each makes one record. docs/golden.md describes the
 format.
+
+--again makes the base's own records anew, at its sizes; records of other tasks are taken over. Tensors
+are drawn as --facts says where it says otherwise than the base: a line of `kbench show TASK --json
+--preset P` a task, at the base's sizes. It holds for --variants too.
 
 --check computes every record of the base again, from its own variables, and compares all that it
 holds; it proves that generator, draws and modules are those the base was made with.
@@ -93,6 +99,11 @@ def draw(dist, shape, seed, name, task_word):
         values = (e / e.sum(axis=-1, keepdims=True)).astype(np.float32)
     elif then == "plus_minus_one":
         values = np.float32(2) * values.astype(np.float32) - np.float32(1)
+    elif then == "offset":
+        kept = shape[: 1 if len(shape) == 2 else 2]
+        plain = {k: v for k, v in dist.items() if k != "then"}
+        offsets = draw(plain, list(kept), seed, name + ".offsets", task_word)
+        values = values + offsets.reshape(list(kept) + [1] * (len(shape) - len(kept)))
     return values
 
 
@@ -293,8 +304,43 @@ def describe_output(double, single, seed, task_word, number):
     }
 
 
-def compute(folder, record, overrides):
-    """The record of the base's task with some variables overridden; and its float64 outputs."""
+def parse_drawn(text):
+    """A distribution as kbench writes it: "uniform(-4, 4)", "normal, triu"."""
+    head, _, then = text.partition("), ") if "(" in text else text.partition(", ")
+    kind, _, bounds = head.rstrip(")").partition("(")
+    dist = {"kind": kind}
+    if bounds:
+        number = int if kind == "randint" else float
+        low, high = map(number, bounds.split(", "))
+        dist.update({"mean": low, "std": high} if kind == "normal" else {"lo": low, "hi": high})
+    return {**dist, "then": then} if then else dist
+
+
+def same_dist(a, b):
+    """But for digits: kbench writes six."""
+    defaults = {"mean": 0, "std": 1} if a["kind"] == "normal" else {}
+    a, b = {**defaults, **a}, {**defaults, **b}
+    if set(a) != set(b):
+        return False
+    return all(
+        a[key] == b[key] if isinstance(a[key], str) else math.isclose(a[key], b[key], rel_tol=1e-5)
+        for key in a)  # fmt: skip
+
+
+def changed_draws(facts, record):
+    """By name, the tensors of the record that kbench draws otherwise."""
+    changed = {}
+    kinds = {tensor["name"]: tensor for tensor in record["tensors"] if tensor["kind"] != "scalar"}
+    for tensor in facts["inputs"] + facts["parameters"]:
+        dist = parse_drawn(tensor["drawn_from"])
+        if not same_dist(dist, kinds[tensor["name"]]["dist"]):
+            changed[tensor["name"]] = dist
+    return changed
+
+
+def compute(folder, record, overrides, draws):
+    """The record of the base's task with some variables overridden, and some tensors drawn otherwise;
+    and its float64 outputs."""
     task, seed = record["task"], record["seed"]
     level, number = map(int, task.split("/"))
     task_word = level * 65536 + number
@@ -303,6 +349,9 @@ def compute(folder, record, overrides):
     tensors = input_tensors(module, model, record)
     inputs = len(tensors)
     tensors += parameter_tensors(model, record)
+    for tensor in tensors:
+        if tensor["name"] in draws:
+            tensor["dist"] = draws[tensor["name"]]
     arguments, parameters = [], {}
     for i, tensor in enumerate(tensors):
         if tensor["kind"] == "scalar":
@@ -397,19 +446,26 @@ def main():
     parser.add_argument("--variants", help="the overrides, by task")
     parser.add_argument("--out", help="the golden file to write")
     parser.add_argument("--check", action="store_true", help="compute the base again and compare")
+    parser.add_argument("--again", action="store_true", help="make the base's records anew")
+    parser.add_argument("--facts", help="how kbench draws tensors")
     parser.add_argument("--task", default="", help="1/19,2/* for some; all without it")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    if options.check == bool(options.variants):
-        parser.error("give either --check or --variants")
-    if options.variants and not options.out:
-        parser.error("--variants needs --out")
+    if options.check + options.again + bool(options.variants) != 1:
+        parser.error("give one of --check, --again and --variants")
+    if not options.check and not options.out:
+        parser.error("--variants and --again need --out")
 
     warnings.filterwarnings("ignore")  # of old functions and of options without effect
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     wants = selected(options.task)
-    base = [record for record in read(options.base)["tasks"] if wants(record["task"])]
+    whole = read(options.base)["tasks"]
+    base = [record for record in whole if wants(record["task"])]
+    facts = {}
+    if options.facts:
+        with open(options.facts, encoding="utf-8") as file:
+            facts = {f["task"].replace("level", ""): f for f in map(json.loads, file)}
     variants = read(options.variants) if options.variants else {}
     unknown = set(variants) - {record["task"] for record in base}
     if unknown and not options.task:
@@ -417,9 +473,11 @@ def main():
 
     made, bad = [], 0
     for record in base:
-        for overrides in [{}] if options.check else variants.get(record["task"], []):
+        draws = changed_draws(facts[record["task"]], record) if record["task"] in facts else {}
+        once = options.check or options.again
+        for overrides in [{}] if once else variants.get(record["task"], []):
             try:
-                mine, outputs = compute(options.kernelbench, record, overrides)
+                mine, outputs = compute(options.kernelbench, record, overrides, draws)
                 problems = list(differences(mine, outputs, record)) if options.check else []
                 made.append(mine)
             except Exception as error:
@@ -430,6 +488,9 @@ def main():
     if options.check:
         print(f"{len(base) - bad} of {len(base)} records agree")
     else:
+        if options.again:
+            anew = {record["task"]: record for record in made}
+            made = [anew.get(record["task"], record) for record in whole]
         write(options.out, {"generator": f"PyTorch {torch.__version__}, float64", "tasks": made})
         print(f"{len(made)} records written, {bad} left out")
     return 1 if bad else 0

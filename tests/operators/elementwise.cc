@@ -121,6 +121,41 @@ Definition mul_mask() {
   return d;
 }
 
+/// The multiple of the last place nearest to x, ties to even as the processor rounds.
+double nearest(double x, int least_exponent, int bits, double most) {
+  if (x == 0) return x;
+  const double place = std::ldexp(1, std::max(std::ilogb(x), least_exponent) - bits);
+  const double y = std::nearbyint(x / place) * place;
+  return std::abs(y) > most ? std::copysign(HUGE_VAL, x) : y;
+}
+
+Definition round_to() {
+  Definition d;
+  d.op = "round_to";
+  d.draw = [](Dice& dice) {
+    const char* formats[] = {"float16", "bfloat16", "tf32"};
+    Sample sample{{both_signs(dice, dice.shape(0, 4))}, {}};
+    // From below float16's smallest number to above its largest.
+    for (double& v : sample.inputs[0].values) v = std::ldexp(v, int(dice.between(-27, 17)));
+    sample.attributes.set("format", std::string(formats[dice.between(0, 2)]));
+    return sample;
+  };
+  d.work_out = [](const OperatorCall& call, const std::vector<Array>& in) {
+    const std::string& format = call.attributes.word("format");
+    Answer answer{{Array(in[0].shape)}, 0};
+    for (size_t i = 0; i < in[0].values.size(); ++i) {
+      const double x = in[0].values[i];
+      answer.outputs[0].values[i] = format == "float16" ? nearest(x, -14, 10, 65504)
+                                    : format == "tf32"  ? nearest(x, -126, 10, 0x1.ffcp127)
+                                                        : nearest(x, -126, 7, 0x1.fep127);
+      answer.flops += 1;
+    }
+    return answer;
+  };
+  d.float_error = 0;
+  return d;
+}
+
 double softplus(double x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 double hardsigmoid(double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }
 
@@ -170,6 +205,7 @@ std::vector<Definition> elementwise_definitions() {
       binary("maximum", [](double a, double b) { return a > b ? a : b; }),
       binary("minimum", [](double a, double b) { return a < b ? a : b; }),
       mul_mask(),
+      round_to(),
   };
 }
 

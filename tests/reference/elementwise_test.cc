@@ -1,4 +1,5 @@
 #include "kbench/graph.h"
+#include "tests/operators/formats.h"
 #include "tests/reference/calls.h"
 
 namespace kbench::reference {
@@ -63,6 +64,26 @@ TYPED_TEST(Elementwise, SqrtIsCorrectlyRounded) {
   const std::vector<TypeParam> x = {0, 2, 1e-30f, 7e30f};
   const auto y = unary<TypeParam>("sqrt", 0, x);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(y[i], std::sqrt(x[i]));
+}
+
+/// Every value of the formats, of both signs, and what lies between.
+TYPED_TEST(Elementwise, RoundToIsCorrectlyRounded) {
+  using T = TypeParam;
+  for (const definitions::Format& format : definitions::formats()) {
+    const auto roundings = definitions::roundings(format);
+    std::vector<T> x;
+    for (const auto& each : roundings) x.insert(x.end(), {T(each.from), -T(each.from)});
+    const auto y =
+        run_twice<T>("round_to", {tensor_of<T>({int64_t(x.size())}, x)}, {{"format", format.name}});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float to = roundings[i / 2].to;
+      ASSERT_EQ(y[i], T(i % 2 == 0 ? to : -to)) << x[i] << " to " << format.name;
+      ASSERT_EQ(std::signbit(y[i]), i % 2 == 1) << x[i] << " to " << format.name;
+    }
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(run_twice<T>("round_to", {tensor_of<T>({1}, std::vector<T>{nan})},
+                                        {{"format", format.name}})[0]));
+  }
 }
 
 TYPED_TEST(Elementwise, NanStaysNan) {

@@ -62,6 +62,9 @@ CallPlan elu(const OperatorCall& call, const DeviceTraits& traits) {
 CallPlan clamp(const OperatorCall& call, const DeviceTraits& traits) {
   return unary(call, traits, "clamp_both", call.attributes.real("lo"), call.attributes.real("hi"));
 }
+CallPlan round_to(const OperatorCall& call, const DeviceTraits& traits) {
+  return unary(call, traits, ("rounded_to_" + call.attributes.word("format")).c_str());
+}
 
 CallPlan mul_mask(const OperatorCall& call, const DeviceTraits& traits) {
   const int64_t n = call.outputs[0].elements();
@@ -149,6 +152,7 @@ const std::vector<EagerKernel>& elementwise_kernels() {
       {"mish", by_own_name},
       {"hardsigmoid", by_own_name},
       {"hardswish", by_own_name},
+      {"round_to", round_to},
       {"exp", by_own_name},
       {"log", by_own_name},
       {"abs", by_own_name},

@@ -12,10 +12,11 @@ layout(push_constant, std430) uniform Push {
   uvec2 seed;
   uint name, task;
   uint iterations, rows, columns;
+  uint offsets;  // the name of a second stream
 };
 
-uvec4 block_words(uint64_t block) {
-  return philox(uvec4(uint(block & 0xFFFFFFFFul), uint(block >> 32), name, task), seed);
+uvec4 block_words(uint64_t block, uint stream) {
+  return philox(uvec4(uint(block & 0xFFFFFFFFul), uint(block >> 32), stream, task), seed);
 }
 
 #ifdef NORMAL
@@ -89,18 +90,18 @@ int64_t integer_of(uint w) { return int64_t(a) + int64_t((uint64_t(w) * b) >> 32
 
 #ifdef INTEGER
 uvec4 values_of(uint quad) {
-  const uvec4 w = block_words(uint64_t(quad >> 1));
+  const uvec4 w = block_words(uint64_t(quad >> 1), name);
   const uvec2 half_block = (quad & 1u) == 0u ? w.xy : w.zw;
   return uvec4(unpackUint2x32(uint64_t(integer_of(half_block.x))),
                unpackUint2x32(uint64_t(integer_of(half_block.y))));
 }
 #else
-vec4 drawn_quad(uint64_t quad) {
+vec4 drawn_quad(uint64_t quad, uint stream) {
 #ifdef NORMAL
-  const uvec4 w0 = block_words(quad * 2ul), w1 = block_words(quad * 2ul + 1ul);
+  const uvec4 w0 = block_words(quad * 2ul, stream), w1 = block_words(quad * 2ul + 1ul, stream);
   return vec4(normal_of(w0.xy), normal_of(w0.zw), normal_of(w1.xy), normal_of(w1.zw));
 #else
-  const uvec4 w = block_words(quad);
+  const uvec4 w = block_words(quad, stream);
 #ifdef RANDINT
   return vec4(float(integer_of(w.x)), float(integer_of(w.y)), float(integer_of(w.z)),
               float(integer_of(w.w)));
@@ -116,9 +117,21 @@ vec4 drawn_quad(uint64_t quad) {
 }
 
 uvec4 values_of(uint quad) {
-  precise vec4 value = drawn_quad(uint64_t(quad));
+  precise vec4 value = drawn_quad(uint64_t(quad), name);
 #ifdef PLUS_MINUS_ONE
   value = 2.0 * value - 1.0;
+#endif
+#ifdef OFFSET
+  uint64_t last = 0xFFFFFFFFFFFFFFFFul;
+  vec4 drawn;
+  for (uint k = 0u; k < 4u; ++k) {
+    const uint64_t run = (uint64_t(quad) * 4ul + uint64_t(k)) / uint64_t(columns);
+    if (run / 4ul != last) {
+      last = run / 4ul;
+      drawn = drawn_quad(last, offsets);
+    }
+    value[k] = value[k] + drawn[uint(run % 4ul)];
+  }
 #endif
 #if defined(TRIU) || defined(TRIL) || defined(SYMMETRIZE)
   for (uint k = 0u; k < 4u; ++k) {
@@ -131,7 +144,7 @@ uvec4 values_of(uint quad) {
     if (column > row) value[k] = 0.0;
 #else
     const uint64_t mirrored = uint64_t(column) * uint64_t(columns) + uint64_t(row);
-    const float other = drawn_quad(mirrored / 4ul)[uint(mirrored % 4ul)];
+    const float other = drawn_quad(mirrored / 4ul, name)[uint(mirrored % 4ul)];
     precise float total = value[k] + other;
     value[k] = total * 0.5;
 #endif

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kbench/graph.h"
@@ -36,6 +37,9 @@ Value gelu_tanh(Value x);
 Value mul_mask(Value x, Value mask);  ///< x * mask, a bool tensor of x's shape
 Value square(Value x);                ///< x * x
 Value sqrt(Value x);                  ///< the square root, NaN for x < 0
+/// The nearest value of "float16", "bfloat16" or "tf32", ties to even; of no task, but of what a
+/// task's check is held against (kbench/shortcuts.h).
+Value round_to(Value x, const std::string& format);
 
 // --- elementwise, two inputs, broadcast as NumPy does --------------------------------------------
 // shapes aligned at the right, an extent of 1 repeated; NaN wins a maximum and a minimum
@@ -116,6 +120,7 @@ Value matmul(Value a, Value b, Matmul options = {});
 struct Linear {
   int64_t out = 0;
   bool bias = true;
+  Distribution bias_drawn = uniform(-0.5, 0.5);
 };
 /// x W^T + b over the last dimension; creates "weight" [out, in] and "bias" [out] in the module.
 Value linear(Value x, const Module& module, Linear options);
@@ -134,6 +139,7 @@ struct Conv {
   std::vector<int64_t> dilation = {1};
   int64_t groups = 1;
   bool bias = true;
+  Distribution bias_drawn = uniform(-0.5, 0.5);
 };
 /// Cross-correlation of x [N, C, ...] with zero padding, y[n, o, i] = bias[o] + the sum over c and
 /// taps u of weight[o, c, u] * x[n, c, i * stride + u * dilation - padding]; creates "weight"
@@ -150,6 +156,7 @@ struct ConvTranspose {
   std::vector<int64_t> dilation = {1};
   int64_t groups = 1;
   bool bias = true;
+  Distribution bias_drawn = uniform(-0.5, 0.5);
 };
 /// The gradient of a convolution with respect to its input: x[n, c, i] adds weight[c, o, u] *
 /// x[n, c, i] to y[n, o, i * stride + u * dilation - padding]; creates "weight"

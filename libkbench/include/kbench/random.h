@@ -36,6 +36,11 @@ struct Distribution {
     tril,            ///< zero above it
     softmax_last,    ///< softmax over the last dimension, in float64
     plus_minus_one,  ///< 2 * x - 1 as float32 (of a randint 0, 2)
+    /// Plus an offset for each index of the first two dimensions (of the first, where there are no
+    /// more than two): element i of the same distribution under the name NAME.offsets, added in
+    /// float32. Images with means of their own by sample and channel: what averages over them does
+    /// not come to the same number for all.
+    offset,
   };
   Kind kind = Kind::normal;
   double lo = 0;
@@ -50,7 +55,11 @@ std::string to_string(const Distribution& distribution);  ///< "uniform(-4, 4)",
 
 Distribution uniform(double lo, double hi);
 Distribution normal(double mean = 0, double deviation = 1);
-Distribution randint(int64_t lo, int64_t hi);  ///< lo <= x < hi
+Distribution randint(int64_t lo, int64_t hi);    ///< lo <= x < hi
+Distribution offset(Distribution distribution);  ///< the same, then `offset`
+/// How many elements in a row share an offset; 0 for a shape of fewer than two dimensions.
+int64_t offset_run(const Shape& shape);
+std::string offsets_name(const std::string& name);  ///< NAME.offsets
 
 /// What selects a tensor's stream of words.
 struct DrawKey {

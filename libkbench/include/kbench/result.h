@@ -46,6 +46,9 @@ struct Experiment {
   std::string baseline = "eager";
   std::string settings;  ///< canonical text of what else changes a result (tolerance, ...)
   std::string version;   ///< kbench's
+  /// How far the task's own check is to be trusted at these sizes (kbench/certificate.h):
+  /// "precision", "values", "none" or "trivial"; empty where nobody has looked.
+  std::string certificate;
 
   /// Two experiments with equal keys are the same: a resumed run does not do it again.
   std::string key() const;

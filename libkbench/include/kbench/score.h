@@ -48,6 +48,9 @@ struct LeaderboardRow {
   int correct_in_level(int level) const;
   std::map<int, int> correct_by_level;
   std::map<int, int> tasks_by_level;
+  int certified_tasks = 0;  ///< of those asked for: see leaderboard()
+  int certified_correct = 0;
+  std::vector<FastP> certified;  ///< over the certified tasks alone, one a threshold
   std::vector<std::pair<TaskId, Verdict>>
       not_passed;                ///< by task; missing where there is no result
   bool software_device = false;  ///< a result was timed on a CPU: speedups say nothing about a GPU
@@ -55,9 +58,12 @@ struct LeaderboardRow {
 /// Rows sorted by fast_p at the first threshold >= 1 (else the last), then geometric mean. Results
 /// of tasks not asked for are left out; of two for the same set and task the last one counts. Infra
 /// failures (does_not_fit, harness_error) count as not passed and are listed with their verdict.
+/// `certified`: the tasks whose checks no known shortcut passes (kbench/certificate.h), which get
+/// scores of their own.
 std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
                                         std::span<const TaskId> tasks,
-                                        std::span<const double> thresholds);
+                                        std::span<const double> thresholds,
+                                        std::span<const TaskId> certified = {});
 /// The rows as an aligned text table, columns fast_0.5, fast_1, ...
 std::string format_leaderboard(std::span<const LeaderboardRow> rows);
 /// What belongs below the table: the tasks that did not pass, a line a set; and whether a software

@@ -34,6 +34,14 @@ struct Tolerance {
   std::string reason;  ///< why it differs from the default, with the measured number
 };
 
+/// A part of a task that no output depends on: what an audit (kbench/certificate.h) cannot tell
+/// from the task, and why nobody can.
+struct Dead {
+  std::vector<std::string> variants;  ///< descriptions (Variant) that it excuses; '*' and '?' as in
+                                      ///< file names
+  std::string proof;
+};
+
 /// One task of the suite, an entry of an explicit table in levels/.
 struct Task {
   TaskId id;
@@ -42,6 +50,9 @@ struct Task {
   std::vector<VariableSpec> variables;
   void (*build)(Graph& graph);
   Tolerance tolerance = {};
+  std::vector<Dead> dead = {};
+  std::string trivial =
+      {};  ///< why its outputs can be known without its inputs; empty: they cannot
 };
 
 /// All tasks, by level and number.

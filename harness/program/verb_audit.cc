@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/audit/audit.h"
+#include "harness/program/help.h"
+#include "harness/program/options.h"
+#include "harness/program/progress.h"
+#include "harness/program/text.h"
+#include "harness/program/verbs.h"
+#include "harness/vulkan/device.h"
+#include "kbench/certificate.h"
+#include "kbench/error.h"
+#include "kbench/task.h"
+#include "kbench/version.h"
+#include "libkbench/src/files.h"
+
+namespace kbench::program {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct VerbOptions {
+  TaskOptions tasks;
+  std::string preset = "smoke", backend = "reference", out;
+  DeviceOptions device;
+  audit::AuditOptions audit;
+  bool json = false, all = false, recorded = false;
+};
+
+std::string margin_text(double margin) {
+  return std::isinf(margin) ? "inf" : format_number(margin, 3);
+}
+
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json("inf");
+}
+
+ordered_json tried_json(const audit::Tried& tried) {
+  ordered_json entry = {{"kind", std::string(to_string(tried.kind))},
+                        {"rule", tried.margin.rule},
+                        {"description", tried.margin.description}};
+  if (!tried.not_tried.empty()) {
+    entry["not_tried"] = tried.not_tried;
+  } else {
+    entry["margin"] = number(tried.margin.margin);
+    entry["share"] = tried.beyond_share;
+  }
+  if (tried.identical) entry["identical"] = true;
+  if (tried.dead != nullptr) entry["dead"] = tried.dead->proof;
+  return entry;
+}
+
+std::string nearest(const Certificate& certificate, Variant::Kind kind) {
+  const auto found = certificate.kinds.find(kind);
+  if (found == certificate.kinds.end() || !found->second.nearest) return "-";
+  return margin_text(found->second.nearest->margin);
+}
+
+void print_audit(const audit::TaskAudit& audit, const VerbOptions& options) {
+  const Certificate certificate = audit::certificate_of(audit);
+  std::printf("%-10s %-40s null %-8s mutant %-8s precision %-8s honest %-8s %s\n",
+              to_string(audit.task->id).c_str(), audit.task->name.c_str(),
+              nearest(certificate, Variant::Kind::null).c_str(),
+              nearest(certificate, Variant::Kind::mutant).c_str(),
+              nearest(certificate, Variant::Kind::precision).c_str(),
+              nearest(certificate, Variant::Kind::honest).c_str(),
+              format_seconds(audit.seconds).c_str());
+  for (const audit::Tried& tried : audit.tried) {
+    const bool honest = tried.kind == Variant::Kind::honest;
+    const bool left = tried.not_tried.empty() && tried.dead == nullptr &&
+                      (honest ? tried.margin.margin > 0.5 : tried.margin.margin <= 1);
+    if (!left && !options.all) continue;
+    std::printf("    %-9s %-8s %s%s%s\n", std::string(to_string(tried.kind)).c_str(),
+                tried.not_tried.empty() ? margin_text(tried.margin.margin).c_str() : "-",
+                tried.margin.description.c_str(), tried.identical ? " (identical)" : "",
+                tried.dead != nullptr      ? " (dead)"
+                : !tried.not_tried.empty() ? (": " + tried.not_tried).c_str()
+                                           : "");
+  }
+}
+
+/// A certificate in a row.
+std::vector<std::string> table_row(const Certificate& certificate) {
+  const Task& task = find_task(certificate.task);
+  std::string open;
+  for (const auto& [kind, tally] : certificate.kinds) {
+    if (tally.left.empty()) continue;
+    open += (open.empty() ? "" : ", ") + std::to_string(tally.left.size()) + " " +
+            std::string(to_string(kind));
+  }
+  return {to_string(certificate.task),
+          task.name,
+          std::string(certification(task, certificate)),
+          format_number(certificate.tolerance, 2),
+          nearest(certificate, Variant::Kind::null),
+          nearest(certificate, Variant::Kind::mutant),
+          nearest(certificate, Variant::Kind::precision),
+          nearest(certificate, Variant::Kind::honest),
+          open};
+}
+
+void print_certificates(const CertificateFile& file) {
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "name", "certified", "tolerance", "null", "mutant", "precision", "honest", "left"}};
+  std::map<std::string_view, int> count;
+  for (const Certificate& certificate : file.tasks) {
+    rows.push_back(table_row(certificate));
+    ++count[certification(find_task(certificate.task), certificate)];
+  }
+  std::printf(
+      "%zu tasks at preset %s: %d certified in values, %d of them in precision; %d trivial\n"
+      "(%s, %s, %s)\n\n%s",
+      file.tasks.size(), std::string(name_of(file.preset)).c_str(),
+      count[kCertifiedValues] + count[kCertifiedPrecision], count[kCertifiedPrecision],
+      count[kTrivialTask], file.device.c_str(), file.driver.c_str(), file.date.c_str(),
+      format_table(rows).c_str());
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+/// The file's certificates, with new ones in the place of those of the same tasks.
+CertificateFile updated(const std::string& path, CertificateFile made) {
+  if (!std::filesystem::exists(path)) return made;
+  for (Certificate& old : parse_certificates(read_file(path), path).tasks) {
+    const bool again = std::ranges::any_of(
+        made.tasks, [&](const Certificate& each) { return each.task == old.task; });
+    if (!again) made.tasks.push_back(std::move(old));
+  }
+  std::ranges::sort(made.tasks, {}, &Certificate::task);
+  return made;
+}
+
+void write_certificates(const std::string& path, const CertificateFile& made) {
+  const std::string text = to_json(updated(path, made));
+  NewFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+ordered_json audit_json(const audit::TaskAudit& audit) {
+  ordered_json entry = {{"task", to_string(audit.task->id)},
+                        {"name", audit.task->name},
+                        {"tolerance", audit.task->tolerance.relative},
+                        {"seconds", audit.seconds},
+                        {"variants", ordered_json::array()}};
+  for (const audit::Tried& tried : audit.tried) entry["variants"].push_back(tried_json(tried));
+  return entry;
+}
+
+/// Where the variants run.
+class Place {
+ public:
+  explicit Place(const VerbOptions& options) {
+    if (options.backend == "vulkan") {
+      device_ = vulkan::Device::open({options.device.device, options.device.validate});
+    }
+  }
+
+  CertificateFile file(Preset preset) const {
+    CertificateFile file;
+    file.preset = preset;
+    file.device = device_ ? device_->snapshot().name : "CPU reference";
+    file.driver = device_ ? device_->snapshot().driver : "held to float64";
+    file.date = today();
+    file.kbench = version();
+    return file;
+  }
+  std::unique_ptr<audit::Bench> bench(const Task& task, const Graph& graph) {
+    return device_ ? audit::make_device_bench(*device_, task, graph)
+                   : audit::make_host_bench(task, graph);
+  }
+
+ private:
+  std::unique_ptr<vulkan::Device> device_;
+};
+
+int run_audit(const VerbOptions& options) {
+  const Preset preset = preset_from_name(options.preset);
+  if (options.recorded) {
+    print_certificates(certificates(preset));
+    return kDone;
+  }
+  const auto selected = options.tasks.select();
+  Place place(options);
+  CertificateFile file = place.file(preset);
+  ordered_json document = ordered_json::array();
+  bool left = false;
+  {
+    Progress progress(stderr, selected.size());
+    for (const Task* task : selected) {
+      progress.begin(to_string(task->id));
+      const auto graph = build_graph(*task, preset);
+      const auto bench = place.bench(*task, *graph);
+      const audit::TaskAudit audit = audit::audit_task(*task, *graph, *bench, options.audit);
+      file.tasks.push_back(audit::certificate_of(audit));
+      left = left || certification(*task, file.tasks.back()) == kNotCertified ||
+             certification(*task, file.tasks.back()) == kCertifiedValues;
+      if (options.json) {
+        document.push_back(audit_json(audit));
+      } else {
+        print_audit(audit, options);
+        std::fflush(stdout);
+      }
+      progress.advance();
+      if (!options.out.empty()) write_certificates(options.out, file);
+    }
+  }
+  if (options.json) {
+    std::printf("%s\n",
+                document.dump(1, ' ', false, ordered_json::error_handler_t::replace).c_str());
+  }
+  return left ? kFailed : kDone;
+}
+
+}  // namespace
+
+Verb add_audit(CLI::App& program) {
+  auto options = std::make_shared<VerbOptions>();
+  CLI::App* app = add_verb(
+      program, "audit", "Hold the tasks' own checks against shortcuts",
+      "Runs each task with a part of its work left out, in fewer bits, or not at all, and in "
+      "other\n"
+      "honest orders and formulas, and says by how much each fails or passes the task's check: "
+      "its\n"
+      "worst error over the tolerance. What passes and should not is listed, and so is what is\n"
+      "honest and needs more than half of the tolerance; exit code 1 when there is any.\n"
+      "Certificates (docs/certificate.md) are made with --out.",
+      "  kbench audit --task level1/23 --all\n"
+      "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
+      "  kbench audit --preset v0.1 --recorded");
+  app->add_option("--preset", options->preset, "Sizes: smoke, v0 or v0.1")
+      ->check(CLI::IsMember({"smoke", "v0", "v0.1"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Computation");
+  app->add_option("--backend", options->backend,
+                  "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
+                  "kernels, held to themselves)")
+      ->check(CLI::IsMember({"reference", "vulkan"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Computation");
+  app->add_option("--only", options->audit.only, "Only variants whose description holds this")
+      ->type_name("TEXT")
+      ->group("Computation");
+  app->add_option("--draws", options->audit.draws, "Draws of inputs")
+      ->check(CLI::Range(1, 100))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Computation");
+  app->add_option("--most-calls", options->audit.variants.most_calls,
+                  "Of an operator called more often, so many calls are tried one by one (0: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Computation");
+  options->tasks.add_to(*app);
+  options->device.add_to(*app);
+  app->add_flag("--all", options->all, "Every variant, not only those that are left")
+      ->group("Output");
+  app->add_flag("--recorded", options->recorded, "Nothing is run: the certificates of this build")
+      ->group("Output");
+  app->add_option("--out", options->out,
+                  "Certificates: a file that is written, or brought up to date for these tasks")
+      ->type_name("FILE")
+      ->group("Output");
+  app->add_flag("--json", options->json, "Every variant as JSON on standard output")
+      ->group("Output");
+  return {app, [options] { return run_audit(*options); }};
+}
+
+}  // namespace kbench::program

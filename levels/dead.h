@@ -1,0 +1,23 @@
+// Parts of tasks that no output depends on, as tables of tasks say it: each with its proof. An
+// audit finds them (`kbench audit`) and holds every one to float64.
+#pragma once
+
+#include <string>
+
+#include "kbench/task.h"
+
+namespace kbench::levels {
+
+/// A bias that is added to all that one mean is taken of, which the norm then takes away.
+inline Dead bias_before_norm(const std::string& op) {
+  return {{"without the bias of *" + op + "*"},
+          "the norm behind it takes the mean away, and the bias, the same for all the elements of "
+          "that mean, with it"};
+}
+
+/// An operator that gives back what it is given, whatever that is.
+inline Dead identity(const std::string& op, const std::string& proof) {
+  return {{"without " + op}, proof};
+}
+
+}  // namespace kbench::levels

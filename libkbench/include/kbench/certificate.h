@@ -1,0 +1,70 @@
+// What an audit of a task found: by how much its cheapest shortcut fails, by how much its worst
+// honest variant passes, and what is left. docs/certificate.md says how they are made.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/shortcuts.h"
+#include "kbench/task.h"
+#include "kbench/variables.h"
+
+namespace kbench {
+
+/// One variant, and its worst error as a multiple of the tolerance: above 1 it fails.
+struct Margin {
+  std::string rule, description;
+  double margin = 0;  ///< infinite where integers differ or an element is not finite
+};
+
+/// All variants of one kind.
+struct KindTally {
+  int tried = 0;
+  int dead = 0;                   ///< excused by a proof that stands beside the task
+  int no_room = 0;                ///< not tried: memory or a limit of the device was short
+  std::optional<Margin> nearest;  ///< to passing, of those that are not dead; of honest variants to
+                                  ///< failing
+  std::vector<Margin> left;  ///< shortcuts that pass and are not dead; honest variants that need
+                             ///< more than half of the tolerance
+};
+
+struct Certificate {
+  TaskId task;
+  double tolerance = 0;
+  std::map<Variant::Kind, KindTally> kinds;
+
+  /// No null and no mutant passes, and no honest variant needs more than half of the tolerance.
+  bool values() const;
+  /// That, and nothing computed in fewer bits passes.
+  bool precision() const;
+};
+
+/// The certificates of one preset, made in one run.
+struct CertificateFile {
+  Preset preset = Preset::smoke;
+  std::string device, driver, date, kbench;
+  std::vector<Certificate> tasks;
+};
+std::string to_json(const CertificateFile& file);
+/// Throws kParse naming the task and the field.
+CertificateFile parse_certificates(const std::string& json, const std::string& name);
+
+/// Those this build carries (levels/certificates/): null where the preset has none, or none of the
+/// task.
+const CertificateFile& certificates(Preset preset);
+const Certificate* lookup_certificate(TaskId task, Preset preset);
+
+/// What certification() says.
+inline constexpr std::string_view kCertifiedPrecision = "precision";
+inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
+inline constexpr std::string_view kNotCertified = "none";
+inline constexpr std::string_view kTrivialTask = "trivial";
+/// One of these, by the certificates that this build carries or by one in hand; empty where there is no certificate of the task at the preset.
+std::string_view certification(const Task& task, Preset preset);
+std::string_view certification(const Task& task, const Certificate& certificate);
+
+}  // namespace kbench

@@ -1,0 +1,85 @@
+// Every task at smoke: no shortcut passes that its certificate does not own up to, what is called
+// dead is, and what is honest passes with a factor of two to spare.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "harness/audit/audit.h"
+#include "kbench/certificate.h"
+#include "kbench/task.h"
+
+namespace kbench::audit {
+namespace {
+
+class AuditedTask : public ::testing::TestWithParam<Task> {};
+
+std::set<std::string> recorded(const Certificate& certificate, Variant::Kind kind) {
+  std::set<std::string> left;
+  const auto found = certificate.kinds.find(kind);
+  if (found == certificate.kinds.end()) return left;
+  for (const Margin& each : found->second.left) left.insert(each.description);
+  return left;
+}
+
+/// Large graphs have thousands of variants: there, the nulls and what came nearest to passing (of
+/// honest variants, to failing) are held against the check.
+AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
+  AuditOptions options;
+  constexpr size_t kLargeGraph = 60;
+  if (graph.nodes().size() <= kLargeGraph) return options;
+  for (const auto& [kind, tally] : certificate.kinds) {
+    if (tally.nearest) options.descriptions.insert(tally.nearest->description);
+  }
+  return options;
+}
+
+TEST_P(AuditedTask, LetsNothingPassButWhatItsCertificateSays) {
+  const Task& task = GetParam();
+  const auto graph = build_graph(task, Preset::smoke);
+  const Certificate* certificate = lookup_certificate(task.id, Preset::smoke);
+  ASSERT_NE(certificate, nullptr) << "make one: kbench audit --out levels/certificates/smoke.json";
+  EXPECT_EQ(certificate->tolerance, task.tolerance.relative) << "make it again";
+  const auto bench = make_host_bench(task, *graph);
+  const TaskAudit audit = audit_task(task, *graph, *bench, options_for(*graph, *certificate));
+  for (const Tried& tried : audit.tried) {
+    if (!tried.not_tried.empty()) continue;
+    const bool honest = tried.kind == Variant::Kind::honest;
+    const std::string what =
+        std::string(to_string(tried.kind)) + " '" + tried.margin.description + "'";
+    if (tried.dead != nullptr) {
+      EXPECT_TRUE(tried.identical || tried.margin.margin > 1)
+          << what << " passes and is called dead, but is not the task in float64";
+      continue;
+    }
+    if (!task.trivial.empty() && !honest) continue;
+    const bool left = honest ? tried.margin.margin > 0.5 && std::isfinite(tried.margin.margin)
+                             : tried.margin.margin <= 1;
+    if (!left) continue;
+    EXPECT_TRUE(recorded(*certificate, tried.kind).contains(tried.margin.description))
+        << what << (honest ? " needs " : " passes with ") << tried.margin.margin
+        << " of the tolerance";
+  }
+}
+
+TEST_P(AuditedTask, SaysWhichParametersNothingReads) {
+  const Task& task = GetParam();
+  const auto graph = build_graph(task, Preset::smoke);
+  std::set<int> read(graph->outputs().begin(), graph->outputs().end());
+  for (const Graph::Node& node : graph->nodes()) {
+    read.insert(node.inputs.begin(), node.inputs.end());
+  }
+  for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
+    for (const int id : graph->values_of(kind)) {
+      const std::string& name = graph->values()[static_cast<size_t>(id)].name;
+      EXPECT_EQ(find_dead(task, "parameter " + name) != nullptr, !read.contains(id)) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, AuditedTask, ::testing::ValuesIn(tasks()), [](const auto& info) {
+  return "level" + std::to_string(info.param.id.level) + "_" + std::to_string(info.param.id.number);
+});
+
+}  // namespace
+}  // namespace kbench::audit

@@ -1,0 +1,116 @@
+// What an audit says of small tasks whose faults are known.
+#include "harness/audit/audit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kbench/ops.h"
+
+namespace kbench::audit {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+/// Sums of a thousand numbers, all alike from row to row: the mean of other inputs passes.
+void sum_of_alike(Graph& g) {
+  g.output(sum(g.input("x", {4, 4096}, uniform(0.9999, 1.0001)), {.axis = 1}));
+}
+void plain_softmax(Graph& g) { g.output(softmax(g.input("x", {4, 64}), 1)); }
+void relu_twice(Graph& g) { g.output(relu(relu(g.input("x", {4, 64})))); }
+void cancelling(Graph& g) {
+  auto x = g.input("x", {4, 64}, normal(1000, 1));
+  g.output(x - mean(x, {.axis = 1, .keepdim = true}));
+}
+
+Task task_of(void (*build)(Graph&)) {
+  Task task;
+  task.id = {9, 1};
+  task.name = "Small";
+  task.build = build;
+  return task;
+}
+
+TaskAudit audited(const Task& task) {
+  Graph graph;
+  task.build(graph);
+  const auto bench = make_host_bench(task, graph);
+  return audit_task(task, graph, *bench);
+}
+
+std::vector<std::string> left(const Certificate& certificate, Variant::Kind kind) {
+  std::vector<std::string> names;
+  const auto found = certificate.kinds.find(kind);
+  if (found == certificate.kinds.end()) return names;
+  for (const Margin& each : found->second.left) names.push_back(each.description);
+  return names;
+}
+
+TEST(Audit, FindsThatAConstantPasses) {
+  const Task task = task_of(sum_of_alike);
+  const Certificate certificate = certificate_of(audited(task));
+  EXPECT_THAT(left(certificate, Variant::Kind::null), Contains("the outputs for other inputs"));
+  EXPECT_THAT(left(certificate, Variant::Kind::null), Not(Contains("zeros")));
+  EXPECT_FALSE(certificate.values());
+  EXPECT_EQ(certification(task, certificate), kNotCertified);
+}
+
+TEST(Audit, CertifiesATaskThatNothingPasses) {
+  const Task task = task_of(plain_softmax);
+  const Certificate certificate = certificate_of(audited(task));
+  EXPECT_TRUE(certificate.precision());
+  for (const Variant::Kind kind :
+       {Variant::Kind::null, Variant::Kind::mutant, Variant::Kind::precision}) {
+    ASSERT_TRUE(certificate.kinds.at(kind).nearest);
+    EXPECT_GT(certificate.kinds.at(kind).nearest->margin, 1);
+  }
+  EXPECT_LT(certificate.kinds.at(Variant::Kind::honest).nearest->margin, 0.5);
+  EXPECT_EQ(certification(task, certificate), kCertifiedPrecision);
+}
+
+TEST(Audit, ADeadOperatorIsExcusedByItsProofAndIsTheTaskInFloat64) {
+  Task task = task_of(relu_twice);
+  const TaskAudit without = audited(task);
+  EXPECT_THAT(left(certificate_of(without), Variant::Kind::mutant),
+              Contains("without relu (number 2 of 2)"));
+  for (const Tried& tried : without.tried) {
+    if (tried.margin.description == "without relu (number 2 of 2)") {
+      EXPECT_TRUE(tried.identical);
+    }
+  }
+  task.dead = {{{"without relu (number ?*"}, "relu(relu(x)) = relu(x)"}};
+  const Certificate certificate = certificate_of(audited(task));
+  EXPECT_TRUE(certificate.values());
+  EXPECT_GT(certificate.kinds.at(Variant::Kind::mutant).dead, 0);
+}
+
+TEST(Audit, ATrivialTaskIsNeverCertified) {
+  Task task = task_of(plain_softmax);
+  task.trivial = "said so";
+  EXPECT_EQ(certification(task, certificate_of(audited(task))), kTrivialTask);
+}
+
+TEST(Audit, AnHonestVariantThatNeedsTheToleranceIsLeft) {
+  Task task = task_of(cancelling);
+  task.tolerance.relative = 1e-6;  // float32 at 1000 knows its numbers to 6e-5
+  const Certificate certificate = certificate_of(audited(task));
+  EXPECT_FALSE(left(certificate, Variant::Kind::honest).empty());
+  EXPECT_FALSE(certificate.values());
+}
+
+TEST(Audit, TriesOnlyTheKindsAskedFor) {
+  const Task task = task_of(plain_softmax);
+  Graph graph;
+  task.build(graph);
+  const auto bench = make_host_bench(task, graph);
+  AuditOptions options;
+  options.kinds = {Variant::Kind::null};
+  for (const Tried& tried : audit_task(task, graph, *bench, options).tried) {
+    EXPECT_EQ(tried.kind, Variant::Kind::null) << tried.margin.description;
+  }
+}
+
+}  // namespace
+}  // namespace kbench::audit

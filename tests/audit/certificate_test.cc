@@ -1,0 +1,74 @@
+// Certificates as files, and those that the build carries.
+#include "kbench/certificate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+CertificateFile example() {
+  KindTally mutants{.tried = 7, .dead = 2, .no_room = 1, .nearest = {}, .left = {}};
+  mutants.nearest = Margin{"left_out", "without relu", 0.25};
+  mutants.left = {{"left_out", "without relu", 0.25}};
+  KindTally nulls{.tried = 3, .dead = 0, .no_room = 0, .nearest = {}, .left = {}};
+  nulls.nearest = Margin{"zeros", "zeros", std::numeric_limits<double>::infinity()};
+  CertificateFile file;
+  file.preset = Preset::v0;
+  file.device = "a \"device\"";
+  file.driver = "1.2";
+  file.date = "2026-01-02";
+  file.kbench = "9.9.9";
+  file.tasks = {{{1, 2}, 1e-4, {{Variant::Kind::null, nulls}, {Variant::Kind::mutant, mutants}}}};
+  return file;
+}
+
+TEST(CertificateFile, ComesBackAsItWasWritten) {
+  const std::string text = to_json(example());
+  const CertificateFile read = parse_certificates(text, "x.json");
+  EXPECT_EQ(to_json(read), text);
+  EXPECT_EQ(read.preset, Preset::v0);
+  EXPECT_EQ(read.device, "a \"device\"");
+  const Certificate& certificate = read.tasks.at(0);
+  EXPECT_FALSE(certificate.values());
+  EXPECT_EQ(certificate.kinds.at(Variant::Kind::mutant).dead, 2);
+  EXPECT_EQ(certificate.kinds.at(Variant::Kind::mutant).left.at(0).description, "without relu");
+  EXPECT_TRUE(std::isinf(certificate.kinds.at(Variant::Kind::null).nearest->margin));
+}
+
+TEST(CertificateFile, SaysWhatIsWrongAndWhere) {
+  std::string text = to_json(example());
+  text.replace(text.find("\"tried\":7"), 9, "\"tried\":[]");
+  try {
+    parse_certificates(text, "x.json");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("x.json"));
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("tasks[0].mutant.tried"));
+  }
+}
+
+class Carried : public ::testing::TestWithParam<Preset> {};
+
+TEST_P(Carried, CertificatesAreOfEveryTaskAndOfItsTolerance) {
+  const CertificateFile& file = certificates(GetParam());
+  EXPECT_EQ(file.tasks.size(), tasks().size());
+  for (const Task& task : tasks()) {
+    const Certificate* certificate = lookup_certificate(task.id, GetParam());
+    ASSERT_NE(certificate, nullptr) << to_string(task.id);
+    EXPECT_EQ(certificate->tolerance, task.tolerance.relative) << to_string(task.id);
+    EXPECT_GT(certificate->kinds.at(Variant::Kind::null).tried, 0) << to_string(task.id);
+    EXPECT_NE(certification(task, GetParam()), "") << to_string(task.id);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, Carried,
+                         ::testing::Values(Preset::smoke, Preset::v0, Preset::v0_1));
+
+}  // namespace
+}  // namespace kbench

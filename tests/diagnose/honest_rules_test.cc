@@ -1,0 +1,95 @@
+// Honest variants compute what the task computes.
+#include <gmock/gmock.h>
+
+#include "tests/diagnose/rules.h"
+
+namespace kbench {
+namespace {
+
+constexpr Rule kRules[] = {reorder_sums, other_formulas};
+
+using Variants = std::map<int, std::vector<std::pair<std::string, Replacement>>>;  // by node
+
+/// Of calls that differ in their shapes alone, those of the first two: networks have dozens.
+Variants variants_of(const Graph& graph) {
+  constexpr int kAlike = 2;
+  Variants variants;
+  std::map<std::string, int> seen;
+  for (int node = 0; node <= last_node(graph); ++node) {
+    const OperatorCall& call = graph.nodes()[static_cast<size_t>(node)].call;
+    std::string kind = call.op->name;
+    for (const auto& [name, value] : call.attributes) kind += ", " + to_string(value);
+    if (++seen[kind] > kAlike) continue;
+    for (const Rule rule : kRules) {
+      for (auto& [text, replacement] : found(rule, graph, node)) {
+        variants[node].emplace_back(text, std::move(replacement));
+      }
+    }
+  }
+  return variants;
+}
+
+/// Of every task, in float64: the first variants of all nodes at once, the second ones, and so on;
+/// where that is not the task, each alone, for its name.
+TEST(HonestVariants, OfEveryTaskAreTheTaskInFloat64) {
+  size_t count = 0;
+  for (const Task& task : tasks()) {
+    const auto graph = build_graph(task, Preset::smoke);
+    const Variants variants = variants_of(*graph);
+    const NamedTensors given = draw_tensors(*graph, task.id, 11);
+    const auto run = [&](const std::map<int, Replacement>& replacements) {
+      const auto variant = rewrite(*graph, replacements);
+      EXPECT_TRUE(replacements.empty() || variant->nodes().size() > graph->nodes().size());
+      return run_reference(*variant, given, {.precision = Precision::f64, .threads = 1});
+    };
+    std::vector<Tensor> truth;
+    for (size_t round = 0;; ++round) {
+      std::map<int, Replacement> together;
+      for (const auto& [node, own] : variants) {
+        if (round < own.size()) together.emplace(node, own[round].second);
+      }
+      if (together.empty()) break;
+      count += together.size();
+      if (round == 0) truth = run({});
+      if (distance(run(together), truth) < 1e-9) continue;
+      for (const auto& [node, replacement] : together) {
+        EXPECT_LT(distance(run({{node, replacement}}), truth), 1e-9)
+            << to_string(task.id) << ", node " << node << ", "
+            << graph->nodes()[static_cast<size_t>(node)].call.op->name << ": "
+            << variants.at(node)[round].first;
+      }
+      ADD_FAILURE() << to_string(task.id) << ", variants number " << round << " together";
+    }
+  }
+  RecordProperty("variants", static_cast<int>(count));
+  EXPECT_GT(count, 1000u);
+}
+
+/// In float32 the orders differ, or they would show nothing.
+TEST(HonestVariants, OfOrderDifferInFloat32) {
+  for (const TaskId id : {TaskId{1, 1}, TaskId{1, 47}, TaskId{1, 50}, TaskId{1, 89}}) {
+    const auto graph = build_graph(find_task(id), Preset::smoke);
+    const NamedTensors given = draw_tensors(*graph, id, 3);
+    const auto run = [&](const Graph& which) {
+      return run_reference(which, given, {.threads = 1});
+    };
+    const std::vector<Tensor> truth = run(*graph);
+    bool differs = false;
+    const auto all = found(reorder_sums, *graph, 0);
+    EXPECT_GE(all.size(), 1u) << to_string(id);
+    for (const auto& [text, replacement] : all) {
+      differs |= distance(run(*rewrite(*graph, {{0, replacement}})), truth) > 0;
+    }
+    EXPECT_TRUE(differs) << to_string(id);
+  }
+}
+
+TEST(HonestVariants, OfAMaskedSoftmaxHaveNoNan) {
+  SmallGraph g({{3, 8}}, [](auto x) { return std::vector<Value>{softmax(x[0], 1)}; });
+  for (size_t i = 0; i < 4; ++i) g.at(0, i) = -INFINITY;  // a block of the two altogether
+  g.at(0, 13) = -INFINITY;
+  EXPECT_LT(distance(g.with(other_formulas, "@ online, in two blocks"), g.truth()), 1e-12);
+}
+
+}  // namespace
+}  // namespace kbench
