@@ -101,7 +101,7 @@ Tasks level3_convnets() {
         {"features", 8, 64, 64}},
        unet_softmax,
        {1e-1, "float32 PyTorch itself is off by 2.2e-2 of the RMS: softmax after every block"},
-       {},
+
        {{{"without the bias of *batch_norm*", "without the bias of *conv2d*double_conv*"},
          "it is the same for a whole channel: the softmax along its rows takes it away, and so "
          "does the norm"}}},
