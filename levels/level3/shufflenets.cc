@@ -72,7 +72,9 @@ Tasks level3_shufflenets() {
         {"height", 224},
         {"width", 224},
         {"num_classes", 64, 1000, 1000}},
-       shufflenet},
+       shufflenet,
+       {2e-5,
+        "honest float32 is off by 2e-06 at most, and what is rounded to fewer bits by 3e-05"}},
   };
 }
 

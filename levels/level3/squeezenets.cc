@@ -66,7 +66,8 @@ Tasks level3_squeezenets() {
         {"height", 96, 224, 512},
         {"width", 96, 224, 512},
         {"num_classes", 64, 1000, 1000}},
-       squeezenet},
+       squeezenet,
+       {2e-5, "the first relu moves the result by 3e-5; honest float32 is off by 2e-6 at most"}},
   };
 }
 

@@ -188,7 +188,7 @@ Value window_attention(Value x, const Module& m, int64_t heads, const WindowTabl
   const auto qkv = chunk(projected, 3, -1);
   auto q = normalize(split_heads(qkv[0], heads), -1), k = normalize(split_heads(qkv[1], heads), -1);
   auto scale =
-      exp(clamp_max(m.parameter("logit_scale", {heads, 1, 1}, uniform(0, 3)), std::log(100.0)));
+      exp(clamp_max(m.parameter("logit_scale", {heads, 1, 1}, uniform(2, 6)), std::log(100.0)));
   auto scores = matmul(q, k, {.transpose_b = true}) * scale +
                 position_bias(tables, m.module("cpb_mlp"), heads);
   if (masked) {

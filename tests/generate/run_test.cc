@@ -388,7 +388,8 @@ TEST_F(RunTest, SendsTheFirstPromptOnceForSeveralSamplesOfATask) {
   EXPECT_EQ(outcome.status.attempts, 16);
   std::set<std::pair<TaskId, int>> samples;
   for (const Attempt& attempt : attempts()) {
-    if (attempt.attempt == 1) EXPECT_TRUE(samples.insert({attempt.task, attempt.sample}).second);
+    if (attempt.attempt > 1) continue;
+    EXPECT_TRUE(samples.insert({attempt.task, attempt.sample}).second);
   }
   EXPECT_THAT(samples, SizeIs(8));
   const std::vector<Exchange> exchanges =
