@@ -115,6 +115,7 @@ TEST(Describe, DistributionsAreExplainedWhereTheyOccur) {
   EXPECT_THAT(text_of({1, 15}), HasSubstr("  tril: then zero above the diagonal"));
   EXPECT_THAT(text_of({1, 98}), HasSubstr("  softmax_last: then softmax over the last dimension"));
   EXPECT_THAT(text_of({1, 100}), HasSubstr("  plus_minus_one: then 2 x - 1"));
+  EXPECT_THAT(text_of({1, 37}), HasSubstr("  offset: plus a number for each index"));
   EXPECT_THAT(text_of({1, 100}), HasSubstr("  randint(lo, hi): an integer, lo <= n < hi"));
   EXPECT_THAT(text_of({1, 1}), Not(HasSubstr("symmetrize")));
 }

@@ -103,7 +103,23 @@ TEST(Draw, StepsAfterDrawingDoWhatTheySay) {
   for (float v : drawn.data<float>()) EXPECT_EQ(std::abs(v), 1.0f);
 }
 
+TEST(Draw, OffsetsAreDrawnOnceForEachIndexOfTheFirstTwoDimensions) {
+  const TensorType images{DType::f32, {3, 2, 5, 7}};
+  const Tensor plain = draw(uniform(-1, 1), kKey, images);
+  const Tensor moved = draw(offset(uniform(-1, 1)), kKey, images);
+  const Tensor offsets =
+      draw(uniform(-1, 1), {kKey.seed, kKey.task, offsets_name(kKey.name)}, {DType::f32, {3, 2}});
+  for (int64_t i = 0; i < 3 * 2 * 5 * 7; ++i) {
+    EXPECT_EQ(static_cast<float>(moved.at(i)),
+              static_cast<float>(plain.at(i)) + static_cast<float>(offsets.at(i / 35)));
+  }
+  EXPECT_EQ(offset_run({3, 2, 5, 7}), 35);
+  EXPECT_EQ(offset_run({6, 9}), 9) << "of two dimensions only the first has offsets";
+  EXPECT_EQ(to_string(offset(normal(0, 2))), "normal(0, 2), offset");
+}
+
 TEST(Draw, RefusesWhatDoesNotGoTogether) {
+  EXPECT_THROW(draw(offset(normal()), kKey, {DType::f32, {4}}), Error);
   EXPECT_THROW(draw(normal(), kKey, {DType::i64, {4}}), Error);
   Distribution symmetric = normal();
   symmetric.then = Distribution::Then::symmetrize;

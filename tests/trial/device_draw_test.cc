@@ -36,6 +36,9 @@ std::vector<Case> cases() {
       {"plus_minus_one", with(randint(0, 2), Then::plus_minus_one), {DType::f32, {4099}}},
       {"triu", with(normal(), Then::triu), {DType::f32, {3, 33, 65}}},
       {"tril", with(uniform(-1, 1), Then::tril), {DType::f32, {2, 65, 33}}},
+      {"offset", offset(normal()), {DType::f32, odd}},
+      {"offset_of_rows", offset(uniform(-1, 1)), {DType::f32, {5, 4099}}},
+      {"offset_in_runs_of_one", offset(normal(0, 2)), {DType::f32, {9, 7, 1}}},
       {"symmetrize", with(normal(), Then::symmetrize), {DType::f32, {67, 67}}},
   };
 }
