@@ -5,6 +5,7 @@
 #include "harness/program/options.h"
 #include "harness/program/verbs.h"
 #include "kbench/candidate.h"
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/prompts.h"
 #include "kbench/task.h"
@@ -18,6 +19,32 @@ struct ShowOptions {
   bool candidate = false, json = false;
 };
 
+/// Which task it is, to who wants to know what a pass is worth.
+std::string check_text(const Task& task, const ShowOptions& options) {
+  std::string text = "\nthe task's own check\n";
+  const std::string_view known = options.size.overrides().empty()
+                                     ? certification(task, options.size.fixed_preset())
+                                     : std::string_view();
+  if (!task.trivial.empty()) {
+    text += "  trivial: " + task.trivial + "\n";
+  } else if (known == kCertifiedPrecision) {
+    text += "  certified: no known shortcut passes, nor float16, bfloat16 or TF32\n";
+  } else if (known == kCertifiedValues) {
+    text += "  certified in values: no known shortcut passes; some part in fewer bits would\n";
+  } else if (known == kNotCertified) {
+    text +=
+        "  not certified: a shortcut is known that passes, or an honest variant that does not\n";
+  }
+  for (const Dead& dead : task.dead) {
+    text += "  dead: ";
+    for (size_t i = 0; i < dead.variants.size(); ++i) {
+      text += (i > 0 ? "; " : "") + dead.variants[i];
+    }
+    text += ": " + dead.proof + "\n";
+  }
+  return text;
+}
+
 int run_show(const ShowOptions& options) {
   const Task& task = find_task(parse_task_id(options.task));
   const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
@@ -26,7 +53,7 @@ int run_show(const ShowOptions& options) {
   }
   const std::string text = options.candidate ? eager_candidate_yaml(task, *graph)
                            : options.json    ? facts_json(task, *graph)
-                                             : describe(task, *graph);
+                                             : describe(task, *graph) + check_text(task, options);
   std::fputs(text.c_str(), stdout);
   if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
   return kDone;

@@ -270,7 +270,6 @@ std::string folded_listing(const Task& task, const Graph& graph) {
       << "once)\n";
   out << "tolerance\n  |c - r| <= " << task.tolerance.relative
       << " * (s + |r|) for every element, s the RMS of the output";
-  if (!task.tolerance.reason.empty()) out << " (" << task.tolerance.reason << ")";
   out << "\n";
   return out.str();
 }

@@ -63,7 +63,11 @@ Tasks level3_shufflenets() {
         {"height", 224},
         {"width", 224},
         {"num_classes", 1000}},
-       shufflenet_unit},
+       shufflenet_unit,
+       {},
+       {{{"without the bias of batch_norm 'bn2'"},
+         "a convolution of one tap makes of it one number a channel, which the norm behind takes "
+         "away"}}},
       {{3, 26},
        "ShuffleNet",
        "convnet",

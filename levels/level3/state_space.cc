@@ -104,7 +104,7 @@ Tasks level3_state_space() {
         {"block_len", 8, 64, 64}},
        mamba2_return_final_state,
        {3e-5, "honest float32 is off by 9e-07 at most, and what is rounded to fewer bits by 5e-05"},
-       {{{"parameter C"}, "the original never uses it for what it returns"},
+       {{{"* in place of permute (number 4 of 6)"}, "C is brought into blocks and never read"},
         {{"without tril"}, "only the last row of the decays is read, which is whole"}}},
   };
 }

@@ -22,12 +22,13 @@ std::set<std::string> recorded(const Certificate& certificate, Variant::Kind kin
   return left;
 }
 
-/// Large graphs have thousands of variants: there, the nulls and what came nearest to passing (of
-/// honest variants, to failing) are held against the check.
+/// Large graphs have thousands of variants, and some take long to run: there, the nulls and what
+/// came nearest to passing (of honest variants, to failing) are held against the check.
 AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
   AuditOptions options;
   constexpr size_t kLargeGraph = 60;
-  if (graph.nodes().size() <= kLargeGraph) return options;
+  constexpr double kMuchWork = 1e8;  // FLOPs
+  if (graph.nodes().size() <= kLargeGraph && graph.flops() < kMuchWork) return options;
   for (const auto& [kind, tally] : certificate.kinds) {
     if (tally.nearest) options.descriptions.insert(tally.nearest->description);
   }

@@ -130,8 +130,9 @@ TEST_F(ModelVerbs, ChoicesOfTheModelsFileAreSamplesOfOneRequest) {
   });
   write_file(folder_ / "models.yaml", "models:\n  - {name: coder, url: \"" + server_->url() +
                                           "\", model: m, send: {stream: false, choices: 3}}\n");
-  const Said said =
-      kbench("generate run --models models.yaml --task 1/19 --samples 4 --no-judge --preset smoke");
+  const Said said = kbench(
+      "generate run --models models.yaml --task 1/19 --samples 4 --jobs 1 --no-judge "
+      "--preset smoke");
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_EQ(server_->count(), 2u);
   EXPECT_THAT(said.out, HasSubstr("tokens 2k in, 400 out"));

@@ -89,7 +89,7 @@ TEST_F(Output, ThatIsFullCostsNoLeaderboard) {
   const Said said = evaluate("", "/dev/full", "", "1/19,1/20");
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("[2/2]"));
-  EXPECT_THAT(said.out, HasSubstr("mine      0/2"));
+  EXPECT_THAT(said.out, HasSubstr("mine             0/2"));
   EXPECT_THAT(said.out, HasSubstr("Not passed: 2"));
   EXPECT_EQ(count_lines(said.err), 2u) << said.err;
   EXPECT_THAT(said.err, HasSubstr("cannot write to /dev/full: No space left on device; results"));
