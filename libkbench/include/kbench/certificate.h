@@ -63,7 +63,8 @@ inline constexpr std::string_view kCertifiedPrecision = "precision";
 inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
 inline constexpr std::string_view kNotCertified = "none";
 inline constexpr std::string_view kTrivialTask = "trivial";
-/// One of these, by the certificates that this build carries or by one in hand; empty where there is no certificate of the task at the preset.
+/// One of these, by the certificates that this build carries or by one in hand; empty where there
+/// is no certificate of the task at the preset.
 std::string_view certification(const Task& task, Preset preset);
 std::string_view certification(const Task& task, const Certificate& certificate);
 

@@ -22,8 +22,8 @@ using NamedTensors = std::map<std::string, Tensor>;
 NamedTensors draw_tensors(const Graph& graph, TaskId task, uint64_t seed);
 
 struct ReferenceOptions {
-  /// How products, convolutions, reductions and scans are added up. Sums of losses and statistics of
-  /// a whole batch stay in blocks.
+  /// How products, convolutions, reductions and scans are added up. Sums of losses and statistics
+  /// of a whole batch stay in blocks.
   enum class Summation {
     library,     ///< as is fastest: products by OpenBLAS, reductions in blocks, with more bits
     sequential,  ///< one term after another in the run's precision: the simplest honest kernel
