@@ -117,6 +117,13 @@ TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
   return audit;
 }
 
+bool is_left(const Tried& tried) {
+  if (!tried.not_tried.empty() || tried.dead != nullptr) return false;
+  const double margin = tried.margin.margin;
+  if (tried.kind != Variant::Kind::honest) return margin <= 1;
+  return margin > kHonestShare && !std::isinf(margin);
+}
+
 Certificate certificate_of(const TaskAudit& audit) {
   Certificate certificate;
   certificate.task = audit.task->id;
@@ -139,7 +146,7 @@ Certificate certificate_of(const TaskAudit& audit) {
     const bool nearer = !tally.nearest ||
                         (honest ? margin > tally.nearest->margin : margin < tally.nearest->margin);
     if (nearer) tally.nearest = tried.margin;
-    if (honest ? margin > kHonestShare : margin <= 1) tally.left.push_back(tried.margin);
+    if (is_left(tried)) tally.left.push_back(tried.margin);
   }
   return certificate;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +45,9 @@ struct TaskAudit {
 
 TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
                      const AuditOptions& options = {});
+/// A shortcut that passes and is not dead; an honest variant that needs more than half of the
+/// tolerance. One that overflows at these sizes is no honest float32 there, and never left.
+bool is_left(const Tried& tried);
 Certificate certificate_of(const TaskAudit& audit);
 /// The entry of the task's table of dead parts that excuses a variant; null: none.
 const Dead* find_dead(const Task& task, const std::string& description);

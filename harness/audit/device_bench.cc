@@ -8,6 +8,7 @@
 #include "harness/audit/bench.h"
 #include "harness/eager/eager.h"
 #include "harness/trial/device_draw.h"
+#include "harness/trial/graph_memory.h"
 #include "harness/trial/kernels.h"
 #include "kbench/error.h"
 #include "kbench/shortcuts.h"
@@ -19,11 +20,6 @@ constexpr double kRunSeconds = 120;
 constexpr uint64_t kAlignment = 256;
 /// Left free: what the driver takes for pipelines and command lists.
 constexpr uint64_t kSpareBytes = uint64_t{256} << 20;
-
-uint64_t buffer_bytes(const TensorType& type) {
-  const auto bytes = static_cast<uint64_t>(type.bytes());
-  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-}
 
 class DeviceBench : public Bench {
  public:
@@ -83,7 +79,9 @@ class DeviceBench : public Bench {
   static vulkan::Region region(const vulkan::Buffer& buffer, const TensorType& type) {
     return {&buffer, 0, static_cast<uint64_t>(type.bytes())};
   }
-  vulkan::Buffer allocate(const TensorType& type) { return device_.allocate(buffer_bytes(type)); }
+  vulkan::Buffer allocate(const TensorType& type) {
+    return device_.allocate(trial::buffer_bytes(type));
+  }
 
   uint64_t report_bytes() const { return 2 * kAlignment * std::max<size_t>(truth_.size(), 1); }
   uint64_t scale_at(size_t i) const { return report_.address() + 2 * kAlignment * i; }
@@ -97,7 +95,7 @@ class DeviceBench : public Bench {
           others_.count(value.name) > 0) {
         continue;
       }
-      needed += buffer_bytes(value.type);
+      needed += trial::buffer_bytes(value.type);
     }
     const uint64_t available = device_.available_bytes();
     if (needed + kSpareBytes > available) {

@@ -72,10 +72,7 @@ void print_audit(const audit::TaskAudit& audit, const VerbOptions& options) {
               nearest(certificate, Variant::Kind::honest).c_str(),
               format_seconds(audit.seconds).c_str());
   for (const audit::Tried& tried : audit.tried) {
-    const bool honest = tried.kind == Variant::Kind::honest;
-    const bool left = tried.not_tried.empty() && tried.dead == nullptr &&
-                      (honest ? tried.margin.margin > 0.5 : tried.margin.margin <= 1);
-    if (!left && !options.all) continue;
+    if (!options.all && !audit::is_left(tried)) continue;
     std::printf("    %-9s %-8s %s%s%s\n", std::string(to_string(tried.kind)).c_str(),
                 tried.not_tried.empty() ? margin_text(tried.margin.margin).c_str() : "-",
                 tried.margin.description.c_str(), tried.identical ? " (identical)" : "",

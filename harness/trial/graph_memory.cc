@@ -11,11 +11,6 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-uint64_t buffer_bytes(const TensorType& type) {
-  const auto bytes = static_cast<uint64_t>(type.bytes());
-  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-}
-
 /// By value id: whether a graph's value has a buffer of its own.
 std::vector<bool> own_buffers(const Graph& graph) {
   std::vector<bool> own;
@@ -27,6 +22,11 @@ std::vector<bool> own_buffers(const Graph& graph) {
 }
 
 }  // namespace
+
+uint64_t buffer_bytes(const TensorType& type) {
+  const auto bytes = static_cast<uint64_t>(type.bytes());
+  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+}
 
 void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes) {
   uint64_t needed = arena_bytes;

@@ -10,6 +10,8 @@
 
 namespace kbench::trial {
 
+/// What a tensor with a buffer of its own takes.
+uint64_t buffer_bytes(const TensorType& type);
 /// Throws kOutOfMemory, saying what is needed and what there is, where the device has not enough
 /// for a graph whose arena takes so much.
 void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes);

@@ -47,6 +47,9 @@ std::vector<FoundMutant> find_mutants(const Graph& graph, const MutantRule& rule
 std::vector<std::string> labels_of(const Graph& graph);
 /// The text with its '@' replaced.
 std::string filled_in(std::string text, const std::string& operator_text);
+/// rewrite() of some of the values, by id: all that the outputs need must be among them.
+std::unique_ptr<Graph> copied(const Graph& graph, const std::vector<bool>& wanted,
+                              const std::map<int, Replacement>& replacements = {});
 /// So that what follows from the variables (kbench::Experiment) is the same of a copy.
 void read_variables(const Graph& from, const Graph& to);
 

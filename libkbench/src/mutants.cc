@@ -69,7 +69,8 @@ void read_variables(const Graph& from, const Graph& to) {
   }
 }
 
-std::unique_ptr<Graph> rewrite(const Graph& graph, const std::map<int, Replacement>& replacements) {
+std::unique_ptr<Graph> copied(const Graph& graph, const std::vector<bool>& wanted,
+                              const std::map<int, Replacement>& replacements) {
   auto copy = std::make_unique<Graph>(graph.variables());
   read_variables(graph, *copy);
   std::vector<Value> values(graph.values().size());
@@ -97,6 +98,7 @@ std::unique_ptr<Graph> rewrite(const Graph& graph, const std::map<int, Replaceme
   };
   // In the order of values, so that without a replacement each has the name it had.
   for (size_t id = 0; id < graph.values().size(); ++id) {
+    if (!wanted[id]) continue;
     const Graph::ValueInfo& info = graph.values()[id];
     switch (info.kind) {
       case Graph::Kind::input:
@@ -115,6 +117,10 @@ std::unique_ptr<Graph> rewrite(const Graph& graph, const std::map<int, Replaceme
   }
   for (const int id : graph.outputs()) copy->output(lookup(id));
   return copy;
+}
+
+std::unique_ptr<Graph> rewrite(const Graph& graph, const std::map<int, Replacement>& replacements) {
+  return copied(graph, std::vector<bool>(graph.values().size(), true), replacements);
 }
 
 std::vector<std::string> labels_of(const Graph& graph) {

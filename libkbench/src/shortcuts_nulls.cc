@@ -1,4 +1,5 @@
 // Computations that do none of a task's work: zeros, constants, what other inputs give.
+#include <algorithm>
 #include <string>
 
 #include "kbench/error.h"
@@ -42,11 +43,10 @@ class OtherRun {
     const Graph::ValueInfo& info = info_of(rewriting_.from, id);
     if (info.kind == Graph::Kind::input) return made_[id] = input_for_(info);
     if (info.kind != Graph::Kind::intermediate) return rewriting_.value(id);
-    const Graph::Node& node = rewriting_.from.nodes()[static_cast<size_t>(info.producer)];
+    const Graph::Node& node = node_of(rewriting_, info.producer);
     std::vector<Value> inputs;
     for (const int input : node.inputs) inputs.push_back(value(input));
-    const std::vector<Value> outputs =
-        rewriting_.to.apply(*node.call.op, inputs, node.call.attributes);
+    const std::vector<Value> outputs = again(rewriting_, info.producer, inputs);
     for (size_t i = 0; i < outputs.size(); ++i) made_[node.outputs[i]] = outputs[i];
     return made_[id];
   }
@@ -224,45 +224,18 @@ std::unique_ptr<Graph> pruned(const Graph& graph) {
   for (const int id : graph.outputs()) needed[static_cast<size_t>(id)] = true;
   for (size_t i = graph.nodes().size(); i-- > 0;) {
     const Graph::Node& node = graph.nodes()[i];
-    bool any = false;
-    for (const int id : node.outputs) any = any || needed[static_cast<size_t>(id)];
-    if (!any) continue;
+    const auto is_needed = [&](int id) { return needed[static_cast<size_t>(id)]; };
+    if (std::ranges::none_of(node.outputs, is_needed)) continue;
     for (const int id : node.inputs) needed[static_cast<size_t>(id)] = true;
   }
-  auto copy = std::make_unique<Graph>(graph.variables());
-  read_variables(graph, *copy);
-  std::vector<Value> values(graph.values().size());
-  for (size_t id = 0; id < graph.values().size(); ++id) {
+  for (size_t id = 0; id < needed.size(); ++id) {
     const Graph::ValueInfo& info = graph.values()[id];
-    switch (info.kind) {
-      case Graph::Kind::input:
-        if (info.name.rfind(kOtherPrefix, 0) == 0 && !needed[id]) break;
-        values[id] = copy->input(info.name, info.type.shape, info.distribution, info.type.dtype);
-        break;
-      case Graph::Kind::parameter:
-        values[id] = copy->parameter(info.name, info.type.shape, info.distribution);
-        break;
-      case Graph::Kind::constant:
-        if (needed[id]) values[id] = copy->constant(info.name, info.data);
-        break;
-      case Graph::Kind::intermediate: {
-        if (values[id].graph() != nullptr) break;
-        const Graph::Node& node = graph.nodes()[static_cast<size_t>(info.producer)];
-        bool any = false;
-        for (const int output : node.outputs) any = any || needed[static_cast<size_t>(output)];
-        if (!any) break;
-        std::vector<Value> inputs;
-        for (const int input : node.inputs) inputs.push_back(values[static_cast<size_t>(input)]);
-        const std::vector<Value> made = copy->apply(*node.call.op, inputs, node.call.attributes);
-        for (size_t i = 0; i < made.size(); ++i) {
-          values[static_cast<size_t>(node.outputs[i])] = made[i];
-        }
-        break;
-      }
+    const bool other = info.name.rfind(kOtherPrefix, 0) == 0;
+    if (info.kind == Graph::Kind::parameter || (info.kind == Graph::Kind::input && !other)) {
+      needed[id] = true;
     }
   }
-  for (const int id : graph.outputs()) copy->output(values[static_cast<size_t>(id)]);
-  return copy;
+  return copied(graph, needed);
 }
 
 }  // namespace kbench
