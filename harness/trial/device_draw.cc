@@ -1,5 +1,6 @@
 #include "harness/trial/device_draw.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 
@@ -34,6 +35,7 @@ Bounds bounds_of(const Distribution& distribution) {
 
 vulkan::Macros macros_of(const Distribution& distribution, DType dtype) {
   vulkan::Macros macros;
+  if (dtype == DType::boolean) macros.emplace_back("BOOLEAN", "1");
   if (distribution.kind == Kind::normal) macros.emplace_back("NORMAL", "1");
   if (distribution.kind == Kind::randint) macros.emplace_back("RANDINT", "1");
   if (dtype == DType::i64) macros.emplace_back("INTEGER", "1");
@@ -60,15 +62,28 @@ vulkan::Macros macros_of(const Distribution& distribution, DType dtype) {
   return macros;
 }
 
+/// A launch of draw_softmax.comp: workgroups take rows in turns, their invocations columns, either
+/// in less than 1024 turns, as software devices may stop longer loops.
+constexpr int64_t kMostGroups = 65535, kMostTurns = 1024, kThreads = 256;
+constexpr int64_t kMostColumns = kMostTurns * kThreads, kMostRows = kMostGroups * kMostTurns;
+
+int64_t rows_of(const Shape& shape) {
+  return shape.back() > 0 ? element_count(shape) / shape.back() : 0;
+}
+
 }  // namespace
 
 bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distribution,
                      const TensorType& type) {
-  if (distribution.then == Then::softmax_last) return false;
+  if (distribution.then == Then::softmax_last) {
+    return plan.float64 && type.dtype == DType::f32 && !type.shape.empty() &&
+           type.shape.back() <= kMostColumns && rows_of(type.shape) <= kMostRows;
+  }
   if (distribution.kind == Kind::normal && !plan.float64) return false;
   if (type.dtype == DType::i64) {
     return distribution.kind == Kind::randint && distribution.then == Then::nothing;
   }
+  if (type.dtype == DType::boolean) return distribution == randint(0, 2);
   if (type.dtype != DType::f32) return false;
   const bool matrix = distribution.then == Then::triu || distribution.then == Then::tril ||
                       distribution.then == Then::symmetrize;
@@ -84,14 +99,15 @@ struct DrawPush {
 }  // namespace
 
 vulkan::EmbeddedKey draw_key(const Distribution& distribution, DType dtype) {
-  return {"draw.comp", macros_of(distribution, dtype), static_cast<uint32_t>(sizeof(DrawPush)), 0};
+  const char* shader = distribution.then == Then::softmax_last ? "draw_softmax.comp" : "draw.comp";
+  return {shader, macros_of(distribution, dtype), static_cast<uint32_t>(sizeof(DrawPush)), 0};
 }
 
 void record_draw(vulkan::Device& device, vulkan::Commands& commands,
                  const Distribution& distribution, const DrawKey& key, const TensorType& type,
                  const vulkan::Region& to) {
   const Bounds bounds = bounds_of(distribution);
-  const WorkSplit split = split_work(words_of(to));
+  WorkSplit split = split_work(words_of(to));
   DrawPush push{
       to.address(), words_of(to), bounds.a, bounds.b, {}, 0, 0, split.iterations, 1, 1, 0};
   push.seed[0] = static_cast<uint32_t>(key.seed);
@@ -105,6 +121,14 @@ void record_draw(vulkan::Device& device, vulkan::Commands& commands,
   if (distribution.then == Then::offset) {
     push.columns = static_cast<uint32_t>(offset_run(type.shape));
     push.offsets = fnv1a32(offsets_name(key.name));
+  }
+  if (distribution.then == Then::softmax_last) {
+    const int64_t rows = rows_of(type.shape);
+    const int64_t groups = std::clamp(rows, int64_t{1}, kMostGroups);
+    split = {static_cast<uint32_t>(groups), static_cast<uint32_t>((rows + groups - 1) / groups)};
+    push.rows = static_cast<uint32_t>(rows);
+    push.columns = static_cast<uint32_t>(type.shape.back());
+    push.iterations = split.iterations;
   }
   const vulkan::Pipeline& pipeline =
       device.pipelines().get_embedded(draw_key(distribution, type.dtype));

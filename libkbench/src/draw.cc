@@ -1,6 +1,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -141,15 +142,32 @@ void symmetrize(std::span<float> x, int64_t n) {
   }
 }
 
+/// Whether e^x of every value, and a row's sum of them, are ordinary float64 numbers.
+bool is_moderate(const Distribution& distribution) {
+  constexpr double kMost = 600;
+  constexpr double kDeviations = 6;  // Box-Muller on 24 bits gives at most 5.77.
+  const double far = distribution.kind == Distribution::Kind::normal
+                         ? std::abs(distribution.lo) + kDeviations * std::abs(distribution.hi)
+                         : std::max(std::abs(distribution.lo), std::abs(distribution.hi));
+  return far <= kMost;
+}
+
+/// No element needs its row's largest taken away: is_moderate() keeps all within range. The sum
+/// is taken in the order in which a workgroup of the shader takes it.
 void softmax_rows(std::span<float> x, int64_t columns) {
+  constexpr int64_t kLanes = 256;
   const int64_t rows = columns ? static_cast<int64_t>(x.size()) / columns : 0;
   tbb::parallel_for(int64_t{0}, rows, [&](int64_t i) {
     float* row = x.data() + i * columns;
-    const double top = *std::max_element(row, row + columns);
-    double total = 0;
-    for (int64_t j = 0; j < columns; ++j) total += std::exp(row[j] - top);
+    std::array<double, kLanes> partial{};
     for (int64_t j = 0; j < columns; ++j) {
-      row[j] = static_cast<float>(std::exp(row[j] - top) / total);
+      partial[static_cast<size_t>(j % kLanes)] += exp_of(static_cast<double>(row[j]));
+    }
+    for (size_t stride = kLanes / 2; stride > 0; stride /= 2) {
+      for (size_t lane = 0; lane < stride; ++lane) partial[lane] += partial[lane + stride];
+    }
+    for (int64_t j = 0; j < columns; ++j) {
+      row[j] = static_cast<float>(exp_of(static_cast<double>(row[j])) / partial[0]);
     }
   });
 }
@@ -169,7 +187,7 @@ void apply_then(const Distribution& distribution, const DrawKey& key, Tensor& te
       require(matrix, distribution, tensor.type(), key);
       return zero_triangle(x, shape, distribution.then == Then::triu);
     case Then::softmax_last:
-      require(!shape.empty(), distribution, tensor.type(), key);
+      require(!shape.empty() && is_moderate(distribution), distribution, tensor.type(), key);
       return softmax_rows(x, shape.back());
     case Then::plus_minus_one:
       for (float& value : x) value = 2.0f * value - 1.0f;

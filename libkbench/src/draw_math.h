@@ -1,9 +1,11 @@
-// Logarithm and cosine in double precision from additions, multiplications and one division alone,
-// so that a shader that does the same operations in the same order gets the same bits. The mirror
-// is harness/trial/shaders/draw.comp; a change here must be made there.
+// Logarithm, cosine and exponential in double precision from additions, multiplications and one
+// division alone, so that a shader that does the same operations in the same order gets the same
+// bits. The mirrors are draw_common.glsl and draw_softmax.comp in harness/trial/shaders; a change
+// here must be made there.
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace kbench {
@@ -64,6 +66,28 @@ namespace kbench {
   const double magnitude = (q & 1u) ? d : c;
   // cos(q pi/2 + a): cos a, -sin a, -cos a, sin a.
   return ((q + 1u) & 2u) ? -magnitude : magnitude;
+}
+
+/// e^x for |x| <= 700; about 1 ulp.
+[[gnu::always_inline]] inline double exp_of(double x) {
+  // x = k ln 2 + r, |r| <= 0.3466, ln 2 in two parts; the series of e^r to r^13.
+  const double k = std::floor(x * 1.44269504088896340736 + 0.5);
+  const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  double p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  return p * std::bit_cast<double>(static_cast<uint64_t>(1023 + static_cast<int>(k)) << 52);
 }
 
 }  // namespace kbench

@@ -55,6 +55,10 @@ TEST(Draw, MathAgreesWithTheStandardLibraryToTwoUlp) {
     const auto c = static_cast<double>(std::cos(6.283185307179586476925286766559L * u));
     ASSERT_NEAR(cos_of_turn(m), c, 3e-16) << m;
   }
+  for (double x = -700; x <= 700; x += 0.00917) {
+    ASSERT_NEAR(exp_of(x) / std::exp(x), 1, 4.5e-16) << x;
+  }
+  EXPECT_EQ(exp_of(0), 1.0);
   EXPECT_EQ(log_of_fraction(1u << 24), 0.0);
   EXPECT_EQ(cos_of_turn(0), 1.0);
   EXPECT_EQ(cos_of_turn(1u << 23), -1.0);
@@ -97,6 +101,10 @@ TEST(Draw, StepsAfterDrawingDoWhatTheySay) {
     }
     EXPECT_NEAR(total, 1, 1e-6);
   }
+  EXPECT_NEAR(p.at(7) / p.at(8), std::exp(plain.at(7) - plain.at(8)), 1e-6);
+  Distribution wide = uniform(-700, 700);  // e^x would overflow
+  wide.then = Then::softmax_last;
+  EXPECT_THROW(draw(wide, kKey, {DType::f32, {5, 5}}), Error);
   Distribution signs = randint(0, 2);
   signs.then = Then::plus_minus_one;
   const Tensor drawn = draw(signs, kKey, {DType::f32, {64}});

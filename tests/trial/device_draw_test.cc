@@ -39,6 +39,9 @@ std::vector<Case> cases() {
       {"offset", offset(normal()), {DType::f32, odd}},
       {"offset_of_rows", offset(uniform(-1, 1)), {DType::f32, {5, 4099}}},
       {"offset_in_runs_of_one", offset(normal(0, 2)), {DType::f32, {9, 7, 1}}},
+      {"boolean", randint(0, 2), {DType::boolean, {4100}}},
+      {"softmax", with(normal(0, 8), Then::softmax_last), {DType::f32, {5, 7, 1025}}},
+      {"softmax_of_narrow_rows", with(uniform(-2, 2), Then::softmax_last), {DType::f32, {301, 3}}},
       {"symmetrize", with(normal(), Then::symmetrize), {DType::f32, {67, 67}}},
   };
 }
@@ -72,12 +75,12 @@ TEST_F(DeviceDrawTest, GivesTheHostsBitsForEveryDistribution) {
   }
 }
 
-TEST_F(DeviceDrawTest, LeavesSoftmaxToTheHost) {
-  const Distribution distribution = with(normal(), Then::softmax_last);
-  const TensorType type{DType::f32, {8, 16}};
+TEST_F(DeviceDrawTest, LeavesRowsLongerThanAWorkgroupsLoopToTheHost) {
+  const Distribution distribution = with(uniform(0, 1), Then::softmax_last);
+  const TensorType type{DType::f32, {2, (1 << 18) + 4}};
   EXPECT_FALSE(draws_on_device(device().plan(), distribution, type));
   const DrawKey key{5, 1, "y"};
-  const vulkan::Buffer buffer = device().allocate(512);
+  const vulkan::Buffer buffer = device().allocate(static_cast<uint64_t>(type.bytes()));
   upload_draw(device(), distribution, key, type, vulkan::whole(buffer));
   const Tensor expected = draw(distribution, key, type);
   const std::vector<float> got = download<float>(buffer);
