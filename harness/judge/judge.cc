@@ -160,7 +160,7 @@ void Judge::at_new_task(const client::Request& request, const Candidacy& candida
   } else if (!understudy_ && !request.next_files.empty() && !snapshot.software()) {
     understudy_ = new_opponent();
   }
-  if (request.more) ahead_.fill(snapshot);
+  if (request.more) ahead_.top_up();
   // Runners that have been dismissed may still hold what they had imported.
   const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
   if (trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held) {

@@ -8,7 +8,13 @@
 namespace kbench::judge {
 
 RunnersAhead::RunnersAhead(RunnerProcess::Options options) : options_(std::move(options)) {
-  open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  start(1);
+}
+
+void RunnersAhead::start(size_t wanted) {
+  while (open_.size() < wanted) {
+    open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  }
 }
 
 void RunnersAhead::fill(const vulkan::DeviceSnapshot& snapshot) {
@@ -18,9 +24,12 @@ void RunnersAhead::fill(const vulkan::DeviceSnapshot& snapshot) {
   const uint64_t wanted =
       snapshot.software() ? kLeast
                           : std::clamp(snapshot.device_local_bytes / kMemoryForOne, kLeast, kMost);
-  while (open_.size() < wanted) {
-    open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
-  }
+  start(wanted);
+}
+
+void RunnersAhead::top_up() {
+  constexpr size_t kATask = 2;
+  start(kATask);
 }
 
 std::unique_ptr<RunnerProcess> RunnersAhead::take_open() {

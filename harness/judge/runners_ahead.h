@@ -17,9 +17,12 @@ class RunnersAhead {
   /// Starts one.
   explicit RunnersAhead(RunnerProcess::Options options);
 
-  /// Starts runners, several at once, which costs little more than one, where none is left that has
-  /// nothing to do. They open the device while the caller goes on.
+  /// Starts runners where none is left that has nothing to do: several at once, which costs little
+  /// more than one. They open the device while the caller goes on.
   void fill(const vulkan::DeviceSnapshot& snapshot);
+  /// While a task is made ready: starts as many as candidates of it may take. What opening costs is
+  /// then over when times are taken.
+  void top_up();
   /// Neither a runner nor a candidacy is left.
   bool empty() const { return open_.empty() && begun_.empty(); }
 
@@ -36,6 +39,7 @@ class RunnersAhead {
   std::optional<BenchKey> next_task(const BenchKey& now);
 
  private:
+  void start(size_t wanted);
   std::unique_ptr<RunnerProcess> take_open();
   bool has_begun(const client::Request& request) const;
 
