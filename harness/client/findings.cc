@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "libkbench/src/hex.h"
 
 namespace kbench::client {
 namespace {
@@ -20,15 +21,8 @@ json parse(std::string_view line) {
 }
 
 std::string hex_of(const Tensor& tensor) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * static_cast<size_t>(tensor.bytes()));
-  for (int64_t i = 0; i < tensor.bytes(); ++i) {
-    const auto byte = std::to_integer<unsigned>(tensor.raw()[i]);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return kbench::hex_of(
+      {reinterpret_cast<const uint8_t*>(tensor.raw()), static_cast<size_t>(tensor.bytes())});
 }
 
 unsigned digit(char c) {

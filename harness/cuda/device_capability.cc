@@ -4,23 +4,12 @@
 
 #include "harness/cuda/library.h"
 #include "kbench/error.h"
+#include "libkbench/src/hex.h"
 
 namespace kbench::cuda {
 namespace {
 
 constexpr int kSuccess = 0;
-
-/// "GPU-00112233-4455-...": as NVML names a device.
-std::string nvml_name(const std::array<uint8_t, 16>& uuid) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text = "GPU-";
-  for (size_t i = 0; i < uuid.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += kDigits[uuid[i] >> 4];
-    text += kDigits[uuid[i] & 15];
-  }
-  return text;
-}
 
 bool ask_nvml(const std::array<uint8_t, 16>& uuid, ComputeCapability& found, std::string& why) {
   const Library library({"libnvidia-ml.so.1"});
@@ -44,10 +33,11 @@ bool ask_nvml(const std::array<uint8_t, 16>& uuid, ComputeCapability& found, std
     return false;
   }
   void* device = nullptr;
-  result = by_uuid(nvml_name(uuid).c_str(), &device);
+  result = by_uuid(("GPU-" + uuid_text(uuid)).c_str(), &device);
   if (result == kSuccess) result = capability(device, &found.major, &found.minor);
   shutdown();
-  if (result != kSuccess) why = "NVML gave " + std::to_string(result) + " for " + nvml_name(uuid);
+  if (result != kSuccess)
+    why = "NVML gave " + std::to_string(result) + " for " + ("GPU-" + uuid_text(uuid));
   return result == kSuccess && found.known();
 }
 

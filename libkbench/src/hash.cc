@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kbench/error.h"
+#include "libkbench/src/hex.h"
 
 namespace kbench {
 namespace {
@@ -41,12 +42,7 @@ std::string Sha256::hex() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
   require(EVP_DigestFinal_ex(state_->context.get(), digest, &length));
-  std::string text;
-  for (unsigned int i = 0; i < length; ++i) {
-    text += "0123456789abcdef"[digest[i] >> 4];
-    text += "0123456789abcdef"[digest[i] & 15];
-  }
-  return text;
+  return hex_of({digest, length});
 }
 
 }  // namespace kbench
