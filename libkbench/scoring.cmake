@@ -8,7 +8,6 @@ kbench_room(scoring CORE
     src/certificate.cc
     src/compare.cc
     src/file_lock.cc
-    src/files.cc
     src/golden.cc
     src/golden_file.cc
     src/json_field.cc

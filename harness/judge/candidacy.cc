@@ -37,11 +37,12 @@ bool Candidacy::answers(const client::Request& request) const {
   return client::same_question(request, request_);
 }
 
-void Candidacy::begin() {
+void Candidacy::begin(const std::function<void()>& before_build) {
   if (std::exchange(begun_, true)) return;
   try {
     if (!load()) return;
     identify();
+    if (before_build) before_build();
     runner_->send(
         runner::Build{key_.preset, key_.overrides, request_.options.limits.compile_seconds});
   } catch (const RunnerFailure& failure) {
@@ -96,8 +97,8 @@ void Candidacy::identify() {
   trial::identify(experiment_, task, *graph_, preset, snapshot_, options);
 }
 
-bool Candidacy::loaded(runner::Refused& refused) {
-  begin();
+bool Candidacy::loaded(runner::Refused& refused, const std::function<void()>& before_build) {
+  begin(before_build);
   if (failure_) throw *failure_;
   if (error_) throw *error_;
   if (refused_) refused = *refused_;

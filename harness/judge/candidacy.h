@@ -1,6 +1,7 @@
 // A candidate on its way to a trial: its files brought, its task known, its kernels being compiled.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,14 +24,15 @@ class Candidacy {
   Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
             const vulkan::DeviceSnapshot& snapshot);
 
-  /// Loads the candidate, works out sizes, and has it compiled. What goes wrong is told by built().
-  void begin();
+  /// Loads the candidate, works out sizes, and has it compiled; just before that, `before_build` is
+  /// called if given. What goes wrong is told by built().
+  void begin(const std::function<void()>& before_build = {});
   /// Whether this is what a request asks for.
   bool answers(const client::Request& request) const;
 
   /// Waits for the first part alone. False when the candidate is refused, as `refused` says. Throws
   /// RunnerFailure, and Error for what is wrong with the request's options.
-  bool loaded(runner::Refused& refused);
+  bool loaded(runner::Refused& refused, const std::function<void()>& before_build = {});
   /// Waits for the runner; the same.
   bool built(runner::Built& built, runner::Refused& refused);
 

@@ -87,11 +87,11 @@ class Judge {
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
 
-  void ready_notes();
+  void ready_memory();
   std::unique_ptr<Opponent> new_opponent();
 
   RunnerProcess::Options runners_;
-  VerifiedNotes notes_;
+  Opponent::Memory memory_;
   std::future<std::string> build_ = std::async(std::launch::async, build_identity);
   // Begun before the judge's own device is opened, which takes as long.
   std::unique_ptr<Opponent> opponent_;
@@ -118,23 +118,25 @@ Judge::Judge(const vulkan::OpenOptions& open)
   kernels_prepared_ = std::async(std::launch::async, [this] { kernels_->prepare(); });
 }
 
-void Judge::ready_notes() {
+void Judge::ready_memory() {
   if (!build_.valid()) return;
   const vulkan::DeviceSnapshot& device = device_->snapshot();
   const std::string build = build_.get();
   if (build.empty()) return;
-  notes_ = VerifiedNotes(cache_folder(), build + ' ' + vulkan::to_string(device.device_uuid) + ' ' +
-                                             device.name + ' ' + device.driver);
+  memory_.folder = process::cache_folder();
+  memory_.subject =
+      build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name + ' ' + device.driver;
+  memory_.notes = VerifiedNotes(process::OwnFolder(memory_.folder), memory_.subject);
 }
 
 std::unique_ptr<Opponent> Judge::new_opponent() {
   auto opponent = std::make_unique<Opponent>(runners_);
-  opponent->use(notes_);
+  opponent->use(memory_);
   return opponent;
 }
 
 void Judge::ready_opponent() {
-  ready_notes();
+  ready_memory();
   if (!opponent_) {
     bench_.reset();  // It knows nothing of that memory.
     opponent_ = new_opponent();
@@ -160,7 +162,6 @@ void Judge::at_new_task(const client::Request& request, const Candidacy& candida
   } else if (!understudy_ && !request.next_files.empty() && !snapshot.software()) {
     understudy_ = new_opponent();
   }
-  if (request.more) ahead_.top_up();
   // Runners that have been dismissed may still hold what they had imported.
   const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
   if (trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held) {
@@ -224,7 +225,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      if (request.more && ahead_.empty()) ahead_.fill(device_->snapshot());
+      if (request.more) ahead_.top_up(device_->snapshot());
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {

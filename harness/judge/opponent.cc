@@ -14,8 +14,19 @@ constexpr double kLetGoSeconds = 120;
 void Opponent::prepare(const BenchKey& key, uint64_t seed) {
   if (told_ == key) return;
   wait_prepared();
-  const bool verified = notes_ != nullptr && notes_->has(key.task);
-  runner_.send(runner::Prepare{key.task, key.preset, key.overrides, seed, verified});
+  runner::Prepare request{.task = key.task,
+                          .preset = key.preset,
+                          .overrides = key.overrides,
+                          .seed = seed,
+                          .verified = false,
+                          .cache_folder = "",
+                          .cache_subject = ""};
+  if (memory_ != nullptr) {
+    request.verified = memory_->notes.has(key.task);
+    request.cache_folder = memory_->folder;
+    request.cache_subject = memory_->subject;
+  }
+  runner_.send(request);
   told_ = key;
   pending_ = true;
 }
@@ -24,7 +35,7 @@ void Opponent::wait_prepared() {
   if (!std::exchange(pending_, false)) return;
   runner_.receive<runner::Built>(kPrepareSeconds);
   const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->overrides.empty();
-  if (notes_ != nullptr && as_noted) notes_->add(told_->task);
+  if (memory_ != nullptr && as_noted) memory_->notes.add(told_->task);
 }
 
 void Opponent::let_go() {

@@ -22,12 +22,19 @@ struct BenchKey {
 /// Every call throws RunnerFailure where the process fails; it is of no more use then.
 class Opponent {
  public:
-  /// Starts it.
-  explicit Opponent(const RunnerProcess::Options& options) : runner_(Role::opponent, options) {}
+  /// Starts it, and has it open the device.
+  explicit Opponent(const RunnerProcess::Options& options) : runner_(Role::opponent, options) {
+    runner_.begin_open();
+  }
 
   RunnerProcess& runner() { return runner_; }
-  /// What has been held to the reference already; must outlive this.
-  void use(VerifiedNotes& notes) { notes_ = &notes; }
+  /// What has been held to the reference already, and where compiled pipelines are kept and for
+  /// what; both must outlive this.
+  struct Memory {
+    VerifiedNotes notes;
+    std::string folder, subject;
+  };
+  void use(Memory& memory) { memory_ = &memory; }
   /// Tells it to make the task's baseline, unless that is what it was told last. Does not wait.
   /// `seed`: of the inputs on which the baseline is held to the reference.
   void prepare(const BenchKey& key, uint64_t seed);
@@ -40,7 +47,7 @@ class Opponent {
  private:
   RunnerProcess runner_;
   std::optional<BenchKey> told_;
-  VerifiedNotes* notes_ = nullptr;
+  Memory* memory_ = nullptr;
   bool pending_ = false;
 };
 

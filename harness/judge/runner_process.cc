@@ -42,8 +42,13 @@ RunnerProcess::RunnerProcess(Role role, const Options& options)
   ends_.second.reset();
 }
 
+void RunnerProcess::begin_open() {
+  if (!std::exchange(told_to_open_, true)) send(runner::Open{});
+}
+
 void RunnerProcess::wait_open(const std::string& device_uuid) {
   if (idle_bytes_ >= 0) return;
+  begin_open();
   const auto opened = receive<runner::Opened>(kOpenSeconds);
   if (opened.device_uuid != device_uuid) {
     fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");

@@ -34,8 +34,9 @@ struct RunnerFailure {
   int given = -1;  ///< a value's id; what a runner says against itself is believed
 };
 
-/// Starts the program as a runner at once; the answer to that (Opened) is the first to be received.
-/// Every request throws RunnerFailure where no proper answer comes; the runner is dead then.
+/// Starts the program as a runner, which gets ready and takes nothing of the device until it is
+/// told to open it; that is done before anything else is asked. Every request throws RunnerFailure
+/// where no proper answer comes; the runner is dead then.
 class RunnerProcess {
  public:
   struct Options {
@@ -46,7 +47,10 @@ class RunnerProcess {
   };
   RunnerProcess(Role role, const Options& options);
 
-  /// Waits for the device to be open; at once when it is.
+  /// Tells it to open the device, unless it has been told. Does not wait.
+  void begin_open();
+  bool told_to_open() const { return told_to_open_; }
+  /// Waits for the device to be open, told to by this where it had not been; at once when it is.
   void wait_open(const std::string& device_uuid);
   /// The text that says what holds it in; once it is open.
   const std::string& lock() const { return lock_; }
@@ -130,6 +134,7 @@ class RunnerProcess {
   Files files_;
   std::string lock_;
   int64_t idle_bytes_ = -1;
+  bool told_to_open_ = false;
   bool has_run_ = false;
 };
 

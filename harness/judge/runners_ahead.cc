@@ -8,34 +8,25 @@
 namespace kbench::judge {
 
 RunnersAhead::RunnersAhead(RunnerProcess::Options options) : options_(std::move(options)) {
-  start(1);
+  idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  idle_.back()->begin_open();
 }
 
-void RunnersAhead::start(size_t wanted) {
-  while (open_.size() < wanted) {
-    open_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+void RunnersAhead::top_up(const vulkan::DeviceSnapshot& snapshot) {
+  // Opening takes as long as making a task ready, or importing its memory twice. An open runner
+  // holds some of the device's memory.
+  constexpr size_t kOpen = 2, kReady = 6;
+  const size_t wanted = snapshot.software() ? kOpen : kReady;
+  while (idle_.size() < wanted) {
+    idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
   }
+  for (size_t i = 0; i < kOpen; ++i) idle_[i]->begin_open();
 }
 
-void RunnersAhead::fill(const vulkan::DeviceSnapshot& snapshot) {
-  if (!open_.empty()) return;
-  // Each holds some of the device's memory and of the host's.
-  constexpr uint64_t kMemoryForOne = uint64_t{16} << 30, kLeast = 2, kMost = 6;
-  const uint64_t wanted =
-      snapshot.software() ? kLeast
-                          : std::clamp(snapshot.device_local_bytes / kMemoryForOne, kLeast, kMost);
-  start(wanted);
-}
-
-void RunnersAhead::top_up() {
-  constexpr size_t kATask = 2;
-  start(kATask);
-}
-
-std::unique_ptr<RunnerProcess> RunnersAhead::take_open() {
-  if (open_.empty()) return std::make_unique<RunnerProcess>(Role::candidate, options_);
-  auto runner = std::move(open_.front());
-  open_.pop_front();
+std::unique_ptr<RunnerProcess> RunnersAhead::take_idle() {
+  if (idle_.empty()) return std::make_unique<RunnerProcess>(Role::candidate, options_);
+  auto runner = std::move(idle_.front());
+  idle_.pop_front();
   return runner;
 }
 
@@ -54,14 +45,15 @@ std::unique_ptr<Candidacy> RunnersAhead::candidacy_of(const client::Request& req
     return candidacy;
   }
   begun_.clear();  // Something else is asked for than was said.
-  auto runner = take_open();
+  auto runner = take_idle();
   runner->wait_open(vulkan::to_string(snapshot.device_uuid));
   return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
 }
 
 void RunnersAhead::before_sampling(const client::Request& measured,
                                    const vulkan::DeviceSnapshot& snapshot) {
-  std::erase_if(open_, [&](const auto& runner) {
+  std::erase_if(idle_, [&](const auto& runner) {
+    if (!runner->told_to_open()) return false;
     try {
       runner->wait_open(vulkan::to_string(snapshot.device_uuid));
       return false;
@@ -71,11 +63,11 @@ void RunnersAhead::before_sampling(const client::Request& measured,
   });
   if (snapshot.software()) return;
   for (const CandidateSource& candidate : measured.next_files) {
-    if (open_.empty()) return;
+    if (idle_.empty() || !idle_.front()->told_to_open()) return;
     client::Request following = measured;
     following.candidate = candidate;
     if (has_begun(following)) continue;
-    auto candidacy = std::make_unique<Candidacy>(take_open(), following, snapshot);
+    auto candidacy = std::make_unique<Candidacy>(take_idle(), following, snapshot);
     candidacy->runner().spare_processors(true);  // The judge's clock needs some.
     candidacy->begin();
     begun_.push_back(std::move(candidacy));

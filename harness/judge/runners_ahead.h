@@ -17,14 +17,11 @@ class RunnersAhead {
   /// Starts one.
   explicit RunnersAhead(RunnerProcess::Options options);
 
-  /// Starts runners where none is left that has nothing to do: several at once, which costs little
-  /// more than one. They open the device while the caller goes on.
-  void fill(const vulkan::DeviceSnapshot& snapshot);
-  /// While a task is made ready: starts as many as candidates of it may take. What opening costs is
-  /// then over when times are taken.
-  void top_up();
+  /// Sees to it that runners for the next candidates are open soon, and more are ready to open.
+  /// They do while the caller goes on.
+  void top_up(const vulkan::DeviceSnapshot& snapshot);
   /// Neither a runner nor a candidacy is left.
-  bool empty() const { return open_.empty() && begun_.empty(); }
+  bool empty() const { return idle_.empty() && begun_.empty(); }
 
   /// The candidacy that was begun for this request, or a new one. Throws RunnerFailure.
   std::unique_ptr<Candidacy> candidacy_of(const client::Request& request,
@@ -32,19 +29,18 @@ class RunnersAhead {
 
   /// While one candidate is measured, the next may compile, which takes processors; opening a
   /// device disturbs times (on an H200 it showed in intervals of a tenth of a percent): this waits
-  /// for all runners to be open. On a software device processors are what is measured, and nothing
+  /// for those that are at it. On a software device processors are what is measured, and nothing
   /// is compiled ahead.
   void before_sampling(const client::Request& measured, const vulkan::DeviceSnapshot& snapshot);
   /// Of the candidacies begun, the task of the first that is for another than `now`.
   std::optional<BenchKey> next_task(const BenchKey& now);
 
  private:
-  void start(size_t wanted);
-  std::unique_ptr<RunnerProcess> take_open();
+  std::unique_ptr<RunnerProcess> take_idle();
   bool has_begun(const client::Request& request) const;
 
   RunnerProcess::Options options_;
-  std::deque<std::unique_ptr<RunnerProcess>> open_;  ///< or opening
+  std::deque<std::unique_ptr<RunnerProcess>> idle_;  ///< open or opening, then those to be opened
   std::deque<std::unique_ptr<Candidacy>> begun_;     ///< compiling or compiled
 };
 

@@ -109,7 +109,10 @@ void Trial::steps() {
 bool Trial::load() {
   stage("load");
   runner::Refused refused;
-  const bool loaded = candidacy_.loaded(refused);
+  const bool loaded = candidacy_.loaded(refused, [this] {
+    const std::unique_ptr<Bench>& bench = court_.bench;
+    if (!request_.check_only && bench && bench->key() == candidacy_.key()) import_task();
+  });
   static_cast<Experiment&>(*result_) = candidacy_.experiment();
   lap("load");
   return loaded || refuse(refused);
@@ -171,12 +174,22 @@ bool Trial::fits() {
   return true;
 }
 
+/// Has the runner import the task's memory, while it compiles where the task was there before.
+void Trial::import_task() {
+  if (imported_ > 0) return;
+  Attachment attachment;
+  court_.bench->place(attachment, true, court_.bench->outputs());
+  attachment.message.more = true;
+  imported_ = static_cast<int>(attachment.message.slabs.size());
+  candidate_.send(attachment.message, attachment.descriptors);
+}
+
 void Trial::allocate() {
   stage("warm-up");
   const Bench& bench = *court_.bench;
+  import_task();
   Attachment attachment;
-  bench.place(attachment, true, bench.outputs());
-  const int slab = attachment.add(memory_.slab, false);
+  const int slab = imported_ + attachment.add(memory_.slab, false);
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     attachment.message.wanted.push_back(memory_.slab.place(i, slab));
   }

@@ -72,6 +72,7 @@ class Trial {
   bool fits();
   bool build();
   void allocate();
+  void import_task();
   void wait_turn();
   bool set_up();
   bool warm_up();
@@ -106,6 +107,7 @@ class Trial {
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
   std::string stage_ = "load";
   runner::Built built_;
+  int imported_ = 0;  ///< slabs of the task that the candidate's runner has been sent
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;
   std::optional<Sampler> sampler_;

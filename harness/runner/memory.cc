@@ -6,7 +6,7 @@
 
 namespace kbench::runner {
 
-Memory::Memory(vulkan::Device& device, const Attach& attach, std::vector<UniqueFd> descriptors) {
+void Memory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
   if (descriptors.size() != attach.slabs.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 std::to_string(descriptors.size()) + " descriptors for " +
@@ -14,20 +14,19 @@ Memory::Memory(vulkan::Device& device, const Attach& attach, std::vector<UniqueF
   }
   for (size_t i = 0; i < descriptors.size(); ++i) {
     const Attach::Slab& slab = attach.slabs[i];
-    slabs_.push_back(device.import_shared(
+    slabs_.push_back(device_.import_shared(
         {std::move(descriptors[i]), slab.bytes, slab.memory_type},
         slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write));
   }
-  given_ = regions(attach.given);
-  outputs_ = regions(attach.outputs);
-  wanted_ = regions(attach.wanted);
+  add(attach.given, given_);
+  add(attach.outputs, outputs_);
+  add(attach.wanted, wanted_);
 }
 
-std::vector<vulkan::Region> Memory::regions(const std::vector<Place>& places) const {
-  std::vector<vulkan::Region> list;
+void Memory::add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const {
   for (const Place& place : places) {
     if (place.bytes == 0) {
-      list.emplace_back();
+      regions.emplace_back();
       continue;
     }
     const auto slab = static_cast<size_t>(place.slab);
@@ -35,9 +34,8 @@ std::vector<vulkan::Region> Memory::regions(const std::vector<Place>& places) co
         place.bytes > slabs_[slab].size() - place.offset) {
       throw Error(ErrorCode::kInvalidArgument, "a tensor outside the shared memory");
     }
-    list.push_back({&slabs_[slab], place.offset, place.bytes});
+    regions.push_back({&slabs_[slab], place.offset, place.bytes});
   }
-  return list;
 }
 
 }  // namespace kbench::runner

@@ -1,6 +1,7 @@
 // The judge's memory as a runner sees it: slabs imported, tensors at their places.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "harness/runner/protocol.h"
@@ -12,9 +13,11 @@ namespace kbench::runner {
 /// Owns the imported slabs; the device must outlive it.
 class Memory {
  public:
-  /// Throws kInvalidArgument where descriptors and message do not agree or a place lies outside its
-  /// slab, and what Device::import_shared() throws.
-  Memory(vulkan::Device& device, const Attach& attach, std::vector<UniqueFd> descriptors);
+  explicit Memory(vulkan::Device& device) : device_(device) {}
+  /// Adds the message's slabs to those there are, which its places may lie in too. Throws
+  /// kInvalidArgument where descriptors and message do not agree or a place lies outside its slab,
+  /// and what Device::import_shared() throws.
+  void add(const Attach& attach, std::vector<UniqueFd> descriptors);
 
   /// By value id, output index and index in Built::wanted; empty where there is none.
   const std::vector<vulkan::Region>& given() const { return given_; }
@@ -22,9 +25,10 @@ class Memory {
   const std::vector<vulkan::Region>& wanted() const { return wanted_; }
 
  private:
-  std::vector<vulkan::Region> regions(const std::vector<Place>& places) const;
+  void add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const;
 
-  std::vector<vulkan::Buffer> slabs_;
+  vulkan::Device& device_;
+  std::deque<vulkan::Buffer> slabs_;  ///< regions point to them
   std::vector<vulkan::Region> given_, outputs_, wanted_;
 };
 

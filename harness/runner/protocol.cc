@@ -32,6 +32,7 @@ class Reader {
 };
 
 // clang-format off
+template <class V> void visit(V&, auto&, Open*) {}
 template <class V> void visit(V& v, auto& m, Opened*) {
   v("device_uuid", m.device_uuid); v("lock", m.lock);
 }
@@ -43,7 +44,7 @@ template <class V> void visit(V& v, auto& m, Build*) {
 }
 template <class V> void visit(V& v, auto& m, Prepare*) {
   v("task", m.task); v("preset", m.preset); v("overrides", m.overrides); v("seed", m.seed);
-  v("verified", m.verified);
+  v("verified", m.verified); v("cache_folder", m.cache_folder); v("cache_subject", m.cache_subject);
 }
 template <class V> void visit(V& v, auto& m, Wanted*) {
   v("name", m.name); v("dtype", m.dtype); v("bytes", m.bytes); v("setup", m.setup);
@@ -63,7 +64,7 @@ template <class V> void visit(V& v, auto& m, Attach::Slab*) {
   v("bytes", m.bytes); v("memory_type", m.memory_type); v("read_only", m.read_only);
 }
 template <class V> void visit(V& v, auto& m, Attach*) {
-  v("slabs", m.slabs); v("given", m.given); v("outputs", m.outputs); v("wanted", m.wanted);
+  v("slabs", m.slabs); v("given", m.given); v("outputs", m.outputs); v("wanted", m.wanted); v("more", m.more);
 }
 template <class V> void visit(V&, auto&, Attached*) {}
 template <class V> void visit(V& v, auto& m, Run*) {
@@ -211,6 +212,7 @@ File decode(std::string_view payload) {
 #define KBENCH_MESSAGE(M)                \
   template std::string encode(const M&); \
   template M decode(std::string_view);
+KBENCH_MESSAGE(Open)
 KBENCH_MESSAGE(Opened)
 KBENCH_MESSAGE(Load)
 KBENCH_MESSAGE(ReadFile)

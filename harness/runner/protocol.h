@@ -7,10 +7,15 @@
 // executed, and checked afterwards: a Ran is two numbers that the judge's clock must bear out.
 //
 //   judge                     runner
-//   (start, arguments)        Opened                          device open, locked in
+//   Open                      Opened                          device open, locked in; until then
+//   the
+//                                                             process gets ready and takes nothing
+//                                                             of the device
 //   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
 //   Build | Prepare           Built                           resolved, compiled; or baseline ready
-//   Attach + descriptors      Attached                        shared memory imported
+//   Attach + descriptors      Attached                        shared memory imported; a first part
+//   of
+//                                                             it may come before Build, unanswered
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused where validation objects)
 //   Profile                   Profiled                        dispatch, timestamps between its
@@ -52,12 +57,17 @@ enum class MessageKind : uint32_t {
   failed,
   profile,
   profiled,
+  open,
 };
 
 /// No message of a candidate's that has run may be longer, bytes.
 inline constexpr size_t kMostBytesOnceRun = 64 << 10;
 /// Any other message, bytes; a candidate's files are the longest.
 inline constexpr size_t kMostBytes = size_t{64} << 20;
+
+struct Open {
+  static constexpr MessageKind kKind = MessageKind::open;
+};
 
 struct Opened {
   static constexpr MessageKind kKind = MessageKind::opened;
@@ -108,6 +118,8 @@ struct Prepare {
   Variables overrides;
   uint64_t seed = 0;      ///< of the tensors it is held to the reference on
   bool verified = false;  ///< it has been, on this device and by this build
+  /// Where compiled pipelines are kept from run to run, and what they hold for; empty: nowhere.
+  std::string cache_folder, cache_subject;
 };
 
 /// Memory that a program wants besides the task's own tensors.
@@ -134,7 +146,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// Where everything lies. The descriptors of `slabs` come with the message, in order.
+/// Where everything lies. The descriptors of `slabs` come with the message, in order. With `more`
+/// it is a first part, imported while the program is built and not answered; the slabs of the
+/// second are counted on from it.
 struct Attach {
   static constexpr MessageKind kKind = MessageKind::attach;
   struct Slab {
@@ -146,6 +160,7 @@ struct Attach {
   std::vector<Place> given;    ///< inputs, parameters and constants, by value id; else empty
   std::vector<Place> outputs;  ///< by output index
   std::vector<Place> wanted;   ///< as Built::wanted
+  bool more = false;
 };
 
 struct Attached {

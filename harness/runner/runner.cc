@@ -7,9 +7,12 @@
 
 #include <array>
 #include <cstdio>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/cuda/toolkit.h"
 #include "harness/process/channel.h"
@@ -22,6 +25,7 @@
 #include "harness/runner/write_fault.h"
 #include "harness/trial/kernels.h"
 #include "harness/vulkan/commands.h"
+#include "harness/vulkan/compiler.h"
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -50,11 +54,13 @@ class Server {
 
  private:
   process::Frame receive();
+  void wait_to_open();
   void answer(process::Frame frame);
   void load(const Load& request);
   void build(const Build& request);
   void prepare(const Prepare& request);
-  void attach(const Attach& request, std::vector<UniqueFd> descriptors);
+  void attach(Attach request, std::vector<UniqueFd> descriptors);
+  void begin_import();
   void run(const Run& request);
   void profile(const Profile& request);
   void let_go();
@@ -70,6 +76,12 @@ class Server {
   // In the order in which they refer to each other.
   std::unique_ptr<Program> program_;
   std::unique_ptr<Memory> memory_;
+  struct FirstPart {
+    Attach attach;
+    std::vector<UniqueFd> descriptors;
+  };
+  std::optional<FirstPart> first_part_;  ///< not yet being imported
+  std::future<std::unique_ptr<Memory>> importing_;
   vulkan::Buffer flush_;
   /// Setup's list and dispatch's, recorded when first run: what is timed by the judge's clock is
   /// then submission and run alone.
@@ -86,7 +98,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     // Forked while there is one thread, and rights to start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
-    device_ = vulkan::Device::open(open);
+    device_ = vulkan::Device::open(open, [this] { wait_to_open(); });
     kernels_.emplace(*device_);
     flush_ = device_->allocate(device_->plan().flush_bytes);
     // A first run: drivers start threads and open files on first use.
@@ -107,6 +119,18 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
   } catch (const Error& e) {
     send(Failed{e.code(), e.what()});
     throw JudgeGone();
+  }
+}
+
+/// Opening a device disturbs whoever measures on it: the judge says when. What can be done before
+/// is: a process's first shader takes the compiler a tenth of a second.
+void Server::wait_to_open() {
+  vulkan::ShaderSource first;
+  first.text = vulkan::embedded_shader("void.comp").value();
+  first.optimize = false;
+  vulkan::ShaderCompiler().compile(first);
+  if (static_cast<MessageKind>(receive().kind) != MessageKind::open) {
+    throw Error(ErrorCode::kParse, "a request to a runner that has not opened its device");
   }
 }
 
@@ -195,6 +219,7 @@ void Server::build(const Build& request) {
     refused = refused_by(e);
   }
   python_.reset();  // What it ran of the candidate's ends before there is any memory.
+  begin_import();
   if (!program) return send(refused);
   program_ = std::move(program);
   if (!validation_objects()) send(program_->built());
@@ -218,9 +243,28 @@ void Server::prepare(const Prepare& request) {
   send(program_->built());
 }
 
-void Server::attach(const Attach& request, std::vector<UniqueFd> descriptors) {
+/// Drivers take tens of milliseconds a gigabyte to map it.
+void Server::begin_import() {
+  if (!first_part_ || python_) return;
+  importing_ =
+      std::async(std::launch::async, [this, first = *std::exchange(first_part_, {})]() mutable {
+        auto memory = std::make_unique<Memory>(*device_);
+        memory->add(first.attach, std::move(first.descriptors));
+        return memory;
+      });
+}
+
+void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
+  if (request.more) {
+    let_go();
+    first_part_ = FirstPart{std::move(request), std::move(descriptors)};
+    return begin_import();
+  }
+  begin_import();
+  auto memory = importing_.valid() ? importing_.get() : std::make_unique<Memory>(*device_);
   let_go();
-  memory_ = std::make_unique<Memory>(*device_, request, std::move(descriptors));
+  memory->add(request, std::move(descriptors));
+  memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());
   send(Attached{});
 }
@@ -272,6 +316,9 @@ void Server::let_go() {
   for (auto& list : lists_) list.reset();
   profile_.reset();
   memory_.reset();
+  first_part_.reset();
+  if (importing_.valid()) importing_.wait();
+  importing_ = {};
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace kbench::vulkan {
 Device::Device() = default;
 Device::~Device() = default;
 
-std::unique_ptr<Device> Device::open(const OpenOptions& options) {
+std::unique_ptr<Device> Device::open(const OpenOptions& options,
+                                     const std::function<void()>& before_device) {
   auto state = std::make_unique<State>();
   state->instance = Instance::create(options.validate);
   std::vector<PhysicalDevice> physical;
@@ -19,6 +20,7 @@ std::unique_ptr<Device> Device::open(const OpenOptions& options) {
   state->snapshot = choose_device(snapshots, options.selector);
   state->plan = plan_device(state->snapshot);
   state->physical = physical[static_cast<size_t>(state->snapshot.index)].handle;
+  if (before_device) before_device();
   state->create_device(options.cuda && state->plan.binary_import);
 
   std::unique_ptr<Device> device(new Device);

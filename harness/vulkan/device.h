@@ -4,6 +4,7 @@
 #include <vulkan/vulkan.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,8 +35,11 @@ std::vector<DeviceSnapshot> enumerate_devices();
 /// destroyed before it.
 class Device {
  public:
-  /// Throws Error: kNotFound, kUnsupported, or kDeviceLost.
-  static std::unique_ptr<Device> open(const OpenOptions& options);
+  /// `before_device`, if given, is called once everything is ready that takes nothing of the device
+  /// itself: drivers loaded, the device chosen. Throws Error: kNotFound, kUnsupported, or
+  /// kDeviceLost; what `before_device` throws.
+  static std::unique_ptr<Device> open(const OpenOptions& options,
+                                      const std::function<void()>& before_device = {});
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "harness/vulkan/capabilities.h"
 #include "harness/vulkan/device.h"
@@ -102,6 +103,7 @@ struct PipelineCache::State {
   std::unordered_map<PipelineKey, std::unique_ptr<Pipeline>, KeyHash> pipelines;
   std::map<std::string, Spirv> compiled;               ///< built-in shaders, not yet optimized
   std::map<std::string, const Pipeline*> by_embedded;  ///< by the whole EmbeddedKey
+  VkPipelineCache drivers = VK_NULL_HANDLE;            ///< null until use()
 
   explicit State(Device& device_in) : device(device_in) {}
   ~State();
@@ -116,6 +118,7 @@ struct PipelineCache::State {
 PipelineCache::State::~State() {
   if (device.hung()) return;  // a run may still be using them
   for (const auto& [key, pipeline] : pipelines) destroy(*pipeline);
+  vkDestroyPipelineCache(device.handle(), drivers, nullptr);
 }
 
 void PipelineCache::State::destroy(const Pipeline& pipeline) {
@@ -180,8 +183,8 @@ void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipel
       facts.local_size[0] % key.subgroup_size == 0) {
     info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
   }
-  const VkResult made = vkCreateComputePipelines(device.handle(), VK_NULL_HANDLE, 1, &info, nullptr,
-                                                 &pipeline.pipeline);
+  const VkResult made =
+      vkCreateComputePipelines(device.handle(), drivers, 1, &info, nullptr, &pipeline.pipeline);
   vkDestroyShaderModule(device.handle(), module, nullptr);
   try {
     check(made, "vkCreateComputePipelines", __FILE__, __LINE__);
@@ -277,6 +280,27 @@ const Pipeline& PipelineCache::get_embedded(const EmbeddedKey& key) {
   const Pipeline*& pipeline = state_->by_embedded[whole_name(key)];
   if (pipeline == nullptr) pipeline = &get(state_->compile_embedded(key));
   return *pipeline;
+}
+
+void PipelineCache::use(std::string_view bytes) {
+  const VkDevice device = state_->device.handle();
+  vkDestroyPipelineCache(device, std::exchange(state_->drivers, VK_NULL_HANDLE), nullptr);
+  VkPipelineCacheCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+  info.initialDataSize = bytes.size();
+  info.pInitialData = bytes.data();
+  KBENCH_VK(vkCreatePipelineCache(device, &info, nullptr, &state_->drivers));
+}
+
+std::string PipelineCache::keep() const {
+  if (state_->drivers == VK_NULL_HANDLE) return "";
+  const VkDevice device = state_->device.handle();
+  size_t size = 0;
+  KBENCH_VK(vkGetPipelineCacheData(device, state_->drivers, &size, nullptr));
+  std::string bytes(size, '\0');
+  KBENCH_VK(vkGetPipelineCacheData(device, state_->drivers, &size, bytes.data()));
+  bytes.resize(size);
+  return size > sizeof(VkPipelineCacheHeaderVersionOne) ? bytes : "";
 }
 
 size_t PipelineCache::size() const { return state_->pipelines.size(); }

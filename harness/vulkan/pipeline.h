@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/vulkan/compiler.h"
@@ -59,6 +60,13 @@ class PipelineCache {
   /// Compiles an embedded shader with its macros and makes its pipeline; both cached by key.
   const Pipeline& get_embedded(const EmbeddedKey& key);
   size_t size() const;
+
+  /// From here on the driver takes what it has compiled before from `bytes`, which keep() gave on
+  /// the same device and driver; it looks at them itself, and anything else is as nothing.
+  void use(std::string_view bytes);
+  /// What the driver would want to be given another time, pipelines made since use() included;
+  /// empty where use() was not called or there is nothing.
+  std::string keep() const;
 
  private:
   struct State;

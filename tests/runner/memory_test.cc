@@ -31,7 +31,8 @@ class MemoryTest : public vulkan::DeviceTest {
   Error refusal_of(const Place& place) {
     Message sent = message();
     sent.attach.wanted = {place};
-    return vulkan::error_of([&] { Memory(device(), sent.attach, std::move(sent.descriptors)); });
+    return vulkan::error_of(
+        [&] { Memory(device()).add(sent.attach, std::move(sent.descriptors)); });
   }
 
   std::vector<vulkan::Buffer> slabs_;
@@ -42,7 +43,8 @@ TEST_F(MemoryTest, GivesRegionsInOrderAndTheSameBytes) {
   const uint64_t size = slabs_[0].size();
   sent.attach.given = {{0, 0, size}, {}, {1, 256, 16}};
   sent.attach.outputs = {{1, 512, 4}};
-  const Memory memory(device(), sent.attach, std::move(sent.descriptors));
+  Memory memory(device());
+  memory.add(sent.attach, std::move(sent.descriptors));
   ASSERT_EQ(memory.given().size(), 3u);
   EXPECT_EQ(memory.given()[0].size, size);
   EXPECT_EQ(memory.given()[1].buffer, nullptr);
@@ -72,20 +74,37 @@ TEST_F(MemoryTest, RefusesMessagesWithoutTheirDescriptors) {
   Message fewer = message();
   fewer.descriptors.pop_back();
   EXPECT_EQ(vulkan::error_of([&] {
-              Memory(device(), fewer.attach, std::move(fewer.descriptors));
+              Memory(device()).add(fewer.attach, std::move(fewer.descriptors));
             }).code(),
             ErrorCode::kInvalidArgument);
   Message more = message();
   more.attach.slabs.pop_back();
-  EXPECT_EQ(
-      vulkan::error_of([&] { Memory(device(), more.attach, std::move(more.descriptors)); }).code(),
-      ErrorCode::kInvalidArgument);
+  EXPECT_EQ(vulkan::error_of([&] {
+              Memory(device()).add(more.attach, std::move(more.descriptors));
+            }).code(),
+            ErrorCode::kInvalidArgument);
 }
 
 TEST_F(MemoryTest, RefusesASlabThatIsLargerThanItsDescriptor) {
   Message sent = message();
   sent.attach.slabs[0].bytes *= 1024;
-  EXPECT_THROW(Memory(device(), sent.attach, std::move(sent.descriptors)), Error);
+  EXPECT_THROW(Memory(device()).add(sent.attach, std::move(sent.descriptors)), Error);
+}
+
+TEST_F(MemoryTest, TakesASecondMessagesSlabsBesideTheFirsts) {
+  Memory memory(device());
+  Message first = message();
+  first.attach.given = {{1, 256, 16}};
+  memory.add(first.attach, std::move(first.descriptors));
+  const vulkan::Region given = memory.given().at(0);
+  Message second = message();
+  second.attach.wanted = {{1, 0, 16}, {2, 0, 64}};
+  memory.add(second.attach, std::move(second.descriptors));
+  EXPECT_EQ(memory.given().size(), 1u);
+  EXPECT_EQ(memory.given()[0].buffer, given.buffer);
+  ASSERT_EQ(memory.wanted().size(), 2u);
+  EXPECT_EQ(memory.wanted()[0].buffer, given.buffer);
+  EXPECT_NE(memory.wanted()[1].buffer, given.buffer);
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ Variables variables() {
   return {{"n", int64_t{-1} << 62}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
 }
 Build build() { return {"v0.1", variables(), 2.5}; }
-Prepare prepare() { return {{1, 19}, "smoke", variables(), ~uint64_t{0}}; }
+Prepare prepare() {
+  return {{1, 19}, "smoke", variables(), ~uint64_t{0}, true, "/cache", "build device"};
+}
 Built built() {
   Built message;
   message.wanted = {{"t", DType::f32, ~uint64_t{0}, true}, {"u", DType::i64, 0, false}};
@@ -37,6 +39,7 @@ Attach attach() {
   message.given = {{0, 256, 1024}, {}, {1, 0, 4}};
   message.outputs = {{1, 65536, 8}};
   message.wanted = {{1, 3, 5}};
+  message.more = true;
   return message;
 }
 Run run() { return {true, 10.5}; }
@@ -69,6 +72,9 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(prepare()).task, (TaskId{1, 19}));
   EXPECT_EQ(survive(prepare()).seed, ~uint64_t{0});
   EXPECT_EQ(survive(prepare()).overrides, variables());
+  EXPECT_TRUE(survive(prepare()).verified);
+  EXPECT_EQ(survive(prepare()).cache_folder, "/cache");
+  EXPECT_EQ(survive(prepare()).cache_subject, "build device");
   const Built b = survive(built());
   ASSERT_EQ(b.wanted.size(), 2u);
   EXPECT_EQ(b.wanted[0].bytes, ~uint64_t{0});
@@ -86,6 +92,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(a.given, attach().given);
   EXPECT_EQ(a.outputs, attach().outputs);
   EXPECT_EQ(a.wanted, attach().wanted);
+  EXPECT_TRUE(a.more);
   EXPECT_TRUE(survive(run()).setup);
   EXPECT_EQ(survive(run()).seconds, 10.5);
   EXPECT_EQ(survive(ran()).flush_ns, 1e5);
@@ -95,6 +102,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
   EXPECT_EQ(survive(Profile{2.5}).seconds, 2.5);
   EXPECT_EQ(survive(Profiled{{1e5, 0, 2.25}}).step_ns, (std::vector<double>{1e5, 0, 2.25}));
+  survive(Open{});
   survive(Attached{});
   EXPECT_TRUE(survive(Built{}).wanted.empty());
 }
@@ -103,8 +111,8 @@ TEST(RunnerProtocol, KindsAreAllDifferent) {
   const std::set<MessageKind> kinds = {
       Opened::kKind,  Load::kKind,   ReadFile::kKind, File::kKind,     Loaded::kKind, Build::kKind,
       Prepare::kKind, Built::kKind,  Attach::kKind,   Attached::kKind, Run::kKind,    Ran::kKind,
-      Refused::kKind, Failed::kKind, Profile::kKind,  Profiled::kKind};
-  EXPECT_EQ(kinds.size(), 16u);
+      Refused::kKind, Failed::kKind, Profile::kKind,  Profiled::kKind, Open::kKind};
+  EXPECT_EQ(kinds.size(), 17u);
 }
 
 TEST(RunnerProtocol, AFileHasAnyBytes) {
@@ -194,7 +202,8 @@ TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
     expect_parse_error([&] { decode<Ran>(text); }, text);
   }
   const auto attach_with = [](const std::string& slab, const std::string& place) {
-    return R"({"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab + R"(],"wanted":[]})";
+    return R"({"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab +
+           R"(],"wanted":[],"more":false})";
   };
   const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true})";
   EXPECT_EQ(decode<Attach>(attach_with(slab, "")).slabs.size(), 1u);

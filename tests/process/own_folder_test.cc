@@ -1,0 +1,84 @@
+#include "harness/process/own_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/candidate/support.h"
+
+namespace kbench::process {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OwnFolderTest : public ::testing::Test {
+ protected:
+  std::string cache() const { return scratch_.path("cache"); }
+  std::string at(const std::string& name) const { return cache() + "/" + name; }
+  testing_support::ScratchFolder scratch_;
+};
+
+TEST_F(OwnFolderTest, KeepsBytesFromOneRunToTheNext) {
+  const std::string bytes("\0\n\xff bytes", 9);
+  OwnFolder(cache()).keep("a", "subject", bytes);
+  EXPECT_EQ(OwnFolder(cache()).kept("a", "subject"), bytes);
+  OwnFolder(cache()).keep("a", "subject", "others");
+  EXPECT_EQ(OwnFolder(cache()).kept("a", "subject"), "others");
+}
+
+TEST_F(OwnFolderTest, GivesNothingThatWasKeptUnderAnotherNameOrForAnotherSubject) {
+  const OwnFolder folder(cache());
+  folder.keep("a", "subject", "bytes");
+  EXPECT_EQ(folder.kept("a", "another"), "");
+  fs::copy_file(at("a"), at("b"));
+  EXPECT_EQ(folder.kept("b", "subject"), "");
+  EXPECT_EQ(folder.kept("none", "subject"), "");
+}
+
+TEST_F(OwnFolderTest, GivesNothingThatHasBeenChanged) {
+  const OwnFolder folder(cache());
+  folder.keep("a", "subject", "bytes");
+  std::ofstream(at("a"), std::ios::app) << "!";
+  EXPECT_EQ(folder.kept("a", "subject"), "");
+  std::ofstream(at("a")) << "short";
+  EXPECT_EQ(folder.kept("a", "subject"), "");
+}
+
+TEST_F(OwnFolderTest, TrustsNoFileThatOthersMayWrite) {
+  const OwnFolder folder(cache());
+  folder.keep("a", "subject", "bytes");
+  chmod(at("a").c_str(), 0666);
+  EXPECT_EQ(folder.kept("a", "subject"), "");
+}
+
+TEST_F(OwnFolderTest, IsNoneWhereOthersMayWriteOrThereIsNoPath) {
+  fs::create_directory(cache());
+  chmod(cache().c_str(), 0777);
+  for (const OwnFolder& folder : {OwnFolder(cache()), OwnFolder(""), OwnFolder()}) {
+    EXPECT_FALSE(folder.there());
+    folder.keep("a", "subject", "bytes");
+    folder.append("b", "line\n");
+    EXPECT_EQ(folder.kept("a", "subject"), "");
+  }
+  EXPECT_TRUE(fs::is_empty(cache()));
+}
+
+TEST_F(OwnFolderTest, ForgetsWhatNobodyHasWrittenToForAWeek) {
+  const OwnFolder folder(cache());
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(8 * 24);
+  for (const char* name : {"p-old", "p-new", "p-own-old", "other"}) {
+    folder.keep(name, "", "bytes");
+    if (std::string(name) != "p-new") fs::last_write_time(at(name), long_ago);
+  }
+  folder.forget_stale("p-", "p-own-");
+  EXPECT_FALSE(fs::exists(at("p-old")));
+  for (const char* name : {"p-new", "p-own-old", "other", "key"}) EXPECT_TRUE(fs::exists(at(name)));
+}
+
+}  // namespace
+}  // namespace kbench::process
