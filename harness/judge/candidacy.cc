@@ -1,5 +1,9 @@
 #include "harness/judge/candidacy.h"
 
+#include <vulkan/vulkan.h>
+
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -52,7 +56,24 @@ void Candidacy::begin(const std::function<void()>& before_build) {
   }
 }
 
-bool Candidacy::load() {
+bool Candidacy::looks_like_cuda(const CandidateSource& candidate) {
+  std::string text;
+  try {
+    if (candidate.files) {
+      const auto found = candidate.files->find(candidate.manifest);
+      if (found != candidate.files->end()) text = found->second;
+    } else {
+      const CandidatePlace place = candidate_place(candidate.path);
+      text = CandidateFolder(place.folder).read(place.manifest).value_or("");
+    }
+  } catch (const Error&) {  // The runner will say what is wrong.
+  }
+  return std::ranges::any_of(std::array{"cuda", ".cu", "ptx", "triton"}, [&](const char* word) {
+    return text.find(word) != std::string::npos;
+  });
+}
+
+std::optional<runner::Loaded> Candidacy::load_in_runner() {
   const CandidateSource& source = request_.candidate;
   CandidatePlace place{"", source.manifest};
   std::optional<CandidateFolder> folder;
@@ -69,18 +90,29 @@ bool Candidacy::load() {
       folder.emplace(place.folder);
     } catch (const Error& e) {
       refused_ = runner::Refused{Verdict::invalid_candidate, e.what(), {}};
-      return false;
+      return std::nullopt;
     }
     runner_->set_files([&](const std::string& path) { return folder->read(path); });
   }
   runner_->send(runner::Load{place.manifest, place.folder});
   runner::Refused refused;
-  const auto loaded = runner_->receive<runner::Loaded>(kLoadSeconds, refused);
+  auto loaded = runner_->receive<runner::Loaded>(kLoadSeconds, refused);
   runner_->set_files({});
-  if (!loaded) {
-    refused_ = std::move(refused);
-    return false;
+  if (!loaded) refused_ = std::move(refused);
+  return loaded;
+}
+
+bool Candidacy::load() {
+  auto loaded = load_in_runner();
+  const bool takes_cuda = snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+  if (loaded && loaded->needs_cuda && takes_cuda && !runner_->opened_for_cuda()) {
+    runner_ = runner_->another();
+    runner_->begin_open(/*for_cuda=*/true);
+    runner_->wait_open(vulkan::to_string(snapshot_.device_uuid));
+    runner_->set_host_bytes(request_.options.limits.host_bytes);
+    loaded = load_in_runner();
   }
+  if (!loaded) return false;
   experiment_.task = key_.task = loaded->task;
   experiment_.candidate_hash = loaded->hash;
   return true;

@@ -47,8 +47,13 @@ class Candidacy {
   const BenchKey& key() const { return key_; }
   const Graph& graph() const { return *graph_; }
 
+  /// Whether the candidate's manifest looks as if it had kernels for CUDA: only a guess at what the
+  /// runner will find, which is started anew where the guess was wrong. Throws nothing.
+  static bool looks_like_cuda(const CandidateSource& candidate);
+
  private:
   bool load();
+  std::optional<runner::Loaded> load_in_runner();
   void identify();
 
   std::unique_ptr<RunnerProcess> runner_;

@@ -225,7 +225,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      if (request.more) ahead_.top_up(device_->snapshot());
+      if (request.more) ahead_.top_up(request, device_->snapshot());
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {

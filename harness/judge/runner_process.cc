@@ -35,15 +35,18 @@ process::Spawn spawn_of(Role role, const RunnerProcess::Options& options, const 
 }  // namespace
 
 RunnerProcess::RunnerProcess(Role role, const Options& options)
-    : ends_(process::make_socket_pair()),
+    : role_(role),
+      ends_(process::make_socket_pair()),
       process_(spawn_of(role, options, ends_.second)),
       channel_(std::move(ends_.first)),
       options_(options) {
   ends_.second.reset();
 }
 
-void RunnerProcess::begin_open() {
-  if (!std::exchange(told_to_open_, true)) send(runner::Open{});
+void RunnerProcess::begin_open(bool for_cuda) {
+  if (std::exchange(told_to_open_, true)) return;
+  for_cuda_ = for_cuda;
+  send(runner::Open{for_cuda});
 }
 
 void RunnerProcess::wait_open(const std::string& device_uuid) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,8 +49,13 @@ class RunnerProcess {
   RunnerProcess(Role role, const Options& options);
 
   /// Tells it to open the device, unless it has been told. Does not wait.
-  void begin_open();
+  void begin_open(bool for_cuda = false);
   bool told_to_open() const { return told_to_open_; }
+  bool opened_for_cuda() const { return for_cuda_; }
+  /// Another of its kind, that has been told nothing.
+  std::unique_ptr<RunnerProcess> another() const {
+    return std::make_unique<RunnerProcess>(role_, options_);
+  }
   /// Waits for the device to be open, told to by this where it had not been; at once when it is.
   void wait_open(const std::string& device_uuid);
   /// The text that says what holds it in; once it is open.
@@ -127,6 +133,7 @@ class RunnerProcess {
     return decode<M>(frame);
   }
 
+  Role role_;
   std::pair<UniqueFd, UniqueFd> ends_;
   process::ChildProcess process_;
   process::Channel channel_;
@@ -134,7 +141,7 @@ class RunnerProcess {
   Files files_;
   std::string lock_;
   int64_t idle_bytes_ = -1;
-  bool told_to_open_ = false;
+  bool told_to_open_ = false, for_cuda_ = false;
   bool has_run_ = false;
 };
 

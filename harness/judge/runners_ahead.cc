@@ -9,24 +9,26 @@ namespace kbench::judge {
 
 RunnersAhead::RunnersAhead(RunnerProcess::Options options) : options_(std::move(options)) {
   idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
-  idle_.back()->begin_open();
 }
 
-void RunnersAhead::top_up(const vulkan::DeviceSnapshot& snapshot) {
-  // Opening takes as long as making a task ready, or importing its memory twice. An open runner
-  // holds some of the device's memory.
+void RunnersAhead::top_up(const client::Request& request, const vulkan::DeviceSnapshot& snapshot) {
+  // Opening is done by the time that a task is ready or its memory imported. An open runner holds
+  // some of the device's memory; one that is ready takes as long again to start.
   constexpr size_t kOpen = 2, kReady = 6;
   const size_t wanted = snapshot.software() ? kOpen : kReady;
   while (idle_.size() < wanted) {
     idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
   }
-  for (size_t i = 0; i < kOpen; ++i) idle_[i]->begin_open();
+  const bool for_cuda =
+      !snapshot.software() && std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda);
+  for (size_t i = 0; i < kOpen; ++i) idle_[i]->begin_open(for_cuda);
 }
 
-std::unique_ptr<RunnerProcess> RunnersAhead::take_idle() {
-  if (idle_.empty()) return std::make_unique<RunnerProcess>(Role::candidate, options_);
+std::unique_ptr<RunnerProcess> RunnersAhead::take_idle(bool for_cuda) {
+  if (idle_.empty()) idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
   auto runner = std::move(idle_.front());
   idle_.pop_front();
+  runner->begin_open(for_cuda);
   return runner;
 }
 
@@ -45,7 +47,8 @@ std::unique_ptr<Candidacy> RunnersAhead::candidacy_of(const client::Request& req
     return candidacy;
   }
   begun_.clear();  // Something else is asked for than was said.
-  auto runner = take_idle();
+  const bool for_cuda = !snapshot.software() && Candidacy::looks_like_cuda(request.candidate);
+  auto runner = take_idle(for_cuda);
   runner->wait_open(vulkan::to_string(snapshot.device_uuid));
   return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
 }
@@ -67,7 +70,7 @@ void RunnersAhead::before_sampling(const client::Request& measured,
     client::Request following = measured;
     following.candidate = candidate;
     if (has_begun(following)) continue;
-    auto candidacy = std::make_unique<Candidacy>(take_idle(), following, snapshot);
+    auto candidacy = std::make_unique<Candidacy>(take_idle(false), following, snapshot);
     candidacy->runner().spare_processors(true);  // The judge's clock needs some.
     candidacy->begin();
     begun_.push_back(std::move(candidacy));

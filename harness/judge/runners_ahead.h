@@ -19,7 +19,7 @@ class RunnersAhead {
 
   /// Sees to it that runners for the next candidates are open soon, and more are ready to open.
   /// They do while the caller goes on.
-  void top_up(const vulkan::DeviceSnapshot& snapshot);
+  void top_up(const client::Request& request, const vulkan::DeviceSnapshot& snapshot);
   /// Neither a runner nor a candidacy is left.
   bool empty() const { return idle_.empty() && begun_.empty(); }
 
@@ -36,7 +36,7 @@ class RunnersAhead {
   std::optional<BenchKey> next_task(const BenchKey& now);
 
  private:
-  std::unique_ptr<RunnerProcess> take_idle();
+  std::unique_ptr<RunnerProcess> take_idle(bool for_cuda);
   bool has_begun(const client::Request& request) const;
 
   RunnerProcess::Options options_;

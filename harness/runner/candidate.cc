@@ -109,7 +109,13 @@ class CandidateRun : public Program {
 
 Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
   candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
-  return {candidate_->task, candidate_->hash};
+  using Language = Kernel::Language;
+  const bool needs_cuda =
+      std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(), [](const Kernel& kernel) {
+        return kernel.language == Language::cuda || kernel.language == Language::ptx ||
+               kernel.language == Language::triton;
+      });
+  return {candidate_->task, candidate_->hash, needs_cuda};
 }
 
 bool CandidateSide::needs_python() const {

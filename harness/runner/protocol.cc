@@ -32,13 +32,14 @@ class Reader {
 };
 
 // clang-format off
-template <class V> void visit(V&, auto&, Open*) {}
+template <class V> void visit(V& v, auto& m, Open*) { v("cuda", m.cuda); }
 template <class V> void visit(V& v, auto& m, Opened*) {
   v("device_uuid", m.device_uuid); v("lock", m.lock);
 }
 template <class V> void visit(V& v, auto& m, Load*) { v("manifest", m.manifest); v("folder", m.folder); }
 template <class V> void visit(V& v, auto& m, ReadFile*) { v("path", m.path); }
-template <class V> void visit(V& v, auto& m, Loaded*) { v("task", m.task); v("hash", m.hash); }
+template <class V> void visit(V& v, auto& m, Loaded*) { v("task", m.task); v("hash", m.hash); v("needs_cuda", m.needs_cuda);
+}
 template <class V> void visit(V& v, auto& m, Build*) {
   v("preset", m.preset); v("overrides", m.overrides); v("seconds", m.seconds);
 }

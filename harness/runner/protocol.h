@@ -67,6 +67,7 @@ inline constexpr size_t kMostBytes = size_t{64} << 20;
 
 struct Open {
   static constexpr MessageKind kKind = MessageKind::open;
+  bool cuda = false;  ///< for candidates with kernels in CUDA, PTX or Triton too
 };
 
 struct Opened {
@@ -100,6 +101,7 @@ struct Loaded {
   static constexpr MessageKind kKind = MessageKind::loaded;
   TaskId task;
   std::string hash;
+  bool needs_cuda = false;  ///< Open has to have said so, where the device takes such kernels
 };
 
 /// The loaded candidate at the task's sizes.

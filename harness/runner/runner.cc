@@ -26,6 +26,7 @@
 #include "harness/trial/kernels.h"
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/compiler.h"
+#include "harness/vulkan/cuda.h"
 #include "harness/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -54,7 +55,7 @@ class Server {
 
  private:
   process::Frame receive();
-  void wait_to_open();
+  void wait_to_open(vulkan::OpenOptions& options);
   void answer(process::Frame frame);
   void load(const Load& request);
   void build(const Build& request);
@@ -98,7 +99,8 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     // Forked while there is one thread, and rights to start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
-    device_ = vulkan::Device::open(open, [this] { wait_to_open(); });
+    device_ =
+        vulkan::Device::open(open, [this](vulkan::OpenOptions& options) { wait_to_open(options); });
     kernels_.emplace(*device_);
     flush_ = device_->allocate(device_->plan().flush_bytes);
     // A first run: drivers start threads and open files on first use.
@@ -109,7 +111,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     commands.submit_and_wait(kFirstSeconds);
     if (locked) {
       candidate_.emplace(*device_);
-      if (!device_->plan().binary_import) python_.reset();
+      if (!device_->cuda().there()) python_.reset();
       lock.after_open(device_->snapshot().software());
     } else {
       baselines_.emplace(*device_);
@@ -124,14 +126,16 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
 
 /// Opening a device disturbs whoever measures on it: the judge says when. What can be done before
 /// is: a process's first shader takes the compiler a tenth of a second.
-void Server::wait_to_open() {
+void Server::wait_to_open(vulkan::OpenOptions& options) {
   vulkan::ShaderSource first;
   first.text = vulkan::embedded_shader("void.comp").value();
   first.optimize = false;
   vulkan::ShaderCompiler().compile(first);
-  if (static_cast<MessageKind>(receive().kind) != MessageKind::open) {
+  const process::Frame frame = receive();
+  if (static_cast<MessageKind>(frame.kind) != MessageKind::open) {
     throw Error(ErrorCode::kParse, "a request to a runner that has not opened its device");
   }
+  options.cuda = decode<Open>(frame.payload).cuda;
 }
 
 process::Frame Server::receive() {
@@ -335,7 +339,6 @@ int run_runner(int argc, char** argv) {
   try {
     vulkan::OpenOptions open;
     open.selector = argv[1];
-    open.cuda = role == "candidate";
     open.validate = argc > 2 && std::string(argv[2]) == "validate";
     Server(role == "candidate", open).serve();
   } catch (const JudgeGone&) {

@@ -9,8 +9,8 @@ namespace kbench::vulkan {
 Device::Device() = default;
 Device::~Device() = default;
 
-std::unique_ptr<Device> Device::open(const OpenOptions& options,
-                                     const std::function<void()>& before_device) {
+std::unique_ptr<Device> Device::open(OpenOptions options,
+                                     const std::function<void(OpenOptions&)>& before_device) {
   auto state = std::make_unique<State>();
   state->instance = Instance::create(options.validate);
   std::vector<PhysicalDevice> physical;
@@ -20,7 +20,7 @@ std::unique_ptr<Device> Device::open(const OpenOptions& options,
   state->snapshot = choose_device(snapshots, options.selector);
   state->plan = plan_device(state->snapshot);
   state->physical = physical[static_cast<size_t>(state->snapshot.index)].handle;
-  if (before_device) before_device();
+  if (before_device) before_device(options);
   state->create_device(options.cuda && state->plan.binary_import);
 
   std::unique_ptr<Device> device(new Device);

@@ -16,7 +16,7 @@ namespace {
 Opened opened() { return {"00112233", "landlock: ABI 7\n\"quoted\"\n"}; }
 Load load() { return {"candidate.yaml", "a folder\n"}; }
 ReadFile read_file() { return {"sub/kernel.comp"}; }
-Loaded loaded() { return {{2, 76}, "hash"}; }
+Loaded loaded() { return {{2, 76}, "hash", true}; }
 Variables variables() {
   return {{"n", int64_t{-1} << 62}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
 }
@@ -102,7 +102,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
   EXPECT_EQ(survive(Profile{2.5}).seconds, 2.5);
   EXPECT_EQ(survive(Profiled{{1e5, 0, 2.25}}).step_ns, (std::vector<double>{1e5, 0, 2.25}));
-  survive(Open{});
+  EXPECT_TRUE(survive(Open{true}).cuda);
   survive(Attached{});
   EXPECT_TRUE(survive(Built{}).wanted.empty());
 }
