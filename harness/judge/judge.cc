@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <future>
 #include <iostream>
@@ -29,6 +31,7 @@
 #include "harness/judge/runners_ahead.h"
 #include "harness/judge/trial.h"
 #include "harness/process/host_lock.h"
+#include "harness/runner/kept_pipelines.h"
 #include "harness/trial/experiment.h"
 #include "harness/trial/kernels.h"
 #include "harness/trial/secret.h"
@@ -76,6 +79,8 @@ class Judge {
   explicit Judge(const vulkan::OpenOptions& open);
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
+  /// Between requests: gets ready for the next.
+  void idle(const client::Request& last);
   /// `device_gone` tells whether the result is the last this process can give.
   Result judge(const client::Request& request, bool& device_gone);
 
@@ -87,12 +92,15 @@ class Judge {
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
 
+  Opponent::Memory memory_of(const std::string& build) const;
   void ready_memory();
+  void prepare_kernels();
   std::unique_ptr<Opponent> new_opponent();
 
   RunnerProcess::Options runners_;
   Opponent::Memory memory_;
-  std::future<std::string> build_ = std::async(std::launch::async, build_identity);
+  bool memory_ready_ = false;
+  std::shared_future<std::string> build_ = std::async(std::launch::async, build_identity);
   // Begun before the judge's own device is opened, which takes as long.
   std::unique_ptr<Opponent> opponent_;
   RunnersAhead ahead_;
@@ -115,18 +123,31 @@ Judge::Judge(const vulkan::OpenOptions& open)
       device_(vulkan::Device::open(open)),
       lock_(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid))) {
   kernels_.emplace(*device_);
-  kernels_prepared_ = std::async(std::launch::async, [this] { kernels_->prepare(); });
+  kernels_prepared_ = std::async(std::launch::async, [this] { prepare_kernels(); });
+}
+
+/// What is kept from run to run holds for this build on this device with this driver.
+Opponent::Memory Judge::memory_of(const std::string& build) const {
+  if (build.empty()) return {};
+  const vulkan::DeviceSnapshot& device = device_->snapshot();
+  Opponent::Memory memory;
+  memory.folder = process::cache_folder();
+  memory.subject =
+      build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name + ' ' + device.driver;
+  memory.notes = VerifiedNotes(process::OwnFolder(memory.folder), memory.subject);
+  return memory;
 }
 
 void Judge::ready_memory() {
-  if (!build_.valid()) return;
-  const vulkan::DeviceSnapshot& device = device_->snapshot();
-  const std::string build = build_.get();
-  if (build.empty()) return;
-  memory_.folder = process::cache_folder();
-  memory_.subject =
-      build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name + ' ' + device.driver;
-  memory_.notes = VerifiedNotes(process::OwnFolder(memory_.folder), memory_.subject);
+  if (std::exchange(memory_ready_, true)) return;
+  memory_ = memory_of(build_.get());
+}
+
+void Judge::prepare_kernels() {
+  const Opponent::Memory memory = memory_of(build_.get());
+  const runner::KeptPipelines kept(device_->pipelines(), memory.folder, memory.subject, "trial");
+  kernels_->prepare();
+  kept.keep();
 }
 
 std::unique_ptr<Opponent> Judge::new_opponent() {
@@ -225,7 +246,10 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      if (request.more) ahead_.top_up(request, device_->snapshot());
+      if (request.more) {
+        ahead_.top_up(device_->snapshot(),
+                      std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda));
+      }
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
@@ -283,6 +307,22 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
   return result;
 }
 
+/// Whether nothing has come from the client for a moment.
+bool nothing_comes() {
+  constexpr int kMilliseconds = 5;
+  if (std::cin.rdbuf()->in_avail() > 0) return false;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return poll(&input, 1, kMilliseconds) == 0;
+}
+
+void Judge::idle(const client::Request& last) {
+  if (!last.more) return;
+  try {
+    ahead_.top_up(device_->snapshot(), Candidacy::looks_like_cuda(last.candidate));
+  } catch (const RunnerFailure&) {  // The next request will find out.
+  }
+}
+
 int serve(const vulkan::OpenOptions& open) {
   Judge judge(open);
   answer("hello", client::to_json(judge.snapshot()));
@@ -292,6 +332,7 @@ int serve(const vulkan::OpenOptions& open) {
       const client::Request request = client::request_from_json(line);
       answer("result", to_json(judge.judge(request, device_gone)));
       if (device_gone) return 4;
+      if (nothing_comes()) judge.idle(request);
     } catch (const Error& e) {
       answer("error", client::to_json(e));
     }
@@ -311,6 +352,9 @@ int run_judge(int argc, char** argv) {
   setrlimit(RLIMIT_CORE, &no_core);
   // Its memory holds what candidates must not know: no other process may look into it.
   prctl(PR_SET_DUMPABLE, 0);
+  // NVIDIA's driver maps a cache of all processes' shaders, and a process whose file another cuts
+  // short is killed (seen once, by SIGBUS); KeptPipelines does what it is for.
+  setenv("__GL_SHADER_DISK_CACHE", "0", /*overwrite=*/1);
   end_with_client();
   int status = 1;
   try {

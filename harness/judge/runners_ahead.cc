@@ -6,26 +6,31 @@
 #include "harness/vulkan/device.h"
 
 namespace kbench::judge {
+namespace {
+
+/// An open runner holds some of the device's memory, and of the host's.
+size_t batch_on(const vulkan::DeviceSnapshot& snapshot) { return snapshot.software() ? 2 : 4; }
+
+}  // namespace
 
 RunnersAhead::RunnersAhead(RunnerProcess::Options options) : options_(std::move(options)) {
-  idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  start(1);
 }
 
-void RunnersAhead::top_up(const client::Request& request, const vulkan::DeviceSnapshot& snapshot) {
-  // Opening is done by the time that a task is ready or its memory imported. An open runner holds
-  // some of the device's memory; one that is ready takes as long again to start.
-  constexpr size_t kOpen = 2, kReady = 6;
-  const size_t wanted = snapshot.software() ? kOpen : kReady;
+void RunnersAhead::start(size_t wanted) {
   while (idle_.size() < wanted) {
     idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
   }
-  const bool for_cuda =
-      !snapshot.software() && std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda);
-  for (size_t i = 0; i < kOpen; ++i) idle_[i]->begin_open(for_cuda);
+}
+
+void RunnersAhead::top_up(const vulkan::DeviceSnapshot& snapshot, bool for_cuda) {
+  if (!idle_.empty() && idle_.front()->told_to_open()) return;
+  start(batch_on(snapshot));
+  for (const auto& runner : idle_) runner->begin_open(for_cuda);
 }
 
 std::unique_ptr<RunnerProcess> RunnersAhead::take_idle(bool for_cuda) {
-  if (idle_.empty()) idle_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  start(1);
   auto runner = std::move(idle_.front());
   idle_.pop_front();
   runner->begin_open(for_cuda);
@@ -65,6 +70,11 @@ void RunnersAhead::before_sampling(const client::Request& measured,
     }
   });
   if (snapshot.software()) return;
+  if (measured.more) {  // What takes nothing of the device can be done now.
+    const auto opened = static_cast<size_t>(
+        std::ranges::count_if(idle_, [](const auto& each) { return each->told_to_open(); }));
+    start(opened + batch_on(snapshot));
+  }
   for (const CandidateSource& candidate : measured.next_files) {
     if (idle_.empty() || !idle_.front()->told_to_open()) return;
     client::Request following = measured;

@@ -17,9 +17,9 @@ class RunnersAhead {
   /// Starts one.
   explicit RunnersAhead(RunnerProcess::Options options);
 
-  /// Sees to it that runners for the next candidates are open soon, and more are ready to open.
-  /// They do while the caller goes on.
-  void top_up(const client::Request& request, const vulkan::DeviceSnapshot& snapshot);
+  /// Has some runners open the device where none is left that has and waits for a candidate: one
+  /// after another would take as long each. They do while the caller goes on.
+  void top_up(const vulkan::DeviceSnapshot& snapshot, bool for_cuda);
   /// Neither a runner nor a candidacy is left.
   bool empty() const { return idle_.empty() && begun_.empty(); }
 
@@ -36,6 +36,7 @@ class RunnersAhead {
   std::optional<BenchKey> next_task(const BenchKey& now);
 
  private:
+  void start(size_t wanted);
   std::unique_ptr<RunnerProcess> take_idle(bool for_cuda);
   bool has_begun(const client::Request& request) const;
 

@@ -4,11 +4,9 @@
 #include <vector>
 
 #include "harness/eager/eager.h"
-#include "harness/process/own_folder.h"
+#include "harness/runner/kept_pipelines.h"
 #include "harness/trial/eager_run.h"
-#include "harness/vulkan/pipeline.h"
 #include "kbench/error.h"
-#include "libkbench/src/hash.h"
 
 namespace kbench::runner {
 namespace {
@@ -42,38 +40,12 @@ class BaselineProgram : public Program {
   eager::EagerGraph eager_;
 };
 
-/// The driver's compiled pipelines of a task's baseline, kept from run to run.
-class KeptPipelines {
- public:
-  KeptPipelines(vulkan::PipelineCache& pipelines, const Prepare& request)
-      : pipelines_(pipelines),
-        folder_(request.cache_folder),
-        subject_(request.cache_subject),
-        prefix_(kPrefix + Sha256().add(subject_).hex().substr(0, 16) + "-"),
-        name_(prefix_ + std::to_string(request.task.level) + "-" +
-              std::to_string(request.task.number)),
-        before_(folder_.kept(name_, subject_)) {
-    if (folder_.there()) pipelines_.use(before_);
-  }
-  void keep() const {
-    const std::string now = folder_.there() ? pipelines_.keep() : "";
-    if (now.size() <= before_.size()) return;
-    folder_.keep(name_, subject_, now);
-    if (before_.empty()) folder_.forget_stale(kPrefix, prefix_);  // Of builds gone by.
-  }
-
- private:
-  static constexpr const char* kPrefix = "pipelines-";
-
-  vulkan::PipelineCache& pipelines_;
-  process::OwnFolder folder_;
-  std::string subject_, prefix_, name_, before_;
-};
-
 }  // namespace
 
 std::unique_ptr<Program> Baselines::prepare(const Prepare& request) {
-  const KeptPipelines kept(device_.pipelines(), request);
+  const KeptPipelines kept(
+      device_.pipelines(), request.cache_folder, request.cache_subject,
+      std::to_string(request.task.level) + "-" + std::to_string(request.task.number));
   const Task& task = find_task(request.task);
   auto graph = build_graph(task, preset_from_name(request.preset), request.overrides);
   // Other sizes of the smoke preset are other kernels perhaps: overrides are verified each time.

@@ -97,6 +97,21 @@ TEST_F(PipelineTest, PreparesNothingMoreOnceItIsToStop) {
   EXPECT_EQ(cache.size(), 4u);
 }
 
+TEST_F(PipelineTest, WhatADriverKeptIsGivenBackAndWhatItDidNotIsAsNothing) {
+  std::string kept;
+  for (const std::string& given : {std::string(), std::string(100, 'x'), std::string(1, '\0')}) {
+    PipelineCache cache(device());
+    EXPECT_EQ(cache.keep(), "");  // Before use() nothing is kept.
+    cache.use(given);
+    EXPECT_EQ(run(cache.get({.spirv = probe(), .bindings = 1})).front(), 11u);
+    kept = cache.keep();
+  }
+  PipelineCache cache(device());
+  cache.use(kept);
+  EXPECT_EQ(run(cache.get({.spirv = probe(), .bindings = 1})).front(), 11u);
+  EXPECT_GE(cache.keep().size(), kept.size());
+}
+
 TEST_F(PipelineTest, RefusesConstantsThatAreNotFrozen) {
   const Error error =
       refusal({.spirv = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n")});
