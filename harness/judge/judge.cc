@@ -246,7 +246,9 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      if (request.more) {
+      // Nothing may be measured while a device is opened: that is done now where the next candidates
+      // are known, and come at once; else in the time between requests, if there is any.
+      if (!request.next_files.empty() && ahead_.empty()) {
         ahead_.top_up(device_->snapshot(),
                       std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda));
       }

@@ -24,7 +24,6 @@ void RunnersAhead::start(size_t wanted) {
 }
 
 void RunnersAhead::top_up(const vulkan::DeviceSnapshot& snapshot, bool for_cuda) {
-  if (!idle_.empty() && idle_.front()->told_to_open()) return;
   start(batch_on(snapshot));
   for (const auto& runner : idle_) runner->begin_open(for_cuda);
 }
@@ -61,7 +60,6 @@ std::unique_ptr<Candidacy> RunnersAhead::candidacy_of(const client::Request& req
 void RunnersAhead::before_sampling(const client::Request& measured,
                                    const vulkan::DeviceSnapshot& snapshot) {
   std::erase_if(idle_, [&](const auto& runner) {
-    if (!runner->told_to_open()) return false;
     try {
       runner->wait_open(vulkan::to_string(snapshot.device_uuid));
       return false;
@@ -70,13 +68,8 @@ void RunnersAhead::before_sampling(const client::Request& measured,
     }
   });
   if (snapshot.software()) return;
-  if (measured.more) {  // What takes nothing of the device can be done now.
-    const auto opened = static_cast<size_t>(
-        std::ranges::count_if(idle_, [](const auto& each) { return each->told_to_open(); }));
-    start(opened + batch_on(snapshot));
-  }
   for (const CandidateSource& candidate : measured.next_files) {
-    if (idle_.empty() || !idle_.front()->told_to_open()) return;
+    if (idle_.empty()) return;
     client::Request following = measured;
     following.candidate = candidate;
     if (has_begun(following)) continue;

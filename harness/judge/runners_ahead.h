@@ -17,11 +17,10 @@ class RunnersAhead {
   /// Starts one.
   explicit RunnersAhead(RunnerProcess::Options options);
 
-  /// Has some runners open the device where none is left that has and waits for a candidate: one
-  /// after another would take as long each. They do while the caller goes on.
+  /// Has several runners open the device while the caller goes on.
   void top_up(const vulkan::DeviceSnapshot& snapshot, bool for_cuda);
-  /// Neither a runner nor a candidacy is left.
-  bool empty() const { return idle_.empty() && begun_.empty(); }
+  /// No runner is left that waits for a candidate.
+  bool empty() const { return idle_.empty(); }
 
   /// The candidacy that was begun for this request, or a new one. Throws RunnerFailure.
   std::unique_ptr<Candidacy> candidacy_of(const client::Request& request,
@@ -41,7 +40,7 @@ class RunnersAhead {
   bool has_begun(const client::Request& request) const;
 
   RunnerProcess::Options options_;
-  std::deque<std::unique_ptr<RunnerProcess>> idle_;  ///< open or opening, then those to be opened
+  std::deque<std::unique_ptr<RunnerProcess>> idle_;  ///< open, or opening
   std::deque<std::unique_ptr<Candidacy>> begun_;     ///< compiling or compiled
 };
 
