@@ -5,19 +5,10 @@
 #include <set>
 
 #include "kbench/text.h"
-#include "libkbench/src/import_tree.h"
+#include "libkbench/src/import_cursor.h"
 
 namespace kbench::importing {
 namespace {
-
-ExprPtr make(Expr::Kind kind, int line, std::string text = "", std::vector<ExprPtr> args = {}) {
-  auto e = std::make_shared<Expr>();
-  e->kind = kind;
-  e->line = line;
-  e->text = std::move(text);
-  e->args = std::move(args);
-  return e;
-}
 
 const std::set<std::string, std::less<>> kBasicTypes = {
     "int",      "float",       "double",       "bool",   "long",    "short",    "char",
@@ -41,61 +32,29 @@ std::pair<std::string, int> binary_operator(const Token& t) {
   return found == kLevels.end() ? std::pair<std::string, int>{"", 0} : found->second;
 }
 
-class Parser {
+class Parser : public TokenCursor {
  public:
-  explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
-    if (tokens_.empty() || tokens_.back().kind != Token::Kind::end) {
-      Token end;
-      end.line = tokens_.empty() ? 0 : tokens_.back().line;
-      tokens_.push_back(end);
-    }
-  }
+  using TokenCursor::TokenCursor;
 
   Block body() {
     Block block;
-    while (now().kind != Token::Kind::end) statement(block);
+    while (!at_end()) statement(block);
     return block;
   }
   ExprPtr whole() {
     ExprPtr e = comma();
-    if (now().kind != Token::Kind::end) unexpected();
+    if (!at_end()) unexpected();
     return e;
   }
   std::vector<Parameter> parameters();
 
  private:
-  struct Deeper {
-    explicit Deeper(Parser& p) : parser(p) {
-      if (++parser.depth_ > kDeepest) {
-        stop(ImportObstacle::limits, parser.now().line, "too deeply nested");
-      }
-    }
-    ~Deeper() { --parser.depth_; }
-    Parser& parser;
-  };
-
-  const Token& now() const { return tokens_[i_]; }
-  const Token& ahead(size_t n) const { return tokens_[std::min(i_ + n, tokens_.size() - 1)]; }
-  void advance() {
-    if (i_ + 1 < tokens_.size()) ++i_;
-  }
-  bool take(std::string_view sign) {
-    if (!now().is(sign)) return false;
-    advance();
-    return true;
-  }
   [[noreturn]] void unexpected() {
     stop(ImportObstacle::syntax, now().line,
-         now().kind == Token::Kind::end ? "the C++ ends too early"
-                                        : "'" + shown(now().text, 40) + "' is not expected here");
+         at_end() ? "the C++ ends too early"
+                  : "'" + shown(now().text, 40) + "' is not expected here");
   }
-  void want(std::string_view sign) {
-    if (take(sign)) return;
-    stop(ImportObstacle::syntax, now().line,
-         "expected '" + std::string(sign) + "'" +
-             (now().kind == Token::Kind::end ? "" : " before '" + shown(now().text, 40) + "'"));
-  }
-  bool adjacent(size_t n) const {  // tokens i_ .. i_ + n - 1 are ">" without blanks
+  bool adjacent(size_t n) const {  // the next n tokens are ">" without blanks
     for (size_t k = 0; k < n; ++k) {
       if (!ahead(k).is(">") || (k > 0 && ahead(k).begin != ahead(k - 1).end)) return false;
     }
@@ -115,12 +74,12 @@ class Parser {
     Block block;
     want("{");
     while (!take("}")) {
-      if (now().kind == Token::Kind::end) unexpected();
+      if (at_end()) unexpected();
       statement(block);
     }
     return block;
   }
-  /// A type at i_ + 0, as text, and where it ends; "" where none is.
+  /// A type at ahead(0), as text, and where it ends; "" where none is.
   std::string type(size_t& k, bool only_basic) const;
   bool template_list(size_t& k, std::vector<std::string>* parts) const;
   bool declaration(Block& block);
@@ -138,7 +97,7 @@ class Parser {
   ExprPtr lambda(int line);
   void list(std::vector<ExprPtr>& items, std::string_view close) {
     while (!take(close)) {
-      if (now().kind == Token::Kind::end) unexpected();
+      if (at_end()) unexpected();
       items.push_back(now().is("{") ? braces() : expression());
       if (!take(",") && !now().is(close)) unexpected();
     }
@@ -150,10 +109,6 @@ class Parser {
     list(e->args, "}");
     return e;
   }
-
-  std::vector<Token> tokens_;
-  size_t i_ = 0;
-  int depth_ = 0;
 };
 
 /// At k stands "<": whether a list of template arguments ends before a sign that may follow one.
@@ -265,7 +220,7 @@ bool Parser::declaration(Block& block) {
     if (now().kind != Token::Kind::name) unexpected();
     advance();
     while (take("[")) {
-      while (!now().is("]") && now().kind != Token::Kind::end) advance();
+      while (!now().is("]") && !at_end()) advance();
       want("]");
     }
     if (take("=")) {
@@ -343,7 +298,7 @@ void Parser::statement(Block& block) {
     if (!now().is("throw")) stop(ImportObstacle::cpp, s->line, "'" + now().text + "' in host code");
     s->kind = Stmt::Kind::unknown;
     s->text = "throw";
-    while (!now().is(";") && now().kind != Token::Kind::end) advance();
+    while (!now().is(";") && !at_end()) advance();
     want(";");
   } else if (take("using") || take("typedef")) {
     // A name for a type: "using scalar_t = float".
@@ -357,7 +312,7 @@ void Parser::statement(Block& block) {
       auto e = make(Expr::Kind::text, s->line, type(k, false));
       s->value = e;
     }
-    while (!now().is(";") && now().kind != Token::Kind::end) advance();
+    while (!now().is(";") && !at_end()) advance();
     want(";");
     if (s->kind == Stmt::Kind::nothing) return;
   } else if (now().is("auto") && (ahead(1).is("[") || (ahead(1).is("&") && ahead(2).is("[")))) {
@@ -467,7 +422,7 @@ ExprPtr Parser::postfix() {
     } else if (take("<<<")) {
       auto launch = make(Expr::Kind::launch, line, "", {e});
       while (!adjacent(3)) {
-        if (now().kind == Token::Kind::end) unexpected();
+        if (at_end()) unexpected();
         launch->config.push_back(expression());
         if (!take(",") && !adjacent(3)) unexpected();
       }
@@ -476,7 +431,7 @@ ExprPtr Parser::postfix() {
       list(launch->args, ")");
       e = launch;
     } else if (take("++") || take("--")) {
-      e = make(Expr::Kind::assign, line, tokens_[i_ - 1].text, {e});
+      e = make(Expr::Kind::assign, line, before().text, {e});
     } else if (now().is("{") && e->kind == Expr::Kind::name && !e->text.empty() &&
                (e->text == "dim3" || e->text.starts_with("std::vector") ||
                 e->text.starts_with("at::IntArrayRef") ||
@@ -498,17 +453,17 @@ ExprPtr Parser::postfix() {
 ExprPtr Parser::lambda(int line) {
   want("[");
   while (!take("]")) {
-    if (now().kind == Token::Kind::end) unexpected();
+    if (at_end()) unexpected();
     advance();
   }
   if (take("(")) {
     while (!take(")")) {
-      if (now().kind == Token::Kind::end) unexpected();
+      if (at_end()) unexpected();
       advance();
     }
   }
   while (!now().is("{")) {
-    if (now().kind == Token::Kind::end) unexpected();
+    if (at_end()) unexpected();
     advance();
   }
   auto e = make(Expr::Kind::lambda, line);
@@ -541,7 +496,7 @@ ExprPtr Parser::primary() {
     size_t k = 0;
     what = type(k, false);
     while (!take(")")) {
-      if (now().kind == Token::Kind::end) unexpected();
+      if (at_end()) unexpected();
       advance();
     }
     auto call = make(Expr::Kind::call, t.line, "", {make(Expr::Kind::name, t.line, "sizeof")});
@@ -627,7 +582,7 @@ std::vector<Parameter> Parser::parameters() {
     if (p.type != "void" || !p.name.empty()) found.push_back(std::move(p));
     part.clear();
   };
-  for (; now().kind != Token::Kind::end; advance()) {
+  for (; !at_end(); advance()) {
     open += now().is("(") || now().is("<") || now().is("{") || now().is("[");
     open -= now().is(")") || now().is(">") || now().is("}") || now().is("]");
     if (now().is(",") && open <= 0) {

@@ -3,19 +3,10 @@
 #include <set>
 
 #include "kbench/text.h"
-#include "libkbench/src/import_tree.h"
+#include "libkbench/src/import_cursor.h"
 
 namespace kbench::importing {
 namespace {
-
-ExprPtr make(Expr::Kind kind, int line, std::string text = "", std::vector<ExprPtr> args = {}) {
-  auto e = std::make_shared<Expr>();
-  e->kind = kind;
-  e->line = line;
-  e->text = std::move(text);
-  e->args = std::move(args);
-  return e;
-}
 
 /// Binary operators by how tightly they bind.
 int binding(const Token& token) {
@@ -28,44 +19,17 @@ int binding(const Token& token) {
   return found == kLevels.end() ? 0 : found->second;
 }
 
-class Parser {
+class Parser : public TokenCursor {
  public:
-  explicit Parser(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  using TokenCursor::TokenCursor;
 
   Block module() {
     Block block;
-    while (now().kind != Token::Kind::end) statement(block);
+    while (!at_end()) statement(block);
     return block;
   }
 
  private:
-  const Token& now() const { return tokens_[i_]; }
-  const Token& ahead(size_t n) const { return tokens_[std::min(i_ + n, tokens_.size() - 1)]; }
-  void advance() {
-    if (i_ + 1 < tokens_.size()) ++i_;
-  }
-  bool take(std::string_view sign) {
-    if (!now().is(sign)) return false;
-    advance();
-    return true;
-  }
-  void want(std::string_view sign) {
-    if (!take(sign)) {
-      stop(ImportObstacle::syntax, now().line,
-           "expected '" + std::string(sign) + "' before '" + shown(now().text, 40) + "'");
-    }
-  }
-
-  struct Deeper {
-    explicit Deeper(Parser& p) : parser(p) {
-      if (++parser.depth_ > kDeepest) {
-        stop(ImportObstacle::limits, parser.now().line, "too deeply nested");
-      }
-    }
-    ~Deeper() { --parser.depth_; }
-    Parser& parser;
-  };
-
   Block suite() {
     Block block;
     want(":");
@@ -75,7 +39,7 @@ class Parser {
         stop(ImportObstacle::syntax, now().line, "expected an indented block");
       }
       advance();
-      while (now().kind != Token::Kind::dedent && now().kind != Token::Kind::end) statement(block);
+      while (now().kind != Token::Kind::dedent && !at_end()) statement(block);
       if (now().kind == Token::Kind::dedent) advance();
     } else {
       simple_line(block);
@@ -141,13 +105,13 @@ class Parser {
         open += now().is("(") || now().is("[") || now().is("{");
         open -= now().is(")") || now().is("]") || now().is("}");
         advance();
-      } while (open > 0 && now().kind != Token::Kind::end);
+      } while (open > 0 && !at_end());
     } else {
       advance();
     }
   }
   void skip_line() {
-    while (now().kind != Token::Kind::newline && now().kind != Token::Kind::end) advance();
+    while (now().kind != Token::Kind::newline && !at_end()) advance();
   }
 
   void branch(Stmt& s) {
@@ -202,7 +166,7 @@ class Parser {
     } while (take(";"));
     if (now().kind == Token::Kind::newline) {
       advance();
-    } else if (now().kind != Token::Kind::end) {
+    } else if (!at_end()) {
       stop(ImportObstacle::syntax, now().line,
            "'" + shown(now().text, 40) + "' is not expected here");
     }
@@ -221,8 +185,7 @@ class Parser {
         s->kind = Stmt::Kind::unknown;
         s->text = "raise";
       }
-      while (now().kind != Token::Kind::newline && now().kind != Token::Kind::end &&
-             !now().is(";")) {
+      while (now().kind != Token::Kind::newline && !at_end() && !now().is(";")) {
         advance();
       }
       return s;
@@ -433,7 +396,7 @@ class Parser {
 
   /// Up to the bracket that ends it; what it gives is not followed.
   ExprPtr comprehension(int line) {
-    while (!now().is(")") && !now().is("]") && now().kind != Token::Kind::end) skip_one();
+    while (!now().is(")") && !now().is("]") && !at_end()) skip_one();
     return make(Expr::Kind::lambda, line, "a comprehension");
   }
 
@@ -486,10 +449,6 @@ class Parser {
     if (take("...")) return make(Expr::Kind::name, line, "Ellipsis");
     stop(ImportObstacle::syntax, line, "'" + shown(t.text, 40) + "' is not expected here");
   }
-
-  const std::vector<Token>& tokens_;
-  size_t i_ = 0;
-  int depth_ = 0;
 };
 
 }  // namespace
