@@ -87,6 +87,7 @@ class Judge {
  private:
   void ready_opponent();
   void at_new_task(const client::Request& request, const Candidacy& candidacy);
+  void prepare_next(const BenchKey& now);
   void before_sampling(const client::Request& request);
   void ready_kernels();
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
@@ -172,21 +173,36 @@ void Judge::ready_kernels() {
 /// Starts what later requests will need: while memory is freed and allocated nothing is measured.
 void Judge::at_new_task(const client::Request& request, const Candidacy& candidacy) {
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  // Runners that are let go of or dismissed may still hold what they had imported.
+  const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
+  const bool tight =
+      trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held;
   if (understudy_ && understudy_->was_told(candidacy.key())) {
     std::swap(opponent_, understudy_);
     opponent_->runner().spare_processors(false);
     try {
-      understudy_->let_go();
+      if (tight || !ahead_.next_task(candidacy.key())) understudy_->let_go();
     } catch (const RunnerFailure&) {
       understudy_.reset();
     }
+    prepare_next(candidacy.key());
   } else if (!understudy_ && !request.next_files.empty() && !snapshot.software()) {
     understudy_ = new_opponent();
   }
-  // Runners that have been dismissed may still hold what they had imported.
-  const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
-  if (trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held) {
+  if (tight) {
     for (const auto& runner : dying_) runner->wait_end();
+  }
+}
+
+/// Has the understudy make the next task's baseline, where it is known.
+void Judge::prepare_next(const BenchKey& now) {
+  const auto next = understudy_ ? ahead_.next_task(now) : std::nullopt;
+  if (!next) return;
+  try {
+    understudy_->runner().spare_processors(true);  // The judge's clock needs some.
+    understudy_->prepare(*next, secret_.next());
+  } catch (const RunnerFailure&) {
+    understudy_.reset();
   }
 }
 
@@ -200,14 +216,7 @@ void Judge::before_sampling(const client::Request& request) {
     }
   }
   ahead_.before_sampling(request, snapshot);
-  const auto next = understudy_ ? ahead_.next_task(bench_->key()) : std::nullopt;
-  if (!next) return;
-  try {
-    understudy_->runner().spare_processors(true);  // The judge's clock needs some.
-    understudy_->prepare(*next, secret_.next());
-  } catch (const RunnerFailure&) {
-    understudy_.reset();
-  }
+  prepare_next(bench_->key());
 }
 
 /// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
@@ -246,8 +255,8 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      // Nothing may be measured while a device is opened: that is done now where the next candidates
-      // are known, and come at once; else in the time between requests, if there is any.
+      // Nothing may be measured while a device is opened: that is done now where the next
+      // candidates are known, and come at once; else in the time between requests, if there is any.
       if (!request.next_files.empty() && ahead_.empty()) {
         ahead_.top_up(device_->snapshot(),
                       std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda));
