@@ -254,13 +254,13 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
-      // Nothing may be measured while a device is opened: that is done now where the next
-      // candidates are known, and come at once; else in the time between requests, if there is any.
-      if (!request.next_files.empty() && ahead_.empty()) {
+      // Several at once take little longer than one; and while they do, nothing may be measured.
+      if (request.more && ahead_.empty()) {
         ahead_.top_up(device_->snapshot(),
-                      std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda));
+                      Candidacy::looks_like_cuda(request.candidate) ||
+                          std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda));
       }
+      const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {

@@ -21,6 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kAttachSeconds = 120;
 constexpr double kTellEvery = 0.1;  ///< seconds from progress to progress
+/// Where the clocks seem to disagree after the fewest samples, so many more may show that they do
+/// not: a processor that sleeps deeply for a second makes one side's answers late.
+constexpr int kSamplesToExplain = 32;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
@@ -296,7 +299,10 @@ bool Trial::sample() {
   int retakes = 0, retakes_in_all = 0;
   double told = 0;  // when progress was
   trial::Roles roles = schedule.next(secret_);
-  while (!sampling.done(seconds())) {
+  const auto unexplained = [&] {
+    return sampling.count() < kSamplesToExplain && !clock.contradiction().empty();
+  };
+  while (!sampling.done(seconds()) || unexplained()) {
     if (deadline_.passed()) {
       return refuse(Verdict::timeout, "took longer than " +
                                           number_text(options_.limits.total_seconds) +
