@@ -51,6 +51,17 @@ constexpr std::array kGiven = {
     Given{"CUDART_INF_F", "#include \"math_constants.h\"\n"},
 };
 
+/// Parts of <cub/cub.cuh>, which as a whole is for the host too.
+constexpr std::array kCub = {
+    Given{"BlockReduce", "#include <cub/block/block_reduce.cuh>\n"},
+    Given{"BlockScan", "#include <cub/block/block_scan.cuh>\n"},
+    Given{"BlockLoad", "#include <cub/block/block_load.cuh>\n"},
+    Given{"BlockStore", "#include <cub/block/block_store.cuh>\n"},
+    Given{"BlockRadixSort", "#include <cub/block/block_radix_sort.cuh>\n"},
+    Given{"WarpReduce", "#include <cub/warp/warp_reduce.cuh>\n"},
+    Given{"WarpScan", "#include <cub/warp/warp_scan.cuh>\n"},
+};
+
 /// Of <algorithm>, <limits> and <cmath>, as far as device code uses them.
 constexpr const char* kStandard =
     "namespace std {\n"
@@ -148,6 +159,9 @@ class Splitter {
     for (const Given& given : kGiven) {
       if (words_.contains(given.word) && !defined_.contains(given.word)) text += given.text;
     }
+    for (const Given& given : kCub) {
+      if (cub_ && words_.contains(given.word)) text += given.text;
+    }
     return text + (standard_ ? kStandard : "");
   }
 
@@ -167,6 +181,7 @@ class Splitter {
   std::string device_;
   std::set<std::string, std::less<>> words_, defined_;
   bool standard_ = false;
+  bool cub_ = false;  ///< <cub/cub.cuh> is included
   CudaSource result_;
 };
 
@@ -220,7 +235,8 @@ void Splitter::directive() {
         std::find(kDeviceHeaders.begin(), kDeviceHeaders.end(), name) != kDeviceHeaders.end() ||
         name.starts_with("cooperative_groups") || name.starts_with("cub/") ||
         name.starts_with("cuda/");
-    if (!device) return drop(i_ + 1);
+    cub_ = cub_ || name == "cub/cub.cuh";
+    if (!device || name == "cub/cub.cuh") return drop(i_ + 1);
   } else if (rest.starts_with("define")) {
     std::vector<Token> tokens = cpp_tokens(rest.substr(6), now().line);
     if (tokens.size() > 2 && tokens[0].kind == Token::Kind::name &&

@@ -44,6 +44,14 @@ TEST(Import, WhatOnlyTheHostNeedsIsLeftOut) {
   EXPECT_THAT(found.yaml, Not(HasSubstr("vector")));
 }
 
+TEST(Import, OfCubWhatIsUsed) {
+  std::string file = relu_file();
+  file.insert(file.find("__global__"), "#include <cub/cub.cuh>\n");
+  EXPECT_THAT(imported("1/19", file).yaml, Not(HasSubstr("cub/")));
+  file.insert(file.find("  int i ="), "  using Reduce = cub::BlockReduce<float, 256>;\n");
+  EXPECT_THAT(imported("1/19", file).yaml, HasSubstr("#include <cub/block/block_reduce.cuh>\n"));
+}
+
 TEST(Import, ABranchOnASizeIsTakenAsAtThePresetAndSaid) {
   std::string file = relu_file();
   const std::string threads = "const int threads = 256;";
