@@ -48,26 +48,22 @@ Json literal(const std::string& text) {
   return text;
 }
 
-}  // namespace
-
-std::string encode(const TritonRequest& request) {
+Json to_json(const TritonRequest& request) {
   Json arguments = Json::array(), constants = Json::object();
   for (const TritonArgument& each : request.arguments) {
     arguments.push_back({{"type", each.type}, {"by16", each.by16}, {"one", each.one}});
   }
   for (const auto& [name, value] : request.constants) constants[name] = literal(value);
-  const Json all = {{"path", request.path},
-                    {"entry", request.entry},
-                    {"arguments", std::move(arguments)},
-                    {"constants", std::move(constants)},
-                    {"num_warps", request.num_warps},
-                    {"num_stages", request.num_stages},
-                    {"capability", request.device.major * 10 + request.device.minor}};
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {{"path", request.path},
+          {"entry", request.entry},
+          {"arguments", std::move(arguments)},
+          {"constants", std::move(constants)},
+          {"num_warps", request.num_warps},
+          {"num_stages", request.num_stages},
+          {"capability", request.device.major * 10 + request.device.minor}};
 }
 
-TritonAnswer decode_triton_answer(std::string_view json, size_t arguments) {
-  const Json all = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+TritonAnswer from_json(const Json& all, size_t arguments) {
   if (!all.is_object()) malformed("no JSON object");
   TritonAnswer answer;
   if (all.contains("verdict")) {
@@ -92,6 +88,25 @@ TritonAnswer decode_triton_answer(std::string_view json, size_t arguments) {
     answer.message = "needs scratch memory in device memory, which it is not given";
   }
   return answer;
+}
+
+}  // namespace
+
+std::string encode(const std::vector<TritonRequest>& requests) {
+  Json all = Json::array();
+  for (const TritonRequest& request : requests) all.push_back(to_json(request));
+  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<TritonAnswer> decode_triton_answers(std::string_view json,
+                                                const std::vector<TritonRequest>& requests) {
+  const Json all = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!all.is_array() || all.size() != requests.size()) malformed("no list of as many answers");
+  std::vector<TritonAnswer> answers;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    answers.push_back(from_json(all[i], requests[i].arguments.size()));
+  }
+  return answers;
 }
 
 }  // namespace kbench::cuda

@@ -44,10 +44,11 @@ struct TritonAnswer {
   bool ok() const { return !ptx.empty(); }
 };
 
-/// One line of JSON.
-std::string encode(const TritonRequest& request);
-/// Throws kParse for what is no answer to a request with so many arguments.
-TritonAnswer decode_triton_answer(std::string_view json, size_t arguments);
+/// One line of JSON: one kernel in each of its configurations.
+std::string encode(const std::vector<TritonRequest>& requests);
+/// In the requests' order. Throws kParse for what does not answer them.
+std::vector<TritonAnswer> decode_triton_answers(std::string_view json,
+                                                const std::vector<TritonRequest>& requests);
 
 /// What python3 runs.
 std::string_view triton_script();

@@ -65,6 +65,14 @@ void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float 
   }
 }
 
+void Sampler::fill_all(vulkan::Commands& commands) {
+  for (OutputCheck& output : outputs_) {
+    output.fill.key = parts_.secret.next();
+    parts_.kernels.fill(commands, output.got, output.fill);
+  }
+  for (const bool of_setup : {false, true}) fill_temporaries(commands, of_setup, 1);
+}
+
 void Sampler::prepare(Checks& checks, bool first) {
   commands_.begin();
   for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);

@@ -46,6 +46,9 @@ class Sampler {
   /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
   void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
 
+  /// Fills outputs and all temporaries.
+  void fill_all(vulkan::Commands& commands);
+
   /// One sample. `first`: hashes are taken of everything, not of inputs alone. A candidate's run is
   /// given `seconds`. The finding is the first thing wrong with the candidate, if any; throws
   /// RunnerFailure with `at_candidate()` telling whose it is.

@@ -74,6 +74,11 @@ bool Trial::refuse(Finding finding) {
   return refuse(finding.verdict, std::move(finding.message));
 }
 
+bool Trial::refuse_late() {
+  return refuse(Verdict::timeout, "took longer than " + number_text(options_.limits.total_seconds) +
+                                      " s in all, " + while_in(stage_));
+}
+
 TrialEnd Trial::run(Result& result) {
   result_ = &result;
   try {
@@ -101,6 +106,7 @@ void Trial::steps() {
     return;
   }
   allocate();
+  if (!tune()) return;
   if (request_.inspect_seed) draw_known(parts(), sampler_->commands(), *request_.inspect_seed);
   if (!set_up()) return;
   if (request_.inspect_seed) return inspect();
@@ -304,9 +310,7 @@ bool Trial::sample() {
   };
   while (!sampling.done(seconds()) || unexplained()) {
     if (deadline_.passed()) {
-      return refuse(Verdict::timeout, "took longer than " +
-                                          number_text(options_.limits.total_seconds) +
-                                          " s in all, " + while_in(stage_));
+      return refuse_late();
     }
     auto finding = sampler_->take(*checks_, roles, false, options_.limits.device_seconds);
     max_error_ = std::max(max_error_, checks_->max_error());

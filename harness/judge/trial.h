@@ -74,6 +74,11 @@ class Trial {
   void allocate();
   void import_task();
   void wait_turn();
+  // trial_tuning.cc
+  bool tune();
+  void select(const std::vector<uint32_t>& choice);
+  std::optional<Finding> time_choice(const std::vector<uint32_t>& choice, Checks& checks,
+                                     double& ns);
   bool set_up();
   bool warm_up();
   bool sample();
@@ -87,6 +92,7 @@ class Trial {
   bool refuse(Verdict verdict, std::string message);
   bool refuse(const runner::Refused& refused);
   bool refuse(Finding finding);
+  bool refuse_late();
   void stage(const char* name);
   void lap(const char* name);
   std::vector<Watched> watched(bool with_setup) const;

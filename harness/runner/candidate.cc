@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// The candidate with each Triton kernel's second configuration, third, ...: its last where it has
+/// no more. Buffers and all other kernels are the same in each.
+std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candidate,
+                                                         const Graph& graph) {
+  size_t most = 1;
+  for (const Kernel& kernel : candidate.kernels) most = std::max(most, kernel.configs.size());
+  std::vector<ResolvedCandidate> others;
+  for (size_t way = 1; way < most; ++way) {
+    std::map<size_t, size_t> configs;
+    for (size_t i = 0; i < candidate.kernels.size(); ++i) {
+      const size_t count = candidate.kernels[i].configs.size();
+      if (count > 1) configs[i] = std::min(way, count - 1);
+    }
+    others.push_back(resolve(candidate, graph, configs));
+  }
+  return others;
+}
+
 class CandidateRun : public Program {
  public:
   CandidateRun(vulkan::Device& device, std::unique_ptr<Graph> graph, const Candidate& candidate,
@@ -22,7 +41,8 @@ class CandidateRun : public Program {
       : device_(device),
         graph_(std::move(graph)),
         resolved_(resolve(candidate, *graph_)),
-        program_(device, resolved_, python) {}
+        others_(with_other_configurations(candidate, *graph_)),
+        program_(device, resolved_, python, others_) {}
 
   std::optional<Refused> build(double seconds) {
     const auto start = Clock::now();
@@ -48,8 +68,11 @@ class CandidateRun : public Program {
     built.float16_kernel = program_.float16_kernel();
     built.compile_s = compile_s_;
     built.diagnostics = diagnostics_;
+    built.tunable = program_.tunable();
     return built;
   }
+
+  void select(const std::vector<uint32_t>& configs) override { program_.select(configs); }
 
   void record(vulkan::Commands& commands, bool setup, const Memory& memory,
               const AfterStep& after_step) const override {
@@ -100,6 +123,7 @@ class CandidateRun : public Program {
   vulkan::Device& device_;
   std::unique_ptr<Graph> graph_;
   ResolvedCandidate resolved_;
+  std::vector<ResolvedCandidate> others_;  ///< with other configurations of Triton kernels
   CandidateProgram program_;
   std::vector<Diagnostic> diagnostics_;
   double compile_s_ = 0;

@@ -91,16 +91,15 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
     }
   }
   make_pipelines(deadline);
-  const auto prepare_all = [&](const std::vector<ResolvedStep>& from,
-                               std::vector<Step>& to) -> std::optional<Refusal> {
-    for (const ResolvedStep& step : from) {
+  const auto prepare_all = [&](Phase phase, std::vector<Step>& to) -> std::optional<Refusal> {
+    for (size_t i = 0; i < (candidate_.*phase).size(); ++i) {
       if (auto refusal = deadline.check("making the candidate's pipelines")) return refusal;
-      if (auto refusal = prepare(step, to)) return refusal;
+      if (auto refusal = prepare(phase, i, to)) return refusal;
     }
     return std::nullopt;
   };
-  if (auto refusal = prepare_all(candidate_.setup, setup_)) return refusal;
-  if (auto refusal = prepare_all(candidate_.dispatch, dispatch_)) return refusal;
+  if (auto refusal = prepare_all(&ResolvedCandidate::setup, setup_)) return refusal;
+  if (auto refusal = prepare_all(&ResolvedCandidate::dispatch, dispatch_)) return refusal;
   return deadline.check("making the candidate's pipelines");
 }
 
@@ -129,7 +128,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
                                                  std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
   const kbench::Kernel& kernel = *resolved.kernel;
-  if (is_cuda(kernel.language)) return compile_cuda(index, deadline, diagnostics);
+  if (is_cuda(kernel.language)) return compile_cuda(index, deadline.left(), diagnostics);
   Kernel& made = kernels_[index];
   if (kernel.language == kbench::Kernel::Language::spirv) {
     made.spirv = kernel.spirv;
@@ -159,20 +158,6 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
   return std::nullopt;
 }
 
-std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, const Deadline& deadline,
-                                                      std::vector<Diagnostic>& diagnostics) {
-  const ResolvedKernel& resolved = candidate_.kernels[index];
-  if (!compilers_) {
-    compilers_.emplace([this] { return cuda_capability(device_.snapshot()); }, python_);
-  }
-  CudaKernel& made = kernels_[index].cuda.emplace();
-  if (auto refusal = compilers_->compile(candidate_, index, deadline.left(), made, diagnostics)) {
-    return refusal;
-  }
-  if (made.float16 && float16_kernel_.empty()) float16_kernel_ = resolved.kernel->name;
-  return std::nullopt;
-}
-
 /// From here on the module does not change: what is checked is what runs.
 std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
@@ -188,11 +173,7 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
   const ResolvedKernel& resolved = candidate_.kernels[index];
   const Kernel& kernel = kernels_[index];
   const std::string& name = resolved.kernel->name;
-  if (kernel.cuda) {
-    auto refusal = check_cuda_launch(*kernel.cuda, as_launched(*kernel.cuda, step));
-    if (refusal) refusal->message = "kernel " + name + " " + refusal->message;
-    return refusal;
-  }
+  if (kernel.cuda()) return std::nullopt;  // compile_cuda() has looked
   const vulkan::DeviceSnapshot& limits = device_.snapshot();
   if (auto refusal = check_interface(kernel.facts, step.bind.size(), step.push.size())) {
     refusal->message = "kernel " + name + " " + refusal->message;
@@ -238,7 +219,7 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
   for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
     for (const ResolvedStep& step : *steps) {
       if (step.kernel >= 0) {
-        const bool shader = !kernels_[static_cast<size_t>(step.kernel)].cuda;
+        const bool shader = !kernels_[static_cast<size_t>(step.kernel)].cuda();
         if (shader) launches.insert(launch_of(step));
         continue;
       }
@@ -263,17 +244,20 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
   device_.pipelines().prepare(std::move(keys), built_in, stop);
 }
 
-std::optional<Refusal> CandidateProgram::prepare(const ResolvedStep& step,
+std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
                                                  std::vector<Step>& steps) {
+  const ResolvedStep& step = (candidate_.*phase)[index];
   Step made;
   made.step = &step;
   try {
     if (step.kernel < 0) {
       made.call.emplace(device_, step.call);
       scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
-    } else if (Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda) {
-      made.function = &function(kernel);
-      made.launched = as_launched(*kernel.cuda, step);
+    } else if (Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
+      load(kernel);
+      for (const Variant& variant : kernel.variants) {
+        made.launched.push_back(as_launched(variant.kernel, (ways_[variant.way]->*phase)[index]));
+      }
     } else {
       made.pipeline = &pipeline(launch_of(step));
     }
@@ -291,19 +275,6 @@ const vulkan::Pipeline& CandidateProgram::pipeline(const Launch& launch) {
   const vulkan::Pipeline*& known = pipelines_[launch];
   if (!known) known = &device_.pipelines().get(pipeline_key(launch));
   return *known;
-}
-
-const vulkan::CudaFunction& CandidateProgram::function(Kernel& kernel) {
-  if (!kernel.function) {
-    kernel.function =
-        std::make_unique<vulkan::CudaFunction>(device_, kernel.cuda->cubin, kernel.cuda->entry);
-  }
-  return *kernel.function;
-}
-
-bool CandidateProgram::launches_cuda() const {
-  return std::any_of(kernels_.begin(), kernels_.end(),
-                     [](const Kernel& kernel) { return kernel.cuda.has_value(); });
 }
 
 vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
@@ -344,15 +315,16 @@ void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step
     }
     std::vector<vulkan::Region> regions;
     for (const int buffer : step.bind) regions.push_back(memory.bound[static_cast<size_t>(buffer)]);
-    const ResolvedStep& launched = made.launched ? *made.launched : step;
+    const Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)];
+    const ResolvedStep& launched = kernel.cuda() ? made.launched[kernel.chosen] : step;
     std::vector<std::byte> push = launched.push;
     for (const auto& [offset, buffer] : launched.addresses) {
       const uint64_t address = memory.tensor[static_cast<size_t>(buffer)].address();
       std::memcpy(push.data() + offset, &address, sizeof address);
     }
-    if (made.function) {
-      commands.launch(*made.function, {launched.groups, launched.block, launched.shared_bytes},
-                      push);
+    if (kernel.cuda()) {
+      commands.launch(*kernel.variants[kernel.chosen].function,
+                      {launched.groups, launched.block, launched.shared_bytes}, push);
     } else {
       commands.dispatch(*made.pipeline, regions, push, step.groups);
     }

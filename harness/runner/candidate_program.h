@@ -13,6 +13,7 @@
 
 #include "harness/eager/eager.h"
 #include "harness/runner/cuda_kernels.h"
+#include "harness/runner/protocol.h"
 #include "harness/runner/refusal.h"
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/compiler.h"
@@ -27,10 +28,12 @@ namespace kbench::runner {
 /// See the top of the file. The resolved candidate must outlive it.
 class CandidateProgram {
  public:
-  /// `python` translates Triton kernels; it has to be there for build() alone.
+  /// `python` translates Triton kernels; it has to be there for build() alone. `others`: the
+  /// candidate with the second, third, ... configuration of each Triton kernel, or its last; they
+  /// outlive it too.
   CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
-                   PythonHelper* python = nullptr)
-      : device_(device), candidate_(candidate), python_(python) {}
+                   PythonHelper* python = nullptr,
+                   const std::vector<ResolvedCandidate>& others = {});
 
   /// Compiles every kernel and makes every pipeline. `diagnostics` receives what compilers said.
   std::optional<Refusal> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
@@ -41,6 +44,12 @@ class CandidateProgram {
   bool has_setup() const { return !candidate_.setup.empty(); }
   /// A kernel that computes in float16, or empty.
   const std::string& float16_kernel() const { return float16_kernel_; }
+
+  /// The kernels of dispatch that can run in several configurations: those that were refused for
+  /// what the device lacks, or do not compile, are left out, as diagnostics say.
+  std::vector<Tunable> tunable() const;
+  /// One configuration for each of them. Throws kInternal for what there is not.
+  void select(const std::vector<uint32_t>& configs);
 
   /// The memory of the candidate's buffers, by buffer index: what kernels bind, and what operators
   /// and addresses see.
@@ -57,19 +66,26 @@ class CandidateProgram {
                        const AfterStep& after_step = {}) const;
 
  private:
+  /// A CUDA kernel in one of its configurations.
+  struct Variant {
+    size_t way = 0;  ///< index into ways_
+    CudaKernel kernel;
+    std::unique_ptr<vulkan::CudaFunction> function;  ///< loaded
+  };
   struct Kernel {
     vulkan::Spirv spirv;  ///< the module that runs: frozen
     vulkan::SpirvFacts facts;
-    std::optional<CudaKernel> cuda;                  ///< in place of the two above
-    std::unique_ptr<vulkan::CudaFunction> function;  ///< likewise, loaded
+    std::vector<Variant> variants;  ///< of a CUDA kernel, in place of the two above
+    size_t chosen = 0;
+    bool cuda() const { return !variants.empty(); }
   };
   struct Step {
     const ResolvedStep* step = nullptr;
     const vulkan::Pipeline* pipeline = nullptr;
     std::optional<eager::PreparedCall> call;
-    const vulkan::CudaFunction* function = nullptr;
-    std::optional<ResolvedStep> launched;  ///< of `function`
+    std::vector<ResolvedStep> launched;  ///< of a CUDA kernel, by variant
   };
+  using Phase = std::vector<ResolvedStep> ResolvedCandidate::*;
 
   /// What a pipeline of a candidate is made from: kernel, number of bindings, bytes pushed.
   using Launch = std::tuple<int, size_t, size_t>;
@@ -79,20 +95,24 @@ class CandidateProgram {
                                      std::vector<Diagnostic>& diagnostics);
   std::optional<Refusal> compile(size_t kernel, bool addresses, const Deadline& deadline,
                                  std::vector<Diagnostic>& diagnostics);
-  std::optional<Refusal> compile_cuda(size_t kernel, const Deadline& deadline,
+  std::optional<Refusal> compile_cuda(size_t kernel, double seconds,
                                       std::vector<Diagnostic>& diagnostics);
+  std::optional<Refusal> check_launches(size_t kernel, const Variant& variant) const;
+  std::string config_text(size_t kernel, const Variant& variant) const;
+  std::vector<size_t> tunable_kernels() const;
   std::optional<Refusal> finish(size_t kernel, bool addresses);
   std::optional<Refusal> check(const ResolvedStep& step) const;
   void make_pipelines(const Deadline& deadline);
-  std::optional<Refusal> prepare(const ResolvedStep& step, std::vector<Step>& steps);
+  std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);
   const vulkan::Pipeline& pipeline(const Launch& launch);
-  const vulkan::CudaFunction& function(Kernel& kernel);
+  void load(Kernel& kernel);
   vulkan::PipelineKey pipeline_key(const Launch& launch) const;
   void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Memory& memory,
               const AfterStep& after_step) const;
 
   vulkan::Device& device_;
   const ResolvedCandidate& candidate_;
+  std::vector<const ResolvedCandidate*> ways_;  ///< it, and those with other configurations
   PythonHelper* python_;
   std::optional<CudaCompilers> compilers_;  ///< where there are CUDA kernels
   std::vector<Kernel> kernels_;

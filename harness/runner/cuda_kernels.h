@@ -37,6 +37,13 @@ struct CudaKernel {
   uint32_t threads = 0;       ///< of a block
 };
 
+/// What became of a kernel in one of its configurations.
+struct CudaAttempt {
+  CudaKernel kernel;
+  std::optional<Refusal> refusal;
+  std::vector<Diagnostic> diagnostics;  ///< what compilers said
+};
+
 /// The compilers of this machine, opened when the first kernel asks for them.
 class CudaCompilers {
  public:
@@ -53,14 +60,19 @@ class CudaCompilers {
   /// be said. `diagnostics` receives what compilers said.
   std::optional<Refusal> compile(const ResolvedCandidate& candidate, size_t kernel, double seconds,
                                  CudaKernel& made, std::vector<Diagnostic>& diagnostics);
+  /// The same with the candidate resolved in several ways: an attempt each.
+  std::vector<CudaAttempt> compile(const std::vector<const ResolvedCandidate*>& ways, size_t kernel,
+                                   double seconds);
 
  private:
   std::optional<Refusal> compile_cuda(const ResolvedKernel& resolved, const Candidate& candidate,
                                       std::string& ptx, CudaKernel& made,
                                       std::vector<Diagnostic>& diagnostics);
-  std::optional<Refusal> compile_triton(const ResolvedCandidate& candidate, size_t index,
-                                        double seconds, std::string& ptx, CudaKernel& made,
-                                        std::vector<Diagnostic>& diagnostics);
+  void compile_triton(const std::vector<const ResolvedCandidate*>& ways, size_t index,
+                      double seconds, std::vector<std::string>& ptx,
+                      std::vector<CudaAttempt>& attempts);
+  std::optional<Refusal> check_and_assemble(const std::string& ptx, const Kernel& kernel,
+                                            CudaAttempt& attempt);
   std::optional<Refusal> assemble(const std::string& ptx, const Kernel& kernel, CudaKernel& made,
                                   std::vector<Diagnostic>& diagnostics);
   const cuda::Nvrtc& nvrtc();

@@ -1,11 +1,14 @@
 // What a runner runs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "harness/runner/memory.h"
 #include "harness/runner/protocol.h"
 #include "harness/vulkan/commands.h"
+#include "kbench/error.h"
 
 namespace kbench::runner {
 
@@ -21,10 +24,17 @@ class Program {
   virtual Built built() const = 0;
   /// True when its command lists have to be begun with Commands::expect_cuda().
   virtual bool launches_cuda() const { return false; }
+  /// Which of its configurations each of built().tunable is recorded with from now on. Throws
+  /// kInternal for what there is not.
+  virtual void select(const std::vector<uint32_t>& configs);
   /// Records setup's steps or dispatch's, a full barrier between each two; `after_step` is called
   /// when one has been recorded.
   virtual void record(vulkan::Commands& commands, bool setup, const Memory& memory,
                       const AfterStep& after_step) const = 0;
 };
+
+inline void Program::select(const std::vector<uint32_t>& configs) {
+  if (!configs.empty()) throw Error(ErrorCode::kInternal, "there is nothing to select among");
+}
 
 }  // namespace kbench::runner

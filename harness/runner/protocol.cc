@@ -56,8 +56,13 @@ template <class V> void visit(V& v, auto& m, Diagnostic*) {
 }
 template <class V> void visit(V& v, auto& m, Built*) {
   v("wanted", m.wanted); v("has_setup", m.has_setup); v("float16_kernel", m.float16_kernel);
-  v("compile_s", m.compile_s); v("diagnostics", m.diagnostics);
+  v("compile_s", m.compile_s); v("diagnostics", m.diagnostics); v("tunable", m.tunable);
 }
+template <class V> void visit(V& v, auto& m, Tunable*) {
+  v("kernel", m.kernel); v("configs", m.configs);
+}
+template <class V> void visit(V& v, auto& m, Select*) { v("configs", m.configs); }
+template <class V> void visit(V&, auto&, Selected*) {}
 template <class V> void visit(V& v, auto& m, Place*) {
   v("slab", m.slab); v("offset", m.offset); v("bytes", m.bytes);
 }
@@ -227,6 +232,8 @@ KBENCH_MESSAGE(Run)
 KBENCH_MESSAGE(Ran)
 KBENCH_MESSAGE(Profile)
 KBENCH_MESSAGE(Profiled)
+KBENCH_MESSAGE(Select)
+KBENCH_MESSAGE(Selected)
 KBENCH_MESSAGE(Refused)
 KBENCH_MESSAGE(Failed)
 #undef KBENCH_MESSAGE

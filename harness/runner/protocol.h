@@ -14,12 +14,11 @@
 //   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
 //   Build | Prepare           Built                           resolved, compiled; or baseline ready
 //   Attach + descriptors      Attached                        shared memory imported; a first part
-//   of
-//                                                             it may come before Build, unanswered
+//                                                             may come before Build, unanswered
+//   Select                    Selected                        which configurations run from now on
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused where validation objects)
-//   Profile                   Profiled                        dispatch, timestamps between its
-//   steps
+//   Profile                   Profiled                        dispatch, each step timed
 // Any request may be answered by Refused (the candidate's fault) or Failed (somebody else's).
 #pragma once
 
@@ -58,6 +57,8 @@ enum class MessageKind : uint32_t {
   profile,
   profiled,
   open,
+  select,
+  selected,
 };
 
 /// No message of a candidate's that has run may be longer, bytes.
@@ -132,6 +133,12 @@ struct Wanted {
   bool setup = false;  ///< written by setup, read-only in dispatch
 };
 
+/// A kernel of dispatch that was compiled in several ways, the first of which runs until a Select.
+struct Tunable {
+  std::string kernel;
+  std::vector<std::string> configs;  ///< as a TunedConfig's text
+};
+
 struct Built {
   static constexpr MessageKind kKind = MessageKind::built;
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
@@ -139,6 +146,17 @@ struct Built {
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
+  std::vector<Tunable> tunable;
+};
+
+/// Which of its configurations each Tunable runs with.
+struct Select {
+  static constexpr MessageKind kKind = MessageKind::select;
+  std::vector<uint32_t> configs;
+};
+
+struct Selected {
+  static constexpr MessageKind kKind = MessageKind::selected;
 };
 
 /// A tensor's place in the shared memory.

@@ -64,6 +64,8 @@ class Server {
   void begin_import();
   void run(const Run& request);
   void profile(const Profile& request);
+  void select(const Select& request);
+  void forget_lists();
   void let_go();
   bool validation_objects();
   std::optional<std::string> read_file(const std::string& path);
@@ -165,6 +167,8 @@ void Server::answer(process::Frame frame) {
         return run(decode<Run>(frame.payload));
       case MessageKind::profile:
         return profile(decode<Profile>(frame.payload));
+      case MessageKind::select:
+        return select(decode<Select>(frame.payload));
       default:
         throw Error(ErrorCode::kParse, "a message of an unknown kind");
     }
@@ -316,9 +320,20 @@ void Server::profile(const Profile& request) {
   if (!validation_objects()) send(profiled);
 }
 
-void Server::let_go() {
+void Server::select(const Select& request) {
+  if (!program_) throw Error(ErrorCode::kInternal, "there is nothing to select in");
+  forget_lists();
+  program_->select(request.configs);
+  send(Selected{});
+}
+
+void Server::forget_lists() {
   for (auto& list : lists_) list.reset();
   profile_.reset();
+}
+
+void Server::let_go() {
+  forget_lists();
   memory_.reset();
   first_part_.reset();
   if (importing_.valid()) importing_.wait();

@@ -36,6 +36,19 @@ Json from_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   return json;
 }
 
+Json from_tuning(const std::vector<TunedKernel>& tuning) {
+  Json json = Json::array();
+  for (const TunedKernel& tuned : tuning) {
+    Json configs = Json::array();
+    for (const TunedConfig& config : tuned.configs) {
+      configs.push_back({{"text", config.text}, {"ms", from_number(config.ms)}});
+    }
+    json.push_back(
+        {{"kernel", tuned.kernel}, {"chosen", tuned.chosen}, {"configs", std::move(configs)}});
+  }
+  return json;
+}
+
 // A member of each type from its field.
 void read_field(const JsonField& field, std::string& out) { out = field.text(); }
 void read_field(const JsonField& field, bool& out) { out = field.boolean(); }
@@ -58,6 +71,22 @@ std::vector<Diagnostic> to_diagnostics(const JsonField& field) {
     d.message = item["message"].text();
   }
   return diagnostics;
+}
+
+std::vector<TunedKernel> to_tuning(const JsonField& field) {
+  std::vector<TunedKernel> tuning;
+  for (const JsonField& item : field.items()) {
+    TunedKernel& tuned = tuning.emplace_back();
+    tuned.kernel = item["kernel"].text();
+    tuned.chosen = item["chosen"].small_integer();
+    for (const JsonField& config : item["configs"].items()) {
+      tuned.configs.push_back({config["text"].text(), config["ms"].real_or_infinity()});
+    }
+    if (tuned.chosen < 0 || static_cast<size_t>(tuned.chosen) >= tuned.configs.size()) {
+      item["chosen"].fail("is none of the configurations");
+    }
+  }
+  return tuning;
 }
 
 // Runs of plain members, in the order of the line: one list for writing and for reading. Each calls
@@ -106,6 +135,7 @@ std::string to_json(const Result& r) {
   json["verdict"] = std::string(name_of(r.verdict));
   json["message"] = r.message;
   json["diagnostics"] = from_diagnostics(r.diagnostics);
+  json["tuning"] = from_tuning(r.tuning);
   json["samples"] = r.samples;
   json["speedup"] = from_interval(r.speedup);
   visit_measurements(r, [&](const char* name, double value) { json[name] = from_number(value); });
@@ -127,12 +157,13 @@ Result result_from_json(const std::string& line) {
   read("preset", r.preset);
   r.variables = fields["variables"].variables();
   visit_identity(r, read);
-  // Neither is in records of earlier versions.
+  // None of these is in records of earlier versions.
   if (json.contains("device_uuid")) read("device_uuid", r.device_uuid);
   if (json.contains("certificate")) read("certificate", r.certificate);
   r.verdict = fields["verdict"].as(verdict_from_name);
   read("message", r.message);
   r.diagnostics = to_diagnostics(fields["diagnostics"]);
+  if (json.contains("tuning")) r.tuning = to_tuning(fields["tuning"]);
   read("samples", r.samples);
   r.speedup = to_interval(fields["speedup"]);
   visit_measurements(r, read);

@@ -31,6 +31,7 @@ Built built() {
   message.float16_kernel = "half";
   message.compile_s = 0.125;
   message.diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
+  message.tunable = {{"k", {"num_warps 4", "num_warps 8"}}};
   return message;
 }
 Attach attach() {
@@ -82,6 +83,11 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(b.wanted[1].dtype, DType::i64);
   EXPECT_EQ(b.float16_kernel, "half");
   EXPECT_EQ(b.compile_s, 0.125);
+  ASSERT_EQ(b.tunable.size(), 1u);
+  EXPECT_EQ(b.tunable[0].kernel, "k");
+  ASSERT_EQ(b.tunable[0].configs.size(), 2u);
+  EXPECT_EQ(b.tunable[0].configs[1], "num_warps 8");
+  EXPECT_EQ(survive(Select{{0, 3}}).configs, (std::vector<uint32_t>{0, 3}));
   ASSERT_EQ(b.diagnostics.size(), 1u);
   EXPECT_EQ(b.diagnostics[0].line, 3);
   EXPECT_EQ(b.diagnostics[0].column, 7);

@@ -34,6 +34,12 @@ TEST(ResultJson, RoundTripsEveryFieldExactly) {
   EXPECT_EQ(back.device_uuid, r.device_uuid);
   ASSERT_EQ(back.diagnostics.size(), 2u);
   EXPECT_EQ(back.diagnostics[0].column, 7);
+  ASSERT_EQ(back.tuning.size(), 1u);
+  EXPECT_EQ(back.tuning[0].kernel, "relu");
+  EXPECT_EQ(back.tuning[0].chosen, 1);
+  ASSERT_EQ(back.tuning[0].configs.size(), 2u);
+  EXPECT_EQ(back.tuning[0].configs[1].text, "num_warps 8, BLOCK 64");
+  EXPECT_EQ(back.tuning[0].configs[1].ms, 0.25);
 }
 
 TEST(ResultJson, WritesInfiniteEndsAsNull) {
@@ -71,6 +77,15 @@ TEST(ResultJson, ReadsRecordsWithoutStages) {
   EXPECT_EQ(to_json(result_from_json(line)), to_json(r));
 }
 
+TEST(ResultJson, ReadsRecordsWithoutTuning) {
+  Result r = example();
+  r.tuning.clear();
+  std::string line = to_json(r);
+  const std::string tuning = "\"tuning\":[],";
+  line.erase(line.find(tuning), tuning.size());
+  EXPECT_EQ(to_json(result_from_json(line)), to_json(r));
+}
+
 TEST(ResultJson, NamesTheFieldThatIsWrong) {
   const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
     std::string line = to_json(example());
@@ -92,6 +107,7 @@ TEST(ResultJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(refusal("compile_error", "compiler_error"), HasSubstr("'compiler_error'"));
   EXPECT_THAT(refusal("level1/19\"", "ReLU\""), HasSubstr("ReLU"));
   EXPECT_THAT(refusal("{\"compile\":0.5", "{\"compile\":\"0.5\""), HasSubstr("stage_s.compile"));
+  EXPECT_THAT(refusal("\"chosen\":1", "\"chosen\":2"), HasSubstr("tuning[0].chosen"));
   EXPECT_THAT(refusal("\"slope\":2.0", "\"slope\":\"2\""), HasSubstr("variables.slope"));
   EXPECT_THAT(refusal("[16,1,1]", "[16,1.5,1]"), HasSubstr("variables.shape"));
   EXPECT_THAT(refusal("{\"set\"", "\"set\""), HasSubstr("is not JSON at character 6"));

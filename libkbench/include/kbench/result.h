@@ -29,6 +29,19 @@ struct Diagnostic {
   std::string message;
 };
 
+/// One way to compile a kernel: `num_warps 8, num_stages 3, BLOCK 1024`.
+struct TunedConfig {
+  std::string text;
+  double ms = 0;  ///< device time of one run of dispatch with it
+};
+
+/// A kernel that was given in several configurations, and which of them was judged.
+struct TunedKernel {
+  std::string kernel;
+  std::vector<TunedConfig> configs;
+  int chosen = 0;  ///< index into `configs`
+};
+
 /// What is asked: one candidate on one task at one size on one device, and how it is judged. A
 /// value type; a result begins with its fields.
 struct Experiment {
@@ -61,6 +74,7 @@ struct Result : Experiment {
   Verdict verdict = Verdict::harness_error;
   std::string message;  ///< one line: why it did not pass
   std::vector<Diagnostic> diagnostics;
+  std::vector<TunedKernel> tuning;  ///< kernels with a choice; no part of the times below
   int samples = 0;
   Interval speedup;                  ///< median of baseline / candidate over paired samples
   double candidate_ms = 0;           ///< median device time
@@ -72,8 +86,9 @@ struct Result : Experiment {
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
   /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the
   /// candidate's runner), "load", "task" (making the task ready, where the one before was another),
-  /// "import", "warm_up", "wait" (for runners of later candidates to open), "sample". And, no part
-  /// of wall_s, "queue": while another process measured on the device.
+  /// "import", "tune" (choosing among configurations), "warm_up", "wait" (for runners of later
+  /// candidates to open), "sample". And, no part of wall_s, "queue": while another process measured
+  /// on the device.
   std::map<std::string, double> stage_s;
 
   bool correct() const { return verdict == Verdict::passed; }

@@ -37,6 +37,28 @@ class Diagnostic:
 
 
 @dataclass(frozen=True)
+class TunedConfig:
+    """One way to compile a kernel, and the device time of a run with it."""
+
+    text: str
+    ms: float
+
+
+@dataclass(frozen=True)
+class TunedKernel:
+    """A kernel that was given in several configurations; `chosen` is the index of that judged."""
+
+    kernel: str
+    chosen: int
+    configs: tuple[TunedConfig, ...]
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "TunedKernel":
+        configs = tuple(TunedConfig(one["text"], _number(one["ms"])) for one in value["configs"])
+        return cls(value["kernel"], value["chosen"], configs)
+
+
+@dataclass(frozen=True)
 class Result:
     """What was asked and what came out: docs/results-format.md describes every field."""
 
@@ -57,6 +79,7 @@ class Result:
     verdict: str
     message: str
     diagnostics: tuple[Diagnostic, ...]
+    tuning: tuple[TunedKernel, ...]
     samples: int
     speedup: Interval
     candidate_ms: float
@@ -82,11 +105,14 @@ class Result:
         for each in dataclasses.fields(cls):
             if each.name == "json":
                 continue
-            member = value[each.name]
+            # Records of earlier versions lack it.
+            member = value.get(each.name, ()) if each.name == "tuning" else value[each.name]
             if each.name == "speedup":
                 member = Interval.from_json(member)
             elif each.name == "diagnostics":
                 member = tuple(Diagnostic(**one) for one in member)
+            elif each.name == "tuning":
+                member = tuple(TunedKernel.from_json(one) for one in member)
             elif str(each.type) == "float":
                 member = _number(member)
             known[each.name] = member
