@@ -152,6 +152,18 @@ std::vector<std::string> Toolkit::folders() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<std::string> Toolkit::nvrtc_files() const {
+  std::error_code error;
+  const fs::path real = fs::canonical(nvrtc, error);
+  if (error) return {};
+  std::vector<std::string> files = {real.string()};
+  // What it opens when it first compiles: libnvrtc-builtins.so.13.0, beside links to it.
+  for (const fs::path& path : folders_in(real.parent_path(), "libnvrtc-builtins.so")) {
+    if (fs::is_regular_file(fs::symlink_status(path, error))) files.push_back(path.string());
+  }
+  return files;
+}
+
 std::string searched(const ToolkitPlaces& places) {
   if (!places.nvrtc.empty()) return "KBENCH_NVRTC, which is '" + places.nvrtc + "'";
   std::string text = "KBENCH_NVRTC, CUDA_HOME, CUDA_PATH";

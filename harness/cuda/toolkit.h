@@ -13,6 +13,8 @@ struct Toolkit {
   std::vector<std::string> include;  ///< folders of headers, may be empty
   /// What has to be readable for these to work: folders.
   std::vector<std::string> folders() const;
+  /// The files that compile CUDA C++, where they lie at a known path.
+  std::vector<std::string> nvrtc_files() const;
 };
 
 /// What the search looks at, read from the environment by toolkit_places().

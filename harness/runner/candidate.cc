@@ -142,10 +142,9 @@ Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
   return {candidate_->task, candidate_->hash, needs_cuda};
 }
 
-bool CandidateSide::needs_python() const {
-  return std::any_of(
-      candidate_->kernels.begin(), candidate_->kernels.end(),
-      [](const Kernel& kernel) { return kernel.language == Kernel::Language::triton; });
+bool CandidateSide::has(Kernel::Language language) const {
+  return std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(),
+                     [&](const Kernel& kernel) { return kernel.language == language; });
 }
 
 std::unique_ptr<Program> CandidateSide::build(const Build& request, PythonHelper* python,

@@ -9,6 +9,7 @@
 #include "harness/runner/program.h"
 #include "harness/runner/python_helper.h"
 #include "harness/vulkan/device.h"
+#include "kbench/candidate.h"
 #include "kbench/candidate_source.h"
 
 namespace kbench::runner {
@@ -21,14 +22,17 @@ class CandidateSide {
 
   /// Parses the candidate whose files `read` brings.
   Loaded load(const Load& request, const kbench::ReadFile& read);
-  /// True when a kernel of the loaded candidate is Triton's.
-  bool needs_python() const;
+  /// True when a kernel of the loaded candidate is Triton's, or CUDA C++.
+  bool needs_python() const { return has(Kernel::Language::triton); }
+  bool needs_nvrtc() const { return has(Kernel::Language::cuda); }
   /// Works out names and sizes, compiles. Nothing when the candidate is refused.
   std::unique_ptr<Program> build(const Build& request, PythonHelper* python, Refused& refused);
   /// Where the candidate names its task.
   const Location& task_at() const { return candidate_->task_at; }
 
  private:
+  bool has(Kernel::Language language) const;
+
   vulkan::Device& device_;
   std::unique_ptr<Candidate> candidate_;
 };

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/cuda/read_ahead.h"
 #include "harness/cuda/toolkit.h"
 #include "harness/process/channel.h"
 #include "harness/runner/baseline.h"
@@ -73,7 +74,8 @@ class Server {
   process::Channel channel_;
   std::unique_ptr<vulkan::Device> device_;
   std::optional<trial::Kernels> kernels_;
-  std::unique_ptr<PythonHelper> python_;  ///< until the candidate is built
+  std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known what has to be compiled
+  std::unique_ptr<PythonHelper> python_;        ///< until the candidate is built
   std::optional<CandidateSide> candidate_;
   std::optional<Baselines> baselines_;
   // In the order in which they refer to each other.
@@ -96,13 +98,18 @@ class Server {
 Server::Server(bool locked, const vulkan::OpenOptions& open)
     : channel_(UniqueFd(kChannelDescriptor)) {
   try {
-    LockIn lock({.readable = locked ? cuda::find_toolkit(cuda::toolkit_places()).folders()
-                                    : std::vector<std::string>{}});
+    const cuda::Toolkit toolkit =
+        locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
+    LockIn lock({.readable = toolkit.folders()});
     // Forked while there is one thread, and rights to start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
-    device_ =
-        vulkan::Device::open(open, [this](vulkan::OpenOptions& options) { wait_to_open(options); });
+    device_ = vulkan::Device::open(open, [&](vulkan::OpenOptions& options) {
+      wait_to_open(options);
+      if (locked && options.cuda) {
+        compilers_ = std::make_unique<cuda::ReadAhead>(toolkit.nvrtc_files());
+      }
+    });
     kernels_.emplace(*device_);
     flush_ = device_->allocate(device_->plan().flush_bytes);
     // A first run: drivers start threads and open files on first use.
@@ -113,7 +120,10 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     commands.submit_and_wait(kFirstSeconds);
     if (locked) {
       candidate_.emplace(*device_);
-      if (!device_->cuda().there()) python_.reset();
+      if (!device_->cuda().there()) {
+        compilers_.reset();
+        python_.reset();
+      }
       lock.after_open(device_->snapshot().software());
     } else {
       baselines_.emplace(*device_);
@@ -212,6 +222,7 @@ void Server::load(const Load& request) {
   } catch (const Error& e) {
     return send(refused_by(e));
   }
+  if (!candidate_->needs_nvrtc()) compilers_.reset();
   if (!candidate_->needs_python()) python_.reset();
   send(loaded);
 }
@@ -227,6 +238,7 @@ void Server::build(const Build& request) {
     refused = refused_by(e);
   }
   python_.reset();  // What it ran of the candidate's ends before there is any memory.
+  compilers_.reset();
   begin_import();
   if (!program) return send(refused);
   program_ = std::move(program);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/candidate/support.h"
 
 namespace kbench::cuda {
@@ -19,6 +21,9 @@ TEST(Toolkit, IsTheFirstPlaceThatHasTheCompiler) {
   folder.write("old/lib64/libcudart.so", "");
   folder.write("new/lib64/libnvrtc.so.12", "");
   folder.write("new/lib64/libnvrtc.so.13", "");
+  folder.write("new/lib64/libnvrtc-builtins.so.13.0", "");
+  std::filesystem::create_symlink("libnvrtc-builtins.so.13.0",
+                                  folder.path("new/lib64/libnvrtc-builtins.so"));
   folder.write("new/lib64/libnvJitLink.so.13", "");
   folder.write("new/include/cuda_fp16.h", "");
   folder.write("new/include/cccl/cuda/atomic", "");
@@ -29,6 +34,10 @@ TEST(Toolkit, IsTheFirstPlaceThatHasTheCompiler) {
   EXPECT_THAT(toolkit.include,
               ElementsAre(folder.path("new/include"), folder.path("new/include/cccl")));
   EXPECT_THAT(toolkit.folders(), Contains(folder.path("new/lib64")));
+  EXPECT_THAT(toolkit.nvrtc_files(),
+              ElementsAre(folder.path("new/lib64/libnvrtc.so.13"),
+                          folder.path("new/lib64/libnvrtc-builtins.so.13.0")));
+  EXPECT_THAT(Toolkit{}.nvrtc_files(), IsEmpty());
 }
 
 TEST(Toolkit, ComesAsPythonPackagesToo) {
