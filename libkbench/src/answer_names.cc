@@ -28,7 +28,7 @@ bool ends_in(std::string_view name, std::initializer_list<std::string_view> suff
 }
 
 bool is_file_name(std::string_view word) {
-  return has_shader_suffix(word) || has_include_suffix(word) || has_manifest_suffix(word);
+  return has_kernel_suffix(word) || has_include_suffix(word) || has_manifest_suffix(word);
 }
 
 /// Marks that stand around names: ASCII and typographic quotes, in UTF-8, in Windows' code page
@@ -153,9 +153,11 @@ std::string_view name_in_info(std::string_view info) {
 
 }  // namespace
 
-bool has_shader_suffix(std::string_view name) { return ends_in(name, {".comp", ".glsl", ".hlsl"}); }
+bool has_kernel_suffix(std::string_view name) {
+  return ends_in(name, {".comp", ".glsl", ".hlsl", ".cu", ".ptx", ".py"});
+}
 bool has_include_suffix(std::string_view name) {
-  return ends_in(name, {".h", ".inc", ".glslh", ".hlsli"});
+  return ends_in(name, {".h", ".inc", ".glslh", ".hlsli", ".cuh"});
 }
 bool has_manifest_suffix(std::string_view name) { return ends_in(name, {".yaml", ".yml"}); }
 

@@ -13,7 +13,7 @@ struct BlockName {
 };
 
 /// Whether a name is one of a candidate's files, by its suffix.
-bool has_shader_suffix(std::string_view name);    ///< .comp .glsl .hlsl
+bool has_kernel_suffix(std::string_view name);    ///< .comp .glsl .hlsl .cu .ptx .py
 bool has_include_suffix(std::string_view name);   ///< .h .inc .glslh .hlsli
 bool has_manifest_suffix(std::string_view name);  ///< .yaml .yml
 

@@ -37,7 +37,7 @@ struct Block {
   ManifestOutline outline;
   bool tagged = false;  ///< as YAML
   bool manifest = false;
-  bool shader = false;
+  bool kernel = false;
 };
 
 /// "glsl" of "glsl:relu.comp" and "{.glsl", in lower case; nothing of a file's name.
@@ -48,11 +48,28 @@ std::string language_of(const FencedBlock& source) {
   return word.find('.') == word.npos && word.find('=') == word.npos ? word : "";
 }
 
+bool says_one_of(std::string_view text, std::initializer_list<const char*> signs) {
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](const char* sign) { return text.find(sign) != text.npos; });
+}
 bool looks_like_shader(std::string_view text) {
-  for (const char* sign : {"#version", "layout(", "layout (", "[numthreads"}) {
-    if (text.find(sign) != text.npos) return true;
+  return says_one_of(text, {"#version", "layout(", "layout (", "[numthreads"});
+}
+bool looks_like_triton(std::string_view text) { return says_one_of(text, {"@triton.jit"}); }
+
+/// A kernel by what its fence says, by its file's name, or by what it holds where these say little:
+/// Python is a model's language for much else, and C++ for host code.
+bool is_kernel(std::string_view language, std::string_view path, std::string_view text) {
+  if (path.ends_with(".py") || is_one_of(language, {"python", "py", "triton"})) {
+    return looks_like_triton(text);
   }
-  return false;
+  if (has_kernel_suffix(path) ||
+      is_one_of(language, {"glsl", "hlsl", "comp", "cuda", "cu", "cuda-cpp", "ptx"})) {
+    return true;
+  }
+  if (language.empty() && looks_like_triton(text)) return true;
+  return is_one_of(language, {"", "c", "cpp", "c++", "compute", "vulkan", "shader"}) &&
+         (looks_like_shader(text) || says_one_of(text, {"__global__"}));
 }
 
 Block understood(FencedBlock source) {
@@ -67,17 +84,13 @@ Block understood(FencedBlock source) {
     block.outline = manifest_outline(source.text);
     block.manifest = block.outline.kbench;
   }
-  block.shader =
-      !block.manifest &&
-      (has_shader_suffix(block.name.path) || is_one_of(language, {"glsl", "hlsl", "comp"}) ||
-       (is_one_of(language, {"", "c", "cpp", "c++", "compute", "vulkan", "shader"}) &&
-        looks_like_shader(source.text)));
+  block.kernel = !block.manifest && is_kernel(language, block.name.path, source.text);
   block.source = std::move(source);
   return block;
 }
 
 bool belongs(const Block& block) {
-  return block.manifest || block.shader || has_include_suffix(block.name.path);
+  return block.manifest || block.kernel || has_include_suffix(block.name.path);
 }
 
 /// What the blocks are, for someone who expected something else: "yaml, glsl relu.comp".
@@ -185,7 +198,7 @@ class Assembly {
     }
   }
 
-  /// One shader without a name and one name without a shader are each other's.
+  /// One kernel without a name and one name without a kernel are each other's.
   void join(const Block& manifest) {
     for (const std::string& file : manifest.outline.files) {
       const BlockName name = safe_name(file);
@@ -194,13 +207,13 @@ class Assembly {
     std::set<std::string_view> unnamed;
     const Block* last = nullptr;
     for (const Block& block : blocks_) {
-      if (!block.shader || !block.name.path.empty()) continue;
+      if (!block.kernel || !block.name.path.empty()) continue;
       unnamed.insert(block.source.text);
       last = &block;
     }
     if (missing_.size() != 1 || unnamed.size() != 1) return;
     const BlockName name = safe_name(*missing_.begin());
-    if (name.path.empty() || name.unsafe || !has_shader_suffix(name.path)) return;
+    if (name.path.empty() || name.unsafe || !has_kernel_suffix(name.path)) return;
     files_[name.path] = last->source.text;
     if (!last->source.closed) overlook("unclosed_fence");
     overlook("joined_name");

@@ -185,6 +185,38 @@ TEST(Extract, AnUntaggedManifest) {
   EXPECT_EQ(extracted(fence("python", kManifestText)).outcome, Outcome::no_candidate);
 }
 
+TEST(Extract, CudaAndTriton) {
+  const auto manifest = [](const std::string& file) {
+    return fence("yaml", "kbench: 1\ntask: level1/19\nkernels:\n  relu: {file: " + file + "}\n");
+  };
+  const std::string cuda = "__global__ void relu(const float* x, float* y) {}\n";
+  const std::string triton = "import triton\n\n@triton.jit\ndef relu(x, y):\n    pass\n";
+  for (const char* info : {"cuda relu.cu", "cpp relu.cu", "cuda", "cu", "cpp", "c++", ""}) {
+    const Extraction found = extracted(manifest("relu.cu") + fence(info, cuda));
+    EXPECT_EQ(found.outcome, Outcome::candidate) << info;
+    EXPECT_EQ(found.files.at("relu.cu"), cuda) << info;
+  }
+  for (const char* info : {"python relu.py", "python", "py", "triton", ""}) {
+    const Extraction found = extracted(manifest("relu.py") + fence(info, triton));
+    EXPECT_EQ(found.outcome, Outcome::candidate) << info;
+    EXPECT_EQ(found.files.at("relu.py"), triton) << info;
+  }
+  const Extraction header = extracted(manifest("relu.cu") + fence("cuda relu.cu", cuda) +
+                                      fence("cuda rows.cuh", "#pragma once\n"));
+  EXPECT_TRUE(header.files.contains("rows.cuh"));
+}
+
+TEST(Extract, HostCodeIsNoKernel) {
+  const std::string manifest =
+      fence("yaml", "kbench: 1\ntask: level1/19\nkernels:\n  relu: {file: relu.py}\n");
+  const std::string triton = "@triton.jit\ndef relu(x, y):\n    pass\n";
+  const Extraction found = extracted(manifest + fence("python test_relu.py", "import torch\n") +
+                                     fence("python", triton) + fence("cpp", "int main() {}\n"));
+  EXPECT_EQ(found.files.at("relu.py"), triton) << found.explanation;
+  EXPECT_FALSE(found.files.contains("test_relu.py"));
+  EXPECT_EQ(found.files.size(), 2u);
+}
+
 TEST(Extract, OneUnnamedShaderTakesTheOneNameMissing) {
   const Extraction found = extracted(fence("yaml", kManifestText) + fence("glsl", kShaderText));
   expect_relu(found);

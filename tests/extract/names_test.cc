@@ -37,8 +37,17 @@ TEST(Names, OnTheLineBefore) {
     EXPECT_EQ(name.path, "relu.comp") << line;
     EXPECT_TRUE(name.in_line) << line;
   }
-  for (const char* line : {"Now relu.comp follows:", "The shader:", "```", "relu", "", "relu.py"}) {
+  for (const char* line :
+       {"Now relu.comp follows:", "The shader:", "```", "relu", "", "relu.txt"}) {
     EXPECT_EQ(block_name("glsl", line, "void main() {}").path, "") << line;
+  }
+}
+
+TEST(Names, OfKernelsInEveryLanguage) {
+  for (const char* name :
+       {"relu.comp", "relu.hlsl", "relu.cu", "rows.cuh", "relu.ptx", "relu.py"}) {
+    EXPECT_EQ(block_name(std::string("text ") + name, "", "").path, name);
+    EXPECT_EQ(block_name("", std::string("### ") + name, "").path, name);
   }
 }
 
