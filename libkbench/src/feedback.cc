@@ -81,9 +81,8 @@ Feedback feedback(const Extraction& extraction, const FeedbackOptions& options) 
       said = "The answer holds no candidate.";
       wanted =
           "Answer with one fenced yaml block whose top level has `kbench: 1`, and one fenced block "
-          "for each shader, its file name behind the language: ```glsl relu.comp. Each `file:` of "
-          "the "
-          "yaml names one of them.";
+          "for each file of a kernel, its name behind the language: ```glsl relu.comp, ```cuda "
+          "relu.cu, ```python relu.py. Each `file:` of the yaml names one of them.";
       break;
   }
   sections.push_back({0, std::string(said) + "\n"});

@@ -35,15 +35,38 @@ constexpr Hint kHints[] = {
     {Verdict::invalid_candidate, "unknown key",
      "Keys: kbench, task, name, author, description, constants, kernels, temps, setup, dispatch; "
      "of a "
-     "kernel: file or source, language, entry, constants, specialization, subgroup_size, optimize; "
-     "of "
-     "a step: kernel, bind, push, groups, or op, in, out, attributes."},
+     "kernel: file or source, language, entry, constants, specialization, subgroup_size, optimize, "
+     "of CUDA fast_math, of Triton num_warps, num_stages, configs; of a step: kernel, bind, push, "
+     "groups, of CUDA kernel, grid, block, shared, bind, args; or op, in, out, attributes."},
+    {Verdict::invalid_candidate, "bytes, but this step gives",
+     "args are the kernel's parameters in order, behind those of bind: a buffer's name is a "
+     "pointer, "
+     "{i32: n} an int, {u64: n} a size_t, {f32: s} a float; of Triton those that are no "
+     "tl.constexpr."},
+    {Verdict::invalid_candidate, "which no constants give",
+     "A tl.constexpr parameter gets its value from the kernel's constants of its name, from "
+     "KB_<shape "
+     "variable>, or from its default."},
+    {Verdict::invalid_candidate, "system scope",
+     "Use device scope: __threadfence(), cuda::thread_scope_device."},
     {Verdict::invalid_candidate, "no step of dispatch binds",
      "Each output of the task has to be bound by a step of dispatch, under its own name."},
     {Verdict::compile_error, "undeclared identifier",
      "Shape variables are macros with the prefix KB_ (KB_batch_size); constants of the candidate "
      "are "
      "macros under their own names; everything else the shader declares itself."},
+    {Verdict::compile_error, "\" is undefined",
+     "Shape variables are macros with the prefix KB_ (KB_batch_size); constants of the candidate "
+     "are macros under their own names; everything else the source declares itself."},
+    {Verdict::compile_error, "open source file",
+     "There are the candidate's own files and the toolkit's device headers (cuda_fp16.h, mma.h, "
+     "cooperative_groups.h); host headers are not, and their functions are not needed: fmaxf, "
+     "expf, rsqrtf are built in."},
+    {Verdict::compile_error, "power of 2",
+     "Blocks of Triton have powers of two: give pow2(dim) as a constant, and mask what is beyond."},
+    {Verdict::compile_error, "NameError",
+     "A Triton kernel sees its parameters and tl.constexpr values of its file: give sizes as "
+     "tl.constexpr parameters (KB_<shape variable>, or a constant of the kernel)."},
     {Verdict::compile_error, "#version",
      "A GLSL file begins with #version 450; nothing but comments may stand before it."},
     {Verdict::compile_error, "extension",
@@ -77,7 +100,8 @@ constexpr Hint kHints[] = {
      "Look for a loop that may not end: a bound read from data, a condition that waits for other "
      "workgroups. Workgroups are not guaranteed to run at the same time."},
     {Verdict::timeout, "",
-     "A barrier() must be reached by every invocation of its workgroup: none may have returned "
+     "A barrier() or __syncthreads() must be reached by every invocation of its workgroup: none "
+     "may have returned "
      "before."},
     {Verdict::crashed, "",
      "Look for indices and addresses outside of buffers; on a CPU device such a store ends the "

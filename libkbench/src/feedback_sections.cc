@@ -25,6 +25,21 @@ std::string kind_of(const Diagnostic& diagnostic) {
   return kind;
 }
 
+/// Who compiles the candidate's kernels, where that is one.
+Text compiler_of(const Facts& facts) {
+  std::set<Text> names;
+  if (facts.candidate) {
+    for (const Kernel& kernel : facts.candidate->kernels) {
+      using Language = Kernel::Language;
+      names.insert(kernel.language == Language::cuda     ? "NVRTC"
+                   : kernel.language == Language::ptx    ? "nvJitLink"
+                   : kernel.language == Language::triton ? "Triton"
+                                                         : "compiler");
+    }
+  }
+  return names.size() == 1 ? *names.begin() : "compiler";
+}
+
 /// The first of each kind, errors before warnings, with the line they are about.
 Text diagnostics(const Facts& facts) {
   constexpr size_t kMost = 10, kBytes = 240;
@@ -37,7 +52,7 @@ Text diagnostics(const Facts& facts) {
     }
   }
   if (chosen.empty()) return "";
-  Text text = "Diagnostics (quoted from compiler and candidate):\n";
+  Text text = "Diagnostics (quoted from " + compiler_of(facts) + " and candidate):\n";
   for (const Diagnostic* each : chosen) {
     text += "- " + shown(at(Location{each->file, each->line, each->column}), 120) +
             (each->severity.empty() ? "" : each->severity + ": ") + shown(each->message, kBytes) +

@@ -18,7 +18,7 @@ constexpr VerdictInfo kVerdicts[] = {
     {Verdict::missing, "missing", "The set has no candidate for this task."},
     {Verdict::invalid_candidate, "invalid_candidate",
      "The candidate file is malformed, or does not fit the task's interface."},
-    {Verdict::compile_error, "compile_error", "A shader does not compile, or is not valid SPIR-V."},
+    {Verdict::compile_error, "compile_error", "A kernel does not compile, or is not valid SPIR-V."},
     {Verdict::unsupported, "unsupported",
      "The candidate needs a feature or a limit that this device does not have."},
     {Verdict::out_of_memory, "out_of_memory",

@@ -95,6 +95,26 @@ TEST(Feedback, OfACompileErrorQuotesTheLineAndItsMacros) {
                         "2, KB_dim = 200\n"));
 }
 
+TEST(Feedback, NamesTheCompilerAndHintsAreOfTheLanguage) {
+  const auto told_of = [](const std::string& language, const std::string& message) {
+    const Candidate candidate = parse_candidate(
+        "kbench: 1\ntask: level1/19\nkernels:\n  k:\n    language: " + language +
+            "\n    source: |\n      line\ndispatch:\n  - {kernel: k, grid: 1, args: [x, output]" +
+            (language == "triton" ? "" : ", block: 32") + "}\n",
+        "c.yaml", ".");
+    Result result = result_of(Verdict::compile_error, message);
+    result.diagnostics.push_back({"error", "c.yaml", 7, 0, message});
+    return feedback(result, &candidate, {}).text;
+  };
+  EXPECT_THAT(told_of("cuda", "identifier \"DIM\" is undefined"),
+              AllOf(HasSubstr("(quoted from NVRTC and candidate)"),
+                    HasSubstr("Shape variables are macros with the prefix KB_")));
+  EXPECT_THAT(told_of("cuda", "cannot open source file \"vector\""),
+              HasSubstr("host headers are not"));
+  EXPECT_THAT(told_of("triton", "ValueError: arange's range must be a power of 2"),
+              AllOf(HasSubstr("(quoted from Triton and candidate)"), HasSubstr("pow2(dim)")));
+}
+
 TEST(Feedback, TellsTheFirstDiagnosticOfEachKind) {
   Result result = result_of(Verdict::compile_error, "a.comp:1: 'x0' : undeclared identifier");
   for (int i = 0; i < 30; ++i) {
