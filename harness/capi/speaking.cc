@@ -26,6 +26,9 @@ PromptContext context_of(const Request& request) {
   if (request.has("code")) context.code = request["code"].boolean();
   if (request.has("reference")) context.reference = request["reference"].boolean();
   if (request.has("builtins")) context.builtins = request["builtins"].as(builtins_from_name);
+  if (request.has("language")) {
+    context.language = request["language"].as(prompt_language_from_name);
+  }
   if (request.has("device")) context.device = client::device_from_json(request["device"]);
   return context;
 }
@@ -58,8 +61,9 @@ extern "C" {
 
 kbench_status kbench_prompt(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(text, {"task", "preset", "overrides", "set", "shots", "precision",
-                                       "code", "reference", "builtins", "device", "attempts"});
+    const capi::Request request(
+        text, {"task", "preset", "overrides", "set", "shots", "precision", "code", "reference",
+               "builtins", "language", "device", "attempts"});
     const Prompts prompts =
         Prompts::shipped(request.has("set") ? request["set"].text() : "default");
     const Task& task = capi::task_of(request);

@@ -31,7 +31,7 @@ DeviceSummary longest_device() {
 }  // namespace
 
 std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, int shots,
-                                       Builtins builtins) {
+                                       Builtins builtins, PromptLanguage language) {
   std::vector<std::string> problems;
   PromptContext context;
   context.preset = preset;
@@ -40,6 +40,7 @@ std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, in
   context.roof_tflops = 123;
   context.shots = shots;
   context.builtins = builtins;
+  context.language = language;
   for (const Task& task : tasks()) {
     const auto problem = [&](const std::string& what) {
       problems.push_back(to_string(task.id) + ": " + what);

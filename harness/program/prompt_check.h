@@ -12,6 +12,6 @@ namespace kbench::program {
 /// repair. One line for each that is over the budget, has an empty message or shows an example of
 /// the task it asks for, and for each example that does not load or resolve at these sizes.
 std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, int shots,
-                                       Builtins builtins);
+                                       Builtins builtins, PromptLanguage language);
 
 }  // namespace kbench::program

@@ -100,6 +100,11 @@ void LoopOptions::add_to(CLI::App& app) {
       ->type_name("POLICY")
       ->capture_default_str()
       ->group(prompts);
+  app.add_option("--language", language, "What kernels are asked for in: glsl, hlsl, cuda, triton")
+      ->check(CLI::IsMember({"glsl", "hlsl", "cuda", "triton"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(prompts);
   app.add_option("--shots", shots, "Worked examples in the prompt")
       ->check(CLI::Range(0, 8))
       ->type_name("N")
@@ -156,6 +161,7 @@ generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
   settings.set("smoke", loop.smoke);
   settings.set("evidence", !loop.no_evidence);
   settings.set("builtins", loop.builtins);
+  settings.set("language", loop.language);
   settings.set("prompt", loop.prompt);
   settings.set("prompt_hash", prompts.hash());
   settings.set("shots", int64_t{loop.shots});
@@ -184,6 +190,7 @@ EpisodeOptions episode_of(const generate::Settings& settings) {
   options.prompt.reference = flag("reference");
   options.prompt.precision = flag("precision");
   options.prompt.builtins = builtins_from_name(text_of(settings, "builtins"));
+  options.prompt.language = prompt_language_from_name(settings.text("language").value_or("glsl"));
   options.prompt.roof_gbytes_per_s = settings.number("roof_gbytes_per_s").value_or(0);
   options.prompt.roof_tflops = settings.number("roof_tflops").value_or(0);
   return options;

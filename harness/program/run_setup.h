@@ -25,6 +25,7 @@ struct LoopOptions {
   std::string smoke = "first";
   std::string builtins = "forbid";
   std::string prompt = "default";
+  std::string language = "glsl";
   int shots = 1;
   bool code = false, reference = false, no_precision = false, no_device_block = false;
   bool no_evidence = false;

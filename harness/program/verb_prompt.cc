@@ -29,7 +29,7 @@ struct PromptOptions {
   SizeOptions size;
   DeviceOptions device;
   bool no_device = false, no_precision = false;
-  std::string roof, builtins = "forbid", feedback, candidate;
+  std::string roof, builtins = "forbid", language = "glsl", feedback, candidate;
   int shots = 1;
   bool code = false, reference = false, json = false, check = false;
 };
@@ -56,6 +56,7 @@ PromptContext context_for(const PromptOptions& options) {
   context.code = options.code;
   context.reference = options.reference;
   context.builtins = builtins_from_name(options.builtins);
+  context.language = prompt_language_from_name(options.language);
   return context;
 }
 
@@ -136,7 +137,8 @@ int run_prompt(const PromptOptions& options) {
   const Prompts prompts = find_prompts(options.prompt);
   if (options.check) {
     const std::vector<std::string> problems = check_prompts(
-        prompts, options.size.fixed_preset(), options.shots, builtins_from_name(options.builtins));
+        prompts, options.size.fixed_preset(), options.shots, builtins_from_name(options.builtins),
+        prompt_language_from_name(options.language));
     for (const std::string& problem : problems) std::printf("%s\n", problem.c_str());
     if (problems.empty()) {
       std::printf("%s: the prompts of all %zu tasks are whole and within %zu characters\n",
@@ -175,6 +177,7 @@ Verb add_prompt(CLI::App& program) {
       "last. With --check the prompts of all tasks are rendered and held to their budget.",
       "  kbench prompt level1/19\n"
       "  kbench prompt 3/10 --shots 2 --code --json\n"
+      "  kbench prompt 2/12 --language cuda\n"
       "  kbench prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
       "  kbench prompt --check --prompt my-prompts/");
   app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
@@ -183,6 +186,12 @@ Verb add_prompt(CLI::App& program) {
   const std::string group = "Prompt";
   app->add_option("--prompt", options->prompt, "Templates: a folder, or the name of a set")
       ->type_name("DIR|NAME")
+      ->capture_default_str()
+      ->group(group);
+  app->add_option("--language", options->language,
+                  "What kernels are asked for in: glsl, hlsl, cuda, triton")
+      ->check(CLI::IsMember({"glsl", "hlsl", "cuda", "triton"}))
+      ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
   app->add_option("--shots", options->shots, "Worked examples")

@@ -1,6 +1,7 @@
 #include "harness/prompts/examples.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/prompts/embedded_files.h"
 #include "kbench/candidate_source.h"
@@ -10,11 +11,19 @@
 
 namespace kbench {
 namespace prompts {
+namespace {
+
+/// Of a set that ships, or of the examples that are no set.
+std::map<std::string, std::string> folder_of_examples(const std::string& name) {
+  const auto folder = embedded_folder("candidates/" + name);
+  return folder.empty() ? embedded_folder("examples/" + name) : folder;
+}
+
+}  // namespace
 
 Example load_example(const std::string& path) {
   const size_t slash = path.find('/');
-  const std::map<std::string, std::string> folder =
-      embedded_folder("candidates/" + path.substr(0, slash));
+  const std::map<std::string, std::string> folder = folder_of_examples(path.substr(0, slash));
   const std::string name = slash == std::string::npos ? "" : path.substr(slash + 1);
   if (!folder.contains(name)) {
     throw Error(ErrorCode::kNotFound, "no candidate '" + shown(path) + "' ships with kbench");
@@ -49,6 +58,17 @@ std::string block(const std::string& info, const std::string& text) {
          "\n";
 }
 
+/// The language that a block says, by the name of its file.
+std::string fence_of(const std::string& name) {
+  constexpr std::pair<const char*, const char*> kFences[] = {{".hlsl", "hlsl"}, {".hlsli", "hlsl"},
+                                                             {".cu", "cuda"},   {".cuh", "cuda"},
+                                                             {".ptx", "ptx"},   {".py", "python"}};
+  for (const auto& [suffix, fence] : kFences) {
+    if (name.ends_with(suffix)) return fence;
+  }
+  return "glsl";
+}
+
 }  // namespace
 }  // namespace prompts
 
@@ -58,7 +78,7 @@ std::string canonical_answer(const std::map<std::string, std::string>& files) {
   if (manifest != files.end()) text += prompts::block("yaml", manifest->second);
   for (const auto& [name, source] : files) {
     if (name == "candidate.yaml" || name.ends_with(".spv")) continue;
-    text += prompts::block((name.ends_with(".hlsl") ? "hlsl " : "glsl ") + name, source);
+    text += prompts::block(prompts::fence_of(name) + " " + name, source);
   }
   return text;
 }

@@ -55,6 +55,14 @@ const std::string& named_file(const YamlReader& yaml, const YamlEntry& entry, co
   return found->second;
 }
 
+PromptLanguage language_of(const YamlEntry& entry) {
+  try {
+    return prompt_language_from_name(entry.key);
+  } catch (const Error& e) {
+    fail_parse(entry.at, e.message());
+  }
+}
+
 }  // namespace
 
 PromptSet::PromptSet(Files files, const std::string& folder) {
@@ -132,31 +140,20 @@ PromptSet::PromptSet(Files files, const std::string& folder) {
   repair = parts_of(fields.find("repair")->value, "repair");
   no_candidate = parts_of(fields.find("no_candidate")->value, "no_candidate");
   candidate = parts_of(fields.find("candidate")->value, "candidate");
+  for (const std::string& value : used) {
+    knows_languages = knows_languages || value.starts_with("language.");
+  }
   for (const auto& [value, at] : declared) {
     if (!used.contains(value)) fail_parse(at, "no template uses " + kbench::quoted(value));
   }
 
   if (const YamlEntry* entry = fields.find("examples")) {
     const std::string& text = named_file(yaml, *entry, files);
-    const YamlReader table(text, path_of(entry->value.as<std::string>()));
-    for (const Sourced& path : texts(table, table.root(), "the examples")) {
-      try {
-        examples.push_back(load_example(path.text));
-      } catch (const Error& e) {
-        fail_parse(path.at, e.message());
-      }
-    }
+    read_examples(YamlReader(text, path_of(entry->value.as<std::string>())));
   }
   if (const YamlEntry* entry = fields.find("hints")) {
     const std::string& text = named_file(yaml, *entry, files);
-    const YamlReader table(text, path_of(entry->value.as<std::string>()));
-    for (const YamlEntry& hint : table.entries(table.root(), "the hints")) {
-      if (!outcomes().contains(hint.key)) {
-        fail_parse(hint.at, kbench::quoted(hint.key) + " is no verdict and no outcome" +
-                                suggestion(hint.key, {outcomes().begin(), outcomes().end()}));
-      }
-      hints[hint.key] = table.text(hint.value, "a hint").text;
-    }
+    read_hints(YamlReader(text, path_of(entry->value.as<std::string>())));
   }
   if (const YamlEntry* entry = fields.find("shaders")) {
     const std::string& text = named_file(yaml, *entry, files);
@@ -172,6 +169,63 @@ PromptSet::PromptSet(Files files, const std::string& folder) {
       }
     }
   }
+}
+
+/// A list is GLSL's; a map has one by language.
+void PromptSet::read_examples(const YamlReader& table) {
+  const auto read = [&](const YAML::Node& list, PromptLanguage language) {
+    for (const Sourced& path : texts(table, list, "the examples")) {
+      try {
+        examples[language].push_back(load_example(path.text));
+      } catch (const Error& e) {
+        fail_parse(path.at, e.message());
+      }
+    }
+  };
+  if (table.root().IsSequence()) return read(table.root(), PromptLanguage::glsl);
+  for (const YamlEntry& entry : table.entries(table.root(), "the examples")) {
+    read(entry.value, language_of(entry));
+  }
+}
+
+void PromptSet::read_hints(const YamlReader& table) {
+  const auto read = [&](const YamlEntry& hint, Hints& to) {
+    if (!outcomes().contains(hint.key)) {
+      fail_parse(hint.at, kbench::quoted(hint.key) + " is no verdict and no outcome" +
+                              suggestion(hint.key, {outcomes().begin(), outcomes().end()}));
+    }
+    to[hint.key] = table.text(hint.value, "a hint").text;
+  };
+  for (const YamlEntry& hint : table.entries(table.root(), "the hints")) {
+    if (!hint.value.IsMap()) {
+      read(hint, hints);
+      continue;
+    }
+    Hints& own = own_hints[language_of(hint)];
+    for (const YamlEntry& one : table.entries(hint.value, "the hints of a language")) {
+      read(one, own);
+    }
+  }
+}
+
+std::vector<const Example*> PromptSet::examples_for(const Task& task,
+                                                    const PromptContext& context) const {
+  std::vector<const Example*> chosen;
+  const auto found = examples.find(context.language);
+  if (found == examples.end()) return chosen;
+  for (const Example& example : found->second) {
+    if (int(chosen.size()) >= context.shots) break;
+    if (example.candidate.task != task.id) chosen.push_back(&example);
+  }
+  return chosen;
+}
+
+std::string PromptSet::hint_for(const std::string& outcome, PromptLanguage language) const {
+  if (const auto own = own_hints.find(language); own != own_hints.end()) {
+    if (const auto hint = own->second.find(outcome); hint != own->second.end()) return hint->second;
+  }
+  const auto hint = hints.find(outcome);
+  return hint == hints.end() ? "" : hint->second;
 }
 
 std::string PromptSet::render(const std::vector<std::string>& parts,

@@ -10,6 +10,7 @@
 #include "harness/prompts/template.h"
 #include "harness/prompts/values.h"
 #include "kbench/model.h"
+#include "libkbench/src/yaml_reader.h"
 
 namespace kbench::prompts {
 
@@ -30,14 +31,24 @@ class PromptSet {
   size_t reference_budget = 0;  ///< characters of shaders
   std::vector<Part> first;
   std::vector<std::string> repair, no_candidate, candidate;
-  std::vector<Example> examples;
-  std::map<std::string, std::string> hints;  ///< by verdict or outcome
+  std::map<PromptLanguage, std::vector<Example>> examples;  ///< best first
+  using Hints = std::map<std::string, std::string>;         ///< by verdict or outcome
+  Hints hints;
+  std::map<PromptLanguage, Hints> own_hints;  ///< in place of those above
   ShaderTable shaders;
+  bool knows_languages = false;  ///< a template says something by the language
+
+  /// Those to show: as many as asked for, none of the task.
+  std::vector<const Example*> examples_for(const Task& task, const PromptContext& context) const;
+  /// Empty: there is none.
+  std::string hint_for(const std::string& outcome, PromptLanguage language) const;
 
   /// The parts one after the other, those left out that come out empty.
   std::string render(const std::vector<std::string>& parts, const nlohmann::json& values) const;
 
  private:
+  void read_examples(const YamlReader& table);
+  void read_hints(const YamlReader& table);
   std::map<std::string, Template> templates_;
 };
 

@@ -62,6 +62,29 @@ std::string_view name_of(Builtins builtins) {
   return "any";
 }
 
+PromptLanguage prompt_language_from_name(std::string_view name) {
+  for (const PromptLanguage language :
+       {PromptLanguage::glsl, PromptLanguage::hlsl, PromptLanguage::cuda, PromptLanguage::triton}) {
+    if (name_of(language) == name) return language;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "kernels are asked for in glsl, hlsl, cuda or triton, not in '" + shown(name) + "'");
+}
+
+std::string_view name_of(PromptLanguage language) {
+  switch (language) {
+    case PromptLanguage::glsl:
+      return "glsl";
+    case PromptLanguage::hlsl:
+      return "hlsl";
+    case PromptLanguage::cuda:
+      return "cuda";
+    case PromptLanguage::triton:
+      break;
+  }
+  return "triton";
+}
+
 struct Prompts::State {
   prompts::PromptSet set;
 };
@@ -90,21 +113,22 @@ size_t Prompts::budget() const { return state_->set.budget; }
 
 std::vector<TaskId> Prompts::examples(const Task& task, const PromptContext& context) const {
   std::vector<TaskId> chosen;
-  for (const prompts::Example& example : state_->set.examples) {
-    if (int(chosen.size()) >= context.shots) break;
-    if (example.candidate.task != task.id) chosen.push_back(example.candidate.task);
+  for (const prompts::Example* example : state_->set.examples_for(task, context)) {
+    chosen.push_back(example->candidate.task);
   }
   return chosen;
 }
 
 std::vector<std::string> Prompts::check_examples(Preset preset) const {
   std::vector<std::string> problems;
-  for (const prompts::Example& example : state_->set.examples) {
-    try {
-      const auto graph = build_graph(find_task(example.candidate.task), preset);
-      resolve(example.candidate, *graph);
-    } catch (const Error& e) {
-      problems.push_back("example " + example.path + ": " + e.what());
+  for (const auto& [language, examples] : state_->set.examples) {
+    for (const prompts::Example& example : examples) {
+      try {
+        const auto graph = build_graph(find_task(example.candidate.task), preset);
+        resolve(example.candidate, *graph);
+      } catch (const Error& e) {
+        problems.push_back("example " + example.path + ": " + e.what());
+      }
     }
   }
   return problems;
@@ -112,13 +136,12 @@ std::vector<std::string> Prompts::check_examples(Preset preset) const {
 
 std::vector<Message> Prompts::first(const Task& task, const PromptContext& context) const {
   const prompts::PromptSet& set = state_->set;
-  std::vector<const prompts::Example*> examples;
-  for (const prompts::Example& example : set.examples) {
-    if (int(examples.size()) >= context.shots) break;
-    if (example.candidate.task != task.id) examples.push_back(&example);
+  if (context.language != PromptLanguage::glsl && !set.knows_languages) {
+    throw Error(ErrorCode::kInvalidArgument, "the prompts '" + shown(set.name) +
+                                                 "' ask for GLSL alone: no template uses language");
   }
-  const nlohmann::json values =
-      prompts::first_values(task, context, examples, set.shaders, set.reference_budget);
+  const nlohmann::json values = prompts::first_values(
+      task, context, set.examples_for(task, context), set.shaders, set.reference_budget);
   std::vector<Message> messages;
   for (const auto& part : set.first) {
     std::string text = set.render(part.names, values);
@@ -132,11 +155,11 @@ std::vector<Message> Prompts::repair(const Task& task, const PromptContext& cont
   const prompts::PromptSet& set = state_->set;
   std::vector<Message> messages = first(task, context);
   for (const ShownAttempt& attempt : shown) {
-    const auto hint = set.hints.find(attempt.outcome);
     const nlohmann::json values = {{"task", {{"id", to_string(task.id)}, {"name", task.name}}},
+                                   {"language", prompts::language_values(context.language)},
                                    {"attempt",
                                     {{"feedback", attempt.feedback},
-                                     {"hint", hint == set.hints.end() ? "" : hint->second},
+                                     {"hint", set.hint_for(attempt.outcome, context.language)},
                                      {"answer", attempt.answer},
                                      {"files", canonical_answer(attempt.files)}}}};
     const bool has_candidate = !attempt.files.empty();

@@ -105,6 +105,16 @@ const std::set<std::string>& known_values() {
                                               "builtins.forbid",
                                               "builtins.some",
                                               "builtins.any",
+                                              "limits.parameter_bytes",
+                                              "language.glsl",
+                                              "language.hlsl",
+                                              "language.cuda",
+                                              "language.triton",
+                                              "language.shaders",
+                                              "language.kernels",
+                                              "language.name",
+                                              "language.fence",
+                                              "language.file",
                                               "examples",
                                               "examples.task",
                                               "examples.name",
@@ -142,6 +152,26 @@ const std::set<std::string>& known_values() {
   return known;
 }
 
+nlohmann::json language_values(PromptLanguage language) {
+  struct Said {
+    const char *name, *fence, *file;
+  };
+  const Said said = language == PromptLanguage::glsl   ? Said{"GLSL", "glsl", "NAME.comp"}
+                    : language == PromptLanguage::hlsl ? Said{"HLSL", "hlsl", "NAME.hlsl"}
+                    : language == PromptLanguage::cuda ? Said{"CUDA C++", "cuda", "NAME.cu"}
+                                                       : Said{"Triton", "python", "NAME.py"};
+  const bool shaders = language == PromptLanguage::glsl || language == PromptLanguage::hlsl;
+  return {{"glsl", language == PromptLanguage::glsl},
+          {"hlsl", language == PromptLanguage::hlsl},
+          {"cuda", language == PromptLanguage::cuda},
+          {"triton", language == PromptLanguage::triton},
+          {"shaders", shaders},
+          {"kernels", !shaders},
+          {"name", said.name},
+          {"fence", said.fence},
+          {"file", said.file}};
+}
+
 nlohmann::json first_values(const Task& task, const PromptContext& context,
                             const std::vector<const Example*>& examples, const ShaderTable& shaders,
                             size_t reference_budget) {
@@ -151,7 +181,9 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
                       {"file_bytes", std::to_string(limits::kFileBytes)},
                       {"files", std::to_string(limits::kFiles)},
                       {"bind", std::to_string(limits::kBind)},
-                      {"push_bytes", std::to_string(limits::kPushBytes)}};
+                      {"push_bytes", std::to_string(limits::kPushBytes)},
+                      {"parameter_bytes", std::to_string(limits::kParameterBytes)}};
+  values["language"] = language_values(context.language);
   values["builtins"] = {{"forbid", context.builtins == Builtins::forbid},
                         {"some", context.builtins == Builtins::some},
                         {"any", context.builtins == Builtins::any}};

@@ -15,6 +15,9 @@ namespace kbench::prompts {
 /// Every path that a template may read.
 const std::set<std::string>& known_values();
 
+/// What a language is called, and how its files and blocks are.
+nlohmann::json language_values(PromptLanguage language);
+
 /// The shaders of the baseline's operators, by operator.
 using ShaderTable = std::map<std::string, std::vector<std::string>>;
 

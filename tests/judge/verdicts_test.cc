@@ -33,6 +33,16 @@ TEST_F(VerdictsTest, ARightKernelPassesWithAnInterval) {
   EXPECT_LE(result.max_error, 1e-6);
 }
 
+/// Prompts show them, and no set has them.
+TEST_F(VerdictsTest, TheExamplesInHlslPass) {
+  const std::vector<std::string> files = candidate_files(KBENCH_HLSL_EXAMPLES);
+  ASSERT_EQ(files.size(), 2u);
+  for (const std::string& file : files) {
+    const Result result = evaluator().evaluate(file);
+    EXPECT_EQ(result.verdict, Verdict::passed) << file << ": " << result.message;
+  }
+}
+
 TEST_F(VerdictsTest, TheBaselineAgainstItselfIsNearOne) {
   options_.plan.min_samples = 31;
   for (const TaskId id : {TaskId{1, 19}, TaskId{1, 1}, TaskId{2, 76}}) {

@@ -137,29 +137,82 @@ TEST(Prompts, HaveZeroOneAndFewShots) {
   EXPECT_EQ(count(3), 3);
 }
 
+constexpr PromptLanguage kLanguages[] = {PromptLanguage::glsl, PromptLanguage::hlsl,
+                                         PromptLanguage::cuda, PromptLanguage::triton};
+
+TEST(Prompts, AskInEachLanguageAndNameNoOther) {
+  const Prompts prompts = Prompts::shipped();
+  const std::map<PromptLanguage, std::vector<const char*>> words = {
+      {PromptLanguage::glsl, {"GLSL", "```glsl NAME.comp", "#version 450", "local_size_x"}},
+      {PromptLanguage::hlsl, {"HLSL", "```hlsl NAME.hlsl", "[numthreads("}},
+      {PromptLanguage::cuda, {"CUDA C++", "```cuda NAME.cu", "NVRTC", "__global__ void"}},
+      {PromptLanguage::triton, {"Triton", "```python NAME.py", "configs:", "import triton"}}};
+  for (const PromptLanguage language : kLanguages) {
+    const std::string text =
+        text_of(prompts.first(task_of("2/76"), {.device = some_device(), .language = language}));
+    for (const auto& [of, said] : words) {
+      for (const char* word : said) {
+        if (of == language) {
+          EXPECT_THAT(text, HasSubstr(word)) << name_of(language);
+        } else {
+          EXPECT_THAT(text, Not(HasSubstr(word))) << name_of(language);
+        }
+      }
+    }
+    EXPECT_EQ(prompt_language_from_name(name_of(language)), language);
+  }
+  EXPECT_THROW(prompt_language_from_name("cpp"), Error);
+}
+
+TEST(Prompts, AreWithinTheirBudgetInEachLanguage) {
+  const Prompts prompts = Prompts::shipped();
+  for (const PromptLanguage language : kLanguages) {
+    for (const char* task : {"1/19", "1/36", "2/12", "3/29", "3/30"}) {
+      const std::string text =
+          text_of(prompts.first(task_of(task), {.device = some_device(), .language = language}));
+      EXPECT_LE(text.size(), prompts.budget()) << name_of(language) << " " << task;
+      EXPECT_THAT(text, HasSubstr("# An example")) << name_of(language) << " " << task;
+    }
+  }
+}
+
+TEST(Prompts, OfAFolderThatKnowsGlslAloneAreNotGivenForAnother) {
+  const Folder folder;
+  folder.write("prompt.yaml",
+               "prompt: 1\nbudget: 1000\nfirst: [{role: user, parts: [plain]}]\n"
+               "repair: [plain]\nno_candidate: [plain]\ncandidate: [plain]\n"
+               "variables: [task.id]\n");
+  folder.write("plain.mustache", "Write shaders for {{task.id}}.\n");
+  const Prompts prompts = Prompts::load(folder.path());
+  EXPECT_THAT(text_of(prompts.first(task_of("1/19"), {})), HasSubstr("shaders for level1/19"));
+  EXPECT_THROW(prompts.first(task_of("1/19"), {.language = PromptLanguage::cuda}), Error);
+}
+
 /// What the prompt shows as an answer is one: its blocks, read back, are a candidate that fits.
 TEST(Prompts, ShowExamplesThatAreCandidates) {
   const Prompts prompts = Prompts::shipped();
   for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
     EXPECT_THAT(prompts.check_examples(preset), ElementsAre());
   }
-  const std::string text = text_of(prompts.first(task_of("1/19"), {}));
-  size_t at = text.find("\n```yaml\n", text.find("# An example")) + 1;
-  std::map<std::string, std::string> files;
-  while (text.compare(at, 3, "```") == 0) {
-    const size_t line = text.find('\n', at), end = text.find("\n```\n", line);
-    const std::string info = text.substr(at + 3, line - at - 3);
-    const size_t space = info.find(' ');
-    files[space == std::string::npos ? "candidate.yaml" : info.substr(space + 1)] =
-        text.substr(line + 1, end - line);
-    at = end + 5;
+  for (const PromptLanguage language : kLanguages) {
+    const std::string text = text_of(prompts.first(task_of("1/19"), {.language = language}));
+    size_t at = text.find("\n```yaml\n", text.find("# An example")) + 1;
+    std::map<std::string, std::string> files;
+    while (text.compare(at, 3, "```") == 0) {
+      const size_t line = text.find('\n', at), end = text.find("\n```\n", line);
+      const std::string info = text.substr(at + 3, line - at - 3);
+      const size_t space = info.find(' ');
+      files[space == std::string::npos ? "candidate.yaml" : info.substr(space + 1)] =
+          text.substr(line + 1, end - line);
+      at = end + 5;
+    }
+    ASSERT_GE(files.size(), 2u);
+    const Folder folder;
+    for (const auto& [name, content] : files) folder.write(name, content);
+    const Candidate candidate = load_candidate(folder.path());
+    const auto graph = build_graph(find_task(candidate.task), Preset::v0_1);
+    EXPECT_NO_THROW(resolve(candidate, *graph)) << name_of(language);
   }
-  ASSERT_GE(files.size(), 2u);
-  const Folder folder;
-  for (const auto& [name, content] : files) folder.write(name, content);
-  const Candidate candidate = load_candidate(folder.path());
-  const auto graph = build_graph(find_task(candidate.task), Preset::v0_1);
-  EXPECT_NO_THROW(resolve(candidate, *graph));
 }
 
 TEST(Prompts, DescribeTheDevice) {
@@ -227,6 +280,23 @@ TEST(Repair, ShowsTheCandidateWholeAndWhatBecameOfIt) {
   EXPECT_THAT(messages[3].text, HasSubstr("task: level1/19"));
 }
 
+TEST(Repair, HintsAndBlocksAreOfTheLanguage) {
+  ShownAttempt attempt;
+  attempt.files = {
+      {"candidate.yaml", "kbench: 1\n"}, {"a.cu", "x\n"}, {"b.cuh", "y\n"}, {"c.py", "z\n"}};
+  attempt.feedback = "compile_error";
+  attempt.outcome = "compile_error";
+  const auto text = [&](PromptLanguage language) {
+    return text_of(Prompts::shipped().repair(task_of("1/19"), {.language = language}, {attempt}));
+  };
+  const std::string cuda = text(PromptLanguage::cuda);
+  EXPECT_THAT(cuda, HasSubstr("Correct the lines that NVRTC names"));
+  EXPECT_THAT(cuda,
+              HasSubstr("```cuda a.cu\nx\n```\n```cuda b.cuh\ny\n```\n```python c.py\nz\n```"));
+  EXPECT_THAT(text(PromptLanguage::triton), HasSubstr("Correct the lines that Triton names"));
+  EXPECT_THAT(text(PromptLanguage::hlsl), HasSubstr("Correct the lines that the compiler names"));
+}
+
 TEST(Repair, ShowsAnAnswerWithoutACandidate) {
   ShownAttempt attempt;
   attempt.answer = "I would multiply the matrices.";
@@ -275,8 +345,10 @@ TEST(PromptFolder, IsReadStrictly) {
   EXPECT_THAT(complaint("prompt.yaml", "  - precision\n", "  - precision\n  - task.name\n"),
               HasSubstr("no template uses 'task.name'"));
   EXPECT_THAT(complaint("examples.yaml", "level1_036", "level1_037"),
-              HasSubstr("/examples.yaml:2:3: no candidate"));
+              HasSubstr("/examples.yaml:3:5: no candidate"));
+  EXPECT_THAT(complaint("examples.yaml", "cuda:\n", "opencl:\n"), HasSubstr("'opencl'"));
   EXPECT_THAT(complaint("hints.yaml", "timeout:", "timout:"), HasSubstr("no verdict"));
+  EXPECT_THAT(complaint("hints.yaml", "cuda:\n", "opencl:\n"), HasSubstr("'opencl'"));
   EXPECT_THAT(complaint("shaders.yaml", "gelu:", "jelu:"), HasSubstr("/shaders.yaml:"));
   EXPECT_THAT(complaint("hints.yaml", "timeout: ", "timeout: ["), HasSubstr("/hints.yaml:"));
 }

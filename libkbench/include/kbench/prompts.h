@@ -20,6 +20,11 @@ enum class Builtins { forbid, some, any };  ///< some: at least one kernel of it
 Builtins builtins_from_name(std::string_view name);  ///< throws kInvalidArgument
 std::string_view name_of(Builtins builtins);
 
+/// What kernels are asked for in.
+enum class PromptLanguage { glsl, hlsl, cuda, triton };
+PromptLanguage prompt_language_from_name(std::string_view name);  ///< throws kInvalidArgument
+std::string_view name_of(PromptLanguage language);                ///< "cuda"
+
 /// What a prompt says besides the task.
 struct PromptContext {
   Preset preset = Preset::smoke;
@@ -31,6 +36,7 @@ struct PromptContext {
   bool code = false;                              ///< also the graph as PyTorch-like code
   bool reference = false;  ///< also the shipped shader of the task's operators
   Builtins builtins = Builtins::forbid;
+  PromptLanguage language = PromptLanguage::glsl;
 };
 
 /// An attempt as a repair prompt shows it: code and feedback are always of one attempt.
@@ -58,10 +64,11 @@ class Prompts {
   /// The tasks whose candidates first() shows as examples; never the asked one.
   std::vector<TaskId> examples(const Task& task, const PromptContext& context) const;
 
-  /// A line for each example that does not fit its task at these sizes.
+  /// A line for each example, of any language, that does not fit its task at these sizes.
   std::vector<std::string> check_examples(Preset preset) const;
 
-  /// Throws what build_graph() throws.
+  /// Throws what build_graph() throws, and kInvalidArgument for templates that know GLSL alone when
+  /// another language is asked for.
   std::vector<Message> first(const Task& task, const PromptContext& context) const;
   /// The conversation that asks for a better candidate: the first prompt, then the attempts shown,
   /// oldest first (one for the contexts "last" and "best", several for "history"), each as the

@@ -83,6 +83,7 @@ def prompt(
     code: bool = False,
     reference: bool = False,
     builtins: str = "forbid",
+    language: str = "glsl",
     device: Optional[Device] = None,
     attempts: Sequence[ShownAttempt] = (),
 ) -> Messages:
@@ -97,6 +98,7 @@ def prompt(
         "code": code,
         "reference": reference,
         "builtins": builtins,
+        "language": language,
     }
     if device is not None:
         request["device"] = {k: v for k, v in vars(device).items() if v is not None}
