@@ -68,9 +68,9 @@ bool Candidacy::looks_like_cuda(const CandidateSource& candidate) {
     }
   } catch (const Error&) {  // The runner will say what is wrong.
   }
-  return std::ranges::any_of(std::array{"cuda", ".cu", "ptx", "triton"}, [&](const char* word) {
-    return text.find(word) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      std::array{"cuda", ".cu", "ptx", "triton", ".py"},
+      [&](const char* word) { return text.find(word) != std::string::npos; });
 }
 
 std::optional<runner::Loaded> Candidacy::load_in_runner() {

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <future>
 #include <iostream>
@@ -363,9 +362,6 @@ int run_judge(int argc, char** argv) {
   setrlimit(RLIMIT_CORE, &no_core);
   // Its memory holds what candidates must not know: no other process may look into it.
   prctl(PR_SET_DUMPABLE, 0);
-  // NVIDIA's driver maps a cache of all processes' shaders, and a process whose file another cuts
-  // short is killed (seen once, by SIGBUS); KeptPipelines does what it is for.
-  setenv("__GL_SHADER_DISK_CACHE", "0", /*overwrite=*/1);
   end_with_client();
   int status = 1;
   try {

@@ -34,7 +34,6 @@ Trial::Trial(const Court& court, Candidacy& candidacy, std::function<void(const 
              std::function<void(const Progress&)> on_progress)
     : court_(court),
       candidacy_(candidacy),
-      candidate_(candidacy.runner()),
       request_(candidacy.request()),
       options_(request_.options),
       on_stage_(std::move(on_stage)),
@@ -94,7 +93,7 @@ TrialEnd Trial::run(Result& result) {
     end_.device_in_doubt = on_device(stage_);
     end_.runner_killed = failure.kind == RunnerFailure::Kind::killed;
     const Graph* graph = court_.bench ? &court_.bench->graph() : nullptr;
-    refuse(blame(failure, {stage_, candidate_.ran(), graph}, options_.limits));
+    refuse(blame(failure, {stage_, candidate().ran(), graph}, options_.limits));
   }
   return end_;
 }
@@ -190,7 +189,7 @@ void Trial::import_task() {
   court_.bench->place(attachment, true, court_.bench->outputs());
   attachment.message.more = true;
   imported_ = static_cast<int>(attachment.message.slabs.size());
-  candidate_.send(attachment.message, attachment.descriptors);
+  candidate().send(attachment.message, attachment.descriptors);
 }
 
 void Trial::allocate() {
@@ -202,9 +201,9 @@ void Trial::allocate() {
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     attachment.message.wanted.push_back(memory_.slab.place(i, slab));
   }
-  candidate_.send(attachment.message, attachment.descriptors);
+  candidate().send(attachment.message, attachment.descriptors);
   redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
-  candidate_.receive<runner::Attached>(kAttachSeconds);
+  candidate().receive<runner::Attached>(kAttachSeconds);
   lap("import");
   court_.before_kernels();
   at_opponent_ = true;

@@ -89,6 +89,9 @@ class Trial {
   std::vector<double> step_times(RunnerProcess& runner, double seconds);
   SampleParts parts();
 
+  /// Another process than before, once a candidate has been loaded that needs CUDA.
+  RunnerProcess& candidate() { return candidacy_.runner(); }
+
   bool refuse(Verdict verdict, std::string message);
   bool refuse(const runner::Refused& refused);
   bool refuse(Finding finding);
@@ -100,7 +103,6 @@ class Trial {
 
   Court court_;
   Candidacy& candidacy_;
-  RunnerProcess& candidate_;
   const client::Request& request_;
   const EvaluateOptions& options_;
   std::function<void(const char*)> on_stage_;

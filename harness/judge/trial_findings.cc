@@ -34,7 +34,7 @@ std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) 
 
 SampleParts Trial::parts() {
   return {court_.device, court_.kernels, secret_, *court_.bench, memory_, court_.opponent->runner(),
-          candidate_};
+          candidate()};
 }
 
 void Trial::inspect() {
@@ -76,11 +76,11 @@ void Trial::profile() {
   sampler_->fill_temporaries(commands, false, 1);
   commands.submit_and_wait(kHarnessSeconds);
   const bool software = court_.device.snapshot().software();
-  if (software) candidate_.release();
-  candidate_.has_run();
+  if (software) candidate().release();
+  candidate().has_run();
   client::StepTimes times;
-  times.candidate_ms = step_times(candidate_, options_.limits.device_seconds);
-  if (software) candidate_.hold();
+  times.candidate_ms = step_times(candidate(), options_.limits.device_seconds);
+  if (software) candidate().hold();
   at_opponent_ = true;
   times.baseline_ms = step_times(court_.opponent->runner(), kOpponentSeconds);
   at_opponent_ = false;

@@ -43,8 +43,8 @@ bool Trial::tune() {
 }
 
 void Trial::select(const std::vector<uint32_t>& choice) {
-  candidate_.send(runner::Select{choice});
-  candidate_.receive<runner::Selected>(kSelectSeconds);
+  candidate().send(runner::Select{choice});
+  candidate().receive<runner::Selected>(kSelectSeconds);
 }
 
 /// One run after one that warms up, on draws of its own.
