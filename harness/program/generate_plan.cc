@@ -4,6 +4,7 @@
 
 #include "harness/program/generate_setup.h"
 #include "harness/program/text.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -29,8 +30,9 @@ void print_plan(const generate::Plan& plan, const std::vector<ModelConfig>& mode
     characters += length;
     longest = std::max(longest, length);
   }
-  std::printf("---\n%zu tasks; prompts of %zu characters on average, %zu at most\n",
-              plan.tasks().size(), characters / plan.tasks().size(), longest);
+  std::printf("---\n%s; prompts of %zu characters on average, %zu at most\n",
+              counted(plan.tasks().size(), "task").c_str(), characters / plan.tasks().size(),
+              longest);
   std::vector<std::vector<std::string>> rows = {
       {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
   double all = 0;

@@ -33,6 +33,7 @@
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -208,8 +209,8 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     std::printf("%s\n", job_json(job, results, rows).c_str());
     return;
   }
-  std::fprintf(human, "\n%s, preset %s, %zu tasks\n", names_of(job.devices).c_str(),
-               std::string(name_of(job.preset)).c_str(), tasks.size());
+  std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
+               std::string(name_of(job.preset)).c_str(), counted(tasks.size(), "task").c_str());
   if (const auto& recorded = job.options.recorded) {
     std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
                  recorded_notice(*recorded, job.device.name).c_str());
@@ -232,9 +233,9 @@ int conclude(const Job& job, OutputFile& output) {
   const auto faults = std::ranges::count(results, Verdict::harness_error, &Result::verdict);
   if (faults > 0) {
     std::fprintf(stderr,
-                 "kbench: %td of %zu evaluations ended as harness_error, through no fault of the "
+                 "kbench: %td of %s ended as harness_error, through no fault of the "
                  "candidates; the same command tries them again\n",
-                 faults, results.size());
+                 faults, counted(results.size(), "evaluation").c_str());
     code = kFailed;
   }
   if (const std::string lost = output.finish(); !lost.empty()) {
@@ -306,7 +307,8 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   if (benchmarks.lists_only) return kDone;
   report(job, options, human);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::fprintf(human, "\n%zu evaluations in %s\n", todo, format_seconds(took.count()).c_str());
+  std::fprintf(human, "\n%s in %s\n", counted(todo, "evaluation").c_str(),
+               format_seconds(took.count()).c_str());
   const int code = conclude(job, output);
   benchmark_out.commit();
   return code;

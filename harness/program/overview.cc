@@ -12,6 +12,7 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -36,8 +37,8 @@ std::string sets_table() {
       evaluations += set.entries.size();
       for (const auto& [task, entry] : set.entries) tasks.insert(task);
     }
-    return std::to_string(evaluations) + " evaluations of " + std::to_string(tasks.size()) +
-           " tasks, from the sets that ship:\n\n" + format_table(rows);
+    return counted(evaluations, "evaluation") + " of " + counted(tasks.size(), "task") +
+           ", from the sets that ship:\n\n" + format_table(rows);
   } catch (const Error& e) {
     return "nothing yet: " + shown(e.what()) + "\n";
   }

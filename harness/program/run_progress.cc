@@ -8,6 +8,7 @@
 #include "harness/program/text.h"
 #include "kbench/exchange.h"
 #include "kbench/text.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -35,7 +36,7 @@ std::string format_cost(const generate::Spent& spent) {
 
 std::string format_status(const generate::Status& status) {
   std::string text =
-      std::to_string(status.attempts) + " attempts, " + std::to_string(status.passed) + " passed";
+      counted(status.attempts, "attempt") + ", " + std::to_string(status.passed) + " passed";
   if (status.seconds > 0 && status.requests > 0) {
     text += ", " + format_number(60 * double(status.requests) / status.seconds, 2) + "/min";
   }
@@ -88,8 +89,7 @@ std::string format_outcome(const std::string& folder, const generate::RunOutcome
                            bool judging) {
   const generate::Status& s = outcome.status;
   std::string text = shown(folder) + ": " + std::to_string(s.done) + " of " +
-                     std::to_string(s.chains) + " samples done; " + std::to_string(s.attempts) +
-                     " attempts";
+                     counted(s.chains, "sample") + " done; " + counted(s.attempts, "attempt");
   if (judging) text += ", " + std::to_string(s.passed) + " passed";
   text += "\n  tokens " + format_tokens(double(s.spent.input)) + " in, " +
           format_tokens(double(s.spent.output)) + " out";
@@ -97,7 +97,7 @@ std::string format_outcome(const std::string& folder, const generate::RunOutcome
     text += " (at least: " + std::to_string(s.spent.unknown_tokens) + " answers did not say)";
   }
   text += "; " + format_cost(s.spent);
-  text += "\n  " + format_seconds(s.seconds) + ", " + std::to_string(s.requests) + " requests";
+  text += "\n  " + format_seconds(s.seconds) + ", " + counted(s.requests, "request");
   if (s.judged > 0 && s.seconds > 0) {
     text += "; judging " + format_number(100 * s.device_seconds / s.seconds) + "% of it, " +
             std::to_string(s.judged) + " times";

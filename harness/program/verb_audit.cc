@@ -19,6 +19,7 @@
 #include "kbench/task.h"
 #include "kbench/version.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -111,9 +112,9 @@ void print_certificates(const CertificateFile& file) {
     ++count[certification(find_task(certificate.task), certificate)];
   }
   std::printf(
-      "%zu tasks at preset %s: %d certified in values, %d of them in precision; %d trivial\n"
+      "%s at preset %s: %d certified in values, %d of them in precision; %d trivial\n"
       "(%s, %s, %s)\n\n%s",
-      file.tasks.size(), std::string(name_of(file.preset)).c_str(),
+      counted(file.tasks.size(), "task").c_str(), std::string(name_of(file.preset)).c_str(),
       count[kCertifiedValues] + count[kCertifiedPrecision], count[kCertifiedPrecision],
       count[kTrivialTask], file.device.c_str(), file.driver.c_str(), file.date.c_str(),
       format_table(rows).c_str());

@@ -78,8 +78,9 @@ void import_one(const std::string& file, const ImportVerbOptions& options,
   std::string builtin;
   for (const std::string& op : found.operators)
     builtin += (builtin.empty() ? ", built-in: " : ", ") + op;
-  std::printf("%s -> %s  %s, %zu launches%s\n", shown(file).c_str(), shown(to.string()).c_str(),
-              to_string(*id).c_str(), found.launches, builtin.c_str());
+  std::printf("%s -> %s  %s, %zu %s%s\n", shown(file).c_str(), shown(to.string()).c_str(),
+              to_string(*id).c_str(), found.launches, found.launches == 1 ? "launch" : "launches",
+              builtin.c_str());
 }
 
 int run_import(const ImportVerbOptions& options) {

@@ -19,6 +19,7 @@
 #include "kbench/prompts.h"
 #include "kbench/result.h"
 #include "kbench/text.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -162,7 +163,8 @@ int run_prompt(const PromptOptions& options) {
     std::printf("--- %s, %zu characters\n%s\n\n", std::string(name_of(message.role)).c_str(),
                 message.text.size(), message.text.c_str());
   }
-  std::printf("--- %zu messages, %zu characters\n", messages.size(), length_of(messages));
+  std::printf("--- %s, %zu characters\n", counted(messages.size(), "message").c_str(),
+              length_of(messages));
   return kDone;
 }
 

@@ -20,6 +20,7 @@
 #include "kbench/score.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
+#include "libkbench/src/in_words.h"
 #include "libkbench/src/suggest.h"
 
 namespace kbench::program {
@@ -196,8 +197,8 @@ int run_score(const ScoreOptions& options) {
     if (result.verdict != Verdict::missing) devices.insert(result.device);
     if (result.software_device) software.insert(result.device);
   }
-  std::string text = std::to_string(results.size()) + " results of " + std::to_string(read) +
-                     " lines in " + std::to_string(options.files.size()) +
+  std::string text = counted(results.size(), "result") + " of " + counted(read, "line") + " in " +
+                     std::to_string(options.files.size()) +
                      (options.files.size() == 1 ? " file\n" : " files\n");
   if (!results.empty()) {
     text += (devices.empty() ? "" : joined(devices, " and ") + ", ") + "preset " +

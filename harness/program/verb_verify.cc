@@ -18,6 +18,7 @@
 #include "kbench/golden.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
+#include "libkbench/src/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -193,7 +194,7 @@ int run_verify(const VerifyOptions& options) {
     for (const Verified& v : verified) {
       if (!v.passed) std::printf("%s: %s\n", label(*v.record).c_str(), v.message.c_str());
     }
-    std::printf("%zu of %zu tasks match", passed, verified.size());
+    std::printf("%zu of %s match", passed, counted(verified.size(), "task").c_str());
     if (skipped > 0) std::printf("; %zu skipped: not in this build", skipped);
     std::printf("\n");
   }

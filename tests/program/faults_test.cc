@@ -263,7 +263,7 @@ TEST_F(Output, OfEvaluationsThatKbenchFailedInEndsWithOne) {
   EXPECT_THAT(said.out, HasSubstr("harness_error"));
   EXPECT_THAT(said.out, HasSubstr("the judge was killed by SIGKILL"));
   EXPECT_EQ(said.err,
-            "kbench: 1 of 1 evaluations ended as harness_error, through no fault of the "
+            "kbench: 1 of 1 evaluation ended as harness_error, through no fault of the "
             "candidates; the same command tries them again\n");
 }
 
