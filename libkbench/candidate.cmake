@@ -5,7 +5,9 @@ kbench_room(candidate CORE
     src/candidate_parse.cc
     src/candidate_parse_kernel.cc
     src/candidate_parse_step.cc
+    src/candidate_buffer_step.cc
     src/candidate_cuda_step.cc
+    src/candidate_defines.cc
     src/candidate_resolve.cc
     src/candidate_operator_step.cc
     src/eager_candidate.cc
@@ -15,5 +17,6 @@ kbench_room(candidate CORE
     src/scope.cc
     src/source_json.cc
     src/text.cc
+    src/yaml_hints.cc
     src/yaml_reader.cc
   LIBRARIES yaml-cpp muparser::muparser nlohmann_json::nlohmann_json OpenSSL::Crypto)

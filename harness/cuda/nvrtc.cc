@@ -110,6 +110,19 @@ std::string Nvrtc::version() const {
 const std::string& Nvrtc::library() const { return state_->library.name(); }
 bool Nvrtc::has_headers() const { return !state_->include.empty(); }
 
+/// NVRTC says of its options only that they take a name: those with parameters go before the text.
+static bool has_parameters(const std::string& macro) {
+  return macro.find('(') != std::string::npos;
+}
+
+static std::string with_macros(const CudaSource& source, const std::string& text) {
+  std::string lines;
+  for (const auto& [name, value] : source.macros) {
+    if (has_parameters(name)) lines += "#define " + name + " " + value + "\n";
+  }
+  return lines.empty() ? text : lines + "#line 1\n" + text;
+}
+
 std::vector<std::string> Nvrtc::State::options(const CudaSource& source,
                                                const std::string& architecture) const {
   std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
@@ -120,6 +133,7 @@ std::vector<std::string> Nvrtc::State::options(const CudaSource& source,
   if (source.fast_math) options.push_back("--use_fast_math");
   for (const std::string& folder : include) options.push_back("--include-path=" + folder);
   for (const auto& [name, value] : source.macros) {
+    if (has_parameters(name)) continue;
     options.push_back("--define-macro=" + name + "=" + value);
   }
   return options;
@@ -154,7 +168,8 @@ CudaOutcome Nvrtc::compile(const CudaSource& source, const ComputeCapability& de
   }
   Program made = nullptr;
   const std::string file = source.file.empty() ? "kernel.cu" : source.file;
-  s.check(s.calls.create(&made, included.text.c_str(), file.c_str(), static_cast<int>(names.size()),
+  const std::string text = with_macros(source, included.text);
+  s.check(s.calls.create(&made, text.c_str(), file.c_str(), static_cast<int>(names.size()),
                          pointers(texts).data(), pointers(names).data()),
           "nvrtcCreateProgram");
   const auto destroy = [&s](Program program) { s.calls.destroy(&program); };

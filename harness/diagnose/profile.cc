@@ -1,9 +1,12 @@
 #include "harness/diagnose/profile.h"
 
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
-#include <set>
 
 #include "kbench/candidate.h"
+#include "kbench/error.h"
 #include "kbench/task.h"
 
 namespace kbench::diagnose {
@@ -13,6 +16,12 @@ double flops_of(const OperatorCall& call) { return call.op->flops ? call.op->flo
 
 StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step) {
   StepProfile profile;
+  if (step.kind == Step::Kind::copy || step.kind == Step::Kind::fill) {
+    const bool copy = step.kind == Step::Kind::copy;
+    profile.name = copy ? "copy" : "fill";
+    profile.bytes = static_cast<double>(step.ranges[0].bytes) * (copy ? 2 : 1);
+    return profile;
+  }
   if (step.kernel < 0) {
     profile.name = step.call.op->name + " (built in)";
     profile.bytes = least_bytes(step.call);
@@ -20,13 +29,36 @@ StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step
     return profile;
   }
   profile.name = candidate.kernels[static_cast<size_t>(step.kernel)].kernel->name;
-  std::set<int> buffers(step.bind.begin(), step.bind.end());
-  for (const auto& [offset, buffer] : step.addresses) buffers.insert(buffer);
-  for (const int buffer : buffers) {
-    profile.bytes +=
-        static_cast<double>(candidate.buffers[static_cast<size_t>(buffer)].type.bytes());
+  // Parts may overlap, but no buffer is read or written in full twice.
+  std::map<int, double> bytes;
+  for (size_t i = 0; i < step.bind.size(); ++i) {
+    bytes[step.bind[i]] += static_cast<double>(step.ranges[i].bytes);
+  }
+  for (const auto& [offset, buffer] : step.addresses) {
+    bytes[buffer] = std::numeric_limits<double>::infinity();
+  }
+  for (const auto& [buffer, touched] : bytes) {
+    const auto& type = candidate.buffers[static_cast<size_t>(buffer)].type;
+    profile.bytes += std::min(touched, static_cast<double>(type.bytes()));
   }
   return profile;
+}
+
+/// Steps whose numbers are the device's have a name and no more.
+std::vector<StepProfile> steps_of(const Candidate& candidate, const Graph& graph) {
+  std::vector<StepProfile> steps;
+  try {
+    const ResolvedCandidate resolved = resolve(candidate, graph);
+    for (const ResolvedStep& step : resolved.dispatch) steps.push_back(of_step(resolved, step));
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kUnsupported) throw;
+    for (const Step& step : candidate.dispatch) {
+      const std::string& name = step.kind == Step::Kind::op ? step.op : step.kernel;
+      const char* moves = step.kind == Step::Kind::copy ? "copy" : "fill";
+      steps.push_back({name.empty() ? moves : name, 0, 0, 0, 0});
+    }
+  }
+  return steps;
 }
 
 /// Times on descriptions; where there are more descriptions than times, the last time is the
@@ -64,9 +96,8 @@ void profile(client::JudgeClient& judge, const std::string& candidate_file,
   const Candidate candidate = load_candidate(candidate_file);
   const auto graph =
       build_graph(find_task(candidate.task), preset_from_name(preset), options.overrides);
-  const ResolvedCandidate resolved = resolve(candidate, *graph);
-  std::vector<StepProfile> steps, baseline;
-  for (const ResolvedStep& step : resolved.dispatch) steps.push_back(of_step(resolved, step));
+  std::vector<StepProfile> baseline;
+  std::vector<StepProfile> steps = steps_of(candidate, *graph);
   if (steps.size() == 1 && steps[0].flops == 0) steps[0].flops = graph->flops();
   for (const Graph::Node& node : graph->nodes()) {
     if (node.call.op->is_view) continue;

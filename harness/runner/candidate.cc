@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/runner/candidate_program.h"
+#include "harness/runner/device_numbers.h"
 #include "harness/trial/slab_layout.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
@@ -19,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 /// The candidate with each Triton kernel's second configuration, third, ...: its last where it has
 /// no more. Buffers and all other kernels are the same in each.
 std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candidate,
-                                                         const Graph& graph) {
+                                                         const Graph& graph,
+                                                         const DeviceNumbers& device) {
   size_t most = 1;
   for (const Kernel& kernel : candidate.kernels) most = std::max(most, kernel.configs.size());
   std::vector<ResolvedCandidate> others;
@@ -29,7 +31,7 @@ std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candid
       const size_t count = candidate.kernels[i].configs.size();
       if (count > 1) configs[i] = std::min(way, count - 1);
     }
-    others.push_back(resolve(candidate, graph, configs));
+    others.push_back(resolve(candidate, graph, configs, device));
   }
   return others;
 }
@@ -40,8 +42,8 @@ class CandidateRun : public Program {
                PythonHelper* python)
       : device_(device),
         graph_(std::move(graph)),
-        resolved_(resolve(candidate, *graph_)),
-        others_(with_other_configurations(candidate, *graph_)),
+        resolved_(resolve(candidate, *graph_, {}, device_numbers(device.snapshot()))),
+        others_(with_other_configurations(candidate, *graph_, device_numbers(device.snapshot()))),
         program_(device, resolved_, python, others_) {}
 
   std::optional<Refused> build(double seconds) {

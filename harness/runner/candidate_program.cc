@@ -6,7 +6,9 @@
 #include <cstring>
 #include <set>
 
+#include "harness/runner/define_notes.h"
 #include "harness/runner/kernel_rules.h"
+#include "harness/runner/kernel_text.h"
 #include "kbench/error.h"
 
 namespace kbench::runner {
@@ -20,7 +22,7 @@ vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const Candidate* 
   source.language = kernel.language == Kernel::Language::hlsl
                         ? vulkan::ShaderSource::Language::hlsl
                         : vulkan::ShaderSource::Language::glsl;
-  source.text = kernel.source;
+  source.text = kernel_text(kernel);
   source.file = kernel.file;
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;
@@ -46,6 +48,37 @@ std::string first_error(const std::vector<Diagnostic>& diagnostics, size_t from)
 Refusal about(const Kernel& kernel, Refusal refusal) {
   refusal.message = at(kernel.at) + "kernel " + kernel.name + " " + refusal.message;
   return refusal;
+}
+
+/// Why a part of a buffer cannot be one binding on the device.
+std::optional<Refusal> check_range(const BufferSlot& slot, const ByteRange& range,
+                                   const vulkan::DeviceSnapshot& limits) {
+  if (range.bytes > limits.max_storage_buffer_range) {
+    return Refusal{Verdict::unsupported, slot.name + " has " + std::to_string(range.bytes) +
+                                             " bytes, over the device's " +
+                                             std::to_string(limits.max_storage_buffer_range) +
+                                             " for one binding: push {address: " + slot.name +
+                                             "} instead"};
+  }
+  const uint64_t alignment = std::max<uint64_t>(limits.storage_offset_alignment, 1);
+  if (range.offset % alignment != 0) {
+    return Refusal{Verdict::unsupported,
+                   slot.name + " is bound from byte " + std::to_string(range.offset) +
+                       " on, and the device binds at multiples of " + std::to_string(alignment) +
+                       " bytes only (minStorageBufferOffsetAlignment): push {address: " +
+                       slot.name + ", offset: ...} instead"};
+  }
+  return std::nullopt;
+}
+
+/// What a kernel is bound of a buffer: up to the tensor's end all that is bound of the whole.
+vulkan::Region part_of(const vulkan::Region& bound, const vulkan::Region& tensor,
+                       const ByteRange& range, uint64_t most) {
+  uint64_t size = range.bytes;
+  if (range.offset + range.bytes == tensor.size && bound.size > tensor.size) {
+    size += bound.size - tensor.size;
+  }
+  return {bound.buffer, bound.offset + range.offset, std::min(size, most)};
 }
 
 std::tuple<int, size_t, size_t> launch_of(const ResolvedStep& step) {
@@ -138,6 +171,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
         device_.compiler().compile(source_of(resolved, candidate_.candidate));
     diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
     if (!outcome.ok()) {
+      add_define_notes(resolved, *candidate_.candidate, before, diagnostics);
       const std::string error = first_error(diagnostics, before);
       return Refusal{
           Verdict::compile_error,
@@ -168,7 +202,8 @@ std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses) {
 }
 
 std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
-  if (step.kernel < 0) return std::nullopt;  // eager::PreparedCall checks its own
+  // eager::PreparedCall checks its own, a copy or a fill was held to its buffers.
+  if (step.kernel < 0) return std::nullopt;
   const auto index = static_cast<size_t>(step.kernel);
   const ResolvedKernel& resolved = candidate_.kernels[index];
   const Kernel& kernel = kernels_[index];
@@ -190,15 +225,9 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
                                              " bytes, the device's limit is " +
                                              std::to_string(limits.max_push_constants)};
   }
-  for (const int buffer : step.bind) {
-    const BufferSlot& slot = candidate_.buffers[static_cast<size_t>(buffer)];
-    if (static_cast<uint64_t>(slot.type.bytes()) > limits.max_storage_buffer_range) {
-      return Refusal{Verdict::unsupported, slot.name + " has " + std::to_string(slot.type.bytes()) +
-                                               " bytes, over the device's " +
-                                               std::to_string(limits.max_storage_buffer_range) +
-                                               " for one binding: push {address: " + slot.name +
-                                               "} instead"};
-    }
+  for (size_t i = 0; i < step.bind.size(); ++i) {
+    const BufferSlot& slot = candidate_.buffers[static_cast<size_t>(step.bind[i])];
+    if (auto refusal = check_range(slot, step.ranges[i], limits)) return refusal;
   }
   for (int axis = 0; axis < 3; ++axis) {
     if (step.groups[axis] > limits.max_group_count[axis]) {
@@ -223,6 +252,7 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
         if (shader) launches.insert(launch_of(step));
         continue;
       }
+      if (step.kind != kbench::Step::Kind::op) continue;
       try {
         for (const eager::Launch& launch : eager::plan_call(step.call, traits).launches) {
           built_in.push_back(eager::pipeline_key(launch));
@@ -250,9 +280,10 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
   Step made;
   made.step = &step;
   try {
-    if (step.kernel < 0) {
+    if (step.kind == kbench::Step::Kind::op) {
       made.call.emplace(device_, step.call);
       scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
+    } else if (step.kernel < 0) {  // a copy or a fill
     } else if (Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
       load(kernel);
       for (const Variant& variant : kernel.variants) {
@@ -296,6 +327,34 @@ void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Memory&
   record(commands, dispatch_, memory, after_step);
 }
 
+void CandidateProgram::move(vulkan::Commands& commands, const ResolvedStep& step,
+                            const Memory& memory) const {
+  const vulkan::Region& to = memory.tensor[static_cast<size_t>(step.bind.back())];
+  const uint64_t start = to.offset + step.ranges.back().offset;
+  const uint64_t bytes = step.ranges.back().bytes;
+  if (step.kind == kbench::Step::Kind::copy) {
+    const vulkan::Region& from = memory.tensor[static_cast<size_t>(step.bind[0])];
+    commands.copy(*from.buffer, from.offset + step.ranges[0].offset, *to.buffer, start, bytes);
+    return;
+  }
+  const BufferSlot& slot = candidate_.buffers[static_cast<size_t>(step.bind[0])];
+  const size_t element = size_of(slot.type.dtype);
+  uint64_t words = step.fill;
+  for (size_t size = element; size < sizeof words; size *= 2) words |= words << (8 * size);
+  const auto low = static_cast<uint32_t>(words), high = static_cast<uint32_t>(words >> 32);
+  if (low == high) {
+    commands.fill(*to.buffer, start, (bytes + 3) / 4 * 4, low);
+    return;
+  }
+  // A device fills with one word. Two are written, then twice as many by each copy.
+  commands.fill(*to.buffer, start, 4, low);
+  commands.fill(*to.buffer, start + 4, 4, high);
+  for (uint64_t done = 8; done < bytes; done *= 2) {
+    commands.barrier();
+    commands.copy(*to.buffer, start, *to.buffer, start + done, std::min(done, bytes - done));
+  }
+}
+
 void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step>& steps,
                               const Memory& memory, const AfterStep& after_step) const {
   bool first = true;
@@ -313,13 +372,24 @@ void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step
       if (after_step) after_step();
       continue;
     }
+    if (step.kernel < 0) {
+      move(commands, step, memory);
+      if (after_step) after_step();
+      continue;
+    }
     std::vector<vulkan::Region> regions;
-    for (const int buffer : step.bind) regions.push_back(memory.bound[static_cast<size_t>(buffer)]);
+    for (size_t i = 0; i < step.bind.size(); ++i) {
+      const auto buffer = static_cast<size_t>(step.bind[i]);
+      regions.push_back(part_of(memory.bound[buffer], memory.tensor[buffer], step.ranges[i],
+                                device_.snapshot().max_storage_buffer_range));
+    }
     const Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)];
     const ResolvedStep& launched = kernel.cuda() ? made.launched[kernel.chosen] : step;
     std::vector<std::byte> push = launched.push;
     for (const auto& [offset, buffer] : launched.addresses) {
-      const uint64_t address = memory.tensor[static_cast<size_t>(buffer)].address();
+      uint64_t address = 0;  // the offset in the buffer
+      std::memcpy(&address, push.data() + offset, sizeof address);
+      address += memory.tensor[static_cast<size_t>(buffer)].address();
       std::memcpy(push.data() + offset, &address, sizeof address);
     }
     if (kernel.cuda()) {

@@ -109,6 +109,8 @@ class CandidateProgram {
   vulkan::PipelineKey pipeline_key(const Launch& launch) const;
   void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Memory& memory,
               const AfterStep& after_step) const;
+  /// A step that copies or fills.
+  void move(vulkan::Commands& commands, const ResolvedStep& step, const Memory& memory) const;
 
   vulkan::Device& device_;
   const ResolvedCandidate& candidate_;

@@ -3,6 +3,7 @@
 #include "harness/cuda/cubin.h"
 #include "harness/cuda/device_capability.h"
 #include "harness/cuda/ptx_rules.h"
+#include "harness/runner/kernel_text.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -130,7 +131,7 @@ std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
                                                    std::vector<Diagnostic>& diagnostics) {
   const Kernel& kernel = *resolved.kernel;
   cuda::CudaSource source;
-  source.text = kernel.source;
+  source.text = kernel_text(kernel);
   source.file = kernel.file;
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;

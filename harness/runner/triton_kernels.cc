@@ -58,8 +58,8 @@ cuda::TritonArgument triton_argument(const ResolvedCandidate& candidate, const R
                        argument.kind == Kind::u64 || argument.kind == Kind::i64;
   uint64_t bits = 0;
   std::memcpy(&bits, step.push.data() + argument.offset, argument.size);
-  // Tensors begin at multiples of far more than 16 bytes.
-  made.by16 = argument.kind == Kind::address || (integer && bits % 16 == 0);
+  // Tensors begin at multiples of far more than 16 bytes; of an address the bits are the offset.
+  made.by16 = (argument.kind == Kind::address || integer) && bits % 16 == 0;
   made.one = integer && bits == 1;
   return made;
 }

@@ -40,8 +40,11 @@ void CandidateResolver::resolve_config(const TritonConfig& config, const Scope& 
 
 void CandidateResolver::resolve_cuda(const Step& step, const Scope& scope, Phase phase,
                                      ResolvedStep& resolved) {
-  for (const Sourced& name : step.bind) {
-    pack_argument({PushItem::Kind::address, name}, scope, phase, resolved);
+  for (const BufferPart& part : step.bind) {
+    if (part.length) {
+      fail_parse(part.length->at, "a pointer has no length: leave it out");
+    }
+    pack_argument({PushItem::Kind::address, part.name, part.offset}, scope, phase, resolved);
   }
   for (const PushItem& item : step.push) pack_argument(item, scope, phase, resolved);
   for (size_t i = 0; i < step.groups.size(); ++i) {
@@ -105,6 +108,7 @@ void CandidateResolver::pack_argument(const PushItem& item, const Scope& scope, 
       break;
     case Kind::address:
       argument.buffer = buffer(item.value, phase);
+      bits = address_offset(item, argument.buffer, scope);
       touch(argument.buffer, phase);
       break;
   }

@@ -27,8 +27,10 @@ TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) c
   Shape shape;
   int64_t elements = 1;
   for (const Sourced& extent : *operand.shape) {
-    shape.push_back(scope_.integer(extent, 1, kLargest, "an extent"));
-    if (__builtin_mul_overflow(elements, shape.back(), &elements)) elements = -1;
+    for (const int64_t one : scope_.integers(extent, 1, kLargest, "an extent")) {
+      shape.push_back(one);
+      if (__builtin_mul_overflow(elements, one, &elements)) elements = -1;
+    }
   }
   if (elements != type.elements()) {
     fail_parse(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +
@@ -51,7 +53,16 @@ AttributeValue CandidateResolver::attribute(const StepAttribute& given, const Op
   }
   if (std::holds_alternative<std::vector<int64_t>>(spec->fallback)) {
     std::vector<int64_t> list;
-    for (const Sourced& value : given.values) list.push_back(integer_or_flag(value, scope_));
+    for (const Sourced& value : given.values) {
+      if (value.text == "true" || value.text == "false") {
+        list.push_back(value.text == "true");
+        continue;
+      }
+      for (const int64_t one :
+           scope_.integers(value, -limits::kAttribute, limits::kAttribute, "an attribute")) {
+        list.push_back(one);
+      }
+    }
     return list;
   }
   if (given.is_list) {
@@ -75,15 +86,7 @@ void CandidateResolver::check_operator_outputs(const Step& step, Phase phase,
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Sourced& name = step.out[i].name;
     const auto position = resolved.bind.begin() + static_cast<std::ptrdiff_t>(step.in.size() + i);
-    const int target = *position;
-    const BufferSlot& slot = result_.buffers[static_cast<size_t>(target)];
-    if (slot.kind != BufferSlot::Kind::temporary && slot.kind != BufferSlot::Kind::output) {
-      fail_parse(name.at, "a step cannot write to '" + name.text +
-                              "'; only outputs and temporaries can be written");
-    }
-    if (phase == Phase::dispatch && slot.setup) {
-      fail_parse(name.at, "'" + name.text + "' is written by setup; dispatch can only read it");
-    }
+    const int target = written(name, phase);
     if (std::find(resolved.bind.begin(), position, target) != position) {
       fail_parse(name.at, "a built-in step cannot write to '" + name.text +
                               "', which it also reads or writes elsewhere; use a temporary");
@@ -98,17 +101,12 @@ void CandidateResolver::check_operator_outputs(const Step& step, Phase phase,
 
 ResolvedStep CandidateResolver::operator_step(const Step& step, Phase phase) {
   ResolvedStep resolved;
+  resolved.kind = step.kind;
   resolved.at = step.at;
   const Operator& op = find_operator(step.op);
   std::vector<TensorType> inputs;
   for (const Operand& operand : step.in) {
-    const int source = buffer(operand.name, phase);
-    const auto kind = result_.buffers[static_cast<size_t>(source)].kind;
-    if ((kind == BufferSlot::Kind::temporary || kind == BufferSlot::Kind::output) &&
-        !touched_.contains(source)) {
-      fail_parse(operand.name.at,
-                 "'" + operand.name.text + "' is read before any step has written it");
-    }
+    const int source = read(operand.name, phase);
     resolved.bind.push_back(source);
     inputs.push_back(operand_type(operand, source));
   }

@@ -37,7 +37,7 @@ void check_name(const YamlEntry& entry, const std::string& what, std::string_vie
 Candidate CandidateParser::parse(const std::string& text) {
   const auto top = yaml_.fields(yaml_.root(), "the candidate",
                                 {"kbench", "task", "name", "author", "description", "constants",
-                                 "kernels", "temps", "setup", "dispatch"});
+                                 "defines", "kernels", "temps", "setup", "dispatch"});
   // The version first: a later format may well have other keys missing.
   const auto require = [&](const char* key) -> const YamlEntry& {
     const YamlEntry* entry = top.find(key);
@@ -62,6 +62,7 @@ Candidate CandidateParser::parse(const std::string& text) {
   candidate_.author = optional_text(top, "author", limits::kNameBytes);
   candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
   if (const auto* entry = top.find("constants")) candidate_.constants = constants(entry->value);
+  if (const auto* entry = top.find("defines")) candidate_.defines = defines(entry->value);
   if (const auto* entry = top.find("kernels")) {
     const auto items = yaml_.entries(entry->value, "kernels");
     check_count(entry->at, "kernels", items.size(), limits::kKernels);
@@ -156,7 +157,10 @@ Temporary CandidateParser::temporary(const YamlEntry& entry) {
 
 std::vector<Sourced> CandidateParser::extents(const YamlFields& fields) {
   const YAML::Node& shape = fields.find("shape")->value;
-  return texts(shape, yaml_.list(shape, "shape"), "an extent", limits::kRank);
+  // A name in a list's place may be a list variable's.
+  const bool name = shape.IsScalar() && is_word(shape.Scalar(), "");
+  return texts(shape, name ? yaml_.list_or_one(shape) : yaml_.list(shape, "shape"), "an extent",
+               limits::kRank);
 }
 
 Candidate parse_candidate(const std::string& text, const std::string& file,

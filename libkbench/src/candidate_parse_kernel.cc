@@ -31,14 +31,20 @@ const std::vector<LanguageEntry>& languages() {
        "glsl",
        "GLSL",
        {".comp", ".glsl"},
-       {"entry", "constants", "specialization", "optimize", "subgroup_size"}},
+       {"entry", "constants", "defines", "preamble", "specialization", "optimize",
+        "subgroup_size"}},
       {Language::hlsl,
        "hlsl",
        "HLSL",
        {".hlsl"},
-       {"entry", "constants", "specialization", "optimize", "subgroup_size"}},
+       {"entry", "constants", "defines", "preamble", "specialization", "optimize",
+        "subgroup_size"}},
       {Language::spirv, "spirv", "SPIR-V", {".spv"}, {"entry", "specialization", "subgroup_size"}},
-      {Language::cuda, "cuda", "CUDA C++", {".cu"}, {"entry", "constants", "fast_math"}},
+      {Language::cuda,
+       "cuda",
+       "CUDA C++",
+       {".cu"},
+       {"entry", "constants", "defines", "preamble", "fast_math"}},
       {Language::ptx, "ptx", "PTX", {".ptx"}, {"entry"}},
       {Language::triton,
        "triton",
@@ -66,8 +72,8 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
   const std::string what = "kernel '" + entry.key + "'";
   const auto fields = yaml_.fields(
       entry.value, what,
-      {"file", "source", "language", "entry", "constants", "specialization", "optimize",
-       "subgroup_size", "fast_math", "num_warps", "num_stages", "configs"});
+      {"file", "source", "language", "entry", "constants", "defines", "preamble", "specialization",
+       "optimize", "subgroup_size", "fast_math", "num_warps", "num_stages", "configs"});
   Kernel kernel;
   kernel.name = entry.key;
   kernel.at = entry.at;
@@ -83,6 +89,11 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
     if (kernel.entry.empty()) fail_parse(yaml_.at(name->value), "entry is empty");
   }
   if (const auto* item = fields.find("constants")) kernel.constants = constants(item->value);
+  if (const auto* item = fields.find("defines")) kernel.defines = defines(item->value);
+  if (const auto* item = fields.find("preamble")) {
+    kernel.preamble = yaml_.block(item->value, "preamble");
+    files_.read_includes(kernel.preamble->text, "", kernel.preamble->at);
+  }
   if (const auto* item = fields.find("specialization")) specialization(item->value, kernel);
   if (const auto* item = fields.find("optimize")) {
     kernel.optimize = yaml_.boolean(item->value, "optimize");
@@ -114,7 +125,8 @@ void CandidateParser::kernel_keys(const YamlFields& fields, const Kernel& kernel
       const auto* item = fields.find(key);
       const auto same = [&](const char* own) { return std::strcmp(own, key) == 0; };
       if (!item || std::any_of(language.keys.begin(), language.keys.end(), same)) continue;
-      const bool hint = kernel.language == Language::spirv && item->key == "constants";
+      const bool hint = kernel.language == Language::spirv &&
+                        (item->key == "constants" || item->key == "defines");
       fail_parse(item->at, "'" + item->key + "' has no effect on " + language.shown +
                                (hint ? "; use 'specialization'" : ""));
     }
@@ -168,6 +180,9 @@ void CandidateParser::kernel_file(const YamlFields& fields, Kernel& kernel) {
 
 void CandidateParser::kernel_source(const YamlFields& fields, Kernel& kernel) {
   const Sourced source = yaml_.block(fields.find("source")->value, "source");
+  if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    fail_parse(yaml_.at(fields.find("source")->value), "source is empty");
+  }
   kernel.file = candidate_.path;
   kernel.source = source.text;
   kernel.first_line = source.at.line;

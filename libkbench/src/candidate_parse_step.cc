@@ -24,11 +24,15 @@ Step CandidateParser::step(const YAML::Node& node) {
     return std::any_of(entries.begin(), entries.end(),
                        [&](const YamlEntry& entry) { return entry.key == key; });
   };
-  if (!has("kernel") && !has("op")) {
-    fail_parse(yaml_.at(node),
-               "a step needs 'kernel' (one of yours) or 'op' (a built-in operator)");
+  if (!has("kernel") && !has("op") && !has("copy") && !has("fill")) {
+    fail_parse(
+        yaml_.at(node),
+        "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill'");
   }
-  Step result = has("kernel") ? kernel_step(node) : operator_step(node);
+  Step result = has("kernel") ? kernel_step(node)
+                : has("op")   ? operator_step(node)
+                : has("copy") ? copy_step(node)
+                              : fill_step(node);
   result.at = yaml_.at(node);
   return result;
 }
@@ -49,8 +53,9 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
   }
   step.kernel = name.text;
   if (const auto* bind = fields.find("bind")) {
-    step.bind =
-        texts(bind->value, yaml_.list(bind->value, "bind"), "a buffer's name", limits::kBind);
+    const auto items = yaml_.list(bind->value, "bind");
+    check_count(yaml_.at(bind->value), "a buffer's name", items.size(), limits::kBind);
+    for (const auto& item : items) step.bind.push_back(buffer_part(item, "a buffer's name"));
   }
   if (is_cuda(language->second)) {
     cuda_launch(fields, language->second, step);
@@ -125,17 +130,24 @@ std::vector<Sourced> CandidateParser::extent3(const YamlEntry& entry, const std:
 
 PushItem CandidateParser::push_item(const YAML::Node& node) {
   static const std::vector<std::string> kinds = {"u32", "i32", "f32", "u64", "address"};
-  yaml_.fields(node, "a push constant", kinds);
-  const auto entries = yaml_.entries(node, "a push constant");
-  if (entries.size() != 1) {
-    fail_parse(yaml_.at(node),
-               "a push constant is one of " + joined(kinds) + ", as in {u32: height}");
+  std::vector<std::string> keys = kinds;
+  keys.push_back("offset");
+  const auto fields = yaml_.fields(node, "a push constant", keys);
+  auto entries = yaml_.entries(node, "a push constant");
+  std::optional<Sourced> offset;
+  if (const auto* item = fields.find("offset"); item && fields.find("address")) {
+    offset = yaml_.text(item->value, "offset");
+    std::erase_if(entries, [](const YamlEntry& entry) { return entry.key == "offset"; });
+  }
+  if (entries.size() != 1 || entries[0].key == "offset") {
+    fail_parse(yaml_.at(node), "a push constant is one of " + joined(kinds) +
+                                   ", as in {u32: height}; an address may have an offset");
   }
   const auto kind = std::find(kinds.begin(), kinds.end(), entries[0].key) - kinds.begin();
-  return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key)};
+  return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key), offset};
 }
 
-/// A buffer's name is a pointer to its first element.
+/// A buffer's name is a pointer to its first element, one with an offset to a later one.
 PushItem CandidateParser::argument(const YAML::Node& node) {
   using Kind = PushItem::Kind;
   static const std::vector<std::pair<std::string, Kind>> kinds = {
@@ -144,6 +156,11 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
   if (!node.IsMap()) return {Kind::address, yaml_.text(node, "a parameter")};
   std::vector<std::string> names;
   for (const auto& [name, kind] : kinds) names.push_back(name);
+  if (node["name"].IsDefined()) {
+    const auto fields = yaml_.fields(node, "a parameter", {"name", "offset"}, {"name", "offset"});
+    return {Kind::address, yaml_.text(fields.find("name")->value, "name"),
+            yaml_.text(fields.find("offset")->value, "offset")};
+  }
   yaml_.fields(node, "a parameter", names);
   const auto entries = yaml_.entries(node, "a parameter");
   if (entries.size() != 1) {
@@ -154,10 +171,44 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
   return {kinds[static_cast<size_t>(found)].second, yaml_.text(entries[0].value, entries[0].key)};
 }
 
+/// A name, or {name: x, offset: 0, length: 16}.
+BufferPart CandidateParser::buffer_part(const YAML::Node& node, const std::string& what) {
+  BufferPart part;
+  if (!node.IsMap()) {
+    part.name = yaml_.text(node, what);
+    return part;
+  }
+  const auto fields =
+      yaml_.fields(node, "a part of a buffer", {"name", "offset", "length"}, {"name"});
+  part.name = yaml_.text(fields.find("name")->value, "name");
+  if (const auto* item = fields.find("offset")) part.offset = yaml_.text(item->value, "offset");
+  if (const auto* item = fields.find("length")) part.length = yaml_.text(item->value, "length");
+  return part;
+}
+
+Step CandidateParser::copy_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a copy", {"copy", "to"}, {"copy", "to"});
+  Step step;
+  step.kind = Step::Kind::copy;
+  step.from = buffer_part(fields.find("copy")->value, "copy");
+  step.to = buffer_part(fields.find("to")->value, "to");
+  return step;
+}
+
+Step CandidateParser::fill_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a fill", {"fill", "value"}, {"fill", "value"});
+  Step step;
+  step.kind = Step::Kind::fill;
+  step.to = buffer_part(fields.find("fill")->value, "fill");
+  step.value = yaml_.text(fields.find("value")->value, "value");
+  return step;
+}
+
 Step CandidateParser::operator_step(const YAML::Node& node) {
   const auto fields = yaml_.fields(node, "an operator step", {"op", "in", "out", "attributes"},
                                    {"op", "in", "out"});
   Step step;
+  step.kind = Step::Kind::op;
   const Sourced name = yaml_.text(fields.find("op")->value, "op");
   try {
     if (find_operator(name.text).is_view) {

@@ -36,6 +36,7 @@ class CandidateParser {
   using Constants = std::vector<std::pair<std::string, Sourced>>;
 
   Constants constants(const YAML::Node& node);
+  Constants defines(const YAML::Node& node);
   Kernel kernel(const YamlEntry& entry);
   void kernel_file(const YamlFields& fields, Kernel& kernel);
   void kernel_source(const YamlFields& fields, Kernel& kernel);
@@ -50,11 +51,14 @@ class CandidateParser {
   Step step(const YAML::Node& node);
   Step kernel_step(const YAML::Node& node);
   Step operator_step(const YAML::Node& node);
+  Step copy_step(const YAML::Node& node);
+  Step fill_step(const YAML::Node& node);
   void cuda_launch(const YamlFields& fields, Kernel::Language language, Step& step);
   std::vector<Sourced> extent3(const YamlEntry& entry, const std::string& what);
   PushItem push_item(const YAML::Node& node);
   PushItem argument(const YAML::Node& node);
   Operand operand(const YAML::Node& node, const std::string& what);
+  BufferPart buffer_part(const YAML::Node& node, const std::string& what);
   std::vector<Sourced> texts(const YAML::Node& place, const std::vector<YAML::Node>& nodes,
                              const std::string& what, size_t most);
   std::string optional_text(const YamlFields& fields, const std::string& key, size_t most);

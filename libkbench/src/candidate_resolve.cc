@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kbench/candidate_limits.h"
+#include "libkbench/src/candidate_defines.h"
 #include "libkbench/src/candidate_resolver.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/text.h"
@@ -36,8 +37,9 @@ float single(const Sourced& expression, const Scope& scope, const std::string& w
 }  // namespace
 
 CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& graph,
-                                     const std::map<size_t, size_t>& configs)
-    : candidate_(candidate), graph_(graph), configs_(configs), scope_(graph.variables()) {}
+                                     const std::map<size_t, size_t>& configs,
+                                     const DeviceNumbers& device)
+    : candidate_(candidate), graph_(graph), configs_(configs), scope_(graph.variables(), device) {}
 
 ResolvedCandidate CandidateResolver::resolve() {
   result_.candidate = &candidate_;
@@ -48,7 +50,11 @@ ResolvedCandidate CandidateResolver::resolve() {
   const auto run = [&](const std::vector<Step>& steps, Phase phase) {
     std::vector<ResolvedStep> resolved;
     for (const Step& step : steps) {
-      resolved.push_back(step.op.empty() ? kernel_step(step, phase) : operator_step(step, phase));
+      const auto work = step.kind == Step::Kind::kernel ? &CandidateResolver::kernel_step
+                        : step.kind == Step::Kind::op   ? &CandidateResolver::operator_step
+                        : step.kind == Step::Kind::copy ? &CandidateResolver::copy_step
+                                                        : &CandidateResolver::fill_step;
+      resolved.push_back((this->*work)(step, phase));
     }
     return resolved;
   };
@@ -93,12 +99,15 @@ void CandidateResolver::add_temporaries() {
     TensorType type{temporary.dtype, {}};
     int64_t bytes = static_cast<int64_t>(size_of(temporary.dtype));
     for (const Sourced& extent : temporary.shape) {
-      type.shape.push_back(scope_.integer(extent, 1, kMaxExact, "an extent"));
-      if (__builtin_mul_overflow(bytes, type.shape.back(), &bytes)) {
-        fail_parse(temporary.at, "temporary '" + temporary.name + "' of shape " +
-                                     to_string(type.shape) + " is larger than any memory");
+      for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
+        type.shape.push_back(one);
+        if (__builtin_mul_overflow(bytes, one, &bytes)) {
+          fail_parse(temporary.at, "temporary '" + temporary.name + "' of shape " +
+                                       to_string(type.shape) + " is larger than any memory");
+        }
       }
     }
+    check_count(temporary.at, "extents", type.shape.size(), limits::kRank);
     if (__builtin_add_overflow(total, bytes, &total) || total > limits::kTemporaryBytes) {
       fail_parse(temporary.at, "with temporary '" + temporary.name +
                                    "' the temporaries together are larger than any memory");
@@ -108,7 +117,7 @@ void CandidateResolver::add_temporaries() {
 }
 
 void CandidateResolver::resolve_kernels() {
-  size_t macros = 0;
+  size_t macros = 0, macro_bytes = 0;
   for (const Kernel& kernel : candidate_.kernels) {
     Scope scope = scope_;
     for (const auto& [name, expression] : kernel.constants) scope.define(name, expression);
@@ -121,7 +130,14 @@ void CandidateResolver::resolve_kernels() {
       resolve_config(config, scope, resolved);
     }
     resolved.macros = scope.macros();
+    macro_bytes += add_defines(candidate_, kernel, resolved);
     macros += resolved.macros.size();
+    if (macro_bytes > limits::kMacroBytes) {
+      fail_parse(kernel.at, "up to kernel '" + kernel.name + "' the defines take " +
+                                std::to_string(macro_bytes) +
+                                " bytes; those of a candidate's kernels can take " +
+                                std::to_string(limits::kMacroBytes) + " together");
+    }
     if (macros > limits::kMacros) {
       fail_parse(kernel.at, "up to kernel '" + kernel.name + "' there are " +
                                 std::to_string(macros) +
@@ -193,9 +209,11 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
     resolve_cuda(step, scope, phase, resolved);
     return resolved;
   }
-  for (const Sourced& name : step.bind) {
-    resolved.bind.push_back(buffer(name, phase));
-    touch(resolved.bind.back(), phase);
+  for (const BufferPart& part : step.bind) {
+    const int bound = buffer(part.name, phase);
+    resolved.bind.push_back(bound);
+    resolved.ranges.push_back(range(part, bound, scope));
+    touch(bound, phase);
   }
   for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
   for (size_t i = 0; i < step.groups.size(); ++i) {
@@ -237,13 +255,14 @@ void CandidateResolver::pack_push(const PushItem& item, const Scope& scope, Phas
                                   std::to_string(limits::kPushBytes) +
                                   " bytes; use KB_ macros or a specialization constant");
   }
-  resolved.push.resize(offset + size);
-  std::memcpy(resolved.push.data() + offset, &bits, size);
   if (item.kind == PushItem::Kind::address) {
     const int target = buffer(item.value, phase);
+    bits = address_offset(item, target, scope);
     resolved.addresses.emplace_back(offset, target);
     touch(target, phase);
   }
+  resolved.push.resize(offset + size);
+  std::memcpy(resolved.push.data() + offset, &bits, size);
 }
 
 void CandidateResolver::check_complete() const {
@@ -275,8 +294,8 @@ int64_t ResolvedCandidate::temporary_bytes() const {
 }
 
 ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph,
-                          const std::map<size_t, size_t>& configs) {
-  return CandidateResolver(candidate, graph, configs).resolve();
+                          const std::map<size_t, size_t>& configs, const DeviceNumbers& device) {
+  return CandidateResolver(candidate, graph, configs, device).resolve();
 }
 
 }  // namespace kbench

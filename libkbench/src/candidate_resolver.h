@@ -14,7 +14,7 @@ namespace kbench {
 class CandidateResolver {
  public:
   CandidateResolver(const Candidate& candidate, const Graph& graph,
-                    const std::map<size_t, size_t>& configs);
+                    const std::map<size_t, size_t>& configs, const DeviceNumbers& device);
   ResolvedCandidate resolve();
 
  private:
@@ -30,6 +30,13 @@ class CandidateResolver {
   void resolve_cuda(const Step& step, const Scope& scope, Phase phase, ResolvedStep& resolved);
   void pack_argument(const PushItem& item, const Scope& scope, Phase phase, ResolvedStep& resolved);
   ResolvedStep operator_step(const Step& step, Phase phase);
+  ResolvedStep copy_step(const Step& step, Phase phase);
+  ResolvedStep fill_step(const Step& step, Phase phase);
+  ByteRange range(const BufferPart& part, int buffer, const Scope& scope) const;
+  uint64_t address_offset(const PushItem& item, int buffer, const Scope& scope) const;
+  uint64_t fill_bits(const Sourced& value, DType dtype) const;
+  int read(const Sourced& name, Phase phase) const;
+  int written(const Sourced& name, Phase phase) const;
   TensorType operand_type(const Operand& operand, int buffer) const;
   AttributeValue attribute(const StepAttribute& given, const Operator& op) const;
   void check_operator_outputs(const Step& step, Phase phase, const ResolvedStep& resolved) const;

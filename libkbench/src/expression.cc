@@ -3,6 +3,7 @@
 #include <muParser.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -93,6 +94,27 @@ double pow2(double a) {
   return integer(static_cast<double>(power));
 }
 
+/// How often a can be halved before it is 1.
+double log2_floor(double a) {
+  const int64_t n = exact::in(a);
+  if (n < 1) throw Fault{"asks for log2 of a number below 1"};
+  return std::bit_width(static_cast<uint64_t>(n)) - 1;
+}
+double log2_real(double a) {
+  if (!(a > 0)) throw Fault{"asks for log2 of a number that is not positive"};
+  return real::finite(std::log2(a));
+}
+double ceil_log2(double a) {
+  const int64_t n = exact::in(a);
+  if (n < 1) throw Fault{"asks for ceil_log2 of a number below 1"};
+  return std::bit_width(static_cast<uint64_t>(n - 1));
+}
+double sqrt_real(double a) {
+  if (!(a >= 0)) throw Fault{"asks for sqrt of a negative number"};
+  return std::sqrt(a);
+}
+double sqrt_exact(double a) { return integer(sqrt_real(integer(a))); }
+
 /// A decimal number at `text`, independent of the locale.
 int read_number(const char* text, int* position, double* value) {
   const std::string_view rest(text);
@@ -127,6 +149,9 @@ class Parser : public mu::ParserBase {
     DefineFun("ceil_div", ceil_div);
     DefineFun("align", align);
     DefineFun("pow2", pow2);
+    DefineFun("log2", exact_ ? log2_floor : log2_real);
+    DefineFun("ceil_log2", ceil_log2);
+    DefineFun("sqrt", exact_ ? sqrt_exact : sqrt_real);
   }
   void InitConst() override {}
   void InitOprt() override {
@@ -161,16 +186,26 @@ class Parser : public mu::ParserBase {
   offset = std::min(offset, expression.text.size());
   const std::string where = "in the expression " + quoted(expression.text);
   if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN && !error.GetToken().empty()) {
+    if (names.contains(error.GetToken() + "_0")) {
+      fail(expression, offset,
+           quoted(error.GetToken()) + " is a list: write " + error.GetToken() +
+               "[0] for its first element, " + where);
+    }
     std::vector<std::string> known(expression_functions());
     for (const auto& [name, value] : names) known.push_back(name);
+    const std::string suggested = suggestion(error.GetToken().substr(0, 60), known);
+    // What hangs on the task is not to drown in what does not.
+    for (const std::string& name : device_number_names()) std::erase(known, name);
     fail(expression, offset,
-         "unknown name " + quoted(error.GetToken()) + " " + where +
-             suggestion(error.GetToken().substr(0, 60), known) + " (known: " + joined(known) + ")");
+         "unknown name " + quoted(error.GetToken()) + " " + where + suggested +
+             " (known: " + joined(known) + ")");
   }
   std::string message = error.GetMsg();
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
   fail(expression, offset, message + ", " + where);
 }
+
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Form, as far as it can be told without parsing.
 void check_form(const Sourced& expression) {
@@ -184,24 +219,53 @@ void check_form(const Sourced& expression) {
     fail(expression, 0, "expected an expression, found an empty text");
   }
   const size_t foreign = text.find_first_not_of(
-      "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-*/%<>=!(),. \t\n");
+      "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-*/%<>=!(),.[] \t\n");
   if (foreign != std::string::npos) {
     fail(expression, foreign,
          quoted(std::string(1, text[foreign])) + " cannot stand in an expression (" + quoted(text) +
              ")");
   }
   size_t depth = 0;
+  bool closed_early = false;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '(' && ++depth > limits::kExpressionDepth) {
       fail(expression, i,
            "more than " + std::to_string(limits::kExpressionDepth) +
                " parentheses stand in each other");
     }
-    if (text[i] == ')' && depth > 0) --depth;
+    if (text[i] != ')') continue;
+    closed_early |= depth == 0;
+    if (depth > 0) --depth;
+  }
+  if (depth > 0 || closed_early) {
+    fail(expression, 0,
+         "the parentheses of the expression " + quoted(text) +
+             " do not match; between [ ] and { } YAML ends a text at a comma: quote it, as in "
+             "\"ceil_div(a, b)\"");
   }
 }
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+/// "list[2]" as "list_2 ", every character behind it where it was.
+std::string without_brackets(const Sourced& expression) {
+  std::string text = expression.text;
+  for (size_t open = text.find('['); open != std::string::npos; open = text.find('[')) {
+    const size_t close = text.find_first_not_of("0123456789", open + 1);
+    const bool element = open > 0 && is_name_character(text[open - 1]) && close > open + 1 &&
+                         close != std::string::npos && text[close] == ']';
+    if (!element) {
+      fail(expression, open,
+           "'[' stands behind a list's name only, with a number in it, as in layers[2] (" +
+               quoted(expression.text) + ")");
+    }
+    text[open] = '_';
+    text[close] = ' ';
+  }
+  const size_t lone = text.find(']');
+  if (lone != std::string::npos) {
+    fail(expression, lone, "']' closes nothing in the expression " + quoted(expression.text));
+  }
+  return text;
+}
 
 /// Makes the names known that the expression holds: all would cost more than parsing it.
 void define_names(const std::string& text, const std::map<std::string, double>& names,
@@ -234,11 +298,12 @@ std::optional<double> simple_value(const std::string& text,
 double evaluate(const Sourced& expression, const std::map<std::string, double>& names,
                 bool exact_integers) {
   check_form(expression);
-  if (const auto value = simple_value(expression.text, names)) return *value;
+  const std::string text = without_brackets(expression);
+  if (const auto value = simple_value(text, names)) return *value;
   try {
     Parser parser(exact_integers);
-    define_names(expression.text, names, parser);
-    parser.SetExpr(expression.text);
+    define_names(text, names, parser);
+    parser.SetExpr(text);
     int results = 0;
     const double* values = parser.Eval(results);
     if (results != 1) {
@@ -273,7 +338,26 @@ double evaluate_real(const Sourced& expression, const std::map<std::string, doub
 }
 
 const std::vector<std::string>& expression_functions() {
-  static const std::vector<std::string> names = {"min", "max", "ceil_div", "align", "pow2"};
+  static const std::vector<std::string> names = {"min",  "max",  "ceil_div",  "align",
+                                                 "pow2", "log2", "ceil_log2", "sqrt"};
+  return names;
+}
+
+const std::vector<std::string>& device_number_names() {
+  static const std::vector<std::string> names = {"subgroup_size",
+                                                 "min_subgroup_size",
+                                                 "max_subgroup_size",
+                                                 "max_compute_shared_memory_size",
+                                                 "max_compute_work_group_invocations",
+                                                 "max_compute_work_group_size_0",
+                                                 "max_compute_work_group_size_1",
+                                                 "max_compute_work_group_size_2",
+                                                 "max_compute_work_group_count_0",
+                                                 "max_compute_work_group_count_1",
+                                                 "max_compute_work_group_count_2",
+                                                 "max_push_constants_size",
+                                                 "max_storage_buffer_range",
+                                                 "min_storage_buffer_offset_alignment"};
   return names;
 }
 

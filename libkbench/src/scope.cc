@@ -55,9 +55,14 @@ void for_each_word(std::string_view text, F f) {
 
 }  // namespace
 
-Scope::Scope(const Variables& variables) {
+Scope::Scope(const Variables& variables, const DeviceNumbers& device) {
+  for (const auto& [name, number] : device) names_[name] = static_cast<double>(number);
   for (const auto& [name, value] : variables) {
     const bool real = std::holds_alternative<double>(value);
+    const auto* list = std::get_if<std::vector<int64_t>>(&value);
+    if (list && std::all_of(name.begin(), name.end(), is_name_character)) {
+      lists_[name] = list->size();
+    }
     for (const auto& [plain, number] : expression_names({{name, value}})) {
       if (!std::isfinite(number) || (!real && std::abs(number) > kExact)) {
         throw Error(ErrorCode::kInvalidArgument,
@@ -92,8 +97,42 @@ void Scope::define(const std::string& name, const Sourced& expression) {
   add(name, real ? this->real(expression) : static_cast<double>(integer(expression)), real, name);
 }
 
+/// Without a device its numbers are names that are known and have no value.
+void Scope::check_device(const Sourced& expression) const {
+  const auto& known = device_number_names();
+  for_each_word(expression.text, [&](std::string_view word, bool number) {
+    if (number || names_.contains(std::string(word)) || names_.contains(std::string(word) + "_0")) {
+      return;
+    }
+    const auto is_word = [&](const std::string& name) {
+      return name == word || name == std::string(word) + "_0";  // that of list[0]
+    };
+    if (std::none_of(known.begin(), known.end(), is_word)) return;
+    throw Error(ErrorCode::kUnsupported, expression.at,
+                "'" + std::string(word) + "' is the device's, and no device is known here");
+  });
+}
+
 int64_t Scope::integer(const Sourced& expression) const {
+  check_device(expression);
   return evaluate_integer(expression, names_);
+}
+
+double Scope::real(const Sourced& expression) const {
+  check_device(expression);
+  return evaluate_real(expression, names_);
+}
+
+std::vector<int64_t> Scope::integers(const Sourced& expression, int64_t low, int64_t high,
+                                     const std::string& what) const {
+  const auto list = lists_.find(expression.text);
+  if (list == lists_.end()) return {integer(expression, low, high, what)};
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < list->second; ++i) {
+    const Sourced element{expression.text + "[" + std::to_string(i) + "]", expression.at};
+    values.push_back(integer(element, low, high, what));
+  }
+  return values;
 }
 
 int64_t Scope::integer(const Sourced& expression, int64_t low, int64_t high,

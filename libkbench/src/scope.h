@@ -15,21 +15,25 @@ namespace kbench {
 /// Functions an expression may call.
 const std::vector<std::string>& expression_functions();
 
-/// Shape variables, then constants defined one after another. Copies are cheap enough to give every
-/// kernel its own.
+/// Shape variables and what is known of the device, then constants defined one after another.
+/// Copies are cheap enough to give every kernel its own.
 class Scope {
  public:
-  explicit Scope(const Variables& variables);
+  explicit Scope(const Variables& variables, const DeviceNumbers& device = {});
 
   /// Works a constant out from what is known so far; a later definition replaces an earlier one.
   /// Throws kParse when the name is a shape variable's.
   void define(const std::string& name, const Sourced& expression);
 
+  /// These throw kUnsupported for a number of the device where none is known.
   int64_t integer(const Sourced& expression) const;
-  double real(const Sourced& expression) const { return evaluate_real(expression, names_); }
+  double real(const Sourced& expression) const;
   /// Integer in [low, high]; `what` names it in the error.
   int64_t integer(const Sourced& expression, int64_t low, int64_t high,
                   const std::string& what) const;
+  /// An integer in [low, high], or those of a list variable whose name stands in its place.
+  std::vector<int64_t> integers(const Sourced& expression, int64_t low, int64_t high,
+                                const std::string& what) const;
   /// True when the expression has a decimal point, an exponent or a real name in it: its value is
   /// then a real one, even where it happens to be whole.
   bool is_real(const Sourced& expression) const;
@@ -38,9 +42,11 @@ class Scope {
 
  private:
   void add(const std::string& name, double value, bool real, const std::string& macro);
+  void check_device(const Sourced& expression) const;
 
   std::map<std::string, double> names_;
   std::set<std::string> variables_;
+  std::map<std::string, size_t> lists_;  ///< how many elements
   std::set<std::string> reals_;
   std::vector<std::pair<std::string, std::string>> macros_;
 };

@@ -11,6 +11,7 @@
 #include "kbench/candidate_limits.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/text.h"
+#include "libkbench/src/yaml_hints.h"
 
 namespace kbench {
 namespace {
@@ -126,6 +127,10 @@ YamlReader::YamlReader(const std::string& text, std::string file, const std::str
   } catch (const YAML::Exception& error) {
     Location at{file_, error.mark.line + 1, error.mark.column + 1};
     if (error.mark.is_null()) at = {file_, 0, 0};
+    if (const auto hint = why_not_yaml(lines_, error.mark.line, error.msg)) {
+      if (hint->line > 0) at = {file_, hint->line, hint->column};
+      fail_parse(at, "not valid YAML: " + hint->message);
+    }
     const bool deep = error.msg == YAML::ErrorMsg::BAD_FILE;
     fail_parse(at, deep ? "not valid YAML: nested too deeply" : "not valid YAML: " + error.msg);
   }
@@ -184,6 +189,11 @@ YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
   for (const auto& pair : node) {
     const std::string& key = pair.first.Scalar();
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
+      if (std::count(key.begin(), key.end(), ')') > std::count(key.begin(), key.end(), '(')) {
+        fail_parse(at(pair.first), quoted(key) + " in " + what +
+                                       ": between { } YAML ends a text at a comma; quote the "
+                                       "expression, as in \"ceil_div(a, b)\"");
+      }
       fail_parse(at(pair.first), "unknown key " + quoted(key) + " in " + what +
                                      suggestion(key.substr(0, 60), allowed) +
                                      " (allowed: " + joined(allowed) + ")");
@@ -237,7 +247,15 @@ Sourced YamlReader::block(const YAML::Node& node, const std::string& what) const
   if (first == '>') {
     fail_parse(at(node), what + ": '>' joins lines; use '|', which keeps them");
   }
-  if (first == '|') result.at = {file_, result.at.line + 1, 1};
+  const auto line = static_cast<size_t>(std::max(node.Mark().line, 0));
+  const bool named = first == '&' && line < lines_.size() && begins_block(lines_[line]);
+  if (first == '|' || named) {
+    // In a block that is well-formed up to there the line is lost without a word.
+    if (const auto hint = line_left_of_block(lines_, line)) {
+      fail_parse({file_, hint->line, hint->column}, hint->message);
+    }
+    result.at = {file_, result.at.line + 1, 1};
+  }
   return result;
 }
 

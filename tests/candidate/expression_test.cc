@@ -38,6 +38,17 @@ TEST(Expression, ComputesWithIntegers) {
       {"pow2(65)", 128},
       {"pow2(64)", 64},
       {"pow2(1)", 1},
+      {"log2(1)", 0},
+      {"log2(64)", 6},
+      {"log2(65)", 6},
+      {"log2(9007199254740991)", 52},
+      {"ceil_log2(1)", 0},
+      {"ceil_log2(64)", 6},
+      {"ceil_log2(65)", 7},
+      {"sqrt(49)", 7},
+      {"sqrt(0)", 0},
+      {"pad[0] * -2", 6},
+      {"height - pad[0]", 68},
       {"min(height, width) + max(height, width)", 98},
       {"(height > width) * 5 + (height <= width)", 5},
       {"(3 == 3) + (3 != 3) + (3 >= 4) + (3 < 4)", 2},
@@ -60,6 +71,13 @@ TEST(Expression, SaysWhereItIsWrong) {
   expect_error([] { eval("0.5"); }, 7, 10, "must be an integer, but is 0.5");
   expect_error([] { eval("slope * 2"); }, 7, 10, "is not an integer");
   expect_error([] { eval("pow2(0)"); }, 7, 10, "pow2");
+  expect_error([] { eval("log2(0)"); }, 7, 10, "log2 of a number below 1");
+  expect_error([] { eval("log2(slope)"); }, 7, 10, "is not an integer");
+  expect_error([] { eval("ceil_log2(-4)"); }, 7, 10, "ceil_log2 of a number below 1");
+  expect_error([] { eval("sqrt(2)"); }, 7, 10, "is not an integer");
+  expect_error([] { eval("sqrt(-4)"); }, 7, 10, "sqrt of a negative number");
+  expect_error([] { eval("ceil_div(height"); }, 7, 10, "quote it, as in \"ceil_div(a, b)\"");
+  expect_error([] { eval("64)"); }, 7, 10, "quote it, as in \"ceil_div(a, b)\"");
   expect_error([] { eval("9007199254740992"); }, 7, 10, "must be an integer");
   expect_error([] { eval("4294967296 * 4294967296"); }, 7, 10, "2^53");
   expect_error([] { eval("9007199254740991 + 1 - 1"); }, 7, 10, "2^53");
@@ -81,6 +99,11 @@ TEST(Expression, RealsDivideAsReals) {
   EXPECT_EQ(real("slope * 3"), 0.75);
   EXPECT_EQ(real("1e-05"), 1e-05);
   EXPECT_EQ(real("5.5 % 2"), 1.5);
+  EXPECT_EQ(real("log2(slope)"), -2);
+  EXPECT_EQ(real("1 / sqrt(slope)"), 2);
+  EXPECT_EQ(real("log2(8) / 2"), 1.5);
+  EXPECT_THROW(real("log2(slope - 0.25)"), Error);
+  EXPECT_THROW(real("sqrt(0 - slope)"), Error);
   EXPECT_THROW(real("1 / (slope - 0.25)"), Error);
   EXPECT_THROW(real("1e308 * 10"), Error);
 }

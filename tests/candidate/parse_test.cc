@@ -72,7 +72,7 @@ dispatch:
   ASSERT_EQ(c.setup.size(), 1u);
   EXPECT_EQ(c.setup[0].groups.size(), 1u);
   ASSERT_EQ(c.dispatch.size(), 3u);
-  EXPECT_EQ(c.dispatch[0].bind[1].text, "t0");
+  EXPECT_EQ(c.dispatch[0].bind[1].name.text, "t0");
   EXPECT_EQ(c.dispatch[0].push[4].kind, PushItem::Kind::address);
   EXPECT_EQ(c.dispatch[0].push[2].value.text, "0.5");
   EXPECT_EQ(c.dispatch[0].groups.size(), 3u);
@@ -165,7 +165,7 @@ const Malformed kMalformed[] = {
     {"temp_shape", "kbench: 1\ntask: 1/19\ntemps:\n  t: {dtype: f32, shape: 4}\n", 4, 26,
      "shape: expected a list, found '4'"},
     {"step_neither", HEAD "dispatch:\n  - {bind: [x]}\n", 6, 5,
-     "a step needs 'kernel' (one of yours) or 'op' (a built-in operator)"},
+     "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill'"},
     {"step_both", HEAD "dispatch:\n  - {kernel: k, op: relu, groups: 1}\n", 6, 17,
      "unknown key 'op' in a kernel step"},
     {"step_kernel", HEAD "dispatch:\n  - {kernel: kk, groups: 1}\n", 6, 14,

@@ -45,7 +45,7 @@ int nvrtcDestroyProgram(Program** program) {
   *program = nullptr;
   return 0;
 }
-/// The PTX is the options and headers, one a line, so that a test sees what was asked.
+/// The PTX is the options, the headers and the text, so that a test sees what was asked.
 int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
   const auto has = [&](const char* word) { return program->text.find(word) != std::string::npos; };
   if (has("OUT_OF_MEMORY")) return 1;
@@ -57,6 +57,7 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
   if (has("WARN")) program->log = program->name + "(1): warning: it says WARN\n";
   for (int i = 0; i < count; ++i) program->ptx += std::string("// ") + options[i] + "\n";
   for (const std::string& header : program->headers) program->ptx += "// header " + header + "\n";
+  program->ptx += "// text " + program->text;
   program->good = true;
   return 0;
 }

@@ -71,6 +71,17 @@ TEST(Nvrtc, IsAskedForTheDeviceTheMacrosAndNoCache) {
   EXPECT_EQ(fake().version(), "12.9");
 }
 
+TEST(Nvrtc, IsGivenMacrosWithParametersAsLinesThatDoNotCount) {
+  CudaSource asked = source("kernel");
+  asked.macros = {{"KB_dim", "7"}, {"ld(b,i)", "b[i]"}, {"zero()", "0"}};
+  const std::string asked_for = fake().compile(asked, kHopper).ptx;
+  EXPECT_THAT(asked_for,
+              HasSubstr("// text #define ld(b,i) b[i]\n#define zero() 0\n#line 1\nkernel"));
+  EXPECT_THAT(asked_for, HasSubstr("--define-macro=KB_dim=7"));
+  EXPECT_THAT(asked_for, Not(HasSubstr("--define-macro=ld")));
+  EXPECT_THAT(fake().compile(source("kernel"), kHopper).ptx, HasSubstr("// text kernel"));
+}
+
 TEST(Nvrtc, IsGivenTheCandidatesFiles) {
   CudaSource asked = source("#include \"a.cuh\"\n");
   asked.include = [](const std::string& name, const std::string&) {

@@ -30,7 +30,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::succeeds([&] {
     const Candidate candidate =
         parse_candidate(fuzz::text_of(data, size), "candidate.yaml", "/nonexistent");
-    resolve(candidate, fuzz::graph_for(candidate.task));
+    DeviceNumbers device;
+    for (const std::string& name : device_number_names()) device[name] = 64;
+    resolve(candidate, fuzz::graph_for(candidate.task), {}, device);
   });
   return 0;
 }

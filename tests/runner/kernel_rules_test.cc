@@ -1,7 +1,9 @@
 #include "harness/runner/kernel_rules.h"
 
+#include <set>
 #include <string>
 
+#include "harness/runner/device_numbers.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::runner {
@@ -25,6 +27,20 @@ const char* const kPlain =
     "layout(local_size_x = 64) in;\n"
     "layout(binding = 0) buffer B { float x[]; };\n"
     "void main() { x[gl_GlobalInvocationID.x] = 1.0; }\n";
+
+/// A name that expressions know and no device answers would be refused as unknown.
+TEST_F(KernelRulesTest, EveryNumberOfADeviceIsKnown) {
+  const DeviceNumbers numbers = device_numbers(device().snapshot());
+  std::set<std::string> names, expected;
+  for (const auto& [name, number] : numbers) {
+    names.insert(name);
+    EXPECT_GT(number, 0) << name;
+  }
+  expected.insert(device_number_names().begin(), device_number_names().end());
+  EXPECT_EQ(names, expected);
+  EXPECT_LE(numbers.at("min_subgroup_size"), numbers.at("subgroup_size"));
+  EXPECT_LE(numbers.at("subgroup_size"), numbers.at("max_subgroup_size"));
+}
 
 TEST_F(KernelRulesTest, TakesAPlainKernel) {
   EXPECT_FALSE(module_refusal(kPlain).has_value());

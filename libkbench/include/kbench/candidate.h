@@ -38,11 +38,14 @@ struct Kernel {
   std::string file;    ///< path as diagnostics should show it; for inline source the YAML file
   std::string source;  ///< text, of any language but SPIR-V
   int first_line = 1;  ///< line of `file` that the source's first line stands on
+  /// Put before the source, behind its #version line; `at` is where its own first line stands.
+  std::optional<Sourced> preamble;
   std::vector<uint32_t> spirv;
   /// CUDA: a name expression, as "scale<float, 4>"; CUDA, PTX and Triton: may be empty where the
   /// source has one kernel.
   std::string entry = "main";
   std::vector<std::pair<std::string, Sourced>> constants;    ///< macro name -> expression
+  std::vector<std::pair<std::string, Sourced>> defines;      ///< "N" or "ld(b,i)" -> its text
   std::vector<std::pair<uint32_t, Sourced>> specialization;  ///< constant id -> expression
   bool optimize = true;                                      ///< run spirv-opt
   bool fast_math = false;                                    ///< CUDA: --use_fast_math
@@ -61,6 +64,14 @@ struct PushItem {
   enum class Kind { u32, i32, f32, u64, address, i64, f64, boolean };
   Kind kind = Kind::u32;
   Sourced value;  ///< an expression; for address the name of a buffer
+  std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
+};
+
+/// A buffer as a step names it, or a part of one, in elements of its type.
+struct BufferPart {
+  Sourced name;
+  std::optional<Sourced> offset = std::nullopt;  ///< 0
+  std::optional<Sourced> length = std::nullopt;  ///< up to the buffer's end
 };
 
 /// A buffer as a built-in step names it, under another shape of as many elements where one is
@@ -78,12 +89,14 @@ struct StepAttribute {
   Location at;
 };
 
-/// One step of setup or dispatch: a kernel launch or a built-in operator.
+/// One step of setup or dispatch.
 struct Step {
+  enum class Kind { kernel, op, copy, fill };
+  Kind kind = Kind::kernel;
   Location at;
   // a kernel
   std::string kernel;
-  std::vector<Sourced> bind;
+  std::vector<BufferPart> bind;
   std::vector<PushItem> push;     ///< of a CUDA kernel its parameters, behind those of `bind`
   std::vector<Sourced> groups;    ///< of a CUDA kernel its grid, in blocks
   std::vector<Sourced> block;     ///< CUDA: threads of a block; none for Triton
@@ -93,6 +106,9 @@ struct Step {
   std::vector<Operand> in;
   std::vector<Operand> out;
   std::vector<StepAttribute> attributes;
+  // or a copy of `from` into `to`, or `to` filled with a value
+  BufferPart from, to;
+  Sourced value;
 };
 
 /// Scratch memory the harness owns, holding garbage before every run.
@@ -112,6 +128,7 @@ struct Candidate {
   Location dispatch_at;
   std::string name, author, description;
   std::vector<std::pair<std::string, Sourced>> constants;  ///< for expressions and all kernels
+  std::vector<std::pair<std::string, Sourced>> defines;    ///< for all kernels that take macros
   std::vector<Kernel> kernels;
   std::vector<Temporary> temporaries;
   std::vector<Step> setup;
@@ -154,7 +171,7 @@ struct BufferSlot {
 struct ResolvedKernel {
   const Kernel* kernel = nullptr;
   std::vector<std::pair<std::string, std::string>>
-      macros;  ///< in order; shape variables as KB_<name>
+      macros;  ///< in order; shape variables as KB_<name>, then constants, then defines
   std::vector<std::pair<uint32_t, uint32_t>> specialization;
   uint32_t subgroup_size = 0;              ///< 0: the driver's choice
   uint32_t num_warps = 0, num_stages = 0;  ///< of Triton
@@ -167,12 +184,21 @@ struct ResolvedArgument {
   int buffer = -1;              ///< of an address
 };
 
+/// A part of a buffer: never beyond its last element.
+struct ByteRange {
+  uint64_t offset = 0, bytes = 0;
+};
+
 /// A step with names and expressions worked out.
 struct ResolvedStep {
+  Step::Kind kind = Step::Kind::kernel;
   Location at;
-  int kernel = -1;              ///< index into kernels, or -1 for an operator
-  std::vector<int> bind;        ///< buffer indices; for an operator inputs then outputs
-  std::vector<std::byte> push;  ///< addresses still zero; of a CUDA kernel all its parameters
+  int kernel = -1;                ///< index into kernels; -1 where it launches none
+  std::vector<int> bind;          ///< buffers; of an operator inputs then outputs; of a copy two
+  std::vector<ByteRange> ranges;  ///< of each of `bind`; none of an operator, which takes all
+  uint64_t fill = 0;              ///< of a fill: an element's bytes, the first the lowest
+  /// Where addresses come, their offset behind the buffer's; of a CUDA kernel all its parameters.
+  std::vector<std::byte> push;
   std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer index)
   std::array<uint32_t, 3> groups = {1, 1, 1};     ///< of a CUDA kernel its grid
   // of a CUDA kernel
@@ -192,23 +218,30 @@ struct ResolvedCandidate {
   int64_t temporary_bytes() const;
 };
 
+/// What expressions may ask of the device, by name; docs/candidate-format.md describes each.
+const std::vector<std::string>& device_number_names();
+using DeviceNumbers = std::map<std::string, int64_t>;
+
 /// Works out names, expressions, shapes. Throws Error (kParse) with the place where a name is
 /// unknown, an expression is not a positive integer, an output is never bound, setup touches an
-/// input or an output, a built-in operator's shapes do not fit, or a push block is over 128 bytes.
-/// `configs` chooses a configuration of each Triton kernel, by the kernel's index; the first where
-/// it says nothing. The candidate must outlive the result.
+/// input or an output, a built-in operator's shapes do not fit, a part is outside of its buffer, or
+/// a push block is over 128 bytes; kUnsupported where an expression asks for a number of the device
+/// and `device` lacks it. `configs` chooses a configuration of each Triton kernel, by the kernel's
+/// index; the first where it says nothing. The candidate must outlive the result.
 ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph,
-                          const std::map<size_t, size_t>& configs = {});
+                          const std::map<size_t, size_t>& configs = {},
+                          const DeviceNumbers& device = {});
 
 /// A candidate file (YAML) that computes the graph with built-in operators only, one a step: what
 /// the eager baseline does, and a start for replacing part of a task.
 std::string eager_candidate_yaml(const Task& task, const Graph& graph);
 
 /// Evaluates an integer expression over named integers: + - * / (rounding down) % ( ), comparisons,
-/// min, max, ceil_div(a, b), align(a, b), pow2(a) (the next power of two). Throws kParse at `at`,
-/// also for a division by zero and where an operand or a result is no integer below 2^53.
+/// min, max, ceil_div(a, b), align(a, b), pow2(a) (the next power of two), log2(a) (rounding down),
+/// ceil_log2(a), sqrt(a); list[2] is list_2. Throws kParse at `at`, also for a division by zero and
+/// where an operand or a result is no integer below 2^53.
 int64_t evaluate_integer(const Sourced& expression, const std::map<std::string, double>& names);
-/// The same over reals, '/' dividing as they do; the result is finite. Throws kParse at `at`.
+/// The same over reals, '/' and log2 being theirs; the result is finite. Throws kParse at `at`.
 double evaluate_real(const Sourced& expression, const std::map<std::string, double>& names);
 /// The names expressions may use: integer and real shape variables; lists as name_0, name_1, ...;
 /// what an identifier cannot hold becomes _.

@@ -25,6 +25,8 @@ inline constexpr size_t kDepth = 64;                      ///< nesting; the form
 // kernel for every layer and step of its sequence some thousands.
 inline constexpr size_t kKernels = 1024;
 inline constexpr size_t kConstants = 512;       ///< of the candidate, and again of each kernel
+inline constexpr size_t kDefines = 512;         ///< likewise
+inline constexpr size_t kDefineBytes = 1000;    ///< of a macro's text, and of its name
 inline constexpr size_t kSpecialization = 256;  ///< constants of one kernel
 inline constexpr size_t kTemporaries = 1024;
 inline constexpr size_t kSteps = size_t{1} << 14;  ///< of setup and dispatch together
@@ -44,6 +46,7 @@ inline constexpr size_t kDescriptionBytes = 4096;
 inline constexpr size_t kExpressionBytes = 1000;
 inline constexpr size_t kExpressionDepth = 64;                ///< parentheses in each other
 inline constexpr size_t kMacros = size_t{1} << 17;            ///< of all kernels together
+inline constexpr size_t kMacroBytes = size_t{16} << 20;       ///< of defines, likewise
 inline constexpr int64_t kTemporaryBytes = int64_t{1} << 44;  ///< 16 TiB: larger than any memory
 /// Attributes of built-in operators, either sign: two multiplied stay far below 2^63.
 inline constexpr int64_t kAttribute = (int64_t{1} << 31) - 1;

@@ -1,0 +1,89 @@
+#include "harness/runner/define_notes.h"
+
+#include <cctype>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "kbench/text.h"
+
+namespace kbench::runner {
+namespace {
+
+constexpr size_t kMostNotes = 8;
+
+std::string_view line_of(std::string_view text, int number) {
+  for (int line = 1; line < number; ++line) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+std::set<std::string> words_of(std::string_view line) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  std::set<std::string> words;
+  for (size_t i = 0; i < line.size();) {
+    size_t end = i;
+    while (end < line.size() && is_word(line[end])) ++end;
+    if (end > i) words.emplace(line.substr(i, end - i));
+    i = end > i ? end : i + 1;
+  }
+  return words;
+}
+
+/// The line of the author's own that a diagnostic is about; empty where it is none.
+std::string_view line_of(const Diagnostic& diagnostic, const Kernel& kernel,
+                         const Candidate& candidate) {
+  if (diagnostic.file == shown(kernel.file)) {
+    return line_of(kernel.source, diagnostic.line - kernel.first_line + 1);
+  }
+  for (const auto& [path, text] : candidate.includes) {
+    if (diagnostic.file.ends_with(path)) return line_of(text, diagnostic.line);
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
+                      std::vector<Diagnostic>& diagnostics) {
+  const Kernel& kernel = *resolved.kernel;
+  std::set<std::string> words;
+  for (size_t i = first; i < diagnostics.size(); ++i) {
+    if (diagnostics[i].severity != "error" || diagnostics[i].line < 1) continue;
+    words.merge(words_of(line_of(diagnostics[i], kernel, candidate)));
+  }
+  std::set<std::string> told;
+  // A constant is a macro too, and its name may be one of the shader's.
+  std::map<std::string, std::string> values(resolved.macros.begin(), resolved.macros.end());
+  for (const auto* constants : {&kernel.constants, &candidate.constants}) {
+    for (const auto& [name, expression] : *constants) {
+      if (!words.contains(name) || told.size() >= kMostNotes || !told.insert(name).second) continue;
+      diagnostics.push_back(
+          {.severity = "note",
+           .file = shown(expression.at.file),
+           .line = expression.at.line,
+           .column = expression.at.column,
+           .message = "in that line " + name + " is this constant, " + values[name]});
+    }
+  }
+  for (const auto* defines : {&kernel.defines, &candidate.defines}) {  // the kernel's own first
+    for (const auto& [define, text] : *defines) {
+      const std::string name = define.substr(0, define.find('('));
+      if (!words.contains(name) || told.size() >= kMostNotes || !told.insert(name).second) continue;
+      diagnostics.push_back({.severity = "note",
+                             .file = shown(text.at.file),
+                             .line = text.at.line,
+                             .column = text.at.column,
+                             .message = "in that line " + shown(define) + " is defined here, as " +
+                                        shown(text.text.empty() ? "nothing" : text.text)});
+    }
+  }
+}
+
+}  // namespace kbench::runner
