@@ -37,6 +37,7 @@ const T& at(const vulkan::Buffer& host, uint64_t offset) {
 
 double value_of(DType dtype, uint64_t bits) {
   if (dtype == DType::i64) return static_cast<double>(static_cast<int64_t>(bits));
+  if (dtype == DType::boolean) return static_cast<double>(bits & 0xff);
   return std::bit_cast<float>(static_cast<uint32_t>(bits));
 }
 

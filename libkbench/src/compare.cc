@@ -22,6 +22,15 @@ std::string number(double value) {
   return text;
 }
 
+bool is_whole(double value) { return std::isfinite(value) && value == std::trunc(value); }
+
+/// An element; of integers all digits.
+std::string value(double element, bool whole) {
+  constexpr double kMost = 9.2e18;  // of int64_t
+  if (!whole || std::abs(element) > kMost) return number(element);
+  return std::to_string(static_cast<int64_t>(element));
+}
+
 std::string short_number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.2g", value);
@@ -206,13 +215,19 @@ std::string describe(const Comparison& found, const Shape& shape, double relativ
     return "all " + std::to_string(found.elements) + " elements right, largest error " +
            short_number(found.max_error) + " of a tolerated " + short_number(relative);
   }
-  std::string text =
-      std::to_string(found.wrong) + " of " + std::to_string(found.elements) + " elements wrong";
-  if (found.first_wrong >= 0) {
-    text += ", the first at " + to_string(coordinates(found.first_wrong, shape)) + ": got " +
-            number(found.first_got) + ", expected " + number(found.first_expected);
+  // What was not written is wrong, also where it meets the right value by chance.
+  std::string text = std::to_string(std::max(found.wrong, found.untouched)) + " of " +
+                     std::to_string(found.elements) + " elements wrong";
+  if (found.untouched > 0) {
+    text += ", " + std::to_string(found.untouched) + " of them never written";
   }
-  if (found.untouched > 0) text += "; " + std::to_string(found.untouched) + " never written";
+  if (found.first_wrong >= 0) {
+    // Integers and booleans have no error that is finite.
+    const bool whole =
+        std::isinf(found.max_error) && is_whole(found.first_got) && is_whole(found.first_expected);
+    text += ", the first at " + to_string(coordinates(found.first_wrong, shape)) + ": got " +
+            value(found.first_got, whole) + ", expected " + value(found.first_expected, whole);
+  }
   if (found.not_finite > 0) text += "; " + std::to_string(found.not_finite) + " not finite";
   if (found.truth_nan > 0) {
     text += "; the truth is not finite: NaN at " + std::to_string(found.truth_nan) + " elements";

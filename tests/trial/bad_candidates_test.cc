@@ -32,7 +32,7 @@ const Bad kBad[] = {
     {"does_not_compile", Verdict::compile_error, "does_not_compile.yaml:14:"},
     {"wrong_binding", Verdict::invalid_candidate, "kernel relu declares binding 2"},
     {"unbound_output", Verdict::invalid_candidate, "no step of dispatch binds the output 'output'"},
-    {"never_written", Verdict::not_written, "400 never written"},
+    {"never_written", Verdict::not_written, "400 of 400 elements wrong, 400 of them never written"},
     {"half_written", Verdict::partly_written, "never written"},
     {"inputs_overwritten", Verdict::input_modified, "input x was written to"},
     {"past_the_end", Verdict::out_of_bounds, "wrote 1 words outside output"},
