@@ -10,6 +10,7 @@ kbench_room(candidate CORE
     src/candidate_defines.cc
     src/candidate_resolve.cc
     src/candidate_operator_step.cc
+    src/candidate_uniform.cc
     src/eager_candidate.cc
     src/expression.cc
     src/hash.cc

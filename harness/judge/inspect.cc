@@ -73,7 +73,7 @@ std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Check
     for (size_t i = 0; i < outputs && run == 0; ++i) {
       inspection.outputs[i].before = download(parts, i);
     }
-    sampler.run_candidate(false, seconds);
+    sampler.run_candidate({}, seconds);
     commands.begin();
     checks.record_guards(commands);
     commands.submit_and_wait(kHarnessSeconds);

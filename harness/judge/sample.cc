@@ -93,9 +93,9 @@ void Sampler::prepare(Checks& checks, bool first) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
-BracketedRun Sampler::run(RunnerProcess& runner, bool setup, double seconds) {
+BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds) {
   const auto start = Clock::now();
-  runner.send(runner::Run{setup, seconds});
+  runner.send(runner::Run{pass.setup, pass.past_ends, seconds});
   runner::Refused refused;
   const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
@@ -103,21 +103,22 @@ BracketedRun Sampler::run(RunnerProcess& runner, bool setup, double seconds) {
   return {ran->flush_ns, ran->run_ns, bracket.count()};
 }
 
-BracketedRun Sampler::run_candidate(bool setup, double seconds) {
+BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
   at_candidate_ = true;
   // On a software device the candidate's shaders are its process's own threads: while the judge
   // looks at the memory they share, none of them may run.
   const bool held = parts_.device.snapshot().software();
   if (held) parts_.candidate.release();
   parts_.candidate.has_run();
-  const BracketedRun taken = run(parts_.candidate, setup, seconds);
+  const BracketedRun taken = run(parts_.candidate, pass, seconds);
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
   return taken;
 }
 
-std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, double seconds) {
-  candidate_run_ = run_candidate(false, seconds);
+std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runner::Pass& pass,
+                                                      double seconds) {
+  candidate_run_ = run_candidate(pass, seconds);
   commands_.begin();
   checks.record_guards(commands_);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -125,7 +126,7 @@ std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, double sec
 }
 
 void Sampler::run_opponent(Checks& checks) {
-  opponent_run_ = run(parts_.opponent, false, kOpponentSeconds);
+  opponent_run_ = run(parts_.opponent, {}, kOpponentSeconds);
   commands_.begin();
   checks.record_truth(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -137,8 +138,24 @@ std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, 
   if (roles.baseline_first) run_opponent(checks);
   // The guards come before anyone else reads the inputs: a candidate that goes first and changes
   // them does not feed the opponent.
-  if (auto finding = run_candidate_checked(checks, seconds)) return finding;
+  if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
   if (!roles.baseline_first) run_opponent(checks);
+  commands_.begin();
+  checks.record_outputs(commands_, outputs_);
+  commands_.submit_and_wait(kHarnessSeconds);
+  return checks.outputs(commands_, outputs_);
+}
+
+std::optional<Finding> Sampler::take_past_ends(Checks& checks, double seconds) {
+  commands_.begin();
+  for (OutputCheck& output : outputs_) {
+    output.fill.key = parts_.secret.next();
+    parts_.kernels.fill(commands_, output.got, output.fill);
+  }
+  fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
+  commands_.submit_and_wait(kHarnessSeconds);
+  const runner::Pass pass = {.setup = false, .past_ends = true};
+  if (auto finding = run_candidate_checked(checks, pass, seconds)) return finding;
   commands_.begin();
   checks.record_outputs(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);

@@ -11,6 +11,7 @@
 #include "harness/judge/clock_rule.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/slab.h"
+#include "harness/runner/program.h"
 #include "harness/trial/kernels.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
@@ -56,7 +57,12 @@ class Sampler {
                               double seconds);
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
-  BracketedRun run_candidate(bool setup, double seconds);
+  BracketedRun run_candidate(const runner::Pass& pass, double seconds);
+  /// Another run of the candidate on the last sample's inputs, with every buffer bound past its end
+  /// (runner::Run::past_ends), over other values in its outputs; checked as a sample is. For
+  /// candidates that ask how long buffers are, whose samples a device with bounds checks may have
+  /// kept from what lies behind them.
+  std::optional<Finding> take_past_ends(Checks& checks, double seconds);
   bool at_candidate() const { return at_candidate_; }
 
   /// Of the last sample.
@@ -67,9 +73,10 @@ class Sampler {
  private:
   void draw(int value);
   void prepare(Checks& checks, bool first);
-  std::optional<Finding> run_candidate_checked(Checks& checks, double seconds);
+  std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
+                                               double seconds);
   void run_opponent(Checks& checks);
-  BracketedRun run(RunnerProcess& runner, bool setup, double seconds);
+  BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds);
 
   SampleParts parts_;
   vulkan::Commands commands_;

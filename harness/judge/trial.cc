@@ -255,14 +255,20 @@ bool Trial::set_up() {
                 rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   constexpr int kRuns = 2;  // The first warms up.
-  for (int run = 0; run < kRuns; ++run) {
+  // What the last one makes is kept: where a kernel asks for lengths, one bound past all ends, so
+  // that reading there spoils what samples are taken with.
+  const int runs = built_.asks_lengths ? kRuns + 1 : kRuns;
+  for (int run = 0; run < runs; ++run) {
+    const bool past_ends = run == kRuns;
     commands.begin();
     checks.record_redzones(commands);
     sampler_->fill_temporaries(commands, true, 1);
     sampler_->fill_temporaries(commands, false, 1);
     checks.record_hashes(commands, false);
     commands.submit_and_wait(kHarnessSeconds);
-    result_->setup_ms = sampler_->run_candidate(true, options_.limits.device_seconds).run_ns * 1e-6;
+    const runner::Pass pass = {.setup = true, .past_ends = past_ends};
+    const double ns = sampler_->run_candidate(pass, options_.limits.device_seconds).run_ns;
+    if (!past_ends) result_->setup_ms = ns * 1e-6;
     commands.begin();
     checks.record_guards(commands);
     commands.submit_and_wait(kHarnessSeconds);
@@ -283,7 +289,27 @@ bool Trial::warm_up() {
   commands.submit_and_wait(kHarnessSeconds);
   auto finding = sampler_->take(*checks_, {}, true, options_.limits.device_seconds);
   result_->max_error = max_error_ = checks_->max_error();
-  return finding ? refuse(*std::move(finding)) : true;
+  if (finding) return refuse(*std::move(finding));
+  return built_.asks_lengths ? look_past_ends() : true;
+}
+
+/// A candidate that has been right with its buffers bound exactly, once more with what lies behind
+/// them in reach.
+bool Trial::look_past_ends() {
+  const double seconds = options_.limits.device_seconds;
+  auto finding = sampler_->take_past_ends(*checks_, seconds);
+  if (!finding) return true;
+  if (finding->verdict == Verdict::out_of_bounds || finding->verdict == Verdict::input_modified) {
+    return refuse(*std::move(finding));
+  }
+  // Its results are others. When that happens again, and not otherwise, it is no accident.
+  if (auto plain = sampler_->take(*checks_, {}, false, seconds)) return refuse(*std::move(plain));
+  auto again = sampler_->take_past_ends(*checks_, seconds);
+  if (!again || again->verdict == Verdict::harness_error) return refuse(*std::move(finding));
+  return refuse(Verdict::out_of_bounds,
+                "reads outside of its buffers: right where the device keeps it from what lies "
+                "behind them, and with that in reach " +
+                    again->message);
 }
 
 bool Trial::sample() {

@@ -81,6 +81,7 @@ class Trial {
                                      double& ns);
   bool set_up();
   bool warm_up();
+  bool look_past_ends();
   bool sample();
   void report();
   // Instead of warm_up() and what follows (trial_findings.cc).

@@ -59,9 +59,9 @@ std::optional<Finding> Trial::time_choice(const std::vector<uint32_t>& choice, C
   sampler_->fill_all(commands);
   checks.record_hashes(commands, false);
   commands.submit_and_wait(kHarnessSeconds);
-  if (built_.has_setup) sampler_->run_candidate(true, seconds);
-  sampler_->run_candidate(false, seconds);
-  ns = sampler_->run_candidate(false, seconds).run_ns;
+  if (built_.has_setup) sampler_->run_candidate({.setup = true}, seconds);
+  sampler_->run_candidate({}, seconds);
+  ns = sampler_->run_candidate({}, seconds).run_ns;
   commands.begin();
   checks.record_guards(commands);
   commands.submit_and_wait(kHarnessSeconds);

@@ -7,6 +7,7 @@
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/runner/languages.h"
+#include "harness/vulkan/drivers.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 
@@ -58,6 +59,8 @@ int run_devices(bool json) {
     return kDone;
   }
   if (devices.empty()) {
+    const std::string absent = vulkan::absent_drivers();
+    if (!absent.empty()) throw Error(ErrorCode::kNotFound, "no Vulkan device: " + absent);
     throw Error(
         ErrorCode::kNotFound,
         "no Vulkan device: install a driver (Debian's mesa-vulkan-drivers has one that runs "

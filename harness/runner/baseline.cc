@@ -24,7 +24,7 @@ class BaselineProgram : public Program {
     return built;
   }
 
-  void record(vulkan::Commands& commands, bool, const Memory& memory,
+  void record(vulkan::Commands& commands, const Pass&, const Memory& memory,
               const AfterStep& after_step) const override {
     std::vector<vulkan::Region> values = memory.given();
     values.resize(graph_->values().size());

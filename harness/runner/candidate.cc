@@ -8,7 +8,6 @@
 
 #include "harness/runner/candidate_program.h"
 #include "harness/runner/device_numbers.h"
-#include "harness/trial/slab_layout.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 
@@ -40,8 +39,7 @@ class CandidateRun : public Program {
  public:
   CandidateRun(vulkan::Device& device, std::unique_ptr<Graph> graph, const Candidate& candidate,
                PythonHelper* python)
-      : device_(device),
-        graph_(std::move(graph)),
+      : graph_(std::move(graph)),
         resolved_(resolve(candidate, *graph_, {}, device_numbers(device.snapshot()))),
         others_(with_other_configurations(candidate, *graph_, device_numbers(device.snapshot()))),
         program_(device, resolved_, python, others_) {}
@@ -67,6 +65,7 @@ class CandidateRun : public Program {
       built.wanted.push_back({"operator scratch", DType::f32, program_.scratch_bytes(), false});
     }
     built.has_setup = program_.has_setup();
+    built.asks_lengths = program_.asks_lengths();
     built.float16_kernel = program_.float16_kernel();
     built.compile_s = compile_s_;
     built.diagnostics = diagnostics_;
@@ -76,13 +75,15 @@ class CandidateRun : public Program {
 
   void select(const std::vector<uint32_t>& configs) override { program_.select(configs); }
 
-  void record(vulkan::Commands& commands, bool setup, const Memory& memory,
+  void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
               const AfterStep& after_step) const override {
+    using Ranges = CandidateProgram::Ranges;
     const CandidateProgram::Memory buffers = buffers_in(memory);
-    if (setup) {
-      program_.record_setup(commands, buffers, after_step);
+    const Ranges ranges = pass.past_ends ? Ranges::past_ends : Ranges::as_asked;
+    if (pass.setup) {
+      program_.record_setup(commands, buffers, ranges, after_step);
     } else {
-      program_.record_dispatch(commands, buffers, after_step);
+      program_.record_dispatch(commands, buffers, ranges, after_step);
     }
   }
 
@@ -101,7 +102,6 @@ class CandidateRun : public Program {
         tensor = memory.given().at(static_cast<size_t>(slot.value));
       }
       buffers.tensor.push_back(tensor);
-      buffers.bound.push_back(bound(tensor));
     }
     if (program_.scratch_bytes() > 0) buffers.scratch = memory.wanted().at(wanted);
     return buffers;
@@ -114,15 +114,6 @@ class CandidateRun : public Program {
     throw Error(ErrorCode::kInternal, "the graph has no output " + name);
   }
 
-  /// What a kernel is bound: the tensor and the redzone behind it, so that a store past the end
-  /// lands where it is seen; a device that drops stores outside a binding would otherwise hide it.
-  vulkan::Region bound(const vulkan::Region& tensor) const {
-    const uint64_t whole = (tensor.size + 3) / 4 * 4 + trial::kRedzoneBytes;
-    const uint64_t range = device_.snapshot().max_storage_buffer_range;
-    return {tensor.buffer, tensor.offset, std::min(whole, range)};
-  }
-
-  vulkan::Device& device_;
   std::unique_ptr<Graph> graph_;
   ResolvedCandidate resolved_;
   std::vector<ResolvedCandidate> others_;  ///< with other configurations of Triton kernels

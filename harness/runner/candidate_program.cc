@@ -9,6 +9,7 @@
 #include "harness/runner/define_notes.h"
 #include "harness/runner/kernel_rules.h"
 #include "harness/runner/kernel_text.h"
+#include "harness/vulkan/texels.h"
 #include "kbench/error.h"
 
 namespace kbench::runner {
@@ -50,39 +51,17 @@ Refusal about(const Kernel& kernel, Refusal refusal) {
   return refusal;
 }
 
-/// Why a part of a buffer cannot be one binding on the device.
-std::optional<Refusal> check_range(const BufferSlot& slot, const ByteRange& range,
-                                   const vulkan::DeviceSnapshot& limits) {
-  if (range.bytes > limits.max_storage_buffer_range) {
-    return Refusal{Verdict::unsupported, slot.name + " has " + std::to_string(range.bytes) +
-                                             " bytes, over the device's " +
-                                             std::to_string(limits.max_storage_buffer_range) +
-                                             " for one binding: push {address: " + slot.name +
-                                             "} instead"};
+/// What is pushed, addresses in their places, where their offsets stand.
+std::vector<std::byte> with_addresses(std::vector<std::byte> push,
+                                      const std::vector<std::pair<size_t, int>>& addresses,
+                                      const CandidateProgram::Memory& memory) {
+  for (const auto& [offset, buffer] : addresses) {
+    uint64_t address = 0;
+    std::memcpy(&address, push.data() + offset, sizeof address);
+    address += memory.tensor[static_cast<size_t>(buffer)].address();
+    std::memcpy(push.data() + offset, &address, sizeof address);
   }
-  const uint64_t alignment = std::max<uint64_t>(limits.storage_offset_alignment, 1);
-  if (range.offset % alignment != 0) {
-    return Refusal{Verdict::unsupported,
-                   slot.name + " is bound from byte " + std::to_string(range.offset) +
-                       " on, and the device binds at multiples of " + std::to_string(alignment) +
-                       " bytes only (minStorageBufferOffsetAlignment): push {address: " +
-                       slot.name + ", offset: ...} instead"};
-  }
-  return std::nullopt;
-}
-
-/// What a kernel is bound of a buffer: up to the tensor's end all that is bound of the whole.
-vulkan::Region part_of(const vulkan::Region& bound, const vulkan::Region& tensor,
-                       const ByteRange& range, uint64_t most) {
-  uint64_t size = range.bytes;
-  if (range.offset + range.bytes == tensor.size && bound.size > tensor.size) {
-    size += bound.size - tensor.size;
-  }
-  return {bound.buffer, bound.offset + range.offset, std::min(size, most)};
-}
-
-std::tuple<int, size_t, size_t> launch_of(const ResolvedStep& step) {
-  return {step.kernel, step.bind.size(), step.push.size()};
+  return push;
 }
 
 }  // namespace
@@ -123,6 +102,7 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
       }
     }
   }
+  upload_uniforms();
   make_pipelines(deadline);
   const auto prepare_all = [&](Phase phase, std::vector<Step>& to) -> std::optional<Refusal> {
     for (size_t i = 0; i < (candidate_.*phase).size(); ++i) {
@@ -178,6 +158,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
           error.empty() ? at(kernel.at) + "kernel " + kernel.name + " does not compile" : error};
     }
     made.spirv = std::move(outcome.spirv);
+    made.interface = std::move(outcome.named);
   }
   std::optional<Refusal> refusal;
   try {
@@ -196,12 +177,22 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
 std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
   Kernel& made = kernels_[index];
-  made.spirv = vulkan::freeze_spirv(made.spirv, resolved.specialization, resolved.kernel->entry);
+  const vulkan::ShaderInterface named = std::move(made.interface);
+  const vulkan::Specialization values =
+      vulkan::typed_specialization(made.spirv, given_constants(resolved), named);
+  made.spirv = vulkan::freeze_spirv(made.spirv, values, resolved.kernel->entry);
+  made.interface = vulkan::reflect_spirv(made.spirv);
+  vulkan::adopt_names(made.interface, named);
+  made.spirv = vulkan::rebind_spirv(made.spirv, made.interface);
   made.facts = vulkan::inspect_spirv(made.spirv);
+  if (made.interface.stray_length) {
+    return Refusal{Verdict::unsupported,
+                   "asks for the length of a buffer through a pointer that is no variable"};
+  }
   return check_module(made.facts, device_.snapshot(), device_.plan(), addresses);
 }
 
-std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
+std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
   // eager::PreparedCall checks its own, a copy or a fill was held to its buffers.
   if (step.kernel < 0) return std::nullopt;
   const auto index = static_cast<size_t>(step.kernel);
@@ -210,7 +201,8 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
   const std::string& name = resolved.kernel->name;
   if (kernel.cuda()) return std::nullopt;  // compile_cuda() has looked
   const vulkan::DeviceSnapshot& limits = device_.snapshot();
-  if (auto refusal = check_interface(kernel.facts, step.bind.size(), step.push.size())) {
+  ShaderLaunch& launch = shader_launches_[&step];
+  if (auto refusal = connect(kernel.interface, candidate_, step, limits, uniforms_, launch)) {
     refusal->message = "kernel " + name + " " + refusal->message;
     return refusal;
   }
@@ -220,14 +212,10 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) const {
                                              std::to_string(limits.max_storage_buffers_per_stage) +
                                              ": push {address: NAME} for some"};
   }
-  if (step.push.size() > limits.max_push_constants) {
-    return Refusal{Verdict::unsupported, "pushes " + std::to_string(step.push.size()) +
+  if (launch.push.size() > limits.max_push_constants) {
+    return Refusal{Verdict::unsupported, "pushes " + std::to_string(launch.push.size()) +
                                              " bytes, the device's limit is " +
                                              std::to_string(limits.max_push_constants)};
-  }
-  for (size_t i = 0; i < step.bind.size(); ++i) {
-    const BufferSlot& slot = candidate_.buffers[static_cast<size_t>(step.bind[i])];
-    if (auto refusal = check_range(slot, step.ranges[i], limits)) return refusal;
   }
   for (int axis = 0; axis < 3; ++axis) {
     if (step.groups[axis] > limits.max_group_count[axis]) {
@@ -249,7 +237,8 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
     for (const ResolvedStep& step : *steps) {
       if (step.kernel >= 0) {
         const bool shader = !kernels_[static_cast<size_t>(step.kernel)].cuda();
-        if (shader) launches.insert(launch_of(step));
+        if (shader) launches.insert(launch_of(step, false));
+        if (shader && asks_length(step)) launches.insert(launch_of(step, true));
         continue;
       }
       if (step.kind != kbench::Step::Kind::op) continue;
@@ -290,7 +279,9 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
         made.launched.push_back(as_launched(variant.kernel, (ways_[variant.way]->*phase)[index]));
       }
     } else {
-      made.pipeline = &pipeline(launch_of(step));
+      made.shader = &shader_launches_.at(&step);
+      made.pipeline = &pipeline(launch_of(step, false));
+      made.past_ends = asks_length(step) ? &pipeline(launch_of(step, true)) : made.pipeline;
     }
   } catch (const Error& e) {
     const bool refused = e.code() == ErrorCode::kCompile && step.kernel >= 0;
@@ -308,23 +299,62 @@ const vulkan::Pipeline& CandidateProgram::pipeline(const Launch& launch) {
   return *known;
 }
 
-vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
-  const auto& [kernel, bindings, push_bytes] = launch;
-  const auto index = static_cast<size_t>(kernel);
-  return {.spirv = kernels_[index].spirv,
-          .bindings = static_cast<uint32_t>(bindings),
-          .push_bytes = static_cast<uint32_t>(push_bytes),
-          .subgroup_size = candidate_.kernels[index].subgroup_size};
+bool CandidateProgram::asks_length(const ResolvedStep& step) const {
+  if (step.kernel < 0) return false;
+  const auto& resources = kernels_[static_cast<size_t>(step.kernel)].interface.resources;
+  return std::any_of(resources.begin(), resources.end(),
+                     [](const vulkan::Resource& each) { return each.asks_length; });
 }
 
-void CandidateProgram::record_setup(vulkan::Commands& commands, const Memory& memory,
+bool CandidateProgram::asks_lengths() const {
+  const auto asks = [this](const ResolvedStep& step) { return asks_length(step); };
+  return std::any_of(candidate_.setup.begin(), candidate_.setup.end(), asks) ||
+         std::any_of(candidate_.dispatch.begin(), candidate_.dispatch.end(), asks);
+}
+
+CandidateProgram::Launch CandidateProgram::launch_of(const ResolvedStep& step,
+                                                     bool past_ends) const {
+  const ShaderLaunch& shader = shader_launches_.at(&step);
+  Launch launch;
+  launch.kernel = step.kernel;
+  launch.bindings = shader.bindings;
+  launch.push_bytes = shader.push.size();
+  if (past_ends) launch.lengths = shader.lengths();
+  return launch;
+}
+
+vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
+  const auto index = static_cast<size_t>(launch.kernel);
+  const Kernel& kernel = kernels_[index];
+  vulkan::PipelineKey key;
+  key.spirv = kernel.spirv;
+  if (!launch.lengths.empty()) {
+    std::vector<uint32_t> texels;
+    for (const vulkan::Binding& each : launch.bindings) {
+      texels.push_back(vulkan::texel_bytes(each.format));
+    }
+    key.spirv = vulkan::with_lengths(kernel.spirv, kernel.interface, launch.lengths, texels);
+  }
+  key.bindings = vulkan::Bindings(launch.bindings);
+  key.push_bytes = static_cast<uint32_t>(launch.push_bytes);
+  key.subgroup_size = candidate_.kernels[index].subgroup_size;
+  return key;
+}
+
+void CandidateProgram::upload_uniforms() {
+  if (uniforms_.bytes().empty()) return;
+  uniform_buffer_ = device_.allocate(uniforms_.bytes().size());
+  device_.upload(uniform_buffer_, 0, uniforms_.bytes());
+}
+
+void CandidateProgram::record_setup(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
                                     const AfterStep& after_step) const {
-  record(commands, setup_, memory, after_step);
+  record(commands, setup_, memory, ranges, after_step);
 }
 
 void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Memory& memory,
-                                       const AfterStep& after_step) const {
-  record(commands, dispatch_, memory, after_step);
+                                       Ranges ranges, const AfterStep& after_step) const {
+  record(commands, dispatch_, memory, ranges, after_step);
 }
 
 void CandidateProgram::move(vulkan::Commands& commands, const ResolvedStep& step,
@@ -356,7 +386,8 @@ void CandidateProgram::move(vulkan::Commands& commands, const ResolvedStep& step
 }
 
 void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step>& steps,
-                              const Memory& memory, const AfterStep& after_step) const {
+                              const Memory& memory, Ranges ranges,
+                              const AfterStep& after_step) const {
   bool first = true;
   for (const Step& made : steps) {
     if (!first) commands.barrier();
@@ -369,37 +400,39 @@ void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step
         (i < inputs ? in : out).push_back(memory.tensor[static_cast<size_t>(step.bind[i])]);
       }
       made.call->record(commands, in, out, memory.scratch);
-      if (after_step) after_step();
-      continue;
-    }
-    if (step.kernel < 0) {
+    } else if (step.kernel < 0) {
       move(commands, step, memory);
-      if (after_step) after_step();
-      continue;
-    }
-    std::vector<vulkan::Region> regions;
-    for (size_t i = 0; i < step.bind.size(); ++i) {
-      const auto buffer = static_cast<size_t>(step.bind[i]);
-      regions.push_back(part_of(memory.bound[buffer], memory.tensor[buffer], step.ranges[i],
-                                device_.snapshot().max_storage_buffer_range));
-    }
-    const Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)];
-    const ResolvedStep& launched = kernel.cuda() ? made.launched[kernel.chosen] : step;
-    std::vector<std::byte> push = launched.push;
-    for (const auto& [offset, buffer] : launched.addresses) {
-      uint64_t address = 0;  // the offset in the buffer
-      std::memcpy(&address, push.data() + offset, sizeof address);
-      address += memory.tensor[static_cast<size_t>(buffer)].address();
-      std::memcpy(push.data() + offset, &address, sizeof address);
-    }
-    if (kernel.cuda()) {
+    } else if (const Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
+      const ResolvedStep& launched = made.launched[kernel.chosen];
       commands.launch(*kernel.variants[kernel.chosen].function,
-                      {launched.groups, launched.block, launched.shared_bytes}, push);
+                      {launched.groups, launched.block, launched.shared_bytes},
+                      with_addresses(launched.push, launched.addresses, memory));
     } else {
-      commands.dispatch(*made.pipeline, regions, push, step.groups);
+      record_shader(commands, made, memory, ranges);
     }
     if (after_step) after_step();
   }
+}
+
+void CandidateProgram::record_shader(vulkan::Commands& commands, const Step& made,
+                                     const Memory& memory, Ranges ranges) const {
+  const ResolvedStep& step = *made.step;
+  const ShaderLaunch& shader = *made.shader;
+  const bool past_ends = ranges == Ranges::past_ends;
+  const auto& resources = kernels_[static_cast<size_t>(step.kernel)].interface.resources;
+  std::vector<vulkan::Region> regions;
+  for (size_t i = 0; i < shader.slots.size(); ++i) {
+    const ShaderLaunch::Slot& slot = shader.slots[i];
+    if (slot.bind < 0) {
+      regions.push_back({&uniform_buffer_, slot.uniform_offset, slot.bytes});
+      continue;
+    }
+    const auto buffer = static_cast<size_t>(step.bind[static_cast<size_t>(slot.bind)]);
+    regions.push_back(bound_region(memory.tensor[buffer], resources[i], slot, shader.bindings[i],
+                                   device_.snapshot(), past_ends));
+  }
+  commands.dispatch(past_ends ? *made.past_ends : *made.pipeline, regions,
+                    with_addresses(shader.push, shader.addresses, memory), step.groups);
 }
 
 }  // namespace kbench::runner

@@ -8,13 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "harness/eager/eager.h"
 #include "harness/runner/cuda_kernels.h"
 #include "harness/runner/protocol.h"
 #include "harness/runner/refusal.h"
+#include "harness/runner/shader_interface.h"
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/compiler.h"
 #include "harness/vulkan/cuda.h"
@@ -42,6 +42,9 @@ class CandidateProgram {
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   bool launches_cuda() const;
   bool has_setup() const { return !candidate_.setup.empty(); }
+  /// True where a kernel asks how long a buffer is: it is then bound exactly its tensors, and a run
+  /// past their ends is a run of its own.
+  bool asks_lengths() const;
   /// A kernel that computes in float16, or empty.
   const std::string& float16_kernel() const { return float16_kernel_; }
 
@@ -51,18 +54,19 @@ class CandidateProgram {
   /// One configuration for each of them. Throws kInternal for what there is not.
   void select(const std::vector<uint32_t>& configs);
 
-  /// The memory of the candidate's buffers, by buffer index: what kernels bind, and what operators
-  /// and addresses see.
+  /// The memory of the candidate's buffers, by buffer index. Behind each tensor lies a redzone.
   struct Memory {
-    std::vector<vulkan::Region> bound;
     std::vector<vulkan::Region> tensor;
     vulkan::Region scratch;
   };
+  /// Which ranges kernels are bound. Past ends: redzones are always inside of them, and a kernel
+  /// that asks for a length is told the tensor's.
+  enum class Ranges { as_asked, past_ends };
   /// Record the steps, a full barrier between each two.
   using AfterStep = std::function<void()>;
-  void record_setup(vulkan::Commands& commands, const Memory& memory,
+  void record_setup(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
                     const AfterStep& after_step = {}) const;
-  void record_dispatch(vulkan::Commands& commands, const Memory& memory,
+  void record_dispatch(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
                        const AfterStep& after_step = {}) const;
 
  private:
@@ -75,20 +79,30 @@ class CandidateProgram {
   struct Kernel {
     vulkan::Spirv spirv;  ///< the module that runs: frozen
     vulkan::SpirvFacts facts;
-    std::vector<Variant> variants;  ///< of a CUDA kernel, in place of the two above
+    vulkan::ShaderInterface interface;  ///< its resource i is at binding i of the module that runs
+    std::vector<Variant> variants;      ///< of a CUDA kernel, in place of what is above
     size_t chosen = 0;
     bool cuda() const { return !variants.empty(); }
   };
   struct Step {
     const ResolvedStep* step = nullptr;
     const vulkan::Pipeline* pipeline = nullptr;
+    const vulkan::Pipeline* past_ends = nullptr;  ///< the same with lengths as constants
+    const ShaderLaunch* shader = nullptr;
     std::optional<eager::PreparedCall> call;
     std::vector<ResolvedStep> launched;  ///< of a CUDA kernel, by variant
   };
   using Phase = std::vector<ResolvedStep> ResolvedCandidate::*;
 
-  /// What a pipeline of a candidate is made from: kernel, number of bindings, bytes pushed.
-  using Launch = std::tuple<int, size_t, size_t>;
+  /// What a pipeline of a candidate is made from.
+  struct Launch {
+    int kernel = -1;
+    std::vector<vulkan::Binding> bindings;
+    size_t push_bytes = 0;
+    /// Not empty: what its module is told in place of asking how long a resource is.
+    std::vector<uint64_t> lengths;
+    auto operator<=>(const Launch&) const = default;
+  };
   class Deadline;
 
   std::optional<Refusal> compile_all(const Deadline& deadline,
@@ -101,16 +115,21 @@ class CandidateProgram {
   std::string config_text(size_t kernel, const Variant& variant) const;
   std::vector<size_t> tunable_kernels() const;
   std::optional<Refusal> finish(size_t kernel, bool addresses);
-  std::optional<Refusal> check(const ResolvedStep& step) const;
+  std::optional<Refusal> check(const ResolvedStep& step);
+  bool asks_length(const ResolvedStep& step) const;
+  Launch launch_of(const ResolvedStep& step, bool past_ends) const;
+  void upload_uniforms();
   void make_pipelines(const Deadline& deadline);
   std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);
   const vulkan::Pipeline& pipeline(const Launch& launch);
   void load(Kernel& kernel);
   vulkan::PipelineKey pipeline_key(const Launch& launch) const;
   void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Memory& memory,
-              const AfterStep& after_step) const;
+              Ranges ranges, const AfterStep& after_step) const;
   /// A step that copies or fills.
   void move(vulkan::Commands& commands, const ResolvedStep& step, const Memory& memory) const;
+  void record_shader(vulkan::Commands& commands, const Step& step, const Memory& memory,
+                     Ranges ranges) const;
 
   vulkan::Device& device_;
   const ResolvedCandidate& candidate_;
@@ -119,6 +138,9 @@ class CandidateProgram {
   std::optional<CudaCompilers> compilers_;  ///< where there are CUDA kernels
   std::vector<Kernel> kernels_;
   std::map<Launch, const vulkan::Pipeline*> pipelines_;  ///< so that no module is hashed per step
+  std::map<const ResolvedStep*, ShaderLaunch> shader_launches_;
+  UniformPool uniforms_;
+  vulkan::Buffer uniform_buffer_;  ///< what `uniforms_` holds
   std::vector<Step> setup_, dispatch_;
   uint64_t scratch_bytes_ = 0;
   std::string float16_kernel_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <glslang/SPIRV/spirv.hpp>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -25,9 +24,12 @@ std::optional<Refusal> check_capability(uint32_t capability, const vulkan::Devic
   // An allow-list: a capability kbench does not enable is missing, whatever the device has. Clocks,
   // images and atomics on floats are among those.
   if (const auto missing = vulkan::missing_capability(capability, plan, snapshot)) {
-    return Refusal{Verdict::unsupported, "needs " + *missing +
-                                             ", which candidates cannot use on this device (" +
-                                             snapshot.name + ")"};
+    return Refusal{
+        Verdict::unsupported,
+        "needs " + missing->name +
+            (missing->by_device ? ", which this device (" + snapshot.name + ") does not offer"
+                                : ", which candidates cannot use: a rule of kbench's, whatever the "
+                                  "device offers")};
   }
   return std::nullopt;
 }
@@ -94,16 +96,21 @@ std::optional<Refusal> check_limits(const vulkan::SpirvFacts& facts,
 std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses) {
-  if (facts.uses_array_length) {
-    return Refusal{Verdict::invalid_candidate,
-                   "asks a buffer for its .length(), which also counts guard bytes: use the shape "
-                   "macros (KB_<variable>) or a push constant"};
-  }
   if (facts.reads_clock) {
     return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
   }
   for (const uint32_t capability : facts.capabilities) {
     if (auto refusal = check_capability(capability, snapshot, plan, addresses)) return refusal;
+  }
+  if (facts.other_resources) {
+    return Refusal{Verdict::invalid_candidate,
+                   "declares an image or a sampler; what is bound are buffers, typed buffers and "
+                   "uniform blocks"};
+  }
+  if (facts.binding_array) {
+    return Refusal{Verdict::invalid_candidate,
+                   "declares binding " + std::to_string(*facts.binding_array) +
+                       " as an array of buffers; a binding is one buffer"};
   }
   if (facts.foreign_addresses) {
     return Refusal{Verdict::invalid_candidate,
@@ -112,33 +119,6 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
   }
   if (auto refusal = check_extensions(facts)) return refusal;
   return check_limits(facts, snapshot);
-}
-
-std::optional<Refusal> check_interface(const vulkan::SpirvFacts& facts, size_t bindings,
-                                       size_t push_bytes) {
-  const auto invalid = [](std::string message) {
-    return Refusal{Verdict::invalid_candidate, std::move(message)};
-  };
-  if (facts.other_sets) return invalid("declares a resource outside descriptor set 0");
-  if (facts.other_resources) {
-    return invalid("declares an image, sampler or uniform buffer; only storage buffers are bound");
-  }
-  if (facts.binding_array) {
-    return invalid("declares binding " + std::to_string(*facts.binding_array) +
-                   " as an array of buffers; a binding is one buffer");
-  }
-  for (const uint32_t binding : facts.bindings) {
-    if (binding >= bindings) {
-      return invalid("declares binding " + std::to_string(binding) + ", but this step binds " +
-                     std::to_string(bindings) + " buffers (0 to " + std::to_string(bindings) +
-                     " exclusive)");
-    }
-  }
-  if (facts.push_bytes > push_bytes) {
-    return invalid("declares a push block of " + std::to_string(facts.push_bytes) +
-                   " bytes, but this step pushes " + std::to_string(push_bytes));
-  }
-  return std::nullopt;
 }
 
 }  // namespace kbench::runner

@@ -1,9 +1,8 @@
 // What a candidate's kernel may do: an allow-list of SPIR-V capabilities, extensions and
-// instruction sets, the one interface there is (storage buffers 0, 1, 2, ... of set 0, and a push
-// block), and the device's limits.
+// instruction sets, the kinds of resources there are (shader_interface.h gives them theirs), and
+// the device's limits.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 
 #include "harness/runner/refusal.h"
@@ -18,9 +17,5 @@ namespace kbench::runner {
 std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses);
-
-/// Why a module does not fit the bindings and push block a step gives it.
-std::optional<Refusal> check_interface(const vulkan::SpirvFacts& facts, size_t bindings,
-                                       size_t push_bytes);
 
 }  // namespace kbench::runner

@@ -14,6 +14,13 @@ namespace kbench::runner {
 
 using AfterStep = std::function<void()>;
 
+/// What is recorded: setup's steps or dispatch's; and whether buffers are bound past their tensors'
+/// ends where they are otherwise bound exactly (Built::asks_lengths).
+struct Pass {
+  bool setup = false;
+  bool past_ends = false;
+};
+
 /// Something that can be recorded into a command list, on memory of the judge's. A candidate is
 /// one, a task's eager baseline another; a kind of kernel that is launched through Vulkan's command
 /// lists needs nothing else to be judged.
@@ -27,9 +34,9 @@ class Program {
   /// Which of its configurations each of built().tunable is recorded with from now on. Throws
   /// kInternal for what there is not.
   virtual void select(const std::vector<uint32_t>& configs);
-  /// Records setup's steps or dispatch's, a full barrier between each two; `after_step` is called
+  /// Records the steps of a pass, a full barrier between each two; `after_step` is called
   /// when one has been recorded.
-  virtual void record(vulkan::Commands& commands, bool setup, const Memory& memory,
+  virtual void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
                       const AfterStep& after_step) const = 0;
 };
 

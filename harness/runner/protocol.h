@@ -143,6 +143,7 @@ struct Built {
   static constexpr MessageKind kKind = MessageKind::built;
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
   bool has_setup = false;
+  bool asks_lengths = false;   ///< a kernel asks how long a buffer is: see Run::past_ends
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
@@ -190,6 +191,10 @@ struct Attached {
 struct Run {
   static constexpr MessageKind kKind = MessageKind::run;
   bool setup = false;  ///< setup's steps, not dispatch's
+  /// Every buffer is bound with the redzone behind it, and kernels that ask how long one is are
+  /// told the tensor's length. Otherwise what is asked that is bound exactly, so that a device
+  /// which drops stores outside of a binding would hide them.
+  bool past_ends = false;
   double seconds = 0;  ///< after which the runner gives up
 };
 

@@ -88,9 +88,9 @@ class Server {
   std::optional<FirstPart> first_part_;  ///< not yet being imported
   std::future<std::unique_ptr<Memory>> importing_;
   vulkan::Buffer flush_;
-  /// Setup's list and dispatch's, recorded when first run: what is timed by the judge's clock is
-  /// then submission and run alone.
-  std::array<std::unique_ptr<vulkan::Commands>, 2> lists_;
+  /// Setup's list and dispatch's, and both past ends, recorded when first run: what is timed by the
+  /// judge's clock is then submission and run alone.
+  std::array<std::unique_ptr<vulkan::Commands>, 4> lists_;
   std::unique_ptr<vulkan::Commands> profile_;  ///< likewise, with timestamps between steps
   uint32_t profiled_steps_ = 0;
 };
@@ -291,7 +291,8 @@ void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
 
 void Server::run(const Run& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
-  std::unique_ptr<vulkan::Commands>& list = lists_[request.setup ? 1 : 0];
+  std::unique_ptr<vulkan::Commands>& list =
+      lists_[(request.setup ? 1 : 0) + (request.past_ends ? 2 : 0)];
   if (!list) {
     list = std::make_unique<vulkan::Commands>(*device_, 3);
     list->begin();
@@ -300,7 +301,7 @@ void Server::run(const Run& request) {
     kernels_->flush(*list, {&flush_, 0, flush_.size()}, 1);
     list->barrier();
     list->timestamp(1);
-    program_->record(*list, request.setup, *memory_, {});
+    program_->record(*list, {request.setup, request.past_ends}, *memory_, {});
     list->timestamp(2);
   }
   list->submit_and_wait(request.seconds);
@@ -318,7 +319,7 @@ void Server::profile(const Profile& request) {
     profile_->timestamp(0);
     profiled_steps_ = 0;
     bool rest = false;
-    program_->record(*profile_, /*setup=*/false, *memory_, [&] {
+    program_->record(*profile_, Pass{}, *memory_, [&] {
       rest = profiled_steps_ + 1 == kMostProfiledSteps;
       if (!rest) profile_->timestamp(++profiled_steps_);
     });

@@ -1,6 +1,9 @@
 #include "harness/vulkan/capabilities.h"
 
+// doc.h needs it first.
 #include <glslang/SPIRV/spirv.hpp>
+//
+#include <glslang/SPIRV/doc.h>
 
 namespace kbench::vulkan {
 namespace {
@@ -32,6 +35,18 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
       return Known{"16-bit storage", plan.storage_16bit};
     case spv::CapabilityStorageBuffer8BitAccess:
       return Known{"8-bit storage", plan.storage_8bit};
+    case spv::CapabilitySampledBuffer:
+    case spv::CapabilityImageBuffer:
+    case spv::CapabilityImageQuery:
+    case spv::CapabilitySampled1D:
+    case spv::CapabilityImage1D:
+      return Known{"typed buffers", true};  // images themselves are refused where declared
+    case spv::CapabilityStorageImageExtendedFormats:
+      return Known{"typed buffers of any format", plan.storage_image_formats};
+    case spv::CapabilityStorageImageReadWithoutFormat:
+      return Known{"reading from typed buffers without a format", plan.storage_image_read};
+    case spv::CapabilityStorageImageWriteWithoutFormat:
+      return Known{"writing to typed buffers without a format", plan.storage_image_write};
     case spv::CapabilityVulkanMemoryModel:
       return Known{"the Vulkan memory model", plan.memory_model};
     case spv::CapabilityVulkanMemoryModelDeviceScope:
@@ -63,14 +78,21 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
   }
 }
 
+/// As the specification has it: "ImageCubeArray".
+std::string spirv_name(uint32_t capability) {
+  const std::string name = spv::CapabilityString(static_cast<int>(capability));
+  const bool known = !name.empty() && name != "Bad" && name.find(' ') == std::string::npos;
+  return "SPIR-V capability " + (known ? name : std::to_string(capability));
+}
+
 }  // namespace
 
-std::optional<std::string> missing_capability(uint32_t capability, const DevicePlan& plan,
-                                              const DeviceSnapshot& snapshot) {
+std::optional<MissingCapability> missing_capability(uint32_t capability, const DevicePlan& plan,
+                                                    const DeviceSnapshot& snapshot) {
   const std::optional<Known> known = look_up(capability, plan, snapshot.subgroup_operations);
-  if (!known) return "SPIR-V capability " + std::to_string(capability);
+  if (!known) return MissingCapability{spirv_name(capability), false};
   if (known->offered) return std::nullopt;
-  return known->name;
+  return MissingCapability{known->name, true};
 }
 
 }  // namespace kbench::vulkan

@@ -13,9 +13,15 @@ namespace kbench::vulkan {
 /// SpvCapabilityCooperativeMatrixKHR, newer than the headers kbench may be built with.
 inline constexpr uint32_t kCooperativeMatrixKhr = 6022;
 
-/// Nothing when the capability can be used; else what to call the thing that is missing. A
-/// capability kbench does not know is missing: no feature for it has been enabled.
-std::optional<std::string> missing_capability(uint32_t capability, const DevicePlan& plan,
-                                              const DeviceSnapshot& snapshot);
+/// What cannot be had, and whose no it is.
+struct MissingCapability {
+  std::string name;        ///< "16-bit floats"; of those kbench has no use for SPIR-V's own name
+  bool by_device = false;  ///< the device lacks it; else kbench lets no candidate have it
+};
+
+/// Nothing when the capability can be used. One that kbench does not know cannot: no feature for it
+/// has been enabled.
+std::optional<MissingCapability> missing_capability(uint32_t capability, const DevicePlan& plan,
+                                                    const DeviceSnapshot& snapshot);
 
 }  // namespace kbench::vulkan

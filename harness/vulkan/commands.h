@@ -35,8 +35,9 @@ class Commands {
   Commands(const Commands&) = delete;
 
   void begin();
-  /// Launches groups x*y*z. `regions` are bound as storage buffers 0, 1, 2, ... of set 0. Throws
-  /// kUnsupported when a group count or a region's size is over the device's limit.
+  /// Launches groups x*y*z. `regions` are bound as the pipeline's bindings 0, 1, 2, ... of set 0.
+  /// Throws kUnsupported when a group count, a region's size or its place is not what the device
+  /// takes for that kind of binding.
   void dispatch(const Pipeline& pipeline, std::span<const Region> regions,
                 std::span<const std::byte> push, std::array<uint32_t, 3> groups);
   /// What is recorded from here on launches CUDA kernels: barriers order all that there is, since

@@ -4,6 +4,7 @@
 #include <shaderc/shaderc.hpp>
 
 #include "harness/vulkan/diagnostics.h"
+#include "harness/vulkan/glsl_version.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
@@ -121,11 +122,23 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
     return known->second.outcome;
   }
   Cached& cached = state_->cache[key] = {};
+  const std::string file = source.file.empty() ? "shader" : source.file;
+  GlslVersion version;
+  if (source.language == ShaderSource::Language::glsl) version = read_glsl_version(source.text);
+  if (!version.error.empty()) {
+    cached.outcome.diagnostics = {{.severity = "error",
+                                   .file = file,
+                                   .line = source.first_line + version.line - 1,
+                                   .message = version.error}};
+    return cached.outcome;
+  }
 
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-  options.SetOptimizationLevel(source.optimize ? shaderc_optimization_level_performance
-                                               : shaderc_optimization_level_zero);
+  // What shaderc's optimizing does is done below, once the names of members are known.
+  options.SetOptimizationLevel(shaderc_optimization_level_zero);
+  // Resources without a binding get the lowest that is free, in the order of declaration.
+  options.SetAutoBindUniforms(true);
   options.SetSourceLanguage(source.language == ShaderSource::Language::hlsl
                                 ? shaderc_source_language_hlsl
                                 : shaderc_source_language_glsl);
@@ -136,7 +149,9 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
   options.SetIncluder(std::make_unique<Includer>(source, cached.includes));
   for (const auto& [name, value] : source.macros) options.AddMacroDefinition(name, value);
 
-  const std::string file = source.file.empty() ? "shader" : source.file;
+  if (source.language == ShaderSource::Language::glsl && !version.stated) {
+    options.SetForcedVersionProfile(kDefaultGlslVersion, shaderc_profile_core);
+  }
   const shaderc::SpvCompilationResult result = state_->compiler.CompileGlslToSpv(
       source.text.data(), source.text.size(), shaderc_compute_shader, file.c_str(),
       source.entry.c_str(), options);
@@ -144,6 +159,14 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
   outcome.diagnostics = parse_diagnostics(result.GetErrorMessage(), file, source.first_line);
   if (result.GetCompilationStatus() == shaderc_compilation_status_success) {
     outcome.spirv.assign(result.cbegin(), result.cend());
+    try {
+      outcome.named = reflect_spirv(outcome.spirv);
+      if (source.optimize) outcome.spirv = optimize_spirv(outcome.spirv);
+    } catch (const Error& error) {
+      outcome.spirv.clear();
+      outcome.diagnostics.push_back(
+          {.severity = "error", .file = file, .message = error.message()});
+    }
   } else if (outcome.diagnostics.empty()) {
     outcome.diagnostics.push_back(
         {.severity = "error", .file = file, .message = "shaderc failed without a message"});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/vulkan/spirv.h"
+#include "harness/vulkan/spirv_interface.h"
 #include "kbench/result.h"
 
 namespace kbench::vulkan {
@@ -32,7 +33,8 @@ struct ShaderSource {
 };
 
 struct CompileOutcome {
-  Spirv spirv;  ///< empty when it failed
+  Spirv spirv;              ///< empty when it failed
+  ShaderInterface named{};  ///< with the names that optimizing strips
   std::vector<Diagnostic> diagnostics;
   bool ok() const { return !spirv.empty(); }
 };

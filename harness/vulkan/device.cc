@@ -1,6 +1,7 @@
 #include "harness/vulkan/device.h"
 
 #include "harness/vulkan/device_state.h"
+#include "harness/vulkan/drivers.h"
 #include "harness/vulkan/features.h"
 #include "kbench/error.h"
 
@@ -17,6 +18,8 @@ std::unique_ptr<Device> Device::open(OpenOptions options,
   if (state->instance) physical = list_physical_devices(*state->instance);
   std::vector<DeviceSnapshot> snapshots;
   for (const PhysicalDevice& device : physical) snapshots.push_back(device.snapshot);
+  const std::string absent = snapshots.empty() ? absent_drivers() : "";
+  if (!absent.empty()) throw Error(ErrorCode::kNotFound, "no Vulkan device: " + absent);
   state->snapshot = choose_device(snapshots, options.selector);
   state->plan = plan_device(state->snapshot);
   state->physical = physical[static_cast<size_t>(state->snapshot.index)].handle;
@@ -41,6 +44,9 @@ void Device::State::create_device(bool with_cuda) {
   core.shaderInt64 = VK_TRUE;
   core.shaderInt16 = plan.int16;
   core.shaderFloat64 = plan.float64;
+  core.shaderStorageImageExtendedFormats = plan.storage_image_formats;
+  core.shaderStorageImageReadWithoutFormat = plan.storage_image_read;
+  core.shaderStorageImageWriteWithoutFormat = plan.storage_image_write;
   chain.v11.storageBuffer16BitAccess = plan.storage_16bit;
   chain.v12.bufferDeviceAddress = VK_TRUE;
   chain.v12.shaderInt8 = plan.int8;

@@ -23,7 +23,7 @@ struct KeyHash {
     uint64_t hash = 14695981039346656037u;  // FNV-1a, a word at a time
     const auto mix = [&hash](uint64_t word) { hash = (hash ^ word) * 1099511628211u; };
     for (const uint32_t word : key.spirv) mix(word);
-    mix(key.bindings);
+    for (const Binding& each : key.bindings) mix(uint64_t{each.type} << 32 | each.format);
     mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
     mix(key.optimize);
     return hash;
@@ -43,7 +43,19 @@ void require_at_most(uint64_t value, uint64_t limit, const std::string& what) {
 void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Device& device) {
   const DeviceSnapshot& limits = device.snapshot();
   require_at_most(key.push_bytes, limits.max_push_constants, "push-constant bytes");
-  require_at_most(key.bindings, limits.max_storage_buffers_per_stage, "bindings");
+  const auto count = [&](VkDescriptorType type) {
+    return static_cast<uint64_t>(
+        std::count_if(key.bindings.begin(), key.bindings.end(),
+                      [type](const Binding& each) { return each.type == type; }));
+  };
+  require_at_most(count(VK_DESCRIPTOR_TYPE_STORAGE_BUFFER), limits.max_storage_buffers_per_stage,
+                  "bindings");
+  require_at_most(count(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER), limits.max_uniform_buffers_per_stage,
+                  "uniform buffers");
+  require_at_most(count(VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER),
+                  limits.max_sampled_images_per_stage, "typed buffers that are read");
+  require_at_most(count(VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER),
+                  limits.max_storage_images_per_stage, "typed buffers that are written");
   require_at_most(facts.shared_bytes, limits.max_shared_memory, "bytes of shared memory");
   for (int axis = 0; axis < 3; ++axis) {
     require_at_most(facts.local_size[axis], limits.max_group_size[axis],
@@ -54,7 +66,8 @@ void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Devic
   require_at_most(invocations, limits.max_invocations, "invocations a group");
   for (const uint32_t capability : facts.capabilities) {
     if (const auto missing = missing_capability(capability, device.plan(), limits)) {
-      unsupported("the kernel needs " + *missing + ", which the device does not offer");
+      unsupported("the kernel needs " + missing->name + ", which " +
+                  (missing->by_device ? "the device does not offer" : "kbench does not enable"));
     }
   }
 }
@@ -129,24 +142,25 @@ void PipelineCache::State::destroy(const Pipeline& pipeline) {
 }
 
 void PipelineCache::State::make_layouts(const PipelineKey& key, Pipeline& pipeline) {
-  if (key.bindings > 0) {
-    std::vector<VkDescriptorSetLayoutBinding> bindings(key.bindings);
-    for (uint32_t i = 0; i < key.bindings; ++i) {
+  const auto size = static_cast<uint32_t>(key.bindings.size());
+  if (size > 0) {
+    std::vector<VkDescriptorSetLayoutBinding> bindings(size);
+    for (uint32_t i = 0; i < size; ++i) {
       bindings[i].binding = i;
-      bindings[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+      bindings[i].descriptorType = key.bindings[i].type;
       bindings[i].descriptorCount = 1;
       bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     }
     VkDescriptorSetLayoutCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    info.bindingCount = key.bindings;
+    info.bindingCount = size;
     info.pBindings = bindings.data();
     KBENCH_VK(vkCreateDescriptorSetLayout(device.handle(), &info, nullptr, &pipeline.set_layout));
   }
   const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, key.push_bytes};
   VkPipelineLayoutCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-  info.setLayoutCount = key.bindings > 0 ? 1 : 0;
+  info.setLayoutCount = size > 0 ? 1 : 0;
   info.pSetLayouts = &pipeline.set_layout;
   info.pushConstantRangeCount = key.push_bytes > 0 ? 1 : 0;
   info.pPushConstantRanges = &push;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/vulkan/compiler.h"
@@ -16,10 +17,22 @@ namespace kbench::vulkan {
 
 class Device;
 
+/// What lies at one binding.
+struct Binding {
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< of a texel buffer
+  auto operator<=>(const Binding&) const = default;
+};
+/// Bindings 0, 1, 2, ... of set 0; a number is so many storage buffers.
+struct Bindings : std::vector<Binding> {
+  Bindings(uint32_t storage_buffers = 0) : vector(storage_buffers) {}
+  explicit Bindings(std::vector<Binding> list) : vector(std::move(list)) {}
+};
+
 /// Everything a pipeline depends on.
 struct PipelineKey {
-  Spirv spirv;            ///< without specialization constants: see freeze_spirv()
-  uint32_t bindings = 0;  ///< storage buffers 0 .. bindings-1 of set 0
+  Spirv spirv;  ///< without specialization constants: see freeze_spirv()
+  Bindings bindings = {};
   uint32_t push_bytes = 0;
   uint32_t subgroup_size = 0;  ///< 0: the driver's choice
   bool optimize = false;       ///< run optimize_spirv() before the driver sees it
@@ -30,7 +43,7 @@ struct Pipeline {
   VkPipeline pipeline = VK_NULL_HANDLE;
   VkPipelineLayout layout = VK_NULL_HANDLE;
   VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  ///< null without bindings
-  uint32_t bindings = 0;
+  Bindings bindings = {};
   uint32_t push_bytes = 0;
 };
 

@@ -131,6 +131,9 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   plan.storage_16bit = snapshot.storage_16bit;
   plan.storage_8bit = snapshot.storage_8bit;
   plan.scalar_layout = snapshot.scalar_block_layout;
+  plan.storage_image_formats = snapshot.storage_image_formats;
+  plan.storage_image_read = snapshot.storage_image_read;
+  plan.storage_image_write = snapshot.storage_image_write;
   plan.memory_model = snapshot.vulkan_memory_model;
   plan.memory_model_device_scope = plan.memory_model && snapshot.memory_model_device_scope;
   plan.subgroup_size_control = snapshot.subgroup_size_control;

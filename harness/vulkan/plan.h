@@ -22,6 +22,7 @@ struct DevicePlan {
   double timestamp_period_ns = 1;
   bool float64 = false, float16 = false, int16 = false, int8 = false;
   bool storage_16bit = false, storage_8bit = false, scalar_layout = false;
+  bool storage_image_formats = false, storage_image_read = false, storage_image_write = false;
   bool memory_model = false, memory_model_device_scope = false;
   bool subgroup_size_control = false, full_subgroups = false;
   bool synchronization2 = false;

@@ -8,6 +8,7 @@
 #include "harness/vulkan/features.h"
 #include "harness/vulkan/instance.h"
 #include "harness/vulkan/memory.h"
+#include "harness/vulkan/texels.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -51,6 +52,13 @@ void read_limits(const VkPhysicalDeviceProperties& properties, DeviceSnapshot& s
   std::copy_n(limits.maxComputeWorkGroupSize, 3, snapshot.max_group_size);
   snapshot.max_storage_buffers_per_stage = limits.maxPerStageDescriptorStorageBuffers;
   snapshot.storage_offset_alignment = limits.minStorageBufferOffsetAlignment;
+  snapshot.max_uniform_buffer_range = limits.maxUniformBufferRange;
+  snapshot.max_uniform_buffers_per_stage = limits.maxPerStageDescriptorUniformBuffers;
+  snapshot.uniform_offset_alignment = limits.minUniformBufferOffsetAlignment;
+  snapshot.max_texel_buffer_elements = limits.maxTexelBufferElements;
+  snapshot.texel_offset_alignment = limits.minTexelBufferOffsetAlignment;
+  snapshot.max_sampled_images_per_stage = limits.maxPerStageDescriptorSampledImages;
+  snapshot.max_storage_images_per_stage = limits.maxPerStageDescriptorStorageImages;
   snapshot.timestamp_period_ns = limits.timestampPeriod;
 }
 
@@ -116,6 +124,9 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   snapshot.shader_int64 = core.shaderInt64;
   snapshot.shader_int16 = core.shaderInt16;
   snapshot.shader_float64 = core.shaderFloat64;
+  snapshot.storage_image_formats = core.shaderStorageImageExtendedFormats;
+  snapshot.storage_image_read = core.shaderStorageImageReadWithoutFormat;
+  snapshot.storage_image_write = core.shaderStorageImageWriteWithoutFormat;
   snapshot.storage_16bit = chain.v11.storageBuffer16BitAccess;
   snapshot.shader_int8 = chain.v12.shaderInt8;
   snapshot.shader_float16 = chain.v12.shaderFloat16;
@@ -130,6 +141,19 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   snapshot.synchronization2 = chain.synchronization2.synchronization2;
   snapshot.cooperative_matrix = chain.matrix.cooperativeMatrix;
   snapshot.cooperative_matrix_nv = chain.matrix_nv.cooperativeMatrix;
+}
+
+void read_texel_formats(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
+  for (const VkFormat format : known_texel_formats()) {
+    VkFormatProperties properties{};
+    vkGetPhysicalDeviceFormatProperties(device, format, &properties);
+    if (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) {
+      snapshot.texel_formats.push_back(format);
+    }
+    if (properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT) {
+      snapshot.storage_texel_formats.push_back(format);
+    }
+  }
 }
 
 /// What the driver allows with memory of this kind behind a buffer of the usage kbench gives all.
@@ -177,6 +201,7 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device, int index) {
   VkPhysicalDeviceProperties properties{};
   vkGetPhysicalDeviceProperties(device, &properties);
   read_limits(properties, snapshot);
+  read_texel_formats(device, snapshot);
   read_queues(device, snapshot);
   read_extensions(device, snapshot);
   if (snapshot.api_version >= VK_API_VERSION_1_2) {  // the chains below are Vulkan 1.2's

@@ -47,6 +47,12 @@ struct DeviceSnapshot {
   uint32_t max_group_size[3] = {0, 0, 0};
   uint32_t max_storage_buffers_per_stage = 0;
   uint64_t storage_offset_alignment = 0;
+  uint64_t max_uniform_buffer_range = 0;
+  uint32_t max_uniform_buffers_per_stage = 0;
+  uint64_t uniform_offset_alignment = 0;
+  uint64_t max_texel_buffer_elements = 0;
+  uint64_t texel_offset_alignment = 0;
+  uint32_t max_sampled_images_per_stage = 0, max_storage_images_per_stage = 0;
   double timestamp_period_ns = 0;
   uint32_t subgroup_size = 0, min_subgroup_size = 0, max_subgroup_size = 0;
   VkSubgroupFeatureFlags subgroup_operations = 0;
@@ -59,6 +65,10 @@ struct DeviceSnapshot {
   bool shader_float64 = false, shader_float16 = false;
   bool storage_16bit = false, storage_8bit = false;
   bool scalar_block_layout = false;
+  bool storage_image_formats = false;  ///< more than those that every device has
+  bool storage_image_read = false, storage_image_write = false;  ///< without naming a format
+  std::vector<VkFormat> texel_formats = {};                      ///< of typed buffers that are read
+  std::vector<VkFormat> storage_texel_formats = {};              ///< of those that are written, too
   bool vulkan_memory_model = false, memory_model_device_scope = false;
   bool subgroup_size_control = false, full_subgroups = false;
   bool synchronization2 = false;

@@ -23,7 +23,9 @@ constexpr std::string_view kNonSemantic = "NonSemantic.";
 
 void require_valid(const Spirv& spirv) {
   const std::string said = validate_spirv(spirv);
-  if (!said.empty()) refuse("is not valid SPIR-V: " + said.substr(0, said.find('\n')));
+  if (said.empty()) return;
+  static_cast<void>(SpirvModule(spirv));  // says better why it is no module at all
+  refuse("is not valid SPIR-V: " + said.substr(0, said.find('\n')));
 }
 
 void require_entry(const SpirvModule& module, const std::string& entry) {

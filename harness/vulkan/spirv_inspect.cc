@@ -26,6 +26,7 @@ class Inspector {
   void set_local_size(const Instruction& mode);
   void read_variable(const Instruction& variable);
   void read_buffer(uint32_t variable, uint32_t type);
+  void read_image(uint32_t variable, uint32_t type);
   void follow_addresses(const Instruction& instruction);
   bool holds_address(uint32_t type);
   bool find_address(const Instruction& type);
@@ -161,6 +162,9 @@ void Inspector::read_variable(const Instruction& variable) {
     case spv::StorageClassUniform:
       read_buffer(id, type);
       break;
+    case spv::StorageClassUniformConstant:
+      read_image(id, type);
+      break;
     default:
       facts_.other_resources = true;
   }
@@ -177,13 +181,22 @@ void Inspector::read_buffer(uint32_t variable, uint32_t type) {
     facts_.binding_array = binding;
     type = (*array)[1];
   }
-  const Instruction* pointer =
-      module_.type(module_.definition(variable)->result_type(), spv::OpTypePointer);
-  const bool storage = (*pointer)[1] == spv::StorageClassStorageBuffer ||
-                       module_.decoration(type, spv::DecorationBufferBlock).has_value();
-  if (!storage) facts_.other_resources = true;
   if (module_.decoration(variable, spv::DecorationDescriptorSet).value_or(0) == 0) {
     bindings_.insert(binding);
+  }
+}
+
+/// Of images there are buffers read and written by their format; the others are refused.
+void Inspector::read_image(uint32_t variable, uint32_t type) {
+  const Instruction* image = module_.definition(type);
+  for (; image && (image->op() == spv::OpTypeArray || image->op() == spv::OpTypeRuntimeArray);
+       image = module_.definition((*image)[1])) {
+    facts_.binding_array =
+        module_.decoration(variable, spv::DecorationBinding).value_or(UINT32_MAX);
+  }
+  if (image && image->op() == spv::OpTypeSampledImage) image = module_.definition((*image)[1]);
+  if (!image || image->op() != spv::OpTypeImage || (*image)[2] != spv::DimBuffer) {
+    facts_.other_resources = true;
   }
 }
 

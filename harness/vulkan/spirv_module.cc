@@ -60,7 +60,7 @@ bool is_type(uint32_t op) {
 }  // namespace
 
 void malformed(const std::string& why) {
-  throw Error(ErrorCode::kCompile, "not a SPIR-V module: " + why);
+  throw Error(ErrorCode::kCompile, "is not a SPIR-V module: " + why);
 }
 
 uint32_t Instruction::operator[](size_t i) const {
@@ -157,6 +157,7 @@ void SpirvModule::decorate(uint32_t target, uint32_t member, const Instruction& 
     case spv::DecorationSpecId:
     case spv::DecorationBlock:
     case spv::DecorationBufferBlock:
+    case spv::DecorationNonWritable:
     case spv::DecorationRowMajor:
     case spv::DecorationArrayStride:
     case spv::DecorationMatrixStride:

@@ -31,15 +31,19 @@ const std::vector<LanguageEntry>& languages() {
        "glsl",
        "GLSL",
        {".comp", ".glsl"},
-       {"entry", "constants", "defines", "preamble", "specialization", "optimize",
-        "subgroup_size"}},
+       {"entry", "constants", "defines", "preamble", "specialization", "optimize", "subgroup_size",
+        "bindings"}},
       {Language::hlsl,
        "hlsl",
        "HLSL",
        {".hlsl"},
-       {"entry", "constants", "defines", "preamble", "specialization", "optimize",
-        "subgroup_size"}},
-      {Language::spirv, "spirv", "SPIR-V", {".spv"}, {"entry", "specialization", "subgroup_size"}},
+       {"entry", "constants", "defines", "preamble", "specialization", "optimize", "subgroup_size",
+        "bindings"}},
+      {Language::spirv,
+       "spirv",
+       "SPIR-V",
+       {".spv"},
+       {"entry", "specialization", "subgroup_size", "bindings"}},
       {Language::cuda,
        "cuda",
        "CUDA C++",
@@ -73,7 +77,7 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
   const auto fields = yaml_.fields(
       entry.value, what,
       {"file", "source", "language", "entry", "constants", "defines", "preamble", "specialization",
-       "optimize", "subgroup_size", "fast_math", "num_warps", "num_stages", "configs"});
+       "optimize", "subgroup_size", "bindings", "fast_math", "num_warps", "num_stages", "configs"});
   Kernel kernel;
   kernel.name = entry.key;
   kernel.at = entry.at;
@@ -95,6 +99,7 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
     files_.read_includes(kernel.preamble->text, "", kernel.preamble->at);
   }
   if (const auto* item = fields.find("specialization")) specialization(item->value, kernel);
+  if (const auto* item = fields.find("bindings")) kernel.bindings = bindings(item->value);
   if (const auto* item = fields.find("optimize")) {
     kernel.optimize = yaml_.boolean(item->value, "optimize");
   }

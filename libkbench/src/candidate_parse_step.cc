@@ -40,7 +40,8 @@ Step CandidateParser::step(const YAML::Node& node) {
 Step CandidateParser::kernel_step(const YAML::Node& node) {
   const auto fields = yaml_.fields(
       node, "a kernel step",
-      {"kernel", "bind", "push", "groups", "grid", "block", "shared", "args"}, {"kernel"});
+      {"kernel", "bind", "uniforms", "push", "groups", "grid", "block", "shared", "args"},
+      {"kernel"});
   Step step;
   const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
   const auto language = kernel_languages_.find(name.text);
@@ -68,6 +69,7 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
                                ": use 'groups', 'bind' and 'push'");
     }
   }
+  if (const auto* item = fields.find("uniforms")) step.uniforms = uniforms(*item);
   if (const auto* push = fields.find("push")) {
     const auto items = yaml_.list(push->value, "push");
     check_count(yaml_.at(push->value), "push constants", items.size(), limits::kPush);
@@ -81,11 +83,11 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
 
 /// Parameters are those of `bind`, in order, then those of `args`.
 void CandidateParser::cuda_launch(const YamlFields& fields, Kernel::Language language, Step& step) {
-  for (const char* key : {"groups", "push"}) {
+  for (const char* key : {"groups", "push", "uniforms"}) {
     if (const auto* item = fields.find(key)) {
       fail_parse(item->at, "'" + item->key + "' belongs to shaders; a " + name_of(language) +
                                " kernel takes " +
-                               (item->key == "push" ? "'args'" : "'grid' and 'block'"));
+                               (item->key != "groups" ? "'args'" : "'grid' and 'block'"));
     }
   }
   const auto require = [&](const char* key) -> const YamlEntry& {

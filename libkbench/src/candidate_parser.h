@@ -43,6 +43,9 @@ class CandidateParser {
   void kernel_keys(const YamlFields& fields, const Kernel& kernel);
   Kernel::Language language(const YamlFields& fields);
   void specialization(const YAML::Node& node, Kernel& kernel);
+  std::vector<Sourced> bindings(const YAML::Node& node);
+  std::vector<UniformBlock> uniforms(const YamlEntry& entry);
+  UniformField uniform_field(const YAML::Node& node, const std::string& name, const Location& at);
   void triton_configs(const YamlFields& fields, Kernel& kernel);
   TritonConfig triton_config(const YAML::Node& node, const TritonConfig& base);
   Temporary temporary(const YamlEntry& entry);

@@ -146,11 +146,9 @@ void CandidateResolver::resolve_kernels() {
     }
     for (const auto& [id, expression] : kernel.specialization) {
       const std::string what = "specialization constant " + std::to_string(id);
-      const uint32_t bits =
-          scope.is_real(expression)
-              ? std::bit_cast<uint32_t>(single(expression, scope, what))
-              : static_cast<uint32_t>(scope.integer(expression, kMinI32, kMaxU32, what));
-      resolved.specialization.emplace_back(id, bits);
+      const ResolvedNumber value = number(expression, scope);
+      if (value.integer) scope.integer(expression, kMinI32, kMaxU32, what);
+      resolved.specialization.emplace_back(id, value);
     }
     if (kernel.subgroup_size) {
       const auto size =
@@ -215,6 +213,7 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
     resolved.ranges.push_back(range(part, bound, scope));
     touch(bound, phase);
   }
+  resolved.uniforms = uniforms(step, scope);
   for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
   for (size_t i = 0; i < step.groups.size(); ++i) {
     resolved.groups[i] =
@@ -255,14 +254,16 @@ void CandidateResolver::pack_push(const PushItem& item, const Scope& scope, Phas
                                   std::to_string(limits::kPushBytes) +
                                   " bytes; use KB_ macros or a specialization constant");
   }
+  int target = -1;
   if (item.kind == PushItem::Kind::address) {
-    const int target = buffer(item.value, phase);
+    target = buffer(item.value, phase);
     bits = address_offset(item, target, scope);
     resolved.addresses.emplace_back(offset, target);
     touch(target, phase);
   }
   resolved.push.resize(offset + size);
   std::memcpy(resolved.push.data() + offset, &bits, size);
+  resolved.arguments.push_back({item.kind, offset, size, target});
 }
 
 void CandidateResolver::check_complete() const {

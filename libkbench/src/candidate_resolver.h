@@ -26,6 +26,8 @@ class CandidateResolver {
   void resolve_kernels();
   void resolve_config(const TritonConfig& config, const Scope& scope, ResolvedKernel& resolved);
   ResolvedStep kernel_step(const Step& step, Phase phase);
+  ResolvedNumber number(const Sourced& expression, const Scope& scope) const;
+  std::vector<ResolvedUniform> uniforms(const Step& step, const Scope& scope) const;
   void pack_push(const PushItem& item, const Scope& scope, Phase phase, ResolvedStep& resolved);
   void resolve_cuda(const Step& step, const Scope& scope, Phase phase, ResolvedStep& resolved);
   void pack_argument(const PushItem& item, const Scope& scope, Phase phase, ResolvedStep& resolved);

@@ -36,7 +36,7 @@ constexpr VerdictInfo kVerdicts[] = {
     {Verdict::wrong_values, "wrong_values", "Some elements are outside the tolerance."},
     {Verdict::input_modified, "input_modified",
      "An input, a parameter or a result of the setup was written to."},
-    {Verdict::out_of_bounds, "out_of_bounds", "The candidate wrote outside a buffer."},
+    {Verdict::out_of_bounds, "out_of_bounds", "The candidate reached outside a buffer."},
     {Verdict::does_not_fit, "does_not_fit",
      "The task's own tensors exceed this device's memory; no candidate could run it."},
     {Verdict::harness_error, "harness_error",

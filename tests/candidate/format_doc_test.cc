@@ -27,17 +27,17 @@ TEST(FormatDocument, WorkedExampleResolvesAtEveryPreset) {
 
 TEST(FormatDocument, NamesEveryKeyAndFunction) {
   const std::string text = file_text(KBENCH_FORMAT_DOC);
-  for (const char* word : {"kbench",    "task",          "name",     "author",    "description",
-                           "constants", "kernels",       "temps",    "setup",     "dispatch",
-                           "file",      "source",        "language", "entry",     "specialization",
-                           "optimize",  "subgroup_size", "dtype",    "shape",     "kernel",
-                           "bind",      "push",          "groups",   "op",        "in",
-                           "out",       "attributes",    "u32",      "i32",       "f32",
-                           "u64",       "address",       "min",      "max",       "ceil_div",
-                           "align",     "pow2",          "glsl",     "hlsl",      "cuda",
-                           "ptx",       "grid",          "block",    "shared",    "args",
-                           "i64",       "f64",           "bool",     "fast_math", "defines",
-                           "log2",      "sqrt",          "ceil_log2"}) {
+  for (const char* word : {"kbench",    "task",          "name",      "author",    "description",
+                           "constants", "kernels",       "temps",     "setup",     "dispatch",
+                           "file",      "source",        "language",  "entry",     "specialization",
+                           "optimize",  "subgroup_size", "dtype",     "shape",     "kernel",
+                           "bind",      "push",          "groups",    "op",        "in",
+                           "out",       "attributes",    "u32",       "i32",       "f32",
+                           "u64",       "address",       "min",       "max",       "ceil_div",
+                           "align",     "pow2",          "glsl",      "hlsl",      "cuda",
+                           "ptx",       "grid",          "block",     "shared",    "args",
+                           "i64",       "f64",           "bool",      "fast_math", "defines",
+                           "log2",      "sqrt",          "ceil_log2", "bindings",  "uniforms"}) {
     EXPECT_NE(text.find("`" + std::string(word)), std::string::npos) << word;
   }
   for (const char* step : {"`{copy: ", "`{fill: ", "`{name: x, offset: "}) {

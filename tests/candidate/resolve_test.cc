@@ -84,8 +84,13 @@ TEST_F(CandidateResolve, WorksOutNamesAndNumbers) {
                   Pair("KB_pad_ding_1", "5"), Pair("KB_rows", "6"), Pair("KB_slope", "0.1"),
                   Pair("KB_whole", "2.0"), Pair("OUT", "2"), Pair("EPS", "1e-05"),
                   Pair("HALF", "0.05"), Pair("TILE", "2"), Pair("MORE", "6")));
-  EXPECT_THAT(r.kernels[0].specialization,
-              ElementsAre(Pair(0u, 2u), Pair(7u, 0xffffffffu), Pair(8u, 0x3fc00000u)));
+  ASSERT_EQ(r.kernels[0].specialization.size(), 3u);
+  EXPECT_EQ(r.kernels[0].specialization[0].first, 0u);
+  EXPECT_EQ(r.kernels[0].specialization[0].second.integer, 2);
+  EXPECT_EQ(r.kernels[0].specialization[1].second.integer, -1);
+  EXPECT_EQ(r.kernels[0].specialization[1].second.real, -1.0);
+  EXPECT_EQ(r.kernels[0].specialization[2].second.integer, std::nullopt);
+  EXPECT_EQ(r.kernels[0].specialization[2].second.real, 1.5);
   EXPECT_EQ(r.kernels[0].subgroup_size, 0u);
   EXPECT_EQ(r.kernels[1].subgroup_size, 32u);
 

@@ -84,6 +84,24 @@ TEST_F(VerdictsTest, WritesOutsideBuffersAreFound) {
   expect_right();
 }
 
+TEST_F(VerdictsTest, LengthsAreTheTensorsAndWhatLiesBehindIsStillSeen) {
+  const std::string right = "if (i < uint(y.length())) y[i] = max(x[i], 0.0); ";
+  expect(right, Verdict::passed);
+  expect(right + "if (uint(x.length()) != n || uint(y.length()) != n) y[0] = 77.0;",
+         Verdict::passed);
+  expect(right + "if (i == 0) y[y.length()] = 1.0;", Verdict::out_of_bounds,
+         "wrote 1 words outside output, the first 0 bytes past its end");
+  // A device that checks bounds gives zeros for what lies behind, as long as it is told the bounds.
+  const Result reads = run(relu("if (i < n) y[i] = max(x[i], 0.0) + x[uint(x.length()) + i];"));
+  EXPECT_TRUE(reads.verdict == Verdict::out_of_bounds || reads.verdict == Verdict::wrong_values ||
+              reads.verdict == Verdict::not_finite)
+      << name_of(reads.verdict) << ": " << reads.message;
+  if (reads.verdict == Verdict::out_of_bounds) {
+    EXPECT_THAT(reads.message, HasSubstr("reads outside of its buffers"));
+  }
+  expect_right();
+}
+
 TEST_F(VerdictsTest, WritesToInputsCostACandidateItsVerdictAndFeedNobody) {
   const std::string right = "if (i < n) y[i] = max(x[i], 0.0); ";
   expect(right + "if (i == 5) x[i] += 1.0;", Verdict::input_modified, "input x was written to");

@@ -28,6 +28,7 @@ Built built() {
   Built message;
   message.wanted = {{"t", DType::f32, ~uint64_t{0}, true}, {"u", DType::i64, 0, false}};
   message.has_setup = true;
+  message.asks_lengths = true;
   message.float16_kernel = "half";
   message.compile_s = 0.125;
   message.diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
@@ -43,7 +44,7 @@ Attach attach() {
   message.more = true;
   return message;
 }
-Run run() { return {true, 10.5}; }
+Run run() { return {true, true, 10.5}; }
 Ran ran() { return {1e5, 2.25}; }
 Refused refused() {
   return {Verdict::compile_error, "does not compile", {{"error", "a.comp", 13, 2, "undeclared"}}};
@@ -240,8 +241,9 @@ TEST(RunnerProtocol, NamesThatAreNoneAreParseErrors) {
                      "a verdict");
   expect_parse_error(
       [] {
-        decode<Built>(R"({"wanted":[{"name":"t","dtype":"f31","bytes":1,"setup":false}],)"
-                      R"("has_setup":false,"float16_kernel":"","compile_s":0,"diagnostics":[]})");
+        decode<Built>(
+            R"({"wanted":[{"name":"t","dtype":"f31","bytes":1,"setup":false}],)"
+            R"("has_setup":false,"asks_lengths":false,"float16_kernel":"","compile_s":0,"diagnostics":[]})");
       },
       "a type");
 }

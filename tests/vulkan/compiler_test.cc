@@ -49,6 +49,31 @@ TEST(ShaderCompiler, NamesFileAndLineOfAnError) {
   EXPECT_THAT(first.message, HasSubstr("missing"));
 }
 
+TEST(ShaderCompiler, AShaderWithoutAVersionIsOf450) {
+  ShaderCompiler compiler;
+  const char* const body =
+      "layout(local_size_x = 1) in;\n"
+      "layout(binding = 0) buffer A { float a[]; };\nvoid main() { a[0] = fma(a[1], a[2], a[3]); "
+      "}\n";
+  testing::internal::CaptureStdout();
+  EXPECT_TRUE(compiler.compile(glsl(body)).ok());
+  EXPECT_TRUE(
+      compiler
+          .compile(glsl("// a comment\n/* and\nanother */\n #  version 430\n" + std::string(body)))
+          .ok());
+  // glslang prints its built-in functions for versions that it has none for.
+  for (const char* version : {"#version 110\n", "#version 140 core\n", "#version 300 es\n",
+                              "#version\n", "int a;\n#version 450\n"}) {
+    ShaderSource source = glsl(version + std::string(body));
+    source.first_line = 7;
+    const CompileOutcome outcome = compiler.compile(source);
+    ASSERT_EQ(outcome.diagnostics.size(), 1u) << version;
+    EXPECT_THAT(outcome.diagnostics[0].message, HasSubstr("#version")) << version;
+    EXPECT_EQ(outcome.diagnostics[0].line, version[0] == 'i' ? 8 : 7) << version;
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
 TEST(ShaderCompiler, CountsLinesFromWhereTheTextStands) {
   ShaderSource source = glsl(std::string(kHeader) + "void main() { missing = 1; }\n");
   source.file = "candidate.yaml";

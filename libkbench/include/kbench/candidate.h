@@ -49,8 +49,11 @@ struct Kernel {
   std::vector<std::pair<uint32_t, Sourced>> specialization;  ///< constant id -> expression
   bool optimize = true;                                      ///< run spirv-opt
   bool fast_math = false;                                    ///< CUDA: --use_fast_math
-  std::optional<Sourced> subgroup_size;                      ///< required, where the device allows
-  std::vector<TritonConfig> configs;                         ///< of Triton: at least one
+  /// Where the buffers of a step's `bind` go, in order: a binding of set 0 ("3"), of another
+  /// ("1.3"), a register ("t0", "u1") or a name in the shader. Empty: bindings 0, 1, 2, ...
+  std::vector<Sourced> bindings;
+  std::optional<Sourced> subgroup_size;  ///< required, where the device allows
+  std::vector<TritonConfig> configs;     ///< of Triton: at least one
   Location at;
 };
 
@@ -72,6 +75,17 @@ struct BufferPart {
   Sourced name;
   std::optional<Sourced> offset = std::nullopt;  ///< 0
   std::optional<Sourced> length = std::nullopt;  ///< up to the buffer's end
+};
+
+/// Values of a uniform block: of its members by name, or of all in order, without names.
+struct UniformField {
+  std::string name;             ///< empty in a list
+  std::vector<Sourced> values;  ///< an expression for each number of the member
+  Location at;
+};
+struct UniformBlock {
+  Sourced place;  ///< as Kernel::bindings has them; registers are "b0", "b1"
+  std::vector<UniformField> fields;
 };
 
 /// A buffer as a built-in step names it, under another shape of as many elements where one is
@@ -97,6 +111,7 @@ struct Step {
   // a kernel
   std::string kernel;
   std::vector<BufferPart> bind;
+  std::vector<UniformBlock> uniforms;
   std::vector<PushItem> push;     ///< of a CUDA kernel its parameters, behind those of `bind`
   std::vector<Sourced> groups;    ///< of a CUDA kernel its grid, in blocks
   std::vector<Sourced> block;     ///< CUDA: threads of a block; none for Triton
@@ -167,17 +182,35 @@ struct BufferSlot {
   bool setup = false;  ///< a temporary written by setup: read-only in dispatch
 };
 
+/// An expression worked out for a place whose type the shader says: as an integer, where the
+/// expression has no real part, and as a real, `/` dividing as reals do.
+struct ResolvedNumber {
+  Sourced given;
+  double real = 0;
+  std::optional<int64_t> integer;
+};
+
+struct ResolvedUniform {
+  struct Field {
+    std::string name;
+    Location at;
+    std::vector<ResolvedNumber> values;
+  };
+  Sourced place;
+  std::vector<Field> fields;
+};
+
 /// A kernel with its numbers worked out.
 struct ResolvedKernel {
   const Kernel* kernel = nullptr;
   std::vector<std::pair<std::string, std::string>>
       macros;  ///< in order; shape variables as KB_<name>, then constants, then defines
-  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  std::vector<std::pair<uint32_t, ResolvedNumber>> specialization;
   uint32_t subgroup_size = 0;              ///< 0: the driver's choice
   uint32_t num_warps = 0, num_stages = 0;  ///< of Triton
 };
 
-/// A parameter of a CUDA kernel, in ResolvedStep::push.
+/// A push constant, or a parameter of a CUDA kernel, in ResolvedStep::push.
 struct ResolvedArgument {
   PushItem::Kind kind = PushItem::Kind::address;
   size_t offset = 0, size = 0;  ///< bytes
@@ -201,8 +234,9 @@ struct ResolvedStep {
   std::vector<std::byte> push;
   std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer index)
   std::array<uint32_t, 3> groups = {1, 1, 1};     ///< of a CUDA kernel its grid
+  std::vector<ResolvedArgument> arguments;        ///< what `push` holds
+  std::vector<ResolvedUniform> uniforms;
   // of a CUDA kernel
-  std::vector<ResolvedArgument> arguments;
   std::array<uint32_t, 3> block = {1, 1, 1};
   uint32_t shared_bytes = 0;  ///< dynamic
   OperatorCall call;          ///< of an operator

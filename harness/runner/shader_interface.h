@@ -1,0 +1,81 @@
+// A step of a candidate beside the shader it launches: which buffer goes to which of the shader's
+// resources, what its uniform blocks and push constants hold. Everything is placed by what the
+// shader's module says of itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "harness/runner/refusal.h"
+#include "harness/vulkan/buffer.h"
+#include "harness/vulkan/pipeline.h"
+#include "harness/vulkan/snapshot.h"
+#include "harness/vulkan/spirv_interface.h"
+#include "kbench/candidate.h"
+
+namespace kbench::runner {
+
+/// The uniform blocks of a candidate's steps: one buffer, written once; equal blocks are one.
+class UniformPool {
+ public:
+  static constexpr uint64_t kAlignment = 256;       ///< the most that a device may ask for
+  static constexpr uint64_t kMostBytes = 16 << 20;  ///< all blocks together
+
+  /// The block's offset; nothing where there is no room for it.
+  std::optional<uint64_t> add(std::vector<std::byte> block);
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<std::pair<uint64_t, uint64_t>> blocks_;  ///< (offset, bytes)
+};
+
+/// What a step gives its shader.
+struct ShaderLaunch {
+  /// For resource i of the shader's interface.
+  struct Slot {
+    int bind = -1;                ///< index in the step's `bind`; -1: a uniform block
+    uint64_t uniform_offset = 0;  ///< in the pool
+    uint64_t bytes = 0;           ///< of the block, or of the part of the tensor that is bound
+    uint64_t offset = 0;          ///< of that part
+    bool to_the_end = true;       ///< it ends where the tensor does
+  };
+  vulkan::Bindings bindings;
+  std::vector<Slot> slots;
+  std::vector<std::byte> push;
+  std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer)
+
+  /// What with_lengths() takes: bytes of each resource, and of its texels.
+  std::vector<uint64_t> lengths() const;
+  std::vector<uint32_t> texels() const;
+};
+
+/// Fills `launch`, or says what does not fit.
+std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
+                               const ResolvedCandidate& candidate, const ResolvedStep& step,
+                               const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
+                               ShaderLaunch& launch);
+
+/// The block's bytes from a step's values, or what is wrong with those.
+std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
+                                     std::vector<std::byte>& block);
+
+/// Gives the members of the push block what the step pushes, in order; as the step has it where the
+/// shader has no push block.
+std::optional<Refusal> lay_push(const std::vector<vulkan::Leaf>& members, const ResolvedStep& step,
+                                ShaderLaunch& launch);
+
+/// What is bound for slot `slot`: its tensor exactly where the shader asks how long it is and is to
+/// hear the truth; else with the redzone behind it, so that a store past the end lands where it is
+/// seen, as a device that drops stores outside of a binding would otherwise hide it.
+vulkan::Region bound_region(const vulkan::Region& tensor, const vulkan::Resource& resource,
+                            const ShaderLaunch::Slot& slot, const vulkan::Binding& binding,
+                            const vulkan::DeviceSnapshot& limits, bool past_ends);
+
+/// The numbers that a kernel gives its specialization constants.
+std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel);
+
+}  // namespace kbench::runner
