@@ -41,11 +41,13 @@ double value_of(DType dtype, uint64_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits));
 }
 
-/// Integers repeat by chance: so many of a result's elements equal their fill though written.
+/// A fill is one of so many values, which a result may have by chance too: so many of its elements
+/// equal their fill though written. Of a large result that goes for float32 as well.
 double coincidences(const trial::Fill& fill, int64_t elements) {
-  if (fill.dtype != DType::i64) return 0;
-  const double expected = static_cast<double>(elements) / fill.limit;
-  return expected + 4 * std::sqrt(expected) + 1;
+  constexpr double kFloats = 1 << 24;
+  const bool integers = fill.dtype == DType::i64;
+  const double expected = static_cast<double>(elements) / (integers ? fill.limit : kFloats);
+  return expected + 4 * std::sqrt(expected) + (integers ? 1 : 0);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include "harness/program/help.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
+#include "harness/runner/device_numbers.h"
 #include "harness/runner/languages.h"
 #include "harness/vulkan/drivers.h"
+#include "harness/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 
@@ -36,7 +38,39 @@ std::string as_text(int device, const std::vector<runner::LanguageSupport>& lang
   return "Device " + std::to_string(device) + " takes " + takes + not_taken + "\n";
 }
 
-int run_devices(bool json) {
+/// What plan_device() turns on where the device has it, by the names of Vulkan's features.
+std::vector<std::pair<std::string, bool>> features_of(const vulkan::DevicePlan& plan) {
+  return {{"shaderFloat64", plan.float64},
+          {"shaderFloat16", plan.float16},
+          {"shaderInt16", plan.int16},
+          {"shaderInt8", plan.int8},
+          {"storageBuffer16BitAccess", plan.storage_16bit},
+          {"storageBuffer8BitAccess", plan.storage_8bit},
+          {"scalarBlockLayout", plan.scalar_layout},
+          {"vulkanMemoryModel", plan.memory_model},
+          {"vulkanMemoryModelDeviceScope", plan.memory_model_device_scope},
+          {"subgroupSizeControl", plan.subgroup_size_control},
+          {"computeFullSubgroups", plan.full_subgroups},
+          {"cooperativeMatrix", plan.cooperative_matrix},
+          {"cooperativeMatrixNV", plan.cooperative_matrix_nv}};
+}
+
+/// The numbers of the device under the names that expressions have for them, and its features.
+std::string limits_text(const vulkan::DeviceSnapshot& snapshot) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, number] : runner::device_numbers(snapshot)) {
+    rows.push_back({"  " + name, std::to_string(number)});
+  }
+  std::string has, lacks;
+  for (const auto& [name, there] : features_of(vulkan::plan_device(snapshot))) {
+    std::string& list = there ? has : lacks;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return format_table(rows) + "  features: " + has + "\n" +
+         (lacks.empty() ? "" : "  without: " + lacks + "\n");
+}
+
+int run_devices(bool json, bool limits) {
   const std::vector<vulkan::DeviceSnapshot> snapshots = client::list_snapshots();
   std::vector<DeviceSummary> devices;
   for (const vulkan::DeviceSnapshot& each : snapshots) devices.push_back(client::summary_of(each));
@@ -44,6 +78,12 @@ int run_devices(bool json) {
     nlohmann::ordered_json document = nlohmann::ordered_json::array();
     for (size_t i = 0; i < devices.size(); ++i) {
       const DeviceSummary& device = devices[i];
+      nlohmann::ordered_json features = nlohmann::ordered_json::object();
+      if (device.usable) {
+        for (const auto& [name, there] : features_of(vulkan::plan_device(snapshots[i]))) {
+          features[name] = there;
+        }
+      }
       document.push_back({{"index", device.index},
                           {"name", device.name},
                           {"type", device.type},
@@ -52,6 +92,8 @@ int run_devices(bool json) {
                           {"memory_bytes", device.memory_bytes},
                           {"usable", device.usable},
                           {"reason", device.reason},
+                          {"limits", runner::device_numbers(snapshots[i])},
+                          {"features", std::move(features)},
                           {"languages", as_json(runner::languages_of(snapshots[i]))}});
     }
     std::printf("%s\n",
@@ -77,6 +119,7 @@ int run_devices(bool json) {
   for (size_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].usable) continue;
     std::fputs(as_text(devices[i].index, runner::languages_of(snapshots[i])).c_str(), stdout);
+    if (limits) std::fputs(limits_text(snapshots[i]).c_str(), stdout);
   }
   return kDone;
 }
@@ -84,7 +127,7 @@ int run_devices(bool json) {
 }  // namespace
 
 Verb add_devices(CLI::App& program) {
-  auto json = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false);
   CLI::App* app = add_verb(
       program, "devices", "The Vulkan devices of this machine",
       "Lists the Vulkan devices of this machine, why one cannot be used where that is so, and "
@@ -94,8 +137,11 @@ Verb add_devices(CLI::App& program) {
       "  kbench devices\n"
       "  kbench --device 0\n"
       "  kbench --device cpu");
+  app->add_flag("--limits", *limits,
+                "Limits, by the names that expressions have for them, and features")
+      ->group("Output");
   app->add_flag("--json", *json, "A JSON list on standard output")->group("Output");
-  return {app, [json] { return run_devices(*json); }};
+  return {app, [json, limits] { return run_devices(*json, *limits); }};
 }
 
 }  // namespace kbench::program

@@ -27,9 +27,9 @@ struct Counts {
 };
 
 /// A line a finding, as compilers write them.
-void print_finding(const char* kind, const ImportFinding& finding) {
-  std::printf("%s: %s%s\n", shown(at(finding.at), 300).c_str(), kind,
-              shown(finding.message, 300).c_str());
+void print_finding(std::FILE* to, const std::string& kind, const ImportFinding& finding) {
+  std::fprintf(to, "%s: %s: %s\n", shown(at(finding.at), 300).c_str(), kind.c_str(),
+               shown(finding.message, 300).c_str());
 }
 
 /// A name that no other file of this run took.
@@ -62,10 +62,12 @@ void import_one(const std::string& file, const ImportVerbOptions& options,
   }
   const Imported found =
       import_kernelbench(read_file(file), file, find_task(*id), {preset_from_name(options.preset)});
-  for (const ImportFinding& note : found.notes) print_finding("note: ", note);
+  std::FILE* const to_user = options.out.empty() ? stderr : stdout;  // A candidate is on stdout.
+  for (const ImportFinding& note : found.notes) print_finding(to_user, "note", note);
   for (const ImportFinding& obstacle : found.obstacles) {
-    print_finding((std::string(name_of(obstacle.obstacle)) + ": ").c_str(), obstacle);
-    ++counts.obstacles[std::string(name_of(obstacle.obstacle))];
+    const std::string name(name_of(obstacle.obstacle));
+    print_finding(to_user, name, obstacle);
+    ++counts.obstacles[name];
   }
   if (found.yaml.empty()) return;
   ++counts.imported;

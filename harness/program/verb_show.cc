@@ -1,15 +1,18 @@
 #include <cstdio>
 #include <memory>
+#include <variant>
 
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
+#include "harness/trial/experiment.h"
 #include "kbench/algebra.h"
 #include "kbench/candidate.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/prompts.h"
+#include "kbench/recorded.h"
 #include "kbench/task.h"
 
 namespace kbench::program {
@@ -18,6 +21,8 @@ namespace {
 struct ShowOptions {
   std::string task;
   SizeOptions size;
+  DeviceOptions device;
+  std::string baseline;
   bool candidate = false, algebra = false, json = false;
 };
 
@@ -73,6 +78,39 @@ const std::string& algebra_of(const Task& task) {
   throw Error(ErrorCode::kNotFound, to_string(task.id) + " has no known rewriting");
 }
 
+/// What a manifest calls the sizes.
+std::string names_text(const Graph& graph) {
+  std::string names;
+  for (const auto& [name, value] : trial::sizes_of(graph)) {
+    const bool list = std::holds_alternative<std::vector<int64_t>>(value);
+    names += (names.empty() ? "" : ", ") + name + (list ? "[0]" : "");
+  }
+  return "\nin a manifest's expressions\n  " + (names.empty() ? "no shape variables" : names) +
+         "; in a shader KB_<name>. A device's numbers: kbench devices --limits\n";
+}
+
+/// Which sizes a verb that runs would take on the device there is; nothing where there is none.
+std::string preset_text(const Task& task, const ShowOptions& options) {
+  try {
+    const vulkan::DeviceSnapshot device = options.device.choose();
+    const Task* const tasks[] = {&task};
+    const Preset taken = trial::choose_preset("auto", tasks, options.size.overrides(), device);
+    return "sizes\n  shown: preset " + std::string(name_of(options.size.fixed_preset())) +
+           "; kbench run takes " + std::string(name_of(taken)) + " on " + device.name +
+           " unless --preset says otherwise\n";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+std::string recorded_text(const Task& task, const Graph& graph, const ShowOptions& options) {
+  if (options.baseline.empty()) return "";
+  const RecordedTimes times = read_recorded_times(options.baseline);
+  char ms[32];
+  std::snprintf(ms, sizeof ms, "%.4g", times.time_of(task, trial::sizes_of(graph)));
+  return "recorded\n  " + std::string(ms) + " ms, " + times.label() + "\n";
+}
+
 int run_show(const ShowOptions& options) {
   const Task& task = named_task(options.task);
   const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
@@ -80,11 +118,13 @@ int run_show(const ShowOptions& options) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--candidate, --algebra and --json exclude each other");
   }
-  const std::string text = options.candidate ? eager_candidate_yaml(task, *graph)
-                           : options.algebra ? algebra_of(task)
-                           : options.json    ? facts_json(task, *graph)
-                                             : describe(task, *graph) + check_text(task, options) +
-                                                algebra_text(task, options);
+  const std::string text =
+      options.candidate ? eager_candidate_yaml(task, *graph)
+      : options.algebra ? algebra_of(task)
+      : options.json    ? facts_json(task, *graph)
+                        : describe(task, *graph) + names_text(*graph) + preset_text(task, options) +
+                           recorded_text(task, *graph, options) + check_text(task, options) +
+                           algebra_text(task, options);
   std::fputs(text.c_str(), stdout);
   if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
   return kDone;
@@ -109,6 +149,11 @@ Verb add_show(CLI::App& program) {
       ->required()
       ->option_text("TASK");
   options->size.add_to(*app, /*with_auto=*/false, "v0.1");
+  options->device.add_to(*app, /*with_validate=*/false);
+  app->add_option("--baseline", options->baseline,
+                  "A file of recorded times, as kbench baseline writes it: the task's is shown")
+      ->group("Output")
+      ->option_text("FILE");
   app->add_flag("--candidate", options->candidate, "Print a candidate file to start from")
       ->group("Output");
   app->add_flag("--algebra", options->algebra,

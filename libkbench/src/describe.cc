@@ -180,7 +180,15 @@ class Description {
          << with_unit(graph_.least_bytes())
          << "B moved (inputs, parameters, constants\n  and outputs once), " << std::fixed
          << std::setprecision(2) << graph_.flops() / graph_.least_bytes() << " FLOP a byte\n";
-    out_ << "tolerance\n  |c - r| <= " << std::defaultfloat << task_.tolerance.relative
+    const auto integers = [this](int id) {
+      return graph_.values()[static_cast<size_t>(id)].type.dtype == DType::i64;
+    };
+    out_ << "tolerance\n";
+    if (std::ranges::all_of(graph_.outputs(), integers)) {
+      out_ << "  none: every element is the very number\n";
+      return;
+    }
+    out_ << "  |c - r| <= " << std::defaultfloat << task_.tolerance.relative
          << " * (s + |r|) for every element, s the RMS of the output";
     if (!task_.tolerance.reason.empty()) out_ << " (" << task_.tolerance.reason << ")";
     out_ << "\n";

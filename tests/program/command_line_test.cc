@@ -8,6 +8,7 @@
 
 #include "kbench/npy.h"
 #include "kbench/version.h"
+#include "tests/import/support.h"
 #include "tests/program/run_program.h"
 
 namespace kbench {
@@ -157,6 +158,19 @@ TEST(CommandLine, ReferenceInFloat64IsWrittenAsFloat64) {
       run_program({"reference", "1/19", "--precision", "f64", "--dump", folder.path()});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_EQ(read_npy(folder / "output.npy").dtype(), DType::f64);
+}
+
+TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
+  const TemporaryFolder folder;
+  std::string file = relu_file();
+  const std::string threads = "const int threads = 256;";
+  file.replace(file.find(threads), threads.size(),
+               "int threads = 64; if (n > 100000) threads = 512;");
+  write_file(folder / "relu.py", file);
+  const Said said = run_program({"import", "relu.py", "--task", "1/19"}, folder.path());
+  EXPECT_EQ(said.code, 0);
+  EXPECT_TRUE(said.out.starts_with("kbench: 1\n")) << said.out;
+  EXPECT_THAT(said.err, HasSubstr("relu.py:17: note: a branch"));
 }
 
 // --- what is wrong with the question: one line, exit code 2 --------------------------------------
