@@ -28,7 +28,7 @@ struct Counts {
 
 /// A line a finding, as compilers write them.
 void print_finding(std::FILE* to, const std::string& kind, const ImportFinding& finding) {
-  std::fprintf(to, "%s: %s: %s\n", shown(at(finding.at), 300).c_str(), kind.c_str(),
+  std::fprintf(to, "%s%s: %s\n", shown(at(finding.at), 300).c_str(), kind.c_str(),
                shown(finding.message, 300).c_str());
 }
 

@@ -92,7 +92,7 @@ TEST_F(ModelVerbs, AskJudgeRepairAndGoOn) {
   const Said first = generate("--samples 1 --attempts 3");
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_THAT(first.err, HasSubstr("level1/19 s1 a1 coder  wrong_values"));
-  EXPECT_THAT(first.out, AllOf(HasSubstr("1 of 1 samples done; 2 attempts, 1 passed"),
+  EXPECT_THAT(first.out, AllOf(HasSubstr("1 of 1 sample done; 2 attempts, 1 passed"),
                                HasSubstr("tokens 2k in, 400 out; cost 2.8")));
   EXPECT_EQ(server_->count(), 2u);
   ASSERT_THAT(attempts(), SizeIs(2));
@@ -222,7 +222,7 @@ TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
   const Said sized = kbench("judge run --preset smoke --set batch_size=3" + quick);
   EXPECT_EQ(sized.code, 0) << sized.err;
   EXPECT_THAT(sized.out, HasSubstr("2 judged, 1 passed"));
-  EXPECT_THAT(kbench("judge run" + quick).out, HasSubstr("1 of 1 samples done"));
+  EXPECT_THAT(kbench("judge run" + quick).out, HasSubstr("1 of 1 sample done"));
 
   // A candidate set.
   const Said set =
