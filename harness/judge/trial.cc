@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "harness/judge/blame.h"
@@ -27,6 +29,20 @@ constexpr int kSamplesToExplain = 32;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
+
+/// Of operators that many know by an approximation: what the task takes for them. Empty where it
+/// has none.
+std::string formulas_of(const Graph& graph) {
+  constexpr std::string_view kApproximated[] = {"gelu"};
+  std::string text;
+  for (const Graph::Node& node : graph.nodes()) {
+    const Operator& op = *node.call.op;
+    if (std::ranges::find(kApproximated, op.name) == std::end(kApproximated)) continue;
+    const std::string one = "; the task's " + op.name + " is " + op.formula;
+    if (text.find(one) == std::string::npos) text += one;
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -67,6 +83,9 @@ bool Trial::refuse(const runner::Refused& refused) {
 bool Trial::refuse(Finding finding) {
   const bool precision =
       finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
+  if (finding.verdict == Verdict::low_precision) {
+    finding.message += formulas_of(court_.bench->graph());
+  }
   if (precision && !built_.float16_kernel.empty()) {
     finding.message += "; kernel " + built_.float16_kernel + " computes in float16";
   }
