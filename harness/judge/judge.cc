@@ -92,7 +92,7 @@ class Judge {
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
 
-  Opponent::Memory memory_of(const std::string& build) const;
+  std::string subject() const;
   void ready_memory();
   void prepare_kernels();
   std::unique_ptr<Opponent> new_opponent();
@@ -126,26 +126,28 @@ Judge::Judge(const vulkan::OpenOptions& open)
   kernels_prepared_ = std::async(std::launch::async, [this] { prepare_kernels(); });
 }
 
-/// What is kept from run to run holds for this build on this device with this driver.
-Opponent::Memory Judge::memory_of(const std::string& build) const {
-  if (build.empty()) return {};
+/// What is kept from run to run holds for this build on this device with this driver; empty where
+/// nothing can be kept.
+std::string Judge::subject() const {
+  const std::string& build = build_.get();
   const vulkan::DeviceSnapshot& device = device_->snapshot();
-  Opponent::Memory memory;
-  memory.folder = process::cache_folder();
-  memory.subject =
-      build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name + ' ' + device.driver;
-  memory.notes = VerifiedNotes(process::OwnFolder(memory.folder), memory.subject);
-  return memory;
+  return build.empty() ? ""
+                       : build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name +
+                             ' ' + device.driver;
 }
 
 void Judge::ready_memory() {
   if (std::exchange(memory_ready_, true)) return;
-  memory_ = memory_of(build_.get());
+  memory_.subject = subject();
+  if (memory_.subject.empty()) return;
+  memory_.folder = process::cache_folder();
+  memory_.notes = VerifiedNotes(process::OwnFolder(memory_.folder), memory_.subject);
 }
 
 void Judge::prepare_kernels() {
-  const Opponent::Memory memory = memory_of(build_.get());
-  const runner::KeptPipelines kept(device_->pipelines(), memory.folder, memory.subject, "trial");
+  const std::string held_for = subject();
+  const runner::KeptPipelines kept(
+      device_->pipelines(), held_for.empty() ? "" : process::cache_folder(), held_for, "trial");
   kernels_->prepare();
   kept.keep();
 }

@@ -50,7 +50,6 @@ class RunnerProcess {
 
   /// Tells it to open the device, unless it has been told. Does not wait.
   void begin_open(bool for_cuda = false);
-  bool told_to_open() const { return told_to_open_; }
   bool opened_for_cuda() const { return for_cuda_; }
   /// Another of its kind, that has been told nothing.
   std::unique_ptr<RunnerProcess> another() const {

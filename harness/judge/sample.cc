@@ -65,11 +65,16 @@ void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float 
   }
 }
 
-void Sampler::fill_all(vulkan::Commands& commands) {
+/// New values over what a candidate has to write.
+void Sampler::fill_outputs(vulkan::Commands& commands) {
   for (OutputCheck& output : outputs_) {
     output.fill.key = parts_.secret.next();
     parts_.kernels.fill(commands, output.got, output.fill);
   }
+}
+
+void Sampler::fill_all(vulkan::Commands& commands) {
+  fill_outputs(commands);
   for (const bool of_setup : {false, true}) fill_temporaries(commands, of_setup, 1);
 }
 
@@ -132,6 +137,13 @@ void Sampler::run_opponent(Checks& checks) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
+std::optional<Finding> Sampler::check_outputs(Checks& checks) {
+  commands_.begin();
+  checks.record_outputs(commands_, outputs_);
+  commands_.submit_and_wait(kHarnessSeconds);
+  return checks.outputs(commands_, outputs_);
+}
+
 std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
                                      double seconds) {
   prepare(checks, first);
@@ -140,26 +152,17 @@ std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, 
   // them does not feed the opponent.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
   if (!roles.baseline_first) run_opponent(checks);
-  commands_.begin();
-  checks.record_outputs(commands_, outputs_);
-  commands_.submit_and_wait(kHarnessSeconds);
-  return checks.outputs(commands_, outputs_);
+  return check_outputs(checks);
 }
 
 std::optional<Finding> Sampler::take_past_ends(Checks& checks, double seconds) {
   commands_.begin();
-  for (OutputCheck& output : outputs_) {
-    output.fill.key = parts_.secret.next();
-    parts_.kernels.fill(commands_, output.got, output.fill);
-  }
+  fill_outputs(commands_);
   fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
   commands_.submit_and_wait(kHarnessSeconds);
   const runner::Pass pass = {.setup = false, .past_ends = true};
   if (auto finding = run_candidate_checked(checks, pass, seconds)) return finding;
-  commands_.begin();
-  checks.record_outputs(commands_, outputs_);
-  commands_.submit_and_wait(kHarnessSeconds);
-  return checks.outputs(commands_, outputs_);
+  return check_outputs(checks);
 }
 
 }  // namespace kbench::judge

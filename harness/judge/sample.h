@@ -73,6 +73,8 @@ class Sampler {
  private:
   void draw(int value);
   void prepare(Checks& checks, bool first);
+  void fill_outputs(vulkan::Commands& commands);
+  std::optional<Finding> check_outputs(Checks& checks);
   std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                double seconds);
   void run_opponent(Checks& checks);

@@ -344,12 +344,6 @@ std::vector<uint64_t> ShaderLaunch::lengths() const {
   return bytes;
 }
 
-std::vector<uint32_t> ShaderLaunch::texels() const {
-  std::vector<uint32_t> bytes;
-  for (const vulkan::Binding& each : bindings) bytes.push_back(vulkan::texel_bytes(each.format));
-  return bytes;
-}
-
 std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
                                const ResolvedCandidate& candidate, const ResolvedStep& step,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,

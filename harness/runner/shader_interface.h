@@ -48,9 +48,8 @@ struct ShaderLaunch {
   std::vector<std::byte> push;
   std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer)
 
-  /// What with_lengths() takes: bytes of each resource, and of its texels.
+  /// What with_lengths() takes: bytes of each resource.
   std::vector<uint64_t> lengths() const;
-  std::vector<uint32_t> texels() const;
 };
 
 /// Fills `launch`, or says what does not fit.
