@@ -1,0 +1,108 @@
+// Children that stand still while something is timed.
+#include "harness/process/bystanders.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace kbench::process {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A child that counts as long as it runs.
+class Counter {
+ public:
+  Counter()
+      : count_(new (mmap(nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<uint64_t>) {
+    pid_ = fork();
+    if (pid_ != 0) return;
+    for (;;) ++*count_;
+  }
+  ~Counter() {
+    end();
+    munmap(count_, sizeof *count_);
+  }
+  void end() {
+    if (pid_ < 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  pid_t id() const { return pid_; }
+  uint64_t count() const { return *count_; }
+  bool stands_still() const {
+    const uint64_t before = count();
+    std::this_thread::sleep_for(milliseconds(30));
+    return count() == before;
+  }
+  bool moves() const {
+    const uint64_t before = count();
+    for (int i = 0; i < 2000 && count() == before; ++i) {
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    return count() != before;
+  }
+
+ private:
+  std::atomic<uint64_t>* count_;
+  pid_t pid_ = -1;
+};
+
+TEST(Bystanders, StandStillBetweenHoldAndReleaseAsOftenAsTheyAreTold) {
+  Counter one, two, none_of_them;
+  Bystanders bystanders;
+  const auto first = bystanders.enter(one.id()), second = bystanders.enter(two.id());
+  EXPECT_TRUE(one.moves() && two.moves());
+  for (int round = 0; round < 3; ++round) {
+    {
+      const HeldStill held(bystanders);
+      EXPECT_TRUE(one.stands_still() && two.stands_still()) << round;
+      EXPECT_TRUE(none_of_them.moves());
+    }
+    EXPECT_TRUE(one.moves() && two.moves()) << round;
+  }
+}
+
+TEST(Bystanders, WhoComesWhileTheyAreHeldIsHeldAndWhoLeavesRunsAgain) {
+  Counter early, late;
+  Bystanders bystanders;
+  auto first = bystanders.enter(early.id());
+  bystanders.hold();
+  auto second = bystanders.enter(late.id());
+  std::this_thread::sleep_for(milliseconds(10));  // It is not waited for.
+  EXPECT_TRUE(late.stands_still());
+  first.leave();
+  EXPECT_TRUE(early.moves());
+  { const Bystanders::Entry moved = std::move(second); }
+  EXPECT_TRUE(late.moves());
+  bystanders.release();
+  bystanders.hold();  // Nobody is among them.
+  EXPECT_TRUE(early.moves() && late.moves());
+  bystanders.release();
+}
+
+TEST(Bystanders, OneThatHasEndedHoldsNobodyUp) {
+  Counter ended, waited_for, other;
+  Bystanders bystanders;
+  const auto first = bystanders.enter(ended.id()), second = bystanders.enter(waited_for.id()),
+             third = bystanders.enter(other.id());
+  kill(ended.id(), SIGKILL);
+  waited_for.end();
+  std::this_thread::sleep_for(milliseconds(20));
+  const auto start = std::chrono::steady_clock::now();
+  bystanders.hold();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(1000));
+  EXPECT_TRUE(other.stands_still());
+  bystanders.release();
+}
+
+}  // namespace
+}  // namespace kbench::process
