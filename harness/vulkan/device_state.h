@@ -44,6 +44,8 @@ struct Buffer::State {
   ~State();
 };
 
+VkMemoryDedicatedAllocateInfo dedicated_to(VkBuffer buffer);
+
 struct Device::State {
   std::unique_ptr<Instance> instance;
   VkPhysicalDevice physical = VK_NULL_HANDLE;
