@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "kbench/score.h"
 
@@ -15,10 +16,20 @@ constexpr double kWallPerBudget = 1.5;
 /// Pairs before a narrow interval may end the sampling. The interval of eight values is their whole
 /// range and misses the median once in 128 times; that of six misses it once in 32.
 constexpr size_t kPairsToStop = 8;
-/// Before that there is one look, at so many single samples, half of each order: their whole range
-/// misses what they are scattered around once in 128 times, too, and has what going second costs in
-/// it. Most kernels of a millisecond end here.
-constexpr int kSamplesOfTheFirstLook = 8;
+/// Looks at single samples, half of each order, so that what going second costs is in them: without
+/// so many of the least and of the most, the range of the others misses what they are scattered
+/// around once in 128, 157 and 239 times. Most kernels of a millisecond end at the first; the
+/// others are for runs that something else on the device has lengthened.
+struct Look {
+  int samples;
+  size_t left_out;
+};
+constexpr Look kLooks[] = {{8, 0}, {12, 1}, {16, 2}};
+
+const Look* look_at(int samples) {
+  const auto* found = std::ranges::find(kLooks, samples, &Look::samples);
+  return found == std::end(kLooks) ? nullptr : found;
+}
 
 }  // namespace
 
@@ -48,7 +59,7 @@ bool Sampling::done(double wall_seconds) const {
   if (count() >= plan_.max_samples) return true;
   if (spent_seconds_ >= plan_.max_seconds) return true;
   if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
-  if (ratios_.size() < kPairsToStop && count() != kSamplesOfTheFirstLook) return false;
+  if (ratios_.size() < kPairsToStop && look_at(count()) == nullptr) return false;
   const Interval interval = sampled();
   return interval.low >= interval.point * (1 - plan_.precision) &&
          interval.high <= interval.point * (1 + plan_.precision);
@@ -68,9 +79,14 @@ Interval Sampling::speedup() const {
 Interval Sampling::sampled() const {
   if (!recorded_ns_) {
     const Interval of_pairs = median_interval(ratios_);
-    if (of_pairs.low > 0 || count() < kSamplesOfTheFirstLook) return of_pairs;
-    const auto [least, most] = std::ranges::minmax(singles_);
-    return {least, of_pairs.point, most};
+    const Look* look = look_at(count());
+    if (look == nullptr) return of_pairs;
+    std::vector<double> sorted = singles_;
+    std::ranges::sort(sorted);
+    const double least = sorted[look->left_out], most = sorted[sorted.size() - 1 - look->left_out];
+    const bool holds_it = least <= of_pairs.point && of_pairs.point <= most;
+    const bool narrower = most - least < of_pairs.high - of_pairs.low;
+    return holds_it && narrower ? Interval{least, of_pairs.point, most} : of_pairs;
   }
   const Interval ns = median_interval(candidate_ns_);
   // An interval without bounds stays one: zero below, infinity above.

@@ -35,9 +35,9 @@ class Sampling {
       : plan_(plan), recorded_ns_(recorded_ns) {}
 
   void add(const PairedTimes& times);
-  /// True when the interval of the speedup is narrow enough (at eight samples, or after eight
-  /// pairs), the budget of device time is spent, or the loop has taken one and a half times the
-  /// budget in wall time; never before min_samples, always at max_samples.
+  /// True when the interval of the speedup is narrow enough (at eight, twelve or sixteen samples,
+  /// or after eight pairs), the budget of device time is spent, or the loop has taken one and a
+  /// half times the budget in wall time; never before min_samples, always at max_samples.
   bool done(double wall_seconds) const;
 
   int count() const { return static_cast<int>(candidate_ns_.size()); }

@@ -28,7 +28,7 @@ TEST(Sampling, StopsWhenTheIntervalIsNarrow) {
 TEST(Sampling, TakesEightPairsAtLeastUnlessTheBudgetIsSpent) {
   Sampling sampling(plan_of(0.01, 1, 2, 1000));
   for (int i = 0; i < 14; ++i) {
-    sampling.add({i == 0 ? 2100.0 : 2000.0, 1000, 5000});
+    sampling.add({i < 2 ? 2100.0 : 2000.0, 1000, 5000});
     EXPECT_FALSE(sampling.done(0)) << i;
   }
   for (int i = 0; i < 4; ++i) sampling.add({2000, 1000, 5000});
@@ -50,6 +50,20 @@ TEST(Sampling, EndsAtEightSamplesThatAllLieWithinThePrecision) {
   const double room = 1 + placement_share(1000);
   EXPECT_DOUBLE_EQ(sampling.speedup().low, 1.990 / room);
   EXPECT_DOUBLE_EQ(sampling.speedup().high, 2.008 * room);
+}
+
+TEST(Sampling, RunsThatSomethingElseLengthenedCostAFewSamplesMore) {
+  for (const int lengthened : {1, 2, 3}) {
+    Sampling sampling(plan_of(0.01, 100, 8, 1000));
+    int count = 0;
+    while (!sampling.done(0)) {
+      sampling.add({2e6, count < lengthened ? 1.5e6 : 1e6 + 1e3 * (count % 3), 1});
+      ++count;
+    }
+    EXPECT_EQ(count, lengthened == 1 ? 12 : lengthened == 2 ? 16 : 24);
+    EXPECT_GT(sampling.speedup().low, 1.98);
+    EXPECT_LT(sampling.speedup().high, 2.02);
+  }
 }
 
 TEST(Sampling, WhatGoingSecondCostsIsInTheFirstLook) {
