@@ -1,5 +1,6 @@
 #include "harness/judge/bench.h"
 
+#include <atomic>
 #include <span>
 #include <utility>
 
@@ -10,13 +11,19 @@ namespace {
 
 constexpr double kAttachSeconds = 120;
 
+uint64_t next_serial() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
 }  // namespace
 
 Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
              std::unique_ptr<Bench> before)
     : key_(key),
       task_(&find_task(key.task)),
-      graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)) {
+      graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)),
+      serial_(next_serial()) {
   opponent.prepare(key, seed);
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
   trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
@@ -39,13 +46,6 @@ Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, ui
   for (const Graph::ValueInfo& value : graph_->values()) {
     item_of_.push_back(value.kind == Graph::Kind::intermediate ? -1 : items++);
   }
-  for (size_t id = 0; id < graph_->values().size(); ++id) {
-    const Graph::ValueInfo& value = graph_->values()[id];
-    if (value.kind != Graph::Kind::constant) continue;
-    const vulkan::Region to = given(static_cast<int>(id));
-    device.upload(*to.buffer, to.offset,
-                  {value.data.raw(), static_cast<size_t>(value.data.bytes())});
-  }
   Attachment attachment;
   place(attachment, true, truth_);
   const int arena = attachment.add(arena_, false);
@@ -57,6 +57,17 @@ void Bench::wait_opponent(Opponent& opponent) {
   if (!std::exchange(awaited_, false)) return;
   opponent.wait_prepared();
   opponent.runner().receive<runner::Attached>(kAttachSeconds);
+}
+
+void Bench::upload_constants(vulkan::Device& device) {
+  if (std::exchange(uploaded_, true)) return;
+  for (size_t id = 0; id < graph_->values().size(); ++id) {
+    const Graph::ValueInfo& value = graph_->values()[id];
+    if (value.kind != Graph::Kind::constant) continue;
+    const vulkan::Region to = given(static_cast<int>(id));
+    device.upload(*to.buffer, to.offset,
+                  {value.data.raw(), static_cast<size_t>(value.data.bytes())});
+  }
 }
 
 vulkan::Region Bench::given(int value) const {

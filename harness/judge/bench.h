@@ -18,15 +18,23 @@ class Bench {
  public:
   /// Asks the opponent to make the task's baseline, if it has not yet; while it does, allocates.
   /// Memory of the bench before, if there is one, is taken over where it fits, in the same place
-  /// (what holds a truth was never imported by a candidate's runner), else given back. Throws
-  /// kOutOfMemory where the task does not fit the device.
+  /// (what holds a truth was never imported by a candidate's runner), else given back. Submits
+  /// nothing to the device. Throws kOutOfMemory where the task does not fit the device.
   Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
         std::unique_ptr<Bench> before);
+  /// Both at once when that is done. Throws RunnerFailure for what the opponent cannot do.
+  void finish(vulkan::Device& device, Opponent& opponent) {
+    wait_opponent(opponent);
+    upload_constants(device);
+  }
   /// Waits for the opponent to have made the baseline and imported its memory; at once when it has.
-  /// Throws RunnerFailure for what the opponent cannot do.
   void wait_opponent(Opponent& opponent);
+  /// Once; before any run.
+  void upload_constants(vulkan::Device& device);
 
   const BenchKey& key() const { return key_; }
+  /// No other bench of this process has or had it.
+  uint64_t serial() const { return serial_; }
   const Task& task() const { return *task_; }
   const Graph& graph() const { return *graph_; }
   const Slab& given() const { return given_; }
@@ -44,7 +52,9 @@ class Bench {
   std::unique_ptr<Graph> graph_;
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
   Slab given_, truth_, arena_, outputs_;
-  bool awaited_ = true;  ///< the opponent has yet to answer
+  uint64_t serial_;
+  bool awaited_ = true;    ///< the opponent has yet to answer
+  bool uploaded_ = false;  ///< constants are in their places
 };
 
 }  // namespace kbench::judge

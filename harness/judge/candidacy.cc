@@ -129,6 +129,17 @@ void Candidacy::identify() {
   trial::identify(experiment_, task, *graph_, preset, snapshot_, options);
 }
 
+int Candidacy::attach(const Bench& bench) {
+  if (attached_to(bench)) return slabs_;
+  Attachment attachment;
+  bench.place(attachment, true, bench.outputs());
+  attachment.message.more = true;
+  slabs_ = static_cast<int>(attachment.message.slabs.size());
+  attached_ = bench.serial();
+  runner_->send(attachment.message, attachment.descriptors);
+  return slabs_;
+}
+
 bool Candidacy::loaded(runner::Refused& refused, const std::function<void()>& before_build) {
   begin(before_build);
   if (failure_) throw *failure_;

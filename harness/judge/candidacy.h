@@ -36,6 +36,11 @@ class Candidacy {
   /// Waits for the runner; the same.
   bool built(runner::Built& built, runner::Refused& refused);
 
+  /// Has the runner import a bench's memory, unless that is what it was told last; it does so while
+  /// it compiles, and answers nothing. How many slabs it knows then.
+  int attach(const Bench& bench);
+  bool attached_to(const Bench& bench) const { return attached_ == bench.serial(); }
+
   /// It was begun, and nothing is known against it yet: the key and the graph are there.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
 
@@ -63,6 +68,8 @@ class Candidacy {
   BenchKey key_;
   std::unique_ptr<Graph> graph_;
   bool begun_ = false;
+  uint64_t attached_ = 0;  ///< the bench it was told of; 0 is none
+  int slabs_ = 0;          ///< that bench's
   std::optional<runner::Refused> refused_;
   std::optional<RunnerFailure> failure_;
   std::optional<Error> error_;

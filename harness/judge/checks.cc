@@ -52,20 +52,20 @@ double coincidences(const trial::Fill& fill, int64_t elements) {
 
 }  // namespace
 
-Checks::Checks(vulkan::Device& device, trial::Kernels& kernels, const Redzones& redzones,
+Checks::Checks(Workspace& workspace, trial::Kernels& kernels, const Redzones& redzones,
                const Graph& graph, std::vector<Watched> watched, const CheckRule& rule,
                trial::SecretStream& secret)
-    : device_(device),
+    : space_(workspace),
       kernels_(kernels),
       redzones_(redzones),
       graph_(graph),
       rule_(rule),
       truth_(graph.outputs().size()),
       zone_key_(secret.next()),
-      pieces_(static_cast<uint32_t>(redzones.pieces().size())),
-      hash_table_(trial::make_hash_table(device, secret)) {
-  zones_ = device.allocate(redzones.pieces().size() * sizeof(Zone));
-  device.upload(zones_, 0, std::as_bytes(std::span(redzones.pieces())));
+      pieces_(static_cast<uint32_t>(redzones.pieces().size())) {
+  const std::vector<uint64_t> keys = trial::draw_hash_keys(secret);
+  upload(space_.hash_table, std::as_bytes(std::span(keys)));
+  upload(space_.zones, std::as_bytes(std::span(redzones.pieces())));
   for (Watched& each : watched) {
     watched_.push_back({std::move(each), hash_bytes_});
     hash_bytes_ += trial::hash_bytes(watched_.back().watched.region);
@@ -89,30 +89,35 @@ Checks::Checks(vulkan::Device& device, trial::Kernels& kernels, const Redzones& 
     outputs_.push_back(std::move(output));
   }
   report_bytes_ = report.size();
-  report_ = device.allocate(report_bytes_);
-  work_ = device.allocate(work.size());
-  host_ = device.allocate_host(report_bytes_);
+  space_.reserve(space_.report, report_bytes_);
+  space_.reserve(space_.work, work.size());
+  space_.reserve_host(space_.host, report_bytes_);
+}
+
+void Checks::upload(vulkan::Buffer& buffer, std::span<const std::byte> bytes) {
+  space_.reserve(buffer, bytes.size());
+  space_.device.upload(buffer, 0, bytes);
 }
 
 void Checks::record_redzones(vulkan::Commands& commands) {
-  kernels_.write_zones(commands, zones_.address(), pieces_, zone_key_);
+  kernels_.write_zones(commands, space_.zones.address(), pieces_, zone_key_);
 }
 
 void Checks::record_hashes(vulkan::Commands& commands, bool inputs_only) {
   for (const WatchedHashes& each : watched_) {
     if (inputs_only && !each.watched.every_sample) continue;
-    kernels_.hash(commands, each.watched.region, hash_table_.address(),
-                  work_.address() + before_ + each.hashes);
+    kernels_.hash(commands, each.watched.region, space_.hash_table.address(),
+                  space_.work.address() + before_ + each.hashes);
   }
 }
 
 void Checks::record_guards(vulkan::Commands& commands) {
-  const uint64_t report = report_.address(), work = work_.address();
+  const uint64_t report = space_.report.address(), work = space_.work.address();
   for (const WatchedHashes& each : watched_) {
-    kernels_.hash(commands, each.watched.region, hash_table_.address(),
+    kernels_.hash(commands, each.watched.region, space_.hash_table.address(),
                   work + after_ + each.hashes);
   }
-  kernels_.check_zones(commands, zones_.address(), pieces_, zone_key_, work + zone_findings_,
+  kernels_.check_zones(commands, space_.zones.address(), pieces_, zone_key_, work + zone_findings_,
                        report + zone_summary_);
   commands.barrier();
   if (hash_bytes_ > 0) {
@@ -120,7 +125,7 @@ void Checks::record_guards(vulkan::Commands& commands) {
                             report + hash_finding_);
     commands.barrier();
   }
-  commands.copy(report_, 0, host_, 0, report_bytes_);
+  commands.copy(space_.report, 0, space_.host, 0, report_bytes_);
 }
 
 std::optional<Finding> Checks::guards() {
@@ -132,7 +137,8 @@ std::optional<Finding> Checks::guards() {
 void Checks::record_truth(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     kernels_.scale(commands, outputs[i].truth, outputs[i].fill.dtype,
-                   work_.address() + outputs_[i].scale_work, report_.address() + outputs_[i].scale);
+                   space_.work.address() + outputs_[i].scale_work,
+                   space_.report.address() + outputs_[i].scale);
   }
 }
 
@@ -146,21 +152,21 @@ void Checks::record_comparison(vulkan::Commands& commands, const std::vector<Out
   const bool fixed = rule_.rule == ToleranceRule::kernelbench;
   const trial::CompareRule rule{static_cast<float>(rule_.relative),
                                 fixed ? static_cast<float>(rule_.relative) : -1.0f};
-  const uint64_t report = report_.address();
+  const uint64_t report = space_.report.address();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Output& output = outputs_[i];
     kernels_.compare(commands, outputs[i].got, outputs[i].truth, outputs[i].fill, rule,
-                     report + output.scale, work_.address() + output.compare_work,
+                     report + output.scale, space_.work.address() + output.compare_work,
                      report + output.summary, count_untouched);
   }
   commands.barrier();
-  commands.copy(report_, 0, host_, 0, report_bytes_);
+  commands.copy(space_.report, 0, space_.host, 0, report_bytes_);
 }
 
 std::optional<Finding> Checks::outputs(vulkan::Commands& commands,
                                        const std::vector<OutputCheck>& outputs) {
   const bool wrong = std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
-    return at<CompareSummary>(host_, output.summary).wrong > 0;
+    return at<CompareSummary>(space_.host, output.summary).wrong > 0;
   });
   if (wrong) {
     commands.begin();
@@ -178,16 +184,16 @@ std::optional<Finding> Checks::outputs(vulkan::Commands& commands,
 }
 
 std::optional<Finding> Checks::check_redzones() {
-  const ZoneFinding all = at<ZoneFinding>(host_, zone_summary_);
+  const ZoneFinding all = at<ZoneFinding>(space_.host, zone_summary_);
   if (all.changed == 0) return std::nullopt;
   ZoneFinding piece{};
-  device_.download(work_, zone_findings_ + all.first * sizeof piece,
-                   std::as_writable_bytes(std::span(&piece, 1)));
+  space_.device.download(space_.work, zone_findings_ + all.first * sizeof piece,
+                         std::as_writable_bytes(std::span(&piece, 1)));
   return Finding{Verdict::out_of_bounds, redzones_.describe(all.first, piece)};
 }
 
 std::optional<Finding> Checks::check_watched() const {
-  const HashFinding found = at<HashFinding>(host_, hash_finding_);
+  const HashFinding found = at<HashFinding>(space_.host, hash_finding_);
   if (hash_bytes_ == 0 || found.changed == 0) return std::nullopt;
   const WatchedHashes* changed = nullptr;
   for (const WatchedHashes& each : watched_) {
@@ -211,8 +217,8 @@ std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output)
 }
 
 Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
-  truth_[i] = at<ScaleFinding>(host_, outputs_[i].scale);
-  const auto& summary = at<CompareSummary>(host_, outputs_[i].summary);
+  truth_[i] = at<ScaleFinding>(space_.host, outputs_[i].scale);
+  const auto& summary = at<CompareSummary>(space_.host, outputs_[i].summary);
   const DType dtype = output.fill.dtype;
   Comparison found;
   found.elements = element_count(outputs_[i].shape);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/judge/slab.h"
+#include "harness/judge/workspace.h"
 #include "harness/trial/kernels.h"
 #include "harness/trial/secret.h"
 #include "harness/vulkan/commands.h"
@@ -51,7 +52,7 @@ struct OutputCheck {
 /// after that. What it is given must outlive it.
 class Checks {
  public:
-  Checks(vulkan::Device& device, trial::Kernels& kernels, const Redzones& redzones,
+  Checks(Workspace& workspace, trial::Kernels& kernels, const Redzones& redzones,
          const Graph& graph, std::vector<Watched> watched, const CheckRule& rule,
          trial::SecretStream& secret);
 
@@ -86,6 +87,7 @@ class Checks {
     uint64_t scale_work = 0, compare_work = 0;
   };
 
+  void upload(vulkan::Buffer& buffer, std::span<const std::byte> bytes);
   void record_comparison(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs,
                          bool count_untouched);
   std::optional<Finding> check_redzones();
@@ -93,7 +95,7 @@ class Checks {
   std::optional<Finding> check_output(size_t i, const OutputCheck& output);
   Comparison comparison_of(size_t i, const OutputCheck& output);
 
-  vulkan::Device& device_;
+  Workspace& space_;
   trial::Kernels& kernels_;
   const Redzones& redzones_;
   const Graph& graph_;
@@ -107,7 +109,6 @@ class Checks {
   uint64_t hash_bytes_ = 0;  ///< of all watched tensors
   uint64_t zone_summary_ = 0, hash_finding_ = 0, report_bytes_ = 0;
   uint64_t zone_findings_ = 0, before_ = 0, after_ = 0;  ///< in the work buffer
-  vulkan::Buffer zones_, hash_table_, report_, work_, host_;
 };
 
 }  // namespace kbench::judge

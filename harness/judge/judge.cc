@@ -23,11 +23,11 @@
 
 #include "harness/client/findings.h"
 #include "harness/client/protocol.h"
+#include "harness/judge/ahead.h"
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
 #include "harness/judge/opponent.h"
 #include "harness/judge/runner_process.h"
-#include "harness/judge/runners_ahead.h"
 #include "harness/judge/trial.h"
 #include "harness/process/host_lock.h"
 #include "harness/runner/kept_pipelines.h"
@@ -79,15 +79,14 @@ class Judge {
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
-  void idle(const client::Request& last);
+  void rest(const client::Request& last) { ahead_.at_rest(last, bench_.get()); }
   /// `device_gone` tells whether the result is the last this process can give.
   Result judge(const client::Request& request, bool& device_gone);
 
  private:
   void ready_opponent();
-  void at_new_task(const client::Request& request, const Candidacy& candidacy);
-  void prepare_next(const BenchKey& now);
-  void before_sampling(const client::Request& request);
+  void make_bench(const Candidacy& candidacy);
+  void make_room();
   void ready_kernels();
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
   void prove_device();
@@ -101,13 +100,12 @@ class Judge {
   Opponent::Memory memory_;
   bool memory_ready_ = false;
   std::shared_future<std::string> build_ = std::async(std::launch::async, build_identity);
-  // Begun before the judge's own device is opened, which takes as long.
-  std::unique_ptr<Opponent> opponent_;
-  RunnersAhead ahead_;
-  std::unique_ptr<Opponent> understudy_;  ///< makes the next task's baseline during samples
-  std::vector<std::unique_ptr<RunnerProcess>> dying_;
   std::unique_ptr<vulkan::Device> device_;
-  process::HostLock lock_;  ///< held while a candidate is on the device
+  std::unique_ptr<Opponent> opponent_;
+  Ahead ahead_;
+  std::vector<std::unique_ptr<RunnerProcess>> dying_;
+  std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
+  std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
   /// Makes the pipelines that every trial needs, while a client works out what to ask for and
   /// memory is allocated.
@@ -119,9 +117,12 @@ class Judge {
 Judge::Judge(const vulkan::OpenOptions& open)
     : runners_{"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes},
       opponent_(new_opponent()),
-      ahead_(runners_),
-      device_(vulkan::Device::open(open)),
-      lock_(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid))) {
+      ahead_(runners_, [this] { return new_opponent(); }) {
+  // Only now: opening it takes as long as it takes the runners to start.
+  device_ = vulkan::Device::open(open);
+  ahead_.use(*device_, !device_->snapshot().software() || getenv("KB_OVER"));
+  lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
+  workspace_.emplace(*device_);
   kernels_.emplace(*device_);
   kernels_prepared_ = std::async(std::launch::async, [this] { prepare_kernels(); });
 }
@@ -171,53 +172,28 @@ void Judge::ready_kernels() {
   if (kernels_prepared_.valid()) kernels_prepared_.get();
 }
 
-/// Starts what later requests will need: while memory is freed and allocated nothing is measured.
-void Judge::at_new_task(const client::Request& request, const Candidacy& candidacy) {
+/// The bench of a task that it is not for yet: the one made ahead, or a new one.
+void Judge::make_bench(const Candidacy& candidacy) {
+  if (bench_) bench_->finish(*device_, *opponent_);
+  if (auto ready = ahead_.bench_of(candidacy.key())) {
+    std::swap(bench_, ready->bench);
+    std::swap(opponent_, ready->opponent);
+    opponent_->runner().spare_processors(false);
+    return ahead_.leave(*std::move(ready));
+  }
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   // Runners that are let go of or dismissed may still hold what they had imported.
   const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
-  const bool tight =
-      trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held;
-  if (understudy_ && understudy_->was_told(candidacy.key())) {
-    std::swap(opponent_, understudy_);
-    opponent_->runner().spare_processors(false);
-    try {
-      if (tight || !ahead_.next_task(candidacy.key())) understudy_->let_go();
-    } catch (const RunnerFailure&) {
-      understudy_.reset();
-    }
-    prepare_next(candidacy.key());
-  } else if (!understudy_ && !request.next_files.empty() && !snapshot.software()) {
-    understudy_ = new_opponent();
+  if (trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held) {
+    make_room();
   }
-  if (tight) {
-    for (const auto& runner : dying_) runner->wait_end();
-  }
+  bench_ = std::make_unique<Bench>(*device_, *opponent_, candidacy.key(), secret_.next(),
+                                   std::move(bench_));
 }
 
-/// Has the understudy make the next task's baseline, where it is known.
-void Judge::prepare_next(const BenchKey& now) {
-  const auto next = understudy_ ? ahead_.next_task(now) : std::nullopt;
-  if (!next) return;
-  try {
-    understudy_->runner().spare_processors(true);  // The judge's clock needs some.
-    understudy_->prepare(*next, secret_.next());
-  } catch (const RunnerFailure&) {
-    understudy_.reset();
-  }
-}
-
-void Judge::before_sampling(const client::Request& request) {
-  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  if (understudy_) {
-    try {
-      understudy_->runner().wait_open(vulkan::to_string(snapshot.device_uuid));
-    } catch (const RunnerFailure&) {
-      understudy_.reset();
-    }
-  }
-  ahead_.before_sampling(request, snapshot);
-  prepare_next(bench_->key());
+void Judge::make_room() {
+  ahead_.make_room();
+  for (const auto& runner : dying_) runner->wait_end();
 }
 
 /// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
@@ -251,30 +227,27 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
   double queued_s = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     result = Result();
-    const LetGo let_go{lock_};
+    const LetGo let_go{*lock_};
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      // Several at once take little longer than one; and while they do, nothing may be measured.
-      if (request.more && ahead_.empty()) {
-        ahead_.top_up(device_->snapshot(),
-                      Candidacy::looks_like_cuda(request.candidate) ||
-                          std::ranges::any_of(request.next_files, Candidacy::looks_like_cuda));
-      }
-      const auto candidacy = ahead_.candidacy_of(request, device_->snapshot());
+      const auto candidacy = ahead_.candidacy_of(request);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
         if (!request.check_only) ready_opponent();
-        const Court court{
-            .device = *device_,
-            .kernels = *kernels_,
-            .opponent = opponent_,
-            .bench = bench_,
-            .lock = lock_,
-            .at_new_task = [&](const Candidacy& which) { at_new_task(request, which); },
-            .before_kernels = [&] { ready_kernels(); },
-            .before_sampling = [&] { before_sampling(request); }};
+        const Court court{.device = *device_,
+                          .workspace = *workspace_,
+                          .kernels = *kernels_,
+                          .opponent = opponent_,
+                          .bench = bench_,
+                          .bystanders = *runners_.bystanders,
+                          .lock = *lock_,
+                          .make_bench = [&](const Candidacy& which) { make_bench(which); },
+                          .make_room = [&] { make_room(); },
+                          .before_kernels = [&] { ready_kernels(); },
+                          .before_runs = [&] { ahead_.at_runs(request, *bench_); },
+                          .quiet = [&] { ahead_.quiet(); }};
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
@@ -303,6 +276,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     }
     queued_s += std::exchange(result.stage_s[client::kQueueStage], 0);
     if (end.opponent_failed) {
+      ahead_.pause();
       opponent_.reset();
       bench_.reset();
     }
@@ -327,14 +301,6 @@ bool nothing_comes() {
   return poll(&input, 1, kMilliseconds) == 0;
 }
 
-void Judge::idle(const client::Request& last) {
-  if (!last.more) return;
-  try {
-    ahead_.top_up(device_->snapshot(), Candidacy::looks_like_cuda(last.candidate));
-  } catch (const RunnerFailure&) {  // The next request will find out.
-  }
-}
-
 int serve(const vulkan::OpenOptions& open) {
   Judge judge(open);
   answer("hello", client::to_json(judge.snapshot()));
@@ -344,7 +310,7 @@ int serve(const vulkan::OpenOptions& open) {
       const client::Request request = client::request_from_json(line);
       answer("result", to_json(judge.judge(request, device_gone)));
       if (device_gone) return 4;
-      if (nothing_comes()) judge.idle(request);
+      if (nothing_comes()) judge.rest(request);
     } catch (const Error& e) {
       answer("error", client::to_json(e));
     }

@@ -26,6 +26,7 @@ void Opponent::prepare(const BenchKey& key, uint64_t seed) {
     request.cache_folder = memory_->folder;
     request.cache_subject = memory_->subject;
   }
+  runner_.stand_by(true);  // It may have to run on the device to be held to the reference.
   runner_.send(request);
   told_ = key;
   pending_ = true;
@@ -34,6 +35,7 @@ void Opponent::prepare(const BenchKey& key, uint64_t seed) {
 void Opponent::wait_prepared() {
   if (!std::exchange(pending_, false)) return;
   runner_.receive<runner::Built>(kPrepareSeconds);
+  runner_.stand_by(false);
   const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->overrides.empty();
   if (memory_ != nullptr && as_noted) memory_->notes.add(told_->task);
 }

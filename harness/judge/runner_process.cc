@@ -46,16 +46,38 @@ RunnerProcess::RunnerProcess(Role role, const Options& options)
 void RunnerProcess::begin_open(bool for_cuda) {
   if (std::exchange(told_to_open_, true)) return;
   for_cuda_ = for_cuda;
+  stand_by(true);
   send(runner::Open{for_cuda});
 }
 
 void RunnerProcess::wait_open(const std::string& device_uuid) {
   if (idle_bytes_ >= 0) return;
   begin_open();
-  const auto opened = receive<runner::Opened>(kOpenSeconds);
+  opened(receive<runner::Opened>(kOpenSeconds), device_uuid);
+}
+
+bool RunnerProcess::opens_within(std::chrono::milliseconds wait, const std::string& device_uuid) {
+  if (idle_bytes_ >= 0) return true;
+  begin_open();
+  std::optional<process::Frame> frame;
+  try {
+    frame = channel_.receive(wait, runner::kMostBytes);
+  } catch (const Error& e) {
+    fail(RunnerFailure::Kind::malformed, e.message());
+  }
+  if (frame) {
+    opened(expect<runner::Opened>(*frame), device_uuid);
+  } else if (channel_.ended() || process_.poll().ended) {
+    fail_ended();
+  }
+  return frame.has_value();
+}
+
+void RunnerProcess::opened(const runner::Opened& opened, const std::string& device_uuid) {
   if (opened.device_uuid != device_uuid) {
     fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");
   }
+  stand_by(false);
   lock_ = opened.lock;
   idle_bytes_ = process_.own_bytes();
 }
@@ -82,6 +104,10 @@ void RunnerProcess::spare_processors(bool spare) {
     }
   }
   sched_setaffinity(process_.id(), sizeof all, &all);
+}
+
+void RunnerProcess::stand_by(bool stand) {
+  standing_by_ = stand ? options_.bystanders->enter(process_.id()) : process::Bystanders::Entry();
 }
 
 void RunnerProcess::fail(RunnerFailure::Kind kind, const std::string& message) {

@@ -1,12 +1,14 @@
 // A runner as the judge has it: a process, a channel, and no trust.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "harness/process/bystanders.h"
 #include "harness/process/channel.h"
 #include "harness/process/child_process.h"
 #include "harness/process/deadline.h"
@@ -45,11 +47,14 @@ class RunnerProcess {
     std::string device;  ///< a selector
     bool validate = false;
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
+    /// Among whom it is while it opens the device.
+    std::shared_ptr<process::Bystanders> bystanders = std::make_shared<process::Bystanders>();
   };
   RunnerProcess(Role role, const Options& options);
 
   /// Tells it to open the device, unless it has been told. Does not wait.
   void begin_open(bool for_cuda = false);
+  bool told_to_open() const { return told_to_open_; }
   bool opened_for_cuda() const { return for_cuda_; }
   /// Another of its kind, that has been told nothing.
   std::unique_ptr<RunnerProcess> another() const {
@@ -57,6 +62,8 @@ class RunnerProcess {
   }
   /// Waits for the device to be open, told to by this where it had not been; at once when it is.
   void wait_open(const std::string& device_uuid);
+  /// Whether it is open, or is within that time; told to by this where it had not been.
+  bool opens_within(std::chrono::milliseconds wait, const std::string& device_uuid);
   /// The text that says what holds it in; once it is open.
   const std::string& lock() const { return lock_; }
 
@@ -95,6 +102,8 @@ class RunnerProcess {
   /// Keeps threads that it starts from now on off two processors, where there are more than four;
   /// or lets them have all again.
   void spare_processors(bool spare);
+  /// Makes it stand still while something is timed, or not: for work that nobody waits for.
+  void stand_by(bool stand);
 
   /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
   void hold() { process_.stop(); }
@@ -109,6 +118,7 @@ class RunnerProcess {
   void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);
   process::Frame receive_frame(double seconds);
   void bring_file(const process::Frame& frame);
+  void opened(const runner::Opened& opened, const std::string& device_uuid);
   [[noreturn]] void fail(RunnerFailure::Kind kind, const std::string& message);
   [[noreturn]] void fail_ended();
 
@@ -141,6 +151,7 @@ class RunnerProcess {
   std::string lock_;
   int64_t idle_bytes_ = -1;
   bool told_to_open_ = false, for_cuda_ = false;
+  process::Bystanders::Entry standing_by_;
   bool has_run_ = false;
 };
 

@@ -31,7 +31,7 @@ uint32_t fill_limit(uint32_t largest) {
 
 }  // namespace
 
-Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.device) {
+Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.commands) {
   const Graph& graph = parts.bench.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill fill;
@@ -99,6 +99,7 @@ void Sampler::prepare(Checks& checks, bool first) {
 }
 
 BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds) {
+  const process::HeldStill still(parts_.bystanders);
   const auto start = Clock::now();
   runner.send(runner::Run{pass.setup, pass.past_ends, seconds});
   runner::Refused refused;

@@ -11,6 +11,7 @@
 #include "harness/judge/clock_rule.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/slab.h"
+#include "harness/process/bystanders.h"
 #include "harness/runner/program.h"
 #include "harness/trial/kernels.h"
 #include "harness/trial/roles.h"
@@ -29,12 +30,14 @@ struct CandidateMemory {
 /// Everything samples work with; all outlive it.
 struct SampleParts {
   vulkan::Device& device;
+  vulkan::Commands& commands;  ///< the sampler's for its time
   trial::Kernels& kernels;
   trial::SecretStream& secret;
   const Bench& bench;
   const CandidateMemory& memory;
   RunnerProcess& opponent;
   RunnerProcess& candidate;
+  process::Bystanders& bystanders;  ///< they stand still during runs
 };
 
 /// Takes samples of one trial, one after another.
@@ -81,7 +84,7 @@ class Sampler {
   BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds);
 
   SampleParts parts_;
-  vulkan::Commands commands_;
+  vulkan::Commands& commands_;
   std::vector<OutputCheck> outputs_;
   bool at_candidate_ = false;
   BracketedRun opponent_run_, candidate_run_;

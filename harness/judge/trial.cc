@@ -138,7 +138,9 @@ bool Trial::load() {
   runner::Refused refused;
   const bool loaded = candidacy_.loaded(refused, [this] {
     const std::unique_ptr<Bench>& bench = court_.bench;
-    if (!request_.check_only && bench && bench->key() == candidacy_.key()) import_task();
+    if (!request_.check_only && bench && bench->key() == candidacy_.key()) {
+      candidacy_.attach(*bench);
+    }
   });
   static_cast<Experiment&>(*result_) = candidacy_.experiment();
   lap("load");
@@ -148,9 +150,14 @@ bool Trial::load() {
 bool Trial::task_fits() {
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
   const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
-  const uint64_t available =
-      court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
-  if (needed <= available) return true;
+  uint64_t available = 0;
+  const auto enough = [&] {
+    available = court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
+    return needed <= available;
+  };
+  if (enough()) return true;
+  court_.make_room();
+  if (enough()) return true;
   return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
                                            " of device memory, " + snapshot.name + " has " +
                                            trial::gigabytes(available) +
@@ -159,13 +166,10 @@ bool Trial::task_fits() {
 
 bool Trial::build() {
   stage("compile");
-  std::unique_ptr<Bench>& bench = court_.bench;
+  const std::unique_ptr<Bench>& bench = court_.bench;
   if (!request_.check_only && (!bench || !(bench->key() == candidacy_.key()))) {
     at_opponent_ = true;  // While the candidate compiles.
-    if (bench) bench->wait_opponent(*court_.opponent);
-    court_.at_new_task(candidacy_);
-    bench = std::make_unique<Bench>(court_.device, *court_.opponent, candidacy_.key(),
-                                    secret_.next(), std::move(bench));
+    court_.make_bench(candidacy_);
     at_opponent_ = false;
     lap("task");
   }
@@ -186,6 +190,7 @@ bool Trial::fits() {
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
   const uint64_t task =
       request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
+  if (layout.bytes() > court_.device.available_bytes()) court_.make_room();
   uint64_t available = court_.device.available_bytes();
   if (snapshot.software()) {  // Its memory is the host's, and others live there.
     const auto host = static_cast<uint64_t>(process::available_host_bytes());
@@ -201,22 +206,12 @@ bool Trial::fits() {
   return true;
 }
 
-/// Has the runner import the task's memory, while it compiles where the task was there before.
-void Trial::import_task() {
-  if (imported_ > 0) return;
-  Attachment attachment;
-  court_.bench->place(attachment, true, court_.bench->outputs());
-  attachment.message.more = true;
-  imported_ = static_cast<int>(attachment.message.slabs.size());
-  candidate().send(attachment.message, attachment.descriptors);
-}
-
 void Trial::allocate() {
   stage("warm-up");
   const Bench& bench = *court_.bench;
-  import_task();
+  const int known = candidacy_.attach(bench);
   Attachment attachment;
-  const int slab = imported_ + attachment.add(memory_.slab, false);
+  const int slab = known + attachment.add(memory_.slab, false);
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     attachment.message.wanted.push_back(memory_.slab.place(i, slab));
   }
@@ -226,10 +221,12 @@ void Trial::allocate() {
   lap("import");
   court_.before_kernels();
   at_opponent_ = true;
-  court_.bench->wait_opponent(*court_.opponent);
+  court_.bench->finish(court_.device, *court_.opponent);
   at_opponent_ = false;
   lap("task");
   wait_turn();
+  court_.before_runs();
+  lap("wait");
   sampler_.emplace(parts());
   sampler_->draw_task();
 }
@@ -270,7 +267,7 @@ CheckRule Trial::rule() const {
 
 bool Trial::set_up() {
   if (!built_.has_setup) return true;
-  Checks checks(court_.device, court_.kernels, *redzones_, court_.bench->graph(), watched(false),
+  Checks checks(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(), watched(false),
                 rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   constexpr int kRuns = 2;  // The first warms up.
@@ -300,8 +297,8 @@ bool Trial::set_up() {
 }
 
 bool Trial::warm_up() {
-  checks_.emplace(court_.device, court_.kernels, *redzones_, court_.bench->graph(), watched(true),
-                  rule(), secret_);
+  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
+                  watched(true), rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   checks_->record_redzones(commands);
@@ -334,8 +331,6 @@ bool Trial::look_past_ends() {
 bool Trial::sample() {
   stage("sample");
   lap("warm_up");
-  court_.before_sampling();
-  lap("wait");
   const bool software = court_.device.snapshot().software();
   std::optional<double> recorded_ns;
   if (options_.recorded) {
@@ -350,7 +345,9 @@ bool Trial::sample() {
   double told = 0;  // when progress was
   trial::Roles roles = schedule.next(secret_);
   const auto unexplained = [&] {
-    return sampling.count() < kSamplesToExplain && !clock.contradiction().empty();
+    if (sampling.count() >= kSamplesToExplain || clock.contradiction().empty()) return false;
+    court_.quiet();
+    return true;
   };
   while (!sampling.done(seconds()) || unexplained()) {
     if (deadline_.passed()) {

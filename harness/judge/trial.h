@@ -16,6 +16,8 @@
 #include "harness/judge/checks.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/sample.h"
+#include "harness/judge/workspace.h"
+#include "harness/process/bystanders.h"
 #include "harness/process/deadline.h"
 #include "harness/process/host_lock.h"
 #include "harness/trial/kernels.h"
@@ -29,19 +31,25 @@ namespace kbench::judge {
 /// What a judge lends to trials; all of it outlives them.
 struct Court {
   vulkan::Device& device;
+  Workspace& workspace;
   trial::Kernels& kernels;
   std::unique_ptr<Opponent>& opponent;
-  std::unique_ptr<Bench>& bench;  ///< of the last task; replaced when another is asked for
+  std::unique_ptr<Bench>& bench;    ///< of the last task; replaced when another is asked for
+  process::Bystanders& bystanders;  ///< who may be at something while the trial goes on
   /// The device's, for as long as the trial has it measure or disturbs what others measure; whoever
   /// lends it lets it go.
   process::HostLock& lock;
-  /// Called when a task comes that the bench is not for: making it ready takes a while. May replace
-  /// the opponent.
-  std::function<void(const Candidacy&)> at_new_task;
+  /// Called when a task comes that the bench is not for: makes it be. May replace the opponent.
+  /// Throws RunnerFailure for the opponent's, and Error where the task does not fit the device.
+  std::function<void(const Candidacy&)> make_bench;
+  /// Called where memory is short: gives back what only later requests need.
+  std::function<void()> make_room;
   /// Called before `kernels` are first used.
   std::function<void()> before_kernels;
-  /// Called before times are taken: what would disturb them is to end first.
-  std::function<void()> before_sampling;
+  /// Called before the candidate first runs: from here on the bench stays as it is.
+  std::function<void()> before_runs;
+  /// Called where times may have been disturbed: what can disturb them is to end.
+  std::function<void()> quiet;
 };
 
 /// What became of a trial, beside its result.
@@ -72,7 +80,6 @@ class Trial {
   bool fits();
   bool build();
   void allocate();
-  void import_task();
   void wait_turn();
   // trial_tuning.cc
   bool tune();
@@ -116,7 +123,6 @@ class Trial {
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
   std::string stage_ = "load";
   runner::Built built_;
-  int imported_ = 0;  ///< slabs of the task that the candidate's runner has been sent
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;
   std::optional<Sampler> sampler_;

@@ -33,14 +33,14 @@ std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) 
 }  // namespace
 
 SampleParts Trial::parts() {
-  return {court_.device, court_.kernels, secret_, *court_.bench, memory_, court_.opponent->runner(),
-          candidate()};
+  return {court_.device, court_.workspace.commands, court_.kernels, secret_,          *court_.bench,
+          memory_,       court_.opponent->runner(), candidate(),    court_.bystanders};
 }
 
 void Trial::inspect() {
   stage("sample");
-  checks_.emplace(court_.device, court_.kernels, *redzones_, court_.bench->graph(), watched(true),
-                  rule(), secret_);
+  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
+                  watched(true), rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   checks_->record_redzones(commands);
@@ -70,7 +70,7 @@ std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
 
 void Trial::profile() {
   stage("sample");
-  court_.before_sampling();
+  court_.quiet();
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   sampler_->fill_temporaries(commands, false, 1);

@@ -135,13 +135,6 @@ std::vector<uint64_t> draw_hash_keys(SecretStream& secret) {
   return keys;
 }
 
-vulkan::Buffer make_hash_table(vulkan::Device& device, SecretStream& secret) {
-  const std::vector<uint64_t> keys = draw_hash_keys(secret);
-  vulkan::Buffer table = device.allocate(keys.size() * sizeof(uint64_t));
-  device.upload(table, 0, std::as_bytes(std::span(keys)));
-  return table;
-}
-
 void Kernels::hash(vulkan::Commands& commands, const vulkan::Region& region, uint64_t table,
                    uint64_t hashes) {
   struct Push {

@@ -37,8 +37,6 @@ inline constexpr uint64_t kHashPrime = (uint64_t{1} << 61) - 1;
 uint64_t hash_bytes(const vulkan::Region& region);
 /// The keys of a hash: one a word of a block, uniform in [0, kHashPrime) as far as `secret` is.
 std::vector<uint64_t> draw_hash_keys(SecretStream& secret);
-/// The same on the device.
-vulkan::Buffer make_hash_table(vulkan::Device& device, SecretStream& secret);
 
 /// What comparing two arrays of hashes finds.
 struct HashFinding {
@@ -102,8 +100,9 @@ class Kernels {
   void fill(vulkan::Commands& commands, const vulkan::Region& region, const Fill& fill);
   /// Overwrites the region, and every core's shared memory on the way.
   void flush(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key);
-  /// Writes hash_bytes(region) at `hashes`. `table`: address of make_hash_table()'s. Addresses are
-  /// multiples of 16, 16 and 8. Hashes of several regions may stand in one array.
+  /// Writes hash_bytes(region) at `hashes`. `table`: address of draw_hash_keys()'s, on the
+  /// device. Addresses are multiples of 16, 16 and 8. Hashes of several regions may stand in one
+  /// array.
   void hash(vulkan::Commands& commands, const vulkan::Region& region, uint64_t table,
             uint64_t hashes);
   /// One HashFinding over `count` hashes at each address.

@@ -1,0 +1,293 @@
+#include "harness/judge/ahead.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "harness/trial/slab_layout.h"
+
+namespace kbench::judge {
+namespace {
+
+/// An open runner holds some of the device's memory, and of the host's.
+constexpr size_t kRunners = 4, kRunnersOnSoftware = 1;
+/// Until pause() is heard.
+constexpr std::chrono::milliseconds kLook(5);
+/// The share of a device's memory that is left to candidates and drivers where a bench is made
+/// ahead.
+constexpr uint64_t kReserve = 8;
+
+}  // namespace
+
+Ahead::Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent)
+    : new_opponent_(std::move(new_opponent)), pool_(options) {}
+
+Ahead::~Ahead() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    going_ = false;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string Ahead::uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
+
+bool Ahead::has_begun(const client::Request& request) const {
+  return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
+}
+
+/// Several at once take little longer than one.
+void Ahead::top_up_for(const client::Request& request) {
+  const bool software = device_->snapshot().software();
+  const size_t most = software ? kRunnersOnSoftware : kRunners;
+  const bool for_cuda = !software && Candidacy::looks_like_cuda(request.candidate);
+  pool_.top_up(most, for_cuda ? most : 0);
+}
+
+std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
+  pause();
+  const auto found =
+      std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
+  if (found != begun_.end()) {
+    auto candidacy = std::move(*found);
+    begun_.erase(begun_.begin(), found + 1);  // Those before it were passed over.
+    candidacy->runner().spare_processors(false);
+    return candidacy;
+  }
+  now_ = request;
+  plan();
+  std::erase_if(begun_, [&](const auto& each) {  // Something else is asked for than was said.
+    return std::ranges::none_of(following_,
+                                [&](const Following& next) { return each->answers(next.request); });
+  });
+  if (request.more && pool_.size() <= 1) top_up_for(request);
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  auto runner = pool_.take(!snapshot.software() && Candidacy::looks_like_cuda(request.candidate));
+  runner->wait_open(uuid());
+  return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
+}
+
+std::optional<ReadyBench> Ahead::bench_of(const BenchKey& key) {
+  pause();
+  if (!next_) return std::nullopt;
+  auto ready = std::exchange(next_, std::nullopt);
+  if (ready->bench->key() == key) return ready;
+  leave(*std::move(ready));
+  return std::nullopt;
+}
+
+void Ahead::leave(ReadyBench old) {
+  pause();
+  if (old.bench && old.opponent) {
+    try {
+      old.bench->wait_opponent(*old.opponent);
+    } catch (const RunnerFailure&) {
+      old.opponent.reset();
+    }
+  }
+  if (old.bench) left_.push_back(std::move(old.bench));
+  if (!old.opponent || understudy_) return;
+  understudy_ = std::move(old.opponent);
+  understudy_holds_ = true;
+}
+
+void Ahead::make_room() {
+  pause();
+  if (next_) leave(*std::exchange(next_, std::nullopt));
+  while (give_back()) {
+  }
+}
+
+void Ahead::at_runs(const client::Request& measured, const Bench& at) {
+  if (!while_measuring_) return quiet();
+  resume(measured, &at);
+}
+
+void Ahead::at_rest(const client::Request& last, const Bench* at) {
+  if (!last.more) return;
+  if (while_measuring_) return resume(last, at);
+  try {
+    top_up_for(last);
+  } catch (const RunnerFailure&) {  // The next request will find out.
+  }
+}
+
+void Ahead::quiet() {
+  pause();
+  pool_.wait_open(uuid());
+  try {
+    if (understudy_) understudy_->runner().wait_open(uuid());
+  } catch (const RunnerFailure&) {
+    understudy_.reset();
+  }
+}
+
+void Ahead::resume(const client::Request& now, const Bench* at) {
+  pause();
+  now_ = now;
+  at_ = at;
+  planned_ = false;
+  // One thread for all time: the runners that it starts end with it.
+  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  const std::lock_guard lock(mutex_);
+  going_ = true;
+  changed_.notify_all();
+}
+
+void Ahead::pause() {
+  std::unique_lock lock(mutex_);
+  going_ = false;
+  changed_.wait(lock, [&] { return !working_; });
+}
+
+void Ahead::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return going_ || ending_; });
+    if (ending_) return;
+    working_ = true;
+    lock.unlock();
+    const bool more = step();
+    lock.lock();
+    working_ = false;
+    if (!more) going_ = false;
+    changed_.notify_all();
+  }
+}
+
+/// One thing that takes milliseconds, or one task's memory; false when nothing is left to do. What
+/// the next request waits for comes first.
+bool Ahead::step() {
+  try {
+    if (!planned_) plan();
+    return start_runners() || begin_next() || attach_one() || give_back() || make_bench() ||
+           wait_for_device();
+  } catch (const RunnerFailure&) {  // Whoever needs it will find out.
+    return false;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void Ahead::plan() {
+  planned_ = true;
+  now_for_cuda_ = Candidacy::looks_like_cuda(now_.candidate);
+  following_.clear();
+  for (const CandidateSource& candidate : now_.next_files) {
+    Following& next = following_.emplace_back(now_, Candidacy::looks_like_cuda(candidate));
+    next.request.candidate = candidate;
+  }
+}
+
+const Ahead::Following* Ahead::first_not_begun() const {
+  const auto found = std::ranges::find_if(
+      following_, [&](const Following& next) { return !has_begun(next.request); });
+  return found == following_.end() ? nullptr : &*found;
+}
+
+/// Of the candidacies begun, the first that is for another task.
+const Candidacy* Ahead::first_of_next_task() const {
+  for (const auto& each : begun_) {
+    if (each->well() && !(at_ && each->key() == at_->key())) return each.get();
+  }
+  return nullptr;
+}
+
+const Bench* Ahead::bench_for(const BenchKey& key) const {
+  if (at_ && at_->key() == key) return at_;
+  return next_ && next_->bench->key() == key ? next_->bench.get() : nullptr;
+}
+
+bool Ahead::start_runners() {
+  if (!now_.more) return false;
+  size_t for_cuda = 0;
+  for (const Following& next : following_) {
+    for_cuda += next.for_cuda && !has_begun(next.request) ? 1 : 0;
+  }
+  if (following_.empty() && now_for_cuda_) for_cuda = kRunners;
+  bool started = pool_.open_another(kRunners, for_cuda, uuid());
+  if (!understudy_ && !next_ && !following_.empty()) {
+    understudy_ = new_opponent_();
+    understudy_holds_ = false;
+    started = true;
+  }
+  return started;
+}
+
+bool Ahead::begin_next() {
+  const Following* next = first_not_begun();
+  if (next == nullptr) return false;
+  auto runner = pool_.take_open(next->for_cuda, uuid());
+  if (!runner) return false;
+  auto candidacy =
+      std::make_unique<Candidacy>(std::move(runner), next->request, device_->snapshot());
+  candidacy->runner().spare_processors(true);  // The judge's clock needs some.
+  candidacy->begin([&] {
+    if (const Bench* bench = bench_for(candidacy->key())) candidacy->attach(*bench);
+  });
+  begun_.push_back(std::move(candidacy));
+  return true;
+}
+
+/// Candidates that were there before their bench.
+bool Ahead::attach_one() {
+  for (const auto& each : begun_) {
+    const Bench* bench = each->well() ? bench_for(each->key()) : nullptr;
+    if (bench == nullptr || each->attached_to(*bench)) continue;
+    each->attach(*bench);
+    return true;
+  }
+  return false;
+}
+
+bool Ahead::give_back() {
+  if (!left_.empty()) {
+    left_.pop_back();
+    return true;
+  }
+  if (!understudy_ || !std::exchange(understudy_holds_, false)) return false;
+  try {
+    understudy_->let_go();
+  } catch (const RunnerFailure&) {
+    understudy_.reset();
+  }
+  return true;
+}
+
+bool Ahead::make_bench() {
+  const Candidacy* candidacy = first_of_next_task();
+  if (candidacy == nullptr || next_ || !understudy_ || does_not_fit_ == candidacy->key()) {
+    return false;
+  }
+  if (!understudy_->runner().opens_within(std::chrono::milliseconds(0), uuid())) return false;
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  const uint64_t needed =
+      trial::required_bytes(candidacy->graph(), snapshot) + snapshot.device_local_bytes / kReserve;
+  if (needed > device_->available_bytes()) return false;
+  understudy_->runner().spare_processors(true);  // The judge's clock needs some.
+  try {
+    auto bench =
+        std::make_unique<Bench>(*device_, *understudy_, candidacy->key(), secret_.next(), nullptr);
+    next_.emplace(std::move(bench), std::move(understudy_));
+  } catch (const RunnerFailure&) {
+    understudy_.reset();
+  } catch (const Error&) {  // The driver has less than it says; its opponent may be half told.
+    does_not_fit_ = candidacy->key();
+    understudy_.reset();
+  }
+  return true;
+}
+
+/// While a device is being opened.
+bool Ahead::wait_for_device() {
+  if (pool_.wait_for_opening(uuid(), kLook)) return true;
+  if (!understudy_ || understudy_->runner().opens_within(std::chrono::milliseconds(0), uuid())) {
+    return false;
+  }
+  understudy_->runner().opens_within(kLook, uuid());
+  return true;
+}
+
+}  // namespace kbench::judge

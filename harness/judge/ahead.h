@@ -1,0 +1,120 @@
+// What later requests will need, made ready while a trial takes samples: runners with the device
+// open, the next candidates compiled, the next task's memory.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/client/protocol.h"
+#include "harness/judge/bench.h"
+#include "harness/judge/candidacy.h"
+#include "harness/judge/opponent.h"
+#include "harness/judge/runner_pool.h"
+#include "harness/judge/runner_process.h"
+#include "harness/trial/secret.h"
+#include "harness/vulkan/device.h"
+
+namespace kbench::judge {
+
+/// A bench, and the opponent that has imported its memory.
+struct ReadyBench {
+  std::unique_ptr<Bench> bench;
+  std::unique_ptr<Opponent> opponent;
+};
+
+/// A thread works here while samples are taken, and while nothing comes; every call stops it first,
+/// after at most what it is at.
+///
+/// None of this is timed, and no time is taken without its pair: what an opening device takes from
+/// a candidate it takes from the opponent too (docs/throughput.md has what was measured). On a
+/// software device processors are what is measured: there nothing is done ahead but to start
+/// runners, and who takes samples waits for them.
+class Ahead {
+ public:
+  using NewOpponent = std::function<std::unique_ptr<Opponent>()>;
+  /// Starts a runner.
+  Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent);
+  ~Ahead();
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
+
+  /// Once, before anything else. `while_measuring`: whether the thread works while samples are
+  /// taken.
+  void use(vulkan::Device& device, bool while_measuring) {
+    device_ = &device;
+    while_measuring_ = while_measuring;
+  }
+
+  /// The candidacy that was begun for this request, or a new one. Throws RunnerFailure.
+  std::unique_ptr<Candidacy> candidacy_of(const client::Request& request);
+  /// The bench for a task, with its opponent, where it was made.
+  std::optional<ReadyBench> bench_of(const BenchKey& key);
+  /// Leaves what is needed no more to be given back when there is time; an opponent will be the
+  /// next bench's.
+  void leave(ReadyBench old);
+  /// Gives back the memory of all benches here.
+  void make_room();
+
+  /// A trial runs its candidate from now on. `at`: its bench, which stays until the next call.
+  void at_runs(const client::Request& measured, const Bench& at);
+  /// Nothing comes from the client for a moment; `at` may be null.
+  void at_rest(const client::Request& last, const Bench* at);
+  /// The thread is at nothing any more.
+  void pause();
+  /// pause(), and no device is being opened.
+  void quiet();
+
+ private:
+  /// What is known of a request to come.
+  struct Following {
+    client::Request request;
+    bool for_cuda = false;
+  };
+  void resume(const client::Request& now, const Bench* at);
+  void work();
+  bool step();
+  void plan();
+  bool start_runners();
+  bool begin_next();
+  bool attach_one();
+  bool give_back();
+  bool make_bench();
+  bool wait_for_device();
+  void top_up_for(const client::Request& request);
+  bool has_begun(const client::Request& request) const;
+  const Following* first_not_begun() const;
+  const Candidacy* first_of_next_task() const;
+  const Bench* bench_for(const BenchKey& key) const;
+  std::string uuid() const;
+
+  NewOpponent new_opponent_;
+  vulkan::Device* device_ = nullptr;
+  bool while_measuring_ = false;
+  trial::SecretStream secret_{std::nullopt};
+  RunnerPool pool_;
+  std::deque<std::unique_ptr<Candidacy>> begun_;  ///< compiling or compiled
+  std::unique_ptr<Opponent> understudy_;          ///< will be the next bench's
+  bool understudy_holds_ = false;                 ///< it has memory imported
+  std::optional<ReadyBench> next_;
+  std::optional<BenchKey> does_not_fit_;
+  std::vector<std::unique_ptr<Bench>> left_;
+  client::Request now_;
+  const Bench* at_ = nullptr;
+  bool planned_ = false;  ///< of `now_`, what follows here
+  bool now_for_cuda_ = false;
+  std::vector<Following> following_;
+
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  bool going_ = false, working_ = false, ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kbench::judge
