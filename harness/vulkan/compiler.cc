@@ -100,6 +100,13 @@ struct Cached {
   }
 };
 
+/// glslang's tables of built-in functions, one a GLSL version, are made by the first compile that
+/// needs them and freed with a process's last compiler: this one stays.
+void keep_tables() {
+  static const auto* const kKept = new shaderc::Compiler;
+  static_cast<void>(kKept);
+}
+
 }  // namespace
 
 struct ShaderCompiler::State {
@@ -108,6 +115,7 @@ struct ShaderCompiler::State {
 };
 
 ShaderCompiler::ShaderCompiler() : state_(std::make_unique<State>()) {
+  keep_tables();
   if (!state_->compiler.IsValid()) {
     throw Error(ErrorCode::kInternal, "shaderc could not be initialized");
   }

@@ -1,5 +1,5 @@
 // A chain of dependent multiply-adds, 16 a link: its time is a number of cycles.
-#version 460
+#version 450
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 

@@ -1,5 +1,5 @@
 // Draws a tensor: the values kbench::draw gives on the host, bit for bit.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "draw_common.glsl"
 

@@ -1,7 +1,7 @@
 // Draws a tensor and takes the softmax of each row, a workgroup a row, in float64: the values
 // kbench::draw gives on the host, bit for bit. The exponential mirrors libkbench/src/draw_math.h;
 // the order of a sum is that of softmax_rows() in libkbench/src/draw.cc.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "draw_common.glsl"
 

@@ -1,6 +1,6 @@
 // Copies quads of float32: what memory gives when nothing else is asked of the device.
 // Workgroup g takes quads [g * 256 * QUADS, (g + 1) * 256 * QUADS); all loads are in flight at once.
-#version 460
+#version 450
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,6 +1,6 @@
 // Chains of fused multiply-adds that do not wait for each other: what the arithmetic units give when
 // everything is in registers. 2 * CHAINS * UNROLL * turns operations an invocation.
-#version 460
+#version 450
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,6 +1,6 @@
 // Holds every element of a result to the truth, by the rule in kbench/compare.h. One finding a
 // workgroup; trial_compare_sum.comp adds them up.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 

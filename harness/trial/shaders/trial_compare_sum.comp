@@ -1,5 +1,5 @@
 // Adds the findings of a comparison's workgroups up: one workgroup, one summary.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 

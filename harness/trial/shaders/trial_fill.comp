@@ -1,5 +1,5 @@
 // Fills memory with plausible wrong values.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 

@@ -1,6 +1,6 @@
 // Overwrites a buffer larger than the last-level cache, and each workgroup's shared memory with it,
 // so that what ran before leaves nothing in caches or on chip.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 

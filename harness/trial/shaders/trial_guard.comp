@@ -1,6 +1,6 @@
 // Redzones: writes a secret pattern into pieces of memory, or (CHECK) counts the words that differ
 // from it, one workgroup a piece; or (FINAL, one workgroup) counts the pieces that were changed.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 

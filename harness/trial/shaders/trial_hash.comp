@@ -4,7 +4,7 @@
 // A workgroup takes kAtOnce neighbouring blocks side by side: a key that was loaded serves as many
 // words, and as many loads are under way. Keys are cut into limbs of 21 bits, so that the products
 // of a lane add up in 64 bits without a carry; the modulus is taken once a lane and block.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "trial_common.glsl"

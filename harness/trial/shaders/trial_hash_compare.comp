@@ -1,6 +1,6 @@
 // Compares two arrays of block hashes: how many differ, and the first that does. A launch of one
 // workgroup with START before it makes the finding say that nothing differs.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 

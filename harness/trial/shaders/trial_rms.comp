@@ -1,5 +1,5 @@
 // The scale of the truth: sums of squares a workgroup, then (FINAL, one workgroup) their root mean.
-#version 460
+#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
 
