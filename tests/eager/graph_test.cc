@@ -1,4 +1,6 @@
 // Whole graphs on the device.
+#include <set>
+
 #include "kbench/ops.h"
 #include "kbench/task.h"
 #include "tests/core/task_parameters.h"
@@ -53,13 +55,24 @@ class EagerGraphTest : public EagerTest {
   }
 };
 
+/// On a software device the largest networks take minutes. Those with smaller sizes are held to
+/// PyTorch there by GoldenOddOnDevice; VGG (3/11, 3/12) is convolutions of 3 x 3, pools and
+/// products that many others have, and left to GPUs.
+bool too_much_for_software(const Task& task, const Graph& graph) {
+  constexpr double kMuchWork = 1e9;                          // FLOPs
+  static const std::set<TaskId> kSwin = {{3, 29}, {3, 30}};  // nothing else is like them
+  return graph.flops() > kMuchWork && !kSwin.contains(task.id);
+}
+
 class EagerTasksTest : public EagerGraphTest, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(EagerTasksTest, MatchTheReferenceAtSmokeSizes) {
   for (const Task* task : select_tasks(GetParam())) {
     SCOPED_TRACE(to_string(task->id) + " " + task->name);
+    const auto graph = build_graph(*task, Preset::smoke);
+    if (device().snapshot().software() && too_much_for_software(*task, *graph)) continue;
     // Half of what a candidate is allowed; the deepest networks come near a quarter.
-    check_graph(*build_graph(*task, Preset::smoke), task->id, task->tolerance.relative / 2);
+    check_graph(*graph, task->id, task->tolerance.relative / 2);
   }
 }
 
