@@ -15,6 +15,11 @@ namespace kbench::testing {
 
 class EvaluatorTest : public ::testing::Test {
  protected:
+  static std::unique_ptr<Evaluator>& shared() {
+    static std::unique_ptr<Evaluator> evaluator;
+    return evaluator;
+  }
+  static void TearDownTestSuite() { shared().reset(); }
   void SetUp() override {
     bool usable = false;
     for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) usable |= device.usable;
@@ -28,10 +33,12 @@ class EvaluatorTest : public ::testing::Test {
     options_.plan.min_samples = 4;
   }
 
-  /// The one Evaluator of a test, started when it is first needed with the options as they are.
+  /// The one Evaluator of a test, started when it is first needed with the options as they are; of
+  /// a suite, where the tests share one.
   Evaluator& evaluator() {
-    if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(options_);
-    return *evaluator_;
+    std::unique_ptr<Evaluator>& held = shares_ ? shared() : evaluator_;
+    if (!held) held = std::make_unique<Evaluator>(options_);
+    return *held;
   }
   void end_evaluator() { evaluator_.reset(); }
   Result run(const std::string& yaml) { return evaluator().evaluate(file_of(yaml)); }
@@ -99,6 +106,9 @@ class EvaluatorTest : public ::testing::Test {
     EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   }
 
+  /// A judge takes longer to start than most tests take: where a suite asks for it, the tests that
+  /// leave the options alone have one together.
+  bool shares_ = false;
   EvaluateOptions options_;
   testing_support::ScratchFolder folder_;
 

@@ -9,6 +9,8 @@ using ::testing::HasSubstr;
 
 class Manifest : public EvaluatorTest {
  protected:
+  Manifest() { shares_ = true; }
+
   /// A candidate for ReLU (level1/19), of 400 elements at preset smoke.
   static std::string manifest(const std::string& rest) {
     return "kbench: 1\ntask: level1/19\n" + rest;
