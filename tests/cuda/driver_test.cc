@@ -1,0 +1,262 @@
+// CUDA's driver as kbench uses it, against a library that behaves like it.
+#include "harness/cuda/driver.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/cuda/fake_driver.h"
+
+namespace kbench::cuda {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::string why_not(const std::array<uint8_t, 16>& uuid, const std::string& library) {
+  try {
+    const Driver driver(uuid, {library});
+    return "";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUnsupported) << e.message();
+    return e.message();
+  }
+}
+
+class DriverTest : public ::testing::Test {
+ protected:
+  Driver& driver() {
+    if (!driver_) driver_.emplace(fake_.uuid, std::vector<std::string>{FAKE_CUDA});
+    return *driver_;
+  }
+  DriverKernel kernel(const std::string& name) {
+    static constexpr std::byte kCubin[8] = {};
+    return driver().load(kCubin, name);
+  }
+  LaunchStep step(const std::string& name) {
+    return {kernel(name), {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {}};
+  }
+  /// relu(x, y, n) on memory that is imported.
+  LaunchStep relu(uint64_t x, uint64_t y, uint32_t n) {
+    LaunchStep made = step("relu");
+    made.parameters.resize(20);
+    std::memcpy(made.parameters.data(), &x, 8);
+    std::memcpy(made.parameters.data() + 8, &y, 8);
+    std::memcpy(made.parameters.data() + 16, &n, 4);
+    return made;
+  }
+  std::string refusal(const DriverLaunch& launch) { return driver().allow(kernel("k"), launch); }
+  StepError error_of(DriverList& list) {
+    try {
+      list.run(1);
+    } catch (const StepError& error) {
+      return error;
+    }
+    ADD_FAILURE() << "it ran";
+    return {DriverError(0, ""), -2};
+  }
+
+  testing_support::FakeCuda& fake_ = testing_support::new_fake_cuda();
+  std::optional<Driver> driver_;
+};
+
+TEST_F(DriverTest, SaysWhyThereIsNone) {
+  EXPECT_THAT(why_not(fake_.uuid, "/nowhere/libcuda.so.1"), HasSubstr("/nowhere/libcuda.so.1"));
+  EXPECT_THAT(why_not(fake_.uuid, FAKE_NVRTC), HasSubstr("it lacks cuInit"));
+  EXPECT_THAT(why_not({9, 9}, FAKE_CUDA), HasSubstr("none of its 2 has the UUID 09090000-"));
+  fake_.fail_call = "cuInit";
+  fake_.fail_with = 100;
+  EXPECT_THAT(why_not(fake_.uuid, FAKE_CUDA), HasSubstr("cuInit gave an error (100)"));
+  fake_.fail_call = "cuDevicePrimaryCtxRetain";
+  EXPECT_THAT(why_not(fake_.uuid, FAKE_CUDA), HasSubstr("cuDevicePrimaryCtxRetain"));
+}
+
+TEST_F(DriverTest, KnowsTheDevicesLimits) {
+  EXPECT_EQ(driver().limits().shared_bytes, 232448u);
+  EXPECT_EQ(driver().limits().multiprocessors, 4u);
+  EXPECT_TRUE(driver().limits().cooperative);
+}
+
+TEST_F(DriverTest, ImportsMemoryAndTakesItsDescriptor) {
+  testing_support::SharedFloats memory(256);
+  UniqueFd descriptor = memory.descriptor();
+  const int number = descriptor.get();
+  EXPECT_NE(driver().import(std::move(descriptor), memory.bytes(), false), 0u);
+  EXPECT_THAT(fake_.closed, ElementsAre(number));
+  EXPECT_EQ(fcntl(number, F_GETFD), -1);  // and nobody else closes what has its number
+  fake_.fail_call = "cuImportExternalMemory";
+  fake_.fail_with = 1;
+  EXPECT_THROW(driver().import(memory.descriptor(), memory.bytes(), false), DriverError);
+}
+
+TEST_F(DriverTest, RunsStepsInOrderOnSharedMemory) {
+  testing_support::SharedFloats memory(256);
+  const uint64_t at = driver().import(memory.descriptor(), memory.bytes(), false);
+  for (size_t i = 0; i < 64; ++i) memory[i] = i % 2 == 0 ? -1.0f : static_cast<float>(i);
+  DriverList list(driver(), {relu(at, at + 256, 64), CopyStep{at + 256, at + 512, 256},
+                             FillStep{at + 256, 64, 0x40000000}});
+  for (int run = 0; run < 3; ++run) {
+    for (size_t i = 64; i < 256; ++i) memory[i] = 7;
+    // A microsecond each.
+    EXPECT_NEAR(list.run(1), 3000, 1) << run;
+    for (size_t i = 0; i < 64; ++i) {
+      EXPECT_EQ(memory[64 + i], 2.0f);
+      EXPECT_EQ(memory[128 + i], i % 2 == 0 ? 0.0f : static_cast<float>(i));
+      EXPECT_EQ(memory[192 + i], 7.0f);
+    }
+  }
+  EXPECT_TRUE(list.recorded());
+}
+
+TEST_F(DriverTest, TimesWhatWasEnqueuedBehindSomethingElse) {
+  DriverList list(driver(), {step("a"), step("b")});
+  list.run(1);
+  fake_.calls.clear();
+  fake_.leads = 0;
+  list.run(1);
+  ASSERT_GE(fake_.calls.size(), 4u);
+  const std::vector<std::string> last(fake_.calls.end() - 3, fake_.calls.end());
+  EXPECT_THAT(last, ElementsAre("cuEventRecord", "cuGraphLaunch", "cuEventRecord"));
+  EXPECT_EQ(fake_.leads, fake_.calls.size() - 3);
+  const size_t leads = fake_.leads;
+  // The hand-over for nothing is the same but for the steps.
+  fake_.calls.clear();
+  fake_.leads = 0;
+  EXPECT_EQ(list.run_empty(1), 0);
+  EXPECT_EQ(fake_.leads, leads);
+  EXPECT_EQ(fake_.calls.size(), leads + 2);
+}
+
+TEST_F(DriverTest, LaunchesEachTimeWhatCannotBeRecorded) {
+  for (const char* call :
+       {"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
+    fake_.fail_call = call;
+    fake_.fail_with = 900;
+    DriverList list(driver(), {step("a"), step("b")});
+    fake_.launches.clear();
+    for (int run = 0; run < 3; ++run) EXPECT_NEAR(list.run(1), 2000, 1) << call;
+    EXPECT_FALSE(list.recorded()) << call;
+    EXPECT_THAT(fake_.launches, SizeIs(6)) << call;
+  }
+}
+
+TEST_F(DriverTest, PassesOnHowAKernelIsLaunched) {
+  LaunchStep made = step("k");
+  made.launch = {.grid = {8, 2, 1},
+                 .block = {32, 4, 2},
+                 .cluster = {2, 1, 1},
+                 .cooperative = true,
+                 .shared_bytes = 98304};
+  DriverList list(driver(), {made});
+  list.run(1);
+  list.run(1);
+  const testing_support::FakeLaunch expected{"k", {8, 2, 1}, {32, 4, 2}, {2, 1, 1}, 98304, true};
+  ASSERT_THAT(fake_.launches, SizeIs(2));
+  EXPECT_THAT(fake_.launches, Each(expected));
+}
+
+TEST_F(DriverTest, NamesTheStepThatFailsInTheFirstRun) {
+  DriverList list(driver(), {step("a"), step("fault"), step("c")});
+  const StepError said = error_of(list);
+  EXPECT_EQ(said.step, 1);
+  EXPECT_TRUE(said.error.faulted());
+  EXPECT_FALSE(said.error.crashed());
+  EXPECT_THAT(said.error.message(), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal"));
+  EXPECT_TRUE(driver().hung());
+  try {  // Nothing more can be done.
+    list.run(1);
+    ADD_FAILURE() << "it ran";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kDeviceLost);
+  }
+}
+
+TEST_F(DriverTest, TellsFaultsFromCrashesFromWhatIsTooMuch) {
+  const DriverError fault(716, ""), crash(719, ""), assertion(710, ""), much(720, ""), odd(999, "");
+  EXPECT_TRUE(fault.faulted() && !fault.crashed() && !fault.too_much());
+  EXPECT_TRUE(crash.crashed() && assertion.crashed() && !crash.faulted());
+  EXPECT_TRUE(much.too_much() && DriverError(701, "").too_much() &&
+              DriverError(912, "").too_much());
+  EXPECT_FALSE(odd.faulted() || odd.crashed() || odd.too_much());
+  EXPECT_EQ(DriverError(2, "").code(), ErrorCode::kOutOfMemory);
+  EXPECT_EQ(DriverError(702, "").code(), ErrorCode::kTimeout);
+  EXPECT_EQ(odd.code(), ErrorCode::kInternal);
+}
+
+TEST_F(DriverTest, KnowsTheStepOfALaterRunWhereThereIsOne) {
+  DriverList one(driver(), {step("a")}), two(driver(), {step("a"), step("b")});
+  one.run(1);
+  two.run(1);
+  fake_.fail_call = "cuEventQuery";
+  fake_.fail_with = 719;
+  const StepError said = error_of(two);
+  EXPECT_EQ(said.step, -1);
+  EXPECT_TRUE(said.error.crashed());
+  testing_support::new_fake_cuda();
+}
+
+TEST_F(DriverTest, LaunchThatIsRefusedIsTheSteps) {
+  DriverList list(driver(), {step("a"), step("b")});
+  fake_.fail_call = "cuLaunchKernelEx";
+  fake_.fail_with = 720;
+  const StepError said = error_of(list);
+  EXPECT_EQ(said.step, 0);
+  EXPECT_TRUE(said.error.too_much());
+  EXPECT_FALSE(driver().hung());
+}
+
+TEST_F(DriverTest, GivesUpOnWhatHangs) {
+  DriverList list(driver(), {step("hang")});
+  try {
+    list.run(0.05);
+    ADD_FAILURE() << "it ended";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kTimeout);
+  }
+  EXPECT_TRUE(driver().hung());
+}
+
+TEST_F(DriverTest, TimesEachStep) {
+  DriverList list(driver(), {step("a"), step("b"), step("c")});
+  const auto all = list.profile(10, 1);
+  ASSERT_THAT(all, SizeIs(3));
+  EXPECT_NEAR(all[0], 1000, 1);
+  EXPECT_NEAR(all[2], 1000, 1);
+  const auto some = list.profile(2, 1);
+  ASSERT_THAT(some, SizeIs(2));
+  EXPECT_NEAR(some[0], 1000, 1);
+  EXPECT_NEAR(some[1], 2000, 1);  // the rest
+}
+
+TEST_F(DriverTest, LetsAKernelHaveWhatTheDeviceHas) {
+  EXPECT_EQ(refusal({.shared_bytes = 96 << 10}), "");
+  EXPECT_EQ(fake_.dynamic_shared, 96 << 10);
+  EXPECT_EQ(refusal({.grid = {16, 1, 1}, .cluster = {2, 1, 1}}), "");
+  EXPECT_EQ(fake_.non_portable, 0);
+  EXPECT_EQ(refusal({.grid = {16, 1, 1}, .cluster = {16, 1, 1}}), "");
+  EXPECT_EQ(fake_.non_portable, 1);
+  EXPECT_EQ(refusal({.grid = {4, 2, 1}, .cooperative = true}), "");
+}
+
+TEST_F(DriverTest, SaysWhatTheDeviceDoesNotHave) {
+  // A kernel of this library has 1 KiB of its own.
+  EXPECT_THAT(refusal({.shared_bytes = 227 << 10}),
+              HasSubstr("takes 233472 bytes of shared memory, the device has 232448"));
+  EXPECT_THAT(refusal({.grid = {32, 1, 1}, .cluster = {32, 1, 1}}), HasSubstr("32 blocks"));
+  EXPECT_THAT(refusal({.grid = {9, 1, 1}, .cooperative = true}),
+              HasSubstr("a cooperative grid of 9 blocks, of which the device holds 8 at once"));
+  driver_.reset();
+  fake_.cooperative = fake_.clusters = false;
+  EXPECT_THAT(refusal({.cooperative = true}), HasSubstr("the device lacks"));
+  EXPECT_THAT(refusal({.grid = {2, 1, 1}, .cluster = {2, 1, 1}}), HasSubstr("does not have"));
+}
+
+TEST_F(DriverTest, RefusesAnEntryThatIsNotThere) { EXPECT_THROW(kernel("missing"), DriverError); }
+
+}  // namespace
+}  // namespace kbench::cuda

@@ -1,0 +1,291 @@
+// A library with the functions of CUDA's driver that kbench calls. Its kernels are functions of
+// this file by name, its device memory is what it is given to import, and time passes by a
+// microsecond a step. "fault", "trap" and "hang" do what they say.
+#include "tests/cuda/fake_cuda.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "harness/cuda/driver_calls.h"
+
+namespace {
+
+using kbench::testing_support::FakeCuda;
+using kbench::testing_support::FakeLaunch;
+using namespace kbench::cuda::driver;  // NOLINT
+
+using Work = std::function<void()>;
+
+FakeCuda the;
+int sticky = 0;  ///< of the context
+bool hangs = false;
+double now_ns = 0;
+std::vector<Work>* capture = nullptr;
+std::map<Event, double> events;
+std::map<Pointer, std::unique_ptr<char[]>> allocated;
+std::set<std::string> names;
+
+/// What every call begins with; 0 to go on.
+int begin(const char* call) {
+  if (the.fail_call == call) return the.fail_with;
+  return sticky;
+}
+
+template <class T>
+T parameter(const std::vector<char>& bytes, size_t offset) {
+  T value{};
+  if (offset + sizeof value <= bytes.size()) {
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+  }
+  return value;
+}
+
+/// y[i] = max(x[i], 0) for (x, y, n), by as many threads as there are.
+void relu(const FakeLaunch& launch, const std::vector<char>& bytes) {
+  const auto* x = reinterpret_cast<const float*>(parameter<uint64_t>(bytes, 0));
+  auto* y = reinterpret_cast<float*>(parameter<uint64_t>(bytes, 8));
+  const uint64_t n = std::min<uint64_t>(parameter<uint32_t>(bytes, 16),
+                                        uint64_t{launch.grid[0]} * launch.block[0]);
+  for (uint64_t i = 0; i < n; ++i) y[i] = std::max(x[i], 0.0f);
+}
+
+void run(const FakeLaunch& launch, const std::vector<char>& bytes) {
+  if (sticky != 0 || hangs) return;
+  the.launches.push_back(launch);
+  now_ns += 1000;
+  if (launch.kernel == "fault") sticky = kIllegalAddress;
+  if (launch.kernel == "trap") sticky = kLaunchFailed;
+  if (launch.kernel == "hang") hangs = true;
+  if (launch.kernel == "relu") relu(launch, bytes);
+}
+
+int put(const char* call, Work work) {
+  if (const int error = begin(call)) return error;
+  if (capture) {
+    capture->push_back(std::move(work));
+  } else {
+    the.calls.emplace_back(call);
+    work();
+  }
+  return kSuccess;
+}
+
+FakeLaunch described(const LaunchConfig& config, Function function) {
+  FakeLaunch launch;
+  launch.kernel = *reinterpret_cast<const std::string*>(function);
+  for (size_t i = 0; i < 3; ++i) {
+    launch.grid[i] = config.grid[i];
+    launch.block[i] = config.block[i];
+  }
+  launch.shared_bytes = config.shared_bytes;
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    const LaunchAttribute& attribute = config.attributes[i];
+    if (attribute.id == kCooperative) launch.cooperative = attribute.value.cooperative != 0;
+    if (attribute.id == kClusterDimension) {
+      launch.cluster = {attribute.value.cluster.x, attribute.value.cluster.y,
+                        attribute.value.cluster.z};
+    }
+  }
+  return launch;
+}
+
+}  // namespace
+
+extern "C" {
+
+/// As at the start of a process.
+FakeCuda* fake_cuda() {
+  the = FakeCuda();
+  sticky = 0;
+  hangs = false;
+  return &the;
+}
+
+int cuInit(unsigned) { return begin("cuInit"); }
+int cuGetErrorName(int result, const char** text) {
+  *text = result == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : nullptr;
+  return *text ? kSuccess : kInvalidValue;
+}
+int cuGetErrorString(int result, const char** text) {
+  *text = result == kIllegalAddress ? "an illegal memory access was encountered" : nullptr;
+  return *text ? kSuccess : kInvalidValue;
+}
+int cuDeviceGetCount(int* count) {
+  *count = 2;
+  return begin("cuDeviceGetCount");
+}
+int cuDeviceGet(int* device, int index) {
+  *device = index;
+  return kSuccess;
+}
+int cuDeviceGetUuid_v2(char* uuid, int device) {
+  std::memset(uuid, 0xee, 16);
+  if (device == 1) std::memcpy(uuid, the.uuid.data(), 16);
+  return kSuccess;
+}
+int cuDeviceGetAttribute(int* value, int which, int device) {
+  if (device != 1) return kInvalidValue;
+  *value = which == kMultiprocessors     ? the.multiprocessors
+           : which == kSharedOptIn       ? the.shared_bytes
+           : which == kCooperativeLaunch ? the.cooperative
+           : which == kClusterLaunch     ? the.clusters
+                                         : 9;
+  return kSuccess;
+}
+int cuDevicePrimaryCtxRetain(Context* context, int) {
+  *context = reinterpret_cast<Context>(&the);
+  return begin("cuDevicePrimaryCtxRetain");
+}
+int cuCtxSetCurrent(Context) { return begin("cuCtxSetCurrent"); }
+int cuCtxSetLimit(int, size_t bytes) { return bytes == 0 ? kSuccess : kInvalidValue; }
+
+int cuImportExternalMemory(ExternalMemory* memory, const ExternalMemoryHandleDesc* description) {
+  if (const int error = begin("cuImportExternalMemory")) return error;
+  if (description->type != kOpaqueFd) return kInvalidValue;
+  void* at = mmap(nullptr, description->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                  description->handle.fd, 0);
+  if (at == MAP_FAILED) return kInvalidValue;
+  close(description->handle.fd);
+  the.closed.push_back(description->handle.fd);
+  *memory = static_cast<ExternalMemory>(at);
+  return kSuccess;
+}
+int cuExternalMemoryGetMappedBuffer(Pointer* address, ExternalMemory memory,
+                                    const ExternalMemoryBufferDesc* description) {
+  *address = reinterpret_cast<Pointer>(memory) + description->offset;
+  return begin("cuExternalMemoryGetMappedBuffer");
+}
+int cuDestroyExternalMemory(ExternalMemory) { return kSuccess; }
+int cuMemAlloc_v2(Pointer* address, size_t bytes) {
+  if (const int error = begin("cuMemAlloc_v2")) return error;
+  auto memory = std::make_unique<char[]>(1);  // Nobody looks at it.
+  *address = reinterpret_cast<Pointer>(memory.get());
+  allocated[*address] = std::move(memory);
+  return bytes > 0 ? kSuccess : kInvalidValue;
+}
+int cuMemFree_v2(Pointer) { return kSuccess; }
+
+int cuModuleLoadData(Module* module, const void* image) {
+  *module = reinterpret_cast<Module>(const_cast<void*>(image));
+  return begin("cuModuleLoadData");
+}
+int cuModuleUnload(Module) { return kSuccess; }
+int cuModuleGetFunction(Function* function, Module, const char* name) {
+  if (std::string_view(name) == "missing") return 500;
+  *function = reinterpret_cast<Function>(const_cast<std::string*>(&*names.insert(name).first));
+  return begin("cuModuleGetFunction");
+}
+int cuFuncGetAttribute(int* value, int which, Function) {
+  *value = which == kSharedBytes ? 1024 : which == kMostDynamicShared ? the.dynamic_shared : 0;
+  return kSuccess;
+}
+int cuFuncSetAttribute(Function, int which, int value) {
+  if (which == kMostDynamicShared) the.dynamic_shared = value;
+  if (which == kNonPortableCluster) the.non_portable = value;
+  return begin("cuFuncSetAttribute");
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int, size_t) {
+  *blocks = the.blocks_at_once;
+  return kSuccess;
+}
+int cuOccupancyMaxActiveClusters(int* clusters, Function function, const LaunchConfig* config) {
+  const FakeLaunch launch = described(*config, function);
+  const uint32_t size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+  *clusters = size <= (the.non_portable ? the.most_cluster : 8u) ? 1 : 0;
+  return *clusters > 0 ? kSuccess : kInvalidClusterSize;
+}
+
+int cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters,
+                     void** extra) {
+  std::vector<char> bytes;
+  if (parameters) return kInvalidValue;
+  if (extra) {
+    if (extra[0] != kParameterPointer || extra[2] != kParameterSize || extra[4] != kParameterEnd) {
+      return kInvalidValue;
+    }
+    bytes.resize(*static_cast<size_t*>(extra[3]));
+    std::memcpy(bytes.data(), extra[1], bytes.size());
+  }
+  const FakeLaunch launch = described(*config, function);
+  return put("cuLaunchKernelEx", [=] { run(launch, bytes); });
+}
+int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, Stream) {
+  return put("cuMemcpyDtoDAsync", [=] {
+    now_ns += 1000;
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  });
+}
+int cuMemsetD32Async(Pointer to, unsigned word, size_t words, Stream) {
+  if (allocated.contains(to)) {
+    return put("lead", [] { the.leads += 1; });
+  }
+  return put("cuMemsetD32Async", [=] {
+    now_ns += 1000;
+    std::fill_n(reinterpret_cast<uint32_t*>(to), words, word);
+  });
+}
+
+int cuStreamCreate(Stream* stream, unsigned) {
+  *stream = reinterpret_cast<Stream>(&the);
+  return begin("cuStreamCreate");
+}
+int cuEventCreate(Event* event, unsigned) {
+  *event = reinterpret_cast<Event>(new char);
+  return begin("cuEventCreate");
+}
+int cuEventRecord(Event event, Stream) {
+  return put("cuEventRecord", [=] { events[event] = now_ns; });
+}
+int cuEventQuery(Event) {
+  if (hangs) return kNotReady;
+  return begin("cuEventQuery");
+}
+int cuEventElapsedTime(float* milliseconds, Event from, Event to) {
+  *milliseconds = static_cast<float>((events[to] - events[from]) * 1e-6);
+  return begin("cuEventElapsedTime");
+}
+int cuEventDestroy_v2(Event event) {
+  events.erase(event);
+  delete reinterpret_cast<char*>(event);
+  return kSuccess;
+}
+
+int cuStreamBeginCapture_v2(Stream, int) {
+  if (const int error = begin("cuStreamBeginCapture_v2")) return error;
+  capture = new std::vector<Work>;
+  return kSuccess;
+}
+int cuStreamEndCapture(Stream, Graph* graph) {
+  *graph = reinterpret_cast<Graph>(capture);
+  capture = nullptr;
+  return begin("cuStreamEndCapture");
+}
+int cuGraphInstantiateWithFlags(GraphExec* made, Graph graph, unsigned long long) {
+  if (const int error = begin("cuGraphInstantiateWithFlags")) return error;
+  *made = reinterpret_cast<GraphExec>(
+      new std::vector<Work>(*reinterpret_cast<std::vector<Work>*>(graph)));
+  return kSuccess;
+}
+int cuGraphUpload(GraphExec, Stream) { return begin("cuGraphUpload"); }
+int cuGraphLaunch(GraphExec graph, Stream) {
+  return put("cuGraphLaunch", [graph] {
+    for (const Work& work : *reinterpret_cast<std::vector<Work>*>(graph)) work();
+  });
+}
+int cuGraphDestroy(Graph graph) {
+  delete reinterpret_cast<std::vector<Work>*>(graph);
+  return kSuccess;
+}
+int cuGraphExecDestroy(GraphExec graph) {
+  delete reinterpret_cast<std::vector<Work>*>(graph);
+  return kSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,41 @@
+// What a test tells and asks the library that behaves as CUDA's driver does (fake_cuda.cc): the
+// struct that its one function of its own, fake_cuda(), returns.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kbench::testing_support {
+
+struct FakeLaunch {
+  std::string kernel;
+  std::array<uint32_t, 3> grid{}, block{}, cluster{};
+  uint32_t shared_bytes = 0;
+  bool cooperative = false;
+  bool operator==(const FakeLaunch&) const = default;
+};
+
+struct FakeCuda {
+  // the device
+  std::array<uint8_t, 16> uuid{};
+  int shared_bytes = 232448, multiprocessors = 4, blocks_at_once = 2;
+  bool cooperative = true, clusters = true;
+  uint32_t most_cluster = 16;
+  /// The call of that name gives this, every time.
+  std::string fail_call;
+  int fail_with = 0;
+
+  // what became of it
+  std::vector<std::string> calls;    ///< names of those that put something into the stream
+  std::vector<FakeLaunch> launches;  ///< as they ran
+  std::vector<int> closed;           ///< descriptors that imports took
+  int dynamic_shared = 49152, non_portable = 0;
+  size_t leads = 0;  ///< writes to memory that the driver allocated
+};
+
+using FakeCudaCall = FakeCuda* (*)();
+
+}  // namespace kbench::testing_support
