@@ -17,6 +17,7 @@ constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
 constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
 constexpr int64_t kMostWarps = 32;
 constexpr int64_t kMostStages = 16;
+constexpr int64_t kMostCluster = 1024;  // far beyond any device
 
 }  // namespace
 
@@ -63,6 +64,17 @@ void CandidateResolver::resolve_cuda(const Step& step, const Scope& scope, Phase
     resolved.shared_bytes = static_cast<uint32_t>(
         scope.integer(*step.shared, 0, kMaxU32, "a number of bytes of shared memory"));
   }
+  if (!step.cluster.empty()) resolved.cluster = {1, 1, 1};
+  for (size_t i = 0; i < step.cluster.size(); ++i) {
+    resolved.cluster[i] = static_cast<uint32_t>(
+        scope.integer(step.cluster[i], 1, kMostCluster, "a number of blocks of a cluster"));
+    if (resolved.groups[i] % resolved.cluster[i] != 0) {
+      fail_parse(step.cluster[i].at, "a grid of " + std::to_string(resolved.groups[i]) +
+                                         " blocks in " + "xyz"[i] + " has no whole clusters of " +
+                                         std::to_string(resolved.cluster[i]));
+    }
+  }
+  resolved.cooperative = step.cooperative;
 }
 
 /// As the compiler lays parameters out: each at a multiple of its own size.

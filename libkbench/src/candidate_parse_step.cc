@@ -38,10 +38,10 @@ Step CandidateParser::step(const YAML::Node& node) {
 }
 
 Step CandidateParser::kernel_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(
-      node, "a kernel step",
-      {"kernel", "bind", "uniforms", "push", "groups", "grid", "block", "shared", "args"},
-      {"kernel"});
+  const auto fields = yaml_.fields(node, "a kernel step",
+                                   {"kernel", "bind", "uniforms", "push", "groups", "grid", "block",
+                                    "shared", "cluster", "cooperative", "args"},
+                                   {"kernel"});
   Step step;
   const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
   const auto language = kernel_languages_.find(name.text);
@@ -62,7 +62,7 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
     cuda_launch(fields, language->second, step);
     return step;
   }
-  for (const char* key : {"grid", "block", "shared", "args"}) {
+  for (const char* key : {"grid", "block", "shared", "cluster", "cooperative", "args"}) {
     if (const auto* item = fields.find(key)) {
       fail_parse(item->at, "'" + item->key + "' belongs to CUDA, PTX and Triton kernels, and '" +
                                name.text + "' is " + name_of(language->second) +
@@ -104,13 +104,19 @@ void CandidateParser::cuda_launch(const YamlFields& fields, Kernel::Language lan
     if (const auto* shared = fields.find("shared")) {
       step.shared = yaml_.text(shared->value, "shared");
     }
+    if (const auto* cluster = fields.find("cluster")) {
+      step.cluster = extent3(*cluster, "a number of blocks");
+    }
   } else {
-    for (const char* key : {"block", "shared"}) {
+    for (const char* key : {"block", "shared", "cluster"}) {
       if (const auto* item = fields.find(key)) {
         fail_parse(item->at, "'" + item->key + "' of a Triton kernel follows from num_warps and " +
                                  "the kernel itself");
       }
     }
+  }
+  if (const auto* cooperative = fields.find("cooperative")) {
+    step.cooperative = yaml_.boolean(cooperative->value, "cooperative");
   }
   if (const auto* args = fields.find("args")) {
     const auto items = yaml_.list(args->value, "args");

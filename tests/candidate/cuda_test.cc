@@ -113,6 +113,34 @@ TEST(CudaCandidate, RefusesTheWordsOfTheOtherKind) {
                33, "'constants' has no effect on PTX");
 }
 
+TEST(CudaCandidate, SaysHowBlocksBelongTogether) {
+  const auto made =
+      resolve_text(candidate("language: cuda, source: k",
+                             "grid: [4 * batch_size, 6], block: 32, cluster: [batch_size, \"3\"], "
+                             "cooperative: true, args: [x, output]"));
+  const ResolvedStep& step = made->resolved.dispatch.at(0);
+  const auto batch = static_cast<uint32_t>(shape(*made->graph, "batch_size"));
+  EXPECT_THAT(step.cluster, ElementsAre(batch, 3u, 1u));
+  EXPECT_TRUE(step.cooperative);
+  const auto plain = resolve_text(candidate("language: cuda, source: k", kStep));
+  EXPECT_THAT(plain->resolved.dispatch.at(0).cluster, ElementsAre(0u, 0u, 0u));
+  EXPECT_FALSE(plain->resolved.dispatch.at(0).cooperative);
+  const auto refused = [](const std::string& kernel, const std::string& step, int column,
+                          const std::string& message) {
+    expect_error([&] { resolve_text(candidate(kernel, step)); }, 6, column, message);
+  };
+  const std::string cuda = "language: cuda, source: k";
+  refused(cuda, "grid: 7, block: 32, cluster: 2, args: [x, output]", 46,
+          "a grid of 7 blocks in x has no whole clusters of 2");
+  refused(cuda, "grid: 7, block: 32, cluster: 0, args: [x, output]", 46,
+          "a number of blocks of a cluster");
+  refused(cuda, "grid: 7, block: 32, cooperative: 3, args: [x, output]", 50, "cooperative");
+  refused("language: triton, source: k", "grid: 8, cluster: 2, args: [x, output]", 26,
+          "'cluster' of a Triton kernel follows from");
+  refused("source: k", "groups: 8, cooperative: true, bind: [x, output]", 28,
+          "'cooperative' belongs to CUDA, PTX and Triton kernels");
+}
+
 TEST(CudaCandidate, RefusesParametersThatAreNone) {
   const std::string cuda = "language: cuda, source: k";
   const auto step = [](const std::string& args) {

@@ -116,6 +116,8 @@ struct Step {
   std::vector<Sourced> groups;    ///< of a CUDA kernel its grid, in blocks
   std::vector<Sourced> block;     ///< CUDA: threads of a block; none for Triton
   std::optional<Sourced> shared;  ///< CUDA: bytes of dynamic shared memory
+  std::vector<Sourced> cluster;   ///< CUDA: blocks of a cluster; empty: as the kernel says
+  bool cooperative = false;  ///< CUDA: all blocks at once, so that they can wait for each other
   // or an operator of the eager baseline
   std::string op;
   std::vector<Operand> in;
@@ -238,8 +240,10 @@ struct ResolvedStep {
   std::vector<ResolvedUniform> uniforms;
   // of a CUDA kernel
   std::array<uint32_t, 3> block = {1, 1, 1};
-  uint32_t shared_bytes = 0;  ///< dynamic
-  OperatorCall call;          ///< of an operator
+  uint32_t shared_bytes = 0;                    ///< dynamic
+  std::array<uint32_t, 3> cluster = {0, 0, 0};  ///< blocks; 0: as the kernel says
+  bool cooperative = false;
+  OperatorCall call;  ///< of an operator
 };
 
 /// A candidate against one task at one size: ready to run on any device.
