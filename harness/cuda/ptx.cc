@@ -327,7 +327,8 @@ class Parser {
   void limits(size_t begin, size_t end, PtxFunction& made) const {
     for (size_t i = begin; i < end; ++i) {
       const bool required = is(tokens_[i], ".reqntid");
-      if (!required && !is(tokens_[i], ".maxntid")) continue;
+      const bool cluster = is(tokens_[i], ".reqnctapercluster");
+      if (!required && !cluster && !is(tokens_[i], ".maxntid")) continue;
       std::vector<uint32_t> extents;
       uint64_t threads = 1;
       for (++i; i < end && (is(tokens_[i], ",") || number(tokens_[i].text)); ++i) {
@@ -337,6 +338,10 @@ class Parser {
         threads = std::min<uint64_t>(threads * extent, UINT32_MAX);
       }
       --i;
+      if (cluster) {
+        made.required_cluster = std::move(extents);
+        continue;
+      }
       made.max_threads = static_cast<uint32_t>(threads);
       if (required) made.required_block = std::move(extents);
     }

@@ -39,6 +39,8 @@ struct PtxFunction {
   uint64_t shared_bytes = 0;             ///< declared in its body
   uint32_t max_threads = 0;              ///< .maxntid or .reqntid, multiplied; 0: none said
   std::vector<uint32_t> required_block;  ///< .reqntid
+  /// .reqnctapercluster: blocks of a cluster. A kernel that has it gets clusters of that size.
+  std::vector<uint32_t> required_cluster;
   int line = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "harness/cuda/ptx_rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -41,8 +42,10 @@ const Words& opcodes() {
       "bar barrier membar fence mbarrier vote match activemask redux elect nanosleep "
       // matrices
       "mma wmma ldmatrix stmatrix movmatrix wgmma tcgen05 setmaxnreg "
+      // clusters
+      "mapa getctarank "
       // flow
-      "bra brx call ret exit");
+      "bra brx call ret exit trap");
   return list;
 }
 
@@ -56,16 +59,12 @@ const std::map<std::string, std::string, std::less<>>& refused_opcodes() {
       {"sust", "writes a surface"},
       {"sured", "writes a surface"},
       {"suq", "asks for a surface"},
-      {"mapa", "reaches into another block of a cluster"},
-      {"getctarank", "asks for a cluster"},
-      {"clusterlaunchcontrol", "asks for a cluster"},
+      {"clusterlaunchcontrol", "takes over other blocks of its grid"},
       {"multimem", "reaches several devices"},
       {"tensormap", "makes a tensor map"},
       {"griddepcontrol", "waits for another grid"},
       {"pmevent", "triggers a performance monitor"},
       {"brkpt", "stops for a debugger"},
-      // On an H200 the kernel went on behind it, milliseconds later, and nobody was told.
-      {"trap", "stops with a trap"},
   };
   return list;
 }
@@ -75,7 +74,8 @@ const Words& directives() {
       ".version .target .address_size .file .loc .section .reg .local .shared .const .global "
       ".param "
       ".pragma .branchtargets .maxntid .reqntid .minnctapersm .maxnctapersm .maxnreg .noreturn "
-      ".entry .func .visible .weak .extern .common .align .ptr .space");
+      ".entry .func .visible .weak .extern .common .align .ptr .space "
+      ".reqnctapercluster .explicitcluster .maxclusterrank");
   return list;
 }
 
@@ -87,21 +87,27 @@ const Words& registers() {
   return list;
 }
 
+/// Of blocks in clusters.
+const Words& cluster_registers() {
+  static const Words list = words(
+      "%clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank "
+      "%is_explicit_cluster");
+  return list;
+}
+
+/// Where the driver puts a cooperative grid's barrier.
+constexpr std::string_view kGridRegisters[] = {"%envreg1", "%envreg2"};
+
 /// What registers that are on no list begin with, for a message that says why.
 struct RefusedRegister {
   std::string_view begins;
   const char* why;
-  bool unsupported;
 };
 constexpr RefusedRegister kRefusedRegisters[] = {
-    {"%clock", "reads a clock, which candidates may not", false},
-    {"%globaltimer", "reads a clock, which candidates may not", false},
-    {"%pm", "reads a performance monitor, which candidates may not", false},
-    {"%gridid", "reads %gridid, which counts launches", false},
-    {"%cluster", "asks for a cluster, which kernels launched beside shaders do not have", true},
-    {"%ncluster", "asks for a cluster, which kernels launched beside shaders do not have", true},
-    {"%is_explicit_cluster",
-     "asks for a cluster, which kernels launched beside shaders do not have", true},
+    {"%clock", "reads a clock, which candidates may not"},
+    {"%globaltimer", "reads a clock, which candidates may not"},
+    {"%pm", "reads a performance monitor, which candidates may not"},
+    {"%gridid", "reads %gridid, which counts launches"},
 };
 
 /// A word and the parts behind its dots: "ld", "volatile", "global".
@@ -131,7 +137,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Checker {
  public:
-  explicit Checker(const PtxModule& module) : module_(module) {
+  Checker(const PtxModule& module, PtxNeeds& needs) : module_(module), needs_(needs) {
     for (const PtxFunction& function : module.functions) {
       if (!function.external) functions_.insert(function.name);
     }
@@ -164,15 +170,17 @@ class Checker {
   }
   void refuse(std::string message) { refuse(line_, std::move(message)); }
   void unsupported(std::string message) { refuse(line_, std::move(message), true); }
+  static void note(std::string& need, std::string what) {
+    if (need.empty()) need = std::move(what);
+  }
 
   /// Any word with a dot in front that is a directive or a part of a declaration.
   void declaration_words(const PtxStatement& statement) {
     for (const PtxToken& token : statement.tokens) {
       const std::string_view word = token.text;
       if (word[0] != '.' || ptx_type_bytes(word) > 0) continue;
-      if (word.find("cluster") != std::string_view::npos) {
-        return unsupported("asks for a cluster of blocks (" + name(word) +
-                           "), which a kernel launched beside shaders does not get");
+      if (directives().contains(word) && word.find("cluster") != std::string_view::npos) {
+        note(needs_.cluster, "asks for a cluster of blocks (" + name(word) + ")");
       }
       if (word == ".texref" || word == ".samplerref" || word == ".surfref") {
         return unsupported("declares a texture or surface");
@@ -225,7 +233,7 @@ class Checker {
     if (functions_.contains(function.name)) return;
     unsupported((why == known.end() ? "calls '" + name(function.name) + "', which it does not hold"
                                     : why->second) +
-                ": a kernel launched beside shaders has no host to serve it");
+                ": there is no host to serve it");
   }
 
   /// ".reg .b32 %r<73>;" or ".reg .pred p, q;".
@@ -244,7 +252,8 @@ class Checker {
           return this->refuse("declares a register by the name of a special one, " + name(word));
         }
       }
-      if (registers().contains(word)) {
+      if (registers().contains(word) || cluster_registers().contains(word) ||
+          is_grid_register(word)) {
         return refuse("declares a register by the name of a special one, " + name(word));
       }
       (many ? ranges_ : singles_).insert(std::string(word));
@@ -266,11 +275,16 @@ class Checker {
     const Parts parts = parts_of(word);
     const auto known = refused_opcodes().find(parts.base);
     if (known != refused_opcodes().end()) {
-      return unsupported(known->second + " (" + name(parts.base) +
-                         "), which a kernel launched beside shaders cannot");
+      return unsupported(known->second + " (" + name(parts.base) + "), which no candidate can");
     }
     if (!opcodes().contains(parts.base)) {
       return unsupported("has the instruction " + name(parts.base) + ", which is not on the list");
+    }
+    // Beside shaders on an H200 the kernel went on behind it, milliseconds later, and nobody was
+    // told.
+    if (parts.base == "trap") note(needs_.trap, "may stop with a trap");
+    if (parts.base == "mapa" || parts.base == "getctarank") {
+      note(needs_.cluster, "reaches into another block of a cluster (" + name(parts.base) + ")");
     }
     modifiers(parts, word);
     if (found_) return;
@@ -292,12 +306,11 @@ class Checker {
       const bool own = (copy || parts.base == "mbarrier" || parts.base == "fence") &&
                        (modifier == "shared::cluster" || modifier == "cluster");
       if (modifier.find("cluster") != std::string_view::npos && !own) {
-        return unsupported("asks for a cluster (" + name(word) +
-                           "), which a kernel launched beside shaders does not get");
+        note(needs_.cluster, "asks for a cluster (" + name(word) + ")");
       }
     }
     if ((parts.base == "st" || parts.base == "red") && parts.has("async")) {
-      return unsupported("reaches into another block of a cluster (" + name(word) + ")");
+      note(needs_.cluster, "reaches into another block of a cluster (" + name(word) + ")");
     }
     if (copy && parts.has("tensor")) {
       return unsupported("copies by a tensor map (" + name(word) +
@@ -326,9 +339,14 @@ class Checker {
     const std::string_view base = word.substr(0, word.find('.'));
     // As PTX itself reads it: a register that is declared is no special one.
     if (declared(base) || registers().contains(base)) return;
+    if (cluster_registers().contains(base)) {
+      return note(needs_.cluster, "asks for a cluster (" + name(base) + ")");
+    }
+    if (is_grid_register(base)) {
+      return note(needs_.grid_barrier, "asks for the barrier of a grid (" + name(base) + ")");
+    }
     for (const RefusedRegister& refused : kRefusedRegisters) {
-      if (!base.starts_with(refused.begins)) continue;
-      return refused.unsupported ? unsupported(refused.why) : refuse(refused.why);
+      if (base.starts_with(refused.begins)) return refuse(refused.why);
     }
     unsupported("reads the special register " + name(base) + ", which is not on the list");
   }
@@ -347,7 +365,13 @@ class Checker {
            "); addresses come as parameters");
   }
 
+  static bool is_grid_register(std::string_view word) {
+    return std::find(std::begin(kGridRegisters), std::end(kGridRegisters), word) !=
+           std::end(kGridRegisters);
+  }
+
   const PtxModule& module_;
+  PtxNeeds& needs_;
   Words functions_;         // those defined here
   Words singles_, ranges_;  // registers: %SP, and %r of %r<73>
   size_t declared_ = 0;     // functions whose headers were seen
@@ -357,7 +381,14 @@ class Checker {
 
 }  // namespace
 
-std::optional<PtxViolation> check_ptx(const PtxModule& module) { return Checker(module).run(); }
+const std::string& PtxNeeds::any() const {
+  if (!cluster.empty()) return cluster;
+  return grid_barrier.empty() ? trap : grid_barrier;
+}
+
+std::optional<PtxViolation> check_ptx(const PtxModule& module, PtxNeeds& needs) {
+  return Checker(module, needs).run();
+}
 
 uint64_t static_shared_bytes(const PtxModule& module, const PtxFunction& entry) {
   uint64_t bytes = module.shared_bytes + entry.shared_bytes;

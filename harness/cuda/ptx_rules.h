@@ -10,9 +10,14 @@
 
 namespace kbench::cuda {
 
-/// Static and dynamic shared memory of a block together. From 48 KiB on a kernel launched through
-/// VK_NVX_binary_import loses the device: there is no way to opt in, and the system takes 1 KiB.
-inline constexpr uint64_t kMostSharedBytes = 47 << 10;
+/// Static and dynamic shared memory of a block together, launched beside shaders. From 48 KiB on a
+/// kernel launched through VK_NVX_binary_import loses the device: there is no way to opt in, and
+/// the system takes 1 KiB.
+inline constexpr uint64_t kSharedBytesBesideShaders = 47 << 10;
+/// The most that any device gives a block, opted in by CUDA's driver (sm_90, sm_100: 227 KiB).
+inline constexpr uint64_t kMostSharedBytes = 227 << 10;
+/// Of that, the most that a kernel may declare itself.
+inline constexpr uint64_t kMostStaticSharedBytes = 48 << 10;
 /// Threads of a block, and of its axes; of the grid's axes. The same on every device there is.
 inline constexpr uint32_t kMostThreads = 1024;
 inline constexpr uint32_t kMostBlock[3] = {1024, 1024, 64};
@@ -25,11 +30,21 @@ struct PtxViolation {
   std::string message;       ///< what it does: continues "kernel k "
 };
 
+/// What a module does that takes CUDA's own driver to launch it: a command list cannot ask for it.
+/// Each is empty, or the first such thing, as a sentence's end: continues "kernel k ".
+struct PtxNeeds {
+  std::string cluster;       ///< blocks that reach each other's shared memory
+  std::string grid_barrier;  ///< only of a cooperative grid
+  std::string trap;          ///< beside shaders nobody would be told
+  /// One of them, or empty.
+  const std::string& any() const;
+};
+
 /// Instructions, special registers and directives are on lists: what is on none is refused by its
 /// name. Refused are clocks, calls of what is not in the module (printf, malloc, assert, launches),
-/// calls through pointers, clusters, grid-wide barriers, textures, system scope, variables that
-/// keep what a kernel wrote, addresses written as numbers.
-std::optional<PtxViolation> check_ptx(const PtxModule& module);
+/// calls through pointers, textures, system scope, variables that keep what a kernel wrote,
+/// addresses written as numbers. `needs` is filled in.
+std::optional<PtxViolation> check_ptx(const PtxModule& module, PtxNeeds& needs);
 
 /// Static shared memory of a kernel: its own, the module's, and that of every function.
 uint64_t static_shared_bytes(const PtxModule& module, const PtxFunction& entry);

@@ -21,6 +21,11 @@ class ClockRule {
  public:
   explicit ClockRule(bool software) : software_(software) {}
 
+  /// Runs of the candidate's lane in which nothing of it ran, taken before any of its code had:
+  /// where it hands over otherwise than the opponent does, the median is what that takes. Believed
+  /// up to a millisecond beyond the opponent's.
+  void set_lane(const std::vector<BracketedRun>& empty) { lane_ = empty; }
+
   /// The run is one that the bracket contradicts: the sample is to be taken again.
   bool contradicts(const BracketedRun& run) const;
   void add(const BracketedRun& opponent, const BracketedRun& candidate);
@@ -31,7 +36,7 @@ class ClockRule {
 
  private:
   bool software_;
-  std::vector<BracketedRun> opponent_, candidate_;
+  std::vector<BracketedRun> opponent_, candidate_, lane_;
 };
 
 }  // namespace kbench::judge

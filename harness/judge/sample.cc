@@ -98,10 +98,11 @@ void Sampler::prepare(Checks& checks, bool first) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
-BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds) {
+BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
+                          bool empty) {
   const process::HeldStill still(parts_.bystanders);
   const auto start = Clock::now();
-  runner.send(runner::Run{pass.setup, pass.past_ends, seconds});
+  runner.send(runner::Run{pass.setup, pass.past_ends, empty, seconds});
   runner::Refused refused;
   const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
@@ -118,6 +119,13 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
   parts_.candidate.has_run();
   const BracketedRun taken = run(parts_.candidate, pass, seconds);
   if (held) parts_.candidate.hold();
+  at_candidate_ = false;
+  return taken;
+}
+
+BracketedRun Sampler::hand_over(double seconds) {
+  at_candidate_ = true;
+  const BracketedRun taken = run(parts_.candidate, {}, seconds, /*empty=*/true);
   at_candidate_ = false;
   return taken;
 }

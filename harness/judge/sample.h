@@ -61,6 +61,8 @@ class Sampler {
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
+  /// The hand-over to the candidate's lane alone: nothing of the candidate runs.
+  BracketedRun hand_over(double seconds);
   /// Another run of the candidate on the last sample's inputs, with every buffer bound past its end
   /// (runner::Run::past_ends), over other values in its outputs; checked as a sample is. For
   /// candidates that ask how long buffers are, whose samples a device with bounds checks may have
@@ -81,7 +83,8 @@ class Sampler {
   std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                double seconds);
   void run_opponent(Checks& checks);
-  BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds);
+  BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
+                   bool empty = false);
 
   SampleParts parts_;
   vulkan::Commands& commands_;

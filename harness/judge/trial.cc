@@ -124,6 +124,7 @@ void Trial::steps() {
     return;
   }
   allocate();
+  try_lane();
   if (!tune()) return;
   if (request_.inspect_seed) draw_known(parts(), sampler_->commands(), *request_.inspect_seed);
   if (!set_up()) return;
@@ -179,6 +180,7 @@ bool Trial::build() {
   if (!built) return refuse(refused);
   result_->compile_s = built_.compile_s;
   result_->diagnostics = built_.diagnostics;
+  result_->lane = built_.lane;
   return true;
 }
 
@@ -217,7 +219,8 @@ void Trial::allocate() {
   }
   candidate().send(attachment.message, attachment.descriptors);
   redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
-  candidate().receive<runner::Attached>(kAttachSeconds);
+  runner::Refused refused;  // by what is opened only now
+  if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
   lap("import");
   court_.before_kernels();
   at_opponent_ = true;
@@ -239,6 +242,17 @@ void Trial::wait_turn() {
   deadline_.leave_out();
   if (waited > 0) on_stage_(stage_.c_str());
   lap(client::kQueueStage);
+}
+
+/// What handing over takes where the candidate is launched otherwise than the opponent, while none
+/// of it has run yet: its runner can still be asked.
+void Trial::try_lane() {
+  if (built_.lane != "cuda") return;
+  constexpr int kFirst = 5, kRuns = 20;  // The first wake everything up.
+  for (int run = 0; run < kFirst + kRuns; ++run) {
+    const BracketedRun taken = sampler_->hand_over(kHarnessSeconds);
+    if (run >= kFirst) lane_.push_back(taken);
+  }
 }
 
 std::vector<Watched> Trial::watched(bool with_setup) const {
@@ -339,6 +353,7 @@ bool Trial::sample() {
   trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns);
   trial::RoleSchedule schedule;
   ClockRule clock(software);
+  clock.set_lane(lane_);
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   int retakes = 0, retakes_in_all = 0;

@@ -81,6 +81,7 @@ class Trial {
   bool build();
   void allocate();
   void wait_turn();
+  void try_lane();
   // trial_tuning.cc
   bool tune();
   void select(const std::vector<uint32_t>& choice);
@@ -123,6 +124,7 @@ class Trial {
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
   std::string stage_ = "load";
   runner::Built built_;
+  std::vector<BracketedRun> lane_;  ///< hand-overs for nothing, where the lane is one of its own
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;
   std::optional<Sampler> sampler_;

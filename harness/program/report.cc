@@ -150,6 +150,7 @@ std::string format_result(const Result& r) {
     line("sizes", sizes);
   }
   if (!r.device.empty()) line("device", r.device);
+  if (r.lane == "cuda") line("launched", "by CUDA's own driver, beside the baseline's Vulkan");
   for (const TunedKernel& tuned : r.tuning) line("tuned", format_tuning(tuned));
   if (r.samples > 0) {
     if (r.correct()) line("speedup", format_speedup(r.speedup) + " over " + r.baseline);

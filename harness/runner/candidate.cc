@@ -8,6 +8,7 @@
 
 #include "harness/runner/candidate_program.h"
 #include "harness/runner/device_numbers.h"
+#include "harness/runner/driver_lane.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 
@@ -42,11 +43,23 @@ class CandidateRun : public Program {
       : graph_(std::move(graph)),
         resolved_(resolve(candidate, *graph_, {}, device_numbers(device.snapshot()))),
         others_(with_other_configurations(candidate, *graph_, device_numbers(device.snapshot()))),
-        program_(device, resolved_, python, others_) {}
+        program_(device, resolved_, python, others_),
+        dedicated_(device.snapshot().dedicated_descriptors) {}
 
   std::optional<Refused> build(double seconds) {
     const auto start = Clock::now();
     const auto refusal = program_.build(seconds, diagnostics_);
+    if (!refusal && program_.takes_driver()) {
+      lane_ = std::make_unique<DriverLane>(
+          [this]() -> cuda::Driver& { return program_.open_driver(); },
+          [this](const Memory& memory) {
+            return import_regions(program_.open_driver(), memory, dedicated_,
+                                  buffers_in(memory).tensor);
+          },
+          [this](bool setup, const std::vector<uint64_t>& addresses) {
+            return program_.driver_plan(setup, addresses);
+          });
+    }
     compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (!refusal) return std::nullopt;
     return Refused{refusal->verdict, refusal->message, diagnostics_};
@@ -70,10 +83,16 @@ class CandidateRun : public Program {
     built.compile_s = compile_s_;
     built.diagnostics = diagnostics_;
     built.tunable = program_.tunable();
+    if (lane_) built.lane = "cuda";
     return built;
   }
 
-  void select(const std::vector<uint32_t>& configs) override { program_.select(configs); }
+  Lane* lane() override { return lane_.get(); }
+
+  void select(const std::vector<uint32_t>& configs) override {
+    program_.select(configs);
+    if (lane_) lane_->forget_lists();
+  }
 
   void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
               const AfterStep& after_step) const override {
@@ -118,6 +137,8 @@ class CandidateRun : public Program {
   ResolvedCandidate resolved_;
   std::vector<ResolvedCandidate> others_;  ///< with other configurations of Triton kernels
   CandidateProgram program_;
+  bool dedicated_;  ///< how the judge's memory was allocated
+  std::unique_ptr<DriverLane> lane_;
   std::vector<Diagnostic> diagnostics_;
   double compile_s_ = 0;
 };

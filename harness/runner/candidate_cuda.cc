@@ -18,8 +18,11 @@ bool of_this_configuration(const Refusal& refusal) {
 
 CandidateProgram::CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
                                    PythonHelper* python,
-                                   const std::vector<ResolvedCandidate>& others)
-    : device_(device), candidate_(candidate), python_(python) {
+                                   const std::vector<ResolvedCandidate>& others, CudaDevice cuda)
+    : device_(device), candidate_(candidate), python_(python), cuda_(std::move(cuda)) {
+  if (!cuda_.capability) {
+    cuda_.capability = [this] { return cuda_capability(device_.snapshot()); };
+  }
   ways_.push_back(&candidate);
   for (const ResolvedCandidate& other : others) ways_.push_back(&other);
 }
@@ -29,7 +32,7 @@ std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double secon
                                                       std::vector<Diagnostic>& diagnostics) {
   const kbench::Kernel& kernel = *candidate_.kernels[index].kernel;
   if (!compilers_) {
-    compilers_.emplace([this] { return cuda_capability(device_.snapshot()); }, python_);
+    compilers_.emplace(cuda_.capability, python_);
   }
   const size_t count = std::clamp<size_t>(kernel.configs.size(), 1, ways_.size());
   std::vector<CudaAttempt> attempts = compilers_->compile(
@@ -39,7 +42,7 @@ std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double secon
   std::vector<Diagnostic> left_out;
   for (size_t way = 0; way < count; ++way) {
     CudaAttempt& attempt = attempts[way];
-    Variant variant{way, std::move(attempt.kernel), nullptr};
+    Variant variant{way, std::move(attempt.kernel), nullptr, {}};
     if (!attempt.refusal) attempt.refusal = check_launches(index, variant);
     if (!attempt.refusal) {
       diagnostics.insert(diagnostics.end(), attempt.diagnostics.begin(), attempt.diagnostics.end());
@@ -139,8 +142,8 @@ void CandidateProgram::load(Kernel& kernel) {
 }
 
 bool CandidateProgram::launches_cuda() const {
-  return std::any_of(kernels_.begin(), kernels_.end(),
-                     [](const Kernel& kernel) { return kernel.cuda(); });
+  return !takes_driver() && std::any_of(kernels_.begin(), kernels_.end(),
+                                        [](const Kernel& kernel) { return kernel.cuda(); });
 }
 
 }  // namespace kbench::runner

@@ -102,6 +102,7 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
       }
     }
   }
+  if (auto refusal = choose_lane()) return refusal;
   upload_uniforms();
   make_pipelines(deadline);
   const auto prepare_all = [&](Phase phase, std::vector<Step>& to) -> std::optional<Refusal> {
@@ -274,7 +275,7 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
       scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
     } else if (step.kernel < 0) {  // a copy or a fill
     } else if (Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
-      load(kernel);
+      if (!takes_driver()) load(kernel);
       for (const Variant& variant : kernel.variants) {
         made.launched.push_back(as_launched(variant.kernel, (ways_[variant.way]->*phase)[index]));
       }

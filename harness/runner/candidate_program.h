@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/cuda/driver.h"
 #include "harness/eager/eager.h"
 #include "harness/runner/cuda_kernels.h"
+#include "harness/runner/driver_lane.h"
 #include "harness/runner/protocol.h"
 #include "harness/runner/refusal.h"
 #include "harness/runner/shader_interface.h"
@@ -25,6 +27,12 @@
 
 namespace kbench::runner {
 
+/// What NVIDIA's libraries are asked of the device; otherwise than by default in tests alone.
+struct CudaDevice {
+  std::function<cuda::ComputeCapability()> capability = {};  ///< empty: of the Vulkan device
+  std::vector<std::string> driver = {"libcuda.so.1"};        ///< names of the driver's library
+};
+
 /// See the top of the file. The resolved candidate must outlive it.
 class CandidateProgram {
  public:
@@ -33,7 +41,7 @@ class CandidateProgram {
   /// outlive it too.
   CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
                    PythonHelper* python = nullptr,
-                   const std::vector<ResolvedCandidate>& others = {});
+                   const std::vector<ResolvedCandidate>& others = {}, CudaDevice cuda = {});
 
   /// Compiles every kernel and makes every pipeline. `diagnostics` receives what compilers said.
   std::optional<Refusal> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
@@ -41,6 +49,9 @@ class CandidateProgram {
   /// Bytes of scratch record() needs for built-in operators.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   bool launches_cuda() const;
+  /// Its steps are launched by CUDA's own driver: a kernel asks for what no command list gives. It
+  /// is then never recorded.
+  bool takes_driver() const { return !why_driver_.empty(); }
   bool has_setup() const { return !candidate_.setup.empty(); }
   /// True where a kernel asks how long a buffer is: it is then bound exactly its tensors, and a run
   /// past their ends is a run of its own.
@@ -69,12 +80,21 @@ class CandidateProgram {
   void record_dispatch(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
                        const AfterStep& after_step = {}) const;
 
+  // Of one that takes the driver (candidate_driver.cc).
+  /// The driver with every kernel loaded, opened by the first call. Throws Refused for what the
+  /// device turns out not to launch.
+  cuda::Driver& open_driver();
+  /// setup's steps or dispatch's with the kernels' chosen configurations, on buffers at these
+  /// addresses, by buffer index.
+  DriverPlan driver_plan(bool setup, const std::vector<uint64_t>& addresses) const;
+
  private:
   /// A CUDA kernel in one of its configurations.
   struct Variant {
     size_t way = 0;  ///< index into ways_
     CudaKernel kernel;
     std::unique_ptr<vulkan::CudaFunction> function;  ///< loaded
+    cuda::DriverKernel loaded;                       ///< by the driver, where that is taken
   };
   struct Kernel {
     vulkan::Spirv spirv;  ///< the module that runs: frozen
@@ -123,6 +143,9 @@ class CandidateProgram {
   std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);
   const vulkan::Pipeline& pipeline(const Launch& launch);
   void load(Kernel& kernel);
+  std::string why_driver(const ResolvedStep*& step) const;
+  std::optional<Refusal> choose_lane();
+  void load_by_driver(size_t kernel, Variant& variant);
   vulkan::PipelineKey pipeline_key(const Launch& launch) const;
   void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Memory& memory,
               Ranges ranges, const AfterStep& after_step) const;
@@ -135,6 +158,7 @@ class CandidateProgram {
   const ResolvedCandidate& candidate_;
   std::vector<const ResolvedCandidate*> ways_;  ///< it, and those with other configurations
   PythonHelper* python_;
+  CudaDevice cuda_;
   std::optional<CudaCompilers> compilers_;  ///< where there are CUDA kernels
   std::vector<Kernel> kernels_;
   std::map<Launch, const vulkan::Pipeline*> pipelines_;  ///< so that no module is hashed per step
@@ -142,6 +166,8 @@ class CandidateProgram {
   UniformPool uniforms_;
   vulkan::Buffer uniform_buffer_;  ///< what `uniforms_` holds
   std::vector<Step> setup_, dispatch_;
+  std::string why_driver_;                ///< CUDA's own driver launches it; empty: it does not
+  std::unique_ptr<cuda::Driver> driver_;  ///< once opened
   uint64_t scratch_bytes_ = 0;
   std::string float16_kernel_;
 };

@@ -43,7 +43,7 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
     return Refusal{Verdict::compile_error,
                    "is no PTX that can be read: " + e.message() + place(kernel, e.location().line)};
   }
-  if (const auto violation = cuda::check_ptx(module)) {
+  if (const auto violation = cuda::check_ptx(module, made.needs)) {
     return Refusal{violation->unsupported ? Verdict::unsupported : Verdict::invalid_candidate,
                    violation->message + place(kernel, violation->line)};
   }
@@ -121,6 +121,7 @@ std::optional<Refusal> CudaCompilers::check_and_assemble(const std::string& ptx,
   if (kernel.language != Language::cuda) {
     if (auto refusal = assemble(ptx, kernel, made, attempt.diagnostics)) return refusal;
   }
+  made.most_shared = shared_bytes_of(capability());
   made.registers = cuda::cubin_registers(made.cubin, made.entry).value_or(0);
   return std::nullopt;
 }

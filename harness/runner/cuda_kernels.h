@@ -14,6 +14,7 @@
 #include "harness/cuda/assembler.h"
 #include "harness/cuda/nvrtc.h"
 #include "harness/cuda/ptx.h"
+#include "harness/cuda/ptx_rules.h"
 #include "harness/cuda/toolkit.h"
 #include "harness/runner/python_helper.h"
 #include "harness/runner/refusal.h"
@@ -30,6 +31,9 @@ struct CudaKernel {
   uint64_t static_shared = 0;  ///< bytes
   uint32_t registers = 0;      ///< of a thread; 0: not known
   bool float16 = false;
+  cuda::PtxNeeds needs;  ///< what no command list can ask for
+  /// Shared memory that a block gets of the device it was compiled for, bytes.
+  uint64_t most_shared = cuda::kMostSharedBytes;
   // of Triton
   bool triton = false;
   std::vector<bool> kept;     ///< of each argument: still a parameter
@@ -101,7 +105,17 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
 /// and shared memory. Any other as it is.
 ResolvedStep as_launched(const CudaKernel& kernel, const ResolvedStep& step);
 
-/// A step's parameters, block, grid and shared memory against the kernel.
+/// A step's parameters, block, grid, shared memory and cluster against the kernel, and against what
+/// any device has.
 std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& launched);
+
+/// Shared memory of a block on devices of this compute capability, opted in; what is not known yet
+/// has the most that is. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability".
+uint64_t shared_bytes_of(const cuda::ComputeCapability& capability);
+
+/// Why a command list cannot launch the step, and CUDA's own driver has to: continues "kernel k ".
+/// Empty where one can.
+std::string needs_driver(const CudaKernel& kernel, const ResolvedStep& launched);
 
 }  // namespace kbench::runner

@@ -83,20 +83,82 @@ std::optional<Refusal> check_block(const CudaKernel& kernel, const ResolvedStep&
   return std::nullopt;
 }
 
+/// "2 x 1 x 1".
+std::string extents(const std::array<uint32_t, 3>& all) {
+  return std::to_string(all[0]) + " x " + std::to_string(all[1]) + " x " + std::to_string(all[2]);
+}
+
+std::optional<Refusal> check_cluster(const CudaKernel& kernel, const ResolvedStep& step) {
+  const std::vector<uint32_t>& required = kernel.function.required_cluster;
+  if (!kernel.needs.grid_barrier.empty() && !step.cooperative) {
+    return invalid(kernel.needs.grid_barrier +
+                   ", which only a step with 'cooperative: true' gives it");
+  }
+  if (required.empty()) return std::nullopt;
+  std::array<uint32_t, 3> own = {1, 1, 1};
+  for (size_t axis = 0; axis < std::min<size_t>(required.size(), 3); ++axis) {
+    own[axis] = required[axis];
+  }
+  if (step.cluster[0] > 0 && step.cluster != own) {
+    return invalid("is compiled for clusters of " + extents(own) + " blocks, this step gives " +
+                   extents(step.cluster));
+  }
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (own[axis] == 0 || step.groups[axis] % own[axis] != 0) {
+      return invalid("is compiled for clusters of " + extents(own) +
+                     " blocks, of which a grid of " + extents(step.groups) +
+                     " has no whole number");
+    }
+  }
+  return std::nullopt;
+}
+
+std::string shared_text(const CudaKernel& kernel, const ResolvedStep& step) {
+  return "takes " + std::to_string(kernel.static_shared + step.shared_bytes) +
+         " bytes of shared memory (" + std::to_string(kernel.static_shared) + " of its own, " +
+         std::to_string(step.shared_bytes) + " by the launch)";
+}
+
 }  // namespace
 
 std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& step) {
   if (auto refusal = check_parameters(kernel, step)) return refusal;
   if (auto refusal = check_block(kernel, step)) return refusal;
-  const uint64_t shared = kernel.static_shared + step.shared_bytes;
-  if (shared > cuda::kMostSharedBytes) {
-    return unsupported("takes " + std::to_string(shared) + " bytes of shared memory (" +
-                       std::to_string(kernel.static_shared) + " of its own, " +
-                       std::to_string(step.shared_bytes) +
-                       " by the launch); a kernel launched beside shaders gets " +
-                       std::to_string(cuda::kMostSharedBytes));
+  if (kernel.static_shared + step.shared_bytes > kernel.most_shared) {
+    return unsupported(shared_text(kernel, step) + "; a block of this device gets " +
+                       std::to_string(kernel.most_shared));
   }
-  return std::nullopt;
+  // What a kernel has of its own is not opted in.
+  if (kernel.static_shared > cuda::kMostStaticSharedBytes) {
+    return unsupported("has " + std::to_string(kernel.static_shared) +
+                       " bytes of shared memory of its own, the limit is " +
+                       std::to_string(cuda::kMostStaticSharedBytes) +
+                       ": more is given by the launch ('shared' and an extern __shared__ array)");
+  }
+  return check_cluster(kernel, step);
+}
+
+uint64_t shared_bytes_of(const cuda::ComputeCapability& capability) {
+  const int number = capability.major * 10 + capability.minor;
+  const uint64_t kib = number < 70    ? 47
+                       : number == 75 ? 64
+                       : number < 80  ? 96
+                       : number == 80 ? 163
+                       : number == 87 ? 163
+                       : number < 90  ? 99
+                       : number < 120 ? cuda::kMostSharedBytes >> 10
+                       : number < 130 ? 99
+                                      : cuda::kMostSharedBytes >> 10;
+  return kib << 10;
+}
+
+std::string needs_driver(const CudaKernel& kernel, const ResolvedStep& step) {
+  if (kernel.static_shared + step.shared_bytes > cuda::kSharedBytesBesideShaders) {
+    return shared_text(kernel, step);
+  }
+  if (step.cooperative) return "is launched as a cooperative grid";
+  if (step.cluster[0] > 0) return "is launched in clusters of " + extents(step.cluster) + " blocks";
+  return kernel.needs.any();
 }
 
 ResolvedStep as_launched(const CudaKernel& kernel, const ResolvedStep& step) {

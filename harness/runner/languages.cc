@@ -1,6 +1,7 @@
 #include "harness/runner/languages.h"
 
 #include "harness/cuda/assembler.h"
+#include "harness/cuda/library.h"
 #include "harness/cuda/nvrtc.h"
 #include "harness/cuda/toolkit.h"
 #include "harness/runner/cuda_kernels.h"
@@ -9,6 +10,16 @@
 
 namespace kbench::runner {
 namespace {
+
+/// What launches kernels that a command list cannot.
+std::string driver_detail() {
+  const cuda::Library driver({"libcuda.so.1"});
+  return driver.there()
+             ? "; over 47 KiB of shared memory, clusters and cooperative grids by CUDA's "
+               "driver"
+             : "; at most 47 KiB of shared memory, no clusters or cooperative grids: " +
+                   driver.reason();
+}
 
 /// Fills in what `find` returns, or why it throws.
 template <class F>
@@ -37,7 +48,7 @@ std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot
     const cuda::ComputeCapability capability = cuda_capability(snapshot);
     const cuda::Nvrtc nvrtc(toolkit, places);
     return capability.architecture() + " by NVRTC " + nvrtc.version() + " (" + nvrtc.library() +
-           (nvrtc.has_headers() ? ")" : "), without headers");
+           (nvrtc.has_headers() ? ")" : "), without headers") + driver_detail();
   }));
   all.push_back(language("PTX", [&] {
     const cuda::ComputeCapability capability = cuda_capability(snapshot);

@@ -1,5 +1,7 @@
 #include "harness/runner/memory.h"
 
+#include <fcntl.h>
+
 #include <utility>
 
 #include "kbench/error.h"
@@ -14,9 +16,14 @@ void Memory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
   }
   for (size_t i = 0; i < descriptors.size(); ++i) {
     const Attach::Slab& slab = attach.slabs[i];
+    UniqueFd kept(keeps_ ? fcntl(descriptors[i].get(), F_DUPFD_CLOEXEC, 0) : -1);
+    if (keeps_ && kept.get() < 0) {
+      throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");
+    }
     slabs_.push_back(device_.import_shared(
         {std::move(descriptors[i]), slab.bytes, slab.memory_type},
         slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write));
+    if (keeps_) kept_.push_back({std::move(kept), slab.bytes, &slabs_.back()});
   }
   add(attach.given, given_);
   add(attach.outputs, outputs_);

@@ -24,12 +24,24 @@ class Memory {
   const std::vector<vulkan::Region>& outputs() const { return outputs_; }
   const std::vector<vulkan::Region>& wanted() const { return wanted_; }
 
+  /// Keeps a descriptor of every slab that is added from now on, for another driver to import.
+  void keep_descriptors() { keeps_ = true; }
+  struct Slab {
+    UniqueFd descriptor;
+    uint64_t bytes = 0;
+    const vulkan::Buffer* buffer = nullptr;  ///< what regions of it name
+  };
+  /// Those that were kept. Importing takes a descriptor: duplicate it.
+  const std::vector<Slab>& kept() const { return kept_; }
+
  private:
   void add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const;
 
   vulkan::Device& device_;
   std::deque<vulkan::Buffer> slabs_;  ///< regions point to them
   std::vector<vulkan::Region> given_, outputs_, wanted_;
+  bool keeps_ = false;
+  std::vector<Slab> kept_;
 };
 
 }  // namespace kbench::runner

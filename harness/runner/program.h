@@ -21,6 +21,21 @@ struct Pass {
   bool past_ends = false;
 };
 
+/// Runs a program's steps otherwise than by a command list. What the candidate is at fault for is
+/// thrown as a Refused, all else as an Error.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+  /// Where everything lies; before anything else.
+  virtual void attach(const Memory& memory) = 0;
+  /// Nanoseconds by the device's clock, from the begin of the steps to their end.
+  virtual double run(bool setup, double seconds) = 0;
+  /// The same hand-over for nothing.
+  virtual double run_empty(double seconds) = 0;
+  /// Dispatch's steps, each timed, at most kMostProfiledSteps.
+  virtual std::vector<double> profile(double seconds) = 0;
+};
+
 /// Something that can be recorded into a command list, on memory of the judge's. A candidate is
 /// one, a task's eager baseline another; a kind of kernel that is launched through Vulkan's command
 /// lists needs nothing else to be judged.
@@ -38,6 +53,10 @@ class Program {
   /// when one has been recorded.
   virtual void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
                       const AfterStep& after_step) const = 0;
+
+  /// What runs it in place of command lists, by launches of its own on the same device and memory;
+  /// null where record() is what there is.
+  virtual Lane* lane() { return nullptr; }
 };
 
 inline void Program::select(const std::vector<uint32_t>& configs) {

@@ -58,6 +58,7 @@ template <class V> void visit(V& v, auto& m, Built*) {
   v("wanted", m.wanted); v("has_setup", m.has_setup); v("asks_lengths", m.asks_lengths);
   v("float16_kernel", m.float16_kernel);
   v("compile_s", m.compile_s); v("diagnostics", m.diagnostics); v("tunable", m.tunable);
+  v("lane", m.lane);
 }
 template <class V> void visit(V& v, auto& m, Tunable*) {
   v("kernel", m.kernel); v("configs", m.configs);
@@ -75,7 +76,7 @@ template <class V> void visit(V& v, auto& m, Attach*) {
 }
 template <class V> void visit(V&, auto&, Attached*) {}
 template <class V> void visit(V& v, auto& m, Run*) {
-  v("setup", m.setup); v("past_ends", m.past_ends); v("seconds", m.seconds);
+  v("setup", m.setup); v("past_ends", m.past_ends); v("empty", m.empty); v("seconds", m.seconds);
 }
 template <class V> void visit(V& v, auto& m, Ran*) { v("flush_ns", m.flush_ns); v("run_ns", m.run_ns); }
 template <class V> void visit(V& v, auto& m, Profile*) { v("seconds", m.seconds); }

@@ -148,6 +148,9 @@ struct Built {
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
   std::vector<Tunable> tunable;
+  /// What launches it: "vulkan" command lists, or "cuda", NVIDIA's own driver, whose hand-over
+  /// takes longer (Run::empty tells how long).
+  std::string lane = "vulkan";
 };
 
 /// Which of its configurations each Tunable runs with.
@@ -195,6 +198,9 @@ struct Run {
   /// told the tensor's length. Otherwise what is asked that is bound exactly, so that a device
   /// which drops stores outside of a binding would hide them.
   bool past_ends = false;
+  /// Everything but the steps: caches are made cold and the device is handed over for nothing. Of
+  /// what the "cuda" lane launches, while none of it has run.
+  bool empty = false;
   double seconds = 0;  ///< after which the runner gives up
 };
 

@@ -70,9 +70,11 @@ class Server {
   void run(const Run& request);
   void profile(const Profile& request);
   void select(const Select& request);
+  vulkan::Commands& list_of(const Pass& pass);
   void forget_lists();
   void let_go();
   bool validation_objects();
+  std::unique_ptr<Memory> new_memory() const;
   std::optional<std::string> read_file(const std::string& path);
 
   process::Channel channel_;
@@ -189,6 +191,8 @@ void Server::answer(process::Frame frame) {
       default:
         throw Error(ErrorCode::kParse, "a message of an unknown kind");
     }
+  } catch (const Refused& refused) {
+    send(refused);
   } catch (const Error& e) {
     send(Failed{e.code(), e.what()});
   }
@@ -270,12 +274,19 @@ void Server::prepare(const Prepare& request) {
   send(program_->built());
 }
 
+/// Whether another driver will want it too is known only once the candidate is built.
+std::unique_ptr<Memory> Server::new_memory() const {
+  auto memory = std::make_unique<Memory>(*device_);
+  if (candidate_ && device_->cuda().there()) memory->keep_descriptors();
+  return memory;
+}
+
 /// Drivers take tens of milliseconds a gigabyte to map it.
 void Server::begin_import() {
   if (!first_part_ || python_) return;
   importing_ =
       std::async(std::launch::async, [this, first = *std::exchange(first_part_, {})]() mutable {
-        auto memory = std::make_unique<Memory>(*device_);
+        auto memory = new_memory();
         memory->add(first.attach, std::move(first.descriptors));
         return memory;
       });
@@ -288,18 +299,35 @@ void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
     return begin_import();
   }
   begin_import();
-  auto memory = importing_.valid() ? importing_.get() : std::make_unique<Memory>(*device_);
+  auto memory = importing_.valid() ? importing_.get() : new_memory();
   let_go();
   memory->add(request, std::move(descriptors));
   memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());
+  if (Lane* lane = program_ ? program_->lane() : nullptr) lane->attach(*memory_);
   send(Attached{});
 }
 
 void Server::run(const Run& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
+  Lane* const lane = program_->lane();
+  if (request.empty && !lane) throw Error(ErrorCode::kInternal, "there is no lane to try");
+  vulkan::Commands& list = list_of({request.setup, request.past_ends});
+  list.submit_and_wait(request.seconds);
+  if (validation_objects()) return;
+  double ns = list.elapsed_ns(1, 2);
+  if (lane) {
+    ns = request.empty ? lane->run_empty(request.seconds)
+                       : lane->run(request.setup, request.seconds);
+  }
+  send(Ran{list.elapsed_ns(0, 1), ns});
+}
+
+/// The flush, and the steps of the pass where no lane launches them.
+vulkan::Commands& Server::list_of(const Pass& pass) {
+  const bool lane = program_->lane() != nullptr;
   std::unique_ptr<vulkan::Commands>& list =
-      lists_[(request.setup ? 1 : 0) + (request.past_ends ? 2 : 0)];
+      lists_[lane ? 0 : (pass.setup ? 1 : 0) + (pass.past_ends ? 2 : 0)];
   if (!list) {
     list = spare_ ? std::move(spare_) : std::make_unique<vulkan::Commands>(*device_, kTimestamps);
     list->begin();
@@ -308,15 +336,18 @@ void Server::run(const Run& request) {
     kernels_->flush(*list, {&flush_, 0, flush_.size()}, 1);
     list->barrier();
     list->timestamp(1);
-    program_->record(*list, {request.setup, request.past_ends}, *memory_, {});
+    if (!lane) program_->record(*list, pass, *memory_, {});
     list->timestamp(2);
   }
-  list->submit_and_wait(request.seconds);
-  if (!validation_objects()) send(Ran{list->elapsed_ns(0, 1), list->elapsed_ns(1, 2)});
+  return *list;
 }
 
 void Server::profile(const Profile& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to profile");
+  if (Lane* lane = program_->lane()) {
+    list_of({}).submit_and_wait(request.seconds);
+    return send(Profiled{lane->profile(request.seconds)});
+  }
   if (!profile_) {
     profile_ = std::make_unique<vulkan::Commands>(*device_, kMostProfiledSteps + 1);
     profile_->begin();

@@ -203,9 +203,9 @@ std::string Plan::step_text(const PlanStep& step) {
            "\n    block: " + list(step.block, "the block") + "\n";
     if (!(step.shared.same() && step.shared.at[0] == 0)) {
       text += "    shared: " + number(step.shared, false, step.line, "shared memory") + "\n";
-      if (step.shared.value(worlds_.primary()) > 47 * 1024) {
-        note(step.line,
-             "more than 47 KiB of shared memory, which the device will not be asked for");
+      constexpr int kMost = 227;  // of any device
+      if (step.shared.value(worlds_.primary()) > kMost * 1024) {
+        note(step.line, "more than 227 KiB of shared memory, which no device has");
       }
     }
     text += "    args: [";

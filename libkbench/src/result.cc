@@ -136,6 +136,7 @@ std::string to_json(const Result& r) {
   json["message"] = r.message;
   json["diagnostics"] = from_diagnostics(r.diagnostics);
   json["tuning"] = from_tuning(r.tuning);
+  json["lane"] = r.lane;
   json["samples"] = r.samples;
   json["speedup"] = from_interval(r.speedup);
   visit_measurements(r, [&](const char* name, double value) { json[name] = from_number(value); });
@@ -164,6 +165,7 @@ Result result_from_json(const std::string& line) {
   read("message", r.message);
   r.diagnostics = to_diagnostics(fields["diagnostics"]);
   if (json.contains("tuning")) r.tuning = to_tuning(fields["tuning"]);
+  if (json.contains("lane")) read("lane", r.lane);
   read("samples", r.samples);
   r.speedup = to_interval(fields["speedup"]);
   visit_measurements(r, read);

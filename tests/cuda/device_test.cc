@@ -36,11 +36,14 @@ TEST_P(CudaOnDevice, EverySpecimenGetsItsVerdict) {
     const Result result = evaluator.evaluate(specimen.path);
     EXPECT_TRUE(specimen.verdicts.contains(std::string(name_of(result.verdict))))
         << specimen.name << ": " << name_of(result.verdict) << ": " << result.message;
+    if (result.verdict != Verdict::passed) continue;
+    const bool by_driver = std::string(GetParam()) == "driver" || specimen.name == "relu_driver";
+    EXPECT_EQ(result.lane, by_driver ? "cuda" : "vulkan") << specimen.name;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, CudaOnDevice,
-                         ::testing::Values("honest", "bad", "exploits", "aa"),
+                         ::testing::Values("honest", "bad", "driver", "exploits", "aa"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

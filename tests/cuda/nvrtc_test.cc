@@ -151,7 +151,8 @@ TEST_F(RealNvrtc, MakesACubinAndThePtxItCameFrom) {
   const CudaOutcome outcome = nvrtc_->compile(asked, kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
   const PtxModule module = parse_ptx(outcome.ptx);
-  EXPECT_FALSE(check_ptx(module).has_value());
+  PtxNeeds needs;
+  EXPECT_FALSE(check_ptx(module, needs).has_value());
   EXPECT_EQ(module.target, "sm_90a");
   const PtxFunction* entry = module.find_entry(outcome.entry);
   ASSERT_NE(entry, nullptr) << outcome.entry;
@@ -203,7 +204,8 @@ TEST_F(RealNvrtc, FindsTheToolkitsHeadersAndWhatTheyHoldPassesTheRules) {
              "}\n"),
       kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
-  const auto violation = check_ptx(parse_ptx(outcome.ptx));
+  PtxNeeds needs;
+  const auto violation = check_ptx(parse_ptx(outcome.ptx), needs);
   EXPECT_FALSE(violation.has_value()) << violation->message;
   EXPECT_TRUE(uses_float16(parse_ptx(outcome.ptx)));
 }

@@ -20,7 +20,17 @@ std::string kernel(const std::string& body, const std::string& before = "") {
          body + "\nret;\n}\n";
 }
 
-std::optional<PtxViolation> check(const std::string& text) { return check_ptx(parse_ptx(text)); }
+std::optional<PtxViolation> check(const std::string& text) {
+  PtxNeeds needs;
+  return check_ptx(parse_ptx(text), needs);
+}
+
+PtxNeeds needs_of(const std::string& text) {
+  PtxNeeds needs;
+  const auto violation = check_ptx(parse_ptx(text), needs);
+  EXPECT_FALSE(violation) << violation->message;
+  return needs;
+}
 
 TEST(PtxRules, LetOrdinaryKernelsPass) {
   for (const char* body :
@@ -71,21 +81,15 @@ TEST(PtxRules, RefuseWhatKernelsMayNotByItsName) {
       {"mov.u32 %r1, %pm3;", false, "performance monitor"},
       {"mov.u64 %rd3, %pm0_64;", false, "performance monitor"},
       {"mov.u64 %rd3, %gridid;", false, "counts launches"},
-      {"mov.u32 %r1, %cluster_ctarank;", true, "cluster"},
-      {"mov.u32 %r1, %nclusterid.x;", true, "cluster"},
       {"mov.u32 %r1, %envreg3;", true, "%envreg3"},
       {"mov.u32 %r1, %new_register;", true, "%new_register"},
       {"@%clock bra L;\nL:", false, "clock"},
       {"{ .reg .b32 %clock; mov.u32 %r1, %clock; }", false, "special"},
       {".reg .b32 %clock<65>;", false, "special"},
-      {"barrier.cluster.arrive;", true, "cluster"},
-      {"mapa.u64 %rd3, %rd1, 0;", true, "mapa"},
-      {"ld.shared::cluster.u32 %r1, [%r2];", true, "cluster"},
-      {"st.async.weak.shared::cluster.u32 [%r1], %r2, [%r3];", true, "cluster"},
-      {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-       "[%r1], "
-       "[%rd1], 16, [%r2], %r3;",
-       true, "cluster"},
+      {".reg .b32 %cluster_ctarank<4>;", false, "special"},
+      {".reg .b32 %envreg1;", false, "special"},
+      {"clusterlaunchcontrol.try_cancel.async.shared::cta.b128 [%r1], [%r2];", true,
+       "clusterlaunchcontrol"},
       {"cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], "
        "[%rd1, {%r2}], [%r3];",
        true, "tensor map"},
@@ -96,7 +100,6 @@ TEST(PtxRules, RefuseWhatKernelsMayNotByItsName) {
       {"griddepcontrol.wait;", true, "griddepcontrol"},
       {"pmevent 1;", true, "pmevent"},
       {"brkpt;", true, "brkpt"},
-      {"trap;", true, "trap"},
       {"alloca.u64 %rd3, 64;", true, "alloca"},
       {"frobnicate.u32 %r1;", true, "frobnicate"},
       {"atom.sys.global.add.u32 %r1, [%rd1], 1;", false, "system scope"},
@@ -135,7 +138,7 @@ TEST(PtxRules, RefuseDeclarations) {
       {".global .attribute(.managed) .align 4 .u32 m;", true, ".attribute"},
       {".global .texref t;", true, "texture"},
       {".section .nv.info { .b32 1 }", true, "section"},
-      {".func f() .explicitcluster { ret; }", true, "cluster"},
+      {".func f() .somethingcluster { ret; }", true, "cluster"},
   };
   for (const Refused& each : kRefused) {
     const auto violation = check(kernel("", each.body));
@@ -143,13 +146,43 @@ TEST(PtxRules, RefuseDeclarations) {
     EXPECT_THAT(violation->message, HasSubstr(each.message)) << each.body;
     EXPECT_EQ(violation->unsupported, each.unsupported) << each.body;
   }
+}
+
+TEST(PtxRules, SayWhatOnlyCudasOwnDriverGives) {
+  for (const char* body :
+       {"mov.u32 %r1, %cluster_ctarank;", "mov.u32 %r1, %nclusterid.x;", "barrier.cluster.arrive;",
+        "mapa.u64 %rd3, %rd1, 0;", "ld.shared::cluster.u32 %r1, [%r2];",
+        "st.async.weak.shared::cluster.u32 [%r1], %r2, [%r3];",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%r1], [%rd1], 16, [%r2], %r3;"}) {
+    const PtxNeeds needs = needs_of(kernel(body));
+    EXPECT_THAT(needs.cluster, HasSubstr("cluster")) << body;
+    EXPECT_TRUE(needs.grid_barrier.empty() && needs.trap.empty()) << body;
+    EXPECT_EQ(&needs.any(), &needs.cluster);
+  }
   for (const char* header :
        {".reqnctapercluster 2, 1, 1", ".explicitcluster", ".maxclusterrank 8"}) {
-    const auto violation = check(std::string(".entry k() ") + header + " { ret; }");
-    ASSERT_TRUE(violation) << header;
-    EXPECT_TRUE(violation->unsupported);
-    EXPECT_THAT(violation->message, HasSubstr("cluster"));
+    const PtxNeeds needs = needs_of(std::string(".entry k() ") + header + " { ret; }");
+    EXPECT_THAT(needs.cluster, HasSubstr(std::string(header).substr(0, 9))) << header;
   }
+  EXPECT_THAT(needs_of(kernel("mov.u32 %r1, %envreg2;")).grid_barrier, HasSubstr("%envreg2"));
+  EXPECT_THAT(needs_of(kernel("@%p1 bra L;\ntrap;\nL:")).trap, HasSubstr("trap"));
+  EXPECT_EQ(needs_of(kernel("mov.u32 %r1, %tid.x;")).any(), "");
+  // A block's own shared memory by the name of a cluster's.
+  EXPECT_EQ(needs_of(kernel("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                            "[%r1], [%rd1], 16, [%r2];"))
+                .any(),
+            "");
+}
+
+TEST(PtxRules, ReadTheClusterThatAKernelRequires) {
+  const PtxModule module = parse_ptx(
+      ".entry k() .reqnctapercluster 2, 1, 1 .maxntid 64, 2 { ret; }\n"
+      ".entry plain() { ret; }");
+  EXPECT_THAT(module.find_entry("k")->required_cluster, ::testing::ElementsAre(2, 1, 1));
+  EXPECT_EQ(module.find_entry("k")->max_threads, 128u);
+  EXPECT_TRUE(module.find_entry("k")->required_block.empty());
+  EXPECT_TRUE(module.find_entry("plain")->required_cluster.empty());
 }
 
 TEST(PtxRules, LetDebugSectionsAndOwnFunctionsPass) {

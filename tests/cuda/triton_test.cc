@@ -89,7 +89,8 @@ TEST_F(TritonScript, SpecializesAsTritonDoesAndMakesPtx) {
   EXPECT_THAT(answer.ptx, HasSubstr("// cuda 90 32"));
   EXPECT_THAT(answer.ptx, HasSubstr("(1,): [['tt.divisibility', 16]]"));
   const PtxModule module = parse_ptx(answer.ptx);
-  EXPECT_FALSE(check_ptx(module));
+  PtxNeeds needs;
+  EXPECT_FALSE(check_ptx(module, needs));
   EXPECT_THAT(module.find_entry("relu")->parameters, SizeIs(5));
 }
 

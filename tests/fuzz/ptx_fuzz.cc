@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text = fuzz::text_of(data, size);
   fuzz::succeeds([&] {
     const cuda::PtxModule module = cuda::parse_ptx(text);
-    const auto violation = cuda::check_ptx(module);
+    cuda::PtxNeeds needs;
+    const auto violation = cuda::check_ptx(module, needs);
     fuzz::promise(!violation || !violation->message.empty(), "a refusal says why");
     for (const cuda::PtxFunction& function : module.functions) {
       fuzz::promise(cuda::static_shared_bytes(module, function) >= function.shared_bytes,
@@ -34,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     step.block = {256, 1, 1};
     step.shared_bytes = 1;
     runner::check_cuda_launch(made, step);
+    runner::needs_driver(made, step);
   });
   cuda::parse_nvrtc_log(text, "k.cu", 3);
   cuda::parse_ptxas_log(text, "k.ptx", 3);

@@ -155,6 +155,34 @@ TEST(ClockRule, GivesSoftwareDevicesMoreRoomAndNotAll) {
   EXPECT_TRUE(ClockRule(true).contradicts({kFlush, 2 * kSecond, 1 * kSecond}));
 }
 
+/// The same of a candidate whose lane was tried first.
+std::string said_with_lane(const BracketedRun& opponent, const BracketedRun& candidate,
+                           double lane_ns) {
+  ClockRule rule(false);
+  rule.set_lane(std::vector<BracketedRun>(20, BracketedRun{kFlush, 0, kFlush + lane_ns}));
+  for (int i = 0; i < kSamples; ++i) rule.add(opponent, candidate);
+  return rule.contradiction();
+}
+
+TEST(ClockRule, AllowsALaneWhatItTookForNothing) {
+  const BracketedRun ours = honest(1 * kMs), theirs = honest(1 * kMs, kHandOver + 400 * kUs);
+  EXPECT_THAT(said_of(ours, theirs), HasSubstr("unexplained"));
+  EXPECT_EQ(said_with_lane(ours, theirs, kHandOver + 400 * kUs), "");
+  // A lane that hands over faster than the opponent is no less believed.
+  EXPECT_EQ(said_with_lane(ours, honest(1 * kMs), kHandOver / 2), "");
+}
+
+TEST(ClockRule, BelievesALaneUpToAMillisecondBeyondTheOpponent) {
+  const BracketedRun ours = honest(5 * kMs);
+  BracketedRun forged = honest(5 * kMs, kHandOver + 400 * kUs);
+  forged.run_ns -= 0.5 * kMs;  // of what the lane takes and 0.5 ms more
+  EXPECT_THAT(said_with_lane(ours, forged, kHandOver + 400 * kUs), HasSubstr("unexplained"));
+  // A lane that took a second for nothing hides a millisecond, and the room that all have.
+  EXPECT_EQ(said_with_lane(ours, forged, 1 * kSecond), "");
+  forged.run_ns -= 1 * kMs;
+  EXPECT_THAT(said_with_lane(ours, forged, 1 * kSecond), HasSubstr("unexplained"));
+}
+
 TEST(ClockRule, SaysNothingWithoutSamples) { EXPECT_EQ(ClockRule(false).contradiction(), ""); }
 
 }  // namespace

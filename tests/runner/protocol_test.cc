@@ -33,6 +33,7 @@ Built built() {
   message.compile_s = 0.125;
   message.diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
   message.tunable = {{"k", {"num_warps 4", "num_warps 8"}}};
+  message.lane = "cuda";
   return message;
 }
 Attach attach() {
@@ -44,7 +45,7 @@ Attach attach() {
   message.more = true;
   return message;
 }
-Run run() { return {true, true, 10.5}; }
+Run run() { return {true, true, true, 10.5}; }
 Ran ran() { return {1e5, 2.25}; }
 Refused refused() {
   return {Verdict::compile_error, "does not compile", {{"error", "a.comp", 13, 2, "undeclared"}}};

@@ -32,6 +32,7 @@ inline Result example() {
   r.message = "relu.comp:3: \"quoted\"\nsecond line";
   r.diagnostics = {{"error", "relu.comp", 3, 7, "undeclared"}, {"note", "", 0, 0, ""}};
   r.tuning = {{"relu", {{"num_warps 4, BLOCK 64", 0.5}, {"num_warps 8, BLOCK 64", 0.25}}, 1}};
+  r.lane = "cuda";
   r.samples = 17;
   r.speedup = {0, 1.0 / 3, kInf};
   r.candidate_ms = 0.1 + 0.2;

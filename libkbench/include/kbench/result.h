@@ -75,6 +75,9 @@ struct Result : Experiment {
   std::string message;  ///< one line: why it did not pass
   std::vector<Diagnostic> diagnostics;
   std::vector<TunedKernel> tuning;  ///< kernels with a choice; no part of the times below
+  /// What launched it: "vulkan" command lists or "cuda", NVIDIA's own driver; empty where it was
+  /// not built.
+  std::string lane;
   int samples = 0;
   Interval speedup;                  ///< median of baseline / candidate over paired samples
   double candidate_ms = 0;           ///< median device time

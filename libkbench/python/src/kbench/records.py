@@ -80,6 +80,7 @@ class Result:
     message: str
     diagnostics: tuple[Diagnostic, ...]
     tuning: tuple[TunedKernel, ...]
+    lane: str
     samples: int
     speedup: Interval
     candidate_ms: float
@@ -105,8 +106,11 @@ class Result:
         for each in dataclasses.fields(cls):
             if each.name == "json":
                 continue
-            # Records of earlier versions lack it.
-            member = value.get(each.name, ()) if each.name == "tuning" else value[each.name]
+            # Records of earlier versions lack these.
+            earlier: dict[str, Any] = {"tuning": (), "lane": ""}
+            member = value.get(each.name, earlier.get(each.name))
+            if each.name not in earlier:
+                member = value[each.name]
             if each.name == "speedup":
                 member = Interval.from_json(member)
             elif each.name == "diagnostics":

@@ -1,0 +1,245 @@
+// The lane of kernels that CUDA's own driver launches: from a candidate's file to values in shared
+// memory, the driver being a library of the tests.
+#include "harness/runner/driver_lane.h"
+
+#include <gmock/gmock.h>
+
+#include "harness/cuda/nvrtc.h"
+#include "harness/cuda/toolkit.h"
+#include "harness/runner/candidate_program.h"
+#include "kbench/task.h"
+#include "tests/cuda/fake_driver.h"
+#include "tests/vulkan/device_fixture.h"
+
+namespace kbench::runner {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+cuda::StepError step_error(int result, int step) {
+  return {cuda::DriverError(result, "it gave " + std::to_string(result)), step};
+}
+
+DriverPlan plan_of(std::vector<std::string> names) {
+  DriverPlan plan;
+  for (size_t i = 0; i < names.size(); ++i) plan.of.insert(plan.of.end(), 2, i);  // two each
+  plan.names = std::move(names);
+  return plan;
+}
+
+TEST(DriverLaneRefusal, IsAVerdictThatNamesTheKernel) {
+  const DriverPlan plan = plan_of({"kernel a (c.yaml:3)", "kernel b (c.yaml:4)"});
+  const Refused fault = refused_by(step_error(700, 2), plan);
+  EXPECT_EQ(fault.verdict, Verdict::out_of_bounds);
+  EXPECT_EQ(fault.message, "kernel b (c.yaml:4) reached memory that is not its own: it gave 700");
+  EXPECT_EQ(refused_by(step_error(719, 0), plan).verdict, Verdict::crashed);
+  EXPECT_EQ(refused_by(step_error(720, 0), plan).verdict, Verdict::unsupported);
+  // Of a later run it is not known which.
+  EXPECT_THAT(refused_by(step_error(700, -1), plan).message,
+              HasSubstr("kernel a (c.yaml:3) or kernel b (c.yaml:4) reached"));
+  EXPECT_THAT(refused_by(step_error(700, -1), plan_of({"a", "b", "c", "d", "e"})).message,
+              HasSubstr("one of its kernels reached"));
+  EXPECT_EQ(vulkan::error_of([&] { refused_by(step_error(2, 0), plan); }).code(),
+            ErrorCode::kOutOfMemory);
+  EXPECT_EQ(vulkan::error_of([&] { refused_by(step_error(999, 0), plan); }).code(),
+            ErrorCode::kInternal);
+}
+
+constexpr const char* kHead = "kbench: 1\ntask: level1/19\nkernels:\n";
+constexpr const char* kRelu =
+    "  relu:\n    language: cuda\n    entry: relu\n    source: |\n"
+    "      extern \"C\" __global__ void relu(const float* x, float* y, unsigned n) {\n"
+    "        const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "        if (i < n) y[i] = fmaxf(x[i], 0.0f);\n"
+    "      }\n";
+
+class DriverLaneTest : public vulkan::DeviceTest {
+ protected:
+  void SetUp() override {
+    vulkan::DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    const cuda::ToolkitPlaces places = cuda::toolkit_places();
+    try {
+      const cuda::Nvrtc nvrtc(cuda::find_toolkit(places), places);
+    } catch (const Error& e) {
+      GTEST_SKIP() << e.message();
+    }
+    fake_.uuid = device().snapshot().device_uuid;
+  }
+
+  /// Builds it; the refusal, if there is one.
+  std::optional<Refusal> build(const std::string& text) {
+    program_.reset();
+    candidate_ = parse_candidate(text, "c.yaml", ".");
+    graph_ = build_graph(find_task(candidate_.task), Preset::smoke);
+    resolved_ = resolve(candidate_, *graph_);
+    program_ = std::make_unique<CandidateProgram>(
+        device(), resolved_, nullptr, std::vector<ResolvedCandidate>{},
+        CudaDevice{.capability =
+                       [] {
+                         return cuda::ComputeCapability{9, 0};
+                       },
+                   .driver = {FAKE_CUDA}});
+    return program_->build(60, diagnostics_);
+  }
+  /// Input, then output, in one slab at offsets of their own.
+  void attach(DriverLane& lane) {
+    constexpr uint64_t kBytes = 4 << 20;
+    slab_.emplace(device().allocate_shared(kBytes));
+    vulkan::SharedMemory shared = slab_->share(vulkan::Access::read_write);
+    Attach message;
+    message.slabs = {{shared.bytes, shared.memory_type, false}};
+    message.given = {{0, 4096, kBytes / 4}};
+    message.outputs = {{0, kBytes / 2, kBytes / 4}};
+    std::vector<UniqueFd> descriptors;
+    descriptors.push_back(std::move(shared.descriptor));
+    memory_.emplace(device());
+    memory_->keep_descriptors();
+    memory_->add(message, std::move(descriptors));
+    lane.attach(*memory_);
+  }
+  std::unique_ptr<DriverLane> lane() {
+    return std::make_unique<DriverLane>(
+        [this]() -> cuda::Driver& { return program_->open_driver(); },
+        [this](const Memory& memory) {
+          return import_regions(program_->open_driver(), memory, false,
+                                {memory.given().at(0), memory.outputs().at(0)});
+        },
+        [this](bool setup, const std::vector<uint64_t>& addresses) {
+          return program_->driver_plan(setup, addresses);
+        });
+  }
+  std::vector<float> floats(const vulkan::Region& region, size_t count) {
+    std::vector<float> values(count);
+    device().download(*region.buffer, region.offset, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  testing_support::FakeCuda& fake_ = testing_support::new_fake_cuda();
+  Candidate candidate_;
+  std::unique_ptr<Graph> graph_;
+  ResolvedCandidate resolved_;
+  std::vector<Diagnostic> diagnostics_;
+  std::optional<vulkan::Buffer> slab_;
+  std::optional<Memory> memory_;
+  std::unique_ptr<CandidateProgram> program_;
+};
+
+TEST_F(DriverLaneTest, RunsACandidateOnTheJudgesMemory) {
+  const auto refusal = build(std::string(kHead) + kRelu +
+                             "dispatch:\n  - {fill: output, value: 3}\n"
+                             "  - {kernel: relu, grid: 2, block: 128, shared: 64 * 1024, "
+                             "args: [x, {name: output, offset: 4}, {u32: 200}]}\n");
+  ASSERT_FALSE(refusal) << refusal->message;
+  ASSERT_TRUE(program_->takes_driver());
+  EXPECT_FALSE(program_->launches_cuda());
+  const auto made = lane();
+  attach(*made);
+  const size_t count = static_cast<size_t>(resolved_.buffers.at(0).type.elements());
+  std::vector<float> x(count);
+  for (size_t i = 0; i < count; ++i) x[i] = i % 3 == 0 ? -1.0f : static_cast<float>(i);
+  const vulkan::Region& in = memory_->given().at(0);
+  device().upload(*in.buffer, in.offset, std::as_bytes(std::span(x)));
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_NEAR(made->run(false, 1), 2000, 1);
+    const std::vector<float> y = floats(memory_->outputs().at(0), count);
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(y[i], i < 4 || i >= 204 ? 3.0f : std::max(x[i - 4], 0.0f)) << i;
+    }
+  }
+  EXPECT_EQ(made->run(true, 1), 0);  // no setup
+  EXPECT_EQ(made->run_empty(1), 0);
+  EXPECT_THAT(made->profile(1), SizeIs(2));
+  ASSERT_FALSE(fake_.launches.empty());
+  EXPECT_EQ(fake_.launches[0].shared_bytes, 65536u);
+  EXPECT_EQ(fake_.dynamic_shared, 65536);
+}
+
+TEST_F(DriverLaneTest, LeavesToCommandListsWhatTheyCanLaunch) {
+  const std::string step =
+      "dispatch:\n  - {kernel: relu, grid: 2, block: 256, args: [x, output, "
+      "{u32: 400}]";
+  // Lavapipe launches no CUDA: what is not the driver's is refused when it is loaded.
+  const auto refusal = build(kHead + std::string(kRelu) + step + "}\n");
+  EXPECT_FALSE(program_->takes_driver());
+  EXPECT_TRUE(refusal.has_value());
+  EXPECT_FALSE(build(kHead + std::string(kRelu) + step + ", cluster: 2}\n"));
+  EXPECT_TRUE(program_->takes_driver());
+}
+
+TEST_F(DriverLaneTest, RefusesShadersAndOperatorsBesideIt) {
+  const std::string step =
+      "  - {kernel: relu, grid: 2, block: 256, cooperative: true, args: [x, output, {u32: 400}]}\n";
+  auto refusal = build(kHead + std::string(kRelu) + "dispatch:\n" + step +
+                       "  - {op: relu, in: x, out: output}\n");
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->verdict, Verdict::unsupported);
+  EXPECT_EQ(refusal->message,
+            "c.yaml:14:5: a built-in operator cannot stand beside what CUDA's own driver launches: "
+            "c.yaml:13:5: kernel relu is launched as a cooperative grid");
+}
+
+TEST_F(DriverLaneTest, SaysWhatTheDeviceDoesNotHave) {
+  const auto refused = [&](const std::string& how) {
+    const auto refusal = build(kHead + std::string(kRelu) + "dispatch:\n  - {kernel: relu, " + how +
+                               ", block: 256, args: [x, output, {u32: 400}]}\n");
+    if (refusal) return Refused{refusal->verdict, refusal->message, {}};
+    try {
+      program_->open_driver();
+    } catch (const Refused& said) {
+      return said;
+    }
+    ADD_FAILURE() << how << " would be launched";
+    return Refused{};
+  };
+  const Refused grid = refused("grid: 9, cooperative: true");
+  EXPECT_EQ(grid.verdict, Verdict::unsupported);
+  EXPECT_THAT(grid.message,
+              HasSubstr("c.yaml:13:5: kernel relu is launched as a cooperative grid of 9 blocks, "
+                        "of which the device holds 8 at once"));
+  EXPECT_THAT(refused("grid: 32, cluster: 32").message, HasSubstr("clusters of 32 blocks"));
+  EXPECT_THAT(refused("grid: 2, shared: 227 * 1024").message, HasSubstr("the device has 232448"));
+  EXPECT_THAT(refused("grid: 2, shared: 228 * 1024").message,
+              HasSubstr("a block of this device gets 232448"));
+  fake_.uuid = {1};
+  EXPECT_THAT(refused("grid: 2, cluster: 2").message,
+              HasSubstr("c.yaml:13:5: kernel relu is launched in clusters of 2 x 1 x 1 blocks, "
+                        "which takes CUDA's own driver to launch it: CUDA's driver does not know"));
+  fake_.uuid = device().snapshot().device_uuid;
+  fake_.fail_call = "cuModuleLoadData";
+  fake_.fail_with = 200;
+  EXPECT_EQ(refused("grid: 2, cluster: 2").verdict, Verdict::compile_error);
+}
+
+TEST(SharedMemory, OfABlockIsWhatItsArchitectureHas) {
+  EXPECT_EQ(shared_bytes_of({9, 0}), 227u << 10);
+  EXPECT_EQ(shared_bytes_of({8, 9}), 99u << 10);
+  EXPECT_EQ(shared_bytes_of({8, 0}), 163u << 10);
+  EXPECT_EQ(shared_bytes_of({7, 5}), 64u << 10);
+  EXPECT_EQ(shared_bytes_of({6, 1}), 47u << 10);
+}
+
+TEST_F(DriverLaneTest, TellsAFaultByItsKernel) {
+  std::string fault = kRelu;
+  for (size_t at; (at = fault.find("relu")) != std::string::npos;) fault.replace(at, 4, "fault");
+  const auto refusal = build(kHead + std::string(kRelu) + fault +
+                             "dispatch:\n  - {kernel: relu, grid: 2, cluster: 2, block: 256, args: "
+                             "[x, output, {u32: 400}]}\n  - {kernel: fault, grid: 1, block: 1, "
+                             "args: [x, output, {u32: 1}]}\n");
+  ASSERT_FALSE(refusal) << refusal->message;
+  const auto made = lane();
+  attach(*made);
+  try {
+    made->run(false, 1);
+    ADD_FAILURE() << "it ran";
+  } catch (const Refused& said) {
+    EXPECT_EQ(said.verdict, Verdict::out_of_bounds);
+    EXPECT_THAT(said.message, HasSubstr("kernel fault (c.yaml:22) reached memory"));
+  }
+  EXPECT_EQ(vulkan::error_of([&] { made->run(false, 1); }).code(), ErrorCode::kDeviceLost);
+}
+
+}  // namespace
+}  // namespace kbench::runner
