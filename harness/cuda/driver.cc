@@ -123,12 +123,12 @@ Driver::~Driver() = default;
 const DriverLimits& Driver::limits() const { return state_->limits; }
 bool Driver::hung() const { return state_->hung; }
 
-uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes, bool dedicated) {
+uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes) {
   State& s = *state_;
   driver::ExternalMemoryHandleDesc handle;
   handle.handle.fd = descriptor.get();
   handle.size = bytes;
-  handle.flags = dedicated ? driver::kDedicated : 0;
+  handle.flags = driver::kDedicated;
   driver::ExternalMemory memory = nullptr;
   s.check(s.calls.import_memory(&memory, &handle), "cuImportExternalMemory");
   static_cast<void>(descriptor.release());  // the driver's once the import has succeeded

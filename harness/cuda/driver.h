@@ -68,8 +68,9 @@ class Driver {
 
   const DriverLimits& limits() const;
 
-  /// The address of memory that Vulkan exported: all of it, `bytes` being the allocation's.
-  uint64_t import(UniqueFd descriptor, uint64_t bytes, bool dedicated);
+  /// The address of memory that Vulkan exported, for one buffer alone: all of it, `bytes` being the
+  /// allocation's.
+  uint64_t import(UniqueFd descriptor, uint64_t bytes);
   /// Throws DriverError for what is no cubin of this device's or has no such entry.
   DriverKernel load(std::span<const std::byte> cubin, const std::string& entry);
   /// Lets the kernel be launched so. Empty, or why the device cannot, as the end of a sentence that

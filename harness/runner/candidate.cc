@@ -43,8 +43,7 @@ class CandidateRun : public Program {
       : graph_(std::move(graph)),
         resolved_(resolve(candidate, *graph_, {}, device_numbers(device.snapshot()))),
         others_(with_other_configurations(candidate, *graph_, device_numbers(device.snapshot()))),
-        program_(device, resolved_, python, others_),
-        dedicated_(device.snapshot().dedicated_descriptors) {}
+        program_(device, resolved_, python, others_) {}
 
   std::optional<Refused> build(double seconds) {
     const auto start = Clock::now();
@@ -53,8 +52,7 @@ class CandidateRun : public Program {
       lane_ = std::make_unique<DriverLane>(
           [this]() -> cuda::Driver& { return program_.open_driver(); },
           [this](const Memory& memory) {
-            return import_regions(program_.open_driver(), memory, dedicated_,
-                                  buffers_in(memory).tensor);
+            return import_regions(program_.open_driver(), memory, buffers_in(memory).tensor);
           },
           [this](bool setup, const std::vector<uint64_t>& addresses) {
             return program_.driver_plan(setup, addresses);
@@ -137,7 +135,6 @@ class CandidateRun : public Program {
   ResolvedCandidate resolved_;
   std::vector<ResolvedCandidate> others_;  ///< with other configurations of Triton kernels
   CandidateProgram program_;
-  bool dedicated_;  ///< how the judge's memory was allocated
   std::unique_ptr<DriverLane> lane_;
   std::vector<Diagnostic> diagnostics_;
   double compile_s_ = 0;

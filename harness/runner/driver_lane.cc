@@ -99,7 +99,7 @@ std::vector<double> DriverLane::profile(double seconds) {
   return of_steps;
 }
 
-std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory, bool dedicated,
+std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory,
                                      const std::vector<vulkan::Region>& regions) {
   std::vector<uint64_t> bases;
   for (const Memory::Slab& slab : memory.kept()) {
@@ -107,7 +107,7 @@ std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory,
     if (descriptor.get() < 0) {
       throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");
     }
-    bases.push_back(driver.import(std::move(descriptor), slab.bytes, dedicated));
+    bases.push_back(driver.import(std::move(descriptor), slab.bytes));
   }
   std::vector<uint64_t> addresses;
   for (const vulkan::Region& region : regions) {

@@ -56,7 +56,7 @@ class DriverLane : public Lane {
 };
 
 /// Imports every slab that was kept and gives the address of each region; of an empty one 0.
-std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory, bool dedicated,
+std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory,
                                      const std::vector<vulkan::Region>& regions);
 
 }  // namespace kbench::runner

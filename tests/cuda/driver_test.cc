@@ -86,17 +86,17 @@ TEST_F(DriverTest, ImportsMemoryAndTakesItsDescriptor) {
   testing_support::SharedFloats memory(256);
   UniqueFd descriptor = memory.descriptor();
   const int number = descriptor.get();
-  EXPECT_NE(driver().import(std::move(descriptor), memory.bytes(), false), 0u);
+  EXPECT_NE(driver().import(std::move(descriptor), memory.bytes()), 0u);
   EXPECT_THAT(fake_.closed, ElementsAre(number));
   EXPECT_EQ(fcntl(number, F_GETFD), -1);  // and nobody else closes what has its number
   fake_.fail_call = "cuImportExternalMemory";
   fake_.fail_with = 1;
-  EXPECT_THROW(driver().import(memory.descriptor(), memory.bytes(), false), DriverError);
+  EXPECT_THROW(driver().import(memory.descriptor(), memory.bytes()), DriverError);
 }
 
 TEST_F(DriverTest, RunsStepsInOrderOnSharedMemory) {
   testing_support::SharedFloats memory(256);
-  const uint64_t at = driver().import(memory.descriptor(), memory.bytes(), false);
+  const uint64_t at = driver().import(memory.descriptor(), memory.bytes());
   for (size_t i = 0; i < 64; ++i) memory[i] = i % 2 == 0 ? -1.0f : static_cast<float>(i);
   DriverList list(driver(), {relu(at, at + 256, 64), CopyStep{at + 256, at + 512, 256},
                              FillStep{at + 256, 64, 0x40000000}});

@@ -104,7 +104,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
     return std::make_unique<DriverLane>(
         [this]() -> cuda::Driver& { return program_->open_driver(); },
         [this](const Memory& memory) {
-          return import_regions(program_->open_driver(), memory, false,
+          return import_regions(program_->open_driver(), memory,
                                 {memory.given().at(0), memory.outputs().at(0)});
         },
         [this](bool setup, const std::vector<uint64_t>& addresses) {
