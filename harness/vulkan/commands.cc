@@ -413,8 +413,8 @@ void Commands::State::wait(double timeout_seconds) {
     waited = vkGetFenceStatus(device.handle(), fence);
   }
   if (waited == VK_NOT_READY) {
-    waited = vkWaitForFences(device.handle(), 1, &fence, VK_TRUE,
-                             static_cast<uint64_t>(seconds * 1e9));
+    waited =
+        vkWaitForFences(device.handle(), 1, &fence, VK_TRUE, static_cast<uint64_t>(seconds * 1e9));
   }
   if (waited == VK_TIMEOUT) {
     record.hung = true;

@@ -98,8 +98,8 @@ Buffer Device::State::share_descriptor(uint64_t bytes) const {
   const VkMemoryDedicatedAllocateInfo dedicated = dedicated_to(buffer.handle());
   VkExportMemoryAllocateInfo exported{};
   exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
-  // Dedicated memory is made in a tenth of the time (H200: 1 ms a gigabyte, others 12), but imported
-  // as such in twice (21 ms, others 10): imports are dedicated only where they must be.
+  // Dedicated memory is made in a tenth of the time (H200: 1 ms a gigabyte, others 12), but
+  // imported as such in twice (21 ms, others 10): imports are dedicated only where they must be.
   exported.pNext = &dedicated;
   exported.handleTypes = kDescriptor;
   const uint32_t bits = requirements(buffer).memoryTypeBits;
