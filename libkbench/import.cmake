@@ -2,8 +2,10 @@ kbench_room(import
   SOURCES
     src/import.cc
     src/import_calls.cc
-    src/import_cpp.cc
-    src/import_evaluator.cc
+    src/import_cpp_expressions.cc
+    src/import_cpp_statements.cc
+    src/import_cpp_types.cc
+    src/import_expressions.cc
     src/import_host.cc
     src/import_launch.cc
     src/import_layers.cc
@@ -12,6 +14,8 @@ kbench_room(import
     src/import_plan.cc
     src/import_python.cc
     src/import_source.cc
+    src/import_statements.cc
     src/import_tokens.cc
     src/import_torch.cc
+    src/import_values.cc
     src/import_worlds.cc)

@@ -9,8 +9,11 @@
 namespace kbench::judge {
 namespace {
 
-/// An open runner holds some of the device's memory, and of the host's.
-constexpr size_t kRunners = 4, kRunnersOnSoftware = 1;
+/// An open runner holds some of the device's memory, and of the host's: so many are kept open, and
+/// so many candidates begun, with a device of this size or more.
+constexpr size_t kRunners = 4, kRunnersOnSmall = 2, kRunnersOnSoftware = 1;
+constexpr size_t kBegun = client::kMostFilesAhead, kBegunOnSmall = 2;
+constexpr uint64_t kSmall = uint64_t{24} << 30;
 /// Until pause() is heard.
 constexpr std::chrono::milliseconds kLook(5);
 /// The share of a device's memory that is left to candidates and drivers where a bench is made
@@ -38,12 +41,17 @@ bool Ahead::has_begun(const client::Request& request) const {
   return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
 }
 
+size_t Ahead::runners() const {
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  if (snapshot.software()) return kRunnersOnSoftware;
+  return snapshot.device_local_bytes < kSmall ? kRunnersOnSmall : kRunners;
+}
+
 /// Several at once take little longer than one.
 void Ahead::top_up_for(const client::Request& request) {
-  const bool software = device_->snapshot().software();
-  const size_t most = software ? kRunnersOnSoftware : kRunners;
-  const bool for_cuda = !software && Candidacy::looks_like_cuda(request.candidate);
-  pool_.top_up(most, for_cuda ? most : 0);
+  const bool for_cuda =
+      !device_->snapshot().software() && Candidacy::looks_like_cuda(request.candidate);
+  pool_.top_up(runners(), for_cuda ? runners() : 0);
 }
 
 std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
@@ -182,6 +190,8 @@ void Ahead::plan() {
 }
 
 const Ahead::Following* Ahead::first_not_begun() const {
+  const bool small = device_->snapshot().device_local_bytes < kSmall;
+  if (begun_.size() >= (small ? kBegunOnSmall : kBegun)) return nullptr;
   const auto found = std::ranges::find_if(
       following_, [&](const Following& next) { return !has_begun(next.request); });
   return found == following_.end() ? nullptr : &*found;
@@ -206,9 +216,9 @@ bool Ahead::start_runners() {
   for (const Following& next : following_) {
     for_cuda += next.for_cuda && !has_begun(next.request) ? 1 : 0;
   }
-  if (following_.empty() && now_for_cuda_) for_cuda = kRunners;
-  bool started = pool_.open_another(kRunners, for_cuda, uuid());
-  if (!understudy_ && !next_ && !following_.empty()) {
+  if (following_.empty() && now_for_cuda_) for_cuda = runners();
+  bool started = pool_.open_another(runners(), for_cuda, uuid());
+  if (!understudy_ && !next_ && !following_.empty() && !now_.check_only) {
     understudy_ = new_opponent_();
     understudy_holds_ = false;
     started = true;
@@ -233,13 +243,17 @@ bool Ahead::begin_next() {
 
 /// Candidates that were there before their bench.
 bool Ahead::attach_one() {
-  for (const auto& each : begun_) {
+  const auto lacking = std::ranges::find_if(begun_, [&](const auto& each) {
     const Bench* bench = each->well() ? bench_for(each->key()) : nullptr;
-    if (bench == nullptr || each->attached_to(*bench)) continue;
-    each->attach(*bench);
-    return true;
+    return bench != nullptr && !each->attached_to(*bench);
+  });
+  if (lacking == begun_.end()) return false;
+  try {
+    (*lacking)->attach(*bench_for((*lacking)->key()));
+  } catch (const RunnerFailure&) {  // It will be begun anew.
+    begun_.erase(lacking);
   }
-  return false;
+  return true;
 }
 
 bool Ahead::give_back() {
@@ -258,7 +272,8 @@ bool Ahead::give_back() {
 
 bool Ahead::make_bench() {
   const Candidacy* candidacy = first_of_next_task();
-  if (candidacy == nullptr || next_ || !understudy_ || does_not_fit_ == candidacy->key()) {
+  if (candidacy == nullptr || next_ || !understudy_ || does_not_fit_ == candidacy->key() ||
+      now_.check_only) {
     return false;
   }
   if (!understudy_->runner().opens_within(std::chrono::milliseconds(0), uuid())) return false;

@@ -88,6 +88,7 @@ class Ahead {
   bool make_bench();
   bool wait_for_device();
   void top_up_for(const client::Request& request);
+  size_t runners() const;
   bool has_begun(const client::Request& request) const;
   const Following* first_not_begun() const;
   const Candidacy* first_of_next_task() const;

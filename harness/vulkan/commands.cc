@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "harness/vulkan/cuda.h"
+#include "harness/vulkan/descriptor_sets.h"
 #include "harness/vulkan/device_state.h"
-#include "harness/vulkan/texels.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
 namespace {
-
-constexpr uint32_t kSetsPerPool = 256;
-constexpr uint32_t kDescriptorsPerPool = 2048;
-/// Kinds of descriptors there are in a pool, and how many of the rarer ones for one storage buffer.
-constexpr uint32_t kRareShare = 8;
 
 constexpr VkPipelineStageFlags kStages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
@@ -23,64 +19,8 @@ constexpr VkPipelineStageFlags kAllStages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
 constexpr VkAccessFlags kAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
                                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 
-constexpr VkDescriptorType kKinds[] = {
-    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
-    VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER};
-using Counts = std::array<uint32_t, std::size(kKinds)>;
-
-Counts counts_of(const Bindings& bindings) {
-  Counts counts{};
-  for (const Binding& each : bindings) {
-    ++counts.at(static_cast<size_t>(std::find(kKinds, std::end(kKinds), each.type) - kKinds));
-  }
-  return counts;
-}
-
-struct DescriptorPool {
-  VkDescriptorPool pool = VK_NULL_HANDLE;
-  uint32_t sets = 0;  // capacity
-  Counts descriptors{};
-  uint32_t free_sets = 0;
-  Counts free_descriptors{};
-
-  bool fits(const Counts& wanted) const {
-    if (free_sets == 0) return false;
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (free_descriptors[i] < wanted[i]) return false;
-    }
-    return true;
-  }
-};
-
 void require(bool holds, const std::string& message) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, message);
-}
-
-/// Size and place of what is bound, against the device's limits on that kind of binding.
-void require_bindable(const Region& region, const Binding& binding, const DeviceSnapshot& limits,
-                      const std::string& name) {
-  uint64_t most = limits.max_storage_buffer_range;
-  uint64_t alignment = limits.storage_offset_alignment;
-  const char* instead = ": pass the buffer's device address instead";
-  if (binding.type == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER) {
-    most = limits.max_uniform_buffer_range;
-    alignment = limits.uniform_offset_alignment;
-    instead = "";
-  } else if (binding.format != VK_FORMAT_UNDEFINED) {
-    most = limits.max_texel_buffer_elements * texel_bytes(binding.format);
-    alignment = limits.texel_offset_alignment;
-    instead = " by this format: use a storage buffer";
-  }
-  if (region.size > most) {
-    throw Error(ErrorCode::kUnsupported, name + " has " + std::to_string(region.size) +
-                                             " bytes, over the device's " + std::to_string(most) +
-                                             " for one binding" + instead);
-  }
-  if (region.offset % std::max<uint64_t>(alignment, 1) != 0) {
-    throw Error(ErrorCode::kUnsupported, name + " starts at byte " + std::to_string(region.offset) +
-                                             ", not a multiple of the device's " +
-                                             std::to_string(alignment));
-  }
 }
 
 }  // namespace
@@ -97,30 +37,27 @@ struct Commands::State {
   std::vector<uint64_t> ticks;  // of the last run
   std::vector<bool> written;    // which timestamps are recorded
   bool recording = false, recorded = false, has_run = false;
-  bool launches_cuda = false;  // in what is recorded
-  std::vector<DescriptorPool> descriptor_pools;
-  std::vector<VkBufferView> views;  // of what is recorded
+  bool launches_cuda = false;            // in what is recorded
+  std::unique_ptr<DescriptorSets> sets;  // of what is recorded
 
   State(Device& device_in, DeviceRecord& record_in, PFN_vkCmdWriteTimestamp2 write)
-      : device(device_in), record(record_in), write_timestamp2(write) {}
+      : device(device_in),
+        record(record_in),
+        write_timestamp2(write),
+        sets(std::make_unique<DescriptorSets>(device_in)) {}
   ~State();
   void create(uint32_t timestamps);
-  VkDescriptorSet allocate_set(const Pipeline& pipeline);
-  void bind(const Pipeline& pipeline, std::span<const Region> regions);
-  VkBufferView make_view(const Region& region, const Binding& binding);
-  void drop_views();
   void finish_recording();
   void wait(double timeout_seconds);
   void read_timestamps();
 };
 
 Commands::State::~State() {
-  if (record.hung) return;
-  const VkDevice handle = device.handle();
-  drop_views();
-  for (const DescriptorPool& each : descriptor_pools) {
-    vkDestroyDescriptorPool(handle, each.pool, nullptr);
+  if (record.hung) {
+    static_cast<void>(sets.release());  // the device may still be using them
+    return;
   }
+  const VkDevice handle = device.handle();
   if (queries != VK_NULL_HANDLE) vkDestroyQueryPool(handle, queries, nullptr);
   if (fence != VK_NULL_HANDLE) vkDestroyFence(handle, fence, nullptr);
   if (pool != VK_NULL_HANDLE) vkDestroyCommandPool(handle, pool, nullptr);
@@ -164,12 +101,7 @@ void Commands::begin() {
   s.recorded = s.has_run = s.launches_cuda = false;
   const VkDevice handle = s.device.handle();
   KBENCH_VK(vkResetCommandPool(handle, s.pool, 0));
-  s.drop_views();
-  for (DescriptorPool& each : s.descriptor_pools) {
-    KBENCH_VK(vkResetDescriptorPool(handle, each.pool, 0));
-    each.free_sets = each.sets;
-    each.free_descriptors = each.descriptors;
-  }
+  s.sets->reset();
   VkCommandBufferBeginInfo info{};
   info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   KBENCH_VK(vkBeginCommandBuffer(s.buffer, &info));
@@ -178,89 +110,6 @@ void Commands::begin() {
   // A fence orders one run after another, yet only a barrier makes what it wrote visible.
   barrier();
   if (s.query_count > 0) vkCmdResetQueryPool(s.buffer, s.queries, 0, s.query_count);
-}
-
-VkDescriptorSet Commands::State::allocate_set(const Pipeline& pipeline) {
-  const Counts wanted = counts_of(pipeline.bindings);
-  auto fitting = std::find_if(descriptor_pools.begin(), descriptor_pools.end(),
-                              [&](const DescriptorPool& each) { return each.fits(wanted); });
-  if (fitting == descriptor_pools.end()) {
-    DescriptorPool added;
-    added.sets = added.free_sets = kSetsPerPool;
-    std::array<VkDescriptorPoolSize, std::size(kKinds)> sizes{};
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const uint32_t usual = i == 0 ? kDescriptorsPerPool : kDescriptorsPerPool / kRareShare;
-      added.descriptors[i] = std::max(usual, wanted[i]);
-      sizes[i] = {kKinds[i], added.descriptors[i]};
-    }
-    added.free_descriptors = added.descriptors;
-    VkDescriptorPoolCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    info.maxSets = added.sets;
-    info.poolSizeCount = static_cast<uint32_t>(sizes.size());
-    info.pPoolSizes = sizes.data();
-    KBENCH_VK(vkCreateDescriptorPool(device.handle(), &info, nullptr, &added.pool));
-    descriptor_pools.push_back(added);
-    fitting = std::prev(descriptor_pools.end());
-  }
-  VkDescriptorSetAllocateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-  info.descriptorPool = fitting->pool;
-  info.descriptorSetCount = 1;
-  info.pSetLayouts = &pipeline.set_layout;
-  VkDescriptorSet set = VK_NULL_HANDLE;
-  KBENCH_VK(vkAllocateDescriptorSets(device.handle(), &info, &set));
-  fitting->free_sets -= 1;
-  for (size_t i = 0; i < wanted.size(); ++i) fitting->free_descriptors[i] -= wanted[i];
-  return set;
-}
-
-VkBufferView Commands::State::make_view(const Region& region, const Binding& binding) {
-  VkBufferViewCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
-  info.buffer = region.buffer->handle();
-  info.format = binding.format;
-  info.offset = region.offset;
-  info.range = region.size;
-  VkBufferView view = VK_NULL_HANDLE;
-  KBENCH_VK(vkCreateBufferView(device.handle(), &info, nullptr, &view));
-  views.push_back(view);
-  return view;
-}
-
-void Commands::State::drop_views() {
-  for (const VkBufferView view : views) vkDestroyBufferView(device.handle(), view, nullptr);
-  views.clear();
-}
-
-void Commands::State::bind(const Pipeline& pipeline, std::span<const Region> regions) {
-  VkWriteDescriptorSet write{};
-  write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-  write.dstSet = allocate_set(pipeline);
-  write.descriptorCount = 1;
-  std::vector<VkWriteDescriptorSet> writes(regions.size(), write);
-  std::vector<VkDescriptorBufferInfo> infos(regions.size());
-  std::vector<VkBufferView> own_views(regions.size());
-  for (size_t i = 0; i < regions.size(); ++i) {
-    const Region& region = regions[i];
-    const Binding& binding = pipeline.bindings[i];
-    const std::string name = "binding " + std::to_string(i);
-    require(region.buffer && *region.buffer && region.size > 0, name + " has no memory");
-    require_inside(*region.buffer, region.offset, region.size, name);
-    require_bindable(region, binding, device.snapshot(), name);
-    infos[i] = {region.buffer->handle(), region.offset, region.size};
-    writes[i].dstBinding = static_cast<uint32_t>(i);
-    writes[i].descriptorType = binding.type;
-    writes[i].pBufferInfo = &infos[i];
-    if (binding.format != VK_FORMAT_UNDEFINED) {
-      own_views[i] = make_view(region, binding);
-      writes[i].pTexelBufferView = &own_views[i];
-    }
-  }
-  vkUpdateDescriptorSets(device.handle(), static_cast<uint32_t>(writes.size()), writes.data(), 0,
-                         nullptr);
-  vkCmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1,
-                          &write.dstSet, 0, nullptr);
 }
 
 void Commands::dispatch(const Pipeline& pipeline, std::span<const Region> regions,
@@ -282,7 +131,7 @@ void Commands::dispatch(const Pipeline& pipeline, std::span<const Region> region
           "the kernel takes " + std::to_string(pipeline.push_bytes) + " push-constant bytes, not " +
               std::to_string(push.size()));
   vkCmdBindPipeline(s.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.pipeline);
-  if (!regions.empty()) s.bind(pipeline, regions);
+  if (!regions.empty()) s.sets->bind(s.buffer, pipeline, regions);
   if (!push.empty()) {
     vkCmdPushConstants(s.buffer, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        static_cast<uint32_t>(push.size()), push.data());

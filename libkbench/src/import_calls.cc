@@ -10,8 +10,6 @@ namespace {
 
 constexpr int kDeepestCalls = 24;
 
-std::string quote(const std::string& text) { return "'" + shown(text, 60) + "'"; }
-
 const Value* named(const Named& all, const std::string& name) {
   for (const auto& [key, value] : all) {
     if (key == name) return &value;

@@ -88,7 +88,8 @@ class Evaluator {
  private:
   enum class Flow { on, result, leave, next };
 
-  // Statements and expressions (import_evaluator.cc).
+  // Values, statements and expressions (import_values.cc, import_statements.cc,
+  // import_expressions.cc).
   Flow run_block(const Block& block, Scope& scope);
   Flow run_statement(const Stmt& s, Scope& scope);
   Flow run_loop(const Stmt& s, Scope& scope);

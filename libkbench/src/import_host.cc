@@ -11,8 +11,6 @@
 namespace kbench::importing {
 namespace {
 
-std::string quote(const std::string& text) { return "'" + shown(text, 60) + "'"; }
-
 bool is_integer(const std::string& type) {
   static const std::set<std::string, std::less<>> kTypes = {"int",
                                                             "long",

@@ -4,13 +4,10 @@
 #include <map>
 #include <set>
 
-#include "kbench/text.h"
 #include "libkbench/src/import_evaluator.h"
 
 namespace kbench::importing {
 namespace {
-
-std::string quote(const std::string& text) { return "'" + shown(text, 60) + "'"; }
 
 /// The kind of a candidate's argument for a parameter of that type; "" where there is none.
 std::string kind_of(const std::string& type) {

@@ -2,8 +2,8 @@
 #include <array>
 #include <cctype>
 
+#include "kbench/text.h"
 #include "libkbench/src/import_tree.h"
-
 namespace kbench::importing {
 namespace {
 
@@ -336,6 +336,8 @@ class CppReader : public Reader {
 void stop(ImportObstacle obstacle, int line, const std::string& message) {
   throw NotFollowed{obstacle, line, message};
 }
+
+std::string quote(const std::string& text) { return "'" + shown(text, 60) + "'"; }
 
 std::vector<Token> python_tokens(const std::string& source) { return PythonReader(source).read(); }
 std::vector<Token> cpp_tokens(const std::string& source, int line) {

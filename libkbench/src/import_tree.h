@@ -19,6 +19,8 @@ struct NotFollowed {
   std::string message;
 };
 [[noreturn]] void stop(ImportObstacle obstacle, int line, const std::string& message);
+/// A text of the file's, for such a message.
+std::string quote(const std::string& text);
 
 struct Token {
   enum class Kind { name, number, text, sign, directive, newline, indent, dedent, end };
