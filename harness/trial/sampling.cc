@@ -26,9 +26,13 @@ struct Look {
 };
 constexpr Look kLooks[] = {{8, 0}, {12, 1}, {16, 2}};
 
-const Look* look_at(int samples) {
-  const auto* found = std::ranges::find(kLooks, samples, &Look::samples);
-  return found == std::end(kLooks) ? nullptr : found;
+/// The last of them at so many samples or fewer; null before the first.
+const Look* last_look(int samples) {
+  const Look* last = nullptr;
+  for (const Look& each : kLooks) {
+    if (each.samples <= samples) last = &each;
+  }
+  return last;
 }
 
 }  // namespace
@@ -59,10 +63,15 @@ bool Sampling::done(double wall_seconds) const {
   if (count() >= plan_.max_samples) return true;
   if (spent_seconds_ >= plan_.max_seconds) return true;
   if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
-  if (ratios_.size() < kPairsToStop && look_at(count()) == nullptr) return false;
+  if (ratios_.size() < kPairsToStop && !looks_now()) return false;
   const Interval interval = sampled();
   return interval.low >= interval.point * (1 - plan_.precision) &&
          interval.high <= interval.point * (1 + plan_.precision);
+}
+
+bool Sampling::looks_now() const {
+  const Look* look = last_look(count());
+  return look != nullptr && look->samples == count();
 }
 
 double placement_share(double run_ns) {
@@ -79,13 +88,13 @@ Interval Sampling::speedup() const {
 Interval Sampling::sampled() const {
   if (!recorded_ns_) {
     const Interval of_pairs = median_interval(ratios_);
-    const Look* look = look_at(count());
-    if (look == nullptr) return of_pairs;
+    const Look* look = last_look(count());
+    if (look == nullptr || (of_pairs.low > 0 && !looks_now())) return of_pairs;
     std::vector<double> sorted = singles_;
     std::ranges::sort(sorted);
     const double least = sorted[look->left_out], most = sorted[sorted.size() - 1 - look->left_out];
     const bool holds_it = least <= of_pairs.point && of_pairs.point <= most;
-    const bool narrower = most - least < of_pairs.high - of_pairs.low;
+    const bool narrower = !(most - least >= of_pairs.high - of_pairs.low);
     return holds_it && narrower ? Interval{least, of_pairs.point, most} : of_pairs;
   }
   const Interval ns = median_interval(candidate_ns_);

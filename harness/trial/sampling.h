@@ -48,6 +48,7 @@ class Sampling {
   double baseline_ms() const;  ///< the recorded time where there is one
 
  private:
+  bool looks_now() const;
   Interval sampled() const;
 
   SamplingPlan plan_;

@@ -30,7 +30,7 @@ TEST(TimeLimits, Silence) {
 
 TEST(TimeLimits, Total) {
   ScriptedServer server({kStalled, kGood});
-  Asked asked(server.url(), {.total_timeout = 0.05});
+  Asked asked(server.url(), {.total_timeout = 0.3});
   EXPECT_EQ(asked.ask().tries, 2);
   EXPECT_THAT(asked.events().at(0).text, HasSubstr("Timeout was reached"));
 }

@@ -97,7 +97,7 @@ TEST_F(QueueTest, SaysWhatComesNextWithTheSameOptions) {
     for (const auto& each : request.next_files) next[request.candidate.path].push_back(each.path);
     more[request.candidate.path] = request.more;
   }
-  EXPECT_THAT(next["1"], ElementsAre("2", "3", "4", "5"));
+  EXPECT_THAT(next["1"], ElementsAre("2", "3", "4", "5", "6"));
   EXPECT_THAT(next["5"], ElementsAre("6"));  // 7 is asked otherwise.
   EXPECT_THAT(next["7"], IsEmpty());
   EXPECT_TRUE(more["first"]);

@@ -104,8 +104,9 @@ TEST_F(PythonHelperTest, LeavesNoProcessBehind) {
   // No process is left whose command line names a script. Those of other tests go soon; this one's
   // would sleep on.
   const auto deadline = begin + std::chrono::seconds(30);
-  while (runs_a_script() && std::chrono::steady_clock::now() < deadline) usleep(100'000);
-  EXPECT_FALSE(runs_a_script());
+  bool runs = true;
+  while ((runs = runs_a_script()) && std::chrono::steady_clock::now() < deadline) usleep(100'000);
+  EXPECT_FALSE(runs);
 }
 
 TEST_F(PythonHelperTest, IsEndedWhenItsTimeIsUp) {

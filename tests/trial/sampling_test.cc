@@ -66,6 +66,16 @@ TEST(Sampling, RunsThatSomethingElseLengthenedCostAFewSamplesMore) {
   }
 }
 
+TEST(Sampling, FromEightSamplesOnThereIsAnInterval) {
+  Sampling sampling(plan_of(1e-9, 100, 8, 1000));
+  for (int i = 0; i < 40; ++i) {
+    sampling.add({2e6, 1e6 + 1e4 * (i % 5), 1});
+    if (i + 1 < 8 || i % 2 == 0) continue;
+    EXPECT_GT(sampling.speedup().low, 1.8) << i;
+    EXPECT_LT(sampling.speedup().high, 2.1) << i;
+  }
+}
+
 TEST(Sampling, WhatGoingSecondCostsIsInTheFirstLook) {
   Sampling sampling(plan_of(0.01, 100, 8, 1000));
   for (int i = 0; i < 8; ++i) {
