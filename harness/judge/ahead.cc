@@ -11,7 +11,7 @@ namespace {
 
 /// An open runner holds some of the device's memory, and of the host's: so many are kept open, and
 /// so many candidates begun, with a device of this size or more.
-constexpr size_t kRunners = 4, kRunnersOnSmall = 2, kRunnersOnSoftware = 1;
+constexpr size_t kRunners = 4, kRunnersOnSmall = 2, kRunnersOnSoftware = 2;
 constexpr size_t kBegun = client::kMostFilesAhead, kBegunOnSmall = 2;
 constexpr uint64_t kSmall = uint64_t{24} << 30;
 /// Until pause() is heard.
@@ -117,7 +117,7 @@ void Ahead::at_rest(const client::Request& last, const Bench* at) {
   if (!last.more) return;
   if (while_measuring_) return resume(last, at);
   try {
-    top_up_for(last);
+    pool_.top_up(1, 0);  // Who asks for one at a time needs no more.
   } catch (const RunnerFailure&) {  // The next request will find out.
   }
 }
