@@ -117,7 +117,7 @@ void Ahead::at_rest(const client::Request& last, const Bench* at) {
   if (!last.more) return;
   if (while_measuring_) return resume(last, at);
   try {
-    pool_.top_up(1, 0);  // Who asks for one at a time needs no more.
+    pool_.top_up(1, 0);             // Who asks for one at a time needs no more.
   } catch (const RunnerFailure&) {  // The next request will find out.
   }
 }
