@@ -38,7 +38,6 @@ class Opponent {
   /// Tells it to make the task's baseline, unless that is what it was told last. Does not wait.
   /// `seed`: of the inputs on which the baseline is held to the reference.
   void prepare(const BenchKey& key, uint64_t seed);
-  bool was_told(const BenchKey& key) const { return told_ == key; }
   /// Waits for what it was told; at once when it is done.
   void wait_prepared();
   /// Waits until it has given back the memory it has imported.
