@@ -28,7 +28,9 @@ std::vector<Case> cases() {
   return {
       {"uniform", uniform(-4, 4), {DType::f32, odd}},
       {"uniform_off_centre", uniform(0.1, 0.7), {DType::f32, {100003}}},
-      {"normal", normal(), {DType::f32, {300001}}},
+      {"normal", normal(), {DType::f32, {(1 << 22) + 1}}},
+      {"normal_about_one", normal(1, 0.5), {DType::f32, {1 << 20}}},
+      {"normal_near_the_least", normal(0, 1e-38), {DType::f32, {4096}}},
       {"normal_scaled", normal(-1.5, 0.3), {DType::f32, odd}},
       {"randint", randint(0, 1000), {DType::i64, {5001}}},
       {"randint_negative", randint(-7, 3), {DType::i64, {6}}},

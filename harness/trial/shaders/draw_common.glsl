@@ -70,9 +70,76 @@ double cos_of_turn(uint m) {
   return ((q + 1u) & 2u) != 0u ? -magnitude : magnitude;
 }
 
+// What normal_of() is, nearly: within 2^-47 of the larger of mean and deviation * radius. Fewer terms,
+// contracted, and no division, in half the time.
+double nearly_normal(uvec2 w, double mean, double deviation, out double scaled) {
+  const uint m = (w.x >> 8) + 1u;
+  const uvec2 bits = unpackDouble2x32(double(m));
+  const uint above = (bits.y & 0xFFFFFu) > 0x6A09Eu ? 1u : 0u;
+  const double f = packDouble2x32(uvec2(bits.x, (bits.y & 0xFFFFFu) | ((1023u - above) << 20)));
+  const double over = f - 1.0lf, under = f + 1.0lf;
+  double inverse = double(1.0 / float(under));
+  inverse = fma(inverse, fma(-under, inverse, 1.0lf), inverse);
+  double s = over * inverse;
+  s = fma(fma(-under, s, over), inverse, s);
+  const double z = s * s;
+  double p = fma(1.0lf / 17.0lf, z, 1.0lf / 15.0lf);
+  p = fma(p, z, 1.0lf / 13.0lf);
+  p = fma(p, z, 1.0lf / 11.0lf);
+  p = fma(p, z, 1.0lf / 9.0lf);
+  p = fma(p, z, 1.0lf / 7.0lf);
+  p = fma(p, z, 1.0lf / 5.0lf);
+  p = fma(p, z, 1.0lf / 3.0lf);
+  const int exponent = int(bits.y >> 20) - 1023 - 24 + int(above);
+  const double square =
+      -2.0lf * fma(double(exponent), 0.693147180559945309417232lf, fma(s + s, p * z, s + s));
+
+  double root = double(inversesqrt(float(square)));
+  double radius = square * root;
+  double half_root = 0.5lf * root;
+  const double rest = fma(-half_root, radius, 0.5lf);
+  radius = fma(radius, rest, radius);
+  half_root = fma(half_root, rest, half_root);
+  radius = fma(fma(-radius, radius, square), half_root, radius);
+  scaled = deviation * radius;
+
+  // The cosine of an even number of quarter turns and a rest is one of that rest, else a sine.
+  const uint turn = w.y >> 8;
+  const uint q = (turn + (1u << 21)) >> 22;
+  const double a = double(int(turn) - int(q << 22)) * (1.57079632679489661923132lf / 4194304.0lf);
+  const double y = a * a;
+  const bool odd = (q & 1u) != 0u;
+  double c = odd ? -1.0lf / 1307674368000.0lf : -1.0lf / 87178291200.0lf;
+  c = fma(c, y, odd ? 1.0lf / 6227020800.0lf : 1.0lf / 479001600.0lf);
+  c = fma(c, y, odd ? -1.0lf / 39916800.0lf : -1.0lf / 3628800.0lf);
+  c = fma(c, y, odd ? 1.0lf / 362880.0lf : 1.0lf / 40320.0lf);
+  c = fma(c, y, odd ? -1.0lf / 5040.0lf : -1.0lf / 720.0lf);
+  c = fma(c, y, odd ? 1.0lf / 120.0lf : 1.0lf / 24.0lf);
+  c = fma(c, y, odd ? -1.0lf / 6.0lf : -0.5lf);
+  const double of_rest = odd ? a : 1.0lf;
+  const double magnitude = fma(of_rest * y, c, of_rest);
+  return fma(scaled, ((q + 1u) & 2u) != 0u ? -magnitude : magnitude, mean);
+}
+
+// Whether all that lies within 2^-47 of the larger of two others rounds to the same float32.
+bool rounds_surely(double value, double mean, double scaled) {
+  const uvec2 bits = unpackDouble2x32(value);
+  const uint others = max(unpackDouble2x32(mean).y & 0x7FFFFFFFu,
+                          unpackDouble2x32(scaled).y & 0x7FFFFFFFu);
+  // 2^-47 of them is less than 2^-36 of a value whose exponent is at most 10 below; half way between
+  // two float32 lies bit 28, and 2^16 below and above it are as much.
+  const uint size = bits.y & 0x7FFFFFFFu, least = 0x38100000u;  // 2^-126: float32 is thinner below
+  const bool large = size >= least && size + (10u << 20) >= others && others < 0x7FF00000u;
+  const uint from_half = (bits.x & 0x1FFFFFFFu) - (0x10000000u - 0x10000u);
+  return large && from_half > 0x20000u;
+}
+
 float normal_of(uvec2 w) {
   const double mean = packDouble2x32(unpackUint2x32(a));
   const double deviation = packDouble2x32(unpackUint2x32(b));
+  double about;
+  const double nearly = nearly_normal(w, mean, deviation, about);
+  if (rounds_surely(nearly, mean, about)) return float(nearly);
   precise double square = -2.0lf * log_of_fraction((w.x >> 8) + 1u);
   precise double radius = sqrt(square);
   precise double scaled = deviation * radius;
