@@ -36,8 +36,10 @@ struct Buffer::State {
   uint32_t memory_type = 0;
   std::byte* mapped = nullptr;
   Sharing sharing = Sharing::none;  ///< how it can be handed over, when allocate_shared() made it
-  UniqueFd file;                    ///< the memfd behind it, where it is shared as a host pointer
-  bool maps_file = false;           ///< `mapped` is a mapping of that memfd
+  /// What stands for the memory: a memfd where it is shared as a host pointer. Duplicates are
+  /// handed out, as exporting takes the driver's lock.
+  UniqueFd file;
+  bool maps_file = false;  ///< `mapped` is a mapping of that memfd
 
   State() = default;
   State(const State&) = delete;
@@ -70,6 +72,7 @@ struct Device::State {
   Buffer make_buffer(uint64_t bytes, MemoryUse use) const;
 
   Buffer share_descriptor(uint64_t bytes) const;
+  UniqueFd export_descriptor(const Buffer& buffer) const;
   Buffer share_host_pointer(uint64_t bytes) const;
   Buffer import_descriptor(SharedMemory shared) const;
   Buffer import_host_pointer(SharedMemory shared, Access access) const;

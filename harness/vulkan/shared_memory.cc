@@ -92,6 +92,18 @@ Buffer Device::State::begin_whole_buffer(uint64_t bytes, uint64_t granule, const
                                            "covers: what lies behind it could not be checked");
 }
 
+UniqueFd Device::State::export_descriptor(const Buffer& buffer) const {
+  const auto get_descriptor =
+      reinterpret_cast<PFN_vkGetMemoryFdKHR>(vkGetDeviceProcAddr(device, "vkGetMemoryFdKHR"));
+  VkMemoryGetFdInfoKHR info{};
+  info.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
+  info.memory = buffer.state_->memory;
+  info.handleType = kDescriptor;
+  int fd = -1;
+  KBENCH_VK(get_descriptor(device, &info, &fd));
+  return UniqueFd(fd);
+}
+
 Buffer Device::State::share_descriptor(uint64_t bytes) const {
   const VkExternalMemoryBufferCreateInfo external = external_buffer(kDescriptor);
   Buffer buffer = begin_whole_buffer(bytes, kDeviceGranule, &external);
@@ -107,6 +119,7 @@ Buffer Device::State::share_descriptor(uint64_t bytes) const {
   bind(buffer);
   count(buffer);
   buffer.state_->sharing = Sharing::descriptor;
+  buffer.state_->file = export_descriptor(buffer);
   return buffer;
 }
 
@@ -203,15 +216,7 @@ SharedMemory Buffer::share(Access access) const {
     shared.descriptor = copy_of(state_->file, access);
     return shared;
   }
-  const auto get_descriptor = reinterpret_cast<PFN_vkGetMemoryFdKHR>(
-      vkGetDeviceProcAddr(state_->device, "vkGetMemoryFdKHR"));
-  VkMemoryGetFdInfoKHR info{};
-  info.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
-  info.memory = state_->memory;
-  info.handleType = kDescriptor;
-  int fd = -1;
-  KBENCH_VK(get_descriptor(state_->device, &info, &fd));
-  shared.descriptor.reset(fd);
+  shared.descriptor = copy_of(state_->file, Access::read_write);
   return shared;
 }
 
