@@ -1,6 +1,5 @@
 #include "harness/runner/landlock.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
@@ -12,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+
+#include "harness/runner/device_files.h"
 
 namespace kbench::runner {
 namespace {
@@ -114,22 +115,9 @@ void allow_drivers(Ruleset& rules) {
   }
 }
 
-void allow_device_files(Ruleset& rules) {
-  for (const char* path : {"/dev/dri", "/dev/kfd", "/dev/dxg", "/dev/udmabuf", "/dev/dma_heap"}) {
-    rules.allow(path, kUse);
-  }
-  DIR* devices = opendir("/dev");
-  if (devices == nullptr) return;
-  while (const dirent* entry = readdir(devices)) {
-    const std::string name = entry->d_name;
-    if (name.starts_with("nvidia") || name.starts_with("mali")) rules.allow("/dev/" + name, kUse);
-  }
-  closedir(devices);
-}
-
 }  // namespace
 
-LockLayer restrict_files(const std::vector<std::string>& readable) {
+LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device) {
   LockLayer layer{.name = "landlock", .holds = false, .detail = {}};
   const long abi =
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -148,7 +136,7 @@ LockLayer restrict_files(const std::vector<std::string>& readable) {
     rules.allow(path, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
   }
   for (const char* path : {"/dev/random", "/dev/urandom"}) rules.allow(path, kRead);
-  allow_device_files(rules);
+  for (const std::string& path : device_files(device)) rules.allow(path, kUse);
   if (!rules.restrict_self()) {
     layer.detail = std::string("not entered: ") + std::strerror(errno);
     return layer;

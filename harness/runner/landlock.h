@@ -6,8 +6,8 @@
 namespace kbench::runner {
 
 /// Restricts the calling thread, and those it starts from now on, to reading what Vulkan drivers
-/// read, the files in `readable`, and using the files of devices.
-LockLayer restrict_files(const std::vector<std::string>& readable);
+/// read, the files in `readable`, and using the files of the device with this UUID.
+LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device);
 
 /// To reading and running what lies in the system's folders and below `prefixes`, and everything
 /// below `scratch`: no device's file among them.

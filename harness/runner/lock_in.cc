@@ -110,7 +110,7 @@ void LockIn::before_open() {
   layers_.push_back(drop_capabilities());
   layers_.push_back(die_with(options_.parent));
   layers_.push_back(limit_resources(options_));
-  layers_.push_back(restrict_files(options_.readable));
+  layers_.push_back(restrict_files(options_.readable, options_.device));
   for (LockLayer& each : layers_) {
     if (too_late && (each.name == "capabilities" || each.name == "landlock")) {
       each.holds = false;

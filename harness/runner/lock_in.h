@@ -42,6 +42,9 @@ struct LockInOptions {
   uint64_t host_memory_bytes = 0;
   /// Files and folders that may be read besides those that drivers have.
   std::vector<std::string> readable;
+  /// The UUID of the device it will open; others' files are out of reach where it is known whose
+  /// they are. A driver that can see one GPU alone opens it sooner, too.
+  std::string device = {};
 };
 
 struct LockLayer {

@@ -86,7 +86,7 @@ std::vector<std::string> prefixes(const std::string& program) {
   dup2(given, kAnswerDescriptor);
   close_range(kAnswerDescriptor + 1, ~0u, 0);
   if (chdir(scratch.path().c_str()) != 0) _exit(kNoLock);
-  LockIn lock({.parent = 0, .host_memory_bytes = kMostMemory, .readable = {}});
+  LockIn lock({.parent = 0, .host_memory_bytes = kMostMemory, .readable = {}, .device = {}});
   if (!lock.for_python(prefixes(program), scratch.path())) _exit(kNoLock);
   const std::string home = "HOME=" + scratch.path(), temporary = "TMPDIR=" + scratch.path();
   const std::string cache = "TRITON_CACHE_DIR=" + scratch.path("cache");

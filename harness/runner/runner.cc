@@ -107,7 +107,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
   try {
     const cuda::Toolkit toolkit =
         locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
-    LockIn lock({.readable = toolkit.folders()});
+    LockIn lock({.readable = toolkit.folders(), .device = open.selector});
     // Forked while there is one thread, and rights to start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
