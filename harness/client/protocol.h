@@ -24,7 +24,7 @@ inline constexpr int kAnswerDescriptor = 3;
 /// nothing, neither in a limit nor in wall_s.
 inline constexpr const char* kQueueStage = "queue";
 /// As many requests ahead are worth naming.
-inline constexpr size_t kMostFilesAhead = 6;
+inline constexpr size_t kMostFilesAhead = 12;
 
 struct Request {
   CandidateSource candidate;

@@ -9,11 +9,15 @@
 namespace kbench::judge {
 namespace {
 
-/// An open runner holds some of the device's memory, and of the host's: so many are kept open, and
-/// so many candidates begun, with a device of this size or more.
-constexpr size_t kRunners = 4, kRunnersOnSmall = 2, kRunnersOnSoftware = 2;
-constexpr size_t kBegun = client::kMostFilesAhead, kBegunOnSmall = 2;
-constexpr uint64_t kSmall = uint64_t{24} << 30;
+using Clock = std::chrono::steady_clock;
+
+/// An open runner holds some of the device's memory, and of the host's: one is kept open for each
+/// so many bytes of the device's, and one candidate begun.
+constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30;
+constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesAhead;
+/// What a trial that need not wait for its candidate takes to its first run: the driver does one
+/// thing at a time, and its own memory comes first.
+constexpr std::chrono::milliseconds kPreparing(100);
 /// Until pause() is heard.
 constexpr std::chrono::milliseconds kLook(5);
 /// The share of a device's memory that is left to candidates and drivers where a bench is made
@@ -43,8 +47,13 @@ bool Ahead::has_begun(const client::Request& request) const {
 
 size_t Ahead::runners() const {
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  if (snapshot.software()) return kRunnersOnSoftware;
-  return snapshot.device_local_bytes < kSmall ? kRunnersOnSmall : kRunners;
+  if (snapshot.software()) return kFewest;
+  return std::clamp<size_t>(snapshot.device_local_bytes / kBytesARunner, kFewest, kMostRunners);
+}
+
+size_t Ahead::begun_at_most() const {
+  return std::clamp<size_t>(device_->snapshot().device_local_bytes / kBytesACandidate, kFewest,
+                            kMostBegun);
 }
 
 /// Several at once take little longer than one.
@@ -73,6 +82,7 @@ std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
   if (request.more && pool_.size() <= 1) top_up_for(request);
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   auto runner = pool_.take(!snapshot.software() && Candidacy::looks_like_cuda(request.candidate));
+  at_preparation(request, nullptr);
   runner->wait_open(uuid());
   return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
 }
@@ -108,14 +118,28 @@ void Ahead::make_room() {
   }
 }
 
+void Ahead::at_preparation(const client::Request& of, const Bench* at) {
+  if (while_measuring_ && !of.next_files.empty()) resume(of, at, Clock::now() + kPreparing);
+}
+
 void Ahead::at_runs(const client::Request& measured, const Bench& at) {
   if (!while_measuring_) return quiet();
-  resume(measured, &at);
+  {
+    const std::lock_guard lock(mutex_);
+    memory_from_ = Clock::time_point::max();
+    if (going_ && at_ == &at) return;  // Since at_preparation().
+  }
+  resume(measured, &at, Clock::time_point::max());
+}
+
+void Ahead::at_samples() {
+  const std::lock_guard lock(mutex_);
+  memory_from_ = Clock::now();
 }
 
 void Ahead::at_rest(const client::Request& last, const Bench* at) {
   if (!last.more) return;
-  if (while_measuring_) return resume(last, at);
+  if (while_measuring_) return resume(last, at, Clock::now());
   try {
     pool_.top_up(1, 0);             // Who asks for one at a time needs no more.
   } catch (const RunnerFailure&) {  // The next request will find out.
@@ -132,7 +156,7 @@ void Ahead::quiet() {
   }
 }
 
-void Ahead::resume(const client::Request& now, const Bench* at) {
+void Ahead::resume(const client::Request& now, const Bench* at, Clock::time_point memory_from) {
   pause();
   now_ = now;
   at_ = at;
@@ -140,6 +164,7 @@ void Ahead::resume(const client::Request& now, const Bench* at) {
   // One thread for all time: the runners that it starts end with it.
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   const std::lock_guard lock(mutex_);
+  memory_from_ = memory_from;
   going_ = true;
   changed_.notify_all();
 }
@@ -156,8 +181,9 @@ void Ahead::work() {
     changed_.wait(lock, [&] { return going_ || ending_; });
     if (ending_) return;
     working_ = true;
+    const bool memory_too = Clock::now() >= memory_from_;
     lock.unlock();
-    const bool more = step();
+    const bool more = step(memory_too);
     lock.lock();
     working_ = false;
     if (!more) going_ = false;
@@ -167,11 +193,14 @@ void Ahead::work() {
 
 /// One thing that takes milliseconds, or one task's memory; false when nothing is left to do. What
 /// the next request waits for comes first.
-bool Ahead::step() {
+bool Ahead::step(bool memory_too) {
   try {
     if (!planned_) plan();
-    return start_runners() || begin_next() || attach_one() || give_back() || make_bench() ||
-           wait_for_device();
+    if (start_runners() || begin_next()) return true;
+    if (memory_too && (attach_one() || give_back() || make_bench())) return true;
+    if (wait_for_device()) return true;
+    if (!memory_too) std::this_thread::sleep_for(kLook);
+    return !memory_too;
   } catch (const RunnerFailure&) {  // Whoever needs it will find out.
     return false;
   } catch (const Error&) {
@@ -190,8 +219,7 @@ void Ahead::plan() {
 }
 
 const Ahead::Following* Ahead::first_not_begun() const {
-  const bool small = device_->snapshot().device_local_bytes < kSmall;
-  if (begun_.size() >= (small ? kBegunOnSmall : kBegun)) return nullptr;
+  if (begun_.size() >= begun_at_most()) return nullptr;
   const auto found = std::ranges::find_if(
       following_, [&](const Following& next) { return !has_begun(next.request); });
   return found == following_.end() ? nullptr : &*found;
@@ -212,12 +240,15 @@ const Bench* Ahead::bench_for(const BenchKey& key) const {
 
 bool Ahead::start_runners() {
   if (!now_.more) return false;
-  size_t for_cuda = 0;
+  size_t wanted = 0, for_cuda = 0;
   for (const Following& next : following_) {
-    for_cuda += next.for_cuda && !has_begun(next.request) ? 1 : 0;
+    if (has_begun(next.request)) continue;
+    ++wanted;
+    for_cuda += next.for_cuda ? 1 : 0;
   }
+  wanted = following_.empty() ? runners() : std::clamp<size_t>(wanted, 1, runners());
   if (following_.empty() && now_for_cuda_) for_cuda = runners();
-  bool started = pool_.open_another(runners(), for_cuda, uuid());
+  bool started = pool_.open_another(wanted, for_cuda, uuid());
   if (!understudy_ && !next_ && !following_.empty() && !now_.check_only) {
     understudy_ = new_opponent_();
     understudy_holds_ = false;

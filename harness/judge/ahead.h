@@ -2,6 +2,7 @@
 // open, the next candidates compiled, the next task's memory.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -29,8 +30,8 @@ struct ReadyBench {
   std::unique_ptr<Opponent> opponent;
 };
 
-/// A thread works here while samples are taken, and while nothing comes; every call stops it first,
-/// after at most what it is at.
+/// A thread works here while a trial waits or takes samples, and while nothing comes; every call
+/// that changes what it works on stops it first, after at most what it is at.
 ///
 /// None of this is timed, and no time is taken without its pair: what an opening device takes from
 /// a candidate it takes from the opponent too (docs/throughput.md has what was measured). On a
@@ -62,8 +63,13 @@ class Ahead {
   /// Gives back the memory of all benches here.
   void make_room();
 
-  /// A trial runs its candidate from now on. `at`: its bench, which stays until the next call.
+  /// A trial goes on with its candidate, which it may have to wait for. `at`: the bench there is,
+  /// which stays until the next call; may be null.
+  void at_preparation(const client::Request& of, const Bench* at);
+  /// A trial runs its candidate from now on: its bench stays until the next call. Memory is neither
+  /// made nor given back until it takes samples, as what it allocates itself would wait for that.
   void at_runs(const client::Request& measured, const Bench& at);
+  void at_samples();
   /// Nothing comes from the client for a moment; `at` may be null.
   void at_rest(const client::Request& last, const Bench* at);
   /// The thread is at nothing any more.
@@ -77,9 +83,10 @@ class Ahead {
     client::Request request;
     bool for_cuda = false;
   };
-  void resume(const client::Request& now, const Bench* at);
+  void resume(const client::Request& now, const Bench* at,
+              std::chrono::steady_clock::time_point memory_from);
   void work();
-  bool step();
+  bool step(bool memory_too);
   void plan();
   bool start_runners();
   bool begin_next();
@@ -89,6 +96,7 @@ class Ahead {
   bool wait_for_device();
   void top_up_for(const client::Request& request);
   size_t runners() const;
+  size_t begun_at_most() const;
   bool has_begun(const client::Request& request) const;
   const Following* first_not_begun() const;
   const Candidacy* first_of_next_task() const;
@@ -114,6 +122,7 @@ class Ahead {
 
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
+  std::chrono::steady_clock::time_point memory_from_;  ///< when memory may be made, too
   bool going_ = false, working_ = false, ending_ = false;
   std::thread thread_;
 };

@@ -162,6 +162,7 @@ std::unique_ptr<Opponent> Judge::new_opponent() {
 void Judge::ready_opponent() {
   ready_memory();
   if (!opponent_) {
+    ahead_.pause();
     bench_.reset();  // It knows nothing of that memory.
     opponent_ = new_opponent();
   }
@@ -236,6 +237,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
       result.stage_s["open"] = waited.count();
       try {
         if (!request.check_only) ready_opponent();
+        ahead_.at_preparation(request, bench_.get());
         const Court court{.device = *device_,
                           .workspace = *workspace_,
                           .kernels = *kernels_,
@@ -243,10 +245,15 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
                           .bench = bench_,
                           .bystanders = *runners_.bystanders,
                           .lock = *lock_,
-                          .make_bench = [&](const Candidacy& which) { make_bench(which); },
+                          .make_bench =
+                              [&](const Candidacy& which) {
+                                make_bench(which);
+                                ahead_.at_preparation(request, bench_.get());
+                              },
                           .make_room = [&] { make_room(); },
                           .before_kernels = [&] { ready_kernels(); },
                           .before_runs = [&] { ahead_.at_runs(request, *bench_); },
+                          .before_samples = [&] { ahead_.at_samples(); },
                           .quiet = [&] { ahead_.quiet(); }};
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {

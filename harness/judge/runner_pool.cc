@@ -39,7 +39,7 @@ bool RunnerPool::top_up(size_t wanted, size_t wanted_for_cuda) {
 
 bool RunnerPool::open_another(size_t wanted, size_t wanted_for_cuda,
                               const std::string& device_uuid) {
-  constexpr int kAtOnce = 4;
+  constexpr int kAtOnce = 6;
   int opening = 0;
   for (auto each = idle_.begin(); each != idle_.end(); ++each) {
     const bool told = (*each)->told_to_open();

@@ -41,12 +41,12 @@ RunnerProcess::RunnerProcess(Role role, const Options& options)
       channel_(std::move(ends_.first)),
       options_(options) {
   ends_.second.reset();
+  stand_by(true);  // Drivers may make channels as soon as they are loaded.
 }
 
 void RunnerProcess::begin_open(bool for_cuda) {
   if (std::exchange(told_to_open_, true)) return;
   for_cuda_ = for_cuda;
-  stand_by(true);
   send(runner::Open{for_cuda});
 }
 

@@ -47,7 +47,7 @@ class RunnerProcess {
     std::string device;  ///< a selector
     bool validate = false;
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
-    /// Among whom it is while it opens the device.
+    /// Among whom it is until the device is open.
     std::shared_ptr<process::Bystanders> bystanders = std::make_shared<process::Bystanders>();
   };
   RunnerProcess(Role role, const Options& options);

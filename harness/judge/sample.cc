@@ -83,12 +83,13 @@ void Sampler::prepare(Checks& checks, bool first) {
   for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
-    if (!first) {
+    if (first) {
+      output.fill.key = parts_.secret.next();
+      parts_.kernels.fill(commands_, output.truth, output.fill);
+    } else {  // The truth before was of other inputs: what the opponent left of it would be wrong.
       output.fill.scale = fill_scale(checks.truth_rms(i));
       output.fill.limit = fill_limit(checks.truth_largest(i));
     }
-    output.fill.key = parts_.secret.next();
-    parts_.kernels.fill(commands_, output.truth, output.fill);
     output.fill.key = parts_.secret.next();
     parts_.kernels.fill(commands_, output.got, output.fill);
   }

@@ -344,6 +344,7 @@ bool Trial::look_past_ends() {
 
 bool Trial::sample() {
   stage("sample");
+  court_.before_samples();
   lap("warm_up");
   const bool software = court_.device.snapshot().software();
   std::optional<double> recorded_ns;

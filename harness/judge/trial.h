@@ -48,6 +48,8 @@ struct Court {
   std::function<void()> before_kernels;
   /// Called before the candidate first runs: from here on the bench stays as it is.
   std::function<void()> before_runs;
+  /// Called once it has been right, before samples are taken.
+  std::function<void()> before_samples;
   /// Called where times may have been disturbed: what can disturb them is to end.
   std::function<void()> quiet;
 };

@@ -14,8 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A driver's call ends before its process stops. Longer ones wait for another process's to end.
-constexpr std::chrono::milliseconds kPatience(3);
+/// A driver's call ends before its process stops. Longer ones wait for another process's to end,
+/// and do nothing meanwhile.
+constexpr std::chrono::microseconds kPatience(700);
 constexpr std::chrono::microseconds kLook(20);
 
 void send(const UniqueFd& child, int signal) {

@@ -32,8 +32,8 @@ class Bystanders {
   /// `child` has not been waited for.
   Entry enter(pid_t child);
 
-  /// When this returns none of them runs, but for one that the kernel has kept for longer than
-  /// three milliseconds. What they have on a device then is what they had submitted.
+  /// When this returns none of them runs, but for one that the kernel has kept for longer than 0.7
+  /// milliseconds. What they have on a device then is what they had submitted.
   void hold();
   void release();
 

@@ -83,6 +83,7 @@ TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedF
   std::optional<ReadyBench> ready;
   for (int i = 0; i < 600 && !ready; ++i) {
     ahead_->at_runs(measured, bench);
+    ahead_->at_samples();
     std::this_thread::sleep_for(milliseconds(100));
     ready = ahead_->bench_of(next_key);
   }
