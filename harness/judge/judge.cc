@@ -79,7 +79,10 @@ class Judge {
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
-  void rest(const client::Request& last) { ahead_.at_rest(last, bench_.get()); }
+  void rest(const client::Request& last) {
+    end_last();
+    ahead_.at_rest(last, bench_.get());
+  }
   /// `device_gone` tells whether the result is the last this process can give.
   Result judge(const client::Request& request, bool& device_gone);
 
@@ -89,6 +92,7 @@ class Judge {
   void make_room();
   void ready_kernels();
   void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
+  void end_last();
   void prove_device();
 
   std::string subject() const;
@@ -103,6 +107,7 @@ class Judge {
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<Opponent> opponent_;
   Ahead ahead_;
+  std::unique_ptr<RunnerProcess> last_;  ///< the candidate's that was judged last; stands still
   std::vector<std::unique_ptr<RunnerProcess>> dying_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::optional<Workspace> workspace_;
@@ -194,15 +199,25 @@ void Judge::make_bench(const Candidacy& candidacy) {
 
 void Judge::make_room() {
   ahead_.make_room();
+  end_last();
   for (const auto& runner : dying_) runner->wait_end();
 }
 
-/// Ends a runner. A driver takes its time to tear down what a process held; that is waited for only
-/// where the device is in doubt: a hung run ends with its process.
+/// A runner that is of no more use ends at once where the device is in doubt: a hung run ends with
+/// its process. Others do nothing more, and end when the next trial has its memory, which would
+/// wait for a driver that tears down what a process held, or when no trial comes.
 void Judge::dismiss(std::unique_ptr<RunnerProcess> runner, bool wait) {
+  end_last();
   std::erase_if(dying_, [](const auto& each) { return each->ended(); });
-  runner->begin_kill();
-  if (!wait) dying_.push_back(std::move(runner));
+  if (wait) return runner->begin_kill();
+  runner->hold();
+  last_ = std::move(runner);
+}
+
+void Judge::end_last() {
+  if (!last_) return;
+  last_->begin_kill();
+  dying_.push_back(std::move(last_));
 }
 
 /// After a run that hung, crashed or lost the device: it must still do as it is told.
@@ -252,7 +267,11 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
                               },
                           .make_room = [&] { make_room(); },
                           .before_kernels = [&] { ready_kernels(); },
-                          .before_runs = [&] { ahead_.at_runs(request, *bench_); },
+                          .before_runs =
+                              [&] {
+                                end_last();
+                                ahead_.at_runs(request, *bench_);
+                              },
                           .before_samples = [&] { ahead_.at_samples(); },
                           .quiet = [&] { ahead_.quiet(); }};
         std::function<void(const Progress&)> on_progress;

@@ -48,9 +48,10 @@ void Sampler::draw(int value) {
                      parts_.bench.given(value));
 }
 
-void Sampler::draw_task() {
+void Sampler::draw_task(bool inputs_too) {
   commands_.begin();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
+    if (kind == Graph::Kind::input && !inputs_too) continue;
     for (const int id : parts_.bench.graph().values_of(kind)) draw(id);
   }
   commands_.submit_and_wait(kHarnessSeconds);

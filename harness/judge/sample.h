@@ -45,8 +45,9 @@ class Sampler {
  public:
   explicit Sampler(const SampleParts& parts);
 
-  /// Draws parameters and, so that nothing of an earlier trial is left there, inputs.
-  void draw_task();
+  /// Draws parameters and, where something runs before a sample draws them, so that nothing of an
+  /// earlier trial is left there, inputs.
+  void draw_task(bool inputs_too);
   /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
   void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
 

@@ -231,7 +231,7 @@ void Trial::allocate() {
   court_.before_runs();
   lap("wait");
   sampler_.emplace(parts());
-  sampler_->draw_task();
+  sampler_->draw_task(built_.has_setup || request_.profile_runs > 0);
 }
 
 /// From here on the device works for this trial, and for no other process's. What that takes is

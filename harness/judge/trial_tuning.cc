@@ -23,7 +23,7 @@ bool Trial::tune() {
   court_.quiet();
   if (!court_.device.snapshot().software()) {
     const auto end = std::chrono::steady_clock::now() + kBusy;
-    while (std::chrono::steady_clock::now() < end) sampler_->draw_task();
+    while (std::chrono::steady_clock::now() < end) sampler_->draw_task(true);
   }
   std::vector<size_t> counts;
   for (const runner::Tunable& tunable : built_.tunable) counts.push_back(tunable.configs.size());
@@ -40,7 +40,7 @@ bool Trial::tune() {
     tuning.add(ns);
   }
   select(tuning.best());
-  sampler_->draw_task();
+  sampler_->draw_task(true);
   for (size_t i = 0; i < counts.size(); ++i) {
     TunedKernel& tuned = result_->tuning.emplace_back();
     tuned.kernel = built_.tunable[i].kernel;
@@ -64,7 +64,7 @@ std::optional<Finding> Trial::time_choice(const std::vector<uint32_t>& choice, C
                                           double& ns) {
   const double seconds = options_.limits.device_seconds;
   select(choice);
-  sampler_->draw_task();
+  sampler_->draw_task(true);
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   checks.record_redzones(commands);

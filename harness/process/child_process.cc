@@ -168,7 +168,9 @@ void end_in_background(std::unique_ptr<ChildProcess> process) {
 }
 
 bool ChildProcess::stop() {
-  if (poll().ended || ::kill(pid_, SIGSTOP) != 0) return false;
+  if (poll().ended) return false;
+  if (stopped_) return true;  // The kernel tells of it once.
+  if (::kill(pid_, SIGSTOP) != 0) return false;
   siginfo_t info{};
   int got;
   do {
@@ -176,11 +178,13 @@ bool ChildProcess::stop() {
   } while (got != 0 && errno == EINTR);
   if (got != 0 || info.si_code != CLD_STOPPED) return false;
   waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED);
+  stopped_ = true;
   return true;
 }
 
 void ChildProcess::resume() {
   if (pid_ >= 0 && !exit_.ended) ::kill(pid_, SIGCONT);
+  stopped_ = false;
 }
 
 int64_t ChildProcess::own_bytes() const {

@@ -70,6 +70,7 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
+  bool stopped_ = false;
   Exit exit_;
   UniqueFd output_;
   std::string output_text_;
