@@ -13,6 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// What is as large as this is in no cache by the time it is written, whether it was filled or not.
+constexpr uint64_t kBeyondCaches = uint64_t{1} << 30;
 constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
 /// Between a runner's own limit and the judge's: for submitting and answering.
 constexpr double kAnswerSeconds = 5;
@@ -84,12 +86,15 @@ void Sampler::prepare(Checks& checks, bool first) {
   for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
-    if (first) {
-      output.fill.key = parts_.secret.next();
-      parts_.kernels.fill(commands_, output.truth, output.fill);
-    } else {  // The truth before was of other inputs: what the opponent left of it would be wrong.
+    if (!first) {
       output.fill.scale = fill_scale(checks.truth_rms(i));
       output.fill.limit = fill_limit(checks.truth_largest(i));
+    }
+    // Both outputs are met in the same state. The truth before was of other inputs: what the
+    // opponent left of it would be wrong.
+    if (first || output.truth.size < kBeyondCaches) {
+      output.fill.key = parts_.secret.next();
+      parts_.kernels.fill(commands_, output.truth, output.fill);
     }
     output.fill.key = parts_.secret.next();
     parts_.kernels.fill(commands_, output.got, output.fill);
