@@ -1,6 +1,4 @@
 // Whole graphs on the device.
-#include <set>
-
 #include "kbench/ops.h"
 #include "kbench/task.h"
 #include "tests/core/task_parameters.h"
@@ -56,12 +54,14 @@ class EagerGraphTest : public EagerTest {
 };
 
 /// On a software device the largest networks take minutes. Those with smaller sizes are held to
-/// PyTorch there by GoldenOddOnDevice; VGG (3/11, 3/12) is convolutions of 3 x 3, pools and
-/// products that many others have, and left to GPUs.
+/// PyTorch there by GoldenOddOnDevice, as EfficientNet-B2 (3/24) is; VGG (3/11, 3/12) is
+/// convolutions of 3 x 3, pools and products that many others have, and left to GPUs, like Swin-MLP
+/// (3/29), whose windows Swin (3/30) has too.
 bool too_much_for_software(const Task& task, const Graph& graph) {
-  constexpr double kMuchWork = 1e9;                          // FLOPs
-  static const std::set<TaskId> kSwin = {{3, 29}, {3, 30}};  // nothing else is like them
-  return graph.flops() > kMuchWork && !kSwin.contains(task.id);
+  constexpr double kMuchWork = 1e9;                       // FLOPs
+  constexpr TaskId kEfficientNetB2{3, 24}, kSwin{3, 30};  // nothing else is like Swin
+  if (task.id == kEfficientNetB2) return true;
+  return graph.flops() > kMuchWork && task.id != kSwin;
 }
 
 class EagerTasksTest : public EagerGraphTest, public ::testing::WithParamInterface<std::string> {};

@@ -24,9 +24,12 @@ TEST_P(GoldenOddOnDevice, EagerBaselineMatches) {
     seen.insert(record.task);
     const auto graph = build_graph(find_task(record.task), record.variables);
     // On a software device each task of much work is run once, here or by EagerTasksTest at smoke;
-    // VGG and Swin take images of 224 x 224 alone: minutes here, and no odd sizes.
+    // VGG and Swin take images of 224 x 224 alone: minutes here, and no odd sizes. DenseNet-201
+    // (3/16) is DenseNet-121 with more layers.
     constexpr double kMuchWork = 5e8, kMuchWorkAtSmoke = 1e9, kMinutes = 1e10;  // FLOPs
-    if (device().snapshot().software() && graph->flops() > kMuchWork) {
+    const bool software = device().snapshot().software();
+    if (software && record.task == TaskId{3, 16}) continue;
+    if (software && graph->flops() > kMuchWork) {
       const auto smoke = build_graph(find_task(record.task), Preset::smoke);
       if (smoke->flops() <= kMuchWorkAtSmoke || graph->flops() > kMinutes) continue;
     }

@@ -19,10 +19,10 @@ uint64_t take(Backlog& backlog, size_t device) {
 
 TEST(Backlog, OfOneDeviceAndOneGroupIsInOrder) {
   Backlog backlog(1);
-  for (uint64_t id = 1; id <= 8; ++id) EXPECT_TRUE(backlog.add({id, "a", {}, {}}));
+  for (uint64_t id = 1; id <= 14; ++id) EXPECT_TRUE(backlog.add({id, "a", {}, {}}));
   EXPECT_EQ(take(backlog, 0), 1u);
-  EXPECT_THAT(backlog.following(0), ElementsAre(2, 3, 4, 5, 6, 7));
-  for (uint64_t id = 2; id <= 8; ++id) EXPECT_EQ(take(backlog, 0), id);
+  EXPECT_THAT(backlog.following(0), ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13));
+  for (uint64_t id = 2; id <= 14; ++id) EXPECT_EQ(take(backlog, 0), id);
   EXPECT_EQ(take(backlog, 0), 0u);
   EXPECT_EQ(backlog.size(), 0u);
 }
