@@ -35,8 +35,8 @@ AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
   return options;
 }
 
-/// Of networks that differ in their depth alone, the smaller is audited here: the others take as long
-/// as all the rest. Their certificates are made, and made again, by `kbench audit`.
+/// Of networks that differ in their depth alone, the smaller is audited here: the others take as
+/// long as all the rest. Their certificates are made, and made again, by `kbench audit`.
 bool is_a_deeper_one(const Task& task) {
   constexpr TaskId kVgg19{3, 12}, kDenseNet201{3, 16};
   return task.id == kVgg19 || task.id == kDenseNet201;
