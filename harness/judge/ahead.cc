@@ -208,14 +208,21 @@ bool Ahead::step(bool memory_too) {
   }
 }
 
+/// All but one of those that follow mostly followed the request before, too: what their manifests
+/// look like is known.
 void Ahead::plan() {
   planned_ = true;
-  now_for_cuda_ = Candidacy::looks_like_cuda(now_.candidate);
-  following_.clear();
+  const std::vector<Following> before = std::exchange(following_, {});
+  client::Request alike = now_;
+  alike.next_files.clear();
   for (const CandidateSource& candidate : now_.next_files) {
-    Following& next = following_.emplace_back(now_, Candidacy::looks_like_cuda(candidate));
-    next.request.candidate = candidate;
+    const auto known = std::ranges::find_if(
+        before, [&](const Following& each) { return each.request.candidate == candidate; });
+    const bool for_cuda =
+        known != before.end() ? known->for_cuda : Candidacy::looks_like_cuda(candidate);
+    following_.emplace_back(alike, for_cuda).request.candidate = candidate;
   }
+  now_for_cuda_ = following_.empty() && Candidacy::looks_like_cuda(now_.candidate);
 }
 
 const Ahead::Following* Ahead::first_not_begun() const {
@@ -247,7 +254,7 @@ bool Ahead::start_runners() {
     for_cuda += next.for_cuda ? 1 : 0;
   }
   wanted = following_.empty() ? runners() : std::clamp<size_t>(wanted, 1, runners());
-  if (following_.empty() && now_for_cuda_) for_cuda = runners();
+  if (now_for_cuda_) for_cuda = runners();
   bool started = pool_.open_another(wanted, for_cuda, uuid());
   if (!understudy_ && !next_ && !following_.empty() && !now_.check_only) {
     understudy_ = new_opponent_();

@@ -116,8 +116,8 @@ class Ahead {
   std::vector<std::unique_ptr<Bench>> left_;
   client::Request now_;
   const Bench* at_ = nullptr;
-  bool planned_ = false;  ///< of `now_`, what follows here
-  bool now_for_cuda_ = false;
+  bool planned_ = false;       ///< of `now_`, what follows here
+  bool now_for_cuda_ = false;  ///< where nothing is known of what follows
   std::vector<Following> following_;
 
   std::mutex mutex_;  ///< of what follows
