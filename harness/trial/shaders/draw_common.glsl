@@ -71,7 +71,7 @@ double cos_of_turn(uint m) {
 }
 
 // What normal_of() is, nearly: within 2^-47 of the larger of mean and deviation * radius. Fewer terms,
-// contracted, and no division, in half the time.
+// contracted, and no division.
 double nearly_normal(uvec2 w, double mean, double deviation, out double scaled) {
   const uint m = (w.x >> 8) + 1u;
   const uvec2 bits = unpackDouble2x32(double(m));
