@@ -61,9 +61,15 @@ class BadCandidates : public ::testing::Test {
     if (const char* device = std::getenv("KBENCH_TEST_DEVICE")) options.device = device;
     options.preset = "smoke";
     options.plan.max_seconds = 0.1;
-    options.limits.device_seconds = 1;
     options.program = KBENCH_PROGRAM;
     return options;
+  }
+
+  /// A short limit for the one that never ends alone: a busy machine takes others past it.
+  static EvaluateOptions impatient() {
+    EvaluateOptions short_of_time = options();
+    short_of_time.limits.device_seconds = 1;
+    return short_of_time;
   }
 
   static void expect_refused(const Bad& bad, const Result& result) {
@@ -79,12 +85,13 @@ class BadCandidates : public ::testing::Test {
 };
 
 /// Beside them the control: none of the checks refuses what is right, by the judge that has just
-/// refused all others.
+/// refused the others.
 TEST_F(BadCandidates, HaveTheirOwnVerdictsAndMessagesAndThatOfTheFormatDocumentPasses) {
   Evaluator evaluator(options());
   for (const Bad& bad : kBad) {
-    expect_refused(bad,
-                   evaluator.evaluate(std::string(KBENCH_BAD_CANDIDATES "/") + bad.file + ".yaml"));
+    const std::string file = std::string(KBENCH_BAD_CANDIDATES "/") + bad.file + ".yaml";
+    const bool endless = bad.verdict == Verdict::timeout;
+    expect_refused(bad, endless ? evaluate(file, impatient()) : evaluator.evaluate(file));
   }
   testing_support::ScratchFolder folder;
   for (const auto& [name, text] : testing_support::documented_files(KBENCH_FORMAT_DOC)) {
