@@ -78,7 +78,7 @@ struct EvaluateOptions {
 /// second longer than those that follow. Movable while nobody uses it.
 ///
 /// May be called from several threads at once: who comes second waits. Any number of Evaluators may
-/// be used at once, an Evaluator a thread; on one device their measurements disturb each other.
+/// be used at once, an Evaluator a thread; on one device they measure one at a time.
 /// Callbacks run in the thread that evaluates, and must not call the same Evaluator.
 class Evaluator {
  public:
