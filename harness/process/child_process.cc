@@ -34,16 +34,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// An empty folder that no longer has a name: nothing can be made in it.
-UniqueFd nameless_folder() {
-  std::error_code ignored;
-  std::string path = (std::filesystem::temp_directory_path(ignored) / "kbench_XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) return {};
-  UniqueFd folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  rmdir(path.c_str());
-  return folder;
-}
-
 /// posix_spawn's two objects, destroyed together.
 struct SpawnSettings {
   posix_spawn_file_actions_t actions;
@@ -61,6 +51,15 @@ struct SpawnSettings {
 };
 
 }  // namespace
+
+UniqueFd nameless_folder() {
+  std::error_code ignored;
+  std::string path = (std::filesystem::temp_directory_path(ignored) / "kbench_XXXXXX").string();
+  if (mkdtemp(path.data()) == nullptr) return {};
+  UniqueFd folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  rmdir(path.c_str());
+  return folder;
+}
 
 std::string describe(const Exit& exit) {
   if (exit.signal == 0) return "exited with status " + std::to_string(exit.status);
@@ -118,6 +117,10 @@ ChildProcess::ChildProcess(const Spawn& spawn) {
                 "cannot run the program '" + spawn.program + "': " + std::strerror(error));
   }
   output_ = std::move(output_read);
+}
+
+ChildProcess::ChildProcess(pid_t child, UniqueFd output) : pid_(child), output_(std::move(output)) {
+  make_nonblocking(output_);
 }
 
 ChildProcess::~ChildProcess() { kill(); }

@@ -43,6 +43,8 @@ class ChildProcess {
  public:
   /// Throws Error: kNotFound when the program cannot be run, kIo.
   explicit ChildProcess(const Spawn& spawn);
+  /// A child that was made otherwise and leads a group; `output`: where its words come out.
+  ChildProcess(pid_t child, UniqueFd output);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -75,6 +77,10 @@ class ChildProcess {
   UniqueFd output_;
   std::string output_text_;
 };
+
+/// An empty folder that no longer has a name: nothing can be made in it. Not open where none can be
+/// had.
+UniqueFd nameless_folder();
 
 /// Kills it, and waits for its end on a thread of its own: drivers take tenths of a second to tear
 /// down what a process held.
