@@ -104,6 +104,8 @@ class Judge {
   Opponent::Memory memory_;
   bool memory_ready_ = false;
   std::shared_future<std::string> build_ = std::async(std::launch::async, build_identity);
+  /// It takes as long as it takes the first runners to start.
+  std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<Opponent> opponent_;
   Ahead ahead_;
@@ -119,12 +121,18 @@ class Judge {
   trial::SecretStream secret_{std::nullopt};
 };
 
+RunnerProcess::Options with_prototype(RunnerProcess::Options options) {
+  options.prototype = RunnerProcess::make_prototype(options);
+  return options;
+}
+
 Judge::Judge(const vulkan::OpenOptions& open)
-    : runners_{"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes},
+    : runners_(
+          with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
+      opening_(std::async(std::launch::async, [&open] { return vulkan::Device::open(open); })),
       opponent_(new_opponent()),
       ahead_(runners_, [this] { return new_opponent(); }) {
-  // Only now: opening it takes as long as it takes the runners to start.
-  device_ = vulkan::Device::open(open);
+  device_ = opening_.get();
   ahead_.use(*device_, !device_->snapshot().software());
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);

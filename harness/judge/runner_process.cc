@@ -20,16 +20,27 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(20);
 constexpr double kOpenSeconds = 60;
 
-process::Spawn spawn_of(Role role, const RunnerProcess::Options& options, const UniqueFd& channel) {
+const char* name_of(Role role) { return role == Role::opponent ? "opponent" : "candidate"; }
+
+process::Spawn spawn_of(const char* role, const RunnerProcess::Options& options) {
   process::Spawn spawn;
   spawn.program = options.program;
-  spawn.arguments = {"runner-process", role == Role::opponent ? "opponent" : "candidate",
-                     options.device};
+  spawn.arguments = {"runner-process", role, options.device};
   if (options.validate) spawn.arguments.emplace_back("validate");
-  spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
   spawn.environment = runner::sanitized_environment();
-  spawn.empty_folder = true;
   return spawn;
+}
+
+std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Options& options,
+                                             const UniqueFd& channel) {
+  try {
+    if (options.prototype) return options.prototype->copy(name_of(role), channel);
+  } catch (const Error&) {  // Killed from outside, say: a process started anew does as well.
+  }
+  process::Spawn spawn = spawn_of(name_of(role), options);
+  spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
+  spawn.empty_folder = true;
+  return std::make_unique<process::ChildProcess>(spawn);
 }
 
 }  // namespace
@@ -37,11 +48,15 @@ process::Spawn spawn_of(Role role, const RunnerProcess::Options& options, const 
 RunnerProcess::RunnerProcess(Role role, const Options& options)
     : role_(role),
       ends_(process::make_socket_pair()),
-      process_(spawn_of(role, options, ends_.second)),
+      process_(start(role, options, ends_.second)),
       channel_(std::move(ends_.first)),
       options_(options) {
   ends_.second.reset();
   stand_by(true);  // Drivers may make channels as soon as they are loaded.
+}
+
+std::shared_ptr<process::Prototype> RunnerProcess::make_prototype(const Options& options) {
+  return std::make_shared<process::Prototype>(spawn_of(runner::kPrototypeRole, options));
 }
 
 void RunnerProcess::begin_open(bool for_cuda) {
@@ -67,7 +82,7 @@ bool RunnerProcess::opens_within(std::chrono::milliseconds wait, const std::stri
   }
   if (frame) {
     opened(expect<runner::Opened>(*frame), device_uuid);
-  } else if (channel_.ended() || process_.poll().ended) {
+  } else if (channel_.ended() || process_->poll().ended) {
     fail_ended();
   }
   return frame.has_value();
@@ -79,12 +94,12 @@ void RunnerProcess::opened(const runner::Opened& opened, const std::string& devi
   }
   stand_by(false);
   lock_ = opened.lock;
-  idle_bytes_ = process_.own_bytes();
+  idle_bytes_ = process_->own_bytes();
 }
 
 void RunnerProcess::wait_end() {
   constexpr std::chrono::milliseconds kPatience(10000);
-  process_.finish(kPatience);
+  process_->finish(kPatience);
 }
 
 void RunnerProcess::set_host_bytes(int64_t bytes) {
@@ -103,24 +118,24 @@ void RunnerProcess::spare_processors(bool spare) {
       --left;
     }
   }
-  sched_setaffinity(process_.id(), sizeof all, &all);
+  sched_setaffinity(process_->id(), sizeof all, &all);
 }
 
 void RunnerProcess::stand_by(bool stand) {
-  standing_by_ = stand ? options_.bystanders->enter(process_.id()) : process::Bystanders::Entry();
+  standing_by_ = stand ? options_.bystanders->enter(process_->id()) : process::Bystanders::Entry();
 }
 
 void RunnerProcess::fail(RunnerFailure::Kind kind, const std::string& message) {
-  process_.kill();
+  process_->kill();
   throw RunnerFailure{kind, ErrorCode::kInternal, message};
 }
 
 void RunnerProcess::fail_ended() {
   // A channel that has closed is a process about to end.
   constexpr std::chrono::milliseconds kGrace(2000);
-  const process::Exit exit = process_.finish(kGrace);
+  const process::Exit exit = process_->finish(kGrace);
   std::string message = "the runner " + std::string(exit.signal ? "was " : "") + describe(exit);
-  const std::string said = process_.last_words();
+  const std::string said = process_->last_words();
   if (!said.empty()) message += "; its last words: " + said;
   if (exit.status == runner::kWriteFaultStatus) {
     throw RunnerFailure{RunnerFailure::Kind::wrote, ErrorCode::kInternal, message,
@@ -157,12 +172,12 @@ process::Frame RunnerProcess::receive_frame(double seconds) {
       continue;
     }
     if (frame) return *std::move(frame);
-    process_.output();  // Keeps its pipe from filling.
-    if (channel_.ended() || process_.poll().ended) fail_ended();
+    process_->output();  // Keeps its pipe from filling.
+    if (channel_.ended() || process_->poll().ended) fail_ended();
     if (deadline.passed()) {
       fail(RunnerFailure::Kind::timeout, "took longer than " + number_text(seconds) + " s");
     }
-    if (idle_bytes_ >= 0 && process_.own_bytes() - idle_bytes_ > options_.host_bytes) {
+    if (idle_bytes_ >= 0 && process_->own_bytes() - idle_bytes_ > options_.host_bytes) {
       fail(RunnerFailure::Kind::memory,
            "held over " + trial::gigabytes(static_cast<uint64_t>(options_.host_bytes)) +
                " of host memory");

@@ -12,6 +12,7 @@
 #include "harness/process/channel.h"
 #include "harness/process/child_process.h"
 #include "harness/process/deadline.h"
+#include "harness/process/prototype.h"
 #include "harness/runner/protocol.h"
 #include "kbench/error.h"
 #include "kbench/verdict.h"
@@ -47,10 +48,15 @@ class RunnerProcess {
     std::string device;  ///< a selector
     bool validate = false;
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
+    /// Of which runners are copies while it lives; null: each is started anew.
+    std::shared_ptr<process::Prototype> prototype = nullptr;
     /// Among whom it is until the device is open.
     std::shared_ptr<process::Bystanders> bystanders = std::make_shared<process::Bystanders>();
   };
   RunnerProcess(Role role, const Options& options);
+  /// A process that has what every runner makes before it opens the device: the compiler's tables,
+  /// a quarter of a second's work. It never opens one itself.
+  static std::shared_ptr<process::Prototype> make_prototype(const Options& options);
 
   /// Tells it to open the device, unless it has been told. Does not wait.
   void begin_open(bool for_cuda = false);
@@ -106,11 +112,11 @@ class RunnerProcess {
   void stand_by(bool stand);
 
   /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
-  void hold() { process_.stop(); }
-  void release() { process_.resume(); }
+  void hold() { process_->stop(); }
+  void release() { process_->resume(); }
   /// Sends it the signal that ends it, and does not wait.
-  void begin_kill() { process_.begin_kill(); }
-  bool ended() { return process_.poll().ended; }
+  void begin_kill() { process_->begin_kill(); }
+  bool ended() { return process_->poll().ended; }
   /// After begin_kill(): until the driver has taken back what it held, or some seconds.
   void wait_end();
 
@@ -144,7 +150,7 @@ class RunnerProcess {
 
   Role role_;
   std::pair<UniqueFd, UniqueFd> ends_;
-  process::ChildProcess process_;
+  std::unique_ptr<process::ChildProcess> process_;
   process::Channel channel_;
   Options options_;
   Files files_;

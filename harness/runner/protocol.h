@@ -38,6 +38,9 @@ namespace kbench::runner {
 
 /// The descriptor a runner finds its channel on.
 inline constexpr int kChannelDescriptor = 3;
+/// The role of a process that runners are copied from. As long as the longest of theirs, which
+/// takes its place where processes are listed.
+inline constexpr char kPrototypeRole[] = "prototype";
 
 enum class MessageKind : uint32_t {
   opened = 1,

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <future>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "harness/cuda/read_ahead.h"
 #include "harness/cuda/toolkit.h"
 #include "harness/process/channel.h"
+#include "harness/process/prototype.h"
 #include "harness/runner/baseline.h"
 #include "harness/runner/candidate.h"
 #include "harness/runner/lock_in.h"
@@ -38,6 +40,8 @@ namespace {
 
 /// The judge has closed the channel: there is nothing left to do.
 struct JudgeGone {};
+
+static_assert(kChannelDescriptor == process::kCopyDescriptor);
 
 /// Before the caches are made cold, before the run and behind it.
 constexpr uint32_t kTimestamps = 3;
@@ -143,13 +147,19 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
   }
 }
 
-/// Opening a device disturbs whoever measures on it: the judge says when. What can be done before
-/// is: a process's first shader takes the compiler a tenth of a second.
-void Server::wait_to_open(vulkan::OpenOptions& options) {
+/// A process's first shader takes the compiler a quarter of a second, others of the same version of
+/// GLSL a millisecond.
+void make_compilers_tables() {
   vulkan::ShaderSource first;
   first.text = vulkan::embedded_shader("void.comp").value();
   first.optimize = false;
   vulkan::ShaderCompiler().compile(first);
+}
+
+/// Opening a device disturbs whoever measures on it: the judge says when. What can be done before
+/// is.
+void Server::wait_to_open(vulkan::OpenOptions& options) {
+  make_compilers_tables();
   uint32_t count = 0;  // The loader maps the drivers' libraries to answer this.
   vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
   const process::Frame frame = receive();
@@ -395,14 +405,23 @@ void Server::let_go() {
 
 int run_runner(int argc, char** argv) {
   const bool served = fcntl(kChannelDescriptor, F_GETFD) >= 0;
-  const std::string role = argc > 0 ? argv[0] : "";
-  if (!served || argc < 2 || (role != "opponent" && role != "candidate")) {
+  std::string role = argc > 0 ? argv[0] : "";
+  if (!served || argc < 2 ||
+      (role != "opponent" && role != "candidate" && role != kPrototypeRole)) {
     std::fputs("kbench: 'runner' is for kbench's own use; see kbench --help\n", stderr);
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
+    if (role == kPrototypeRole) {
+      make_compilers_tables();
+      role = process::serve_copies();
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      std::string listed = role;  // What those see who list processes.
+      listed.resize(std::strlen(argv[0]));
+      std::memcpy(argv[0], listed.data(), listed.size());
+    }
     vulkan::OpenOptions open;
     open.selector = argv[1];
     open.validate = argc > 2 && std::string(argv[2]) == "validate";

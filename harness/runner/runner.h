@@ -4,8 +4,9 @@
 namespace kbench::runner {
 
 /// Serves the judge on descriptor 3 until it closes, then ends the process. Arguments: the role
-/// ("opponent" or "candidate"), the device's selector, and "validate" or nothing. Returns (2, with
-/// a line on standard error) only when there is no judge to serve.
+/// ("opponent", "candidate", or kPrototypeRole of a process::Prototype, whose copies are told which
+/// of the two they are), the device's selector, and "validate" or nothing. Returns (2, with a line
+/// on standard error) only when there is no judge to serve.
 int run_runner(int argc, char** argv);
 
 }  // namespace kbench::runner

@@ -86,6 +86,16 @@ TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
   }
 }
 
+TEST_F(IsolationTest, AJudgeGoesOnWithoutThePrototypeOfItsRunners) {
+  expect_right();
+  const std::vector<pid_t> before = judges(), prototypes = runners("prototype");
+  ASSERT_EQ(prototypes.size(), 1u);
+  kill(prototypes.front(), SIGKILL);
+  for (int i = 0; i < 3; ++i) expect_right();
+  EXPECT_EQ(judges(), before);
+  EXPECT_THAT(runners("prototype"), ::testing::IsEmpty());
+}
+
 TEST_F(IsolationTest, ARunnerKilledAgainAndAgainBlamesNobody) {
   options_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample") return;

@@ -312,8 +312,10 @@ TEST_F(Evaluation, JudgeAndRunnersDieWithTheProgram) {
   ASSERT_EQ(posix_spawn(&parent, KBENCH_PROGRAM, nullptr, nullptr,
                         const_cast<char* const*>(argv.data()), environ),
             0);
+  // A judge, what its runners are copied from, the opponent's runner and the candidate's.
+  constexpr size_t kOthers = 4;
   std::vector<pid_t> others;
-  for (int i = 0; i < 1000 && others.size() < 3; ++i) {
+  for (int i = 0; i < 1000 && others.size() < kOthers; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     others.clear();
     for (const pid_t judge : children_of(parent)) {
@@ -323,7 +325,7 @@ TEST_F(Evaluation, JudgeAndRunnersDieWithTheProgram) {
   }
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
-  EXPECT_EQ(others.size(), 3u);
+  EXPECT_EQ(others.size(), kOthers);
   for (const pid_t process : others) EXPECT_TRUE(dies(process)) << command_of(process);
 }
 
