@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <vulkan/vulkan.h>
 
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <future>
@@ -26,8 +25,8 @@
 #include "harness/runner/memory.h"
 #include "harness/runner/protocol.h"
 #include "harness/runner/python_helper.h"
+#include "harness/runner/recordings.h"
 #include "harness/runner/write_fault.h"
-#include "harness/trial/kernels.h"
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/compiler.h"
 #include "harness/vulkan/cuda.h"
@@ -42,9 +41,6 @@ namespace {
 struct JudgeGone {};
 
 static_assert(kChannelDescriptor == process::kCopyDescriptor);
-
-/// Before the caches are made cold, before the run and behind it.
-constexpr uint32_t kTimestamps = 3;
 
 class Server {
  public:
@@ -74,8 +70,6 @@ class Server {
   void run(const Run& request);
   void profile(const Profile& request);
   void select(const Select& request);
-  vulkan::Commands& list_of(const Pass& pass);
-  void forget_lists();
   void let_go();
   bool validation_objects();
   std::unique_ptr<Memory> new_memory() const;
@@ -83,7 +77,6 @@ class Server {
 
   process::Channel channel_;
   std::unique_ptr<vulkan::Device> device_;
-  std::optional<trial::Kernels> kernels_;
   std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known what has to be compiled
   std::unique_ptr<PythonHelper> python_;        ///< until the candidate is built
   std::optional<CandidateSide> candidate_;
@@ -97,13 +90,7 @@ class Server {
   };
   std::optional<FirstPart> first_part_;  ///< not yet being imported
   std::future<std::unique_ptr<Memory>> importing_;
-  vulkan::Buffer flush_;
-  /// Setup's list and dispatch's, and both past ends, recorded when first run: what is timed by the
-  /// judge's clock is then submission and run alone.
-  std::array<std::unique_ptr<vulkan::Commands>, 4> lists_;
-  std::unique_ptr<vulkan::Commands> spare_;    ///< of the first run, for the first list
-  std::unique_ptr<vulkan::Commands> profile_;  ///< likewise, with timestamps between steps
-  uint32_t profiled_steps_ = 0;
+  std::optional<Recordings> recordings_;
 };
 
 Server::Server(bool locked, const vulkan::OpenOptions& open)
@@ -121,14 +108,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
         compilers_ = std::make_unique<cuda::ReadAhead>(toolkit.nvrtc_files());
       }
     });
-    kernels_.emplace(*device_);
-    flush_ = device_->allocate(device_->plan().flush_bytes);
-    // A first run: drivers start threads and open files on first use.
-    spare_ = std::make_unique<vulkan::Commands>(*device_, kTimestamps);
-    spare_->begin();
-    kernels_->flush(*spare_, {&flush_, 0, flush_.size()}, 0);
-    constexpr double kFirstSeconds = 60;
-    spare_->submit_and_wait(kFirstSeconds);
+    recordings_.emplace(*device_);
     if (locked) {
       candidate_.emplace(*device_);
       if (!device_->cuda().there()) {
@@ -322,7 +302,8 @@ void Server::run(const Run& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
   Lane* const lane = program_->lane();
   if (request.empty && !lane) throw Error(ErrorCode::kInternal, "there is no lane to try");
-  vulkan::Commands& list = list_of({request.setup, request.past_ends});
+  const Pass pass{request.setup, request.past_ends};
+  vulkan::Commands& list = recordings_->of(*program_, pass, *memory_);
   list.submit_and_wait(request.seconds);
   if (validation_objects()) return;
   double ns = list.elapsed_ns(1, 2);
@@ -333,68 +314,25 @@ void Server::run(const Run& request) {
   send(Ran{list.elapsed_ns(0, 1), ns});
 }
 
-/// The flush, and the steps of the pass where no lane launches them.
-vulkan::Commands& Server::list_of(const Pass& pass) {
-  const bool lane = program_->lane() != nullptr;
-  std::unique_ptr<vulkan::Commands>& list =
-      lists_[lane ? 0 : (pass.setup ? 1 : 0) + (pass.past_ends ? 2 : 0)];
-  if (!list) {
-    list = spare_ ? std::move(spare_) : std::make_unique<vulkan::Commands>(*device_, kTimestamps);
-    list->begin();
-    if (program_->launches_cuda()) list->expect_cuda();
-    list->timestamp(0);
-    kernels_->flush(*list, {&flush_, 0, flush_.size()}, 1);
-    list->barrier();
-    list->timestamp(1);
-    if (!lane) program_->record(*list, pass, *memory_, {});
-    list->timestamp(2);
-  }
-  return *list;
-}
-
 void Server::profile(const Profile& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to profile");
   if (Lane* lane = program_->lane()) {
-    list_of({}).submit_and_wait(request.seconds);
+    recordings_->of(*program_, {}, *memory_).submit_and_wait(request.seconds);
     return send(Profiled{lane->profile(request.seconds)});
   }
-  if (!profile_) {
-    profile_ = std::make_unique<vulkan::Commands>(*device_, kMostProfiledSteps + 1);
-    profile_->begin();
-    if (program_->launches_cuda()) profile_->expect_cuda();
-    kernels_->flush(*profile_, {&flush_, 0, flush_.size()}, 1);
-    profile_->barrier();
-    profile_->timestamp(0);
-    profiled_steps_ = 0;
-    bool rest = false;
-    program_->record(*profile_, Pass{}, *memory_, [&] {
-      rest = profiled_steps_ + 1 == kMostProfiledSteps;
-      if (!rest) profile_->timestamp(++profiled_steps_);
-    });
-    if (rest) profile_->timestamp(++profiled_steps_);
-  }
-  profile_->submit_and_wait(request.seconds);
-  Profiled profiled;
-  for (uint32_t i = 0; i < profiled_steps_; ++i) {
-    profiled.step_ns.push_back(profile_->elapsed_ns(i, i + 1));
-  }
+  const Profiled profiled{recordings_->profile(*program_, *memory_, request.seconds)};
   if (!validation_objects()) send(profiled);
 }
 
 void Server::select(const Select& request) {
   if (!program_) throw Error(ErrorCode::kInternal, "there is nothing to select in");
-  forget_lists();
+  recordings_->forget();
   program_->select(request.configs);
   send(Selected{});
 }
 
-void Server::forget_lists() {
-  for (auto& list : lists_) list.reset();
-  profile_.reset();
-}
-
 void Server::let_go() {
-  forget_lists();
+  recordings_->forget();
   memory_.reset();
   first_part_.reset();
   if (importing_.valid()) importing_.wait();
