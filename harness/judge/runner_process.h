@@ -55,7 +55,7 @@ class RunnerProcess {
   };
   RunnerProcess(Role role, const Options& options);
   /// A process that has what every runner makes before it opens the device: the compiler's tables,
-  /// a quarter of a second's work. It never opens one itself.
+  /// a fifth of a second's work. It never opens one itself.
   static std::shared_ptr<process::Prototype> make_prototype(const Options& options);
 
   /// Tells it to open the device, unless it has been told. Does not wait.

@@ -21,7 +21,7 @@ namespace {
 constexpr int kRequests = kCopyDescriptor;
 constexpr uint32_t kCopy = 1, kCopied = 2;
 constexpr size_t kMostBytes = 4096;
-/// Getting ready takes a quarter of a second, on a busy machine seconds.
+/// Getting ready takes a fifth of a second, on a busy machine seconds.
 constexpr std::chrono::seconds kPatience(60);
 
 Spawn with_requests(Spawn spawn, const UniqueFd& requests) {

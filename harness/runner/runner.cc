@@ -127,7 +127,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
   }
 }
 
-/// A process's first shader takes the compiler a quarter of a second, others of the same version of
+/// A process's first shader takes the compiler a fifth of a second, others of the same version of
 /// GLSL a millisecond.
 void make_compilers_tables() {
   vulkan::ShaderSource first;
