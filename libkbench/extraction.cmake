@@ -5,4 +5,4 @@ kbench_room(extraction CORE
     src/fenced_blocks.cc
     src/manifest_outline.cc
     src/thoughts.cc
-  LIBRARIES md4c::md4c)
+  LIBRARIES PkgConfig::md4c)

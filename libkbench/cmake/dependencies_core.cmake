@@ -6,4 +6,6 @@ find_package(TBB REQUIRED)
 find_package(zstd REQUIRED)
 find_package(muparser REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
-find_package(md4c REQUIRED)
+# By pkg-config: Debian's CMake file of libmd4c-dev asks for libmd4c-html, another package's.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(md4c REQUIRED IMPORTED_TARGET md4c)
