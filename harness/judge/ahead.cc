@@ -18,6 +18,9 @@ constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesA
 /// What a trial that need not wait for its candidate takes to its first run: the driver does one
 /// thing at a time, and its own memory comes first.
 constexpr std::chrono::milliseconds kPreparing(100);
+/// Making a bench (a baseline's pipelines, its memory) takes longer than many a trial: two are made
+/// at a time where each candidate is another task's.
+constexpr size_t kBenches = 2;
 /// Until pause() is heard.
 constexpr std::chrono::milliseconds kLook(5);
 /// The share of a device's memory that is left to candidates and drivers where a bench is made
@@ -89,10 +92,12 @@ std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
 
 std::optional<ReadyBench> Ahead::bench_of(const BenchKey& key) {
   pause();
-  if (!next_) return std::nullopt;
-  auto ready = std::exchange(next_, std::nullopt);
-  if (ready->bench->key() == key) return ready;
-  leave(*std::move(ready));
+  while (!next_.empty()) {
+    ReadyBench ready = std::move(next_.front());
+    next_.pop_front();
+    if (ready.bench->key() == key) return ready;
+    leave(std::move(ready));  // It was passed over.
+  }
   return std::nullopt;
 }
 
@@ -106,14 +111,17 @@ void Ahead::leave(ReadyBench old) {
     }
   }
   if (old.bench) left_.push_back(std::move(old.bench));
-  if (!old.opponent || understudy_) return;
-  understudy_ = std::move(old.opponent);
-  understudy_holds_ = true;
+  if (!old.opponent || understudies_.size() + next_.size() >= kBenches) return;
+  understudies_.emplace_back(std::move(old.opponent), true);
 }
 
 void Ahead::make_room() {
   pause();
-  if (next_) leave(*std::exchange(next_, std::nullopt));
+  while (!next_.empty()) {
+    ReadyBench ready = std::move(next_.front());
+    next_.pop_front();
+    leave(std::move(ready));
+  }
   while (give_back()) {
   }
 }
@@ -149,11 +157,14 @@ void Ahead::at_rest(const client::Request& last, const Bench* at) {
 void Ahead::quiet() {
   pause();
   pool_.wait_open(uuid());
-  try {
-    if (understudy_) understudy_->runner().wait_open(uuid());
-  } catch (const RunnerFailure&) {
-    understudy_.reset();
-  }
+  std::erase_if(understudies_, [&](const Understudy& each) {
+    try {
+      each.opponent->runner().wait_open(uuid());
+      return false;
+    } catch (const RunnerFailure&) {
+      return true;
+    }
+  });
 }
 
 void Ahead::resume(const client::Request& now, const Bench* at, Clock::time_point memory_from) {
@@ -196,7 +207,7 @@ void Ahead::work() {
 bool Ahead::step(bool memory_too) {
   try {
     if (!planned_) plan();
-    if (start_runners() || begin_next()) return true;
+    if (start_runners() || start_understudy() || begin_next()) return true;
     if (memory_too && (attach_one() || give_back() || make_bench())) return true;
     if (wait_for_device()) return true;
     if (!memory_too) std::this_thread::sleep_for(kLook);
@@ -232,17 +243,18 @@ const Ahead::Following* Ahead::first_not_begun() const {
   return found == following_.end() ? nullptr : &*found;
 }
 
-/// Of the candidacies begun, the first that is for another task.
-const Candidacy* Ahead::first_of_next_task() const {
-  for (const auto& each : begun_) {
-    if (each->well() && !(at_ && each->key() == at_->key())) return each.get();
-  }
-  return nullptr;
+/// Of the candidacies begun, the first whose task has no bench.
+const Candidacy* Ahead::first_without_bench() const {
+  const auto found = std::ranges::find_if(
+      begun_, [&](const auto& each) { return each->well() && bench_for(each->key()) == nullptr; });
+  return found == begun_.end() ? nullptr : found->get();
 }
 
 const Bench* Ahead::bench_for(const BenchKey& key) const {
   if (at_ && at_->key() == key) return at_;
-  return next_ && next_->bench->key() == key ? next_->bench.get() : nullptr;
+  const auto found =
+      std::ranges::find_if(next_, [&](const ReadyBench& each) { return each.bench->key() == key; });
+  return found == next_.end() ? nullptr : found->bench.get();
 }
 
 bool Ahead::start_runners() {
@@ -255,13 +267,18 @@ bool Ahead::start_runners() {
   }
   wanted = following_.empty() ? runners() : std::clamp<size_t>(wanted, 1, runners());
   if (now_for_cuda_) for_cuda = runners();
-  bool started = pool_.open_another(wanted, for_cuda, uuid());
-  if (!understudy_ && !next_ && !following_.empty() && !now_.check_only) {
-    understudy_ = new_opponent_();
-    understudy_holds_ = false;
-    started = true;
+  return pool_.open_another(wanted, for_cuda, uuid());
+}
+
+/// One where anything follows, as it takes a while; another where one is not enough.
+bool Ahead::start_understudy() {
+  const size_t there = understudies_.size() + next_.size();
+  if (there >= kBenches || !understudies_.empty() || following_.empty() || now_.check_only ||
+      (there > 0 && first_without_bench() == nullptr)) {
+    return false;
   }
-  return started;
+  understudies_.push_back({new_opponent_()});
+  return true;
 }
 
 bool Ahead::begin_next() {
@@ -299,48 +316,59 @@ bool Ahead::give_back() {
     left_.pop_back();
     return true;
   }
-  if (!understudy_ || !std::exchange(understudy_holds_, false)) return false;
+  const auto holder = std::ranges::find_if(understudies_, &Understudy::holds);
+  if (holder == understudies_.end()) return false;
+  holder->holds = false;
   try {
-    understudy_->let_go();
+    holder->opponent->let_go();
   } catch (const RunnerFailure&) {
-    understudy_.reset();
+    understudies_.erase(holder);
   }
   return true;
 }
 
 bool Ahead::make_bench() {
-  const Candidacy* candidacy = first_of_next_task();
-  if (candidacy == nullptr || next_ || !understudy_ || does_not_fit_ == candidacy->key() ||
-      now_.check_only) {
-    return false;
-  }
-  if (!understudy_->runner().opens_within(std::chrono::milliseconds(0), uuid())) return false;
+  const Candidacy* candidacy = first_without_bench();
+  if (candidacy == nullptr || does_not_fit_ == candidacy->key() || now_.check_only) return false;
+  auto open = understudies_.begin();
+  while (open != understudies_.end() && !opens(open, std::chrono::milliseconds(0))) ++open;
+  if (open == understudies_.end()) return false;
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   const uint64_t needed =
       trial::required_bytes(candidacy->graph(), snapshot) + snapshot.device_local_bytes / kReserve;
   if (needed > device_->available_bytes()) return false;
-  understudy_->runner().spare_processors(true);  // The judge's clock needs some.
+  std::unique_ptr<Opponent> opponent = std::move(open->opponent);
+  understudies_.erase(open);
+  opponent->runner().spare_processors(true);  // The judge's clock needs some.
   try {
     auto bench =
-        std::make_unique<Bench>(*device_, *understudy_, candidacy->key(), secret_.next(), nullptr);
-    next_.emplace(std::move(bench), std::move(understudy_));
+        std::make_unique<Bench>(*device_, *opponent, candidacy->key(), secret_.next(), nullptr);
+    next_.emplace_back(std::move(bench), std::move(opponent));
   } catch (const RunnerFailure&) {
-    understudy_.reset();
   } catch (const Error&) {  // The driver has less than it says; its opponent may be half told.
     does_not_fit_ = candidacy->key();
-    understudy_.reset();
   }
   return true;
+}
+
+bool Ahead::opens(std::vector<Understudy>::iterator which, std::chrono::milliseconds most) {
+  try {
+    return which->opponent->runner().opens_within(most, uuid());
+  } catch (const RunnerFailure&) {
+    understudies_.erase(which);
+    throw;
+  }
 }
 
 /// While a device is being opened.
 bool Ahead::wait_for_device() {
   if (pool_.wait_for_opening(uuid(), kLook)) return true;
-  if (!understudy_ || understudy_->runner().opens_within(std::chrono::milliseconds(0), uuid())) {
-    return false;
+  for (auto each = understudies_.begin(); each != understudies_.end(); ++each) {
+    if (opens(each, std::chrono::milliseconds(0))) continue;
+    opens(each, kLook);
+    return true;
   }
-  understudy_->runner().opens_within(kLook, uuid());
-  return true;
+  return false;
 }
 
 }  // namespace kbench::judge

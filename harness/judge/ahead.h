@@ -83,23 +83,30 @@ class Ahead {
     client::Request request;
     bool for_cuda = false;
   };
+  /// An opponent that will be a bench's.
+  struct Understudy {
+    std::unique_ptr<Opponent> opponent;
+    bool holds = false;  ///< memory of a bench before
+  };
   void resume(const client::Request& now, const Bench* at,
               std::chrono::steady_clock::time_point memory_from);
   void work();
   bool step(bool memory_too);
   void plan();
   bool start_runners();
+  bool start_understudy();
   bool begin_next();
   bool attach_one();
   bool give_back();
   bool make_bench();
   bool wait_for_device();
+  bool opens(std::vector<Understudy>::iterator which, std::chrono::milliseconds most);
   void top_up_for(const client::Request& request);
   size_t runners() const;
   size_t begun_at_most() const;
   bool has_begun(const client::Request& request) const;
   const Following* first_not_begun() const;
-  const Candidacy* first_of_next_task() const;
+  const Candidacy* first_without_bench() const;
   const Bench* bench_for(const BenchKey& key) const;
   std::string uuid() const;
 
@@ -109,9 +116,8 @@ class Ahead {
   trial::SecretStream secret_{std::nullopt};
   RunnerPool pool_;
   std::deque<std::unique_ptr<Candidacy>> begun_;  ///< compiling or compiled
-  std::unique_ptr<Opponent> understudy_;          ///< will be the next bench's
-  bool understudy_holds_ = false;                 ///< it has memory imported
-  std::optional<ReadyBench> next_;
+  std::vector<Understudy> understudies_;
+  std::deque<ReadyBench> next_;  ///< of the tasks that follow, in their order
   std::optional<BenchKey> does_not_fit_;
   std::vector<std::unique_ptr<Bench>> left_;
   client::Request now_;

@@ -108,6 +108,33 @@ TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedF
   EXPECT_LT(device().allocated_bytes(), before);
 }
 
+TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
+  const uint64_t before = device().allocated_bytes();
+  client::Request measured = request_of(candidate("now.yaml", "level1/19"));
+  measured.next_files = {candidate("next.yaml", "level1/20"), candidate("last.yaml", "level1/21")};
+  auto candidacy = ahead_->candidacy_of(measured);
+  BenchKey key = key_of(*candidacy);
+  opponent_->runner().wait_open(runners_.device);
+  Bench bench(device(), *opponent_, key, 1, nullptr);
+  bench.finish(device(), *opponent_);
+
+  const uint64_t with_both = before + 3 * bench.bytes();  // They are as large as this one.
+  ahead_->pause();
+  for (int i = 0; i < 600 && device().allocated_bytes() < with_both; ++i) {
+    ahead_->at_runs(measured, bench);
+    ahead_->at_samples();
+    std::this_thread::sleep_for(milliseconds(100));
+    ahead_->pause();
+  }
+  for (const char* task : {"level1/20", "level1/21"}) {
+    key.task = parse_task_id(task);
+    std::optional<ReadyBench> ready = ahead_->bench_of(key);
+    ASSERT_TRUE(ready) << task;
+    ready->bench->finish(device(), *ready->opponent);
+    ahead_->leave(*std::move(ready));
+  }
+}
+
 TEST_F(AheadTest, SomethingElseThanWasSaidIsBegunAnew) {
   client::Request measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20")};
