@@ -29,6 +29,8 @@ constexpr size_t kLongestLine = size_t{4} << 20;
 constexpr double kHelloSeconds = 90;
 /// Of a judge, beside what its trials may take: preparing a large baseline, starting runners.
 constexpr double kJudgeSeconds = 900;
+/// From being told that nobody wants its answer to saying so.
+constexpr double kCancelSeconds = 1;
 
 /// "; its last words: ..." where it had any.
 std::string last_words(process::ChildProcess& process) {
@@ -178,9 +180,14 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
   const Limits& limits = request.options.limits;
   Deadline deadline(2 * (limits.total_seconds + limits.compile_seconds) + kJudgeSeconds);
   judge_->send_line(to_json(request));
+  std::optional<Deadline> cancelling;
   try {
     for (auto looked = Clock::now();;) {
-      if (!call([&] { expect_wanted(stop); })) return outcome;
+      if (stop.stop_requested() && !cancelling) {
+        judge_->send_line(kCancelLine);
+        cancelling.emplace(kCancelSeconds);
+      }
+      if (cancelling && cancelling->passed()) break;
       const auto line = judge_->read_line(kLookEvery);
       const auto now = Clock::now();
       const std::chrono::duration<double> step = now - std::exchange(looked, now);
@@ -197,6 +204,13 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
         return outcome;
       }
       if (!line) continue;
+      if (cancelling) {
+        const bool answered =
+            line->first == "cancelled" || line->first == "result" || line->first == "error";
+        if (!answered) continue;
+        outcome.thrown = std::make_exception_ptr(Cancelled());
+        return outcome;
+      }
       if (line->first == "stage") {
         outcome.stage = line->second;
         if (on_stage && !call([&] { on_stage(outcome.stage.c_str()); })) return outcome;
@@ -224,7 +238,7 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
     outcome.message = e.what();
     return outcome;
   }
-  if (!call([&] { expect_wanted(stop); })) return outcome;
+  if (!call([&] { expect_wanted(stop); })) return outcome;  // It goes with what it is at.
   const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
   outcome.retry = ended_from_outside(exit) || !outcome.touched();
   outcome.message = "the judge " + std::string(exit.signal ? "was " : "") + describe(exit) + " (" +

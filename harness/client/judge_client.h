@@ -52,8 +52,9 @@ class JudgeClient {
   void make_ready();
   /// Throws only for what is wrong with the request's options, what callbacks throw (`on_stage`,
   /// and on_progress of the options), and Cancelled; whatever else happens is a result. `findings`
-  /// receives what a request that looks closer brings. When `stop` is requested the judge is
-  /// killed, which is all that ends whatever it may be doing; the next run starts another.
+  /// receives what a request that looks closer brings. When `stop` is requested the judge is told;
+  /// one that does not answer within a second is killed, which is all that ends a driver that
+  /// hangs, and the next run starts another.
   Result run(const Request& request, const std::function<void(const char*)>& on_stage,
              Findings* findings = nullptr, const std::stop_token& stop = {});
 

@@ -20,6 +20,9 @@
 namespace kbench::client {
 
 inline constexpr int kAnswerDescriptor = 3;
+/// Sent while a request is under way it ends it: `cancelled` is the answer then, or what it was if
+/// that was on its way.
+inline constexpr const char* kCancelLine = "cancel";
 /// The stage in which a judge waits for another process to be done with the device: it counts for
 /// nothing, neither in a limit nor in wall_s.
 inline constexpr const char* kQueueStage = "queue";

@@ -70,6 +70,8 @@ Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limi
       break;
     case RunnerFailure::Kind::killed:
       return {Verdict::harness_error, failure.message + where + ", by nobody here"};
+    case RunnerFailure::Kind::cancelled:
+      return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::device: {
       if (failure.code == ErrorCode::kTimeout && on_device(state.stage)) {
         return {Verdict::timeout, over_limit(state.stage, limits, "") + where};

@@ -1,7 +1,6 @@
 #include "harness/judge/judge.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -13,11 +12,10 @@
 #include <cstdio>
 #include <exception>
 #include <future>
-#include <iostream>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +25,7 @@
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
 #include "harness/judge/opponent.h"
+#include "harness/judge/requests.h"
 #include "harness/judge/runner_process.h"
 #include "harness/judge/trial.h"
 #include "harness/process/host_lock.h"
@@ -53,17 +52,6 @@ void answer(const std::string& kind, const std::string& text) {
   }
 }
 
-/// Ends this process when the client closes its end of standard input, whatever is going on. (The
-/// kernel's own way, a signal at the parent's death, is sent when the parent's thread ends.)
-void end_with_client() {
-  std::thread([] {
-    for (;;) {
-      pollfd gone{STDIN_FILENO, 0, 0};
-      if (poll(&gone, 1, -1) > 0 && (gone.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) _exit(3);
-    }
-  }).detach();
-}
-
 /// The device gave no sign of life after a candidate had run: this process is of no more use.
 struct DeviceGone {};
 
@@ -83,8 +71,9 @@ class Judge {
     end_last();
     ahead_.at_rest(last, bench_.get());
   }
-  /// `device_gone` tells whether the result is the last this process can give.
-  Result judge(const client::Request& request, bool& device_gone);
+  /// Of one that is cancelled the result means nothing. `device_gone` tells whether it is the last
+  /// this process can give.
+  Result judge(const client::Request& request, const std::stop_token& cancelled, bool& device_gone);
 
  private:
   void ready_opponent();
@@ -242,7 +231,8 @@ void Judge::prove_device() {
   }
 }
 
-Result Judge::judge(const client::Request& request, bool& device_gone) {
+Result Judge::judge(const client::Request& request, const std::stop_token& cancelled,
+                    bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // What is nobody's fault (a runner that does not come up or is killed from outside, an opponent
@@ -256,6 +246,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
     TrialEnd end;
     try {
       const auto candidacy = ahead_.candidacy_of(request);
+      candidacy->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
@@ -315,6 +306,7 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
       bench_.reset();
     }
     if (!end.opponent_failed && !end.runner_killed && !end.times_in_doubt) break;
+    if (cancelled.stop_requested()) break;
   }
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
@@ -327,29 +319,27 @@ Result Judge::judge(const client::Request& request, bool& device_gone) {
   return result;
 }
 
-/// Whether nothing has come from the client for a moment.
-bool nothing_comes() {
-  constexpr int kMilliseconds = 5;
-  if (std::cin.rdbuf()->in_avail() > 0) return false;
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  return poll(&input, 1, kMilliseconds) == 0;
-}
-
-int serve(const vulkan::OpenOptions& open) {
+[[noreturn]] void serve(const vulkan::OpenOptions& open) {
+  constexpr std::chrono::milliseconds kMoment(5);
+  constexpr int kDeviceGone = 4;
+  Requests requests;
   Judge judge(open);
   answer("hello", client::to_json(judge.snapshot()));
-  for (std::string line; std::getline(std::cin, line);) {
+  for (;;) {
+    const Requests::Received received = requests.next();
     try {
       bool device_gone = false;
-      const client::Request request = client::request_from_json(line);
-      answer("result", to_json(judge.judge(request, device_gone)));
-      if (device_gone) return 4;
-      if (nothing_comes()) judge.rest(request);
+      const client::Request request = client::request_from_json(received.line);
+      const Result result = judge.judge(request, received.cancelled, device_gone);
+      // What is left to be torn down may hang after a device was lost; runners die with us.
+      const bool cancelled = received.cancelled.stop_requested();
+      answer(cancelled ? "cancelled" : "result", cancelled ? "" : to_json(result));
+      if (device_gone) _exit(kDeviceGone);
+      if (!requests.come_within(kMoment)) judge.rest(request);
     } catch (const Error& e) {
       answer("error", client::to_json(e));
     }
   }
-  return 0;
 }
 
 }  // namespace
@@ -364,13 +354,11 @@ int run_judge(int argc, char** argv) {
   setrlimit(RLIMIT_CORE, &no_core);
   // Its memory holds what candidates must not know: no other process may look into it.
   prctl(PR_SET_DUMPABLE, 0);
-  end_with_client();
-  int status = 1;
   try {
     vulkan::OpenOptions open;
     open.selector = argv[0];
     open.validate = argc > 1 && std::string(argv[1]) == "validate";
-    status = serve(open);
+    serve(open);
   } catch (const Error& e) {
     answer("error", client::to_json(e));
   } catch (const RunnerFailure& failure) {
@@ -378,9 +366,7 @@ int run_judge(int argc, char** argv) {
   } catch (const std::exception& e) {
     answer("error", client::to_json(Error(ErrorCode::kInternal, e.what())));
   }
-  std::fflush(nullptr);
-  // Whatever is left to be torn down may hang after a device was lost; runners die with us.
-  _exit(status);
+  _exit(1);
 }
 
 }  // namespace kbench::judge

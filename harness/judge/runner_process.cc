@@ -160,6 +160,9 @@ void RunnerProcess::send(uint32_t kind, const std::string& payload,
 process::Frame RunnerProcess::receive_frame(double seconds) {
   process::Deadline deadline(seconds);
   for (;;) {
+    if (options_.cancelled.stop_requested()) {
+      fail(RunnerFailure::Kind::cancelled, "it was cancelled");
+    }
     std::optional<process::Frame> frame;
     try {
       frame =

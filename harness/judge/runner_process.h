@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "harness/process/bystanders.h"
 #include "harness/process/channel.h"
@@ -29,6 +31,7 @@ struct RunnerFailure {
     ended,      ///< it crashed or left
     wrote,      ///< it says that it wrote to what is mapped read-only: `given`
     killed,     ///< it was killed from outside: the machine's fault
+    cancelled,  ///< nobody wants its answer any more
     malformed,  ///< its answer was none
     device,     ///< it says what is wrong with device or driver: `code`
   };
@@ -50,6 +53,7 @@ class RunnerProcess {
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
     /// Of which runners are copies while it lives; null: each is started anew.
     std::shared_ptr<process::Prototype> prototype = nullptr;
+    std::stop_token cancelled = {};  ///< what it is asked from then on fails
     /// Among whom it is until the device is open.
     std::shared_ptr<process::Bystanders> bystanders = std::make_shared<process::Bystanders>();
   };
@@ -103,6 +107,8 @@ class RunnerProcess {
   void has_run() { has_run_ = true; }
   bool ran() const { return has_run_; }
 
+  /// From now on every wait for it ends soon after a stop is requested; so it is for another().
+  void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
   /// No more than half of what the machine has free: its memory killer must not come first.
   void set_host_bytes(int64_t bytes);
   /// Keeps threads that it starts from now on off two processors, where there are more than four;

@@ -412,6 +412,21 @@ TEST_F(FakeJudge, IsKilledWhenTheCallerHasHadEnough) {
   EXPECT_EQ(starts(), 2u);
 }
 
+TEST_F(FakeJudge, GoesOnWhenItLetsGoOfWhatNobodyWants) {
+  // Once it says so, and once its answer is on its way already.
+  judge("echo 'stage sample' >&3\nread -r told\necho \"$told\" >>told\nif [ -e once ]; then\n" +
+        answer(passed()) + "else : >once; echo 'cancelled ' >&3; fi");
+  std::stop_source enough;
+  options_.on_stage = [&](const char*) { enough.request_stop(); };
+  Evaluator evaluator(options_);
+  for (int i = 0; i < 2; ++i) {
+    enough = std::stop_source();
+    EXPECT_THROW(evaluator.evaluate(a_file("candidate.yaml"), enough.get_token()), Cancelled);
+  }
+  EXPECT_THAT(lines_of("told"), ElementsAre("cancel", "cancel"));
+  EXPECT_EQ(starts(), 1u);
+}
+
 TEST_F(FakeJudge, IsNotWaitedForWhileItStarts) {
   be("sleep 60\n");
   std::stop_source enough;

@@ -180,7 +180,7 @@ TEST_F(Serve, EvaluatesFromMemoryAndFromDiskAndGoesOnAfterBadLines) {
   EXPECT_TRUE(stages.contains("load") && stages.contains("sample"));
 }
 
-TEST_F(Serve, CancelsWhatRunsAndGoesOnWithAnotherJudge) {
+TEST_F(Serve, CancelsWhatRunsAndGoesOn) {
   const std::string relu = candidate("1/19");
   Server server({"--device-seconds", "60"});
   server.send({{"id", 1}, {"files", {{"candidate.yaml", slow()}}}, {"stages", true}});

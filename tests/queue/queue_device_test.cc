@@ -82,12 +82,14 @@ TEST_F(QueueOnDevice, CancelsACandidateThatHangsAndGoesOn) {
   options_.limits.device_seconds = 60;
   const uint64_t hangs = add(0, hanging());
   wait_for_stage(0, "warm-up");
+  const auto judges = kbench::testing::judges();
   EXPECT_TRUE(queue().cancel(hangs));
   for (int i = 1; i < 4; ++i) add(i, right());
   queue().wait();
   EXPECT_TRUE(outcomes_.at(0).cancelled());
   outcomes_.erase(0);
   expect_all_passed(3);
+  for (const pid_t judge : judges) EXPECT_TRUE(kbench::testing::alive(judge));
 }
 
 }  // namespace

@@ -92,8 +92,8 @@ class Evaluator {
   /// does whatever is wrong with a candidate that is there. Throws Error for what the caller did: a
   /// path that names nothing (kNotFound) or cannot be read (kIo); what is wrong with the options
   /// (no such device, no kbench program, no recorded time of the task at these sizes); Cancelled
-  /// soon after `stop` is requested, whatever was going on. The judge ends with what it was doing,
-  /// so that the next evaluation is as long as a first one.
+  /// soon after `stop` is requested, whatever was going on. A judge that does not let go within a
+  /// second ends, and the next evaluation is as long as a first one.
   Result evaluate(const CandidateSource& candidate, std::stop_token stop = {});
   /// Reads, resolves and compiles, and runs nothing: `compiles` is the best that can come of it.
   Result check(const CandidateSource& candidate, std::stop_token stop = {});

@@ -1,0 +1,42 @@
+// What the client sends, read while a request is under way, too: it may be cancelled.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace kbench::judge {
+
+/// Lines of standard input, on a thread of their own. It ends this process when the client closes
+/// its end, whatever is going on. (The kernel's own way, a signal at the parent's death, is sent
+/// when the parent's thread ends.)
+class Requests {
+ public:
+  struct Received {
+    std::string line;
+    std::stop_token cancelled;  ///< client::kCancelLine came after it
+  };
+  /// One object a process.
+  Requests();
+
+  /// Waits for one.
+  Received next();
+  bool come_within(std::chrono::milliseconds wait);
+
+ private:
+  /// The thread's, too, which lives as long as the process.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Received> waiting;
+  };
+  static void read(State& state);
+
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace kbench::judge
