@@ -1,11 +1,13 @@
 kbench_room(import
   SOURCES
     src/import.cc
+    src/import_builtins.cc
     src/import_calls.cc
     src/import_cpp_expressions.cc
     src/import_cpp_statements.cc
     src/import_cpp_types.cc
     src/import_expressions.cc
+    src/import_extensions.cc
     src/import_host.cc
     src/import_launch.cc
     src/import_layers.cc

@@ -64,6 +64,8 @@ struct Object {
 };
 
 using Named = std::vector<std::pair<std::string, Value>>;
+/// Null where there is none of that name.
+const Value* value_of(const Named& all, const std::string& name);
 
 struct Scope {
   std::map<std::string, Value> names;
