@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""Takes the figures of docs/throughput.md: how many candidates a minute are judged, and where the time goes.
+
+    benchmarks/throughput.py --kbench build/release/harness/program/kbench shipped serve itself tasks devices
+
+shipped  the sets that ship, on the tasks they have candidates for
+serve    one candidate again and again through `kbench serve`: from line to line
+itself   the eager baseline as its own candidate, some tasks of it five times each: do the intervals hold 1?
+tasks    built-in steps as the candidate of each task (--tasks N: of so many, evenly spread)
+devices  the same on device 0 and on all devices, and the ratio
+
+Each evaluation keeps its notes and pipelines in a folder of this program's own, empty at its start
+(--cold: empty at each evaluation's). Exits 1 where a candidate was not passed.
+"""
+
+import argparse
+import collections
+import glob
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SETS = [os.path.join(ROOT, "harness", "candidates", name) for name in ("fused", "simple")]
+RELU = os.path.join(SETS[0], "level1_019_relu.yaml")
+# From 40 microseconds to 26 milliseconds on an H200 at preset v0.1.
+AGAINST_ITSELF = ["level1/1", "level1/12", "level1/19", "level1/23", "level1/40", "level1/47",
+                  "level1/97", "level3/4"]  # fmt: skip
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.scratch = tempfile.TemporaryDirectory(prefix="kbench-throughput-")
+        self.evaluations = 0
+        self.failed = 0
+
+    def environment(self):
+        self.evaluations += 1
+        name = f"cache-{self.evaluations}" if self.options.cold else "cache"
+        folder = os.path.join(self.scratch.name, name)
+        os.makedirs(folder, exist_ok=True)
+        return dict(os.environ, KBENCH_CACHE=folder)
+
+    def ask(self, *arguments):
+        return subprocess.run([self.options.kbench, *arguments], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout  # fmt: skip
+
+    def steps_of(self, tasks):
+        """What names a set of built-in steps, one candidate a task."""
+        folder = tempfile.mkdtemp(dir=self.scratch.name)
+        for task in tasks:
+            with open(os.path.join(folder, task.replace("/", "_") + ".yaml"), "w") as file:
+                file.write(self.ask("show", task, "--candidate", "--preset", self.options.preset))
+        return ["--candidates", folder, "--task", ",".join(tasks)]
+
+    def evaluate(self, title, *arguments):
+        """Prints what it took; returns the seconds and the results."""
+        output = os.path.join(self.scratch.name, f"results-{self.evaluations + 1}.jsonl")
+        command = [self.options.kbench, "--preset", self.options.preset, "--output", output,
+                   *arguments]  # fmt: skip
+        start = time.monotonic()
+        run = subprocess.run(command, env=self.environment(), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+        seconds = time.monotonic() - start
+        if not os.path.exists(output):
+            sys.exit(f"{' '.join(command)}: exit code {run.returncode}\n{run.stdout}")
+        with open(output) as lines:
+            results = [json.loads(line) for line in lines]
+        verdicts = collections.Counter(result["verdict"] for result in results)
+        print(f"{title}: {seconds:.1f} s, {60 * len(results) / seconds:.0f} a minute; "
+              + ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items()))  # fmt: skip
+        stages = collections.Counter()
+        for result in results:
+            stages.update(result.get("stage_s", {}))
+            if result["verdict"] != "passed":
+                self.failed += 1
+                print(f"  {result['task']} {result['candidate']}: {result['verdict']}: "
+                      f"{result.get('message', '')}")  # fmt: skip
+        print("  " + ", ".join(f"{name} {s:.2f}" for name, s in stages.most_common()), flush=True)
+        return seconds, results
+
+    def one_device(self):
+        return ["--device", self.options.device] if self.options.device else []
+
+
+def shipped(bench):
+    tasks = set()
+    for path in glob.glob(os.path.join(SETS[0], "*.yaml")):
+        with open(path) as lines:
+            tasks.update(line.split()[1] for line in lines if line.startswith("task:"))
+    for _ in range(bench.options.rounds):
+        bench.evaluate("shipped", "--candidates", *SETS, "--task", ",".join(sorted(tasks)),
+                       *bench.one_device())  # fmt: skip
+
+
+def serve(bench):
+    command = [bench.options.kbench, "serve", "--preset", bench.options.preset, *bench.one_device()]
+    with subprocess.Popen(command, env=bench.environment(), text=True, bufsize=1,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:  # fmt: skip
+        def seconds_of(number):
+            start = time.monotonic()
+            server.stdin.write(json.dumps({"id": number, "candidate": RELU}) + "\n")
+            answer = json.loads(server.stdout.readline() or "{}")
+            if answer.get("result", {}).get("verdict") != "passed":
+                bench.failed += 1
+                print(f"  {answer}")
+            return time.monotonic() - start
+
+        first = seconds_of(0)
+        close = sorted(seconds_of(number) for number in range(1, bench.options.requests))
+        paused = []
+        for number in range(6):
+            time.sleep(0.6)
+            paused.append(seconds_of(bench.options.requests + number))
+        server.stdin.close()
+    over = sum(seconds > 0.5 for seconds in close)
+    print(f"serve: first {first:.2f} s; back to back {close[0]:.2f} to {close[-1]:.2f}, median "
+          f"{statistics.median(close):.2f}, {over} of {len(close)} over 0.5; after 0.6 s of rest "
+          f"{min(paused):.2f} to {max(paused):.2f}", flush=True)  # fmt: skip
+
+
+def itself(bench):
+    _, results = bench.evaluate("against itself", *bench.steps_of(AGAINST_ITSELF),
+                                "--benchmark_repetitions=5", *bench.one_device())  # fmt: skip
+    speedups = [result["speedup"] for result in results if result["verdict"] == "passed"]
+    if not speedups:
+        return
+    hold = sum(each["low"] <= 1 <= each["high"] for each in speedups)
+    mean = statistics.fmean(math.log(each["point"]) for each in speedups)
+    print(f"  {hold} of {len(speedups)} intervals hold 1; mean logarithm of the ratio "
+          f"{100 * mean:.3f}%", flush=True)  # fmt: skip
+
+
+def some_tasks(bench):
+    tasks = [each["task"] for each in json.loads(bench.ask("list", "--json"))]
+    wanted = min(bench.options.tasks or len(tasks), len(tasks))
+    return [tasks[i * len(tasks) // wanted] for i in range(wanted)]
+
+
+def tasks(bench):
+    bench.evaluate("tasks", *bench.steps_of(some_tasks(bench)), *bench.one_device())
+
+
+def devices(bench):
+    steps = bench.steps_of(some_tasks(bench))
+    bench.options.cold = True  # Neither must find what the other kept.
+    all_of_them, _ = bench.evaluate("all devices", *steps, "--devices", "all")
+    one, _ = bench.evaluate("device 0", *steps, "--device", "0")
+    print(f"  {one / all_of_them:.2f} times as many a minute", flush=True)
+
+
+def main():
+    measures = {each.__name__: each for each in (shipped, serve, itself, tasks, devices)}
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("measures", nargs="+", choices=measures, metavar="MEASURE")
+    parser.add_argument("--kbench", default="kbench", help="the program")
+    parser.add_argument("--preset", default="v0.1")
+    parser.add_argument("--device", help="an index, UUID or part of a name; else the first GPU")
+    parser.add_argument("--rounds", type=int, default=3, help="of shipped")
+    parser.add_argument("--requests", type=int, default=14, help="of serve, at least 2")
+    parser.add_argument("--tasks", type=int, help="of tasks and devices: so many, not all")
+    parser.add_argument("--cold", action="store_true")
+    options = parser.parse_args()
+    bench = Bench(options)
+    for name in options.measures:
+        measures[name](bench)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
