@@ -90,11 +90,16 @@ std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
   return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
 }
 
+ReadyBench Ahead::take_next() {
+  ReadyBench ready = std::move(next_.front());
+  next_.pop_front();
+  return ready;
+}
+
 std::optional<ReadyBench> Ahead::bench_of(const BenchKey& key) {
   pause();
   while (!next_.empty()) {
-    ReadyBench ready = std::move(next_.front());
-    next_.pop_front();
+    ReadyBench ready = take_next();
     if (ready.bench->key() == key) return ready;
     leave(std::move(ready));  // It was passed over.
   }
@@ -117,11 +122,7 @@ void Ahead::leave(ReadyBench old) {
 
 void Ahead::make_room() {
   pause();
-  while (!next_.empty()) {
-    ReadyBench ready = std::move(next_.front());
-    next_.pop_front();
-    leave(std::move(ready));
-  }
+  while (!next_.empty()) leave(take_next());
   while (give_back()) {
   }
 }

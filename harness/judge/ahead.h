@@ -90,6 +90,7 @@ class Ahead {
   };
   void resume(const client::Request& now, const Bench* at,
               std::chrono::steady_clock::time_point memory_from);
+  ReadyBench take_next();
   void work();
   bool step(bool memory_too);
   void plan();
