@@ -34,16 +34,16 @@ AGAINST_ITSELF = ["level1/1", "level1/12", "level1/19", "level1/23", "level1/40"
 
 
 class Bench:
-    def __init__(self, options):
+    def __init__(self, options, scratch):
         self.options = options
-        self.scratch = tempfile.TemporaryDirectory(prefix="kbench-throughput-")
+        self.scratch = scratch
         self.evaluations = 0
         self.failed = 0
 
-    def environment(self):
+    def environment(self, cold=False):
         self.evaluations += 1
-        name = f"cache-{self.evaluations}" if self.options.cold else "cache"
-        folder = os.path.join(self.scratch.name, name)
+        name = f"cache-{self.evaluations}" if cold or self.options.cold else "cache"
+        folder = os.path.join(self.scratch, name)
         os.makedirs(folder, exist_ok=True)
         return dict(os.environ, KBENCH_CACHE=folder)
 
@@ -53,19 +53,19 @@ class Bench:
 
     def steps_of(self, tasks):
         """What names a set of built-in steps, one candidate a task."""
-        folder = tempfile.mkdtemp(dir=self.scratch.name)
+        folder = tempfile.mkdtemp(dir=self.scratch)
         for task in tasks:
             with open(os.path.join(folder, task.replace("/", "_") + ".yaml"), "w") as file:
                 file.write(self.ask("show", task, "--candidate", "--preset", self.options.preset))
         return ["--candidates", folder, "--task", ",".join(tasks)]
 
-    def evaluate(self, title, *arguments):
+    def evaluate(self, title, *arguments, cold=False):
         """Prints what it took; returns the seconds and the results."""
-        output = os.path.join(self.scratch.name, f"results-{self.evaluations + 1}.jsonl")
+        output = os.path.join(self.scratch, f"results-{self.evaluations + 1}.jsonl")
         command = [self.options.kbench, "--preset", self.options.preset, "--output", output,
                    *arguments]  # fmt: skip
         start = time.monotonic()
-        run = subprocess.run(command, env=self.environment(), text=True,
+        run = subprocess.run(command, env=self.environment(cold), text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
         seconds = time.monotonic() - start
         if not os.path.exists(output):
@@ -149,9 +149,9 @@ def tasks(bench):
 
 def devices(bench):
     steps = bench.steps_of(some_tasks(bench))
-    bench.options.cold = True  # Neither must find what the other kept.
-    all_of_them, _ = bench.evaluate("all devices", *steps, "--devices", "all")
-    one, _ = bench.evaluate("device 0", *steps, "--device", "0")
+    # Neither must find what the other kept.
+    all_of_them, _ = bench.evaluate("all devices", *steps, "--devices", "all", cold=True)
+    one, _ = bench.evaluate("device 0", *steps, "--device", "0", cold=True)
     print(f"  {one / all_of_them:.2f} times as many a minute", flush=True)
 
 
@@ -168,9 +168,10 @@ def main():
     parser.add_argument("--tasks", type=int, help="of tasks and devices: so many, not all")
     parser.add_argument("--cold", action="store_true")
     options = parser.parse_args()
-    bench = Bench(options)
-    for name in options.measures:
-        measures[name](bench)
+    with tempfile.TemporaryDirectory(prefix="kbench-throughput-") as scratch:
+        bench = Bench(options, scratch)
+        for name in options.measures:
+            measures[name](bench)
     return 1 if bench.failed else 0
 
 
