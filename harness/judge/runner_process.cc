@@ -146,6 +146,24 @@ void RunnerProcess::fail_ended() {
                       ErrorCode::kInternal, message};
 }
 
+/// One that left before it was asked may have said why: that there is no device, say.
+void RunnerProcess::fail_as_said() {
+  std::optional<process::Frame> frame;
+  try {
+    frame = channel_.receive(std::chrono::milliseconds(0), runner::kMostBytesOnceRun);
+  } catch (const Error&) {  // Nothing that can be read.
+  }
+  if (frame && frame->kind == static_cast<uint32_t>(runner::MessageKind::failed)) {
+    fail_failed(*frame);
+  }
+  fail_ended();
+}
+
+void RunnerProcess::fail_failed(const process::Frame& frame) {
+  const auto failed = decode<runner::Failed>(frame);
+  throw RunnerFailure{RunnerFailure::Kind::device, failed.code, failed.message};
+}
+
 void RunnerProcess::send(uint32_t kind, const std::string& payload,
                          std::span<const UniqueFd> descriptors) {
   std::vector<int> list;
@@ -153,7 +171,7 @@ void RunnerProcess::send(uint32_t kind, const std::string& payload,
   try {
     channel_.send(kind, payload, list);
   } catch (const Error&) {
-    fail_ended();
+    fail_as_said();
   }
 }
 

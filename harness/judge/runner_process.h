@@ -133,6 +133,8 @@ class RunnerProcess {
   void opened(const runner::Opened& opened, const std::string& device_uuid);
   [[noreturn]] void fail(RunnerFailure::Kind kind, const std::string& message);
   [[noreturn]] void fail_ended();
+  [[noreturn]] void fail_as_said();
+  [[noreturn]] void fail_failed(const process::Frame& frame);
 
   template <class M>
   M decode(const process::Frame& frame) {
@@ -145,8 +147,7 @@ class RunnerProcess {
   template <class M>
   M expect(const process::Frame& frame) {
     if (frame.kind == static_cast<uint32_t>(runner::MessageKind::failed)) {
-      const auto failed = decode<runner::Failed>(frame);
-      throw RunnerFailure{RunnerFailure::Kind::device, failed.code, failed.message};
+      fail_failed(frame);
     }
     if (frame.kind != static_cast<uint32_t>(M::kKind)) {
       fail(RunnerFailure::Kind::malformed, "the runner answered with a message of another kind");

@@ -1,0 +1,48 @@
+// A runner that cannot do its work says why, whenever it is asked.
+#include "harness/judge/runner_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace kbench::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RunnerWithoutADriver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const char* given = getenv(kName)) before_ = given;
+    setenv(kName, "/nowhere", 1);
+    options_.program = KBENCH_PROGRAM;
+    options_.device = "auto";
+  }
+  void TearDown() override { before_ ? setenv(kName, before_->c_str(), 1) : unsetenv(kName); }
+  static constexpr const char* kName = "VK_DRIVER_FILES";
+  std::optional<std::string> before_;
+  RunnerProcess::Options options_;
+};
+
+TEST_F(RunnerWithoutADriver, SaysSoWhenItIsAskedAfterItHasLeft) {
+  RunnerProcess runner(Role::opponent, options_);
+  for (int i = 0; i < 1000 && !runner.ended(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_TRUE(runner.ended());
+  try {
+    runner.begin_open();
+    FAIL() << "it has left";
+  } catch (const RunnerFailure& failure) {
+    EXPECT_EQ(failure.kind, RunnerFailure::Kind::device) << failure.message;
+    EXPECT_THAT(failure.message, HasSubstr("/nowhere"));
+  }
+}
+
+}  // namespace
+}  // namespace kbench::judge
