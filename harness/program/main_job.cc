@@ -161,6 +161,7 @@ class Results {
 void evaluate_all(Job& job, queue::Queue& queue, const BenchmarkFlags& benchmarks,
                   Results& results) {
   std::vector<BenchmarkCase> cases;
+  std::vector<queue::Job> jobs;
   for (Evaluation& evaluation : job.evaluations) {
     if (evaluation.done_before) continue;
     BenchmarkCase& benchmark_case = cases.emplace_back(evaluation.name);
@@ -175,16 +176,17 @@ void evaluate_all(Job& job, queue::Queue& queue, const BenchmarkFlags& benchmark
         settle(*result);
         continue;
       }
-      queue.add({.request = {evaluation.file, job.options},
-                 .group = to_string(evaluation.identity.task),
-                 .on_stage = [&results,
-                              &evaluation](const char* stage) { results.begin(evaluation, stage); },
-                 .on_outcome =
-                     [&evaluation, settle](queue::Outcome outcome) {
-                       settle(result_of(evaluation, std::move(outcome)));
-                     }});
+      jobs.push_back({.request = {evaluation.file, job.options},
+                      .group = to_string(evaluation.identity.task),
+                      .on_stage = [&results, &evaluation](
+                                      const char* stage) { results.begin(evaluation, stage); },
+                      .on_outcome =
+                          [&evaluation, settle](queue::Outcome outcome) {
+                            settle(result_of(evaluation, std::move(outcome)));
+                          }});
     }
   }
+  queue.add_all(std::move(jobs));
   queue.close();
   if (cases.empty()) return;
   run_benchmarks(cases, benchmarks.owns_output,

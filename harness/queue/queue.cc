@@ -50,20 +50,33 @@ Queue::~Queue() {
 }
 
 uint64_t Queue::add(Job job) {
-  auto entry = std::make_shared<Entry>();
-  client::Request alike = job.request;
-  alike.candidate = {};
-  alike.next_files.clear();
-  alike.more = false;
-  entry->options = to_json(alike);
-  entry->job = std::move(job);
+  std::vector<Job> jobs;
+  jobs.push_back(std::move(job));
+  return add_all(std::move(jobs)).front();
+}
+
+std::vector<uint64_t> Queue::add_all(std::vector<Job> jobs) {
+  std::vector<std::shared_ptr<Entry>> entries;
+  for (Job& job : jobs) {
+    const auto& entry = entries.emplace_back(std::make_shared<Entry>());
+    client::Request alike = job.request;
+    alike.candidate = {};
+    alike.next_files.clear();
+    alike.more = false;
+    entry->options = to_json(alike);
+    entry->job = std::move(job);
+  }
+  std::vector<uint64_t> ids, for_none;
   Lock lock(mutex_);
-  const uint64_t id = ++last_id_;
-  entries_.emplace(id, entry);
-  if (!backlog_.add(waiting_of(id, *entry))) deliver(id, *ending(*entry), lock);
+  for (const auto& entry : entries) {
+    const uint64_t id = ids.emplace_back(++last_id_);
+    entries_.emplace(id, entry);
+    if (!backlog_.add(waiting_of(id, *entry))) for_none.push_back(id);
+  }
+  for (const uint64_t id : for_none) deliver(id, *ending(*entries_.at(id)), lock);
   lock.unlock();
   changed_.notify_all();
-  return id;
+  return ids;
 }
 
 bool Queue::cancel(uint64_t id) {

@@ -53,6 +53,8 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   uint64_t add(Job job);
+  /// Those that begin at once know what follows them, too. Ids in the same order.
+  std::vector<uint64_t> add_all(std::vector<Job> jobs);
   /// What waits is gone at once, what is running soon. False when there is no outcome to come any
   /// more; one that is just arriving may win.
   bool cancel(uint64_t id);

@@ -105,6 +105,22 @@ TEST_F(QueueTest, SaysWhatComesNextWithTheSameOptions) {
   EXPECT_FALSE(more["7"]);
 }
 
+TEST_F(QueueTest, TheFirstOfManyKnowsWhatFollowsToo) {
+  judge("a");
+  std::vector<Job> jobs(4);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].request.candidate = std::to_string(i);
+    jobs[i].on_outcome = [](const Outcome&) {};
+  }
+  const std::vector<uint64_t> ids = queue().add_all(std::move(jobs));
+  EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), 4u);
+  queue().wait();
+  const auto asked = asked_.list();
+  ASSERT_EQ(asked.size(), 4u);
+  EXPECT_EQ(asked[0].second.candidate.path, "0");
+  EXPECT_EQ(asked[0].second.next_files.size(), 3u);
+}
+
 TEST_F(QueueTest, UsesEveryDeviceAndHeedsWhichIsAskedFor) {
   Gate both;
   for (const char* name : {"a", "b"}) {
