@@ -1,6 +1,8 @@
 // Memory of the judge's own, kept from trial to trial.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "harness/vulkan/commands.h"
@@ -15,10 +17,16 @@ struct Workspace {
 
   /// Makes a buffer hold so many bytes at least; what was in it is lost where it did not.
   void reserve(vulkan::Buffer& buffer, uint64_t bytes) {
-    if (buffer.size() < bytes) buffer = device.allocate(bytes);
+    if (buffer.size() < bytes) buffer = device.allocate(with_room(bytes));
   }
   void reserve_host(vulkan::Buffer& buffer, uint64_t bytes) {
-    if (buffer.size() < bytes) buffer = device.allocate_host(bytes);
+    if (buffer.size() < bytes) buffer = device.allocate_host(with_room(bytes));
+  }
+
+  /// So that a little more the next time is no reason to allocate.
+  static uint64_t with_room(uint64_t bytes) {
+    constexpr uint64_t kLeast = 1 << 20, kMost = 1 << 28;
+    return bytes > kMost ? bytes : std::max(kLeast, std::bit_ceil(bytes));
   }
 
   vulkan::Device& device;
