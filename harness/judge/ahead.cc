@@ -18,9 +18,9 @@ constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesA
 /// What a trial that need not wait for its candidate takes to its first run: the driver does one
 /// thing at a time, and its own memory comes first.
 constexpr std::chrono::milliseconds kPreparing(100);
-/// Making a bench (a baseline's pipelines, its memory) takes longer than many a trial: two are made
-/// at a time where each candidate is another task's.
-constexpr size_t kBenches = 2;
+/// Making a bench (a baseline's pipelines, its memory) takes longer than many a trial: three are
+/// made at a time where each candidate is another task's.
+constexpr size_t kBenches = 3;
 /// Until pause() is heard.
 constexpr std::chrono::milliseconds kLook(5);
 /// The share of a device's memory that is left to candidates and drivers where a bench is made
@@ -115,15 +115,17 @@ void Ahead::leave(ReadyBench old) {
       old.opponent.reset();
     }
   }
-  if (old.bench) left_.push_back(std::move(old.bench));
-  if (!old.opponent || understudies_.size() + next_.size() >= kBenches) return;
-  understudies_.emplace_back(std::move(old.opponent), true);
+  if (old.opponent && understudies_.size() + next_.size() < kBenches) {
+    understudies_.push_back(std::move(old));
+  } else if (old.bench) {
+    left_.push_back(std::move(old.bench));
+  }
 }
 
 void Ahead::make_room() {
   pause();
   while (!next_.empty()) leave(take_next());
-  while (give_back()) {
+  while (give_back() || give_back_understudies()) {
   }
 }
 
@@ -158,7 +160,7 @@ void Ahead::at_rest(const client::Request& last, const Bench* at) {
 void Ahead::quiet() {
   pause();
   pool_.wait_open(uuid());
-  std::erase_if(understudies_, [&](const Understudy& each) {
+  std::erase_if(understudies_, [&](const ReadyBench& each) {
     try {
       each.opponent->runner().wait_open(uuid());
       return false;
@@ -209,7 +211,8 @@ bool Ahead::step(bool memory_too) {
   try {
     if (!planned_) plan();
     if (start_runners() || start_understudy() || begin_next()) return true;
-    if (memory_too && (attach_one() || give_back() || make_bench())) return true;
+    if (memory_too && (give_back() || make_bench() || attach_one())) return true;
+    if (memory_too && following_.empty() && give_back_understudies()) return true;
     if (wait_for_device()) return true;
     if (!memory_too) std::this_thread::sleep_for(kLook);
     return !memory_too;
@@ -278,7 +281,7 @@ bool Ahead::start_understudy() {
       (there > 0 && first_without_bench() == nullptr)) {
     return false;
   }
-  understudies_.push_back({new_opponent_()});
+  understudies_.push_back({nullptr, new_opponent_()});
   return true;
 }
 
@@ -313,13 +316,17 @@ bool Ahead::attach_one() {
 }
 
 bool Ahead::give_back() {
-  if (!left_.empty()) {
-    left_.pop_back();
-    return true;
-  }
-  const auto holder = std::ranges::find_if(understudies_, &Understudy::holds);
+  if (left_.empty()) return false;
+  left_.pop_back();
+  return true;
+}
+
+/// What one of them keeps for its next bench.
+bool Ahead::give_back_understudies() {
+  const auto holder =
+      std::ranges::find_if(understudies_, [](const auto& each) { return each.bench != nullptr; });
   if (holder == understudies_.end()) return false;
-  holder->holds = false;
+  holder->bench.reset();
   try {
     holder->opponent->let_go();
   } catch (const RunnerFailure&) {
@@ -337,14 +344,14 @@ bool Ahead::make_bench() {
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   const uint64_t needed =
       trial::required_bytes(candidacy->graph(), snapshot) + snapshot.device_local_bytes / kReserve;
-  if (needed > device_->available_bytes()) return false;
-  std::unique_ptr<Opponent> opponent = std::move(open->opponent);
+  if (needed > device_->available_bytes()) return give_back_understudies();
+  ReadyBench ready = std::move(*open);
   understudies_.erase(open);
-  opponent->runner().spare_processors(true);  // The judge's clock needs some.
+  ready.opponent->runner().spare_processors(true);  // The judge's clock needs some.
   try {
-    auto bench =
-        std::make_unique<Bench>(*device_, *opponent, candidacy->key(), secret_.next(), nullptr);
-    next_.emplace_back(std::move(bench), std::move(opponent));
+    ready.bench = std::make_unique<Bench>(*device_, *ready.opponent, candidacy->key(),
+                                          secret_.next(), std::move(ready.bench));
+    next_.push_back(std::move(ready));
   } catch (const RunnerFailure&) {
   } catch (const Error&) {  // The driver has less than it says; its opponent may be half told.
     does_not_fit_ = candidacy->key();
@@ -352,7 +359,7 @@ bool Ahead::make_bench() {
   return true;
 }
 
-bool Ahead::opens(std::vector<Understudy>::iterator which, std::chrono::milliseconds most) {
+bool Ahead::opens(std::vector<ReadyBench>::iterator which, std::chrono::milliseconds most) {
   try {
     return which->opponent->runner().opens_within(most, uuid());
   } catch (const RunnerFailure&) {

@@ -57,8 +57,8 @@ class Ahead {
   std::unique_ptr<Candidacy> candidacy_of(const client::Request& request);
   /// The bench for a task, with its opponent, where it was made.
   std::optional<ReadyBench> bench_of(const BenchKey& key);
-  /// Leaves what is needed no more to be given back when there is time; an opponent will be the
-  /// next bench's.
+  /// Leaves what is needed no more: an opponent will be another bench's, which takes over what
+  /// memory fits; without it a bench is given back when there is time.
   void leave(ReadyBench old);
   /// Gives back the memory of all benches here.
   void make_room();
@@ -83,11 +83,6 @@ class Ahead {
     client::Request request;
     bool for_cuda = false;
   };
-  /// An opponent that will be a bench's.
-  struct Understudy {
-    std::unique_ptr<Opponent> opponent;
-    bool holds = false;  ///< memory of a bench before
-  };
   void resume(const client::Request& now, const Bench* at,
               std::chrono::steady_clock::time_point memory_from);
   ReadyBench take_next();
@@ -99,9 +94,10 @@ class Ahead {
   bool begin_next();
   bool attach_one();
   bool give_back();
+  bool give_back_understudies();
   bool make_bench();
   bool wait_for_device();
-  bool opens(std::vector<Understudy>::iterator which, std::chrono::milliseconds most);
+  bool opens(std::vector<ReadyBench>::iterator which, std::chrono::milliseconds most);
   void top_up_for(const client::Request& request);
   size_t runners() const;
   size_t begun_at_most() const;
@@ -117,7 +113,8 @@ class Ahead {
   trial::SecretStream secret_{std::nullopt};
   RunnerPool pool_;
   std::deque<std::unique_ptr<Candidacy>> begun_;  ///< compiling or compiled
-  std::vector<Understudy> understudies_;
+  /// Opponents that will be a bench's, some with the bench they had.
+  std::vector<ReadyBench> understudies_;
   std::deque<ReadyBench> next_;  ///< of the tasks that follow, in their order
   std::optional<BenchKey> does_not_fit_;
   std::vector<std::unique_ptr<Bench>> left_;

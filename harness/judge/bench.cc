@@ -3,6 +3,7 @@
 #include <atomic>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "harness/eager/eager.h"
 
@@ -24,33 +25,36 @@ Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, ui
       task_(&find_task(key.task)),
       graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)),
       serial_(next_serial()) {
-  opponent.prepare(key, seed);
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
   trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
   const auto place_all = [&](auto place_one) {
-    place_one(&Bench::given_, layout.given);
-    place_one(&Bench::truth_, layout.truth);
-    place_one(&Bench::arena_, layout.arena);
-    place_one(&Bench::outputs_, layout.outputs);
+    place_one(&Bench::given_, layout.given, SlabUse::candidates);
+    place_one(&Bench::truth_, layout.truth, SlabUse::opponents);
+    place_one(&Bench::arena_, layout.arena, SlabUse::opponents);
+    place_one(&Bench::outputs_, layout.outputs, SlabUse::candidates);
   };
+  std::vector<uint64_t> kept;
   if (before) {  // What cannot be taken over is given back before anything is allocated.
-    place_all([&](Slab Bench::*slab, const trial::SlabLayout& wanted) {
-      if (!((*before).*slab).can_hold(wanted)) (*before).*slab = Slab();
+    place_all([&](Slab Bench::*slab, const trial::SlabLayout& wanted, SlabUse use) {
+      Slab& old = (*before).*slab;
+      if (!old.can_hold(wanted, use)) old = Slab();
+      if (!old.empty()) kept.push_back(old.memory());
     });
   }
-  place_all([&](Slab Bench::*slab, trial::SlabLayout& wanted) {
+  opponent.prepare(key, seed, kept);
+  place_all([&](Slab Bench::*slab, trial::SlabLayout& wanted, SlabUse use) {
     Slab old = before ? std::move((*before).*slab) : Slab();
-    this->*slab = Slab(device, std::move(wanted), std::move(old));
+    this->*slab = Slab(device, std::move(wanted), std::move(old), use);
   });
   int items = 0;
   for (const Graph::ValueInfo& value : graph_->values()) {
     item_of_.push_back(value.kind == Graph::Kind::intermediate ? -1 : items++);
   }
-  Attachment attachment;
+  Attachment attachment = opponent.attachment();
   place(attachment, true, truth_);
   const int arena = attachment.add(arena_, false);
   if (arena >= 0) attachment.message.wanted.push_back(arena_.place(0, arena));
-  opponent.runner().send(attachment.message, attachment.descriptors);
+  opponent.attach(attachment);
 }
 
 void Bench::wait_opponent(Opponent& opponent) {

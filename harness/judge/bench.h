@@ -17,9 +17,10 @@ namespace kbench::judge {
 class Bench {
  public:
   /// Asks the opponent to make the task's baseline, if it has not yet; while it does, allocates.
-  /// Memory of the bench before, if there is one, is taken over where it fits, in the same place
-  /// (what holds a truth was never imported by a candidate's runner), else given back. Submits
-  /// nothing to the device. Throws kOutOfMemory where the task does not fit the device.
+  /// Memory of the opponent's bench before, if there is one, is taken over where it fits, in the
+  /// same place (what holds a truth was never imported by a candidate's runner), so that the
+  /// opponent need not import it again; else it is given back. Submits nothing to the device.
+  /// Throws kOutOfMemory where the task does not fit the device.
   Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
         std::unique_ptr<Bench> before);
   /// Both at once when that is done. Throws RunnerFailure for what the opponent cannot do.

@@ -1,5 +1,6 @@
 #include "harness/judge/opponent.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace kbench::judge {
@@ -11,13 +12,24 @@ constexpr double kLetGoSeconds = 120;
 
 }  // namespace
 
-void Opponent::prepare(const BenchKey& key, uint64_t seed) {
-  if (told_ == key) return;
+void Opponent::prepare(const BenchKey& key, uint64_t seed, const std::vector<uint64_t>& kept) {
+  if (told_ == key) {
+    imported_.clear();  // The next Attach is all it will know.
+    return;
+  }
   wait_prepared();
+  std::vector<int> slabs;
+  std::vector<uint64_t> left;
+  for (size_t i = 0; i < imported_.size(); ++i) {
+    if (std::ranges::find(kept, imported_[i]) == kept.end()) continue;
+    slabs.push_back(static_cast<int>(i));
+    left.push_back(imported_[i]);
+  }
   runner::Prepare request{.task = key.task,
                           .preset = key.preset,
                           .overrides = key.overrides,
                           .seed = seed,
+                          .kept = std::move(slabs),
                           .verified = false,
                           .cache_folder = "",
                           .cache_subject = ""};
@@ -28,8 +40,14 @@ void Opponent::prepare(const BenchKey& key, uint64_t seed) {
   }
   runner_.stand_by(true);  // It may have to run on the device to be held to the reference.
   runner_.send(request);
+  imported_ = std::move(left);
   told_ = key;
   pending_ = true;
+}
+
+void Opponent::attach(const Attachment& attachment) {
+  runner_.send(attachment.message, attachment.descriptors);
+  imported_ = attachment.memories();
 }
 
 void Opponent::wait_prepared() {
@@ -42,7 +60,7 @@ void Opponent::wait_prepared() {
 
 void Opponent::let_go() {
   wait_prepared();
-  runner_.send(runner::Attach{});
+  attach(Attachment());
   runner_.receive<runner::Attached>(kLetGoSeconds);
 }
 

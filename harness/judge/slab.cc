@@ -1,23 +1,38 @@
 #include "harness/judge/slab.h"
 
+#include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace kbench::judge {
+namespace {
 
-Slab::Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before)
-    : layout_(std::move(layout)) {
+uint64_t next_memory() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
+
+Slab::Slab(vulkan::Device& device, trial::SlabLayout layout) : layout_(std::move(layout)) {
   if (layout_.empty()) return;
-  if (before.can_hold(layout_)) {
-    buffer_ = std::move(before.buffer_);
+  buffer_ = device.allocate_shared(layout_.bytes());
+  memory_ = next_memory();
+}
+
+Slab::Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before, SlabUse use) {
+  if (before.can_hold(layout, use)) {
+    *this = std::move(before);
+    layout_ = std::move(layout);
     return;
   }
   before = Slab();
-  buffer_ = device.allocate_shared(layout_.bytes());
+  *this = Slab(device, std::move(layout));
 }
 
-bool Slab::can_hold(const trial::SlabLayout& layout) const {
+bool Slab::can_hold(const trial::SlabLayout& layout, SlabUse use) const {
   if (empty() || layout.empty() || buffer_.size() < layout.bytes()) return false;
-  return buffer_.size() - layout.bytes() <= layout.bytes() / 8;
+  return use == SlabUse::opponents || buffer_.size() - layout.bytes() <= layout.bytes() / 8;
 }
 
 vulkan::Region Slab::tensor(size_t item) const {
@@ -63,11 +78,14 @@ std::string Redzones::describe(uint32_t piece, const trial::ZoneFinding& finding
 
 int Attachment::add(const Slab& slab, bool read_only) {
   if (slab.empty()) return -1;
+  const auto known = std::ranges::find(memories_, slab.memory());
+  if (known != memories_.end()) return static_cast<int>(known - memories_.begin());
   vulkan::SharedMemory memory =
       slab.buffer().share(read_only ? vulkan::Access::read_only : vulkan::Access::read_write);
   message.slabs.push_back({memory.bytes, memory.memory_type, read_only});
   descriptors.push_back(std::move(memory.descriptor));
-  return static_cast<int>(message.slabs.size()) - 1;
+  memories_.push_back(slab.memory());
+  return static_cast<int>(memories_.size()) - 1;
 }
 
 }  // namespace kbench::judge

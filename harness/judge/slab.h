@@ -1,7 +1,9 @@
 // Shared memory of the judge's, with redzones.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/runner/protocol.h"
@@ -11,16 +13,23 @@
 
 namespace kbench::judge {
 
+/// Whose tensors lie in a slab: what is no tensor of a candidate's is redzone, which every sample
+/// reads.
+enum class SlabUse { candidates, opponents };
+
 /// One allocation that runners import, and the tensors in it. Empty where the layout is.
 class Slab {
  public:
   Slab() = default;
-  /// Takes the memory of `before` where it can hold the layout.
-  Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before = {});
+  Slab(vulkan::Device& device, trial::SlabLayout layout);
+  /// Takes the memory of `before` where it can_hold() the layout.
+  Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before,
+       SlabUse use = SlabUse::candidates);
 
-  /// Whether its memory is large enough, and not much larger: what is no tensor is redzone, which
-  /// every sample reads.
-  bool can_hold(const trial::SlabLayout& layout) const;
+  /// Whether its memory is large enough; of a candidate's, also not much larger.
+  bool can_hold(const trial::SlabLayout& layout, SlabUse use) const;
+  /// Tells its memory from any other of this process, before or after.
+  uint64_t memory() const { return memory_; }
 
   bool empty() const { return layout_.empty(); }
   const trial::SlabLayout& layout() const { return layout_; }
@@ -32,6 +41,7 @@ class Slab {
  private:
   trial::SlabLayout layout_;
   vulkan::Buffer buffer_;
+  uint64_t memory_ = 0;
 };
 
 /// All redzones of several slabs, in the pieces that the device checks.
@@ -58,10 +68,17 @@ class Redzones {
 /// Collects slabs for one runner: the message and the descriptors that go with it.
 class Attachment {
  public:
-  /// Returns the slab's index in the message; -1 for an empty one.
+  /// `kept`: the memory of slabs that the runner has imported already, in its order.
+  explicit Attachment(std::vector<uint64_t> kept = {}) : memories_(std::move(kept)) {}
+  /// Returns the index by which the runner will know the slab; -1 for an empty one.
   int add(const Slab& slab, bool read_only);
+  /// What it will have imported, in its order.
+  const std::vector<uint64_t>& memories() const { return memories_; }
   runner::Attach message;
   std::vector<UniqueFd> descriptors;
+
+ private:
+  std::vector<uint64_t> memories_;
 };
 
 }  // namespace kbench::judge

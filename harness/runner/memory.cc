@@ -30,6 +30,21 @@ void Memory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
   add(attach.wanted, wanted_);
 }
 
+void Memory::keep(const std::vector<int>& slabs) {
+  std::deque<vulkan::Buffer> kept;
+  for (const int slab : slabs) {
+    const auto index = static_cast<size_t>(slab);
+    if (index >= slabs_.size() || !slabs_[index]) {
+      throw Error(ErrorCode::kInvalidArgument, "no such slab of shared memory can be kept");
+    }
+    kept.push_back(std::exchange(slabs_[index], {}));
+  }
+  slabs_ = std::move(kept);
+  given_.clear();
+  outputs_.clear();
+  wanted_.clear();
+}
+
 void Memory::add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const {
   for (const Place& place : places) {
     if (place.bytes == 0) {

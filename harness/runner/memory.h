@@ -18,6 +18,9 @@ class Memory {
   /// kInvalidArgument where descriptors and message do not agree or a place lies outside its slab,
   /// and what Device::import_shared() throws.
   void add(const Attach& attach, std::vector<UniqueFd> descriptors);
+  /// Only these slabs, renumbered in this order, and no places. Throws kInvalidArgument where there
+  /// is none such, or one is named twice.
+  void keep(const std::vector<int>& slabs);
 
   /// By value id, output index and index in Built::wanted; empty where there is none.
   const std::vector<vulkan::Region>& given() const { return given_; }

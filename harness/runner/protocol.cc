@@ -45,6 +45,7 @@ template <class V> void visit(V& v, auto& m, Build*) {
 }
 template <class V> void visit(V& v, auto& m, Prepare*) {
   v("task", m.task); v("preset", m.preset); v("overrides", m.overrides); v("seed", m.seed);
+  v("kept", m.kept);
   v("verified", m.verified); v("cache_folder", m.cache_folder); v("cache_subject", m.cache_subject);
 }
 template <class V> void visit(V& v, auto& m, Wanted*) {

@@ -8,9 +8,8 @@
 //
 //   judge                     runner
 //   Open                      Opened                          device open, locked in; until then
-//   the
-//                                                             process gets ready and takes nothing
-//                                                             of the device
+//                                                             the process gets ready and takes
+//                                                             nothing of the device
 //   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
 //   Build | Prepare           Built                           resolved, compiled; or baseline ready
 //   Attach + descriptors      Attached                        shared memory imported; a first part
@@ -122,7 +121,10 @@ struct Prepare {
   TaskId task;
   std::string preset;
   Variables overrides;
-  uint64_t seed = 0;      ///< of the tensors it is held to the reference on
+  uint64_t seed = 0;  ///< of the tensors it is held to the reference on
+  /// Slabs that stay imported, by their indices until now; in this order they are the first that
+  /// the next Attach counts. All others are given back.
+  std::vector<int> kept;
   bool verified = false;  ///< it has been, on this device and by this build
   /// Where compiled pipelines are kept from run to run, and what they hold for; empty: nowhere.
   std::string cache_folder, cache_subject;
@@ -173,9 +175,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// Where everything lies. The descriptors of `slabs` come with the message, in order. With `more`
-/// it is a first part, imported while the program is built and not answered; the slabs of the
-/// second are counted on from it.
+/// Where everything lies. The descriptors of `slabs` come with the message, in order; they are
+/// counted on from those that a Prepare kept. With `more` it is a first part, imported while the
+/// program is built and not answered; the slabs of the second are counted on from it.
 struct Attach {
   static constexpr MessageKind kKind = MessageKind::attach;
   struct Slab {

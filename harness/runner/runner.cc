@@ -84,6 +84,7 @@ class Server {
   // In the order in which they refer to each other.
   std::unique_ptr<Program> program_;
   std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Memory> kept_;  ///< the baseline's before, until the next Attach
   struct FirstPart {
     Attach attach;
     std::vector<UniqueFd> descriptors;
@@ -258,8 +259,10 @@ bool Server::validation_objects() {
 }
 
 void Server::prepare(const Prepare& request) {
-  let_go();
+  recordings_->forget();
   program_.reset();
+  kept_ = std::move(memory_);
+  if (kept_) kept_->keep(request.kept);
   program_ = baselines_.value().prepare(request);
   send(program_->built());
 }
@@ -289,7 +292,7 @@ void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
     return begin_import();
   }
   begin_import();
-  auto memory = importing_.valid() ? importing_.get() : new_memory();
+  auto memory = importing_.valid() ? importing_.get() : kept_ ? std::move(kept_) : new_memory();
   let_go();
   memory->add(request, std::move(descriptors));
   memory_ = std::move(memory);
@@ -334,6 +337,7 @@ void Server::select(const Select& request) {
 void Server::let_go() {
   recordings_->forget();
   memory_.reset();
+  kept_.reset();
   first_part_.reset();
   if (importing_.valid()) importing_.wait();
   importing_ = {};

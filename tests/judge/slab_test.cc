@@ -86,12 +86,35 @@ TEST_F(SlabTest, TakesOverMemoryThatFitsAndNoOther) {
   const trial::Zone& last = zones.pieces().back();
   EXPECT_EQ(last.address + 4 * last.words, address + size);
 
-  EXPECT_FALSE(slab.can_hold(layout_of({2 * kSize})));
-  EXPECT_FALSE(slab.can_hold(layout_of({kSize / 2})));  // Too much of it would be redzone.
-  EXPECT_FALSE(slab.can_hold({}));
-  EXPECT_FALSE(Slab().can_hold(layout_of({kSize})));
+  constexpr SlabUse kOne = SlabUse::candidates, kOther = SlabUse::opponents;
+  EXPECT_FALSE(slab.can_hold(layout_of({2 * kSize}), kOther));
+  EXPECT_FALSE(slab.can_hold(layout_of({kSize / 2}), kOne));  // Too much of it would be redzone.
+  EXPECT_TRUE(slab.can_hold(layout_of({kSize / 2}), kOther));
+  EXPECT_FALSE(slab.can_hold({}, kOther));
+  EXPECT_FALSE(Slab().can_hold(layout_of({kSize}), kOther));
+  const uint64_t memory = slab.memory();
+  slab = Slab(device(), layout_of({kSize / 2}), std::move(slab), kOther);
+  EXPECT_EQ(slab.buffer().size(), size);
+  EXPECT_EQ(slab.memory(), memory);
   const Slab other(device(), layout_of({kSize / 2}), std::move(slab));
   EXPECT_LT(other.buffer().size(), size);
+  EXPECT_NE(other.memory(), memory);
+}
+
+TEST_F(SlabTest, WhatARunnerHasImportedIsNotSentAgain) {
+  const Slab first(device(), layout_of({4096})), second(device(), layout_of({4096}));
+  Attachment before;
+  EXPECT_EQ(before.add(first, true), 0);
+  EXPECT_EQ(before.add(second, false), 1);
+  EXPECT_EQ(before.add(second, false), 1);
+  EXPECT_EQ(before.descriptors.size(), 2u);
+
+  Attachment after({second.memory()});
+  EXPECT_EQ(after.add(first, true), 1);
+  EXPECT_EQ(after.add(second, false), 0);
+  ASSERT_EQ(after.descriptors.size(), 1u);
+  EXPECT_TRUE(after.message.slabs.at(0).read_only);
+  EXPECT_EQ(after.memories(), (std::vector<uint64_t>{second.memory(), first.memory()}));
 }
 
 TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {

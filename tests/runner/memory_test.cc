@@ -70,6 +70,33 @@ TEST_F(MemoryTest, RefusesPlacesOutsideItsSlabs) {
   }
 }
 
+TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
+  Memory memory(device());
+  Message first = message();
+  first.attach.given = {{0, 0, 16}};
+  memory.add(first.attach, std::move(first.descriptors));
+  memory.keep({1});
+  EXPECT_TRUE(memory.given().empty());
+  Message second = message();
+  second.attach.slabs.pop_back();
+  second.descriptors.pop_back();
+  second.attach.given = {{0, 256, 16}, {1, 0, slabs_[0].size()}};
+  memory.add(second.attach, std::move(second.descriptors));
+  const std::vector<uint32_t> words = {5, 6, 7, 8};
+  device().upload(slabs_[1], 256, std::as_bytes(std::span(words)));
+  std::vector<uint32_t> seen(4);
+  device().download(*memory.given()[0].buffer, 256, std::as_writable_bytes(std::span(seen)));
+  EXPECT_EQ(seen, words);
+  EXPECT_EQ(memory.given()[1].buffer->size(), slabs_[0].size());
+
+  for (const std::vector<int>& kept : {std::vector{2}, std::vector{-1}, std::vector{0, 0}}) {
+    Memory another(device());
+    Message sent = message();
+    another.add(sent.attach, std::move(sent.descriptors));
+    EXPECT_EQ(vulkan::error_of([&] { another.keep(kept); }).code(), ErrorCode::kInvalidArgument);
+  }
+}
+
 TEST_F(MemoryTest, RefusesMessagesWithoutTheirDescriptors) {
   Message fewer = message();
   fewer.descriptors.pop_back();
