@@ -81,18 +81,20 @@ ChildProcess::ChildProcess(const Spawn& spawn) {
   posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(actions, output_write.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(actions, output_write.get(), STDERR_FILENO);
+  const UniqueFd folder = spawn.empty_folder ? nameless_folder() : UniqueFd();
+  if (folder.open()) posix_spawn_file_actions_addfchdir_np(actions, folder.get());
   int first_closed = STDERR_FILENO + 1;
+  for (const auto& each : spawn.descriptors) first_closed = std::max(first_closed, each.second + 1);
+  std::vector<UniqueFd> out_of_the_way;  // None of ours has the number of one of theirs.
   for (const auto& [ours, theirs] : spawn.descriptors) {
-    posix_spawn_file_actions_adddup2(actions, ours, theirs);
-    first_closed = std::max(first_closed, theirs + 1);
+    const UniqueFd& copy = out_of_the_way.emplace_back(fcntl(ours, F_DUPFD_CLOEXEC, first_closed));
+    posix_spawn_file_actions_adddup2(actions, copy.open() ? copy.get() : ours, theirs);
   }
   for (int gap = STDERR_FILENO + 1; gap < first_closed; ++gap) {
     const bool given = std::ranges::any_of(spawn.descriptors,
                                            [gap](const auto& each) { return each.second == gap; });
     if (!given) posix_spawn_file_actions_addclose(actions, gap);
   }
-  const UniqueFd folder = spawn.empty_folder ? nameless_folder() : UniqueFd();
-  if (folder.open()) posix_spawn_file_actions_addfchdir_np(actions, folder.get());
   posix_spawn_file_actions_addclosefrom_np(actions, first_closed);
 
   sigset_t none, all;

@@ -112,6 +112,31 @@ TEST(ChildProcess, HasOnlyTheDescriptorsItIsGiven) {
   EXPECT_THAT(said_by(shell("readlink /proc/$$/fd/0")), HasSubstr("/dev/null"));
 }
 
+/// What it is given comes by numbers that are in use here, for other things it is given too.
+TEST(ChildProcess, HasItsDescriptorsByWhateverNumbers) {
+  const std::filesystem::path root =
+      std::filesystem::path(::testing::TempDir()) / ("kbench_numbers_" + std::to_string(getpid()));
+  std::ofstream(root) << "one";
+  std::ofstream(root.string() + "_2") << "two";
+  const UniqueFd one(open(root.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd two(open((root.string() + "_2").c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string a = std::to_string(one.get()), b = std::to_string(two.get());
+  const std::string in = "/proc/$$/fd/";
+  Spawn exchanged = shell("cat " + in + a + "; cat " + in + b);
+  exchanged.descriptors = {{one.get(), two.get()}, {two.get(), one.get()}};
+  EXPECT_EQ(said_by(exchanged), "twoone");
+
+  Spawn in_a_folder = shell("test -d . && echo there");
+  in_a_folder.empty_folder = true;
+  const int next = two.get() + 1;
+  for (int theirs = next; theirs < next + 8; ++theirs) {
+    in_a_folder.descriptors.emplace_back(one.get(), theirs);
+  }
+  EXPECT_THAT(said_by(in_a_folder), HasSubstr("there\n"));
+  std::filesystem::remove(root);
+  std::filesystem::remove(root.string() + "_2");
+}
+
 TEST(ChildProcess, HasTheEnvironmentItIsGiven) {
   setenv("KBENCH_PROCESS_TEST_SECRET", "value", 1);
   Spawn spawn;
