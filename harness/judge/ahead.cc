@@ -29,8 +29,8 @@ constexpr uint64_t kReserve = 8;
 
 }  // namespace
 
-Ahead::Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent)
-    : new_opponent_(std::move(new_opponent)), pool_(options) {}
+Ahead::Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent, Dismissed& dismissed)
+    : new_opponent_(std::move(new_opponent)), dismissed_(dismissed), pool_(options) {}
 
 Ahead::~Ahead() {
   {
@@ -211,6 +211,9 @@ bool Ahead::step(bool memory_too) {
   try {
     if (!planned_) plan();
     if (start_runners() || start_understudy() || begin_next()) return true;
+    // Who asks a driver for memory that is taking back a process's waits, and with it all that this
+    // process submits.
+    memory_too = memory_too && dismissed_.all_ended();
     if (memory_too && (give_back() || make_bench() || attach_one())) return true;
     if (memory_too && following_.empty() && give_back_understudies()) return true;
     if (wait_for_device()) return true;

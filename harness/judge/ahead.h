@@ -16,6 +16,7 @@
 #include "harness/client/protocol.h"
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
+#include "harness/judge/dismissed.h"
 #include "harness/judge/opponent.h"
 #include "harness/judge/runner_pool.h"
 #include "harness/judge/runner_process.h"
@@ -40,8 +41,8 @@ struct ReadyBench {
 class Ahead {
  public:
   using NewOpponent = std::function<std::unique_ptr<Opponent>()>;
-  /// Starts a runner.
-  Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent);
+  /// Starts a runner. Of `dismissed`, which outlives this, it waits for the end.
+  Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent, Dismissed& dismissed);
   ~Ahead();
   Ahead(const Ahead&) = delete;
   Ahead& operator=(const Ahead&) = delete;
@@ -108,6 +109,7 @@ class Ahead {
   std::string uuid() const;
 
   NewOpponent new_opponent_;
+  Dismissed& dismissed_;
   vulkan::Device* device_ = nullptr;
   bool while_measuring_ = false;
   trial::SecretStream secret_{std::nullopt};

@@ -24,6 +24,7 @@
 #include "harness/judge/ahead.h"
 #include "harness/judge/bench.h"
 #include "harness/judge/candidacy.h"
+#include "harness/judge/dismissed.h"
 #include "harness/judge/opponent.h"
 #include "harness/judge/requests.h"
 #include "harness/judge/runner_process.h"
@@ -68,7 +69,7 @@ class Judge {
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
   void rest(const client::Request& last) {
-    end_last();
+    dismissed_.end_held();
     ahead_.at_rest(last, bench_.get());
   }
   /// Of one that is cancelled the result means nothing. `device_gone` tells whether it is the last
@@ -77,11 +78,10 @@ class Judge {
 
  private:
   void ready_opponent();
+  bool take_bench(const Candidacy& candidacy);
   void make_bench(const Candidacy& candidacy);
   void make_room();
   void ready_kernels();
-  void dismiss(std::unique_ptr<RunnerProcess> runner, bool wait);
-  void end_last();
   void prove_device();
 
   std::string subject() const;
@@ -97,9 +97,8 @@ class Judge {
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<Opponent> opponent_;
+  Dismissed dismissed_;  ///< candidates' that were judged
   Ahead ahead_;
-  std::unique_ptr<RunnerProcess> last_;  ///< the candidate's that was judged last; stands still
-  std::vector<std::unique_ptr<RunnerProcess>> dying_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
@@ -120,7 +119,8 @@ Judge::Judge(const vulkan::OpenOptions& open)
           with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
       opening_(std::async(std::launch::async, [&open] { return vulkan::Device::open(open); })),
       opponent_(new_opponent()),
-      ahead_(runners_, [this] { return new_opponent(); }) {
+      ahead_(
+          runners_, [this] { return new_opponent(); }, dismissed_) {
   device_ = opening_.get();
   ahead_.use(*device_, !device_->snapshot().software());
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
@@ -175,15 +175,19 @@ void Judge::ready_kernels() {
   if (kernels_prepared_.valid()) kernels_prepared_.get();
 }
 
-/// The bench of a task that it is not for yet: the one made ahead, or a new one.
+/// The bench of another task than it is for, where that was made ahead.
+bool Judge::take_bench(const Candidacy& candidacy) {
+  auto ready = ahead_.bench_of(candidacy.key());
+  if (!ready) return false;
+  std::swap(bench_, ready->bench);
+  std::swap(opponent_, ready->opponent);
+  opponent_->runner().spare_processors(false);
+  ahead_.leave(*std::move(ready));
+  return true;
+}
+
 void Judge::make_bench(const Candidacy& candidacy) {
   if (bench_) bench_->finish(*device_, *opponent_);
-  if (auto ready = ahead_.bench_of(candidacy.key())) {
-    std::swap(bench_, ready->bench);
-    std::swap(opponent_, ready->opponent);
-    opponent_->runner().spare_processors(false);
-    return ahead_.leave(*std::move(ready));
-  }
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   // Runners that are let go of or dismissed may still hold what they had imported.
   const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
@@ -196,25 +200,8 @@ void Judge::make_bench(const Candidacy& candidacy) {
 
 void Judge::make_room() {
   ahead_.make_room();
-  end_last();
-  for (const auto& runner : dying_) runner->wait_end();
-}
-
-/// A runner that is of no more use ends at once where the device is in doubt: a hung run ends with
-/// its process. Others do nothing more, and end when the next trial has its memory, which would
-/// wait for a driver that tears down what a process held, or when no trial comes.
-void Judge::dismiss(std::unique_ptr<RunnerProcess> runner, bool wait) {
-  end_last();
-  std::erase_if(dying_, [](const auto& each) { return each->ended(); });
-  if (wait) return runner->begin_kill();
-  runner->hold();
-  last_ = std::move(runner);
-}
-
-void Judge::end_last() {
-  if (!last_) return;
-  last_->begin_kill();
-  dying_.push_back(std::move(last_));
+  dismissed_.end_held();
+  dismissed_.wait();
 }
 
 /// After a run that hung, crashed or lost the device: it must still do as it is told.
@@ -259,19 +246,28 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
                           .bench = bench_,
                           .bystanders = *runners_.bystanders,
                           .lock = *lock_,
+                          .take_bench =
+                              [&](const Candidacy& which) {
+                                const bool taken = take_bench(which);
+                                ahead_.at_preparation(request, bench_.get());
+                                return taken;
+                              },
                           .make_bench =
                               [&](const Candidacy& which) {
+                                ahead_.pause();
                                 make_bench(which);
                                 ahead_.at_preparation(request, bench_.get());
                               },
                           .make_room = [&] { make_room(); },
                           .before_kernels = [&] { ready_kernels(); },
-                          .before_runs =
+                          .before_runs = [&] { ahead_.at_runs(request, *bench_); },
+                          .before_samples =
                               [&] {
-                                end_last();
-                                ahead_.at_runs(request, *bench_);
+                                // Not before: first runs on new memory wait for a driver that is
+                                // taking back a process's.
+                                dismissed_.end_held();
+                                ahead_.at_samples();
                               },
-                          .before_samples = [&] { ahead_.at_samples(); },
                           .quiet = [&] { ahead_.quiet(); }};
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
@@ -288,8 +284,12 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
       }
       if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
       if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
-      dismiss(candidacy->release(), end.device_in_doubt);
-      if (end.device_in_doubt) prove_device();
+      if (end.device_in_doubt) {
+        candidacy->release().reset();  // A hung run ends with its process.
+        prove_device();
+      } else {
+        dismissed_.hold(candidacy->release());
+      }
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;

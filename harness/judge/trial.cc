@@ -148,7 +148,20 @@ bool Trial::load() {
   return loaded || refuse(refused);
 }
 
+bool Trial::has_bench() {
+  if (request_.check_only) return false;
+  if (court_.bench && court_.bench->key() == candidacy_.key()) return true;
+  at_opponent_ = true;
+  const bool taken = court_.take_bench(candidacy_);
+  at_opponent_ = false;
+  lap("task");
+  return taken;
+}
+
+/// Drivers answer how much is free only when they are at nothing else for anyone: where memory is
+/// there already, nobody is asked.
 bool Trial::task_fits() {
+  if (has_bench()) return true;
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
   const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
   uint64_t available = 0;
@@ -188,12 +201,16 @@ bool Trial::fits() {
   memory_.wanted = built_.wanted;
   trial::SlabLayout layout;
   for (const runner::Wanted& wanted : memory_.wanted) layout.add(wanted.name, wanted.bytes);
+  if (layout.empty() && !request_.check_only) return true;
   // The bench has its memory already; a check has no bench.
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
   const uint64_t task =
       request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
-  if (layout.bytes() > court_.device.available_bytes()) court_.make_room();
   uint64_t available = court_.device.available_bytes();
+  if (layout.bytes() > available) {
+    court_.make_room();
+    available = court_.device.available_bytes();
+  }
   if (snapshot.software()) {  // Its memory is the host's, and others live there.
     const auto host = static_cast<uint64_t>(process::available_host_bytes());
     if (host > 0) available = std::min(available, host / 2);

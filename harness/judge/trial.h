@@ -39,8 +39,11 @@ struct Court {
   /// The device's, for as long as the trial has it measure or disturbs what others measure; whoever
   /// lends it lets it go.
   process::HostLock& lock;
-  /// Called when a task comes that the bench is not for: makes it be. May replace the opponent.
-  /// Throws RunnerFailure for the opponent's, and Error where the task does not fit the device.
+  /// Called when a task comes that the bench is not for: puts the one made ahead in its place, and
+  /// its opponent. False where there is none.
+  std::function<bool(const Candidacy&)> take_bench;
+  /// Called when there is none: makes the bench one for the task. Throws RunnerFailure for the
+  /// opponent's, and Error where the task does not fit the device.
   std::function<void(const Candidacy&)> make_bench;
   /// Called where memory is short: gives back what only later requests need.
   std::function<void()> make_room;
@@ -78,6 +81,7 @@ class Trial {
  private:
   void steps();
   bool load();
+  bool has_bench();
   bool task_fits();
   bool fits();
   bool build();

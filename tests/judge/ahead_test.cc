@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
+#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/candidate/support.h"
 #include "tests/vulkan/device_fixture.h"
@@ -34,7 +37,8 @@ class AheadTest : public vulkan::DeviceTest {
     runners_.host_bytes = Limits{}.host_bytes;
     runners_.device = vulkan::to_string(device().snapshot().device_uuid);
     opponent_ = new_opponent();
-    ahead_ = std::make_unique<Ahead>(runners_, [this] { return new_opponent(); });
+    ahead_ = std::make_unique<Ahead>(
+        runners_, [this] { return new_opponent(); }, dismissed_);
     ahead_->use(device(), /*while_measuring=*/true);
   }
   std::unique_ptr<Opponent> new_opponent() { return std::make_unique<Opponent>(runners_); }
@@ -62,6 +66,7 @@ class AheadTest : public vulkan::DeviceTest {
   testing_support::ScratchFolder folder_;
   RunnerProcess::Options runners_;
   std::unique_ptr<Opponent> opponent_;
+  Dismissed dismissed_;
   std::unique_ptr<Ahead> ahead_;
 };
 
@@ -133,6 +138,43 @@ TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
     ready->bench->finish(device(), *ready->opponent);
     ahead_->leave(*std::move(ready));
   }
+}
+
+TEST_F(AheadTest, AnOpponentKeepsWhatItHasImportedWhereItFits) {
+  auto candidacy = ahead_->candidacy_of(request_of(candidate("now.yaml", "level1/19")));
+  BenchKey key = key_of(*candidacy);
+  opponent_->runner().wait_open(runners_.device);
+  auto bench = std::make_unique<Bench>(device(), *opponent_, key, 1, nullptr);
+  bench->finish(device(), *opponent_);
+  const uint64_t given = bench->given().memory(), truth = bench->truth().memory();
+  const std::vector<uint64_t> imported = opponent_->attachment().memories();
+  EXPECT_EQ(std::set(imported.begin(), imported.end()), (std::set{given, truth}));
+
+  key.task = parse_task_id("level1/20");
+  bench = std::make_unique<Bench>(device(), *opponent_, key, 2, std::move(bench));
+  bench->finish(device(), *opponent_);
+  EXPECT_EQ(bench->given().memory(), given);
+  EXPECT_EQ(bench->truth().memory(), truth);
+  EXPECT_EQ(opponent_->attachment().memories(), imported);
+
+  key.task = parse_task_id("level1/6");  // Larger inputs.
+  bench = std::make_unique<Bench>(device(), *opponent_, key, 3, std::move(bench));
+  bench->finish(device(), *opponent_);
+  EXPECT_NE(bench->given().memory(), given);
+  EXPECT_EQ(bench->truth().memory(), truth);
+  opponent_->let_go();
+  EXPECT_TRUE(opponent_->attachment().memories().empty());
+}
+
+TEST_F(AheadTest, ADismissedRunnerEndsWhenItIsTold) {
+  EXPECT_TRUE(dismissed_.all_ended());
+  dismissed_.hold(std::make_unique<RunnerProcess>(Role::candidate, runners_));
+  dismissed_.hold(std::make_unique<RunnerProcess>(Role::candidate, runners_));  // Ends the first.
+  dismissed_.wait();
+  EXPECT_TRUE(dismissed_.all_ended());
+  dismissed_.end_held();
+  dismissed_.wait();
+  EXPECT_TRUE(dismissed_.all_ended());
 }
 
 TEST_F(AheadTest, SomethingElseThanWasSaidIsBegunAnew) {
