@@ -114,13 +114,26 @@ void end_children() {
   _exit(1);  // the runner sees that its helper has failed
 }
 
-/// Reads both until both have ended or time is up.
-bool collect(int answer, int output, double seconds, std::string& answered, std::string& said) {
+/// It is still to be waited for.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+
+/// Reads both until the answer is at its end, its process has ended, or time is up: false then.
+bool collect(pid_t child, int answer, int output, double seconds, std::string& answered,
+             std::string& said) {
   process::Deadline deadline(seconds);
   pollfd ends[2] = {{answer, POLLIN, 0}, {output, POLLIN, 0}};
+  bool over = false;  // What it left running may hold its ends open for ever.
   while (ends[0].fd >= 0) {
     if (deadline.passed()) return false;
-    if (poll(ends, 2, 50) <= 0) continue;
+    if (poll(ends, 2, over ? 0 : 50) <= 0) {
+      if (over) return true;
+      over = has_ended(child);
+      continue;
+    }
     for (pollfd& end : ends) {
       if (end.fd < 0 || end.revents == 0) continue;
       char buffer[1 << 16];
@@ -174,7 +187,7 @@ Json serve_job(const Json& job) {
   if (child < 0) return failure(ErrorCode::kIo, "no process for python3");
   std::string answered, said;
   const bool done =
-      collect(answer_read.get(), output_read.get(), job.at("seconds"), answered, said);
+      collect(child, answer_read.get(), output_read.get(), job.at("seconds"), answered, said);
   int status = 0;
   // It closes its answer and ends; what it left behind is ended.
   process::Deadline deadline(done ? 1 : 0);

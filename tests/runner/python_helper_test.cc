@@ -109,6 +109,18 @@ TEST_F(PythonHelperTest, LeavesNoProcessBehind) {
   EXPECT_FALSE(runs);
 }
 
+TEST_F(PythonHelperTest, WaitsForNothingThatItsProcessLeftRunning) {
+  const std::string leaves = "import time\nif os.fork() == 0:\n  while True: time.sleep(1)\n";
+  EXPECT_EQ(run(leaves + "answer(3)"), "3");
+  try {
+    run(leaves + "raise ValueError('its last words')");
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kCompile) << e.message();
+    EXPECT_THAT(e.message(), HasSubstr("its last words"));
+  }
+}
+
 TEST_F(PythonHelperTest, IsEndedWhenItsTimeIsUp) {
   try {
     run("import time\nwhile True: time.sleep(1)", 0.5);
