@@ -100,6 +100,7 @@ class Judge {
   Dismissed dismissed_;  ///< candidates' that were judged
   Ahead ahead_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
+  std::chrono::steady_clock::time_point last_at_work_ = std::chrono::steady_clock::now();
   std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
   /// Makes the pipelines that every trial needs, while a client works out what to ask for and
@@ -246,6 +247,7 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
                           .bench = bench_,
                           .bystanders = *runners_.bystanders,
                           .lock = *lock_,
+                          .last_at_work = last_at_work_,
                           .take_bench =
                               [&](const Candidacy& which) {
                                 const bool taken = take_bench(which);

@@ -248,6 +248,7 @@ void Trial::allocate() {
   court_.before_runs();
   lap("wait");
   sampler_.emplace(parts());
+  wake_device();
   sampler_->draw_task(built_.has_setup || request_.profile_runs > 0);
 }
 
@@ -259,6 +260,17 @@ void Trial::wait_turn() {
   deadline_.leave_out();
   if (waited > 0) on_stage_(stage_.c_str());
   lap(client::kQueueStage);
+}
+
+/// A GPU that has done nothing for some seconds runs at a fraction of its clock, and takes a fifth
+/// of a second to rise.
+void Trial::wake_device() {
+  constexpr std::chrono::seconds kAwake(2);
+  constexpr std::chrono::milliseconds kRising(300);
+  const auto now = Clock::now();
+  const bool awake = now - std::exchange(court_.last_at_work, now) < kAwake;
+  if (awake || court_.device.snapshot().software()) return;
+  while (Clock::now() < now + kRising) sampler_->draw_task(true);
 }
 
 /// What handing over takes where the candidate is launched otherwise than the opponent, while none
@@ -418,6 +430,7 @@ bool Trial::sample() {
     }
   }
   lap("sample");
+  court_.last_at_work = Clock::now();
   if (const std::string said = clock.contradiction(); !said.empty()) {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);

@@ -39,6 +39,8 @@ struct Court {
   /// The device's, for as long as the trial has it measure or disturbs what others measure; whoever
   /// lends it lets it go.
   process::HostLock& lock;
+  /// When trials last had the device work, or it was opened.
+  std::chrono::steady_clock::time_point& last_at_work;
   /// Called when a task comes that the bench is not for: puts the one made ahead in its place, and
   /// its opponent. False where there is none.
   std::function<bool(const Candidacy&)> take_bench;
@@ -87,6 +89,7 @@ class Trial {
   bool build();
   void allocate();
   void wait_turn();
+  void wake_device();
   void try_lane();
   // trial_tuning.cc
   bool tune();
