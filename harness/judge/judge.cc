@@ -247,6 +247,7 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
                           .bench = bench_,
                           .bystanders = *runners_.bystanders,
                           .lock = *lock_,
+                          .cancelled = cancelled,
                           .last_at_work = last_at_work_,
                           .take_bench =
                               [&](const Candidacy& which) {

@@ -256,8 +256,12 @@ void Trial::allocate() {
 /// nobody's time: neither the candidate's nor the measurement's.
 void Trial::wait_turn() {
   deadline_.passed();
-  const double waited = court_.lock.take([this] { on_stage_(client::kQueueStage); });
+  const double waited =
+      court_.lock.take([this] { on_stage_(client::kQueueStage); }, court_.cancelled);
   deadline_.leave_out();
+  if (!court_.lock.held()) {
+    throw RunnerFailure{RunnerFailure::Kind::cancelled, ErrorCode::kInternal, "it was cancelled"};
+  }
   if (waited > 0) on_stage_(stage_.c_str());
   lap(client::kQueueStage);
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Court {
   /// The device's, for as long as the trial has it measure or disturbs what others measure; whoever
   /// lends it lets it go.
   process::HostLock& lock;
+  std::stop_token cancelled;  ///< ends waiting for it
   /// When trials last had the device work, or it was opened.
   std::chrono::steady_clock::time_point& last_at_work;
   /// Called when a task comes that the bench is not for: puts the one made ahead in its place, and

@@ -7,7 +7,10 @@
 
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -81,13 +84,47 @@ bool has_name(const UniqueFd& file, const std::string& path) {
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
+/// 0, or an error number.
+int lock_now(const UniqueFd& file) {
+  while (flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/// False when it is cancelled; the file is gone then. The thread that waits stays until it is its
+/// turn, and lets it pass.
+bool lock_unless(const std::stop_token& cancelled, UniqueFd& file, int& error) {
+  struct Waiting {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    UniqueFd file;
+    bool done = false;
+    int error = 0;
+  };
+  const auto waiting = std::make_shared<Waiting>();
+  waiting->file = std::move(file);
+  std::thread([waiting] {
+    const int result = lock_now(waiting->file);
+    const std::lock_guard hold(waiting->mutex);
+    waiting->error = result;
+    waiting->done = true;
+    waiting->changed.notify_all();
+  }).detach();
+  std::unique_lock hold(waiting->mutex);
+  if (!waiting->changed.wait(hold, cancelled, [&] { return waiting->done; })) return false;
+  file = std::move(waiting->file);
+  error = waiting->error;
+  return true;
+}
+
 }  // namespace
 
 HostLock::HostLock(const std::string& name) : path_(folder_for_locks() + "/kbench-" + name) {
   open_lock(path_);
 }
 
-double HostLock::take(const std::function<void()>& on_wait) {
+double HostLock::take(const std::function<void()>& on_wait, const std::stop_token& cancelled) {
   if (held()) return 0;
   using Clock = std::chrono::steady_clock;
   double waited = 0;
@@ -97,9 +134,13 @@ double HostLock::take(const std::function<void()>& on_wait) {
       if (errno != EWOULDBLOCK && errno != EINTR) cannot_lock(path_, errno);
       if (!std::exchange(said, true) && on_wait) on_wait();
       const auto start = Clock::now();
-      while (flock(file.get(), LOCK_EX) != 0) {
-        if (errno != EINTR) cannot_lock(path_, errno);
+      int error = 0;
+      if (!cancelled.stop_possible()) {
+        error = lock_now(file);
+      } else if (!lock_unless(cancelled, file, error)) {
+        return waited;
       }
+      if (error != 0) cannot_lock(path_, error);
       waited += std::chrono::duration<double>(Clock::now() - start).count();
     }
     if (!has_name(file, path_)) continue;

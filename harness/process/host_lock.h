@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "libkbench/src/unique_fd.h"
@@ -19,8 +20,9 @@ class HostLock {
   explicit HostLock(const std::string& name);
 
   /// Waits until it is this object's; `on_wait` is called once, before, if it is another's. Seconds
-  /// waited; 0 at once where it is held already. Throws kIo.
-  double take(const std::function<void()>& on_wait = {});
+  /// waited; 0 at once where it is held already. Soon after a stop is requested it waits no more,
+  /// and the lock is not held(). Throws kIo.
+  double take(const std::function<void()>& on_wait = {}, const std::stop_token& cancelled = {});
   void release() { file_.reset(); }
   bool held() const { return file_.open(); }
   const std::string& path() const { return path_; }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "harness/process/host_lock.h"
 #include "harness/vulkan/plan.h"
 #include "tests/judge/evaluator_fixture.h"
+#include "tests/judge/processes.h"
 
 namespace kbench {
 namespace {
@@ -85,6 +87,22 @@ TEST_F(DeviceLock, ThatAnotherHoldsIsWaitedForAndTheWaitingCountsForNothing) {
               ElementsAre("load", "compile", "warm-up", "queue", "warm-up", "sample"));
   EXPECT_GE(result.stage_s["queue"], 3.9);
   EXPECT_LE(result.wall_s, took.count() - 3.9);
+}
+
+TEST_F(DeviceLock, IsWaitedForNoLongerByWhatIsCancelledWhoseJudgeGoesOn) {
+  expect_right();
+  const std::vector<pid_t> judges = testing::judges();
+  process::HostLock lock(name_);
+  lock.take();
+  std::stop_source enough;
+  std::jthread canceller([&] {
+    wait_for_stage("queue");
+    enough.request_stop();
+  });
+  EXPECT_THROW(evaluator().evaluate(file_of(right()), enough.get_token()), Cancelled);
+  lock.release();
+  expect_right();
+  EXPECT_EQ(testing::judges(), judges);
 }
 
 TEST_F(DeviceLock, IsNotNeededForChecking) {

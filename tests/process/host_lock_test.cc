@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -104,6 +105,20 @@ TEST_F(HostLockTest, WaitsWhileItIsAnothersSaysSoOnceAndForHowLong) {
   EXPECT_GT(waited, 0.09);
   EXPECT_EQ(mine.take([&] { ++said; }), 0);  // It has it.
   EXPECT_EQ(said, 1);
+}
+
+TEST_F(HostLockTest, IsWaitedForNoLongerOnceThatIsCancelled) {
+  HostLock held("cancelled"), waits("cancelled"), third("cancelled");
+  held.take();
+  std::stop_source enough;
+  waits.take([&] { enough.request_stop(); }, enough.get_token());
+  EXPECT_FALSE(waits.held());
+  held.release();
+  third.take();  // Whoever waited on its behalf lets it pass.
+  EXPECT_TRUE(third.held());
+  third.release();
+  waits.take({}, std::stop_source().get_token());
+  EXPECT_TRUE(waits.held());
 }
 
 TEST_F(HostLockTest, IsFreeOnceItsHolderIsKilled) {
