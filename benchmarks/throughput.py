@@ -119,6 +119,7 @@ def serve(bench):
             time.sleep(0.6)
             paused.append(seconds_of(bench.options.requests + number))
         server.stdin.close()
+        server.stdout.read()  # It ends once it has said all.
     over = sum(seconds > 0.5 for seconds in close)
     print(f"serve: first {first:.2f} s; back to back {close[0]:.2f} to {close[-1]:.2f}, median "
           f"{statistics.median(close):.2f}, {over} of {len(close)} over 0.5; after 0.6 s of rest "
