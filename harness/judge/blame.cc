@@ -1,5 +1,6 @@
 #include "harness/judge/blame.h"
 
+#include "harness/client/protocol.h"
 #include "libkbench/src/text.h"
 
 namespace kbench::judge {
@@ -40,7 +41,9 @@ Finding written_to(int value, const Graph* graph) {
 
 }  // namespace
 
-bool on_device(const std::string& stage) { return stage != "load" && stage != "compile"; }
+bool on_device(const std::string& stage) {
+  return stage != "load" && stage != "compile" && stage != client::kQueueStage;
+}
 
 std::string while_in(const std::string& stage) {
   if (stage == "load") return "while its file was read";

@@ -9,10 +9,8 @@
 
 #include "harness/judge/blame.h"
 #include "harness/judge/inspect.h"
-#include "harness/process/host_memory.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
-#include "harness/trial/slab_layout.h"
 #include "kbench/error.h"
 #include "libkbench/src/text.h"
 
@@ -21,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kAttachSeconds = 120;
 constexpr double kTellEvery = 0.1;  ///< seconds from progress to progress
 /// Where the clocks seem to disagree after the fewest samples, so many more may show that they do
 /// not: a processor that sleeps deeply for a second makes one side's answers late.
@@ -123,7 +120,9 @@ void Trial::steps() {
     refuse(Verdict::compiles, "");
     return;
   }
+  stage("warm-up");
   allocate();
+  take_device();
   try_lane();
   if (!tune()) return;
   if (request_.inspect_seed) draw_known(parts(), sampler_->commands(), *request_.inspect_seed);
@@ -148,36 +147,6 @@ bool Trial::load() {
   return loaded || refuse(refused);
 }
 
-bool Trial::has_bench() {
-  if (request_.check_only) return false;
-  if (court_.bench && court_.bench->key() == candidacy_.key()) return true;
-  at_opponent_ = true;
-  const bool taken = court_.take_bench(candidacy_);
-  at_opponent_ = false;
-  lap("task");
-  return taken;
-}
-
-/// Drivers answer how much is free only when they are at nothing else for anyone: where memory is
-/// there already, nobody is asked.
-bool Trial::task_fits() {
-  if (has_bench()) return true;
-  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
-  const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
-  uint64_t available = 0;
-  const auto enough = [&] {
-    available = court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
-    return needed <= available;
-  };
-  if (enough()) return true;
-  court_.make_room();
-  if (enough()) return true;
-  return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
-                                           " of device memory, " + snapshot.name + " has " +
-                                           trial::gigabytes(available) +
-                                           " free: choose a smaller preset");
-}
-
 bool Trial::build() {
   stage("compile");
   const std::unique_ptr<Bench>& bench = court_.bench;
@@ -197,53 +166,7 @@ bool Trial::build() {
   return true;
 }
 
-bool Trial::fits() {
-  memory_.wanted = built_.wanted;
-  trial::SlabLayout layout;
-  for (const runner::Wanted& wanted : memory_.wanted) layout.add(wanted.name, wanted.bytes);
-  if (layout.empty() && !request_.check_only) return true;
-  // The bench has its memory already; a check has no bench.
-  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
-  const uint64_t task =
-      request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
-  uint64_t available = court_.device.available_bytes();
-  if (layout.bytes() > available) {
-    court_.make_room();
-    available = court_.device.available_bytes();
-  }
-  if (snapshot.software()) {  // Its memory is the host's, and others live there.
-    const auto host = static_cast<uint64_t>(process::available_host_bytes());
-    if (host > 0) available = std::min(available, host / 2);
-  }
-  if (layout.bytes() > available || task > available - layout.bytes()) {
-    return refuse(Verdict::out_of_memory, "its temporaries need " +
-                                              trial::gigabytes(layout.bytes()) +
-                                              " beside the task's own tensors; " + snapshot.name +
-                                              " has " + trial::gigabytes(available) + " free");
-  }
-  if (!request_.check_only) memory_.slab = Slab(court_.device, std::move(layout));
-  return true;
-}
-
-void Trial::allocate() {
-  stage("warm-up");
-  const Bench& bench = *court_.bench;
-  const int known = candidacy_.attach(bench);
-  Attachment attachment;
-  const int slab = known + attachment.add(memory_.slab, false);
-  for (size_t i = 0; i < memory_.wanted.size(); ++i) {
-    attachment.message.wanted.push_back(memory_.slab.place(i, slab));
-  }
-  candidate().send(attachment.message, attachment.descriptors);
-  redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
-  runner::Refused refused;  // by what is opened only now
-  if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
-  lap("import");
-  court_.before_kernels();
-  at_opponent_ = true;
-  court_.bench->finish(court_.device, *court_.opponent);
-  at_opponent_ = false;
-  lap("task");
+void Trial::take_device() {
   wait_turn();
   court_.before_runs();
   lap("wait");
@@ -260,6 +183,7 @@ void Trial::wait_turn() {
       court_.lock.take([this] { on_stage_(client::kQueueStage); }, court_.cancelled);
   deadline_.leave_out();
   if (!court_.lock.held()) {
+    stage_ = client::kQueueStage;
     throw RunnerFailure{RunnerFailure::Kind::cancelled, ErrorCode::kInternal, "it was cancelled"};
   }
   if (waited > 0) on_stage_(stage_.c_str());

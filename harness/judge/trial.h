@@ -85,11 +85,14 @@ class Trial {
  private:
   void steps();
   bool load();
+  bool build();
+  // trial_memory.cc
   bool has_bench();
   bool task_fits();
   bool fits();
-  bool build();
   void allocate();
+  // trial.cc
+  void take_device();
   void wait_turn();
   void wake_device();
   void try_lane();

@@ -34,6 +34,11 @@ TEST(Blame, ARunnerThatEndsOrTalksNonsenseCostsItsCandidate) {
   EXPECT_EQ(blamed(Kind::memory, "compile", false).verdict, Verdict::out_of_memory);
 }
 
+TEST(Blame, TheDeviceIsInDoubtOnlyWhereItWasTheTrials) {
+  for (const char* stage : {"load", "compile", "queue"}) EXPECT_FALSE(on_device(stage)) << stage;
+  for (const char* stage : {"warm-up", "sample"}) EXPECT_TRUE(on_device(stage)) << stage;
+}
+
 TEST(Blame, WhatWasKilledFromOutsideIsNobodysFault) {
   const Finding killed = blamed(Kind::killed, "sample", true);
   EXPECT_EQ(killed.verdict, Verdict::harness_error);
