@@ -194,11 +194,15 @@ void Trial::wait_turn() {
 /// of a second to rise.
 void Trial::wake_device() {
   constexpr std::chrono::seconds kAwake(2);
-  constexpr std::chrono::milliseconds kRising(300);
   const auto now = Clock::now();
-  const bool awake = now - std::exchange(court_.last_at_work, now) < kAwake;
-  if (awake || court_.device.snapshot().software()) return;
-  while (Clock::now() < now + kRising) sampler_->draw_task(true);
+  if (now - std::exchange(court_.last_at_work, now) > kAwake) raise_clock();
+}
+
+void Trial::raise_clock() {
+  constexpr std::chrono::milliseconds kRising(300);
+  if (court_.device.snapshot().software()) return;
+  const auto end = Clock::now() + kRising;
+  while (Clock::now() < end) sampler_->draw_task(true);
 }
 
 /// What handing over takes where the candidate is launched otherwise than the opponent, while none

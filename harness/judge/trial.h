@@ -95,6 +95,7 @@ class Trial {
   void take_device();
   void wait_turn();
   void wake_device();
+  void raise_clock();
   void try_lane();
   // trial_tuning.cc
   bool tune();

@@ -1,6 +1,5 @@
 // Choosing among the configurations of a candidate's kernels, before it is judged.
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include "harness/judge/trial.h"
@@ -10,8 +9,6 @@ namespace kbench::judge {
 namespace {
 
 constexpr double kSelectSeconds = 60;
-/// An idle device's clock takes a fifth of a second to rise: the first would be timed at another.
-constexpr std::chrono::milliseconds kBusy(300);
 constexpr int kTimedRuns = 3;  ///< of which the shortest counts: nothing makes a run too short
 
 }  // namespace
@@ -21,10 +18,7 @@ constexpr int kTimedRuns = 3;  ///< of which the shortest counts: nothing makes 
 bool Trial::tune() {
   if (built_.tunable.empty()) return true;
   court_.quiet();
-  if (!court_.device.snapshot().software()) {
-    const auto end = std::chrono::steady_clock::now() + kBusy;
-    while (std::chrono::steady_clock::now() < end) sampler_->draw_task(true);
-  }
+  raise_clock();  // The first would be timed at another than the last.
   std::vector<size_t> counts;
   for (const runner::Tunable& tunable : built_.tunable) counts.push_back(tunable.configs.size());
   Tuning tuning(counts);
