@@ -251,13 +251,12 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
                           .last_at_work = last_at_work_,
                           .take_bench =
                               [&](const Candidacy& which) {
-                                const bool taken = take_bench(which);
+                                if (!take_bench(which)) return false;
                                 ahead_.at_preparation(request, bench_.get());
-                                return taken;
+                                return true;
                               },
                           .make_bench =
                               [&](const Candidacy& which) {
-                                ahead_.pause();
                                 make_bench(which);
                                 ahead_.at_preparation(request, bench_.get());
                               },

@@ -137,10 +137,7 @@ bool Trial::load() {
   stage("load");
   runner::Refused refused;
   const bool loaded = candidacy_.loaded(refused, [this] {
-    const std::unique_ptr<Bench>& bench = court_.bench;
-    if (!request_.check_only && bench && bench->key() == candidacy_.key()) {
-      candidacy_.attach(*bench);
-    }
+    if (!request_.check_only && has_bench()) candidacy_.attach(*court_.bench);
   });
   static_cast<Experiment&>(*result_) = candidacy_.experiment();
   lap("load");
@@ -149,8 +146,7 @@ bool Trial::load() {
 
 bool Trial::build() {
   stage("compile");
-  const std::unique_ptr<Bench>& bench = court_.bench;
-  if (!request_.check_only && (!bench || !(bench->key() == candidacy_.key()))) {
+  if (!request_.check_only && !has_bench()) {
     at_opponent_ = true;  // While the candidate compiles.
     court_.make_bench(candidacy_);
     at_opponent_ = false;

@@ -87,7 +87,7 @@ class Trial {
   bool load();
   bool build();
   // trial_memory.cc
-  bool has_bench();
+  bool has_bench() const;
   bool task_fits();
   bool fits();
   void allocate();

@@ -13,20 +13,16 @@ constexpr double kAttachSeconds = 120;
 
 }  // namespace
 
-bool Trial::has_bench() {
-  if (request_.check_only) return false;
-  if (court_.bench && court_.bench->key() == candidacy_.key()) return true;
-  at_opponent_ = true;
-  const bool taken = court_.take_bench(candidacy_);
-  at_opponent_ = false;
-  lap("task");
-  return taken;
-}
+bool Trial::has_bench() const { return court_.bench && court_.bench->key() == candidacy_.key(); }
 
 /// Drivers answer how much is free only when they are at nothing else for anyone: where memory is
 /// there already, nobody is asked.
 bool Trial::task_fits() {
-  if (has_bench()) return true;
+  if (!request_.check_only) {
+    const bool there = has_bench() || court_.take_bench(candidacy_);
+    lap("task");
+    if (there) return true;
+  }
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
   const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
   uint64_t available = 0;
