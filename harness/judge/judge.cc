@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -187,13 +186,16 @@ bool Judge::take_bench(const Candidacy& candidacy) {
   return true;
 }
 
+/// After take_bench() has found none, and stopped what works ahead.
 void Judge::make_bench(const Candidacy& candidacy) {
   if (bench_) bench_->finish(*device_, *opponent_);
-  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  // Runners that are let go of or dismissed may still hold what they had imported.
-  const uint64_t held = std::min(bench_ ? bench_->bytes() : 0, snapshot.device_local_bytes);
-  if (trial::required_bytes(candidacy.graph(), snapshot) > snapshot.device_local_bytes - held) {
+  // What is taken over may be larger than is needed, and runners that are dismissed may still hold
+  // what they had imported: where memory is short nothing is left of either.
+  if (bench_ &&
+      trial::required_bytes(candidacy.graph(), device_->snapshot()) > device_->available_bytes()) {
     make_room();
+    bench_.reset();
+    opponent_->let_go();
   }
   bench_ = std::make_unique<Bench>(*device_, *opponent_, candidacy.key(), secret_.next(),
                                    std::move(bench_));
