@@ -82,14 +82,14 @@ class Parser : public TokenCursor {
       s->value = expression();
       s->body = suite();
     } else if (take("with")) {
-      while (!now().is(":") && now().kind != Token::Kind::newline) skip_one();
+      skip_to_colon();
       s->kind = Stmt::Kind::block;
       s->body = suite();
     } else if (take("try")) {
       s->kind = Stmt::Kind::block;
       s->body = suite();
       while (now().is("except") || now().is("finally") || now().is("else")) {
-        while (!now().is(":") && now().kind != Token::Kind::newline) skip_one();
+        skip_to_colon();
         suite();
       }
     } else {
@@ -109,6 +109,10 @@ class Parser : public TokenCursor {
     } else {
       advance();
     }
+  }
+  /// Of what is not followed: where a suite begins, or the text is cut off.
+  void skip_to_colon() {
+    while (!now().is(":") && now().kind != Token::Kind::newline && !at_end()) skip_one();
   }
   void skip_line() {
     while (now().kind != Token::Kind::newline && !at_end()) advance();
@@ -294,7 +298,7 @@ class Parser : public TokenCursor {
     const Deeper deeper(*this);
     const int line = now().line;
     if (take("lambda")) {
-      while (!now().is(":") && now().kind != Token::Kind::newline) skip_one();
+      skip_to_colon();
       want(":");
       expression();
       return make(Expr::Kind::lambda, line, "a lambda");

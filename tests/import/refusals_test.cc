@@ -113,5 +113,21 @@ TEST(Refusals, TextsThatGoOnForever) {
               StartsWith("limits"));
 }
 
+/// As a model's answer is where its tokens run out.
+TEST(Refusals, TextsCutOffAnywhere) {
+  const std::string file = changed("        return self.ext.relu(x)\n",
+                                   "        try:\n"
+                                   "            with torch.cuda.device(x.device):\n"
+                                   "                f = lambda v: self.ext.relu(v)\n"
+                                   "        except RuntimeError:\n"
+                                   "            pass\n"
+                                   "        return self.ext.relu(x)\n");
+  EXPECT_EQ(stopped(imported("1/19", file)), "imported");
+  for (size_t length = 0; length < file.size(); ++length) {
+    const Imported found = imported("1/19", file.substr(0, length));
+    EXPECT_NE(found.yaml.empty(), found.obstacles.empty()) << length;
+  }
+}
+
 }  // namespace
 }  // namespace kbench::testing

@@ -1,0 +1,2 @@
+def f(x):
+    with torch.cuda.device(x

@@ -1,0 +1,1 @@
+f = map(lambda
