@@ -8,6 +8,7 @@ kbench_room(import
     src/import_cpp_types.cc
     src/import_expressions.cc
     src/import_extensions.cc
+    src/import_headers.cc
     src/import_host.cc
     src/import_launch.cc
     src/import_layers.cc
@@ -20,4 +21,5 @@ kbench_room(import
     src/import_tokens.cc
     src/import_torch.cc
     src/import_values.cc
+    src/import_views.cc
     src/import_worlds.cc)

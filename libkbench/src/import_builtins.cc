@@ -18,7 +18,7 @@ Value Evaluator::call_builtin(const std::string& path, std::vector<Value>& args,
     const std::string name = path.substr(1);
     Value& self = args[0];
     if (self.kind == Value::Kind::tensor) {
-      if (auto v = tensor_call(name, args, named, true, line)) return *v;
+      if (auto v = tensor_call(name, args, named, line)) return *v;
       stop(ImportObstacle::torch_operator, line, "the tensor's method " + quote(name));
     }
     if (self.kind == Value::Kind::list && (name == "numel" || name == "size")) {
@@ -192,7 +192,7 @@ Value Evaluator::call_python(const std::string& path, std::vector<Value>& args, 
     if (room == "torch" || room == "torch.nn.functional" || room == "torch.special" ||
         room == "torch.linalg") {
       if (auto v = make_tensor(name, args, named, line)) return *v;
-      if (auto v = tensor_call(name, args, named, false, line)) return *v;
+      if (auto v = tensor_call(name, args, named, line)) return *v;
     }
     for (const Value& a : args) {
       if (a.kind == Kind::tensor) stop(ImportObstacle::torch_operator, line, shown(path, 80));

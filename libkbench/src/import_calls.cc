@@ -18,6 +18,14 @@ const Value* value_of(const Named& all, const std::string& name) {
   return nullptr;
 }
 
+const Value* argument_of(const std::vector<Value>& args, const Named& named, size_t position,
+                         std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const Value* value = value_of(named, name)) return value;
+  }
+  return position < args.size() ? &args[position] : nullptr;
+}
+
 const Function* Evaluator::method(const Stmt& type, const std::string& name) const {
   for (const auto& s : type.body) {
     if (s->kind == Stmt::Kind::function && s->name == name) return s->function.get();

@@ -2,6 +2,7 @@
 // that forward calls, over numbers at all sizes at once (Worlds) and tensors that have no data.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,9 @@ struct Object {
 using Named = std::vector<std::pair<std::string, Value>>;
 /// Null where there is none of that name.
 const Value* value_of(const Named& all, const std::string& name);
+/// The argument by position or by one of its names; null where it is not given.
+const Value* argument_of(const std::vector<Value>& args, const Named& named, size_t position,
+                         std::initializer_list<const char*> names);
 
 struct Scope {
   std::map<std::string, Value> names;
@@ -127,11 +131,19 @@ class Evaluator {
   Value load_inline(const std::vector<Value>& args, const Named& named, int line);
   const Function* method(const Stmt& type, const std::string& name) const;
 
-  // PyTorch in Python (import_torch.cc, import_layers.cc).
+  // PyTorch in Python (import_torch.cc, import_views.cc, import_layers.cc).
   std::optional<Value> tensor_call(const std::string& name, std::vector<Value>& args, Named& named,
-                                   bool method, int line);
+                                   int line);
   std::optional<Value> shape_call(const std::string& name, std::vector<Value>& args, Named& named,
                                   int line);
+  std::optional<Value> conversion_call(const std::string& name, const std::vector<Value>& args,
+                                       int line);
+  std::optional<Value> size_call(const std::string& name, const std::vector<Value>& args,
+                                 const Named& named, int line);
+  std::optional<Value> reshape_call(const std::string& name, const std::vector<Value>& args,
+                                    const Named& named, int line);
+  std::optional<Value> permute_call(const std::string& name, const std::vector<Value>& args,
+                                    int line);
   std::optional<Value> make_tensor(const std::string& name, std::vector<Value>& args, Named& named,
                                    int line);
   std::optional<Value> operator_call(const std::string& name, std::vector<Value>& args,

@@ -306,7 +306,7 @@ Value Evaluator::apply_layer(Object& layer, std::vector<Value> args, int line) {
   }
   if (name == "flatten" && !known("start_dim"))
     options.emplace_back("start_dim", number_value(integer(1)));
-  if (auto v = tensor_call(name, operands, options, false, line)) return *v;
+  if (auto v = tensor_call(name, operands, options, line)) return *v;
   stop(ImportObstacle::torch_operator, line, "the layer nn." + shown(type, 40));
 }
 

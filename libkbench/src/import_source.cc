@@ -1,92 +1,14 @@
 #include "libkbench/src/import_source.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
+#include <utility>
 
 #include "kbench/text.h"
+#include "libkbench/src/import_headers.h"
 
 namespace kbench::importing {
 namespace {
-
-/// Headers that a compiler for the device alone has; the others are PyTorch's and the host's.
-constexpr std::array kDeviceHeaders = {
-    "cuda_fp16.h",     "cuda_bf16.h",      "cuda_fp8.h",     "mma.h",
-    "cuda_pipeline.h", "math_constants.h", "vector_types.h", "cuda_pipeline_primitives.h"};
-
-/// What those other headers gave to device code, each where a word of it is used.
-struct Given {
-  const char* word;
-  const char* text;
-};
-constexpr std::array kGiven = {
-    Given{"FLT_MAX", "#define FLT_MAX 3.402823466e+38f\n"},
-    Given{"FLT_MIN", "#define FLT_MIN 1.175494351e-38f\n"},
-    Given{"FLT_EPSILON", "#define FLT_EPSILON 1.192092896e-07f\n"},
-    Given{"DBL_MAX", "#define DBL_MAX 1.7976931348623158e+308\n"},
-    Given{"INFINITY", "#define INFINITY __int_as_float(0x7f800000)\n"},
-    Given{"HUGE_VALF", "#define HUGE_VALF __int_as_float(0x7f800000)\n"},
-    Given{"NAN", "#define NAN __int_as_float(0x7fffffff)\n"},
-    Given{"INT_MAX", "#define INT_MAX 2147483647\n"},
-    Given{"INT_MIN", "#define INT_MIN (-2147483647 - 1)\n"},
-    Given{"UINT_MAX", "#define UINT_MAX 4294967295u\n"},
-    Given{"M_PI", "#define M_PI 3.14159265358979323846\n"},
-    Given{"M_PI_2", "#define M_PI_2 1.57079632679489661923\n"},
-    Given{"M_SQRT2", "#define M_SQRT2 1.41421356237309504880\n"},
-    Given{"M_SQRT1_2", "#define M_SQRT1_2 0.70710678118654752440\n"},
-    Given{"M_2_SQRTPI", "#define M_2_SQRTPI 1.12837916709551257390\n"},
-    Given{"M_2_PI", "#define M_2_PI 0.63661977236758134308\n"},
-    Given{"M_E", "#define M_E 2.71828182845904523536\n"},
-    Given{"M_LOG2E", "#define M_LOG2E 1.44269504088896340736\n"},
-    Given{"M_LN2", "#define M_LN2 0.69314718055994530942\n"},
-    Given{"int8_t", "typedef signed char int8_t;\n"},
-    Given{"uint8_t", "typedef unsigned char uint8_t;\n"},
-    Given{"int16_t", "typedef short int16_t;\n"},
-    Given{"uint16_t", "typedef unsigned short uint16_t;\n"},
-    Given{"int32_t", "typedef int int32_t;\n"},
-    Given{"uint32_t", "typedef unsigned int uint32_t;\n"},
-    Given{"int64_t", "typedef long int64_t;\n"},
-    Given{"uint64_t", "typedef unsigned long uint64_t;\n"},
-    Given{"uintptr_t", "typedef unsigned long uintptr_t;\n"},
-    Given{"CUDART_INF_F", "#include \"math_constants.h\"\n"},
-};
-
-/// Parts of <cub/cub.cuh>, which as a whole is for the host too.
-constexpr std::array kCub = {
-    Given{"BlockReduce", "#include <cub/block/block_reduce.cuh>\n"},
-    Given{"BlockScan", "#include <cub/block/block_scan.cuh>\n"},
-    Given{"BlockLoad", "#include <cub/block/block_load.cuh>\n"},
-    Given{"BlockStore", "#include <cub/block/block_store.cuh>\n"},
-    Given{"BlockRadixSort", "#include <cub/block/block_radix_sort.cuh>\n"},
-    Given{"WarpReduce", "#include <cub/warp/warp_reduce.cuh>\n"},
-    Given{"WarpScan", "#include <cub/warp/warp_scan.cuh>\n"},
-};
-
-/// Of <algorithm>, <limits> and <cmath>, as far as device code uses them.
-constexpr const char* kStandard =
-    "namespace std {\n"
-    "template <class T> __device__ inline T max(T a, T b) { return a < b ? b : a; }\n"
-    "template <class T> __device__ inline T min(T a, T b) { return b < a ? b : a; }\n"
-    "__device__ inline float exp(float x) { return expf(x); }\n"
-    "__device__ inline float log(float x) { return logf(x); }\n"
-    "__device__ inline float sqrt(float x) { return sqrtf(x); }\n"
-    "__device__ inline float tanh(float x) { return tanhf(x); }\n"
-    "__device__ inline float pow(float x, float y) { return powf(x, y); }\n"
-    "__device__ inline float abs(float x) { return fabsf(x); }\n"
-    "__device__ inline float fabs(float x) { return fabsf(x); }\n"
-    "__device__ inline float fmax(float x, float y) { return fmaxf(x, y); }\n"
-    "__device__ inline float fmin(float x, float y) { return fminf(x, y); }\n"
-    "__device__ inline float erf(float x) { return erff(x); }\n"
-    "template <class T> struct numeric_limits;\n"
-    "template <> struct numeric_limits<float> {\n"
-    "  __device__ static constexpr float max() { return 3.402823466e+38f; }\n"
-    "  __device__ static constexpr float lowest() { return -3.402823466e+38f; }\n"
-    "  __device__ static constexpr float min() { return 1.175494351e-38f; }\n"
-    "  __device__ static constexpr float epsilon() { return 1.192092896e-07f; }\n"
-    "  __device__ static float infinity() { return __int_as_float(0x7f800000); }\n"
-    "  __device__ static float quiet_NaN() { return __int_as_float(0x7fffffff); }\n"
-    "};\n"
-    "}\n";
 
 bool host_word(const Token& t) {
   if (t.kind == Token::Kind::sign) return t.text == "<<<";
@@ -117,11 +39,19 @@ class Splitter {
 
   CudaSource split() {
     items("");
-    if (is_device_) result_.device = head() + device_;
+    if (is_device_) result_.device = stand_in(used_) + device_;
     return std::move(result_);
   }
 
  private:
+  /// The token behind an item at the top level, and those within it; 0 where there is none.
+  struct Item {
+    size_t to = 0;
+    size_t name = 0, open = 0;  ///< what stands before the first parenthesis, and that
+    size_t body = 0;            ///< a function's brace
+    bool type = false, equals = false, global = false, device = false;
+  };
+
   const Token& now() const { return tokens_[i_]; }
   bool done() const { return now().kind == Token::Kind::end; }
   std::vector<Token> between(size_t from, size_t to) const {
@@ -142,10 +72,10 @@ class Splitter {
   void keep(size_t to) {
     device_ += source_.substr(kept_, tokens_[to - 1].end - kept_) + "\n";
     for (size_t k = i_; k < to; ++k) {
-      if (tokens_[k].kind == Token::Kind::name) words_.insert(tokens_[k].text);
+      if (tokens_[k].kind == Token::Kind::name) used_.words.insert(tokens_[k].text);
     }
     for (size_t k = i_; k + 1 < to; ++k) {
-      standard_ = standard_ || (tokens_[k].is("std") && tokens_[k + 1].is("::"));
+      used_.standard = used_.standard || (tokens_[k].is("std") && tokens_[k + 1].is("::"));
     }
     drop(to);
   }
@@ -154,20 +84,13 @@ class Splitter {
     kept_ = to > 0 ? tokens_[to - 1].end : 0;
   }
 
-  std::string head() const {
-    std::string text;
-    for (const Given& given : kGiven) {
-      if (words_.contains(given.word) && !defined_.contains(given.word)) text += given.text;
-    }
-    for (const Given& given : kCub) {
-      if (cub_ && words_.contains(given.word)) text += given.text;
-    }
-    return text + (standard_ ? kStandard : "");
-  }
-
   void items(const std::string& scope);
   void directive();
+  Item item_here() const;
+  bool names_a_function(size_t k) const;
   void item(const std::string& scope);
+  void device_item(const Item& item, const std::string& scope);
+  void host_function(const Item& item);
   void bindings(size_t from, size_t to);
   void kernel(size_t to, size_t name, size_t open, const std::string& scope);
   std::vector<TemplateParameter> templates(size_t from, size_t to) const;
@@ -179,9 +102,7 @@ class Splitter {
   size_t kept_ = 0;  ///< the byte that the next kept item begins at
   int depth_ = 0;
   std::string device_;
-  std::set<std::string, std::less<>> words_, defined_;
-  bool standard_ = false;
-  bool cub_ = false;  ///< <cub/cub.cuh> is included
+  UsedWords used_;
   CudaSource result_;
 };
 
@@ -231,22 +152,18 @@ void Splitter::directive() {
     const std::string name = open == std::string::npos || close == std::string::npos
                                  ? ""
                                  : rest.substr(open + 1, close - open - 1);
-    const bool device =
-        std::find(kDeviceHeaders.begin(), kDeviceHeaders.end(), name) != kDeviceHeaders.end() ||
-        name.starts_with("cooperative_groups") || name.starts_with("cub/") ||
-        name.starts_with("cuda/");
-    cub_ = cub_ || name == "cub/cub.cuh";
-    if (!device || name == "cub/cub.cuh") return drop(i_ + 1);
+    used_.cub = used_.cub || name == "cub/cub.cuh";
+    if (!is_device_header(name)) return drop(i_ + 1);
   } else if (rest.starts_with("define")) {
     std::vector<Token> tokens = cpp_tokens(rest.substr(6), now().line);
     if (tokens.size() > 2 && tokens[0].kind == Token::Kind::name &&
         !(tokens[1].is("(") && tokens[1].begin == tokens[0].end)) {
       result_.macros[tokens[0].text] = {tokens.begin() + 1, tokens.end()};
     }
-    if (!tokens.empty()) defined_.insert(tokens[0].text);
+    if (!tokens.empty()) used_.defined.insert(tokens[0].text);
     const bool host = std::any_of(tokens.begin(), tokens.end(), host_word);
     for (const Token& t : tokens) {
-      if (!host && t.kind == Token::Kind::name) words_.insert(t.text);
+      if (!host && t.kind == Token::Kind::name) used_.words.insert(t.text);
     }
     if (host) return drop(i_ + 1);
   }
@@ -319,10 +236,10 @@ void Splitter::kernel(size_t to, size_t name, size_t open, const std::string& sc
   result_.kernels[tokens_[name].text] = std::move(k);
 }
 
-void Splitter::item(const std::string& scope) {
-  // Where it ends, and what kind of thing it is.
-  size_t k = i_, open = 0, name = 0, body = 0;
-  bool type = false, equals = false, global = false, device = false;
+/// Where the item at i_ ends, and what it is.
+Splitter::Item Splitter::item_here() const {
+  Item item;
+  size_t k = i_;
   if (tokens_[k].is("template") && tokens_[k + 1].is("<")) {  // its "=" and "class" are its own
     int depth = 0;
     for (++k; tokens_[k].kind != Token::Kind::end; ++k) {
@@ -332,106 +249,116 @@ void Splitter::item(const std::string& scope) {
     }
     if (tokens_[k].kind != Token::Kind::end) ++k;
   }
-  while (true) {
+  while (tokens_[k].kind != Token::Kind::end && !tokens_[k].is("}")) {
     const Token& t = tokens_[k];
-    if (t.kind == Token::Kind::end) break;
     if (t.kind == Token::Kind::directive) {
       ++k;
       continue;
     }
-    type = type || ((t.is("struct") || t.is("class") || t.is("enum") || t.is("union")) &&
-                    open == 0 && !(k > 0 && (tokens_[k - 1].is("<") || tokens_[k - 1].is(","))));
-    equals = equals || t.is("=");
-    global = global || t.is("__global__");
-    device = device || t.is("__device__") || t.is("__constant__");
-    if (t.is("(")) {
-      const bool attribute =
-          k > i_ && (tokens_[k - 1].is("__launch_bounds__") || tokens_[k - 1].is("__align__") ||
-                     tokens_[k - 1].is("alignas") || tokens_[k - 1].is("__attribute__") ||
-                     tokens_[k - 1].is("__cluster_dims__"));
-      if (open == 0 && !attribute && !equals && k > i_ &&
-          tokens_[k - 1].kind == Token::Kind::name) {
-        open = k;
-        name = k - 1;
+    item.type = item.type ||
+                ((t.is("struct") || t.is("class") || t.is("enum") || t.is("union")) &&
+                 item.open == 0 && !(k > 0 && (tokens_[k - 1].is("<") || tokens_[k - 1].is(","))));
+    item.equals = item.equals || t.is("=");
+    item.global = item.global || t.is("__global__");
+    item.device = item.device || t.is("__device__") || t.is("__constant__");
+    if (t.is("(") || t.is("[")) {
+      if (t.is("(") && item.open == 0 && !item.equals && names_a_function(k)) {
+        item.open = k;
+        item.name = k - 1;
       }
-      k = behind(k);
-      continue;
-    }
-    if (t.is("[")) {
       k = behind(k);
       continue;
     }
     if (t.is("{")) {
-      const size_t close = behind(k);
-      if (open > 0 && !equals && !type) {
-        body = k;
-        k = close;
+      const size_t open = std::exchange(k, behind(k));
+      if (item.open > 0 && !item.equals && !item.type) {
+        item.body = open;
         break;
       }
-      k = close;
       continue;
     }
-    if (t.is("}")) break;
     ++k;
     if (t.is(";")) break;
   }
-  const size_t to = k;
-  if (to <= i_) return drop(i_ + 1);
+  item.to = k;
+  return item;
+}
+
+/// Whether the parenthesis at k is behind a name that is not an attribute's.
+bool Splitter::names_a_function(size_t k) const {
+  if (k <= i_) return false;
+  const Token& before = tokens_[k - 1];
+  const bool attribute = before.is("__launch_bounds__") || before.is("__align__") ||
+                         before.is("alignas") || before.is("__attribute__") ||
+                         before.is("__cluster_dims__");
+  return before.kind == Token::Kind::name && !attribute;
+}
+
+void Splitter::item(const std::string& scope) {
+  const Item item = item_here();
+  if (item.to <= i_) return drop(i_ + 1);
+  if (item.name > 0 && (tokens_[item.name].text.starts_with("PYBIND11_MODULE") ||
+                        tokens_[item.name].text.starts_with("TORCH_LIBRARY"))) {
+    if (item.body > 0) bindings(item.body, item.to);
+    return drop(item.to);
+  }
+  if (item.global || item.device) return device_item(item, scope);
+  const bool is_host =
+      std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(i_),
+                  tokens_.begin() + static_cast<std::ptrdiff_t>(item.to), host_word);
+  if (item.body > 0) {
+    host_function(item);
+    return is_host || !is_device_ ? drop(item.to) : keep(item.to);
+  }
   const Token& first = now();
-  const bool is_host = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(i_),
-                                   tokens_.begin() + static_cast<std::ptrdiff_t>(to), host_word);
-  if (name > 0 && (tokens_[name].text.starts_with("PYBIND11_MODULE") ||
-                   tokens_[name].text.starts_with("TORCH_LIBRARY"))) {
-    if (body) bindings(body, to);
-    return drop(to);
-  }
-  if (global || device) {
-    if (global && name > 0) kernel(to, name, open, scope);
-    for (size_t n = i_; n + 1 < to; ++n) {
-      const std::string& word = tokens_[n].text;
-      if (tokens_[n + 1].is("::") && (word == "torch" || word == "at" || word == "c10") &&
-          is_device_) {
-        stop(ImportObstacle::device_code, tokens_[n].line,
-             "device code uses " + word + "::" + shown(tokens_[n + 2].text, 40));
-      }
-    }
-    if (!is_device_) return drop(to);
-    return keep(to);
-  }
-  if (body > 0) {
-    auto f = std::make_shared<Function>();
-    f->name = tokens_[name].text;
-    f->cpp = true;
-    f->line = tokens_[name].line;
-    try {
-      if (first.is("template")) {
-        size_t close = i_ + 1;
-        while (close < name && !tokens_[close].is(">")) ++close;
-        for (const auto& t : templates(i_ + 2, close)) f->template_types.push_back(t.name);
-      }
-      for (size_t n = i_; n < name; ++n) f->result += tokens_[n].text;
-      f->parameters = parse_cpp_parameters(between(open + 1, behind(open) - 1));
-      f->body = parse_cpp_body(between(body + 1, to - 1));
-      result_.functions[f->name].push_back(f);
-    } catch (const NotFollowed& why) {
-      result_.unread.emplace(f->name, why);
-    }
-    return is_host || !is_device_ ? drop(to) : keep(to);
-  }
   if (first.is("using") && tokens_[i_ + 1].is("namespace")) {
     const bool ours = tokens_[i_ + 2].is("nvcuda") || tokens_[i_ + 2].is("cooperative_groups") ||
                       tokens_[i_ + 2].is("cg") || tokens_[i_ + 2].is("cub");
-    return ours ? keep(to) : drop(to);
+    return ours ? keep(item.to) : drop(item.to);
   }
-  if (!type && !first.is("template") && !first.is("using") && !first.is("typedef") && open == 0) {
+  if (!item.type && !first.is("template") && !first.is("using") && !first.is("typedef") &&
+      item.open == 0) {
     try {
-      const Block read = parse_cpp_body(between(i_, to));
+      const Block read = parse_cpp_body(between(i_, item.to));
       result_.constants.insert(result_.constants.end(), read.begin(), read.end());
     } catch (const NotFollowed&) {  // a constant nobody asks for
     }
   }
-  if (is_host || !is_device_ || (open > 0 && !type && !equals)) return drop(to);  // a prototype
-  keep(to);
+  const bool prototype = item.open > 0 && !item.type && !item.equals;
+  return is_host || !is_device_ || prototype ? drop(item.to) : keep(item.to);
+}
+
+void Splitter::device_item(const Item& item, const std::string& scope) {
+  if (item.global && item.name > 0) kernel(item.to, item.name, item.open, scope);
+  if (!is_device_) return drop(item.to);
+  for (size_t n = i_; n + 1 < item.to; ++n) {
+    const std::string& word = tokens_[n].text;
+    if (tokens_[n + 1].is("::") && (word == "torch" || word == "at" || word == "c10")) {
+      stop(ImportObstacle::device_code, tokens_[n].line,
+           "device code uses " + word + "::" + shown(tokens_[n + 2].text, 40));
+    }
+  }
+  keep(item.to);
+}
+
+void Splitter::host_function(const Item& item) {
+  auto f = std::make_shared<Function>();
+  f->name = tokens_[item.name].text;
+  f->cpp = true;
+  f->line = tokens_[item.name].line;
+  try {
+    if (now().is("template")) {
+      size_t close = i_ + 1;
+      while (close < item.name && !tokens_[close].is(">")) ++close;
+      for (const auto& t : templates(i_ + 2, close)) f->template_types.push_back(t.name);
+    }
+    for (size_t n = i_; n < item.name; ++n) f->result += tokens_[n].text;
+    f->parameters = parse_cpp_parameters(between(item.open + 1, behind(item.open) - 1));
+    f->body = parse_cpp_body(between(item.body + 1, item.to - 1));
+    result_.functions[f->name].push_back(f);
+  } catch (const NotFollowed& why) {
+    result_.unread.emplace(f->name, why);
+  }
 }
 
 }  // namespace

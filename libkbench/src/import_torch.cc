@@ -1,4 +1,4 @@
-// PyTorch's functions and tensor methods, as views, allocations and built-in steps.
+// PyTorch's functions and tensor methods, as allocations and built-in steps.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,17 +8,6 @@
 
 namespace kbench::importing {
 namespace {
-
-/// The argument by position or name; null where it is not given.
-const Value* given(const std::vector<Value>& args, const Named& named, size_t position,
-                   std::initializer_list<const char*> names) {
-  for (const auto& [key, value] : named) {
-    for (const char* name : names) {
-      if (key == name) return &value;
-    }
-  }
-  return position < args.size() ? &args[position] : nullptr;
-}
 
 PlanAttribute real_attribute(const std::string& name, Number n) {
   return {name, {as_real(n)}, false, true, ""};
@@ -30,7 +19,7 @@ PlanAttribute integer_attribute(const std::string& name, int64_t n) {
 }  // namespace
 
 std::optional<Value> Evaluator::tensor_call(const std::string& name, std::vector<Value>& args,
-                                            Named& named, bool, int line) {
+                                            Named& named, int line) {
   bool any = false;
   for (const Value& a : args) any = any || a.kind == Value::Kind::tensor;
   for (const Value& a : args) {
@@ -49,128 +38,6 @@ std::optional<Value> Evaluator::tensor_call(const std::string& name, std::vector
   return operator_call(name, args, named, line);
 }
 
-std::optional<Value> Evaluator::shape_call(const std::string& name, std::vector<Value>& args,
-                                           Named& named, int line) {
-  if (args.empty() || args[0].kind != Value::Kind::tensor) return std::nullopt;
-  const Value x = args[0];
-  const size_t rank = x.view.shape.size();
-  static const std::set<std::string, std::less<>> kSame = {
-      "cuda", "detach", "float", "requires_grad_", "data", "to", "type", "type_as", "cpu"};
-  if (kSame.contains(name)) {
-    for (size_t i = 1; i < args.size(); ++i) {
-      if (args[i].text.find("float16") != std::string::npos ||
-          args[i].text.find("half") != std::string::npos ||
-          args[i].text.find("int") != std::string::npos ||
-          args[i].text.find("float64") != std::string::npos ||
-          args[i].text.find("double") != std::string::npos) {
-        stop(ImportObstacle::data_type, line, "a tensor converted to " + shown(args[i].text, 40));
-      }
-    }
-    if (name == "cpu") stop(ImportObstacle::python, line, "a tensor taken to the host");
-    return x;
-  }
-  if (name == "half" || name == "bfloat16" || name == "double" || name == "int" || name == "long") {
-    stop(ImportObstacle::data_type, line, "a tensor converted by ." + name + "()");
-  }
-  if (name == "contiguous") return dense(x, line);
-  if (name == "clone") {
-    const Value from = dense(x, line);
-    no_sized_loop(line);
-    const Value to = temporary(x.view.shape, DType::f32);
-    plan_.add_copy(from.view.buffer, to.view.buffer, x.view.shape, line);
-    return to;
-  }
-  if (name == "is_contiguous") return number_value(truth(x.view.axes.empty()));
-  if (name == "numel" || name == "nelement") return number_value(product(x.view.shape, line));
-  if (name == "dim" || name == "ndimension")
-    return number_value(integer(static_cast<int64_t>(rank)));
-  if (name == "element_size") return number_value(integer(4));
-  if (name == "size") {
-    if (const Value* d = given(args, named, 1, {"dim"})) {
-      return number_value(x.view.shape.at(static_cast<size_t>(axis(*d, rank, line))));
-    }
-    return member(x, "shape", line);
-  }
-  if (name == "view" || name == "reshape" || name == "view_as" || name == "reshape_as") {
-    std::vector<Number> shape;
-    if (name.ends_with("_as") && args.size() == 2) {
-      shape = tensor(args[1], "a shape", line).view.shape;
-    } else if (args.size() == 2 && args[1].kind == Value::Kind::list) {
-      shape = numbers(args[1], "a shape", line);
-    } else {
-      for (size_t i = 1; i < args.size(); ++i) shape.push_back(number(args[i], "a shape", line));
-    }
-    const Value from = name.starts_with("reshape") ? dense(x, line) : x;
-    return tensor_value(reshaped(from.view, std::move(shape), line));
-  }
-  if (name == "flatten") {
-    const Value* f = given(args, named, 1, {"start_dim"});
-    const Value* t = given(args, named, 2, {"end_dim"});
-    const auto from = static_cast<size_t>(f ? axis(*f, rank, line) : 0);
-    const auto to = static_cast<size_t>(t ? axis(*t, rank, line) : static_cast<int>(rank) - 1);
-    if (rank == 0 || from > to) return std::nullopt;
-    std::vector<Number> shape(x.view.shape.begin(),
-                              x.view.shape.begin() + static_cast<std::ptrdiff_t>(from));
-    shape.push_back(product({x.view.shape.begin() + static_cast<std::ptrdiff_t>(from),
-                             x.view.shape.begin() + static_cast<std::ptrdiff_t>(to) + 1},
-                            line));
-    shape.insert(shape.end(), x.view.shape.begin() + static_cast<std::ptrdiff_t>(to) + 1,
-                 x.view.shape.end());
-    return tensor_value(reshaped(dense(x, line).view, std::move(shape), line));
-  }
-  if (name == "unsqueeze" || name == "squeeze") {
-    std::vector<Number> shape = x.view.shape;
-    const Value* d = given(args, named, 1, {"dim"});
-    if (name == "unsqueeze") {
-      if (!d) return std::nullopt;
-      shape.insert(shape.begin() + axis(*d, rank + 1, line), integer(1));
-    } else if (d) {
-      const int at = axis(*d, rank, line);
-      if (shape.empty()) return x;
-      if (shape[static_cast<size_t>(at)].same() && shape[static_cast<size_t>(at)].at[0] == 1) {
-        shape.erase(shape.begin() + at);
-      } else {
-        return x;
-      }
-    } else {
-      std::erase_if(shape, [](const Number& n) { return n.same() && n.at[0] == 1; });
-    }
-    return tensor_value(reshaped(dense(x, line).view, std::move(shape), line));
-  }
-  if (name == "t" || name == "transpose" || name == "permute" || name == "swapaxes") {
-    std::vector<int> order(rank);
-    for (size_t i = 0; i < rank; ++i) order[i] = static_cast<int>(i);
-    if (name == "permute") {
-      const std::vector<Value> axes = args.size() == 2 && args[1].kind == Value::Kind::list
-                                          ? args[1].items
-                                          : std::vector<Value>(args.begin() + 1, args.end());
-      if (axes.size() != rank) return std::nullopt;
-      for (size_t i = 0; i < rank; ++i) order[i] = axis(axes[i], rank, line);
-      std::set<int> all(order.begin(), order.end());
-      if (all.size() != rank) stop(ImportObstacle::sizes, line, "a permutation that is none");
-    } else if (name == "t") {
-      if (rank > 2) return std::nullopt;
-      std::reverse(order.begin(), order.end());
-    } else {
-      if (args.size() != 3) return std::nullopt;
-      std::swap(order[static_cast<size_t>(axis(args[1], rank, line))],
-                order[static_cast<size_t>(axis(args[2], rank, line))]);
-    }
-    View v = x.view;
-    bool same = true;
-    v.axes.clear();
-    for (size_t i = 0; i < rank; ++i) {
-      const auto from = static_cast<size_t>(order[i]);
-      v.shape[i] = x.view.shape[from];
-      v.axes.push_back(x.view.axes.empty() ? order[i] : x.view.axes[from]);
-      same = same && v.axes.back() == static_cast<int>(i);
-    }
-    if (same) v.axes.clear();
-    return tensor_value(std::move(v));
-  }
-  return std::nullopt;
-}
-
 /// torch.empty, zeros and the like.
 std::optional<Value> Evaluator::make_tensor(const std::string& name, std::vector<Value>& args,
                                             Named& named, int line) {
@@ -178,7 +45,7 @@ std::optional<Value> Evaluator::make_tensor(const std::string& name, std::vector
       "empty",      "zeros",      "ones",      "full",      "rand",  "randn",
       "empty_like", "zeros_like", "ones_like", "full_like", "tensor"};
   if (!kMakers.contains(name)) return std::nullopt;
-  if (const Value* dtype = given({}, named, 0, {"dtype"})) {
+  if (const Value* dtype = argument_of({}, named, 0, {"dtype"})) {
     if (dtype->text.find("float32") == std::string::npos && dtype->text != "torch.float" &&
         dtype->kind != Value::Kind::poison && dtype->kind != Value::Kind::none) {
       stop(ImportObstacle::data_type, line, "a tensor of " + shown(dtype->text, 40));
@@ -191,7 +58,7 @@ std::optional<Value> Evaluator::make_tensor(const std::string& name, std::vector
   try {
     if (like) {
       shape = tensor(args.at(0), "a tensor", line).view.shape;
-    } else if (const Value* size = given({}, named, 0, {"size"})) {
+    } else if (const Value* size = argument_of({}, named, 0, {"size"})) {
       shape = numbers(*size, "a size", line);
       used = 0;
     } else if (name == "tensor") {
@@ -215,7 +82,7 @@ std::optional<Value> Evaluator::make_tensor(const std::string& name, std::vector
   if (fills && shaped && forward_) {
     Number value = real_number(name.starts_with("ones") ? 1 : 0);
     if (name.starts_with("full")) {
-      const Value* fill = given(args, named, used, {"fill_value"});
+      const Value* fill = argument_of(args, named, used, {"fill_value"});
       if (!fill) return std::nullopt;
       value = number(*fill, "what fills a tensor", line);
     }
@@ -285,7 +152,7 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
   if (const auto unary = kUnary.find(name); unary != kUnary.end())
     return emit(unary->second, {args[0]}, {}, line);
   if (name == "gelu" || name == "softplus") {
-    const Value* how = given(args, named, 1, {"approximate", "beta"});
+    const Value* how = argument_of(args, named, 1, {"approximate", "beta"});
     if (how && how->text != "none")
       stop(ImportObstacle::torch_operator, line, name + " with options");
     return emit(name, {args[0]}, {}, line);
@@ -293,7 +160,7 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
   if (name == "silu" || name == "swish")
     return emit("mul", {args[0], emit("sigmoid", {args[0]}, {}, line)}, {}, line);
   if (name == "leaky_relu" || name == "elu") {
-    const Value* a = given(args, named, 1, {"negative_slope", "alpha"});
+    const Value* a = argument_of(args, named, 1, {"negative_slope", "alpha"});
     return emit(
         name, {args[0]},
         {real_attribute(name == "elu" ? "alpha" : "slope",
@@ -301,8 +168,8 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
         line);
   }
   if (name == "hardtanh" || name == "clamp" || name == "clip") {
-    const Value* lo = given(args, named, 1, {"min", "min_val"});
-    const Value* hi = given(args, named, 2, {"max", "max_val"});
+    const Value* lo = argument_of(args, named, 1, {"min", "min_val"});
+    const Value* hi = argument_of(args, named, 2, {"max", "max_val"});
     const bool low = lo && lo->kind != Value::Kind::none,
                high = hi && hi->kind != Value::Kind::none;
     if (!low && !high && name == "hardtanh") {
@@ -325,7 +192,7 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
   }
   static const std::set<std::string, std::less<>> kBinary = {"add", "sub", "mul", "div"};
   if (kBinary.contains(name) && args.size() >= 2) {
-    if (given({}, named, 0, {"alpha", "rounding_mode"})) return std::nullopt;
+    if (argument_of({}, named, 0, {"alpha", "rounding_mode"})) return std::nullopt;
     const bool left = args[0].kind == Value::Kind::tensor,
                right = args[1].kind == Value::Kind::tensor;
     if (left && right) return emit(name, {args[0], args[1]}, {}, line);
@@ -360,9 +227,10 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
       {"argmin", "argmin"},
       {"norm", "norm"}};
   if (const auto op = kReduce.find(name); op != kReduce.end()) {
-    if (name == "norm" && (args.size() > 1 || given({}, named, 0, {"p"}))) return std::nullopt;
-    const Value* dim = given(args, named, 1, {"dim", "axis"});
-    const Value* keep = given(args, named, 2, {"keepdim", "keepdims"});
+    if (name == "norm" && (args.size() > 1 || argument_of({}, named, 0, {"p"})))
+      return std::nullopt;
+    const Value* dim = argument_of(args, named, 1, {"dim", "axis"});
+    const Value* keep = argument_of(args, named, 2, {"keepdim", "keepdims"});
     const Value y = reduce(op->second, args[0], dim, keep && decide(*keep, line), line);
     if ((name == "max" || name == "min") && dim) {
       Value both = list_value({y, opaque_value("the indices of " + name, line)});
@@ -371,7 +239,7 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
     return y;
   }
   if (name == "softmax" || name == "log_softmax" || name == "cumsum" || name == "cumprod") {
-    const Value* dim = given(args, named, 1, {"dim"});
+    const Value* dim = argument_of(args, named, 1, {"dim"});
     if (!dim) return std::nullopt;
     const Value& x = tensor(args[0], name, line);
     return emit(name, {x}, {integer_attribute("axis", axis(*dim, x.view.shape.size(), line))},
@@ -395,12 +263,12 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
   }
   if (name == "linear" && args.size() >= 2) {
     std::vector<Value> in = {args[0], args[1]};
-    const Value* bias = given(args, named, 2, {"bias"});
+    const Value* bias = argument_of(args, named, 2, {"bias"});
     if (bias && bias->kind != Value::Kind::none) in.push_back(*bias);
     return emit("linear", in, {}, line);
   }
   if (name == "cat" && args[0].kind == Value::Kind::list && !args[0].items.empty()) {
-    const Value* dim = given(args, named, 1, {"dim"});
+    const Value* dim = argument_of(args, named, 1, {"dim"});
     const size_t rank = tensor(args[0].items[0], "a part", line).view.shape.size();
     return emit("cat", args[0].items, {integer_attribute("axis", dim ? axis(*dim, rank, line) : 0)},
                 line);
@@ -422,7 +290,7 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
                                               "output_padding", "groups", "dilation"}
                    : std::vector<std::string>{"bias", "stride", "padding", "dilation", "groups"};
     for (size_t i = 0; i < options.size(); ++i) {
-      if (const Value* v = given(args, named, 2 + i, {options[i].c_str()}))
+      if (const Value* v = argument_of(args, named, 2 + i, {options[i].c_str()}))
         object.set(options[i], *v);
     }
     return apply_layer(object, {args[0]}, line);
@@ -445,7 +313,8 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
     object.set("num_groups", args[1]);
     const char* options[] = {"weight", "bias", "eps"};
     for (size_t i = 0; i < 3; ++i) {
-      if (const Value* v = given(args, named, 2 + i, {options[i]})) object.set(options[i], *v);
+      if (const Value* v = argument_of(args, named, 2 + i, {options[i]}))
+        object.set(options[i], *v);
     }
     return apply_layer(object, {args[0]}, line);
   }
