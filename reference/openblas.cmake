@@ -6,6 +6,9 @@
 find_library(KBENCH_OPENBLAS libopenblas.a PATH_SUFFIXES openblas-serial REQUIRED
              DOC "OpenBLAS built with USE_THREAD=0 (Debian: libopenblas-serial-dev)")
 find_path(KBENCH_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-serial REQUIRED)
+# LLVM's linker, which CMake takes with clang where it is there, links no archive without being told
+# for which processor.
+find_program(KBENCH_LD ld.bfd REQUIRED DOC "GNU ld")
 set(openblas_object ${CMAKE_CURRENT_BINARY_DIR}/openblas.o)
 if(${KBENCH_OPENBLAS} IS_NEWER_THAN ${openblas_object} OR
    ${CMAKE_CURRENT_LIST_FILE} IS_NEWER_THAN ${openblas_object})
@@ -22,7 +25,7 @@ if(${KBENCH_OPENBLAS} IS_NEWER_THAN ${openblas_object} OR
                       --redefine-sym ${function}=kbench_real_${function}
                       --keep-global-symbol kbench_real_${function})
   endforeach()
-  execute_process(COMMAND ${CMAKE_LINKER} -r ${roots} -o ${openblas_object}.all ${KBENCH_OPENBLAS}
+  execute_process(COMMAND ${KBENCH_LD} -r ${roots} -o ${openblas_object}.all ${KBENCH_OPENBLAS}
                   COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${CMAKE_OBJCOPY} --strip-unneeded ${names} ${openblas_object}.all
                           ${openblas_object}

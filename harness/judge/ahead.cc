@@ -238,7 +238,8 @@ void Ahead::plan() {
         before, [&](const Following& each) { return each.request.candidate == candidate; });
     const bool for_cuda =
         known != before.end() ? known->for_cuda : Candidacy::looks_like_cuda(candidate);
-    following_.emplace_back(alike, for_cuda).request.candidate = candidate;
+    following_.push_back({alike, for_cuda});
+    following_.back().request.candidate = candidate;
   }
   now_for_cuda_ = following_.empty() && Candidacy::looks_like_cuda(now_.candidate);
 }

@@ -27,7 +27,7 @@ void Requests::read(State& state) {
     }
     last = std::stop_source();
     const std::lock_guard lock(state.mutex);
-    state.waiting.emplace_back(std::move(line), last.get_token());
+    state.waiting.push_back({std::move(line), last.get_token()});
     state.changed.notify_all();
   }
 }

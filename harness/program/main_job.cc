@@ -164,7 +164,8 @@ void evaluate_all(Job& job, queue::Queue& queue, const BenchmarkFlags& benchmark
   std::vector<queue::Job> jobs;
   for (Evaluation& evaluation : job.evaluations) {
     if (evaluation.done_before) continue;
-    BenchmarkCase& benchmark_case = cases.emplace_back(evaluation.name);
+    cases.push_back({evaluation.name});
+    BenchmarkCase& benchmark_case = cases.back();
     for (size_t i = 0; i < benchmarks.repetitions && !benchmarks.lists_only; ++i) {
       auto promise = std::make_shared<std::promise<Result>>();
       benchmark_case.results.push_back(promise->get_future());

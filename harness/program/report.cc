@@ -205,12 +205,12 @@ std::string score_json(std::span<const std::string> files, std::span<const Resul
   document["files"] = ordered_json::array();
   for (const std::string& file : files) document["files"].push_back(file);
   document["devices"] = ordered_json::array();
-  for (const auto& [name, count] : device_kinds(results)) {
+  for (const auto& kind : device_kinds(results)) {
     const auto first = std::ranges::find_if(results, [&](const Result& result) {
-      return result.device == name && result.verdict != Verdict::missing;
+      return result.device == kind.first && result.verdict != Verdict::missing;
     });
     document["devices"].push_back(
-        {{"name", name}, {"software", first->software_device}, {"results", count}});
+        {{"name", kind.first}, {"software", first->software_device}, {"results", kind.second}});
   }
   std::set<std::string> presets;
   for (const Result& result : results) presets.insert(result.preset);

@@ -41,7 +41,7 @@ json steps_json(const std::vector<StepProfile>& steps) {
 json sizes_json(const Variables& variables) {
   json object = json::object();
   for (const auto& [name, value] : variables) {
-    std::visit([&](const auto& held) { object[name] = held; }, value);
+    std::visit([&, &key = name](const auto& held) { object[key] = held; }, value);
   }
   return object;
 }

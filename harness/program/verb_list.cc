@@ -24,7 +24,7 @@ struct ListOptions {
 nlohmann::ordered_json to_json(const Variables& variables) {
   nlohmann::ordered_json document = nlohmann::ordered_json::object();
   for (const auto& [name, value] : variables) {
-    std::visit([&](const auto& held) { document[name] = held; }, value);
+    std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
   }
   return document;
 }

@@ -123,14 +123,16 @@ class Collector {
     for (const auto& [id, found] : found_) files[{id.participant, id.task}] |= found.recorded;
     size_t bytes = 0;
     for (const auto& [file, recorded] : files) {
-      const Participant& one = study_.participants[file.first];
+      const auto number = file.first;
+      const TaskId task = file.second;
+      const Participant& one = study_.participants[number];
       if (!recorded || !study_.sources[one.source].is_run || bytes > limits_.transcripts) continue;
       const auto find = [&](int sample, int attempt) {
-        return found_.find({file.first, file.second, sample, attempt});
+        return found_.find({number, task, sample, attempt});
       };
       bytes += read_spoken(
           study_.sources[one.source].path + "/transcripts/" + run_folder_name(one.recorded) + "/" +
-              run_file_name(file.second) + ".jsonl",
+              run_file_name(task) + ".jsonl",
           [&](int sample, int attempt) { return find(sample, attempt) != found_.end(); },
           [&](Spoken spoken) {
             spoken.answer = cut_in_the_middle(spoken.answer, limits_.text);

@@ -3,6 +3,7 @@
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,14 @@ auto chain_key(const AttemptRow& row) { return std::tie(row.model, row.task, row
 
 bool same_attempt(const AttemptRow& a, const AttemptRow& b) {
   return chain_key(a) == chain_key(b) && a.attempt == b.attempt;
+}
+
+/// Of chains in the order of a member those with a value. (Not std::ranges::equal_range: clang 14
+/// takes no subrange of libstdc++ 12's.)
+template <typename T>
+std::span<const Chain> equal_part(std::span<const Chain> chains, const T& value, T Chain::*member) {
+  const auto from = std::ranges::lower_bound(chains, value, {}, member);
+  return {from, std::ranges::upper_bound(from, chains.end(), value, {}, member)};
 }
 
 /// By chain and attempt, else as they were. Rows are large: their keys are sorted, and each is
@@ -139,13 +148,11 @@ std::optional<uint32_t> AttemptSet::find_model(std::string_view name) const {
 }
 
 std::span<const Chain> AttemptSet::chains(uint32_t model) const {
-  const auto range = std::ranges::equal_range(chains_, model, {}, &Chain::model);
-  return {range.begin(), range.end()};
+  return equal_part(chains_, model, &Chain::model);
 }
 
 std::span<const Chain> AttemptSet::chains(uint32_t model, TaskId task) const {
-  const auto range = std::ranges::equal_range(chains(model), task, {}, &Chain::task);
-  return {range.begin(), range.end()};
+  return equal_part(chains(model), task, &Chain::task);
 }
 
 }  // namespace kbench

@@ -126,8 +126,7 @@ std::vector<Funnel> funnel(const AttemptSet& set, uint32_t model, const Scope& s
     seen.emplace_back(attempt, task, row.candidate);
   });
   std::ranges::sort(seen);
-  const auto repeated = std::ranges::unique(seen);
-  seen.erase(repeated.begin(), repeated.end());
+  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
   for (const auto& [attempt, task, candidate] : seen) ++all[attempt].distinct;
   return all;
 }
