@@ -94,7 +94,8 @@ std::map<std::string, std::vector<Case>> cases() {
     const std::string suffix = std::to_string(dims) + "d";
     all["max_pool" + suffix] = all["avg_pool" + suffix] = {{{shape}, window}};
     // Dense, of groups, one channel a group; the first wide enough for products of many columns.
-    const auto convolution = [&](int64_t in, int64_t out, int64_t groups, bool transposed) {
+    const auto convolution = [&, &shape = shape](int64_t in, int64_t out, int64_t groups,
+                                                 bool transposed) {
       Shape x = shape, weight(shape.size(), 3);
       x[1] = in;
       weight[0] = transposed ? in : out;
