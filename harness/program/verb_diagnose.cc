@@ -8,6 +8,7 @@
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
+#include "harness/program/variables_json.h"
 #include "harness/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
@@ -38,19 +39,11 @@ json steps_json(const std::vector<StepProfile>& steps) {
   return list;
 }
 
-json sizes_json(const Variables& variables) {
-  json object = json::object();
-  for (const auto& [name, value] : variables) {
-    std::visit([&, &key = name](const auto& held) { object[key] = held; }, value);
-  }
-  return object;
-}
-
 json evidence_json(const Evidence& evidence) {
   json value = {{"pattern", evidence.pattern},
                 {"matches", evidence.matches},
                 {"mutants_tried", evidence.mutants_tried},
-                {"seen_at", sizes_json(evidence.seen_at)},
+                {"seen_at", to_json(evidence.seen_at)},
                 {"right_when_small", evidence.right_when_small},
                 {"steps", steps_json(evidence.steps)},
                 {"baseline", steps_json(evidence.baseline)},
@@ -61,7 +54,7 @@ json evidence_json(const Evidence& evidence) {
     for (const FailingCase::Array& array : evidence.smallest->arrays) {
       arrays.push_back({{"name", array.name}, {"shape", array.shape}, {"values", array.values}});
     }
-    value["smallest"] = {{"sizes", sizes_json(evidence.smallest->overrides)},
+    value["smallest"] = {{"sizes", to_json(evidence.smallest->overrides)},
                          {"verdict", std::string(name_of(evidence.smallest->verdict))},
                          {"arrays", std::move(arrays)}};
   }

@@ -6,6 +6,7 @@
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/text.h"
+#include "harness/program/variables_json.h"
 #include "harness/program/verbs.h"
 #include "kbench/algebra.h"
 #include "kbench/certificate.h"
@@ -19,15 +20,6 @@ struct ListOptions {
   SizeOptions size;
   bool json = false;
 };
-
-/// The variables the graph was built from, for programs that rebuild the task elsewhere.
-nlohmann::ordered_json to_json(const Variables& variables) {
-  nlohmann::ordered_json document = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : variables) {
-    std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
-  }
-  return document;
-}
 
 /// Three digits, without an exponent.
 std::string format_intensity(double intensity) {
