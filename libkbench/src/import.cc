@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
 
 #include "kbench/text.h"
 #include "libkbench/src/import_evaluator.h"
@@ -19,6 +20,12 @@ void collect_types(const Block& module, std::map<std::string, std::shared_ptr<St
     if (s->kind == Stmt::Kind::block || s->kind == Stmt::Kind::branch)
       collect_types(s->body, types);
   }
+}
+
+bool reads_name(const Expr& e, std::string_view name) {
+  if (e.kind == Expr::Kind::name && e.text == name) return true;
+  return std::any_of(e.args.begin(), e.args.end(),
+                     [&](const ExprPtr& part) { return part && reads_name(*part, name); });
 }
 
 double elements(const std::vector<Number>& shape, size_t world) {
@@ -81,8 +88,11 @@ void Evaluator::match_parameters() {
         if (taken[i] || !named || !shaped) continue;
         taken[i] = true;
         b.name = name_of_task(i);
-        if (pass > 0)
-          plan_.note(0, "'" + shown(b.path, 60) + "' is taken for the task's " + b.name);
+        if (pass > 0) {
+          plan_.note(0, (b.path.empty() ? "a weight that no attribute of ModelNew names"
+                                        : "'" + shown(b.path, 60) + "'") +
+                            " is taken for the task's " + b.name);
+        }
         if (!b.shaped) {
           std::vector<int> ids(worlds_.size(), of_task[i]);
           b.shape = worlds_.shape(ids);
@@ -209,7 +219,7 @@ void Evaluator::bind_outputs(const Value& returned, int line) {
 void Evaluator::run(const Block& module) {
   collect_types(module, types_);
   for (const auto& s : module) {
-    if (s->kind == Stmt::Kind::branch) continue;  // if __name__ == "__main__"
+    if (s->kind == Stmt::Kind::branch && reads_name(*s->value, "__name__")) continue;
     if (s->kind == Stmt::Kind::block) {
       for (const auto& inner : s->body) run_module_statement(*inner, globals_);
     } else {
@@ -247,6 +257,42 @@ void Evaluator::run(const Block& module) {
   }
   const Value returned = call_function(*forward, std::move(args), {}, globals_, forward->line);
   bind_outputs(returned, forward->line);
+  require_parameters();
+}
+
+/// A parameter of the task that no step reads is a layer that was lost on the way, unless the task
+/// says that its outputs do not depend on it.
+void Evaluator::require_parameters() {
+  if (!worlds_.task().trivial.empty()) return;
+  std::set<int> read;
+  for (const PlanStep& step : plan_.steps) {
+    for (const PlanArgument& a : step.args) read.insert(a.buffer);
+    for (const PlanOperand& o : step.in) read.insert(o.buffer);
+  }
+  std::set<std::string> named;
+  for (const int b : read) {
+    if (b >= 0) named.insert(plan_.buffers[static_cast<size_t>(b)].name);
+  }
+  const bool dead_bias =
+      std::any_of(worlds_.task().dead.begin(), worlds_.task().dead.end(), [](const Dead& dead) {
+        return std::any_of(dead.variants.begin(), dead.variants.end(),
+                           [](const std::string& v) { return v.starts_with("without the bias"); });
+      });
+  std::set<int> used;  // KernelBench has parameters that its own forward leaves out
+  for (const Graph::Node& node : worlds_.graph().nodes()) {
+    used.insert(node.inputs.begin(), node.inputs.end());
+  }
+  std::vector<std::string> lost;
+  for (const int id : worlds_.graph().values_of(Graph::Kind::parameter)) {
+    if (!used.contains(id)) continue;
+    const std::string& name = worlds_.graph().values()[static_cast<size_t>(id)].name;
+    if (!named.contains(name) && !(dead_bias && name.ends_with("bias"))) lost.push_back(name);
+  }
+  if (lost.empty()) return;
+  std::string message = "no step reads the task's parameter " + lost[0];
+  if (lost.size() > 1) message += " (nor " + std::to_string(lost.size() - 1) + " others)";
+  stop(ImportObstacle::parameters, 0,
+       message + ": the file leaves it out, or uses it in a way that was not followed");
 }
 
 }  // namespace importing
@@ -302,6 +348,12 @@ Imported import_kernelbench(const std::string& text, const std::string& file, co
   Plan plan(worlds, file);
   try {
     if (text.size() > kMostBytes) stop(ImportObstacle::limits, 0, "the file has more than 1 MiB");
+    if (text.find("@triton.jit") != std::string::npos &&
+        text.find("load_inline") == std::string::npos) {
+      stop(ImportObstacle::no_cuda, 0,
+           "its kernels are Triton's, and an import takes inline CUDA; a candidate names Triton "
+           "kernels with `language: triton`");
+    }
     const Block module = parse_python(python_tokens(text));
     Evaluator(worlds, plan, file).run(module);
     for (const PlanStep& step : plan.steps) {

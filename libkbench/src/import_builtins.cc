@@ -40,11 +40,18 @@ Value Evaluator::call_builtin(const std::string& path, std::vector<Value>& args,
           if (v.text.size() > (size_t{1} << 22))
             stop(ImportObstacle::limits, line, "a string that grows");
         }
-        return v;
+        Value replaced = text_value(std::move(v.text), line);
+        replaced.line = v.line;
+        return replaced;
       }
       stop(ImportObstacle::python, line, "the string's method " + quote(name));
     }
+    if (self.kind == Value::Kind::list) {
+      stop(ImportObstacle::python, line, "the list's method " + quote(name));
+    }
     if (self.kind == Value::Kind::object) {
+      if (auto v = container_call(*self.object, name, {args.begin() + 1, args.end()}, line))
+        return *v;
       static const std::vector<std::string> kHarmless = {
           "register_buffer", "to", "cuda", "eval", "train", "reset_parameters", "float"};
       if (name == "register_buffer" || name == "register_parameter") {
@@ -76,18 +83,19 @@ Value Evaluator::call_python(const std::string& path, std::vector<Value>& args, 
     }
     const int64_t from = n.size() > 1 ? n[0] : 0, to = n.size() > 1 ? n[1] : n[0],
                   by = n.size() > 2 ? n[2] : 1;
-    Value v = list_value({});
+    std::vector<Value> items;
     if (by == 0) stop(ImportObstacle::python, line, "a range without a step");
     for (int64_t i = from; by > 0 ? i < to : i > to; i += by) {
-      if (v.items.size() > 4096)
+      if (items.size() > 4096)
         stop(ImportObstacle::limits, line, "a loop of more than 4096 rounds");
-      v.items.push_back(number_value(integer(i)));
+      items.push_back(number_value(integer(i)));
     }
+    Value v = list_value(std::move(items), line);
     if (sized) v.text = "sized";
     return v;
   }
   if ((path == "enumerate" || path == "zip") && !args.empty()) {
-    Value v = list_value({});
+    std::vector<Value> pairs;
     size_t count = 4096;
     for (Value& a : args) {
       if (a.kind == Kind::object && a.object->type == "nn.ModuleList") {
@@ -103,9 +111,9 @@ Value Evaluator::call_python(const std::string& path, std::vector<Value>& args, 
       std::vector<Value> tuple;
       if (path == "enumerate") tuple.push_back(number_value(integer(static_cast<int64_t>(i))));
       for (const Value& a : args) tuple.push_back(a.items[i]);
-      v.items.push_back(list_value(std::move(tuple)));
+      pairs.push_back(list_value(std::move(tuple), line));
     }
-    return v;
+    return list_value(std::move(pairs), line);
   }
   if (path == "len" && args.size() == 1) {
     if (args[0].kind == Kind::list)

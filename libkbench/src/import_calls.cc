@@ -1,4 +1,5 @@
 // Calls of the functions and classes of the file.
+#include <algorithm>
 #include <utility>
 
 #include "kbench/text.h"
@@ -34,7 +35,7 @@ const Function* Evaluator::method(const Stmt& type, const std::string& name) con
 }
 
 Value Evaluator::call(const Expr& e, Scope& scope) {
-  const Value callee = evaluate(*e.args[0], scope);
+  Value callee = evaluate(*e.args[0], scope);
   std::vector<Value> args;
   Named named;
   // What a call gets matters once it is used: torch.empty(.., device=x.device) needs no device.
@@ -59,7 +60,60 @@ Value Evaluator::call(const Expr& e, Scope& scope) {
     }
   }
   for (const auto& [name, value] : e.keywords) named.emplace_back(name, argument(*value));
-  return call_value(callee, std::move(args), std::move(named), e.line);
+  const bool of_value = callee.kind == Value::Kind::builtin && callee.items.size() == 1 &&
+                        e.args[0]->kind == Expr::Kind::member;
+  if (!of_value) return call_value(callee, std::move(args), std::move(named), e.line);
+  const Expr& receiver = *e.args[0]->args[0];
+  if (callee.items[0].kind == Value::Kind::list) {
+    const std::string name = callee.text.substr(1);
+    callee = Value();  // so that the list is held by the file's names alone
+    if (change_list(receiver, name, std::move(args), scope, e.line)) return {};
+    stop(ImportObstacle::python, e.line, "the list's method " + quote(name));
+  }
+  const Value result = call_value(callee, std::move(args), std::move(named), e.line);
+  // x.relu_() changes what x is, whether its result is used or not.
+  const Value& self = callee.items[0];
+  if (forward_ && self.kind == Value::Kind::tensor && result.kind == Value::Kind::tensor &&
+      callee.text.ends_with('_') && !callee.text.ends_with("__") &&
+      self.view.buffer != result.view.buffer) {
+    changed_in_place(self, result);
+    if (receiver.kind == Expr::Kind::name || receiver.kind == Expr::Kind::member)
+      assign(receiver, result, scope);
+  }
+  return result;
+}
+
+/// append, extend and insert of a Python list, which has to have one name only: a second name would
+/// see the change, and values here are copies. False for other methods.
+bool Evaluator::change_list(const Expr& receiver, const std::string& name, std::vector<Value> args,
+                            Scope& scope, int line) {
+  const size_t takes = name == "insert" ? 2 : 1;
+  if (name != "append" && name != "extend" && name != "insert") return false;
+  if (args.size() != takes) stop(ImportObstacle::python, line, "the arguments of " + quote(name));
+  std::vector<Value> items;
+  {
+    const Value list = evaluate(receiver, scope);
+    if (list.identity.use_count() > 2) {  // this copy and the one that has the name
+      stop(ImportObstacle::python, line, "a change of a list that has a second name");
+    }
+    items = list.items;
+  }
+  if (name == "append") {
+    items.push_back(std::move(args[0]));
+  } else if (name == "extend") {
+    if (args[0].kind != Value::Kind::list) {
+      stop(ImportObstacle::python, line, "what a list is extended by");
+    }
+    items.insert(items.end(), args[0].items.begin(), args[0].items.end());
+  } else {
+    const auto size = static_cast<int64_t>(items.size());
+    const int64_t at = plain(args[0], "an index", line);
+    items.insert(items.begin() + std::clamp<int64_t>(at < 0 ? at + size : at, 0, size),
+                 std::move(args[1]));
+  }
+  count(line, items.size() / 256);
+  assign(receiver, list_value(std::move(items), line), scope);
+  return true;
 }
 
 Value Evaluator::call_value(const Value& callee, std::vector<Value> args, Named named, int line) {
@@ -118,11 +172,11 @@ Value Evaluator::call_function(const Function& f, std::vector<Value> args, Named
   size_t next = 0;
   for (const Parameter& p : f.parameters) {
     if (p.rest) {
-      Value rest = list_value({});
+      std::vector<Value> rest;
       if (next < args.size())
-        rest.items.assign(args.begin() + static_cast<std::ptrdiff_t>(next), args.end());
+        rest.assign(args.begin() + static_cast<std::ptrdiff_t>(next), args.end());
       next = args.size();
-      scope.names[p.name] = std::move(rest);
+      scope.names[p.name] = list_value(std::move(rest), line);
       continue;
     }
     Value v;
@@ -177,7 +231,7 @@ Value Evaluator::instantiate(const std::shared_ptr<Stmt>& type, std::vector<Valu
     const Parameter& p = init->parameters[i];
     Value given;
     if (p.rest) {
-      given = list_value({});
+      given = list_value({}, line);
     } else if (next < args.size()) {
       given = args[next++];
     } else if (const Value* by_name = value_of(named, p.name)) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ struct Value {
   std::shared_ptr<Function> function;
   std::shared_ptr<Stmt> type;
   std::shared_ptr<const NotFollowed> why;
+  size_t weight = 1;  ///< of a text or list: what copying it costs, in values
+  int nesting = 0;    ///< of a list: how deep lists lie in it
+  /// Of a list: held by every copy of it, so that a change that another holder would see is told.
+  std::shared_ptr<const int> identity;
 };
 
 struct Object {
@@ -80,8 +85,9 @@ struct Scope {
 };
 
 Value number_value(Number n);
-Value text_value(std::string text);
-Value list_value(std::vector<Value> items);
+/// Both stop with `limits` where the value is larger than an import follows.
+Value text_value(std::string text, int line = 0);
+Value list_value(std::vector<Value> items, int line = 0);
 Value tensor_value(View view);
 Value opaque_value(std::string text, int line);
 
@@ -101,6 +107,8 @@ class Evaluator {
   Flow run_loop(const Stmt& s, Scope& scope);
   Flow run_each(const Stmt& s, Scope& scope);
   void run_module_statement(const Stmt& s, Scope& scope);
+  void poison_targets(const Stmt& s, const Value& poison, Scope& scope);
+  void poison_target(const Expr& target, const Value& poison, Scope& scope);
   void assign(const Expr& target, Value value, Scope& scope);
   void declare(const Stmt& s, Scope& scope);
   Value evaluate(const Expr& e, Scope& scope);
@@ -114,11 +122,13 @@ class Evaluator {
   Value member(const Value& base, const std::string& name, int line);
   Value convert(const Value& v, const std::string& type, int line);
   bool decide(const Value& v, int line);
-  void count(int line);
+  void count(int line, size_t steps = 1);
   void no_sized_loop(int line) const;
 
   // Calls (import_calls.cc).
   Value call(const Expr& e, Scope& scope);
+  bool change_list(const Expr& receiver, const std::string& name, std::vector<Value> args,
+                   Scope& scope, int line);
   Value call_value(const Value& callee, std::vector<Value> args, Named named, int line);
   Value call_function(const Function& f, std::vector<Value> args, Named named, Scope& outer,
                       int line);
@@ -130,6 +140,8 @@ class Evaluator {
                     int line);
   Value load_inline(const std::vector<Value>& args, const Named& named, int line);
   const Function* method(const Stmt& type, const std::string& name) const;
+  std::optional<Value> container_call(Object& self, const std::string& name,
+                                      const std::vector<Value>& args, int line);
 
   // PyTorch in Python (import_torch.cc, import_views.cc, import_layers.cc).
   std::optional<Value> tensor_call(const std::string& name, std::vector<Value>& args, Named& named,
@@ -158,12 +170,14 @@ class Evaluator {
   std::optional<Value> fixed_by_task(const std::string& name) const;
   Value bind_model();
   void bind_outputs(const Value& returned, int line);
+  void require_parameters();
 
   // Built-in steps (import_operators.cc).
   Value emit(const std::string& op, const std::vector<Value>& inputs,
              std::vector<PlanAttribute> attributes, int line);
   Value dense(const Value& tensor, int line);
   int use(const View& view, int line);
+  void changed_in_place(const Value& before, const Value& after);
   Value temporary(std::vector<Number> shape, DType dtype);
   View reshaped(const View& view, std::vector<Number> shape, int line);
 
@@ -190,10 +204,12 @@ class Evaluator {
   std::string file_;
   Scope globals_;
   std::map<std::string, std::shared_ptr<Stmt>> types_;
+  std::set<int> overwritten_;  ///< buffers whose tensors an operator in place replaced
   Value result_;
   int depth_ = 0;
-  int steps_ = 0;
+  size_t steps_ = 0;
   int sized_loops_ = 0;
+  int nested_poisons_ = 0;
   bool cpp_ = false;
   bool forward_ = false;  ///< in __init__ nothing is computed
 };

@@ -130,7 +130,8 @@ Value Evaluator::member(const Value& base, const std::string& name, int line) {
       if (name == "T" || name == "mT") {
         std::vector<Value> args = {base};
         Named none;
-        return *shape_call("t", args, none, line);
+        if (const auto v = shape_call("t", args, none, line)) return *v;
+        stop(ImportObstacle::torch_operator, line, "." + name + " of more than two dimensions");
       }
       if (name == "dtype") {
         const DType dtype = plan_.buffers[static_cast<size_t>(base.view.buffer)].dtype;
@@ -199,12 +200,13 @@ Value Evaluator::evaluate(const Expr& e, Scope& scope) {
             NotFollowed{ImportObstacle::python, e.line, "a string with values in it (f\"...\")"});
         return v;
       }
-      Value v = text_value(e.text);
+      Value v = text_value(e.text, e.line);
       v.line = e.line;
       return v;
     }
     case Expr::Kind::name: {
       Value v = lookup(e.text, e.line, scope);
+      count(e.line, v.weight / 256);  // what the copy costs
       return v;
     }
     case Expr::Kind::unary: {
@@ -252,7 +254,7 @@ Value Evaluator::evaluate(const Expr& e, Scope& scope) {
           items.push_back(evaluate(*item, scope));
         }
       }
-      return list_value(std::move(items));
+      return list_value(std::move(items), e.line);
     }
     case Expr::Kind::conditional:
       return evaluate(*e.args[decide(evaluate(*e.args[0], scope), e.line) ? 1 : 2], scope);
@@ -376,21 +378,21 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, i
     return number_value(truth(any == (op == "in")));
   }
   if (a.kind == Kind::text && b.kind == Kind::text && op == "+") {
-    Value v = text_value(a.text + b.text);
+    Value v = text_value(a.text + b.text, line);
     v.line = a.line;
     return v;
   }
   if (a.kind == Kind::list && b.kind == Kind::list && op == "+") {
-    Value v = a;
-    v.items.insert(v.items.end(), b.items.begin(), b.items.end());
-    return v;
+    std::vector<Value> items = a.items;
+    items.insert(items.end(), b.items.begin(), b.items.end());
+    return list_value(std::move(items), line);
   }
   if (a.kind == Kind::list && b.kind == Kind::number && op == "*") {
-    Value v = list_value({});
-    for (int64_t i = std::min<int64_t>(plain(b, "a count", line), 64); i > 0; --i) {
-      v.items.insert(v.items.end(), a.items.begin(), a.items.end());
-    }
-    return v;
+    const int64_t times = std::max<int64_t>(plain(b, "a count", line), 0);
+    if (times > 4096) stop(ImportObstacle::limits, line, "a list repeated more than 4096 times");
+    std::vector<Value> items;
+    for (int64_t i = 0; i < times; ++i) items.insert(items.end(), a.items.begin(), a.items.end());
+    return list_value(std::move(items), line);
   }
   if (a.kind == Kind::tensor || b.kind == Kind::tensor) {
     if (cpp_) stop(ImportObstacle::library_call, line, "'" + op + "' of tensors in host code");
@@ -400,7 +402,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, i
     if (name == kNames.end()) stop(ImportObstacle::torch_operator, line, "'" + op + "' of tensors");
     std::vector<Value> args = {a, b};
     Named none;
-    return *operator_call(name->second, args, none, line);
+    if (const auto v = operator_call(name->second, args, none, line)) return *v;
+    stop(ImportObstacle::torch_operator, line, "'" + op + "' of these operands");
   }
   if (a.kind == Kind::pointer && b.kind == Kind::number) {
     if (b.number.same() && b.number.at[0] == 0) return a;

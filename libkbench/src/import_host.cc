@@ -100,8 +100,9 @@ void Evaluator::declare(const Stmt& s, Scope& scope) {
       v.items.push_back(number_value(as_integer(number(evaluate(*a, scope), "an extent", s.line))));
     v.items.resize(3, number_value(integer(1)));
   } else if (type.starts_with("std::vector") && s.constructed) {
-    v = list_value({});
-    for (const ExprPtr& a : s.arguments) v.items.push_back(evaluate(*a, scope));
+    std::vector<Value> items;
+    for (const ExprPtr& a : s.arguments) items.push_back(evaluate(*a, scope));
+    v = list_value(std::move(items), s.line);
   } else if (s.constructed && s.arguments.size() == 1) {
     try {
       v = convert(evaluate(*s.arguments[0], scope), type, s.line);
@@ -139,7 +140,11 @@ Value Evaluator::cpp_call(const Expr& e, Scope& scope) {
           e.args.size() == 2) {
         Value* known = find(callee.args[0]->text, scope);
         const Value item = evaluate(*e.args[1], scope);
-        if (known && known->items.size() < 64) known->items.push_back(item);
+        if (!known) stop(ImportObstacle::cpp, e.line, "a vector that is not followed");
+        std::vector<Value> items = known->items;
+        items.push_back(item);
+        count(e.line, items.size() / 256);
+        *known = list_value(std::move(items), e.line);
         return {};
       }
       if (callee.text == "begin") return number_value(integer(0));
@@ -150,9 +155,12 @@ Value Evaluator::cpp_call(const Expr& e, Scope& scope) {
           e.args.size() == 2) {
         Value* known = find(callee.args[0]->text, scope);
         const int64_t at = plain(evaluate(*e.args[1], scope), "an index", e.line);
-        if (known && at >= 0 && at < static_cast<int64_t>(known->items.size())) {
-          known->items.erase(known->items.begin() + at);
+        if (!known || at < 0 || at >= static_cast<int64_t>(known->items.size())) {
+          stop(ImportObstacle::cpp, e.line, "an element that the vector does not have");
         }
+        std::vector<Value> items = known->items;
+        items.erase(items.begin() + at);
+        *known = list_value(std::move(items), e.line);
         return {};
       }
       if (callee.text == "back" || callee.text == "front") {

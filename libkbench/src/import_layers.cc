@@ -193,6 +193,30 @@ Value Evaluator::make_layer(const std::string& type, std::vector<Value>& args, N
   return v;
 }
 
+/// The methods of modules that add a part; nothing for other methods. Stops at a method of a
+/// container that is not followed, as it could change the parts.
+std::optional<Value> Evaluator::container_call(Object& self, const std::string& name,
+                                               const std::vector<Value>& args, int line) {
+  if (name == "add_module" || name == "register_module") {
+    if (args.size() != 2 || args[0].kind != Value::Kind::text) {
+      stop(ImportObstacle::python, line, "the arguments of " + quote(name));
+    }
+    self.set(args[0].text, args[1]);
+    return Value();
+  }
+  if (self.type != "nn.Sequential" && self.type != "nn.ModuleList") return std::nullopt;
+  static const std::vector<std::string> kHarmless = {"to", "cuda", "eval", "train", "float"};
+  if (std::find(kHarmless.begin(), kHarmless.end(), name) != kHarmless.end()) return std::nullopt;
+  std::vector<Value> parts = args;
+  if (name == "extend" && args.size() == 1 && args[0].kind == Value::Kind::list) {
+    parts = args[0].items;
+  } else if (name != "append" || args.size() != 1) {
+    stop(ImportObstacle::python, line, "the method " + quote(name) + " of " + self.type);
+  }
+  for (const Value& part : parts) self.set(std::to_string(self.order.size()), part);
+  return Value();
+}
+
 Value Evaluator::apply_layer(Object& layer, std::vector<Value> args, int line) {
   const std::string type = layer.type.substr(layer.type.find('.') + 1);
   if (args.empty()) stop(ImportObstacle::python, line, "a layer of nothing");
@@ -306,7 +330,12 @@ Value Evaluator::apply_layer(Object& layer, std::vector<Value> args, int line) {
   }
   if (name == "flatten" && !known("start_dim"))
     options.emplace_back("start_dim", number_value(integer(1)));
-  if (auto v = tensor_call(name, operands, options, line)) return *v;
+  if (auto v = tensor_call(name, operands, options, line)) {
+    if (const Value* in_place = known("inplace"); in_place && decide(*in_place, line)) {
+      changed_in_place(x, *v);
+    }
+    return *v;
+  }
   stop(ImportObstacle::torch_operator, line, "the layer nn." + shown(type, 40));
 }
 

@@ -21,12 +21,24 @@ int Evaluator::use(const View& view, int line) {
   if (!view.axes.empty()) {
     stop(ImportObstacle::layout, line, "a pointer to a transposed view, which is not dense");
   }
+  if (overwritten_.contains(view.buffer)) {
+    stop(ImportObstacle::python, line,
+         "a tensor that was changed in place is read by another name than the change gave it");
+  }
   const PlanBuffer& b = plan_.buffers[static_cast<size_t>(view.buffer)];
   if (b.kind == PlanBuffer::Kind::parameter && b.name.empty()) {
     stop(ImportObstacle::parameters, line,
          "the task has no parameter that '" + shown(b.path, 60) + "' could be");
   }
   return view.buffer;
+}
+
+/// An operator in place is a step into another buffer here; the one before is read no more.
+void Evaluator::changed_in_place(const Value& before, const Value& after) {
+  if (forward_ && before.kind == Value::Kind::tensor && after.kind == Value::Kind::tensor &&
+      before.view.buffer != after.view.buffer) {
+    overwritten_.insert(before.view.buffer);
+  }
 }
 
 Value Evaluator::dense(const Value& v, int line) {

@@ -166,7 +166,12 @@ std::string Plan::expression(const Number& n, bool real, int line, const std::st
     if (right) return text;
   }
   const std::string value = literal(n.value(worlds_.primary()), real && n.real);
-  if (worlds_.differs(n)) only_here(line, what + " is written as " + value);
+  if (worlds_.differs(n)) {
+    only_here(line, what + " is written as " + value);
+  } else if (!n.same()) {
+    note(line,
+         what + " is written as " + value + "; the candidate is for the presets' sizes alone");
+  }
   return value;
 }
 std::string Plan::number(const Number& n, bool real, int line, const std::string& what) {

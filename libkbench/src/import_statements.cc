@@ -134,22 +134,68 @@ void Evaluator::run_module_statement(const Stmt& s, Scope& scope) {
     Value poison;
     poison.kind = Value::Kind::poison;
     poison.why = std::make_shared<NotFollowed>(why);
-    for (const ExprPtr& target : s.targets) {
-      const auto bind = [&](const Expr& name) {
-        if (name.kind == Expr::Kind::name) scope.names[name.text] = poison;
-        if (name.kind == Expr::Kind::member) {
-          try {
-            const Value base = evaluate(*name.args[0], scope);
-            if (base.object) base.object->set(name.text, poison);
-          } catch (const NotFollowed&) {  // of nothing that is known
-          }
-        }
-      };
-      bind(*target);
-      for (const ExprPtr& item : target->args) {
-        if (item && target->kind == Expr::Kind::list) bind(*item);
+    poison_targets(s, poison, scope);
+  }
+}
+
+/// What a name, an attribute or a list that could not be followed holds from here on.
+void Evaluator::poison_target(const Expr& target, const Value& poison, Scope& scope) {
+  switch (target.kind) {
+    case Expr::Kind::name:
+      scope.names[target.text] = poison;
+      return;
+    case Expr::Kind::member:
+      try {
+        const Value base = evaluate(*target.args[0], scope);
+        if (base.object) base.object->set(target.text, poison);
+      } catch (const NotFollowed&) {  // of nothing that is known
       }
-    }
+      return;
+    case Expr::Kind::list:
+      for (const ExprPtr& item : target.args) {
+        if (item) poison_target(*item, poison, scope);
+      }
+      return;
+    case Expr::Kind::index:
+      if (target.args[0]) poison_target(*target.args[0], poison, scope);
+      return;
+    default:
+      return;
+  }
+}
+
+/// Everything that a statement which could not be followed to its end may have set: nothing of it
+/// is half done without a word.
+void Evaluator::poison_targets(const Stmt& s, const Value& poison, Scope& scope) {
+  for (const ExprPtr& target : s.targets) poison_target(*target, poison, scope);
+  for (const auto& inner : s.body) poison_targets(*inner, poison, scope);
+  for (const auto& inner : s.other) poison_targets(*inner, poison, scope);
+  const bool calls_method = s.kind == Stmt::Kind::expression && s.value &&
+                            s.value->kind == Expr::Kind::call &&
+                            s.value->args[0]->kind == Expr::Kind::member;
+  if (!calls_method) return;
+  const Expr& receiver = *s.value->args[0]->args[0];
+  Value self;
+  try {
+    self = evaluate(receiver, scope);
+  } catch (const NotFollowed&) {
+    return;
+  }
+  if (self.kind == Value::Kind::list) poison_target(receiver, poison, scope);
+  if (self.kind != Value::Kind::object) return;
+  if (self.object->type == "nn.Sequential" || self.object->type == "nn.ModuleList") {
+    poison_target(receiver, poison, scope);
+  } else if (const Function* f = self.object->declared
+                                     ? method(*self.object->declared, s.value->args[0]->text)
+                                     : nullptr;
+             f && !f->parameters.empty() && nested_poisons_ < 8) {
+    // self.build(): what the method sets in self.
+    Scope inner;
+    inner.outer = &globals_;
+    inner.names[f->parameters[0].name] = self;
+    ++nested_poisons_;
+    for (const auto& statement : f->body) poison_targets(*statement, poison, inner);
+    --nested_poisons_;
   }
 }
 

@@ -29,13 +29,16 @@ std::optional<Value> Evaluator::tensor_call(const std::string& name, std::vector
   }
   for (const auto& [key, value] : named) any = any || value.kind == Value::Kind::tensor;
   if (!any) return std::nullopt;
+  bool in_place = false;
   for (const auto& [key, value] : named) {
-    if (key == "out" || (key == "inplace" && decide(value, line))) {
-      if (key == "out") stop(ImportObstacle::torch_operator, line, "an operator with out=");
-    }
+    if (key == "out") stop(ImportObstacle::torch_operator, line, "an operator with out=");
+    if (key == "inplace") in_place = decide(value, line);
   }
   if (auto v = shape_call(name, args, named, line)) return v;
-  return operator_call(name, args, named, line);
+  const Value before = in_place && !args.empty() ? args[0] : Value();
+  auto result = operator_call(name, args, named, line);
+  if (result) changed_in_place(before, *result);
+  return result;
 }
 
 /// torch.empty, zeros and the like.
@@ -133,7 +136,7 @@ std::optional<Value> Evaluator::operator_call(const std::string& given_name,
     if (key == "input" || key == "x") args.insert(args.begin(), value);
   }
   if (args.empty()) return std::nullopt;
-  // "relu_" in place gives the same values; who keeps the old ones meets the check.
+  // "relu_" gives the values that "relu" gives; the call itself replaces what it changed.
   if (name.ends_with('_') && !name.ends_with("__")) name.pop_back();
   static const std::map<std::string, std::string, std::less<>> kUnary = {
       {"relu", "relu"},

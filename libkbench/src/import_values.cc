@@ -5,7 +5,10 @@
 namespace kbench::importing {
 namespace {
 
-constexpr int kMostSteps = 100000;
+constexpr size_t kMostSteps = 100000;
+constexpr size_t kMostWeight = 65536;  // values in a list
+constexpr size_t kTextWeight = 64;     // bytes of text that count as one value
+constexpr int kMostNesting = 64;
 
 }  // namespace
 
@@ -20,16 +23,29 @@ Value number_value(Number n) {
   v.number = std::move(n);
   return v;
 }
-Value text_value(std::string text) {
+Value text_value(std::string text, int line) {
   Value v;
   v.kind = Value::Kind::text;
+  v.weight = 1 + text.size() / kTextWeight;
+  if (v.weight > kMostWeight) stop(ImportObstacle::limits, line, "a text of more than 4 MiB");
   v.text = std::move(text);
   return v;
 }
-Value list_value(std::vector<Value> items) {
+Value list_value(std::vector<Value> items, int line) {
   Value v;
   v.kind = Value::Kind::list;
+  for (const Value& item : items) {
+    v.weight += item.weight;
+    v.nesting = std::max(v.nesting, item.nesting + 1);
+  }
+  if (v.weight > kMostWeight) {
+    stop(ImportObstacle::limits, line, "a list of more than 65536 values");
+  }
+  if (v.nesting > kMostNesting) {
+    stop(ImportObstacle::limits, line, "lists that lie more than 64 deep in each other");
+  }
   v.items = std::move(items);
+  v.identity = std::make_shared<const int>(0);
   return v;
 }
 Value tensor_value(View view) {
@@ -49,8 +65,9 @@ Value opaque_value(std::string text, int line) {
 Evaluator::Evaluator(const Worlds& worlds, Plan& plan, std::string file)
     : worlds_(worlds), plan_(plan), file_(std::move(file)) {}
 
-void Evaluator::count(int line) {
-  if (++steps_ > kMostSteps) stop(ImportObstacle::limits, line, "too long to follow");
+void Evaluator::count(int line, size_t steps) {
+  steps_ += steps;
+  if (steps_ > kMostSteps) stop(ImportObstacle::limits, line, "too long to follow");
 }
 
 void Evaluator::no_sized_loop(int line) const {

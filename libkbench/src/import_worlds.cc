@@ -28,18 +28,17 @@ std::map<std::string, double> plain_names(const Variables& variables) {
 
 }  // namespace
 
-Worlds::Worlds(const Task& task, Preset primary) {
+Worlds::Worlds(const Task& task, Preset primary) : task_(task) {
   for (Preset preset : kAll) graphs_.push_back(build_graph(task, preset));
   primary_ = 0;
   while (kAll[primary_] != primary) ++primary_;
   for (const auto& [name, value] : graphs_[0]->variables()) {
     const auto* i = std::get_if<int64_t>(&value);
     if (!i || !graphs_[0]->variables_read().contains(name)) continue;
-    try {
-      auto graph = build_graph(task, Preset::smoke, {{name, VariableValue{*i + 1}}});
-      if (graph->values().size() == graphs_[0]->values().size())
-        graphs_.push_back(std::move(graph));
-    } catch (const Error&) {  // makes no sense one larger: told apart by the others
+    const int64_t smallest = *i;
+    add_world(name, smallest + 1);
+    for (const int64_t more : {smallest + 5, 2 * smallest, smallest + 4, smallest + 3}) {
+      if (more > smallest + 1 && add_world(name, more)) break;
     }
   }
   for (const auto& graph : graphs_) names_.push_back(plain_names(graph->variables()));
@@ -59,6 +58,18 @@ Worlds::Worlds(const Task& task, Preset primary) {
       variables_[name].push_back(importing::variable(plain, at, real));
       if (!real) extents_.emplace_back(plain, variables_[name].back());
     }
+  }
+}
+
+/// False where the task makes no sense at that value.
+bool Worlds::add_world(const std::string& variable, int64_t value) {
+  try {
+    auto graph = build_graph(task_, Preset::smoke, {{variable, VariableValue{value}}});
+    if (graph->values().size() != graphs_[0]->values().size()) return false;
+    graphs_.push_back(std::move(graph));
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
-// A task at all sizes at once: its presets, and its smallest preset with each variable one larger,
-// which tells variables of equal value apart.
+// A task at all sizes at once: its presets, and its smallest preset with each variable larger by
+// one and by more, which tells variables of equal value apart, and a quotient from a difference.
 #pragma once
 
 #include <map>
@@ -18,6 +18,7 @@ class Worlds {
   static constexpr size_t kPresets = 3;
 
   Worlds(const Task& task, Preset primary);
+  const Task& task() const { return task_; }
   size_t size() const { return graphs_.size(); }
   size_t primary() const { return primary_; }
   std::string_view preset(size_t world) const;
@@ -36,6 +37,9 @@ class Worlds {
   bool differs(const Number& n) const;
 
  private:
+  bool add_world(const std::string& variable, int64_t value);
+
+  const Task& task_;
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::vector<std::map<std::string, double>> names_;
   std::map<std::string, std::vector<Number>> variables_;

@@ -138,7 +138,8 @@ TEST(Import, ATransposedConvolutionsExtentsFollow) {
       "        super().__init__()\n"
       "        self.conv_transpose = nn.ConvTranspose2d(in_channels, out_channels, kernel_size,\n"
       "            stride=stride, padding=padding, output_padding=output_padding)\n"
-      "    def forward(self, x):\n        return ext.f(self.conv_transpose(x))\n");
+      "        self.bias = nn.Parameter(torch.randn(bias_shape) * 0.02)\n"
+      "    def forward(self, x):\n        return ext.f(self.conv_transpose(x) + self.bias)\n");
   const Imported found = imported("2/2", file);
   EXPECT_EQ(stopped(found), "imported");
   EXPECT_THAT(found.notes, IsEmpty());

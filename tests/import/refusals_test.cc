@@ -113,6 +113,108 @@ TEST(Refusals, TextsThatGoOnForever) {
               StartsWith("limits"));
 }
 
+TEST(Refusals, TextsAndListsThatDouble) {
+  std::string doubled = "s = 'x'\nl = [1]\nn = []\n";
+  for (const char* line :
+       {"s = s + s\n", "l = l + l\n", "l = [l, l]\n", "n = [n]\n", "l = l * 64\n"}) {
+    std::string file = doubled;
+    for (int i = 0; i < 90; ++i) file += line;
+    file += "class ModelNew(nn.Module):\n    def forward(self, x):\n        return f(s, l, n)\n";
+    EXPECT_THAT(stopped(imported("1/19", file)), StartsWith("limits")) << line;
+  }
+}
+
+TEST(Refusals, AListChangedUnderASecondName) {
+  EXPECT_THAT(stopped(imported("1/19", changed("return self.ext.relu(x)",
+                                               "a = [x]\n        b = a\n        b.append(x)\n"
+                                               "        return self.ext.relu(a[0])"))),
+              StartsWith("python 40: a change of a list that has a second name"));
+}
+
+TEST(Refusals, AnOldNameOfATensorChangedInPlace) {
+  EXPECT_THAT(stopped(imported("1/19", changed("return self.ext.relu(x)",
+                                               "y = x\n        y.sigmoid_()\n"
+                                               "        return self.ext.relu(x)"))),
+              StartsWith("python"));
+  const Imported found = imported(
+      "1/19", changed("return self.ext.relu(x)", "x.sigmoid_()\n        return self.ext.relu(x)"));
+  EXPECT_THAT(found.operators, ::testing::ElementsAre("sigmoid"));
+  EXPECT_THAT(found.yaml, HasSubstr("{op: sigmoid, in: x, out: t0}"));
+}
+
+/// __init__ may do what is not followed; nothing of that is taken for half of what it says.
+TEST(Refusals, PartsMadeInALoopThatIsNotFollowed) {
+  const auto with = [](const std::string& loop) {
+    std::string file =
+        changed("        self.ext = ext\n",
+                "        self.ext = ext\n        self.parts = nn.ModuleList()\n" + loop);
+    const std::string call = "return self.ext.relu(x)";
+    return file.replace(file.find(call), call.size(),
+                        "for p in self.parts:\n            x = p(x)\n        " + call);
+  };
+  EXPECT_EQ(stopped(imported("1/19", with(""))), "imported");
+  EXPECT_THAT(imported("1/19", with("        for i in range(2):\n"
+                                    "            self.parts.append(nn.Sigmoid())\n"))
+                  .operators,
+              ::testing::ElementsAre("sigmoid", "sigmoid"));
+  EXPECT_THAT(stopped(imported("1/19", with("        for i in os.listdir('.'):\n"
+                                            "            self.parts.append(nn.Sigmoid())\n"))),
+              StartsWith("python"));
+  EXPECT_THAT(stopped(imported("1/19", with("        self.parts.append(nn.Sigmoid())\n"
+                                            "        self.parts.insert(0, nn.Tanh())\n"))),
+              StartsWith("python"));
+}
+
+TEST(Refusals, AParameterThatNoStepReads) {
+  const std::string file = kernel_file(
+      "__global__ void k(float* x, int n) {}\n"
+      "torch::Tensor f(torch::Tensor x) {\n"
+      "  k<<<1, 256>>>(x.data_ptr<float>(), x.numel());\n  return x;\n}\n",
+      "'f'",
+      "    def __init__(self, in_features, out_features, multiplier, negative_slope):\n"
+      "        super().__init__()\n"
+      "        self.gemm = nn.Linear(in_features, out_features, bias=False)\n"
+      "    def forward(self, x):\n        return ext.f(self.gemm(x))\n");
+  EXPECT_EQ(
+      stopped(imported("2/12", file)),
+      "parameters 0: no step reads the task's parameter gemm.bias: the file leaves it out, or "
+      "uses it in a way that was not followed");
+}
+
+TEST(Refusals, OperatorsOfTensorsThatHaveNoStep) {
+  EXPECT_THAT(
+      stopped(imported("1/19", changed("self.ext.relu(x)", "self.ext.relu(0.5 * x + x ** 3)"))),
+      StartsWith("torch_operator 38: '**'"));
+  EXPECT_THAT(
+      stopped(imported("1/19", changed("self.ext.relu(x)", "self.ext.relu(x.unsqueeze(0).T)"))),
+      StartsWith("torch_operator 38: .T"));
+}
+
+/// KernelBench declares parameters that its own forward does not read.
+TEST(Refusals, AParameterThatTheTaskItselfDoesNotReadMayBeLeftOut) {
+  const std::string file = kernel_file(
+      "__global__ void k(float* x, int n) {}\n"
+      "torch::Tensor f(torch::Tensor x) {\n"
+      "  k<<<1, 256>>>(x.data_ptr<float>(), x.numel());\n  return x;\n}\n",
+      "'f'",
+      "    def __init__(self, in_channels, out_channels, kernel_size, stride, padding,\n"
+      "                 output_padding, bias_shape):\n"
+      "        super().__init__()\n"
+      "        self.conv_transpose = nn.ConvTranspose3d(in_channels, out_channels, kernel_size,\n"
+      "            stride=stride, padding=padding, output_padding=output_padding)\n"
+      "    def forward(self, x, add_input):\n"
+      "        return ext.f(self.conv_transpose(x) + add_input)\n");
+  EXPECT_EQ(stopped(imported("2/26", file)), "imported");
+}
+
+TEST(Refusals, TritonIsSaid) {
+  EXPECT_THAT(stopped(imported("1/19",
+                               "import triton\n@triton.jit\ndef k(x):\n    pass\n"
+                               "class ModelNew(nn.Module):\n    def forward(self, x):\n"
+                               "        return x\n")),
+              HasSubstr("Triton"));
+}
+
 /// As a model's answer is where its tokens run out.
 TEST(Refusals, TextsCutOffAnywhere) {
   const std::string file = changed("        return self.ext.relu(x)\n",
