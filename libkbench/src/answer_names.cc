@@ -5,9 +5,16 @@
 #include <cctype>
 
 #include "kbench/candidate_limits.h"
+#include "kbench/text.h"
 
 namespace kbench {
 namespace {
+
+/// Of a file's or a folder's own name. File systems take 255, and a file that is being written may
+/// have some letters more.
+constexpr size_t kPartBytes = 200;
+/// What a run writes beside a candidate's files.
+constexpr std::string_view kRunFiles[] = {"answer.md", "feedback.txt"};
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 
@@ -197,6 +204,30 @@ BlockName block_name(std::string_view info, std::string_view line_before, std::s
   BlockName result = safe_name(name);
   result.in_line = true;
   return result;
+}
+
+std::string why_not_in_one_folder(const std::map<std::string, std::string>& files) {
+  const auto quoted = [](const std::string& name) { return "'" + shown(name, 80) + "'"; };
+  for (const auto& [path, text] : files) {
+    for (size_t begin = 0; begin <= path.size();) {
+      const size_t end = std::min(path.find('/', begin), path.size());
+      const std::string above = path.substr(0, end);
+      if (end - begin > kPartBytes) {
+        return "the name " + quoted(path.substr(begin, end - begin)) + " is longer than the " +
+               std::to_string(kPartBytes) + " letters that a file or folder may have";
+      }
+      if (end < path.size() && files.contains(above)) {
+        return quoted(above) + " is a file, and cannot be the folder of " + quoted(path) +
+               " too; give one of them another name";
+      }
+      if (end < path.size() && std::ranges::count(kRunFiles, above) > 0) {
+        return "no folder can be called " + quoted(above) + ", as that of " + quoted(path) +
+               " is: a file of that name is kept there; give it another name";
+      }
+      begin = end + 1;
+    }
+  }
+  return "";
 }
 
 }  // namespace kbench

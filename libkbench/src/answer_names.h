@@ -1,6 +1,7 @@
 // The names that answers give their blocks.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,9 @@ BlockName safe_name(std::string_view written);
 /// The name of a block: a word of the fence's info string, else alone on the line before, else
 /// alone in a comment that is the block's first line.
 BlockName block_name(std::string_view info, std::string_view line_before, std::string_view text);
+
+/// Why files of these names (safe ones, each with its text) cannot lie in one folder beside the
+/// files that a run keeps there, as a sentence for their author; empty where they can.
+std::string why_not_in_one_folder(const std::map<std::string, std::string>& files);
 
 }  // namespace kbench

@@ -89,6 +89,24 @@ Block understood(FencedBlock source) {
   return block;
 }
 
+/// The blocks inside of one that is Markdown itself, or does not say what it is: a whole answer in
+/// a fence. Empty where there is no manifest among them.
+std::vector<Block> answer_inside(const Block& block) {
+  if (!is_one_of(language_of(block.source), {"", "markdown", "md", "text", "txt", "plaintext"})) {
+    return {};
+  }
+  std::vector<FencedBlock> inside = fenced_blocks(block.source.text);
+  if (!inside.empty()) inside.back().closed |= block.source.closed;
+  std::vector<Block> blocks;
+  bool manifest = false;
+  for (FencedBlock& each : inside) {
+    blocks.push_back(understood(std::move(each)));
+    blocks.back().source.line_before = {};  // It was of this text.
+    manifest |= blocks.back().manifest;
+  }
+  return manifest ? blocks : std::vector<Block>();
+}
+
 bool belongs(const Block& block) {
   return block.manifest || block.kernel || has_include_suffix(block.name.path);
 }
@@ -124,6 +142,7 @@ class Assembly {
     is_empty_ = said.text.find_first_not_of(" \t\r\n") == said.text.npos;
     for (FencedBlock& block : fenced_blocks(said.text))
       blocks_.push_back(understood(std::move(block)));
+    unwrap();
   }
 
   Extraction result() {
@@ -142,12 +161,12 @@ class Assembly {
       }
       blocks_.pop_back();
     }
-    const auto manifest = std::find_if(blocks_.rbegin(), blocks_.rend(),
-                                       [](const Block& block) { return block.manifest; });
-    if (manifest == blocks_.rend()) return without_manifest();
-    take(*manifest);
-    join(*manifest);
-    return judged(*manifest);
+    const std::optional<size_t> manifest = chosen_manifest();
+    if (!manifest) return without_manifest();
+    const size_t end = end_of_answer(*manifest);
+    take(blocks_[*manifest], end);
+    join(blocks_[*manifest], end);
+    return judged(blocks_[*manifest]);
   }
 
  private:
@@ -165,6 +184,67 @@ class Assembly {
                 : ended(Outcome::no_candidate, missing);
   }
 
+  /// Takes a whole answer out of the fence that it stands in, where there is none outside.
+  void unwrap() {
+    std::vector<Block> all;
+    bool found = false;
+    for (const Block& block : blocks_) {
+      const std::vector<Block> inside = answer_inside(block);
+      if (inside.empty() && block.manifest) return;
+      if (inside.empty()) {
+        all.push_back(block);
+      } else {
+        all.insert(all.end(), inside.begin(), inside.end());
+        found = true;
+      }
+    }
+    if (!found) return;
+    overlook("wrapped_answer");
+    blocks_ = std::move(all);
+  }
+
+  /// The last manifest; but not one for another task where there is one for the task asked for.
+  std::optional<size_t> chosen_manifest() const {
+    std::optional<size_t> last, own;
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      if (!blocks_[i].manifest) continue;
+      last = i;
+      if (!other_task(blocks_[i])) own = i;
+    }
+    return own ? own : last;
+  }
+
+  /// The first block of an example for another task that follows the answer. It begins with its
+  /// manifest, or where files come before their manifests with the first of them.
+  size_t end_of_answer(size_t manifest) const {
+    size_t other = manifest + 1;
+    while (other < blocks_.size() && !(blocks_[other].manifest && other_task(blocks_[other]))) {
+      ++other;
+    }
+    if (other == blocks_.size()) return other;
+    std::map<std::string_view, std::vector<size_t>> places;  // of files, in order
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      if (!blocks_[i].manifest) places[blocks_[i].name.path].push_back(i);
+    }
+    const auto stands = [&](const std::string& file, size_t begin, size_t end) {
+      const auto found = places.find(safe_name(file).path);
+      if (found == places.end()) return false;
+      const auto at = std::ranges::lower_bound(found->second, begin);
+      return at != found->second.end() && *at < end;
+    };
+    const auto before = [&](const std::string& file) { return stands(file, 0, manifest); };
+    const auto between = [&](const std::string& file) { return stands(file, manifest, other); };
+    const auto behind = [&](const std::string& file) {
+      return stands(file, other, blocks_.size());
+    };
+    const std::vector<std::string>& files = blocks_[manifest].outline.files;
+    const std::vector<std::string>& others = blocks_[other].outline.files;
+    const bool files_first = std::ranges::all_of(files, before) &&
+                             std::ranges::any_of(others, between) &&
+                             std::ranges::none_of(others, behind);
+    return files_first ? manifest + 1 : other;
+  }
+
   void overlook(const char* what) { leniencies_.insert(what); }
   void note_name(const Block& block) {
     if (block.name.in_line) overlook("inline_name");
@@ -172,8 +252,8 @@ class Assembly {
     if (!block.source.closed) overlook("unclosed_fence");
   }
 
-  /// The manifest and every named file.
-  void take(const Block& manifest) {
+  /// The manifest and every named file; from `end` on only those that are still missing.
+  void take(const Block& manifest, size_t end) {
     const auto manifests = std::count_if(blocks_.begin(), blocks_.end(),
                                          [](const Block& block) { return block.manifest; });
     if (manifests > 1) overlook("several_manifests");
@@ -186,12 +266,14 @@ class Assembly {
         slash == std::string::npos ? "" : manifest.name.path.substr(0, slash + 1);
     std::set<std::string> asked;
     for (const std::string& file : manifest.outline.files) asked.insert(safe_name(file).path);
-    for (const Block& block : blocks_) {
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      const Block& block = blocks_[i];
       std::string path = block.name.path;
       if (block.manifest || path.empty()) continue;
       const bool in_folder = !folder.empty() && path.starts_with(folder) && !asked.contains(path);
       if (in_folder) path.erase(0, folder.size());
       if (path.empty() || path == kManifest || !(belongs(block) || asked.contains(path))) continue;
+      if (i >= end && (!asked.contains(path) || files_.contains(path))) continue;
       if (in_folder) overlook("folder_name");
       note_name(block);
       if (!files_.insert_or_assign(path, block.source.text).second) overlook("repeated_name");
@@ -199,14 +281,15 @@ class Assembly {
   }
 
   /// One kernel without a name and one name without a kernel are each other's.
-  void join(const Block& manifest) {
+  void join(const Block& manifest, size_t end) {
     for (const std::string& file : manifest.outline.files) {
       const BlockName name = safe_name(file);
       if (!files_.contains(name.path)) missing_.insert(file);
     }
     std::set<std::string_view> unnamed;
     const Block* last = nullptr;
-    for (const Block& block : blocks_) {
+    for (size_t i = 0; i < end; ++i) {
+      const Block& block = blocks_[i];
       if (!block.kernel || !block.name.path.empty()) continue;
       unnamed.insert(block.source.text);
       last = &block;
@@ -239,6 +322,9 @@ class Assembly {
                                               std::to_string(limits::kFiles) +
                                               " files beside its manifest and " +
                                               std::to_string(limits::kCandidateBytes) + " bytes");
+    }
+    if (const std::string why = why_not_in_one_folder(files_); !why.empty()) {
+      return ended(Outcome::no_candidate, "the files cannot be written: " + why);
     }
     Extraction found;
     found.outcome = Outcome::candidate;

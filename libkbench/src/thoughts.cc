@@ -26,6 +26,21 @@ bool is_alone(std::string_view text, size_t begin, size_t end) {
          (end == text.size() || text[end] == '\n' || text[end] == '\r');
 }
 
+/// Whether nothing but a fence's mark stands before a part of a text in its line: "``` </think>".
+bool follows_a_fence(std::string_view text, size_t begin) {
+  constexpr size_t kMark = 3;
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+  if (begin == 0) return false;
+  const char mark = text[begin - 1];
+  if (mark != '`' && mark != '~') return false;
+  const size_t end = begin;
+  while (begin > 0 && text[begin - 1] == mark) --begin;
+  if (end - begin < kMark) return false;
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t' || text[begin - 1] == '>'))
+    --begin;
+  return begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r';
+}
+
 }  // namespace
 
 Said without_thoughts(std::string_view text, const std::vector<std::string>& tags) {
@@ -45,6 +60,13 @@ Said without_thoughts(std::string_view text, const std::vector<std::string>& tag
           return stands_at(text, front, "<" + tag + ">");
         });
     return {text, opened};
+  }
+  // By CommonMark's rules such a line closes no fence; whoever wrote it meant it to.
+  const auto fenced_end = std::find_if(ends.rbegin(), ends.rend(), [&](const auto& each) {
+    return follows_a_fence(text, each.first);
+  });
+  if (fenced_end != ends.rend()) {
+    return without_thoughts(text.substr(fenced_end->second), tags);
   }
   const std::vector<FencedBlock> blocks = fenced_blocks(text);
   size_t cut = 0, alone = 0;

@@ -257,6 +257,53 @@ TEST(Extract, TextInExplanationsIsEscaped) {
   EXPECT_THAT(found.explanation, HasSubstr("\\x1b"));
 }
 
+TEST(Extract, AWholeAnswerInsideAFence) {
+  for (const char* info : {"markdown", "md", "", "text"}) {
+    const Extraction found = extracted(fence(info, good_answer(), "````"));
+    expect_relu(found);
+    EXPECT_THAT(found.leniencies, ElementsAre("wrapped_answer")) << info;
+  }
+  expect_relu(extracted(fence("markdown", good_answer(), "~~~")));
+  // A fence of the same length ends at the manifest's end.
+  expect_relu(extracted(fence("markdown", good_answer())));
+  // Whoever answers outside of it means that.
+  const std::string readme = fence("markdown", fence("yaml", "kbench: 1\ntask: 1/1\n"), "````");
+  const Extraction outside = extracted(good_answer() + readme);
+  expect_relu(outside);
+  EXPECT_THAT(outside.leniencies, IsEmpty());
+  EXPECT_EQ(extracted("````markdown\n" + fence("yaml", kManifestText) + "```glsl relu.comp\n#ve",
+                      "length")
+                .outcome,
+            Outcome::truncated);
+}
+
+TEST(Extract, AnExampleForAnotherTaskBehindTheAnswer) {
+  const std::string manifest = "kbench: 1\ntask: level1/20\nkernels:\n  relu: {file: relu.comp}\n";
+  const std::string other = fence("yaml", manifest);
+  const std::string shader = fence("glsl relu.comp", "#version 450\n// of another task\n");
+  for (const std::string& example : {other + shader, shader + other, other}) {
+    const bool files_first = example == shader + other;
+    const std::string answer =
+        files_first ? fence("glsl relu.comp", kShaderText) + fence("yaml", kManifestText)
+                    : good_answer();
+    const Extraction found = extracted(answer + "\nFor leaky ReLU it would be:\n\n" + example);
+    expect_relu(found);
+    EXPECT_THAT(found.leniencies, ::testing::Contains("several_manifests"));
+  }
+  // Before the answer too; and where there is no other, it is what was given.
+  expect_relu(extracted(other + shader + good_answer()));
+  EXPECT_EQ(extracted(other + shader).outcome, Outcome::wrong_task);
+}
+
+TEST(Extract, UnnamedFilesOfAnExampleForAnotherTask) {
+  const Extraction found = extracted(
+      fence("yaml", kManifestText) + fence("glsl", kShaderText) +
+      fence("yaml", "kbench: 1\ntask: level1/20\nkernels:\n  relu: {file: leaky.comp}\n") +
+      fence("glsl", "#version 450\n// of another task\n"));
+  expect_relu(found);
+  EXPECT_THAT(found.leniencies, ElementsAre("joined_name", "several_manifests"));
+}
+
 TEST(Extract, Limits) {
   std::string text = fence("yaml", kManifestText);
   for (int i = 0; i < 257; ++i) text += fence("glsl f" + std::to_string(i) + ".h", "x\n");

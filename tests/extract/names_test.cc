@@ -6,6 +6,7 @@ namespace kbench::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Names, OnTheFence) {
@@ -110,6 +111,33 @@ TEST(Names, AFolderOfTheManifestsOwn) {
                                      fence("glsl my/relu.comp", kShaderText));
   EXPECT_TRUE(meant.files.contains("my/relu.comp"));
   EXPECT_THAT(meant.leniencies, IsEmpty());
+}
+
+/// What is said of an answer with files of these names beside candidate.yaml.
+std::string refused(const std::vector<std::string>& names) {
+  std::string text = fence("yaml", kManifestText) + fence("glsl relu.comp", kShaderText);
+  for (const std::string& name : names) text += fence("glsl " + name, kShaderText);
+  const Extraction found = extracted(text);
+  EXPECT_EQ(found.outcome, Outcome::no_candidate);
+  EXPECT_THAT(found.files, IsEmpty());
+  return found.explanation;
+}
+
+TEST(Names, ThatCannotLieInOneFolderAreRefused) {
+  EXPECT_EQ(refused({"relu.comp/x.comp"}),
+            "the files cannot be written: 'relu.comp' is a file, and cannot be the folder of "
+            "'relu.comp/x.comp' too; give one of them another name");
+  EXPECT_THAT(refused({"candidate.yaml/k.comp"}), HasSubstr("'candidate.yaml' is a file"));
+  EXPECT_THAT(refused({"answer.md/k.comp"}), HasSubstr("no folder can be called 'answer.md'"));
+  EXPECT_THAT(refused({"feedback.txt/k.comp"}), HasSubstr("'feedback.txt'"));
+  EXPECT_THAT(refused({std::string(300, 'k') + ".comp"}), HasSubstr("longer than the 200 letters"));
+  EXPECT_THAT(refused({std::string(300, 'k') + "/k.comp"}), HasSubstr("longer than"));
+}
+
+TEST(Names, OfFoldersAndFilesThatOnlyLookAlike) {
+  EXPECT_EQ(why_not_in_one_folder({{"a/b/k.comp", ""}, {"a/k.comp", ""}, {"a.comp", ""}}), "");
+  EXPECT_EQ(why_not_in_one_folder({{"a/answer.md/k.comp", ""}, {"answer.md.comp", ""}}), "");
+  EXPECT_EQ(why_not_in_one_folder({{std::string(200, 'k'), ""}}), "");
 }
 
 TEST(Names, OnLinesBeforeBothBlocks) {

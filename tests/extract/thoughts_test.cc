@@ -46,6 +46,17 @@ TEST(Thoughts, ThatLeaveAFenceOpen) {
   expect_relu(extracted("<think>\nso\n```glsl\nvoid main() {\n</think>\n\n" + good_answer()));
 }
 
+TEST(Thoughts, ThatEndOnAFencesLine) {
+  for (const char* end : {"```</think>", "``` </think>", "  ```</think>", "~~~ </think>",
+                          "> ```</think>", "````</think>"}) {
+    const std::string fence = std::string(end).find('~') == std::string::npos ? "```" : "~~~";
+    expect_relu(extracted("<think>\nso\n" + fence + "glsl\nvoid main() {\n" + end + "\n\n" +
+                          good_answer()));
+    expect_relu(
+        extracted("<think>a</think>\n" + fence + "glsl\nvoid main() {\n" + end + good_answer()));
+  }
+}
+
 TEST(Thoughts, WithoutEnd) {
   EXPECT_EQ(extracted("<think>\n" + kDraft, "length").outcome, Outcome::truncated);
   EXPECT_EQ(extracted(" \n<Reasoning>" + good_answer(), "length").outcome, Outcome::truncated);

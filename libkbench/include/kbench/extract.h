@@ -33,14 +33,16 @@ struct Extraction {
   ///   unclosed_fence      the text ended before the last block's fence did
   ///   unsafe_name         a name held "..", a leading "/" or odd characters, which were taken out
   ///   untagged_manifest   the manifest's fence does not say yaml
+  ///   wrapped_answer      the whole answer stood inside one fence, as Markdown
   std::vector<std::string> leniencies;
   std::string explanation;  ///< one line for feedback: what was found and what is missing
 };
 
 /// Reads an answer by CommonMark's rules; never throws on any text (but std::bad_alloc). The last
-/// manifest (a block with a top-level `kbench:`) wins, of two files with one name the last. Names
-/// are relative, without "..", of [A-Za-z0-9_./-]; files within kbench/candidate_limits.h. Takes
-/// time in proportion to the text.
+/// manifest (a block with a top-level `kbench:`) wins that is not for another task, of two files
+/// with one name the last. Names are relative, without "..", of [A-Za-z0-9_./-], and can all be
+/// written into one folder; files within kbench/candidate_limits.h. Takes time in proportion to
+/// the text.
 Extraction extract(const Answer& answer, TaskId task, const ExtractOptions& options = {});
 
 }  // namespace kbench
