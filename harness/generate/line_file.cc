@@ -132,6 +132,12 @@ void each_line(const std::string& path,
   }
 }
 
+int line_number_at(const std::string& path, int64_t offset) {
+  int number = 1;
+  each_line(path, [&](std::string_view, int64_t begin) { number += begin < offset; });
+  return number;
+}
+
 std::string line_at(const std::string& path, int64_t offset) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.open()) throw_io("read", path);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "kbench/error.h"
 #include "libkbench/src/unique_fd.h"
 
 namespace kbench::generate {
@@ -39,7 +40,19 @@ int64_t cut_torn_line(const std::string& path);
 /// that is not there is empty. Throws kIo.
 void each_line(const std::string& path,
                const std::function<void(std::string_view line, int64_t offset)>& take);
-/// The line at an offset that each_line() gave.
+/// The line at an offset that each_line() gave, and its number, counted from 1.
 std::string line_at(const std::string& path, int64_t offset);
+int line_number_at(const std::string& path, int64_t offset);
+
+/// What `read` makes of the line at an offset. An Error that it throws gets the file and the line.
+template <class F>
+auto read_at(const std::string& path, int64_t offset, F read) {
+  const std::string line = line_at(path, offset);
+  try {
+    return read(line);
+  } catch (const Error& e) {
+    throw Error(e.code(), Location{path, line_number_at(path, offset), 0}, e.message());
+  }
+}
 
 }  // namespace kbench::generate

@@ -15,6 +15,7 @@
 #include "harness/generate/background.h"
 #include "harness/generate/run.h"
 #include "harness/generate/scheduler.h"
+#include "kbench/error.h"
 #include "kbench/exchange.h"
 #include "libkbench/src/run_names.h"
 
@@ -52,6 +53,14 @@ class Run {
                     Attempt attempt) const;
   void keep_result(const Attempt& attempt, Result result);
   void lose_chain(const Chain& chain, const std::string& why);
+  /// Does what reads or writes files of a chain alone. Where that fails, the chain goes no further
+  /// for now, and the run goes on without it. Returns whether all went well.
+  bool with_files(const Chain& chain, const std::function<void()>& work);
+  /// The same with files of the whole run, whose failure ends the run, with an error unless it is
+  /// the disk that is full.
+  bool with_run_files(const Chain& chain, const std::function<void()>& work);
+  /// A full disk also stops the run.
+  void lose_files(const Chain& chain, const Error& why);
   void lose_member(uint32_t member, const std::string& why);
   void count(const Attempt& attempt, bool done, bool lost);
   Status status() const;

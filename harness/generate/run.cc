@@ -6,6 +6,7 @@
 
 #include "harness/generate/live_run.h"
 #include "kbench/text.h"
+#include "libkbench/src/files.h"
 
 namespace kbench::generate {
 namespace {
@@ -101,11 +102,47 @@ void Run::lose_chain(const Chain& chain, const std::string& why) {
   attempt.preset = name_of(options_.episode.prompt.preset);
   attempt = described(chain, {}, {}, std::move(attempt));
   attempt.cost.reset();
-  store_.keep_attempt(attempt);
+  if (!with_run_files(chain, [&] { store_.keep_attempt(attempt); })) return;
   count(attempt, /*done=*/false, /*lost=*/true);
   if (options_.on_warning) {
     options_.on_warning(purpose_of(attempt.task, attempt.sample, attempt.attempt) + " of " +
                         attempt.model + " stays unanswered: " + shown(why, 500));
+  }
+}
+
+bool Run::with_files(const Chain& chain, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    lose_files(chain, error);
+    return false;
+  }
+}
+
+bool Run::with_run_files(const Chain& chain, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const SystemError& error) {
+    if (!error.disk_is_full()) throw;
+    lose_files(chain, error);
+    return false;
+  }
+}
+
+void Run::lose_files(const Chain& chain, const Error& why) {
+  const auto* system = dynamic_cast<const SystemError*>(&why);
+  if (system != nullptr && system->disk_is_full()) {
+    scheduler_.stop(Scheduler::Stop::disk_full, why.message());
+  }
+  {
+    const std::lock_guard hold(mutex_);
+    ++counts_.lost;
+  }
+  if (options_.on_warning) {
+    options_.on_warning(purpose_of(task(chain).id, chain.id.sample, chain.episode->next_attempt()) +
+                        " of " + lane(chain) + " goes no further: " + shown(why.what(), 500));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/generate/line_file.h"
 #include "harness/generate/live_run.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
@@ -37,7 +38,9 @@ void Run::take_turn(uint32_t member, Scheduler::Turn turn) {
   std::unique_ptr<Chain> chain = std::move(turn.chain);
   if (!chain) {
     chain = begin(turn.number);
-    if (const std::optional<Exchange> exchange = take_up(*chain)) {
+    std::optional<Exchange> exchange;
+    if (!with_files(*chain, [&] { exchange = take_up(*chain); })) return scheduler_.leave();
+    if (exchange) {
       const uint32_t by = plan_.member(chain->id, exchange->attempt);
       const auto& price = options_.members[by].price;
       scheduler_.add_spent(exchange->answer.usage,
@@ -83,7 +86,7 @@ std::optional<Exchange> Run::take_up(Chain& chain) {
   const auto answer_to = [&](int attempt) -> std::optional<Exchange> {
     std::optional<Exchange> found;
     for (const auto& [number, offset] : past.answers) {
-      if (number == attempt) found = exchange_from_json(line_at(transcript, offset));
+      if (number == attempt) found = read_at(transcript, offset, exchange_from_json);
     }
     return found;
   };
@@ -138,7 +141,15 @@ void Run::ask(uint32_t number, std::unique_ptr<Chain> first) {
   const Budget::Claim claim =
       scheduler_.claim_of(characters, member.sampling, member.price, chains.size());
   Exchange request = asked_about(member, *chains.front());
-  store_.keep_prompt(request.prompt_hash, messages);
+  try {
+    store_.keep_prompt(request.prompt_hash, messages);
+  } catch (const Error& error) {
+    for (const std::unique_ptr<Chain>& chain : chains) {
+      lose_files(*chain, error);
+      scheduler_.leave();
+    }
+    return;
+  }
   if (!scheduler_.claim(claim)) {
     for (size_t i = 0; i < chains.size(); ++i) scheduler_.leave();
     return;
@@ -170,23 +181,31 @@ void Run::ask(uint32_t number, std::unique_ptr<Chain> first) {
   }
   // Paid for: on disk before anything else is done with it, which is done with what is on disk:
   // bytes that are no UTF-8 do not come back from there.
-  std::vector<Exchange> exchanges;
+  std::vector<std::optional<Exchange>> exchanges(answers.size());
   Usage used = {.input = 0, .cached = 0, .output = 0, .reasoning = 0};
   for (size_t i = 0; i < answers.size(); ++i) {
     Exchange exchange = asked_about(member, *chains[i]);
     exchange.seed = request.seed;  // As it was sent.
     exchange.answer = std::move(answers[i]);
-    const std::string line = to_json(exchange);
-    store_.keep_exchange(exchange, line);
-    exchanges.push_back(exchange_from_json(line));
-    add(exchanges.back().answer.usage, used);
+    add(exchange.answer.usage, used);
+    with_files(*chains[i], [&] {
+      const std::string line = to_json(exchange);
+      store_.keep_exchange(exchange, line);
+      exchanges[i] = exchange_from_json(line);
+    });
   }
   scheduler_.settle(claim, exchanges.empty() ? nullptr : &used, member.price);
   if (!failure) {
     const std::lock_guard hold(mutex_);
     unanswered_[number] = 0;
   }
-  for (size_t i = 0; i < exchanges.size(); ++i) take_in(std::move(chains[i]), exchanges[i]);
+  for (size_t i = 0; i < exchanges.size(); ++i) {
+    if (exchanges[i]) {
+      take_in(std::move(chains[i]), *exchanges[i]);
+    } else {
+      scheduler_.leave();
+    }
+  }
   if (failure) lose_request(number, std::span(chains).subspan(exchanges.size()), *failure);
 }
 
@@ -207,7 +226,10 @@ void Run::lose_request(uint32_t number, std::span<const std::unique_ptr<Chain>> 
 void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
   Reading reading = chain->episode->read(exchange.answer);
   const std::string place = this->place(*chain, exchange.attempt);
-  store_.keep_files(place, reading.extraction.files, exchange.answer.text);
+  const auto files = [&] {
+    store_.keep_files(place, reading.extraction.files, exchange.answer.text);
+  };
+  if (!with_files(*chain, files)) return scheduler_.leave();
   if (reading.needs_judge() && options_.judging) {
     const std::string file = store_.folder().path() + "/" + place + "/candidate.yaml";
     return scheduler_.give_to_device({std::move(chain), exchange.answer, std::move(reading), file});
@@ -226,8 +248,9 @@ void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
   attempt.prompt_hash = exchange.prompt_hash;
   attempt.preset = name_of(options_.episode.prompt.preset);
   attempt = described(*chain, exchange.answer, reading, std::move(attempt));
-  store_.keep_attempt(attempt);
-  count(attempt, /*done=*/true, /*lost=*/false);
+  if (with_run_files(*chain, [&] { store_.keep_attempt(attempt); })) {
+    count(attempt, /*done=*/true, /*lost=*/false);
+  }
   scheduler_.leave();
 }
 

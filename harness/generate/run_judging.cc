@@ -52,11 +52,16 @@ void Run::judge_on(Bench& bench) {
 void Run::finish(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
                  EpisodeStep step) {
   const Attempt attempt = described(*chain, answer, reading, std::move(step.attempt));
-  if (step.counted) {
-    store_.keep_feedback(place(*chain, attempt.attempt), step.feedback.text);
-  }
-  keep_result(attempt, *std::move(step.result));
-  store_.keep_attempt(attempt);
+  const auto feedback = [&] {
+    if (step.counted) {
+      store_.keep_feedback(place(*chain, attempt.attempt), step.feedback.text);
+    }
+  };
+  const auto outcome = [&] {
+    keep_result(attempt, *std::move(step.result));
+    store_.keep_attempt(attempt);
+  };
+  if (!with_files(*chain, feedback) || !with_run_files(*chain, outcome)) return scheduler_.leave();
   const bool done = chain->episode->done();
   count(attempt, done, !step.counted);
   if (!step.counted || done) return scheduler_.leave();

@@ -62,7 +62,7 @@ bool Scheduler::over() const {
   const auto none = [](const auto& queues) {
     return std::all_of(queues.begin(), queues.end(), [](const auto& q) { return q.empty(); });
   };
-  if (active_ > 0 || (!answered_.empty() && stop_ != Stop::interrupted)) return false;
+  if (active_ > 0 || (!answered_.empty() && !ended())) return false;
   return !may_ask() || none(ready_);
 }
 
@@ -70,7 +70,7 @@ std::optional<Scheduler::Turn> Scheduler::next_turn(uint32_t member) {
   std::unique_lock hold(mutex_);
   for (;;) {
     check_time();
-    if (stop_ == Stop::interrupted) return std::nullopt;
+    if (ended()) return std::nullopt;
     // What waits for the device alone comes first: it costs nothing.
     if (!answered_.empty() && room()) {
       const uint32_t number = answered_.front();
@@ -195,7 +195,7 @@ std::optional<Waiting> Scheduler::next_waiting() {
   std::unique_lock hold(mutex_);
   for (;;) {
     check_time();
-    if (stop_ == Stop::interrupted) return std::nullopt;
+    if (ended()) return std::nullopt;
     const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
       return !at_hand_.contains(each.reading.hash);
     });

@@ -93,6 +93,7 @@ class Scheduler {
     none,
     budget,       ///< no further request; what was answered is judged
     interrupted,  ///< no further request and no further judging
+    disk_full,    ///< the same, as nothing more can be kept
   };
   void stop(Stop how, const std::string& reason);
   Stop stopped() const;
@@ -106,6 +107,7 @@ class Scheduler {
   Counts counts() const;
 
  private:
+  bool ended() const { return stop_ >= Stop::interrupted; }
   bool may_ask() const { return asking_ && stop_ == Stop::none; }
   bool room() const { return devices_ == 0 || waiting_.size() < 2 * devices_; }
   std::optional<uint32_t> next_fresh(uint32_t member);

@@ -49,7 +49,18 @@ std::string difference(const std::string& a, const std::string& b) {
                                                "; take the same, or another folder");
 }
 
+[[noreturn]] void refuse_older(const std::string& run, const std::string& key) {
+  throw Error(ErrorCode::kInvalidArgument,
+              run + " was begun without the setting '" + shown(key) +
+                  "', by another version of kbench, and cannot go on with this one; take that "
+                  "version, or another folder");
+}
+
 bool grows(const std::string& key) { return key == "samples" || key == "attempts"; }
+/// A value that is compared with others has to be one of its kind.
+bool fits(const std::string& key, const Json& value) {
+  return !grows(key) || value.is_number_integer();
+}
 
 }  // namespace
 
@@ -149,7 +160,9 @@ Settings Settings::read(const std::string& path) {
       } else {
         const size_t colon = line.find(": ");
         if (colon == line.npos || in_models) throw Error(ErrorCode::kParse, "");
-        settings.put(line.substr(0, colon), dump(Json::parse(line.substr(colon + 2))));
+        const Json value = Json::parse(line.substr(colon + 2));
+        if (!fits(line.substr(0, colon), value)) throw Error(ErrorCode::kParse, "");
+        settings.put(line.substr(0, colon), dump(value));
       }
     } catch (const std::exception&) {
       throw Error(ErrorCode::kParse, Location{path, number, 0},
@@ -168,7 +181,7 @@ Settings Settings::resumed(const Settings& stored, const std::string& run) const
   Settings result = *this;
   for (const auto& [key, asked] : values_) {
     const std::string* before = stored.find(key);
-    if (before == nullptr) refuse(run, "no " + key, "", asked);
+    if (before == nullptr) refuse_older(run, key);
     if (*before == "null" || *before == asked) continue;
     if (asked == "null") {
       result.put(key, *before);

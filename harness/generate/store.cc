@@ -39,7 +39,7 @@ ResultStore::ResultStore(const std::string& path) : path_(path), writer_(path) {
     if (last.size() > kLastLines) last.pop_front();
   });
   for (const int64_t offset : last) {
-    const Result result = result_from_json(line_at(path, offset));
+    const Result result = read_at(path, offset, result_from_json);
     if (result.verdict != Verdict::harness_error && result.verdict != Verdict::does_not_fit) {
       last_places_.insert(place_of(result));
     }
@@ -80,7 +80,7 @@ std::optional<Result> ResultStore::find(const std::string& hash, Preset preset) 
     if (hash.empty() || found == offsets_.end()) return std::nullopt;
     offset = found->second;
   }
-  Result result = result_from_json(line_at(path_, offset));
+  Result result = read_at(path_, offset, result_from_json);
   if (result.candidate_hash != hash || result.preset != name_of(preset) ||
       result.verdict == Verdict::harness_error || result.verdict == Verdict::does_not_fit) {
     return std::nullopt;

@@ -26,8 +26,8 @@ struct Closer {
 }  // namespace
 
 void throw_io(const std::string& doing, const std::string& path, int error) {
-  throw Error(ErrorCode::kIo,
-              "cannot " + doing + " " + path + ": " + std::generic_category().message(error));
+  throw SystemError("cannot " + doing + " " + path + ": " + std::generic_category().message(error),
+                    error);
 }
 
 std::string read_file(const std::string& path) {

@@ -6,9 +6,23 @@
 #include <string>
 #include <string_view>
 
+#include "kbench/error.h"
+
 namespace kbench {
 
-/// Throws kIo: "cannot read x.json: Permission denied".
+/// An Error of kIo with the system's own number for it.
+class SystemError : public Error {
+ public:
+  SystemError(const std::string& message, int number)
+      : Error(ErrorCode::kIo, message), number_(number) {}
+  /// Nothing more can be written before somebody makes room.
+  bool disk_is_full() const { return number_ == ENOSPC || number_ == EDQUOT; }
+
+ private:
+  int number_;
+};
+
+/// Throws a SystemError: "cannot read x.json: Permission denied".
 [[noreturn]] void throw_io(const std::string& doing, const std::string& path, int error = errno);
 
 /// Throws kIo with the reason. A pipe or a device is read to its end.

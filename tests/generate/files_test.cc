@@ -10,6 +10,7 @@
 #include "harness/generate/ledger.h"
 #include "harness/generate/line_file.h"
 #include "harness/generate/settings.h"
+#include "harness/generate/store.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 
@@ -94,7 +95,8 @@ TEST_F(FilesTest, SettingsComeBackFromTheirFile) {
 }
 
 TEST_F(FilesTest, ASpoiledSettingIsNamedByItsLine) {
-  for (const char* text : {"# x\ngoal correct\n", "# x\ngoal: correct\n", "models:\n  - 7\n"}) {
+  for (const char* text : {"# x\ngoal correct\n", "# x\ngoal: correct\n", "models:\n  - 7\n",
+                           "# x\nsamples: \"ten\"\n", "# x\nattempts: {}\n"}) {
     scratch_.write("run.yaml", text);
     testing_support::expect_error([&] { Settings::read(scratch_.path("run.yaml")); }, 2, 0,
                                   "is no setting of a run");
@@ -130,6 +132,23 @@ TEST_F(FilesTest, ARunGoesOnWithMoreOfTheSameOnly) {
       "RUN was begun with goal \"correct\", and cannot go on with \"faster:2\"; take the same, "
       "or another folder");
   EXPECT_EQ(refusal(some_settings(), some_settings()), "");
+}
+
+TEST_F(FilesTest, ARunOfAVersionWithoutASettingIsRefused) {
+  Settings asked = some_settings();
+  asked.set("precision", true);
+  EXPECT_EQ(refusal(asked, some_settings()),
+            "RUN was begun without the setting 'precision', by another version of kbench, and "
+            "cannot go on with this one; take that version, or another folder");
+}
+
+TEST_F(FilesTest, ASpoiledResultIsNamedByFileAndLine) {
+  Result result;
+  result.task = {1, 19};
+  result.candidate_hash = std::string(64, 'a');
+  scratch_.write("results.jsonl", to_json(result) + "\n{\"kbench\":x\n");
+  testing_support::expect_error([&] { ResultStore(scratch_.path("results.jsonl")); }, 2, 0,
+                                "is not JSON");
 }
 
 TEST_F(FilesTest, OfAModelWhatShapesItsAnswersMustStay) {

@@ -214,6 +214,87 @@ TEST_F(RunTest, LeavesARequestWithoutAnAnswerOpen) {
   EXPECT_THAT(sound->requests(), ElementsAre(Pair("level1/19 s2 a1", 1)));
 }
 
+TEST_F(RunTest, AChainWhoseFilesCannotBeWrittenIsLostAlone) {
+  const auto one = [] {
+    return model("m", [](const Asked& asked) {
+      return answer_with("right 1", std::to_string(asked.sample));
+    });
+  };
+  // A file where the second sample's folder has to be.
+  scratch_.write("run/candidates/m/level1_019/s02", "");
+  for (int times = 0; times < 2; ++times) {  // The same when it goes on.
+    RunOptions blocked = options(plan({"m"}, 3), {one()});
+    std::vector<std::string> warnings;
+    blocked.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+    const RunOutcome outcome = run(std::move(blocked));
+    EXPECT_EQ(outcome.stop, Scheduler::Stop::none);
+    EXPECT_EQ(outcome.status.done, 2u);
+    EXPECT_EQ(outcome.status.lost, 1u);
+    ASSERT_THAT(warnings, SizeIs(1));
+    EXPECT_THAT(warnings[0], HasSubstr("level1/19 s2 a1 of m goes no further: cannot make"));
+  }
+  std::filesystem::remove(folder() + "/candidates/m/level1_019/s02");
+  const auto rest = one();
+  EXPECT_TRUE(run(options(plan({"m"}, 3), {rest})).complete());
+  EXPECT_THAT(rest->requests(), SizeIs(0)) << "the answer was there";
+}
+
+TEST_F(RunTest, FeedbackThatCannotBeWrittenLosesItsChainAlone) {
+  const auto one = learner("m");
+  std::filesystem::create_directories(folder() + "/candidates/m/level1_019/s01/a1/feedback.txt/x");
+  const RunOutcome outcome = run(options(plan({"m"}, 2), {one}, 3));
+  EXPECT_EQ(outcome.status.lost, 1u);
+  EXPECT_EQ(outcome.status.done, 1u);
+  std::filesystem::remove_all(folder() + "/candidates/m/level1_019/s01/a1/feedback.txt");
+  EXPECT_TRUE(run(options(plan({"m"}, 2), {one}, 3)).complete());
+  EXPECT_THAT(attempts(), SizeIs(4));
+}
+
+TEST_F(RunTest, AnAnswerThatIsSpoiledOnDiskLosesItsChainAlone) {
+  run(options(plan({"m"}, 2), {model("m", [](const Asked&) { return answer_with("harness"); })}));
+  const std::string transcript = generate::RunFolder(folder()).transcript("m", {1, 19});
+  std::string text = text_of("transcripts/m/level1_019.jsonl");
+  text.replace(text.find("\"answer\":"), 9, "\"answer\"=");
+  std::ofstream(transcript) << text;
+  RunOptions again =
+      options(plan({"m"}, 2), {model("m", [](const Asked&) { return answer_with("right 1"); })});
+  std::vector<std::string> warnings;
+  again.on_warning = [&](const std::string& warning) { warnings.push_back(warning); };
+  const RunOutcome outcome = run(std::move(again));
+  EXPECT_EQ(outcome.status.judged, 3) << "the other one's";
+  EXPECT_THAT(warnings,
+              ::testing::Contains(HasSubstr("goes no further: " + transcript + ":1: is not JSON")));
+}
+
+TEST_F(RunTest, AFullDiskStopsTheRunWhichGoesOnWhenThereIsRoom) {
+  const auto one = learner("m");
+  const std::string transcript = generate::RunFolder(folder()).transcript("m", {1, 19});
+  generate::make_folder(std::filesystem::path(transcript).parent_path().string());
+  std::filesystem::create_symlink("/dev/full", transcript);
+  const RunOutcome outcome = run(options(plan({"m"}, 5), {one}, 2));
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::disk_full);
+  EXPECT_THAT(outcome.reason, HasSubstr("No space left on device"));
+  EXPECT_FALSE(outcome.complete());
+  EXPECT_THAT(one->requests(), SizeIs(1)) << "no further request";
+  EXPECT_EQ(outcome.status.lost, 1u);
+  std::filesystem::remove(transcript);
+  const auto rest = learner("m");
+  EXPECT_TRUE(run(options(plan({"m"}, 5), {rest}, 2)).complete());
+  EXPECT_THAT(rest->requests(), SizeIs(10));
+}
+
+TEST_F(RunTest, NamesThatClashAreRefusedAndTheModelIsTold) {
+  const auto one = model("m", [](const Asked& asked) {
+    const std::string clash = "```glsl k.comp/x.comp\nvoid main() {}\n```\n";
+    return answer_with("right 1") + (asked.attempt == 1 ? clash : "");
+  });
+  EXPECT_TRUE(run(options(plan({"m"}, 1), {one}, 2)).complete());
+  EXPECT_EQ(attempts().at(0).outcome, Outcome::no_candidate);
+  EXPECT_TRUE(attempts().at(1).correct());
+  EXPECT_THAT(one->prompts().at("level1/19 s1 a2").back().text,
+              HasSubstr("'k.comp' is a file, and cannot be the folder of 'k.comp/x.comp' too"));
+}
+
 TEST_F(RunTest, AsksAModelThatIsGoneNoFurther) {
   const auto gone = model("gone", [](const Asked&) -> std::string {
     throw ModelError(ModelError::Reach::model, "401: no such key");
