@@ -75,7 +75,9 @@ Verb add_report(CLI::App& program) {
       program, "report", "What attempts of models say: pass@k, funnel, cost, intervals",
       "Reads runs of models (folders) and files of results, and prints leaderboard, funnel,\n"
       "correct-by-attempt, cost, the models as a swarm and their comparisons. Candidate sets of a\n"
-      "results file count as models with one sample. Nothing is run and no device is needed.",
+      "results file count as models with one sample, those of several shards as one. Nothing is "
+      "run\n"
+      "and no device is needed.",
       "  kbench report run/\n"
       "  kbench report run/ other/ --k 1,10 --fast-p 1,2 --html report.html\n"
       "  kbench report results.jsonl --json");

@@ -21,11 +21,12 @@ svg{background:#fff;font:11px "Helvetica Neue",Arial,sans-serif}
 text{fill:#222}.tick,.label{fill:#555}.grid{stroke:#e3e3e3}.axis,.mark-x{stroke:#333}
 .mark-x{stroke-dasharray:1 3}.line,.below{fill:none;stroke-width:1.6}.below{stroke-width:.8}
 .band{opacity:.13}.dot{stroke-width:1.2}.leader{stroke:#999;stroke-width:.5;fill:none}
-.s0{--c:#0072b2}.s1{--c:#d55e00}.s2{--c:#009e73}.s3{--c:#aa4a83}
-.s4{--c:#8a6d00}.s5{--c:#2a9fd6}.s6{--c:#444}.s7{--c:#a33}
-.line,.below,.dot{stroke:var(--c)}.band{fill:var(--c)}.dot{fill:#fff}.name{fill:var(--c)}
+.s0{--c:#0062d0}.s1{--c:#d63a00}.s2{--c:#00805a}.s3{--c:#b800a0}
+.s4{--c:#4e3c00}.s5{--c:#2b2450}.s6{--c:#6d55e0}.s7{--c:#7c1a3c}
+.line,.below,.dot{stroke:var(--c)}.band{fill:var(--c)}.dot{fill:#fff}.full{fill:var(--c)}.name{fill:var(--c)}
 .s1 .line{stroke-dasharray:6 2}.s2 .line{stroke-dasharray:2 2}.s3 .line{stroke-dasharray:8 2 2 2}
-.s5 .line{stroke-dasharray:6 2}.s6 .line{stroke-dasharray:2 2}.s7 .line{stroke-dasharray:8 2 2 2}
+.s4 .line{stroke-dasharray:14 3}.s5 .line{stroke-dasharray:1 3}.s6 .line{stroke-dasharray:8 2 2 2 2 2}
+.s7 .line{stroke-dasharray:4 6}
 </style>
 )";
 
@@ -140,8 +141,9 @@ std::string band(const Frame& frame, const ChartLine& line) {
   return "<path class=\"band\" d=\"" + text + "Z\"/>\n";
 }
 
+/// Eight marks that differ in shape, for lines that a printer makes grey.
 std::string dot(double x, double y, size_t style) {
-  switch (style % 4) {
+  switch (style % 8) {
     case 0:
       return print("<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"/>\n", x, y);
     case 1:
@@ -149,9 +151,17 @@ std::string dot(double x, double y, size_t style) {
                    x - 2.5, y - 2.5);
     case 2:
       return print("<path class=\"dot\" d=\"M%.1f %.1fl3.2 5.6h-6.4z\"/>\n", x, y - 3.5);
-    default:
+    case 3:
       return print("<path class=\"dot\" d=\"M%.1f %.1fl3.4 3.4l-3.4 3.4l-3.4 -3.4z\"/>\n", x,
                    y - 3.4);
+    case 4:
+      return print("<path class=\"dot full\" d=\"M%.1f %.1fl3.2 -5.6h-6.4z\"/>\n", x, y + 3.5);
+    case 5:
+      return print("<path class=\"dot\" d=\"M%.1f %.1fh6.4m-3.2 -3.2v6.4\"/>\n", x - 3.2, y);
+    case 6:
+      return print("<path class=\"dot\" d=\"M%.1f %.1fl5 5m0 -5l-5 5\"/>\n", x - 2.5, y - 2.5);
+    default:
+      return print("<circle class=\"dot full\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"/>\n", x, y);
   }
 }
 

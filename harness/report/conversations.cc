@@ -40,7 +40,9 @@ class Collector {
         note_attempts(source, path + "/attempts.jsonl");
         note_results(source, path + "/results.jsonl");
       } else {
-        note_plain_results(source, path);
+        for (const std::string& each : study_.sources[source].paths()) {
+          note_plain_results(source, each);
+        }
       }
     }
     read_transcripts();

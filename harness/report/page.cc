@@ -138,6 +138,7 @@ class Page {
             {"device", study_.device},
             {"preset", study_.preset},
             {"software", study_.software_device},
+            {"notes", study_.notes},
             {"attempts", study_.recorded_attempts},
             {"longest", analysis_.attempts},
             {"ks", analysis_.ks},

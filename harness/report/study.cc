@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -45,10 +46,16 @@ Asked read_settings(const std::string& path) {
         }
       }
     }
-    if (samples) asked.samples = samples.as<int>();
-    if (asked.samples < 0) fail_at(path, samples.Mark(), "'samples' must not be negative");
+    if (samples) {
+      const std::string text = samples.IsScalar() ? samples.Scalar() : "";
+      const char* end = text.data() + text.size();
+      const auto read = std::from_chars(text.data(), end, asked.samples);
+      if (read.ec != std::errc() || read.ptr != end || asked.samples < 0) {
+        fail_at(path, samples.Mark(), "'samples' is no number of samples");
+      }
+    }
   } catch (const YAML::Exception& e) {
-    fail_at(path, e.mark, e.msg);
+    fail_at(path, e.mark, "not valid YAML: " + e.msg);
   }
   return asked;
 }
@@ -66,6 +73,61 @@ Attempt attempt_of(const Result& r) {
   a.speedup = r.speedup;
   return a;
 }
+
+/// Whether a line of results says that it was measured on a CPU. With its quotes the field cannot
+/// stand inside of another field's text.
+bool says_software(std::string_view line) {
+  constexpr std::string_view kField = "\"software_device\":";
+  const size_t at = line.find(kField);
+  if (at == line.npos) return false;
+  const size_t value = line.find_first_not_of(" \t", at + kField.size());
+  return value != line.npos && line.substr(value).starts_with("true");
+}
+
+/// A recorded time begins with the task's own number.
+std::string baseline_kind(const Result& result) {
+  const size_t label = result.baseline.find(" ms, ");
+  return label == std::string::npos ? result.baseline : result.baseline.substr(label + 5);
+}
+
+/// What has to agree among files that are shards of one: by set, how it was measured.
+struct Shard {
+  std::map<std::string, std::set<std::string>> settings;
+  std::set<std::pair<std::string, TaskId>> tasks;
+
+  explicit Shard(const std::vector<Result>& results) {
+    for (const Result& r : results) {
+      tasks.emplace(r.set, r.task);
+      std::set<std::string>& of_set = settings[r.set];
+      if (r.verdict == Verdict::missing) continue;  // It was not measured.
+      std::string how = baseline_kind(r) + '\n';
+      for (const std::string* part : {&r.preset, &r.device, &r.driver, &r.settings, &r.version}) {
+        how += *part + '\n';
+      }
+      of_set.insert(how);
+    }
+  }
+  bool shares_set(const Shard& other) const {
+    return std::ranges::any_of(
+        settings, [&](const auto& entry) { return other.settings.contains(entry.first); });
+  }
+  bool shares_task(const Shard& other) const {
+    return std::ranges::any_of(tasks, [&](const auto& task) { return other.tasks.contains(task); });
+  }
+  bool agrees(const Shard& other) const {
+    return std::ranges::all_of(settings, [&](const auto& entry) {
+      const auto found = other.settings.find(entry.first);
+      if (found == other.settings.end()) return true;
+      std::set<std::string> all = entry.second;
+      all.insert(found->second.begin(), found->second.end());
+      return all.size() <= 1;
+    });
+  }
+  void add(const Shard& other) {
+    for (const auto& [set, how] : other.settings) settings[set].insert(how.begin(), how.end());
+    tasks.insert(other.tasks.begin(), other.tasks.end());
+  }
+};
 
 /// The numbers of models of one source.
 class Names {
@@ -90,10 +152,15 @@ class Reader {
   explicit Reader(Study& study) : study_(study) {}
 
   void read(const std::string& path) {
-    const size_t source = study_.sources.size();
-    const bool is_run = fs::is_directory(path);
-    study_.sources.push_back({path, is_run});
-    Names names(study_.attempts, std::to_string(source) + "/");
+    std::error_code error;
+    const bool is_run = fs::is_directory(path, error);
+    if (!is_run && !fs::exists(path, error)) {
+      throw Error(ErrorCode::kNotFound, "there is no run and no file of results at " + shown(path));
+    }
+    std::vector<Result> results;
+    if (!is_run) results = read_results(path);
+    const size_t source = is_run ? new_source(path, is_run) : source_of(path, Shard(results));
+    Names& names = names_.at(source);
     const auto take = [&](const Attempt& attempt, int64_t place) {
       const uint32_t model = names.number_of(attempt.model);
       const std::string& by = attempt.answered_by;
@@ -104,14 +171,10 @@ class Reader {
     };
     if (is_run) {
       read_run(path, take);
-    } else {
-      if (!fs::exists(path)) {
-        throw Error(ErrorCode::kNotFound, "there is no run and no file of results at " + path);
-      }
-      for (const Result& result : read_results(path)) {
-        study_.software_device |= result.software_device;
-        take(attempt_of(result), 0);
-      }
+    }
+    for (const Result& result : results) {
+      study_.software_device |= result.software_device;
+      take(attempt_of(result), 0);
     }
   }
 
@@ -134,6 +197,36 @@ class Reader {
   }
 
  private:
+  size_t new_source(const std::string& path, bool is_run) {
+    const size_t source = study_.sources.size();
+    study_.sources.push_back({path, is_run});
+    names_.emplace_back(study_.attempts, std::to_string(source) + "/");
+    return source;
+  }
+
+  /// The source that a file of results is a shard of, or a new one.
+  size_t source_of(const std::string& path, const Shard& shard) {
+    for (auto& [source, other] : shards_) {
+      if (!shard.shares_set(other)) continue;
+      if (shard.agrees(other) && !shard.shares_task(other)) {
+        other.add(shard);
+        study_.sources[source].more.push_back(path);
+        return source;
+      }
+      study_.notes.push_back(
+          shown(study_.sources[source].path) + " and " + shown(path) +
+          " hold results of one candidate set that " +
+          (shard.agrees(other)
+               ? "are of the same tasks"
+               : "differ in preset, device, driver, baseline, settings or version") +
+          ": they count as two models, and a task that only one of them has as failed by the "
+          "other; name tasks by --task, or report on each file by itself");
+    }
+    const size_t source = new_source(path, /*is_run=*/false);
+    shards_.emplace(source, shard);
+    return source;
+  }
+
   template <class Take>
   void read_run(const std::string& path, Take take) {
     const std::string attempts = path + "/attempts.jsonl";
@@ -147,18 +240,17 @@ class Reader {
     read_attempts(attempts, take);
     for (const Result& again : read_results(path + "/confirmed.jsonl")) {
       study_.confirmations.add(again);
+      study_.software_device |= again.software_device;
     }
-    note_first_result(path + "/results.jsonl");
+    note_software_device(path + "/results.jsonl");
   }
 
-  /// Attempts do not say whether their device is a CPU.
-  void note_first_result(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    if (!std::getline(file, line)) return;
-    try {
-      study_.software_device |= result_from_json(line).software_device;
-    } catch (const Error&) {  // torn; the note below the tables is all that is lost
+  /// Attempts do not say whether their device is a CPU; results do, but for those that never came
+  /// to a device.
+  void note_software_device(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    for (std::string line; !study_.software_device && std::getline(file, line);) {
+      study_.software_device = says_software(line);
     }
   }
 
@@ -219,6 +311,8 @@ class Reader {
   }
 
   Study& study_;
+  std::vector<Names> names_;        ///< one a source
+  std::map<size_t, Shard> shards_;  ///< of sources that are files
   std::set<TaskId> asked_, occurring_;
   bool all_asked_ = true;
   std::set<int> samples_;
@@ -228,6 +322,12 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::string> Source::paths() const {
+  std::vector<std::string> all = {path};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks) {
   Study study;

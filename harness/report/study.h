@@ -14,6 +14,9 @@ namespace kbench::report {
 struct Source {
   std::string path;
   bool is_run = false;
+  std::vector<std::string> more = {};  ///< further files of the same results: other shards
+
+  std::vector<std::string> paths() const;
 };
 
 /// A model (or, of plain results, a candidate set) that has attempts.
@@ -31,12 +34,14 @@ struct Study {
   Confirmations confirmations;
   Scope scope;  ///< tasks and samples asked for, as far as the runs say
   std::string device, preset;
-  bool software_device = false;
+  bool software_device = false;  ///< any of it was timed on one
   int64_t recorded_attempts = 0;
+  std::vector<std::string> notes;  ///< what may be a mistake in how files were named, one line each
 };
 
-/// Reads folders of runs (run.yaml, attempts.jsonl, confirmed.jsonl) and files of results. `tasks`
-/// are those asked about; empty: those the runs were asked to do, or else those that occur.
+/// Reads folders of runs (run.yaml, attempts.jsonl, confirmed.jsonl) and files of results. Files
+/// whose sets and settings agree and that share no task are shards of one source. `tasks` are those
+/// asked about; empty: those the runs were asked to do, or else those that occur.
 /// Throws kNotFound for a path that is neither, kIo, and kParse with file and line.
 Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks);
 

@@ -89,6 +89,7 @@ std::string leaderboard_text(const Study& study, const Analysis& analysis) {
 
 std::string notes(const Study& study, const Analysis& analysis) {
   std::string text;
+  for (const std::string& note : study.notes) text += note + "\n";
   for (const ModelReport& model : analysis.models) {
     const std::string name = shown(model.name, 40);
     if (model.lost > 0) {
@@ -153,8 +154,9 @@ std::string attempts_text(const Analysis& analysis) {
   return table(rows);
 }
 
-std::string amount(const std::optional<double>& value, bool lower_bound, const char* format) {
-  if (!value) return "unknown";
+std::string amount(const std::optional<double>& value, bool lower_bound, const char* format,
+                   const char* none) {
+  if (!value) return none;
   return (lower_bound ? ">=" : "") + print(format, *value);
 }
 
@@ -168,10 +170,13 @@ std::string cost_text(const Analysis& analysis) {
   for (const ModelReport& model : analysis.models) {
     const Spending& s = model.spending;
     const auto tokens = [](const Amount& a, double count) {
-      return amount(a.per(count), a.lower_bound(), "%.0f");
+      return amount(a.per(count), a.lower_bound(), "%.0f", "unknown");
     };
+    // Known tokens without a cost: the models file names no price.
+    const bool priced = s.cost.known > 0 || s.input.known == 0 || s.output.known == 0;
     const auto money = [&](double count) {
-      return amount(s.cost.per(count), s.cost.lower_bound(), "%.4g");
+      return amount(s.cost.per(count), s.cost.lower_bound(), "%.4g",
+                    priced ? "unknown" : "no price");
     };
     rows.push_back({shown(model.name, 40), tokens(s.input, 1), tokens(s.output, 1),
                     tokens(s.output, double(s.attempts)),

@@ -218,13 +218,16 @@ std::string report_json(const Study& study, const Analysis& analysis) {
   for (const ModelReport& model : analysis.models) {
     models.push_back(json_of(model, study, analysis));
   }
-  for (const Source& source : study.sources) sources.push_back(source.path);
+  for (const Source& source : study.sources) {
+    for (const std::string& path : source.paths()) sources.push_back(path);
+  }
   const Json json = {{"kbench", version()},
                      {"sources", sources},
                      {"device", study.device},
                      {"preset", study.preset},
                      {"software_device", study.software_device},
                      {"attempts", study.recorded_attempts},
+                     {"notes", study.notes},
                      {"tasks", tasks},
                      {"k", analysis.ks},
                      {"models", models},

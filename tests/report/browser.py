@@ -110,6 +110,13 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=media,
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
 
+    def width(self, pixels):
+        """As wide as a telephone, say; None: as the window is."""
+        if pixels is None:
+            self.call("Emulation.clearDeviceMetricsOverride")
+            return
+        self.call("Emulation.setDeviceMetricsOverride", width=pixels, height=844, deviceScaleFactor=1, mobile=True)
+
     def screenshot(self, path, whole=True):
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
         with open(path, "wb") as file:

@@ -69,6 +69,9 @@ def test(page, html, shots):
     check(page.eval("document.documentElement.dataset.broken") is None, "nothing in the data has run")
     check(page.eval("document.querySelectorAll('img').length") == 0, "nothing in the data is markup")
     check(page.eval("document.documentElement.scrollWidth <= innerWidth"), "no sideways scrolling")
+    page.width(390)
+    check(page.eval("document.documentElement.scrollWidth <= 390"), "nor on a telephone")
+    page.width(None)
     check(page.problems == [], f"the console complains: {page.problems}")
 
     colours = {}

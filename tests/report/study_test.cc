@@ -85,6 +85,62 @@ TEST(Study, CountsATaskThatASetHasNoResultForAsFailed) {
   EXPECT_EQ(samples[1].lost, 0);
 }
 
+/// A line of results of a set.
+std::string line_of(TaskId task, const std::string& set, const std::string& preset = "smoke",
+                    bool software = false) {
+  Result result = testing::example();
+  result.verdict = Verdict::passed;
+  result.task = task;
+  result.set = set;
+  result.preset = preset;
+  result.software_device = software;
+  return to_json(result) + "\n";
+}
+
+TEST(Study, FilesThatAreShardsOfOneSetAreOneModel) {
+  const Folder folder;
+  const TaskId c = {2, 2};
+  folder.write("1.jsonl", line_of(kA, "mine"));
+  folder.write("2.jsonl", line_of(kB, "mine"));
+  folder.write("3.jsonl", line_of(c, "mine"));
+  const Study study = read_study({folder / "1.jsonl", folder / "2.jsonl", folder / "3.jsonl"}, {});
+  ASSERT_EQ(study.participants.size(), 1u);
+  EXPECT_EQ(study.participants[0].name, "mine");
+  EXPECT_TRUE(study.notes.empty());
+  EXPECT_EQ(study.sources.at(0).paths().size(), 3u);
+  for (const Draws& of : draws(study.attempts, study.participants[0].model, study.scope)) {
+    EXPECT_EQ(of.c, 1);
+    EXPECT_EQ(of.n, 1);
+  }
+}
+
+TEST(Study, FilesOfOneSetThatDoNotAgreeAreTwoModelsWithANote) {
+  const Folder folder;
+  folder.write("1.jsonl", line_of(kA, "mine"));
+  folder.write("2.jsonl", line_of(kB, "mine", "v0"));
+  folder.write("again.jsonl", line_of(kA, "mine"));
+  const Study sizes = read_study({folder / "1.jsonl", folder / "2.jsonl"}, {});
+  EXPECT_EQ(sizes.participants.size(), 2u);
+  ASSERT_EQ(sizes.notes.size(), 1u);
+  EXPECT_THAT(sizes.notes[0], HasSubstr("differ in preset"));
+  const Study twice = read_study({folder / "1.jsonl", folder / "again.jsonl"}, {});
+  EXPECT_EQ(twice.participants.size(), 2u);
+  ASSERT_EQ(twice.notes.size(), 1u);
+  EXPECT_THAT(twice.notes[0], HasSubstr("of the same tasks"));
+  folder.write("other.jsonl", line_of(kA, "theirs"));
+  EXPECT_TRUE(read_study({folder / "1.jsonl", folder / "other.jsonl"}, {}).notes.empty());
+}
+
+TEST(Study, ASoftwareDeviceIsKnownFromAnyResultOfARun) {
+  const Folder folder;
+  write_attempts(folder / "attempts.jsonl", {wrong("m", kA, 1)});
+  folder.write("results.jsonl",
+               line_of(kA, "m", "smoke", false) + line_of(kB, "m", "smoke", false));
+  EXPECT_FALSE(read_study({folder.path()}, {}).software_device);
+  folder.write("results.jsonl", line_of(kA, "m", "smoke", false) + line_of(kB, "m", "smoke", true));
+  EXPECT_TRUE(read_study({folder.path()}, {}).software_device);
+}
+
 TEST(Study, SaysWhatIsWrongWithASource) {
   const Folder folder;
   EXPECT_THAT(refusal({folder / "none"}), HasSubstr("no run and no file of results at"));
@@ -94,8 +150,10 @@ TEST(Study, SaysWhatIsWrongWithASource) {
   write_attempts(folder / "attempts.jsonl", {wrong("m", kA, 1)});
   folder.write("run.yaml", "tasks: [level1/19, ReLU]\n");
   EXPECT_THAT(refusal({folder.path()}), HasSubstr("run.yaml:1:"));
-  folder.write("run.yaml", "samples: many\n");
-  EXPECT_THAT(refusal({folder.path()}), HasSubstr("run.yaml:1:"));
+  for (const char* samples : {"many", "-3", "[1]", "1e99", "2.5"}) {
+    folder.write("run.yaml", "samples: " + std::string(samples) + "\n");
+    EXPECT_THAT(refusal({folder.path()}), HasSubstr("run.yaml:1:10: 'samples' is no number"));
+  }
 }
 
 }  // namespace

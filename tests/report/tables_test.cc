@@ -96,6 +96,39 @@ TEST(Report, OfAPlainResultsFileIsALeaderboard) {
   EXPECT_EQ(figures[0].id, "fast_p");
 }
 
+TEST(Report, SaysThatAModelHasNoPriceWhereItsTokensAreKnown) {
+  const Folder folder;
+  Attempt a;
+  a.model = "m";
+  a.task = {1, 19};
+  a.outcome = Outcome::no_candidate;
+  a.usage = {.input = 100, .output = 50};
+  folder.write("attempts.jsonl", to_json(a) + "\n");
+  const Study study = read_study({folder.path()}, {});
+  const std::string text = format_report(study, analyse(study, {{}, {1.0}}));
+  EXPECT_THAT(text, HasSubstr("no price"));
+  EXPECT_THAT(text, Not(HasSubstr("unknown")));
+}
+
+TEST(Report, NamesEveryFileAndWhatMayBeAMistake) {
+  const Folder folder;
+  for (const int task : {19, 20, 21}) {
+    Result r;
+    r.set = "mine";
+    r.task = {1, task};
+    r.preset = task == 21 ? "v0" : "smoke";
+    folder.write(std::to_string(task) + ".jsonl", to_json(r) + "\n");
+  }
+  const Study study =
+      read_study({folder / "19.jsonl", folder / "20.jsonl", folder / "21.jsonl"}, {});
+  const Analysis analysis = analyse(study, {{}, {1.0}});
+  EXPECT_THAT(format_report(study, analysis), HasSubstr("they count as two models"));
+  const nlohmann::json json = nlohmann::json::parse(report_json(study, analysis));
+  EXPECT_EQ(json["sources"].size(), 3u);
+  EXPECT_EQ(json["notes"].size(), 1u);
+  EXPECT_EQ(json["models"].size(), 2u);
+}
+
 TEST(Report, DrawsEveryCurveOfARunWithSeveralModels) {
   const Made made(small());
   std::vector<std::string> ids;

@@ -58,8 +58,8 @@ function whisker(score, style) {
   cell.append(svg);
   return cell;
 }
-function amountText(amount, count) {
-  if (amount.sum === null || !(count > 0)) return amount.sum === null ? 'unknown' : '\u2013';
+function amountText(amount, count, none) {
+  if (amount.sum === null || !(count > 0)) return amount.sum === null ? none || 'unknown' : '\u2013';
   return (amount.lower_bound ? '\u2265\u2009' : '') + significant(amount.sum / count);
 }
 function fill(id, heads, rows) {
@@ -136,9 +136,9 @@ function cost() {
   if (!data.models.some(m => m.spending.output_tokens.sum !== null || m.spending.cost.sum !== null)) return;
   byId('s-cost').hidden = false;
   fill('cost', ['model', 'tokens in', 'tokens out', 'out an answer', 'out a solved task', 'cost', 'a solved task', 'a faster task'], data.models.map(model => {
-    const s = model.spending;
+    const s = model.spending, none = s.input_tokens.known > 0 && s.output_tokens.known > 0 ? 'no price' : 'unknown';
     return el('tr', {}, nameHead(model), ...[[s.input_tokens, 1], [s.output_tokens, 1], [s.output_tokens, s.attempts], [s.output_tokens, s.solved],
-      [s.cost, 1], [s.cost, s.solved], [s.cost, s.faster]].map(([amount, count]) => el('td', {}, amountText(amount, count))));
+      [s.cost, 1, none], [s.cost, s.solved, none], [s.cost, s.faster, none]].map(amount => el('td', {}, amountText(...amount))));
   }));
 }
 
@@ -350,6 +350,7 @@ function page() {
     byId('warning').hidden = false;
     byId('warning').textContent = 'Timed on a software device (a CPU): the speedups say nothing about a GPU.';
   }
+  byId('notes').append(...data.notes.map(note => el('p', {class: 'note'}, note)));
   for (const name of document.querySelectorAll('.chart .name')) {
     const style = +name.dataset.style, text = name.closest('#fig-swarm') && style === 7 ? 'all together' : data.models[style].name;
     name.textContent = text.length > 16 ? text.slice(0, 15) + '…' : text;
