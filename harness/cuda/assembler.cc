@@ -1,9 +1,11 @@
 #include "harness/cuda/assembler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/cuda/library.h"
 #include "harness/cuda/messages.h"
+#include "harness/cuda/ptx_print.h"
 #include "kbench/error.h"
 
 namespace kbench::cuda {
@@ -46,10 +48,12 @@ Assembler::Assembler(const Toolkit& toolkit, const ToolkitPlaces& places)
     : state_(std::make_unique<State>(toolkit.nvjitlink.empty() ? nvjitlink_names()
                                                                : std::vector{toolkit.nvjitlink})) {
   if (!state_->library.there()) {
-    throw Error(ErrorCode::kUnsupported,
-                "PTX takes NVIDIA's nvJitLink (libnvJitLink.so), which is not on this machine "
-                "(looked beside NVRTC in: " +
-                    searched(places) + "; " + state_->library.reason() + ")");
+    throw Error(
+        ErrorCode::kUnsupported,
+        "CUDA kernels take NVIDIA's nvJitLink (libnvJitLink.so) of version 12 or later, which "
+        "is not on this machine "
+        "(looked beside NVRTC in: " +
+            searched(places) + "; " + state_->library.reason() + ")");
   }
   if (!state_->calls.fill(state_->library)) {
     throw Error(ErrorCode::kUnsupported,
@@ -83,7 +87,10 @@ AssembleOutcome Assembler::assemble(const std::string& ptx, const ComputeCapabil
     if (calls.log(link.get(), log.data()) != kSuccess) log.clear();
     log.resize(std::min(log.find('\0'), log.size()));
   }
-  outcome.diagnostics = parse_ptxas_log(log, file, first_line);
+  outcome.diagnostics = parse_ptxas_log(with_own_names(std::move(log)), file, first_line);
+  if (first_line == 0) {
+    for (Diagnostic& each : outcome.diagnostics) each.line = 0;
+  }
   if (result == kSuccess && calls.cubin_size(link.get(), &size) == kSuccess && size > 0) {
     outcome.cubin.resize(size);
     if (calls.cubin(link.get(), outcome.cubin.data()) != kSuccess) outcome.cubin.clear();

@@ -16,7 +16,7 @@ constexpr int kSuccess = 0;
 constexpr int kOutOfMemory = 1;
 constexpr int kCompilation = 6;
 constexpr int kNameExpression = 8;  // NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION and behind
-constexpr int kFirstCubin = 11;     // versions before have no nvrtcGetCUBIN
+constexpr int kFirstVersion = 11;
 
 struct Calls {
   int (*version)(int*, int*) = nullptr;
@@ -29,8 +29,6 @@ struct Calls {
   int (*compile)(Program, int, const char* const*) = nullptr;
   int (*ptx_size)(Program, size_t*) = nullptr;
   int (*ptx)(Program, char*) = nullptr;
-  int (*cubin_size)(Program, size_t*) = nullptr;
-  int (*cubin)(Program, char*) = nullptr;
   int (*log_size)(Program, size_t*) = nullptr;
   int (*log)(Program, char*) = nullptr;
   int (*add_name)(Program, const char*) = nullptr;
@@ -42,7 +40,6 @@ struct Calls {
            from.get("nvrtcGetSupportedArchs", archs) && from.get("nvrtcCreateProgram", create) &&
            from.get("nvrtcDestroyProgram", destroy) && from.get("nvrtcCompileProgram", compile) &&
            from.get("nvrtcGetPTXSize", ptx_size) && from.get("nvrtcGetPTX", ptx) &&
-           from.get("nvrtcGetCUBINSize", cubin_size) && from.get("nvrtcGetCUBIN", cubin) &&
            from.get("nvrtcGetProgramLogSize", log_size) && from.get("nvrtcGetProgramLog", log) &&
            from.get("nvrtcAddNameExpression", add_name) &&
            from.get("nvrtcGetLoweredName", lowered_name);
@@ -59,6 +56,10 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 
 std::string ComputeCapability::architecture() const {
   return "sm_" + std::to_string(major) + std::to_string(minor) + (major >= 9 ? "a" : "");
+}
+
+std::string ComputeCapability::virtual_architecture() const {
+  return "compute_" + architecture().substr(3);
 }
 
 struct Nvrtc::State {
@@ -91,7 +92,7 @@ Nvrtc::Nvrtc(const Toolkit& toolkit, const ToolkitPlaces& places)
                     searched(places) + "; " + s.library.reason() + ")");
   }
   if (!s.calls.fill(s.library) || s.calls.version(&s.major, &s.minor) != kSuccess ||
-      s.major < kFirstCubin) {
+      s.major < kFirstVersion) {
     throw Error(ErrorCode::kUnsupported,
                 "'" + s.library.name() + "' is no NVRTC of version 11 or later");
   }
@@ -177,7 +178,7 @@ CudaOutcome Nvrtc::compile(const CudaSource& source, const ComputeCapability& de
   if (!source.entry.empty()) {
     s.check(s.calls.add_name(program.get(), source.entry.c_str()), "nvrtcAddNameExpression");
   }
-  const std::vector<std::string> options = s.options(source, device.architecture());
+  const std::vector<std::string> options = s.options(source, device.virtual_architecture());
   const int result =
       s.calls.compile(program.get(), static_cast<int>(options.size()), pointers(options).data());
   outcome.diagnostics = parse_nvrtc_log(s.log_of(program.get()), file, source.first_line);
@@ -194,10 +195,6 @@ CudaOutcome Nvrtc::compile(const CudaSource& source, const ComputeCapability& de
   outcome.ptx.resize(size);
   s.check(s.calls.ptx(program.get(), outcome.ptx.data()), "nvrtcGetPTX");
   outcome.ptx.resize(std::min(outcome.ptx.find('\0'), outcome.ptx.size()));
-  s.check(s.calls.cubin_size(program.get(), &size), "nvrtcGetCUBINSize");
-  outcome.cubin.resize(size);
-  s.check(s.calls.cubin(program.get(), reinterpret_cast<char*>(outcome.cubin.data())),
-          "nvrtcGetCUBIN");
   if (!source.entry.empty()) {
     const char* lowered = nullptr;
     s.check(s.calls.lowered_name(program.get(), source.entry.c_str(), &lowered),

@@ -1,7 +1,7 @@
-// CUDA C++ to machine code through NVRTC, opened at run time.
+// CUDA C++ to PTX through NVRTC, opened at run time. What it assembles itself is not taken: PTX is
+// held to rules first.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +20,8 @@ struct ComputeCapability {
   bool known() const { return major > 0; }
   /// "sm_90a": with what is this architecture's alone, from 9.0 on.
   std::string architecture() const;
+  /// "compute_90a": the same to a compiler that stops at PTX.
+  std::string virtual_architecture() const;
 };
 
 struct CudaSource {
@@ -38,11 +40,10 @@ struct CudaSource {
 };
 
 struct CudaOutcome {
-  std::string ptx;               ///< what `cubin` was assembled from
-  std::vector<std::byte> cubin;  ///< empty when it failed
-  std::string entry;             ///< the symbol that CudaSource::entry means; empty with it
+  std::string ptx;    ///< empty when it failed
+  std::string entry;  ///< the symbol that CudaSource::entry means; empty with it
   std::vector<Diagnostic> diagnostics;
-  bool ok() const { return !cubin.empty(); }
+  bool ok() const { return !ptx.empty(); }
 };
 
 class Nvrtc {

@@ -2,355 +2,377 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
+#include <map>
 #include <optional>
+#include <span>
+#include <utility>
 
+#include "harness/cuda/ptx_declaration.h"
+#include "harness/cuda/ptx_operands.h"
+#include "harness/cuda/ptx_tokens.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
 namespace kbench::cuda {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 40;  // of one variable: more is no memory at all
+constexpr uint64_t kMostBytes = uint64_t{1} << 40;  // of shared memory: more is none at all
 
-[[noreturn]] void fail(int line, const std::string& message) {
-  throw Error(ErrorCode::kParse, {"", line, 0}, "PTX: " + message);
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || c == '%' || c == '.';
-}
-
-class Tokens {
- public:
-  explicit Tokens(std::string_view text) : text_(text) {}
-
-  std::vector<PtxToken> all() {
-    std::vector<PtxToken> tokens;
-    while (skip()) {
-      const size_t begin = at_;
-      const int line = line_;
-      const char c = text_[at_];
-      if (c == '"') {
-        string();
-      } else if (is_word(c)) {
-        word();
-      } else if (std::string_view("{}()[]<>;:,@!|=+-*/&^~?").find(c) != std::string_view::npos) {
-        ++at_;
-      } else {
-        fail(line, "'" + shown(std::string(1, c)) + "' stands in no PTX");
-      }
-      tokens.push_back({text_.substr(begin, at_ - begin), line});
-    }
-    return tokens;
-  }
-
- private:
-  /// Over blanks and comments; false at the end.
-  bool skip() {
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '\n') {
-        ++line_;
-      } else if (text_.substr(at_, 2) == "//") {
-        at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
-      } else if (text_.substr(at_, 2) == "/*") {
-        const size_t end = text_.find("*/", at_ + 2);
-        if (end == std::string_view::npos) fail(line_, "a comment does not end");
-        line_ += static_cast<int>(std::count(text_.begin() + static_cast<ptrdiff_t>(at_),
-                                             text_.begin() + static_cast<ptrdiff_t>(end), '\n'));
-        at_ = end + 1;
-      } else if (c != ' ' && c != '\t' && c != '\r') {
-        return true;
-      }
-    }
-    return false;
-  }
-  /// With "::" in it: ".shared::cta".
-  void word() {
-    while (at_ < text_.size()) {
-      if (text_.substr(at_, 2) == "::") {
-        at_ += 2;
-      } else if (is_word(text_[at_])) {
-        ++at_;
-      } else {
-        return;
-      }
-    }
-  }
-  void string() {
-    const size_t end = text_.find_first_of("\"\n\\", at_ + 1);
-    if (end == std::string_view::npos || text_[end] != '"') fail(line_, "a string does not end");
-    at_ = end + 1;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  int line_ = 1;
-};
-
-bool is(const PtxToken& token, std::string_view text) { return token.text == text; }
-
-/// Directives that end with their line.
-bool ends_with_line(std::string_view word) {
-  constexpr std::string_view kWords[] = {".version", ".target", ".address_size", ".file", ".loc"};
-  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
-}
-
-bool is_linkage(std::string_view word) {
-  constexpr std::string_view kWords[] = {".visible", ".extern", ".weak", ".common"};
-  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
-}
-
-std::optional<uint64_t> number(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  if (text.ends_with("U")) text.remove_suffix(1);
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// A variable of a ".shared .align 4 .b8 name[132]" or of a parameter list.
-struct Variable {
-  std::string name;
-  uint64_t size = 0, alignment = 0;
-};
-
-Variable read_variable(const std::vector<PtxToken>& tokens, size_t begin, size_t end) {
-  Variable variable;
-  uint64_t element = 0, count = 1;
-  for (size_t i = begin; i < end; ++i) {
-    const std::string_view word = tokens[i].text;
-    const auto value_at = [&, line = tokens[i].line](size_t at) -> uint64_t {
-      const auto value = at < end ? number(tokens[at].text) : std::nullopt;
-      if (!value) fail(line, "a number is expected behind '" + shown(std::string(word)) + "'");
-      return *value;
-    };
-    if (word == ".align") {
-      // Of a pointer's target where .ptr came before: not of the parameter itself.
-      const bool target = std::any_of(tokens.begin() + static_cast<ptrdiff_t>(begin),
-                                      tokens.begin() + static_cast<ptrdiff_t>(i),
-                                      [](const PtxToken& token) { return is(token, ".ptr"); });
-      const uint64_t alignment = value_at(++i);
-      if (!target) variable.alignment = alignment;
-    } else if (word == ".v2" || word == ".v4") {
-      count *= word == ".v2" ? 2 : 4;
-    } else if (word == "[") {
-      if (i + 1 < end && is(tokens[i + 1], "]")) {
-        count = 0;  // extern: the launch says how much
-      } else {
-        const uint64_t extent = value_at(++i);
-        if (__builtin_mul_overflow(count, extent, &count)) count = kMostBytes;
-      }
-    } else if (word == "=") {
-      break;
-    } else if (const size_t bytes = ptx_type_bytes(word)) {
-      element = bytes;
-    } else if (word[0] != '.' && word != "]") {
-      variable.name = std::string(word);
-    }
-  }
-  if (variable.alignment == 0) variable.alignment = std::max<uint64_t>(element, 1);
-  if (__builtin_mul_overflow(element, count, &variable.size) || variable.size > kMostBytes) {
-    variable.size = kMostBytes;
-  }
-  return variable;
-}
+std::string quoted(std::string_view text) { return "'" + shown(std::string(text), 100) + "'"; }
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : tokens_(Tokens(text).all()) {}
+  explicit Parser(std::string_view text) : lexemes_(read_ptx_lexemes(text)) {
+    scopes_.emplace_back();
+  }
 
   PtxModule parse() {
-    while (at_ < tokens_.size()) statement();
-    if (depth_ > 0) fail(tokens_.back().line, "a function's body does not end");
+    while (at_ < lexemes_.size()) statement();
+    if (function_ >= 0) fail_ptx(lexemes_.back().line, "a function's body does not end");
     return std::move(module_);
   }
 
  private:
   using Kind = PtxStatement::Kind;
+  using Lexemes = std::span<const PtxLexeme>;
+
+  const PtxLexeme& first() const { return lexemes_[at_]; }
+  bool is(size_t index, std::string_view text) const {
+    return index < lexemes_.size() && lexemes_[index].text == text;
+  }
+  Lexemes lexemes(size_t begin, size_t end) const {
+    return Lexemes(lexemes_).subspan(begin, end - begin);
+  }
 
   void statement() {
-    const PtxToken& first = tokens_[at_];
-    if (is(first, "{") || is(first, "}")) return brace();
-    if (is(first, ";")) {
+    if (is(at_, "{") || is(at_, "}")) return brace();
+    if (is(at_, ";")) {
       ++at_;
       return;
     }
-    if (ends_with_line(first.text)) return line_directive();
-    if (at_ + 1 < tokens_.size() && is(tokens_[at_ + 1], ":") && first.text[0] != '.') {
-      add(Kind::label, at_, at_ + 1);
-      at_ += 2;
-      return;
-    }
-    const size_t begin = at_;
-    bool header = false;
-    for (size_t i = begin; i < tokens_.size(); ++i) {
-      if (is_linkage(tokens_[i].text)) continue;
-      header = is(tokens_[i], ".entry") || is(tokens_[i], ".func");
-      break;
-    }
-    const bool section = is(first, ".section");
-    size_t nested = 0;
-    for (; at_ < tokens_.size(); ++at_) {
-      const PtxToken& token = tokens_[at_];
-      if (is(token, ";") && nested == 0) break;
-      if (is(token, "{") && header) break;
-      if (is(token, "{")) ++nested;
-      if (is(token, "}")) {
-        if (nested == 0) fail(token.line, "a '}' too many");
-        --nested;
-        if (section && nested == 0) {
-          ++at_;
-          add(Kind::directive, begin, at_);
-          return;
-        }
-      }
-    }
-    if (at_ == tokens_.size()) fail(first.line, "a statement does not end");
-    if (header) {
-      function(begin, at_, is(tokens_[at_], ";"));
-    } else {
-      add(first.text[0] == '.' ? Kind::directive : Kind::instruction, begin, at_);
-    }
-    ++at_;
+    if (first().kind == PtxLexeme::Kind::modifier) return directive();
+    if (first().kind == PtxLexeme::Kind::name && is(at_ + 1, ":")) return label();
+    instruction();
   }
 
   void brace() {
-    if (is(tokens_[at_], "{")) {
-      if (function_ < 0) fail(tokens_[at_].line, "a '{' outside of any function");
-      ++depth_;
-      add(Kind::open, at_, at_ + 1);
-    } else {
-      if (depth_ == 0) fail(tokens_[at_].line, "a '}' too many");
-      add(Kind::close, at_, at_ + 1);
-      if (--depth_ == 0) function_ = -1;
+    PtxStatement& made = add(is(at_, "{") ? Kind::open : Kind::close, at_, at_ + 1);
+    if (function_ < 0) {
+      fail_ptx(made.line,
+               made.kind == Kind::open ? "a '{' outside of any function" : "a '}' too many");
+    }
+    ++at_;
+    if (made.kind == Kind::open) {
+      scopes_.emplace_back();
+      return;
+    }
+    scopes_.pop_back();
+    if (scopes_.size() == 1) function_ = -1;
+  }
+
+  void label() {
+    if (function_ < 0) fail_ptx(first().line, "a label outside of any function");
+    add(Kind::label, at_, at_ + 1);
+    at_ += 2;
+  }
+
+  /// The index of the ';' that ends the statement at `at_`; braces within it belong to it.
+  size_t end_of_statement() const {
+    size_t nested = 0;
+    for (size_t i = at_; i < lexemes_.size(); ++i) {
+      if (is(i, ";") && nested == 0) return i;
+      if (is(i, "{")) ++nested;
+      if (is(i, "}")) {
+        if (nested == 0) fail_ptx(lexemes_[i].line, "a '}' too many");
+        --nested;
+      }
+    }
+    fail_ptx(first().line, "a statement does not end");
+  }
+
+  void instruction() {
+    const size_t end = end_of_statement();
+    if (function_ < 0) {
+      fail_ptx(first().line, quoted(first().text) + " stands outside of any function");
+    }
+    PtxStatement made;
+    made.kind = Kind::instruction;
+    made.line = first().line;
+    made.function = function_;
+    PtxInstructionReader(lexemes(at_, end), module_, [this](std::string_view name) {
+      return find(name);
+    }).read(made);
+    module_.statements.push_back(std::move(made));
+    at_ = end + 1;
+  }
+
+  // Directives
+
+  void directive() {
+    const std::string_view word = first().text;
+    if (word == ".version") return set(module_.version, number_or_fail());
+    if (word == ".target") return target();
+    if (word == ".address_size") return address_size();
+    if (word == ".file") return file();
+    if (word == ".loc") return location();
+    if (word == ".section") return section();
+    size_t behind = at_;
+    while (behind < lexemes_.size() && is_ptx_linkage(lexemes_[behind].text)) ++behind;
+    if (is(behind, ".entry") || is(behind, ".func")) return header(behind);
+    const size_t end = end_of_statement();
+    PtxStatement& made = add(Kind::directive, at_, end);
+    if (behind < end && is_ptx_space(lexemes_[behind].text)) declaration(made, end);
+    if (word == ".branchtargets") targets(end);
+    at_ = end + 1;
+  }
+
+  /// What stands behind the directive's word, of that kind; the words are taken.
+  std::string_view take(PtxLexeme::Kind kind, const char* expected) {
+    ++at_;
+    if (at_ >= lexemes_.size() || lexemes_[at_].kind != kind) {
+      fail_ptx(lexemes_[at_ - 1].line,
+               std::string(expected) + " is expected behind " + quoted(lexemes_[at_ - 1].text));
+    }
+    return lexemes_[at_++].text;
+  }
+  std::string_view take_number() { return take(PtxLexeme::Kind::number, "a number"); }
+  std::string number_or_fail() { return std::string(take_number()); }
+  void set(std::string& member, std::string value) {
+    if (!member.empty() || function_ >= 0) {
+      fail_ptx(lexemes_[at_ - 1].line, quoted(value) + " is said where it may not be");
+    }
+    member = std::move(value);
+  }
+
+  void target() {
+    set(module_.target, std::string(take(PtxLexeme::Kind::name, "a name")));
+    while (is(at_, ",")) {
+      const std::string_view option = take(PtxLexeme::Kind::name, "a name");
+      // Debug information is left out, and textures there are none.
+      if (option != "debug" && !option.starts_with("texmode_")) {
+        fail_ptx(lexemes_[at_ - 1].line, "'.target' with " + quoted(option));
+      }
+    }
+  }
+
+  void address_size() {
+    const std::string_view bits = take_number();
+    if (bits != "64") fail_ptx(lexemes_[at_ - 1].line, "addresses of " + quoted(bits) + " bits");
+  }
+
+  /// ".file 1 "k.cu", 1700000000, 4096".
+  void file() {
+    take_number();
+    --at_;
+    take(PtxLexeme::Kind::string, "a string");
+    for (int i = 0; i < 2 && is(at_, ","); ++i) take_number();
+  }
+
+  /// ".loc 1 4 0, function_name $L__info_string0, inlined_at 1 9 3".
+  void location() {
+    for (int i = 0; i < 3; ++i) {
+      take_number();
+      --at_;
+    }
+    ++at_;
+    if (!is(at_, ",") || !is(at_ + 1, "function_name")) return;
+    ++at_;
+    take(PtxLexeme::Kind::name, "a label");
+    if (is(at_, "+")) take_number();
+    if (!is(at_, ",") || !is(at_ + 1, "inlined_at")) {
+      fail_ptx(lexemes_[at_ - 1].line, "'inlined_at' is expected behind 'function_name'");
+    }
+    ++at_;
+    for (int i = 0; i < 3; ++i) {
+      take_number();
+      --at_;
     }
     ++at_;
   }
 
-  void line_directive() {
+  /// ".section .debug_info { .b8 1, 2 }".
+  void section() {
     const size_t begin = at_;
-    const int line = tokens_[begin].line;
-    while (at_ < tokens_.size() && tokens_[at_].line == line && !is(tokens_[at_], ";")) ++at_;
-    if (is(tokens_[begin], ".target") && at_ > begin + 1 && module_.target.empty()) {
-      module_.target = std::string(tokens_[begin + 1].text);
-    }
-    add(Kind::directive, begin, at_);
+    if (function_ >= 0) fail_ptx(first().line, "a section inside of a function");
+    while (at_ < lexemes_.size() && !is(at_, "{")) ++at_;
+    while (at_ < lexemes_.size() && !is(at_, "}")) ++at_;
+    if (at_ == lexemes_.size()) fail_ptx(lexemes_[begin].line, "a section does not end");
+    add(Kind::directive, begin, ++at_);
   }
 
-  void add(Kind kind, size_t begin, size_t end) {
-    PtxStatement made;
-    made.kind = kind;
-    made.line = tokens_[begin].line;
-    made.tokens.assign(tokens_.begin() + static_cast<ptrdiff_t>(begin),
-                       tokens_.begin() + static_cast<ptrdiff_t>(end));
-    made.function = function_;
-    if (kind == Kind::instruction && is(made.tokens[0], "@")) {
-      made.opcode = made.tokens.size() > 1 && is(made.tokens[1], "!") ? 3 : 2;
-      if (made.opcode >= made.tokens.size()) fail(made.line, "a guard without an instruction");
+  /// "A, B, C", of the label in front.
+  void targets(size_t end) {
+    PtxTargets made{{}, 0, function_};
+    const auto& statements = module_.statements;
+    if (statements.size() > 1 && statements[statements.size() - 2].kind == Kind::label) {
+      made.label = statements[statements.size() - 2].tokens[0].text;
     }
-    if (kind == Kind::directive) count_shared(made);
-    module_.statements.push_back(std::move(made));
+    for (size_t i = at_ + 1; i < end; i += 2) {
+      const bool fits = lexemes_[i].kind == PtxLexeme::Kind::name &&
+                        (i + 1 == end ? true : is(i + 1, ",") && i + 2 < end);
+      if (!fits) fail_ptx(lexemes_[i].line, "'.branchtargets' takes labels");
+      ++made.count;
+    }
+    if (made.label.empty() || made.count == 0) {
+      fail_ptx(first().line, "'.branchtargets' without a label");
+    }
+    module_.targets.push_back(made);
   }
 
-  void count_shared(const PtxStatement& directive) {
-    size_t first = 0;
-    while (first < directive.tokens.size() && is_linkage(directive.tokens[first].text)) ++first;
-    if (first == directive.tokens.size() || !is(directive.tokens[first], ".shared")) return;
+  // Declarations
+
+  void declaration(PtxStatement& made, size_t end) {
+    const PtxDeclaration read = read_ptx_declaration(lexemes(at_, end));
+    made.unread = read.unread;
+    for (const PtxDeclared& one : read.declared) {
+      declare(read, one, /*parameter=*/false);
+      if (read.space == ".reg") mark(made, one.name);
+      if (read.space == ".shared") count_shared(one);
+    }
+  }
+
+  /// The names of registers are told from others by this mark when the text is printed.
+  static void mark(PtxStatement& made, std::string_view name) {
+    for (PtxToken& token : made.tokens) {
+      if (token.text.data() == name.data()) token.reg = true;
+    }
+  }
+
+  void declare(const PtxDeclaration& read, const PtxDeclared& one, bool parameter) {
+    Scope& scope = scopes_.back();
+    if (read.space == ".reg") {
+      if (scopes_.size() == 1) fail_ptx(one.line, "a register outside of any function");
+      module_.registers.push_back({one.name, one.count, one.line});
+      if (one.count > 0) {
+        scope.ranges[one.name] = one.count;
+      } else {
+        scope.names[one.name] = std::nullopt;
+      }
+      return;
+    }
+    if (one.name.starts_with("%")) fail_ptx(one.line, quoted(one.name) + " is no register");
+    scope.names[one.name] = module_.variables.size();
+    module_.variables.push_back({one.name, read.space, one.size, one.line,
+                                 scopes_.size() == 1 ? -1 : function_, parameter, read.external,
+                                 one.initial});
+  }
+
+  void count_shared(const PtxDeclared& one) {
     uint64_t& total = function_ < 0
                           ? module_.shared_bytes
                           : module_.functions[static_cast<size_t>(function_)].shared_bytes;
-    // One directive may declare several, separated by commas outside of braces.
-    size_t begin = first + 1, nested = 0;
-    for (size_t i = begin; i <= directive.tokens.size(); ++i) {
-      const bool end = i == directive.tokens.size();
-      if (!end && is(directive.tokens[i], "{")) ++nested;
-      if (!end && is(directive.tokens[i], "}")) --nested;
-      if (!end && !(is(directive.tokens[i], ",") && nested == 0)) continue;
-      Variable variable = read_variable(directive.tokens, begin, i);
-      // The type stands in front of the first alone.
-      if (variable.size == 0 && begin > first + 1) variable.size = kMostBytes;
-      const uint64_t alignment = std::clamp<uint64_t>(variable.alignment, 1, 1024);
-      total = std::min(kMostBytes, (total + alignment - 1) / alignment * alignment + variable.size);
-      begin = i + 1;
-    }
+    const uint64_t alignment = std::clamp<uint64_t>(one.alignment, 1, 1024);
+    total = std::min(kMostBytes, (total + alignment - 1) / alignment * alignment + one.size);
   }
 
-  void function(size_t begin, size_t end, bool declared) {
+  // Functions
+
+  void header(size_t kind) {
+    const size_t begin = at_;
+    if (function_ >= 0) fail_ptx(first().line, "a function inside another");
+    size_t end = begin;
+    while (end < lexemes_.size() && !is(end, ";") && !is(end, "{")) ++end;
+    if (end == lexemes_.size()) fail_ptx(first().line, "a statement does not end");
     PtxFunction made;
-    made.line = tokens_[begin].line;
-    made.external = declared;
-    size_t i = begin;
-    while (is_linkage(tokens_[i].text)) ++i;
-    made.entry = is(tokens_[i], ".entry");
-    ++i;
-    if (!made.entry && i < end && is(tokens_[i], "("))
-      i = list(i, end, nullptr);  // what it returns
-    if (i >= end) fail(made.line, "a function without a name");
-    made.name = std::string(tokens_[i++].text);
-    if (i < end && is(tokens_[i], "(")) i = list(i, end, made.entry ? &made.parameters : nullptr);
-    limits(i, end, made);
-    if (function_ >= 0) fail(made.line, "a function inside another");
-    module_.functions.push_back(std::move(made));
-    const int index = static_cast<int>(module_.functions.size()) - 1;
-    if (!declared) {
-      function_ = index;
-      depth_ = 1;
+    made.line = first().line;
+    made.entry = is(kind, ".entry");
+    made.external = is(end, ";");
+    function_ = static_cast<int>(module_.functions.size());
+    scopes_.emplace_back();
+    PtxStatement& statement = add(Kind::header, begin, end);
+    at_ = kind + 1;
+    if (!made.entry && is(at_, "(")) parameters(end, made, statement);
+    if (at_ >= end || lexemes_[at_].kind != PtxLexeme::Kind::name || is_renamed(at_)) {
+      fail_ptx(made.line, "a function without a name");
     }
-    add(Kind::header, begin, end);
+    made.name = std::string(lexemes_[at_++].text);
+    if (at_ < end && is(at_, "(")) parameters(end, made, statement);
+    statement.unread = read_ptx_limits(lexemes(at_, end), made);
+    at_ = end + 1;
+    if (made.external) {
+      scopes_.pop_back();
+      statement.function = function_ = -1;
+    }
+    module_.functions.push_back(std::move(made));
   }
 
-  /// A parenthesised list of parameters; the index behind it.
-  size_t list(size_t open, size_t end, std::vector<PtxParameter>* parameters) {
+  bool is_renamed(size_t index) const { return lexemes_[index].text.starts_with("%"); }
+
+  /// A parenthesised list; `at_` goes behind it.
+  void parameters(size_t end, PtxFunction& made, PtxStatement& statement) {
+    const size_t open = at_;
     size_t begin = open + 1;
     for (size_t i = begin; i < end; ++i) {
-      const bool close = is(tokens_[i], ")");
-      if (!close && !is(tokens_[i], ",")) continue;
-      if (parameters && i > begin) {
-        const Variable variable = read_variable(tokens_, begin, i);
-        parameters->push_back({variable.name, variable.size, variable.alignment});
+      const bool close = is(i, ")");
+      if (!close && !is(i, ",")) continue;
+      if (i > begin) {
+        const PtxDeclaration read = read_ptx_parameter(lexemes(begin, i));
+        if (!read.unread.empty() && statement.unread.empty()) statement.unread = read.unread;
+        for (const PtxDeclared& one : read.declared) {
+          declare(read, one, made.entry);
+          if (read.space == ".reg") mark(statement, one.name);
+          if (!made.entry) continue;
+          made.parameters.push_back({std::string(one.name), one.size, one.alignment});
+        }
+      } else if (!close || i > open + 1) {
+        fail_ptx(lexemes_[i].line, "a parameter is missing");
       }
       begin = i + 1;
-      if (close) return begin;
+      if (!close) continue;
+      at_ = begin;
+      return;
     }
-    fail(tokens_[open].line, "a list of parameters does not end");
+    fail_ptx(lexemes_[open].line, "a list of parameters does not end");
   }
 
-  void limits(size_t begin, size_t end, PtxFunction& made) const {
+  // Names
+
+  /// What is declared in one pair of braces: a variable's index, or nothing for a register.
+  struct Scope {
+    std::map<std::string_view, std::optional<size_t>> names;
+    std::map<std::string_view, uint64_t> ranges;
+  };
+
+  /// As the assembler finds it: what is declared so far, from the inside to the outside.
+  PtxOperand find(std::string_view name) const {
+    using Operand = PtxOperand::Kind;
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+      const auto known = scope->names.find(name);
+      if (known != scope->names.end()) {
+        if (!known->second) return {Operand::reg, name, 0, 0, {}};
+        return {Operand::variable, name, *known->second, 0, {}};
+      }
+      if (in_range(*scope, name)) return {Operand::reg, name, 0, 0, {}};
+    }
+    return {name.starts_with("%") ? Operand::special : Operand::name, name, 0, 0, {}};
+  }
+
+  static bool in_range(const Scope& scope, std::string_view name) {
+    for (size_t end = name.size(); end > 1 && name[end - 1] >= '0' && name[end - 1] <= '9';) {
+      --end;
+      const auto range = scope.ranges.find(name.substr(0, end));
+      if (range == scope.ranges.end()) continue;
+      const auto index = ptx_number(name.substr(end));
+      if (index && *index < range->second) return true;
+    }
+    return false;
+  }
+
+  PtxStatement& add(Kind kind, size_t begin, size_t end) {
+    PtxStatement made;
+    made.kind = kind;
+    made.line = lexemes_[begin].line;
     for (size_t i = begin; i < end; ++i) {
-      const bool required = is(tokens_[i], ".reqntid");
-      const bool cluster = is(tokens_[i], ".reqnctapercluster");
-      if (!required && !cluster && !is(tokens_[i], ".maxntid")) continue;
-      std::vector<uint32_t> extents;
-      uint64_t threads = 1;
-      for (++i; i < end && (is(tokens_[i], ",") || number(tokens_[i].text)); ++i) {
-        if (is(tokens_[i], ",")) continue;
-        const uint64_t extent = std::min<uint64_t>(*number(tokens_[i].text), UINT32_MAX);
-        extents.push_back(static_cast<uint32_t>(extent));
-        threads = std::min<uint64_t>(threads * extent, UINT32_MAX);
-      }
-      --i;
-      if (cluster) {
-        made.required_cluster = std::move(extents);
-        continue;
-      }
-      made.max_threads = static_cast<uint32_t>(threads);
-      if (required) made.required_block = std::move(extents);
+      made.tokens.push_back({lexemes_[i].text, lexemes_[i].line});
     }
+    made.function = function_;
+    return module_.statements.emplace_back(std::move(made));
   }
 
-  std::vector<PtxToken> tokens_;
+  std::vector<PtxLexeme> lexemes_;
   size_t at_ = 0;
-  size_t depth_ = 0;
   int function_ = -1;
+  std::vector<Scope> scopes_;  // the module's first
   PtxModule module_;
 };
 
@@ -371,7 +393,7 @@ size_t ptx_type_bytes(std::string_view type) {
   if (type == ".bf16") return 2;
   if (type.size() < 3 || type[0] != '.') return 0;
   if (std::string_view("bsuf").find(type[1]) == std::string_view::npos) return 0;
-  const auto bits = number(type.substr(2));
+  const auto bits = ptx_number(type.substr(2));
   constexpr std::array<uint64_t, 5> kBits = {8, 16, 32, 64, 128};
   if (!bits || std::find(kBits.begin(), kBits.end(), *bits) == kBits.end()) return 0;
   return static_cast<size_t>(*bits / 8);

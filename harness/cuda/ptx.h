@@ -1,9 +1,10 @@
-// PTX text taken apart into statements, as far as rules and launches need it: not a compiler.
-// "Parallel Thread Execution ISA" (NVIDIA) describes the language.
+// PTX text taken apart into statements and their operands, as far as rules and launches need it:
+// not a compiler. "Parallel Thread Execution ISA" (NVIDIA) describes the language.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,21 +14,72 @@ namespace kbench::cuda {
 struct PtxToken {
   std::string_view text;  ///< of the PTX text, which must outlive it
   int line = 0;
+  bool reg = false;  ///< names a register that is declared
+};
+
+/// What an instruction is given.
+struct PtxOperand {
+  enum class Kind {
+    reg,       ///< a register that is declared
+    special,   ///< any other name that begins with '%'
+    variable,  ///< of a state space, parameters included
+    name,      ///< of a function, a label, or of nothing that is declared
+    number,
+    address,  ///< "[...]": parts are what it is made of
+    several   ///< "{...}", "(...)", "a|b": parts
+  };
+  Kind kind = Kind::number;
+  std::string_view text;  ///< a name without ".x", a number
+  size_t variable = 0;    ///< index into PtxModule::variables
+  int64_t offset = 0;     ///< of "[name+4]"
+  std::vector<PtxOperand> parts;
 };
 
 /// One statement: a directive, a function's header, an instruction, a label, or a brace alone.
+/// Version, target, lines and files are none: they are read, and kept as far as they matter.
 struct PtxStatement {
   enum class Kind { directive, header, instruction, label, open, close };
   Kind kind = Kind::directive;
   int line = 0;
-  std::vector<PtxToken> tokens;  ///< without ';' and without a header's '{'
-  size_t opcode = 0;             ///< of an instruction: the index behind its guard, "@p"
-  int function = -1;             ///< the function it belongs to, -1 outside of any
+  /// Without ';' and without a header's '{'. An opcode is one token with its modifiers, as are a
+  /// register and its component.
+  std::vector<PtxToken> tokens;
+  size_t opcode = 0;                 ///< of an instruction: the index behind its guard, "@p"
+  std::vector<PtxOperand> operands;  ///< of an instruction, without its guard
+  std::vector<PtxOperand> guard;     ///< of an instruction: none or one
+  int function = -1;                 ///< the function it belongs to, -1 outside of any
+  std::string_view unread = {};      ///< of a declaration: a word that has no place where it stands
 };
 
 struct PtxParameter {
   std::string name;
   size_t size = 0, alignment = 0;  ///< bytes
+};
+
+/// A variable of a state space, a kernel's or a function's parameters among them.
+struct PtxVariable {
+  std::string_view name;
+  std::string_view space;  ///< ".global"
+  uint64_t size = 0;       ///< bytes; 0: the launch says how many
+  int line = 0;
+  int function = -1;              ///< -1: the module's
+  bool parameter = false;         ///< of a .entry
+  bool external = false;          ///< .extern
+  std::string_view initial = {};  ///< a name in its initial value
+};
+
+/// A register, or several: ".reg .b32 %r<9>".
+struct PtxRegister {
+  std::string_view name;
+  uint64_t count = 0;  ///< 0: one, without a number behind its name
+  int line = 0;
+};
+
+/// ".branchtargets": where an indexed branch may go.
+struct PtxTargets {
+  std::string_view label;
+  size_t count = 0;
+  int function = -1;
 };
 
 /// A .entry or a .func.
@@ -47,14 +99,19 @@ struct PtxFunction {
 struct PtxModule {
   std::vector<PtxStatement> statements;
   std::vector<PtxFunction> functions;
-  std::string target;         ///< "sm_90a"
-  uint64_t shared_bytes = 0;  ///< declared outside of functions
+  std::vector<PtxVariable> variables;
+  std::vector<PtxRegister> registers;
+  std::vector<PtxTargets> targets;
+  std::string version;             ///< "8.0"
+  std::string target;              ///< "sm_90a"
+  uint64_t shared_bytes = 0;       ///< declared outside of functions
+  std::deque<std::string> joined;  ///< texts of tokens whose parts stand apart in the PTX text
   const PtxFunction* find_entry(std::string_view name) const;
 };
 
 /// Throws kParse with the line (of the text, in a Location without a file) for what no PTX is: a
-/// character that cannot stand there, a statement that does not end. The text must outlive the
-/// result.
+/// character that cannot stand there, a statement that does not end, a word too many. The text must
+/// outlive the result.
 PtxModule parse_ptx(std::string_view text);
 
 /// Bytes of a fundamental type (".f32", ".b64"), 0 when it is none.

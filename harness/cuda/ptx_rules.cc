@@ -1,144 +1,42 @@
 #include "harness/cuda/ptx_rules.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
+#include <utility>
 
+#include "harness/cuda/ptx_addresses.h"
+#include "harness/cuda/ptx_declaration.h"
 #include "harness/cuda/ptx_state.h"
+#include "harness/cuda/ptx_words.h"
 #include "kbench/text.h"
 
 namespace kbench::cuda {
 namespace {
 
 using Kind = PtxStatement::Kind;
-using Words = std::set<std::string, std::less<>>;
-
-Words words(const char* text) {
-  std::istringstream stream(text);
-  Words result;
-  for (std::string word; stream >> word;) result.insert(word);
-  return result;
-}
-
-/// Opcodes by what stands in front of the first '.'.
-const Words& opcodes() {
-  static const Words list = words(
-      // integers
-      "add addc sub subc mul mul24 mad mad24 madc sad div rem abs neg min max popc clz bfind fns "
-      "brev bfe bfi bmsk szext dp4a dp2a "
-      // bits, comparisons, moves
-      "and or xor not cnot lop3 shf shl shr set setp selp slct mov shfl prmt cvt cvta isspacep "
-      // floating point
-      "fma rcp sqrt rsqrt sin cos lg2 ex2 tanh testp copysign "
-      // several in one word
-      "vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 "
-      "vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4 "
-      // memory
-      "ld ldu st prefetch prefetchu cp createpolicy applypriority discard atom red "
-      // order and agreement
-      "bar barrier membar fence mbarrier vote match activemask redux elect nanosleep "
-      // matrices
-      "mma wmma ldmatrix stmatrix movmatrix wgmma tcgen05 setmaxnreg "
-      // clusters
-      "mapa getctarank "
-      // flow
-      "bra brx call ret exit trap");
-  return list;
-}
-
-/// Why those that are known are refused.
-const std::map<std::string, std::string, std::less<>>& refused_opcodes() {
-  static const std::map<std::string, std::string, std::less<>> list = {
-      {"tex", "reads a texture"},
-      {"tld4", "reads a texture"},
-      {"txq", "asks for a texture"},
-      {"suld", "reads a surface"},
-      {"sust", "writes a surface"},
-      {"sured", "writes a surface"},
-      {"suq", "asks for a surface"},
-      {"clusterlaunchcontrol", "takes over other blocks of its grid"},
-      {"multimem", "reaches several devices"},
-      {"tensormap", "makes a tensor map"},
-      {"griddepcontrol", "waits for another grid"},
-      {"pmevent", "triggers a performance monitor"},
-      {"brkpt", "stops for a debugger"},
-  };
-  return list;
-}
-
-const Words& directives() {
-  static const Words list = words(
-      ".version .target .address_size .file .loc .section .reg .local .shared .const .global "
-      ".param "
-      ".pragma .branchtargets .maxntid .reqntid .minnctapersm .maxnctapersm .maxnreg .noreturn "
-      ".entry .func .visible .weak .extern .common .align .ptr .space "
-      ".reqnctapercluster .explicitcluster .maxclusterrank");
-  return list;
-}
-
-const Words& registers() {
-  static const Words list = words(
-      "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %lanemask_eq %lanemask_le "
-      "%lanemask_lt %lanemask_ge %lanemask_gt %total_smem_size %dynamic_smem_size "
-      "%aggr_smem_size");
-  return list;
-}
-
-/// Of blocks in clusters.
-const Words& cluster_registers() {
-  static const Words list = words(
-      "%clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank "
-      "%is_explicit_cluster");
-  return list;
-}
-
-/// Where the driver puts a cooperative grid's barrier.
-constexpr std::string_view kGridRegisters[] = {"%envreg1", "%envreg2"};
-
-/// What registers that are on no list begin with, for a message that says why.
-struct RefusedRegister {
-  std::string_view begins;
-  const char* why;
-};
-constexpr RefusedRegister kRefusedRegisters[] = {
-    {"%clock", "reads a clock, which candidates may not"},
-    {"%globaltimer", "reads a clock, which candidates may not"},
-    {"%pm", "reads a performance monitor, which candidates may not"},
-    {"%gridid", "reads %gridid, which counts launches"},
-};
-
-/// A word and the parts behind its dots: "ld", "volatile", "global".
-struct Parts {
-  std::string_view base;
-  std::vector<std::string_view> modifiers;
-  bool has(std::string_view modifier) const {
-    return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
-  }
-};
-
-Parts parts_of(std::string_view word) {
-  Parts parts;
-  size_t end = std::min(word.find('.'), word.size());
-  parts.base = word.substr(0, end);
-  while (end < word.size()) {
-    const size_t begin = end + 1;
-    end = std::min(word.find('.', begin), word.size());
-    parts.modifiers.push_back(word.substr(begin, end - begin));
-  }
-  return parts;
-}
+using Operand = PtxOperand::Kind;
+using Words = std::set<std::string_view>;
 
 std::string name(std::string_view text) { return shown(std::string(text), 100); }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+/// What the host would have to serve, and what calls it.
+const std::map<std::string_view, const char*>& host_functions() {
+  static const std::map<std::string_view, const char*> list = {
+      {"vprintf", "calls printf"},
+      {"malloc", "calls malloc"},
+      {"free", "calls free"},
+      {"__assertfail", "calls assert"},
+  };
+  return list;
+}
 
 class Checker {
  public:
   Checker(const PtxModule& module, PtxNeeds& needs) : module_(module), needs_(needs) {
     for (const PtxFunction& function : module.functions) {
+      all_functions_.insert(function.name);
       if (!function.external) functions_.insert(function.name);
     }
   }
@@ -150,17 +48,25 @@ class Checker {
       if (statement.kind == Kind::header) header(statement);
       if (found_) return found_;
     }
-    // Registers are declared by now, wherever.
+    for (const PtxRegister& each : module_.registers) register_declared(each);
+    for (const PtxVariable& each : module_.variables) variable_declared(each);
+    if (found_) return found_;
     for (const PtxStatement& statement : module_.statements) {
       line_ = statement.line;
       if (statement.kind == Kind::instruction) instruction(statement);
       if (found_) return found_;
     }
     if (const auto kept = kept_state(module_)) {
-      refuse(kept->line, "writes to '" + name(kept->variable) +
+      refuse(kept->line, "may write to '" + name(kept->variable) +
                              "', a __device__ variable that would keep it from one run to the "
-                             "next: use a temporary");
+                             "next: " +
+                             kept->why);
     }
+    if (const auto number = numeric_address(module_)) {
+      refuse(number->line, "has an address that is made of numbers alone (" + name(number->name) +
+                               "); addresses come as parameters");
+    }
+    if (!found_) found_ = nameless_;
     return found_;
   }
 
@@ -174,110 +80,117 @@ class Checker {
     if (need.empty()) need = std::move(what);
   }
 
+  // Declarations
+
   /// Any word with a dot in front that is a directive or a part of a declaration.
   void declaration_words(const PtxStatement& statement) {
     for (const PtxToken& token : statement.tokens) {
       const std::string_view word = token.text;
       if (word[0] != '.' || ptx_type_bytes(word) > 0) continue;
-      if (directives().contains(word) && word.find("cluster") != std::string_view::npos) {
+      if (is_ptx_directive(word) && word.find("cluster") != std::string_view::npos) {
         note(needs_.cluster, "asks for a cluster of blocks (" + name(word) + ")");
       }
       if (word == ".texref" || word == ".samplerref" || word == ".surfref") {
         return unsupported("declares a texture or surface");
       }
-      if (word == ".v2" || word == ".v4" || word == ".const" || word == ".global" ||
-          word == ".shared" || word == ".local" || word == ".param" ||
-          directives().contains(word)) {
-        continue;
-      }
+      if (word == ".v2" || word == ".v4" || is_ptx_directive(word)) continue;
       return unsupported("has the PTX directive " + name(word) + ", which is not on the list");
+    }
+    if (!statement.unread.empty()) {
+      unsupported("has the PTX directive " + name(statement.unread) + " where it has no place");
     }
   }
 
   void directive(const PtxStatement& statement) {
-    const std::string_view word = statement.tokens[0].text;
-    if (word == ".version" || word == ".target" || word == ".address_size" || word == ".file" ||
-        word == ".loc") {
-      return;
-    }
+    const auto& tokens = statement.tokens;
+    const std::string_view word = tokens[0].text;
     if (word == ".section") {
-      const bool debug =
-          statement.tokens.size() > 1 && statement.tokens[1].text.starts_with(".debug");
+      const bool debug = tokens.size() > 1 && tokens[1].text.starts_with(".debug");
       if (!debug) unsupported("has a section that is no debug information");
       return;
     }
     if (word == ".pragma") {
-      const bool known = statement.tokens.size() == 2 &&
-                         (statement.tokens[1].text == "\"nounroll\"" ||
-                          statement.tokens[1].text.starts_with("\"used_bytes_mask "));
-      if (!known) unsupported("has a .pragma that is not on the list");
+      if (tokens.size() != 2 || !is_known_pragma(tokens[1].text)) {
+        unsupported("has a .pragma that is not on the list");
+      }
       return;
     }
     if (word == ".branchtargets") return;
-    if (word == ".reg") return registers_declared(statement);
     declaration_words(statement);
+    // The rest of what may begin a directive is part of one.
+    size_t first = 0;
+    while (first < tokens.size() && is_ptx_linkage(tokens[first].text)) ++first;
+    if (!found_ && (first == tokens.size() || !is_ptx_space(tokens[first].text))) {
+      unsupported("has the PTX directive " + name(word) + " where it has no place");
+    }
+  }
+
+  static bool is_known_pragma(std::string_view text) {
+    constexpr std::string_view kMask = "\"used_bytes_mask ";
+    if (text == "\"nounroll\"") return true;
+    if (!text.starts_with(kMask)) return false;
+    return text.substr(kMask.size()).find_first_not_of("0123456789abcdefABCDEFx\"") ==
+           std::string_view::npos;
   }
 
   void header(const PtxStatement& statement) {
     declaration_words(statement);
     const PtxFunction& function = module_.functions[declared_++];
-    if (!function.external || found_) return;
-    static const std::map<std::string, std::string, std::less<>> known = {
-        {"vprintf", "calls printf"},
-        {"malloc", "calls malloc"},
-        {"free", "calls free"},
-        {"__assertfail", "calls assert"},
-    };
-    const auto why = known.find(function.name);
+    if (found_) return;
+    const auto host = host_functions().find(function.name);
+    constexpr const char* kNoHost = ": there is no host to serve it";
+    if (host != host_functions().end()) return unsupported(host->second + std::string(kNoHost));
     // A prototype of what is defined further down is none of these.
-    if (functions_.contains(function.name)) return;
-    unsupported((why == known.end() ? "calls '" + name(function.name) + "', which it does not hold"
-                                    : why->second) +
-                ": there is no host to serve it");
+    if (!function.external || functions_.contains(function.name)) return;
+    unsupported("calls '" + name(function.name) + "', which it does not hold" + kNoHost);
   }
 
-  /// ".reg .b32 %r<73>;" or ".reg .pred p, q;".
-  void registers_declared(const PtxStatement& statement) {
-    for (size_t i = 1; i < statement.tokens.size(); ++i) {
-      const std::string_view word = statement.tokens[i].text;
-      if (word[0] == '.' || word == ",") continue;
-      if (word == "<") {  // the number and the '>'
-        i += 2;
+  void register_declared(const PtxRegister& each) {
+    line_ = each.line;
+    const std::string first = std::string(each.name) + (each.count > 0 ? "1" : "");
+    for (const std::string_view word : {each.name, std::string_view(first)}) {
+      if (ptx_special(word) == PtxSpecial::none && why_ptx_special_is_refused(word).empty()) {
         continue;
       }
-      const bool many = i + 1 < statement.tokens.size() && statement.tokens[i + 1].text == "<";
-      for (const RefusedRegister& refused : kRefusedRegisters) {
-        // %p0, %p1 are nobody's; %pm0 would hide a monitor.
-        if (word.starts_with(refused.begins)) {
-          return this->refuse("declares a register by the name of a special one, " + name(word));
-        }
-      }
-      if (registers().contains(word) || cluster_registers().contains(word) ||
-          is_grid_register(word)) {
-        return refuse("declares a register by the name of a special one, " + name(word));
-      }
-      (many ? ranges_ : singles_).insert(std::string(word));
+      refuse("declares a register by the name of a special one, " + name(word));
     }
   }
 
-  bool declared(std::string_view word) const {
-    if (singles_.contains(word)) return true;
-    size_t end = word.size();
-    while (end > 0 && is_digit(word[end - 1])) {
-      --end;
-      if (ranges_.contains(word.substr(0, end))) return true;
+  void variable_declared(const PtxVariable& each) {
+    line_ = each.line;
+    if (each.external && each.space != ".shared") {
+      unsupported("takes the variable '" + name(each.name) + "' from elsewhere");
     }
-    return false;
+    if (!each.initial.empty()) {
+      refuse("gives the variable '" + name(each.name) + "' the address of '" + name(each.initial) +
+             "': a kernel takes addresses itself");
+    }
+    if (each.function >= 0 && module_names().contains(each.name)) {
+      refuse("declares '" + name(each.name) + "' within a function and outside of it");
+    }
   }
+
+  const Words& module_names() {
+    if (module_names_.empty()) {
+      module_names_ = all_functions_;
+      for (const PtxVariable& each : module_.variables) {
+        if (each.function < 0) module_names_.insert(each.name);
+      }
+    }
+    return module_names_;
+  }
+
+  // Instructions
 
   void instruction(const PtxStatement& statement) {
     const std::string_view word = statement.tokens[statement.opcode].text;
-    const Parts parts = parts_of(word);
-    const auto known = refused_opcodes().find(parts.base);
-    if (known != refused_opcodes().end()) {
-      return unsupported(known->second + " (" + name(parts.base) + "), which no candidate can");
+    const PtxParts parts = ptx_parts_of(word);
+    const std::string_view known = why_ptx_opcode_is_refused(parts.base);
+    if (!known.empty()) {
+      return unsupported(std::string(known) + " (" + name(parts.base) +
+                         "), which no candidate can");
     }
-    if (!opcodes().contains(parts.base)) {
+    if (!is_ptx_opcode(parts.base)) {
       return unsupported("has the instruction " + name(parts.base) + ", which is not on the list");
     }
     // Beside shaders on an H200 the kernel went on behind it, milliseconds later, and nobody was
@@ -288,14 +201,14 @@ class Checker {
     }
     modifiers(parts, word);
     if (found_) return;
-    if (parts.base == "call") call(statement);
-    for (size_t i = statement.opcode + 1; i < statement.tokens.size() && !found_; ++i) {
-      operand(statement, i);
-    }
-    for (size_t i = 0; i < statement.opcode && !found_; ++i) operand(statement, i);
+    if (parts.base == "bra") return operands(statement.guard, parts);  // and a label
+    if (parts.base == "brx") return indexed_branch(statement, parts);
+    if (parts.base == "call") return call(statement, parts);
+    operands(statement.operands, parts);
+    operands(statement.guard, parts);
   }
 
-  void modifiers(const Parts& parts, std::string_view word) {
+  void modifiers(const PtxParts& parts, std::string_view word) {
     if (parts.has("sys") || parts.has("mmio")) {
       return refuse("has system scope (" + name(word) +
                     "): nothing outside of the device takes part; use device scope");
@@ -318,65 +231,149 @@ class Checker {
     }
   }
 
-  /// "call.uni (result), function, (parameters)": by name, of a function that is here.
-  void call(const PtxStatement& statement) {
-    size_t i = statement.opcode + 1;
-    const auto& tokens = statement.tokens;
-    if (i < tokens.size() && tokens[i].text == "(") {
-      while (i < tokens.size() && tokens[i].text != ")") ++i;
-      i += 2;  // and the comma
+  /// "brx.idx %r1, targets": only a register can be held to the number of its targets.
+  void indexed_branch(const PtxStatement& statement, const PtxParts& parts) {
+    operands(statement.guard, parts);
+    const auto& given = statement.operands;
+    bool known = given.size() == 2 && given[0].kind == Operand::reg &&
+                 statement.tokens.size() == statement.opcode + 4;
+    if (known) {
+      known =
+          std::any_of(module_.targets.begin(), module_.targets.end(), [&](const PtxTargets& each) {
+            return each.function == statement.function && each.label == given[1].text;
+          });
     }
-    if (i >= tokens.size()) return refuse("has a call of nothing");
-    const std::string_view target = tokens[i].text;
-    if (functions_.contains(target)) return;
-    unsupported("calls '" + name(target) + "', which is no function of its own");
+    if (!known) refuse("has an indexed branch without .branchtargets");
   }
 
-  void operand(const PtxStatement& statement, size_t index) {
-    const std::string_view word = statement.tokens[index].text;
-    if (word == "[") return address(statement, index);
-    if (word[0] != '%') return;
-    const std::string_view base = word.substr(0, word.find('.'));
-    // As PTX itself reads it: a register that is declared is no special one.
-    if (declared(base) || registers().contains(base)) return;
-    if (cluster_registers().contains(base)) {
-      return note(needs_.cluster, "asks for a cluster (" + name(base) + ")");
+  /// "call.uni (result), function, (parameters)": by name, of a function that is here.
+  void call(const PtxStatement& statement, const PtxParts& parts) {
+    const auto& given = statement.operands;
+    const size_t target = !given.empty() && given[0].kind == Operand::several ? 1 : 0;
+    if (target >= given.size()) return refuse("has a call of nothing");
+    const std::string_view called = given[target].text;
+    const bool own = given[target].kind == Operand::name && functions_.contains(called);
+    if (!own) {
+      return unsupported("calls '" + name(called) + "', which is no function of its own");
     }
-    if (is_grid_register(base)) {
-      return note(needs_.grid_barrier, "asks for the barrier of a grid (" + name(base) + ")");
+    if (given.size() > target + 2) return unsupported("calls through a pointer");
+    operands(statement.guard, parts);
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (i == target) continue;
+      for (const PtxOperand& each : given[i].parts) passed(each, parts);
     }
-    for (const RefusedRegister& refused : kRefusedRegisters) {
-      if (base.starts_with(refused.begins)) return refuse(refused.why);
+  }
+
+  /// What a call gives or gets: by the name of a parameter, too.
+  void passed(const PtxOperand& one, const PtxParts& parts) {
+    const bool parameter = one.kind == Operand::variable &&
+                           module_.variables[one.variable].space == ".param" &&
+                           !module_.variables[one.variable].parameter;
+    if (!parameter) operand(one, parts);
+  }
+
+  void operands(const std::vector<PtxOperand>& all, const PtxParts& parts) {
+    for (const PtxOperand& each : all) {
+      if (!found_) operand(each, parts);
     }
-    unsupported("reads the special register " + name(base) + ", which is not on the list");
+  }
+
+  void operand(const PtxOperand& one, const PtxParts& parts) {
+    switch (one.kind) {
+      case Operand::reg:
+      case Operand::number:
+        return;
+      case Operand::special:
+        return special(one.text);
+      case Operand::variable:
+        if (module_.variables[one.variable].space == ".param") parameter_address(one);
+        return;
+      case Operand::name:
+        return named(one.text);
+      case Operand::several:
+        return operands(one.parts, parts);
+      case Operand::address:
+        return address(one, parts);
+    }
+  }
+
+  void special(std::string_view word) {
+    const PtxSpecial kind = ptx_special(word);
+    if (kind == PtxSpecial::cluster) {
+      note(needs_.cluster, "asks for a cluster (" + name(word) + ")");
+    } else if (kind == PtxSpecial::grid) {
+      note(needs_.grid_barrier, "asks for the barrier of a grid (" + name(word) + ")");
+    } else if (kind == PtxSpecial::none) {
+      const std::string_view why = why_ptx_special_is_refused(word);
+      if (!why.empty()) return refuse(std::string(why));
+      unsupported("reads the special register " + name(word) +
+                  ", which is not on the list (nor is a register of that name declared there)");
+    }
+  }
+
+  void named(std::string_view word) {
+    if (word == "_" || word == "WARP_SZ") return;
+    if (all_functions_.contains(word)) {
+      return refuse("takes the address of the function '" + name(word) + "'");
+    }
+    // Told only where nothing else is wrong: the assembler would say it as well.
+    if (!nameless_) {
+      nameless_ =
+          PtxViolation{false, line_, "names '" + name(word) + "', which is not declared there"};
+    }
+  }
+
+  /// A kernel's parameters lie in the driver's memory, between what is the driver's own.
+  void parameter_address(const PtxOperand& one) {
+    if (!module_.variables[one.variable].parameter) return;
+    refuse("takes the address of its parameter '" + name(one.text) +
+           "': a parameter is read by its name");
+  }
+
+  void address(const PtxOperand& one, const PtxParts& parts) {
+    const PtxOperand& base = one.parts[0];
+    for (size_t i = 1; i < one.parts.size(); ++i) operand(one.parts[i], parts);
+    if (base.kind == Operand::number) return number_address(base, parts);
+    const bool parameter =
+        base.kind == Operand::variable && module_.variables[base.variable].space == ".param";
+    if (parts.has("param") || parts.has("param::entry") || parts.has("param::func")) {
+      if (base.kind == Operand::name) return named(base.text);
+      if (!parameter) return refuse("reads parameters by an address that is no parameter's name");
+      return within(one, module_.variables[base.variable], parts);
+    }
+    operand(base, parts);
+  }
+
+  /// What lies in front of the first parameter and behind the last is the driver's.
+  void within(const PtxOperand& one, const PtxVariable& variable, const PtxParts& parts) {
+    uint64_t bytes = 0;
+    for (const std::string_view modifier : parts.modifiers) {
+      bytes = std::max<uint64_t>(bytes, ptx_type_bytes("." + std::string(modifier)));
+    }
+    bytes *= parts.has("v2") ? 2 : parts.has("v4") ? 4 : parts.has("v8") ? 8 : 1;
+    const bool inside = one.offset >= 0 && static_cast<uint64_t>(one.offset) <= variable.size &&
+                        bytes <= variable.size - static_cast<uint64_t>(one.offset);
+    if (!inside) refuse("reads beside its parameter '" + name(variable.name) + "'");
   }
 
   /// "[4096]": an address that nobody gave it.
-  void address(const PtxStatement& statement, size_t open) {
-    const auto& tokens = statement.tokens;
-    if (open + 1 >= tokens.size() || !is_digit(tokens[open + 1].text[0])) return;
-    const Parts parts = parts_of(tokens[statement.opcode].text);
-    // Of shared, local and parameter memory an offset is a place of its own.
-    if (parts.has("shared") || parts.has("shared::cta") || parts.has("local") ||
-        parts.has("param")) {
-      return;
-    }
-    refuse("has an address that is a number (" + name(tokens[open + 1].text) +
+  void number_address(const PtxOperand& base, const PtxParts& parts) {
+    // Of shared and local memory an offset is a place of its own.
+    const bool own = parts.has("shared") || parts.has("shared::cta") || parts.has("local");
+    if (own && !parts.has("global")) return;
+    refuse("has an address that is a number (" + name(base.text) +
            "); addresses come as parameters");
-  }
-
-  static bool is_grid_register(std::string_view word) {
-    return std::find(std::begin(kGridRegisters), std::end(kGridRegisters), word) !=
-           std::end(kGridRegisters);
   }
 
   const PtxModule& module_;
   PtxNeeds& needs_;
-  Words functions_;         // those defined here
-  Words singles_, ranges_;  // registers: %SP, and %r of %r<73>
-  size_t declared_ = 0;     // functions whose headers were seen
+  Words functions_;      // those defined here
+  Words all_functions_;  // and those declared
+  Words module_names_;
+  size_t declared_ = 0;  // functions whose headers were seen
   int line_ = 0;
   std::optional<PtxViolation> found_;
+  std::optional<PtxViolation> nameless_;
 };
 
 }  // namespace
@@ -401,7 +398,7 @@ uint64_t static_shared_bytes(const PtxModule& module, const PtxFunction& entry) 
 bool uses_float16(const PtxModule& module) {
   for (const PtxStatement& statement : module.statements) {
     if (statement.kind != Kind::instruction) continue;
-    const Parts parts = parts_of(statement.tokens[statement.opcode].text);
+    const PtxParts parts = ptx_parts_of(statement.tokens[statement.opcode].text);
     // To convert or carry is not to compute.
     if (parts.base == "cvt" || parts.base == "mov" || parts.base == "ld" || parts.base == "st") {
       continue;

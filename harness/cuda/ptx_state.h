@@ -1,4 +1,4 @@
-// Variables of a module that outlive a launch, and whether a kernel writes to them.
+// Variables of a module that outlive a launch, and whether a kernel can write to them.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,16 @@ namespace kbench::cuda {
 
 struct KeptState {
   std::string variable;
-  int line = 0;  ///< of the instruction
+  int line = 0;     ///< of the instruction
+  std::string why;  ///< what it does with the address
 };
 
-/// The first instruction that can write to a .global variable of the module: its address reaches a
-/// store, an atomic, memory, or a function. Tables that are only read are none. An address that a
-/// kernel guesses is out of reach of any look at the text.
+/// The first instruction by which a kernel might write to a .global or .const variable of the
+/// module. Tables that are read are none. A variable's address may be loaded from, with an offset
+/// that has nothing to do with the address itself; it may be moved and chosen from register to
+/// register. Whatever else is done with it is found, so that no other value, condition or branch
+/// depends on it: nobody can put it together again from parts. An address that a kernel guesses is
+/// out of reach of any look at the text.
 std::optional<KeptState> kept_state(const PtxModule& module);
 
 }  // namespace kbench::cuda

@@ -2,6 +2,7 @@
 
 #include "harness/cuda/cubin.h"
 #include "harness/cuda/device_capability.h"
+#include "harness/cuda/ptx_print.h"
 #include "harness/cuda/ptx_rules.h"
 #include "harness/runner/kernel_text.h"
 #include "kbench/error.h"
@@ -69,6 +70,7 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
   made.function = *function;
   made.static_shared = cuda::static_shared_bytes(module, *function);
   made.float16 = cuda::uses_float16(module);
+  made.ptx = cuda::print_ptx(module);
   return std::nullopt;
 }
 
@@ -118,9 +120,7 @@ std::optional<Refusal> CudaCompilers::check_and_assemble(const std::string& ptx,
     refusal->message = at(kernel.at) + "kernel " + kernel.name + " " + refusal->message;
     return refusal;
   }
-  if (kernel.language != Language::cuda) {
-    if (auto refusal = assemble(ptx, kernel, made, attempt.diagnostics)) return refusal;
-  }
+  if (auto refusal = assemble(kernel, made, attempt.diagnostics)) return refusal;
   made.most_shared = shared_bytes_of(capability());
   made.registers = cuda::cubin_registers(made.cubin, made.entry).value_or(0);
   return std::nullopt;
@@ -145,16 +145,17 @@ std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
   diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
   if (!outcome.ok()) return compile_error(kernel, outcome.diagnostics);
   ptx = std::move(outcome.ptx);
-  made.cubin = std::move(outcome.cubin);
   made.entry = std::move(outcome.entry);
   return std::nullopt;
 }
 
-std::optional<Refusal> CudaCompilers::assemble(const std::string& ptx, const Kernel& kernel,
-                                               CudaKernel& made,
+std::optional<Refusal> CudaCompilers::assemble(const Kernel& kernel, CudaKernel& made,
                                                std::vector<Diagnostic>& diagnostics) {
+  // Lines of the PTX are the author's where the author wrote it.
+  const int first_line = kernel.language == Language::ptx ? kernel.first_line : 0;
   cuda::AssembleOutcome outcome =
-      assembler().assemble(ptx, capability(), kernel.file, kernel.first_line);
+      assembler().assemble(made.ptx, capability(), kernel.file, first_line);
+  made.ptx.clear();
   diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
   if (!outcome.ok()) return compile_error(kernel, outcome.diagnostics);
   made.cubin = std::move(outcome.cubin);

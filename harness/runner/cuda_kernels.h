@@ -26,6 +26,7 @@ namespace kbench::runner {
 /// One kernel as it came out of a compiler.
 struct CudaKernel {
   std::string entry;  ///< its symbol
+  std::string ptx;    ///< printed from what was checked: this is what is assembled
   std::vector<std::byte> cubin;
   cuda::PtxFunction function;  ///< parameters, limits on the block
   uint64_t static_shared = 0;  ///< bytes
@@ -77,7 +78,7 @@ class CudaCompilers {
                       std::vector<CudaAttempt>& attempts);
   std::optional<Refusal> check_and_assemble(const std::string& ptx, const Kernel& kernel,
                                             CudaAttempt& attempt);
-  std::optional<Refusal> assemble(const std::string& ptx, const Kernel& kernel, CudaKernel& made,
+  std::optional<Refusal> assemble(const Kernel& kernel, CudaKernel& made,
                                   std::vector<Diagnostic>& diagnostics);
   const cuda::Nvrtc& nvrtc();
   const cuda::Assembler& assembler();
@@ -96,7 +97,7 @@ class CudaCompilers {
 cuda::ComputeCapability cuda_capability(const vulkan::DeviceSnapshot& snapshot);
 
 /// The PTX of a kernel against the rules, and its entry: `made.entry` names it, or is filled in
-/// where the module has one entry only.
+/// where the module has one entry only. `made.ptx` is what may be assembled.
 std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& kernel,
                                          CudaKernel& made);
 

@@ -47,6 +47,7 @@ std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot
   all.push_back(language("CUDA C++", [&] {
     const cuda::ComputeCapability capability = cuda_capability(snapshot);
     const cuda::Nvrtc nvrtc(toolkit, places);
+    const cuda::Assembler assembler(toolkit, places);
     return capability.architecture() + " by NVRTC " + nvrtc.version() + " (" + nvrtc.library() +
            (nvrtc.has_headers() ? ")" : "), without headers") + driver_detail();
   }));

@@ -69,14 +69,6 @@ int nvrtcGetPTX(Program* program, char* ptx) {
   std::memcpy(ptx, program->ptx.c_str(), program->ptx.size() + 1);
   return 0;
 }
-int nvrtcGetCUBINSize(Program*, size_t* size) {
-  *size = 5;
-  return 0;
-}
-int nvrtcGetCUBIN(Program*, char* cubin) {
-  std::memcpy(cubin, "cubin", 5);
-  return 0;
-}
 int nvrtcGetProgramLogSize(Program* program, size_t* size) {
   *size = program->log.size() + 1;
   return 0;

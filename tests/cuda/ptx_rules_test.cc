@@ -216,12 +216,128 @@ TEST(PtxState, IsNotWrittenByAnyWay) {
   }
 }
 
+TEST(PtxState, IsNotReachedByAnAddressPutTogetherAgain) {
+  const std::string variables = ".global .align 8 .u64 kept;\n.const .align 8 .u64 table = 5;";
+  for (const char* body :
+       {// bit by bit, by guards, branches, choices
+        "mov.u64 %rd3, kept;\nand.b64 %rd4, %rd3, 1;\nsetp.eq.u64 %p1, %rd4, 1;\n"
+        "@%p1 or.b64 %rd5, %rd5, 1;\nst.global.u32 [%rd5], 1;",
+        "mov.u64 %rd3, kept;\nsetp.lt.u64 %p1, %rd3, %rd1;\n@%p1 bra L;\nL: ret;",
+        "mov.u64 %rd3, kept;\nsetp.eq.u64 %p1, %rd3, %rd1;\nselp.b64 %rd4, 1, 0, %p1;",
+        // in parts, shifted out, added to itself, as an index of a load
+        "mov.u64 %rd3, kept;\ncvt.u32.u64 %r1, %rd3;\nst.global.u32 [%rd1], %r1;",
+        "mov.u64 %rd3, kept;\nshl.b64 %rd4, %rd3, 32;\nadd.s64 %rd4, %rd4, %rd1;\n"
+        "ld.global.u8 %r1, [%rd4];",
+        "mov.u64 %rd3, kept;\nadd.s64 %rd3, %rd3, %rd3;",
+        "mov.u64 %rd3, kept;\nsub.s64 %rd4, %rd1, %rd3;\nld.global.u8 %r1, [%rd4];",
+        "mov.u64 %rd3, kept;\nadd.s64 %rd4, %rd1, -%rd3;",
+        "mov.u64 %rd3, kept;\nmad.lo.s64 %rd4, %rd3, 2, %rd1;",
+        "mov.u64 %rd3, kept;\nor.b64 %rd4, %rd3, -2;\nld.global.u8 %r1, [%rd4];",
+        // through a load's width, shared memory, a copy, a call, a policy
+        "mov.u64 %rd3, kept;\nst.shared.u64 [64], %rd3;",
+        "cp.async.ca.shared.global [%r1], [kept], 16;",
+        "mov.u64 %rd3, kept;\nld.global.L2::cache_hint.u32 %r1, [%rd1], %rd3;",
+        "mov.u64 %rd3, kept;\nisspacep.global %p1, %rd3;",
+        // a constant is written through its generic address
+        "mov.u64 %rd3, table;\ncvta.const.u64 %rd4, %rd3;\nst.u64 [%rd4], %rd1;",
+        "cvta.const.u64 %rd4, table;\natom.add.u64 %rd5, [%rd4], 1;",
+        // by a register that has the name of another in another block
+        "{ .reg .b64 a; mov.u64 a, kept; { st.global.u32 [a], 1; } }"}) {
+    const auto violation = check(kernel(body, variables));
+    ASSERT_TRUE(violation) << body;
+    EXPECT_THAT(violation->message, HasSubstr("__device__ variable")) << body;
+  }
+}
+
+TEST(PtxState, IsInNoInitialValue) {
+  for (const char* variables :
+       {".global .u64 kept;\n.global .u64 to = kept;", ".const .u64 to[2] = {0, generic(kept)};",
+        ".global .u8 to[1] = {0xff(kept)};", ".global .u64 to = k;",
+        ".global .u64 to = {kept + 8};"}) {
+    const auto violation = check(kernel("ld.global.u64 %rd3, [to];", variables));
+    ASSERT_TRUE(violation) << variables;
+    EXPECT_THAT(violation->message, HasSubstr("the address of")) << variables;
+  }
+  const auto elsewhere = check(kernel("", ".extern .global .u32 theirs;"));
+  ASSERT_TRUE(elsewhere);
+  EXPECT_TRUE(elsewhere->unsupported);
+}
+
+TEST(PtxRules, GiveNoAddressOfFunctionsAndParameters) {
+  for (const char* body :
+       {"mov.u64 %rd3, f;", "mov.u64 %rd3, k;", "st.global.u64 [%rd1], f;",
+        "ld.global.u64 %rd3, [f];", "mov.b64 %rd3, x;", "cvta.param.u64 %rd3, x;",
+        "ld.param.u64 %rd3, [x+8];", "ld.param.u64 %rd3, [x+-8];",
+        "ld.param.v2.u64 {%rd3, %rd4}, [x];", "ld.param.u64 %rd3, [%rd1];",
+        "ld.param.u64 %rd3, [16];", "ld.param::entry.u32 %r1, [x+6];",
+        "{ .reg .b64 f; call f, (%rd1); }", "L: mov.u64 %rd3, L;", "mov.u64 %rd3, nothing;",
+        "{ .reg .b64 inner; }\nmov.u64 %rd3, inner;"}) {
+    EXPECT_TRUE(check(kernel(body, ".func f() { ret; }"))) << body;
+  }
+  for (const char* body : {"ld.param.u32 %r1, [x+4];", "ld.param.v2.u32 {%r1, %r2}, [x];",
+                           "mov.u32 %r1, WARP_SZ;", "elect.sync _|%p1, -1;",
+                           "{ .param .b64 p;\nst.param.b64 [p+0], %rd1;\ncall.uni g, (p); }"}) {
+    const auto violation =
+        check(kernel(body, ".func g(.param .b64 a) { .reg .b64 %a; ld.param.b64 %a, [a]; ret; }"));
+    EXPECT_FALSE(violation) << body << ": " << violation->message;
+  }
+}
+
+TEST(PtxRules, FindSpecialRegistersInEveryScope) {
+  for (const char* body :
+       {"{ .reg .b64 %clock_; }\nmov.u64 %rd3, %clock64;",
+        "{ .reg .b32 %unknown; mov.u32 %unknown, 1; }\nmov.u32 %r1, %unknown;",
+        "mov.u32 %r1, %late;\n.reg .b32 %late;", "mov.u32 %r1, %r9;", "mov.u32 %r1, %r01;",
+        "mov.u32 %r1, %tid .x;\nmov.u64 %rd3, %globaltimer\n;", "{ .reg .b32 %envreg<33>; }",
+        "{ .reg .b32 %tid; }"}) {
+    EXPECT_TRUE(check(kernel(body))) << body;
+  }
+  EXPECT_FALSE(check(kernel("{ .reg .f32 %pmax, %clocks; mov.f32 %pmax, %clocks; }")));
+}
+
+TEST(PtxRules, FindModifiersThatStandApart) {
+  for (const char* body :
+       {"membar .sys;", "fence.sc .sys;", "atom.global .sys.add.u32 %r1, [%rd1], 1;",
+        "ld .mmio.relaxed .sys.global.u32 %r1, [%rd1];"}) {
+    const auto violation = check(kernel(body));
+    ASSERT_TRUE(violation) << body;
+    EXPECT_THAT(violation->message, HasSubstr("system scope")) << body;
+  }
+}
+
+TEST(PtxRules, FindAddressesThatAreMadeOfNumbers) {
+  const std::string table = ".const .u64 where = 140000000000000;";
+  for (const char* body :
+       {"mov.u64 %rd3, 140000000000000;\nst.global.u32 [%rd3], 1;",
+        "mov.u32 %r1, 5;\nmov.b64 %rd3, {%r1, %r2};\nst.u32 [%rd3], 1;",
+        "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd3, "
+        "140000000000000;\nld.global.u32 %r2, [%rd4];",
+        "ld.const.u64 %rd3, [where];\nst.global.u32 [%rd3], 1;",
+        "cp.async.ca.shared.global [%r1], [%rd3], 16;", "atom.global.add.u32 %r1, [%rd3], 1;"}) {
+    const auto violation = check(kernel(body, table));
+    ASSERT_TRUE(violation) << body;
+    EXPECT_THAT(violation->message, HasSubstr("numbers")) << body;
+  }
+  for (const char* body :
+       {"ld.global.u64 %rd3, [%rd1];\nst.global.u32 [%rd3], 1;",
+        "add.s64 %rd3, %rd1, 4096;\nst.global.u32 [%rd3], 1;",
+        "mov.u64 %rd3, s;\ncvta.shared.u64 %rd3, %rd3;\nst.u32 [%rd3], 1;",
+        "st.shared.u32 [%r1], 1;", "ld.global.u32 %r1, [%rd4];\nmov.u64 %rd4, %rd2;"}) {
+    const auto violation = check(kernel(body, ".shared .b32 s[4];"));
+    EXPECT_FALSE(violation) << body << ": " << violation->message;
+  }
+}
+
 TEST(PtxState, ThatIsOnlyReadIsATable) {
   const std::string variable = ".global .align 4 .b8 table[8] = {1, 2, 3, 4, 5, 6, 7, 8};";
   for (const char* body :
        {"ld.global.u32 %r1, [table+4];",
         "mov.u64 %rd3, table;\nadd.s64 %rd4, %rd3, 4;\nld.global.nc.u32 %r1, [%rd4];\n"
         "st.global.u32 [%rd2], %r1;",
+        "mov.u64 %rd3, table+4;\nL: ld.global.u32 %r1, [%rd3+-4];\nadd.s64 %rd3, %rd3, 4;\n"
+        "@%p1 bra L;",
+        "cvta.global.u64 %rd3, table;\nmad.wide.u32 %rd3, %r2, 4, %rd3;\n"
+        "selp.b64 %rd4, %rd3, %rd1, %p1;\nld.v2.u32 {%r1, %r2}, [%rd4];",
         "st.global.u32 [%rd2], %r1;"}) {
     const auto violation = check(kernel(body, variable));
     EXPECT_FALSE(violation) << body << ": " << violation->message;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -97,6 +98,21 @@ TEST_P(CudaSpecimens, AreRefusedWhereARuleSaysSo) {
       EXPECT_EQ(!driver.empty(), by_driver) << specimen.name << ": " << driver;
     }
   }
+}
+
+/// The CUDA set that ships, by the real compilers: nothing of it is refused.
+TEST(CudaCandidates, ThatShipPassTheRulesAndAreAssembled) {
+  if (!has_compilers()) GTEST_SKIP() << "no NVRTC, nvJitLink or CUDA headers on this machine";
+  runner::PythonHelper python;
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(KBENCH_CUDA_CANDIDATES)) {
+    if (entry.path().extension() != ".yaml") continue;
+    std::string driver;
+    const auto refusal = refusal_of(entry.path().string(), python, driver);
+    EXPECT_FALSE(refusal) << entry.path() << ": " << refusal->message;
+    ++count;
+  }
+  EXPECT_GT(count, 20u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, CudaSpecimens,

@@ -1,6 +1,7 @@
 // PTX as a candidate may give it: taken apart, held to the rules and to a launch.
 #include "harness/cuda/cubin.h"
 #include "harness/cuda/messages.h"
+#include "harness/cuda/ptx_print.h"
 #include "harness/cuda/ptx_rules.h"
 #include "harness/runner/cuda_kernels.h"
 #include "tests/fuzz/fuzz.h"
@@ -25,6 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         fuzz::promise(!token.text.starts_with("%globaltimer"), "no clock passes");
       }
     }
+    const std::string printed = cuda::print_ptx(module);
+    for (const char* clock : {"%clock", "%globaltimer", "%gridid"}) {
+      fuzz::promise(printed.find(clock) == std::string::npos, "no clock is printed");
+    }
+    const cuda::PtxModule again = cuda::parse_ptx(printed);
+    fuzz::promise(!cuda::check_ptx(again, needs), "what is printed passes the rules");
   });
   fuzz::succeeds([&] {
     Kernel kernel;
