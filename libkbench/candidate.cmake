@@ -15,7 +15,7 @@ kbench_room(candidate CORE
     src/expression.cc
     src/hash.cc
     src/open_beneath.cc
-    src/scope.cc
+    src/symbol_table.cc
     src/source_json.cc
     src/text.cc
     src/yaml_hints.cc

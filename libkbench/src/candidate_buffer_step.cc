@@ -59,7 +59,8 @@ uint64_t CandidateResolver::fill_bits(const Sourced& value, DType dtype) const {
   return bits;
 }
 
-ByteRange CandidateResolver::range(const BufferPart& part, int buffer, const Scope& scope) const {
+ByteRange CandidateResolver::range(const BufferPart& part, int buffer,
+                                   const SymbolTable& scope) const {
   const BufferSlot& slot = result_.buffers[static_cast<size_t>(buffer)];
   const auto element = static_cast<uint64_t>(size_of(slot.type.dtype));
   const int64_t elements = slot.type.elements();
@@ -82,7 +83,7 @@ ByteRange CandidateResolver::range(const BufferPart& part, int buffer, const Sco
 
 /// The bytes between a buffer's first element and the one that is addressed.
 uint64_t CandidateResolver::address_offset(const PushItem& item, int buffer,
-                                           const Scope& scope) const {
+                                           const SymbolTable& scope) const {
   if (!item.offset) return 0;
   return range({item.value, item.offset}, buffer, scope).offset;
 }

@@ -21,7 +21,7 @@ constexpr int64_t kMostCluster = 1024;  // far beyond any device
 
 }  // namespace
 
-void CandidateResolver::resolve_config(const TritonConfig& config, const Scope& scope,
+void CandidateResolver::resolve_config(const TritonConfig& config, const SymbolTable& scope,
                                        ResolvedKernel& resolved) {
   resolved.num_warps = 4;
   resolved.num_stages = 3;
@@ -39,7 +39,7 @@ void CandidateResolver::resolve_config(const TritonConfig& config, const Scope& 
   }
 }
 
-void CandidateResolver::resolve_cuda(const Step& step, const Scope& scope, Phase phase,
+void CandidateResolver::resolve_cuda(const Step& step, const SymbolTable& scope, Phase phase,
                                      ResolvedStep& resolved) {
   for (const BufferPart& part : step.bind) {
     if (part.length) {
@@ -78,7 +78,7 @@ void CandidateResolver::resolve_cuda(const Step& step, const Scope& scope, Phase
 }
 
 /// As the compiler lays parameters out: each at a multiple of its own size.
-void CandidateResolver::pack_argument(const PushItem& item, const Scope& scope, Phase phase,
+void CandidateResolver::pack_argument(const PushItem& item, const SymbolTable& scope, Phase phase,
                                       ResolvedStep& resolved) {
   using Kind = PushItem::Kind;
   uint64_t bits = 0;

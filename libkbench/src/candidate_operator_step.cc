@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLargest = (int64_t{1} << 53) - 1;
 
-int64_t integer_or_flag(const Sourced& value, const Scope& scope) {
+int64_t integer_or_flag(const Sourced& value, const SymbolTable& scope) {
   if (value.text == "true") return 1;
   if (value.text == "false") return 0;
   return scope.integer(value, -limits::kAttribute, limits::kAttribute, "an attribute");

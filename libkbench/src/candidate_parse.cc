@@ -8,7 +8,7 @@
 #include "kbench/text.h"
 #include "libkbench/src/candidate_parser.h"
 #include "libkbench/src/hash.h"
-#include "libkbench/src/scope.h"
+#include "libkbench/src/symbol_table.h"
 #include "libkbench/src/text.h"
 
 namespace kbench {

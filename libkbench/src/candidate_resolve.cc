@@ -24,7 +24,7 @@ std::string_view name_of(BufferSlot::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-float single(const Sourced& expression, const Scope& scope, const std::string& what) {
+float single(const Sourced& expression, const SymbolTable& scope, const std::string& what) {
   const double value = scope.real(expression);
   // Compared before it is converted: the conversion of what does not fit is undefined.
   if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
@@ -119,7 +119,7 @@ void CandidateResolver::add_temporaries() {
 void CandidateResolver::resolve_kernels() {
   size_t macros = 0, macro_bytes = 0;
   for (const Kernel& kernel : candidate_.kernels) {
-    Scope scope = scope_;
+    SymbolTable scope = scope_;
     for (const auto& [name, expression] : kernel.constants) scope.define(name, expression);
     ResolvedKernel resolved;
     resolved.kernel = &kernel;
@@ -202,7 +202,7 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
   }
   resolved.kernel = kernel->second;
   used_kernels_.insert(resolved.kernel);
-  const Scope& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
+  const SymbolTable& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
   if (is_cuda(result_.kernels[static_cast<size_t>(resolved.kernel)].kernel->language)) {
     resolve_cuda(step, scope, phase, resolved);
     return resolved;
@@ -222,7 +222,7 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
   return resolved;
 }
 
-void CandidateResolver::pack_push(const PushItem& item, const Scope& scope, Phase phase,
+void CandidateResolver::pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
                                   ResolvedStep& resolved) {
   uint64_t bits = 0;
   size_t size = 4;

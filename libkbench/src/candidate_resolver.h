@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kbench/candidate.h"
-#include "libkbench/src/scope.h"
+#include "libkbench/src/symbol_table.h"
 
 namespace kbench {
 
@@ -24,18 +24,22 @@ class CandidateResolver {
   void add_task_buffers();
   void add_temporaries();
   void resolve_kernels();
-  void resolve_config(const TritonConfig& config, const Scope& scope, ResolvedKernel& resolved);
+  void resolve_config(const TritonConfig& config, const SymbolTable& scope,
+                      ResolvedKernel& resolved);
   ResolvedStep kernel_step(const Step& step, Phase phase);
-  ResolvedNumber number(const Sourced& expression, const Scope& scope) const;
-  std::vector<ResolvedUniform> uniforms(const Step& step, const Scope& scope) const;
-  void pack_push(const PushItem& item, const Scope& scope, Phase phase, ResolvedStep& resolved);
-  void resolve_cuda(const Step& step, const Scope& scope, Phase phase, ResolvedStep& resolved);
-  void pack_argument(const PushItem& item, const Scope& scope, Phase phase, ResolvedStep& resolved);
+  ResolvedNumber number(const Sourced& expression, const SymbolTable& scope) const;
+  std::vector<ResolvedUniform> uniforms(const Step& step, const SymbolTable& scope) const;
+  void pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
+                 ResolvedStep& resolved);
+  void resolve_cuda(const Step& step, const SymbolTable& scope, Phase phase,
+                    ResolvedStep& resolved);
+  void pack_argument(const PushItem& item, const SymbolTable& scope, Phase phase,
+                     ResolvedStep& resolved);
   ResolvedStep operator_step(const Step& step, Phase phase);
   ResolvedStep copy_step(const Step& step, Phase phase);
   ResolvedStep fill_step(const Step& step, Phase phase);
-  ByteRange range(const BufferPart& part, int buffer, const Scope& scope) const;
-  uint64_t address_offset(const PushItem& item, int buffer, const Scope& scope) const;
+  ByteRange range(const BufferPart& part, int buffer, const SymbolTable& scope) const;
+  uint64_t address_offset(const PushItem& item, int buffer, const SymbolTable& scope) const;
   uint64_t fill_bits(const Sourced& value, DType dtype) const;
   int read(const Sourced& name, Phase phase) const;
   int written(const Sourced& name, Phase phase) const;
@@ -51,8 +55,8 @@ class CandidateResolver {
   const Candidate& candidate_;
   const Graph& graph_;
   const std::map<size_t, size_t>& configs_;
-  Scope scope_;
-  std::vector<Scope> kernel_scopes_;
+  SymbolTable scope_;
+  std::vector<SymbolTable> kernel_scopes_;
   std::map<std::string, int> kernel_indices_;
   std::map<std::string, int> names_;
   std::set<int> touched_;           ///< buffers that some earlier step may have written

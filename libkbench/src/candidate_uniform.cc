@@ -60,7 +60,8 @@ std::vector<UniformBlock> CandidateParser::uniforms(const YamlEntry& entry) {
   return blocks;
 }
 
-ResolvedNumber CandidateResolver::number(const Sourced& expression, const Scope& scope) const {
+ResolvedNumber CandidateResolver::number(const Sourced& expression,
+                                         const SymbolTable& scope) const {
   ResolvedNumber number;
   number.given = expression;
   number.real = scope.real(expression);
@@ -69,7 +70,7 @@ ResolvedNumber CandidateResolver::number(const Sourced& expression, const Scope&
 }
 
 std::vector<ResolvedUniform> CandidateResolver::uniforms(const Step& step,
-                                                         const Scope& scope) const {
+                                                         const SymbolTable& scope) const {
   std::vector<ResolvedUniform> blocks;
   for (const UniformBlock& given : step.uniforms) {
     ResolvedUniform block;

@@ -13,8 +13,8 @@
 
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
-#include "libkbench/src/scope.h"
 #include "libkbench/src/suggest.h"
+#include "libkbench/src/symbol_table.h"
 #include "libkbench/src/text.h"
 
 namespace kbench {

@@ -1,4 +1,4 @@
-#include "libkbench/src/scope.h"
+#include "libkbench/src/symbol_table.h"
 
 #include <algorithm>
 #include <cctype>
@@ -55,7 +55,7 @@ void for_each_word(std::string_view text, F f) {
 
 }  // namespace
 
-Scope::Scope(const Variables& variables, const DeviceNumbers& device) {
+SymbolTable::SymbolTable(const Variables& variables, const DeviceNumbers& device) {
   for (const auto& [name, number] : device) names_[name] = static_cast<double>(number);
   for (const auto& [name, value] : variables) {
     const bool real = std::holds_alternative<double>(value);
@@ -74,7 +74,7 @@ Scope::Scope(const Variables& variables, const DeviceNumbers& device) {
   }
 }
 
-void Scope::add(const std::string& name, double value, bool real, const std::string& macro) {
+void SymbolTable::add(const std::string& name, double value, bool real, const std::string& macro) {
   // A later definition replaces the earlier one's macro.
   if (names_.contains(name)) {
     std::erase_if(macros_, [&](const auto& known) { return known.first == macro; });
@@ -88,7 +88,7 @@ void Scope::add(const std::string& name, double value, bool real, const std::str
   macros_.emplace_back(macro, literal(value, real));
 }
 
-void Scope::define(const std::string& name, const Sourced& expression) {
+void SymbolTable::define(const std::string& name, const Sourced& expression) {
   if (variables_.contains(name)) {
     fail_parse(expression.at,
                "constant '" + name + "' has the name of a shape variable of the task; use another");
@@ -98,7 +98,7 @@ void Scope::define(const std::string& name, const Sourced& expression) {
 }
 
 /// Without a device its numbers are names that are known and have no value.
-void Scope::check_device(const Sourced& expression) const {
+void SymbolTable::check_device(const Sourced& expression) const {
   const auto& known = device_number_names();
   for_each_word(expression.text, [&](std::string_view word, bool number) {
     if (number || names_.contains(std::string(word)) || names_.contains(std::string(word) + "_0")) {
@@ -113,18 +113,18 @@ void Scope::check_device(const Sourced& expression) const {
   });
 }
 
-int64_t Scope::integer(const Sourced& expression) const {
+int64_t SymbolTable::integer(const Sourced& expression) const {
   check_device(expression);
   return evaluate_integer(expression, names_);
 }
 
-double Scope::real(const Sourced& expression) const {
+double SymbolTable::real(const Sourced& expression) const {
   check_device(expression);
   return evaluate_real(expression, names_);
 }
 
-std::vector<int64_t> Scope::integers(const Sourced& expression, int64_t low, int64_t high,
-                                     const std::string& what) const {
+std::vector<int64_t> SymbolTable::integers(const Sourced& expression, int64_t low, int64_t high,
+                                           const std::string& what) const {
   const auto list = lists_.find(expression.text);
   if (list == lists_.end()) return {integer(expression, low, high, what)};
   std::vector<int64_t> values;
@@ -135,8 +135,8 @@ std::vector<int64_t> Scope::integers(const Sourced& expression, int64_t low, int
   return values;
 }
 
-int64_t Scope::integer(const Sourced& expression, int64_t low, int64_t high,
-                       const std::string& what) const {
+int64_t SymbolTable::integer(const Sourced& expression, int64_t low, int64_t high,
+                             const std::string& what) const {
   const int64_t value = integer(expression);
   if (value < low || value > high) {
     fail_parse(expression.at, what + " must be " + std::to_string(low) + " to " +
@@ -146,7 +146,7 @@ int64_t Scope::integer(const Sourced& expression, int64_t low, int64_t high,
   return value;
 }
 
-bool Scope::is_real(const Sourced& expression) const {
+bool SymbolTable::is_real(const Sourced& expression) const {
   bool real = false;
   for_each_word(expression.text, [&](std::string_view word, bool number) {
     real |= number ? word.find_first_of(".eE") != std::string_view::npos

@@ -17,9 +17,9 @@ const std::vector<std::string>& expression_functions();
 
 /// Shape variables and what is known of the device, then constants defined one after another.
 /// Copies are cheap enough to give every kernel its own.
-class Scope {
+class SymbolTable {
  public:
-  explicit Scope(const Variables& variables, const DeviceNumbers& device = {});
+  explicit SymbolTable(const Variables& variables, const DeviceNumbers& device = {});
 
   /// Works a constant out from what is known so far; a later definition replaces an earlier one.
   /// Throws kParse when the name is a shape variable's.
