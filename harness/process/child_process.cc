@@ -16,6 +16,7 @@
 
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::process {
 namespace {
@@ -73,7 +74,7 @@ bool ended_from_outside(const Exit& exit) {
   return exit.signal == SIGKILL || exit.signal == SIGTERM;
 }
 
-ChildProcess::ChildProcess(const Spawn& spawn) {
+ChildProcess::ChildProcess(const Spawn& spawn) : owner_(getpid()) {
   auto [output_read, output_write] = make_pipe();
   make_nonblocking(output_read);
   SpawnSettings settings;
@@ -115,19 +116,25 @@ ChildProcess::ChildProcess(const Spawn& spawn) {
                                 argv.data(), spawn.environment ? variables.data() : environ);
   if (error != 0) {
     pid_ = -1;
-    throw Error(ErrorCode::kNotFound,
-                "cannot run the program '" + spawn.program + "': " + std::strerror(error));
+    const bool none_left = error == EAGAIN || error == ENOMEM;
+    throw Error(none_left ? ErrorCode::kInternal : ErrorCode::kNotFound,
+                "cannot run the program '" + spawn.program + "': " + std::strerror(error) +
+                    (error == EAGAIN ? " (see ulimit -u, and a container's pids.max)" : ""));
   }
   output_ = std::move(output_read);
 }
 
-ChildProcess::ChildProcess(pid_t child, UniqueFd output) : pid_(child), output_(std::move(output)) {
+ChildProcess::ChildProcess(pid_t child, UniqueFd output)
+    : pid_(child), owner_(getpid()), output_(std::move(output)) {
   make_nonblocking(output_);
 }
 
 ChildProcess::~ChildProcess() { kill(); }
 
+bool ChildProcess::is_ours() const { return getpid() == owner_; }
+
 Exit ChildProcess::poll() {
+  if (!is_ours()) return {.ended = true, .status = -1};
   if (exit_.ended || pid_ < 0) return exit_;
   int status = 0;
   pid_t ended;
@@ -155,21 +162,27 @@ Exit ChildProcess::finish(std::chrono::milliseconds grace) {
 }
 
 void ChildProcess::begin_kill() {
-  if (pid_ < 0 || exit_.ended) return;
+  if (pid_ < 0 || exit_.ended || !is_ours()) return;
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
 }
 
 void ChildProcess::kill() {
-  if (pid_ < 0 || exit_.ended) return;
+  if (pid_ < 0 || exit_.ended || !is_ours()) return;
   begin_kill();
   const auto deadline = Clock::now() + kKillPatience;
   while (!poll().ended && Clock::now() < deadline) std::this_thread::sleep_for(kLookEvery);
 }
 
 void end_in_background(std::unique_ptr<ChildProcess> process) {
+  if (!process->is_ours()) return;
   process->begin_kill();
-  std::thread([ending = std::move(process)] { ending->finish(kKillPatience); }).detach();
+  try {
+    start_thread<std::thread>([ending = std::move(process)] {
+      ending->finish(kKillPatience);
+    }).detach();
+  } catch (const Error&) {  // Its destructor has waited.
+  }
 }
 
 bool ChildProcess::stop() {
@@ -188,7 +201,7 @@ bool ChildProcess::stop() {
 }
 
 void ChildProcess::resume() {
-  if (pid_ >= 0 && !exit_.ended) ::kill(pid_, SIGCONT);
+  if (pid_ >= 0 && !exit_.ended && is_ours()) ::kill(pid_, SIGCONT);
   stopped_ = false;
 }
 

@@ -39,9 +39,12 @@ struct Spawn {
 };
 
 /// Destruction kills the whole group. Not thread-safe; several objects may live in several threads.
+/// In a fork of the process that made it, it has ended, and nothing that is done to it reaches the
+/// child: that is the other process's.
 class ChildProcess {
  public:
-  /// Throws Error: kNotFound when the program cannot be run, kIo.
+  /// Throws Error: kNotFound when the program cannot be run, kInternal when the system has no
+  /// process or memory left for it, kIo.
   explicit ChildProcess(const Spawn& spawn);
   /// A child that was made otherwise and leads a group; `output`: where its words come out.
   ChildProcess(pid_t child, UniqueFd output);
@@ -50,6 +53,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t id() const { return pid_; }
+  /// False in a fork of the process that made it.
+  bool is_ours() const;
   /// Ended or not, without waiting.
   Exit poll();
   /// Waits that long for the child to end by itself, then kills it.
@@ -72,6 +77,7 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
+  pid_t owner_;  ///< the process that made it
   bool stopped_ = false;
   Exit exit_;
   UniqueFd output_;
@@ -82,8 +88,8 @@ class ChildProcess {
 /// had.
 UniqueFd nameless_folder();
 
-/// Kills it, and waits for its end on a thread of its own: drivers take tenths of a second to tear
-/// down what a process held.
+/// Kills it, and waits for its end on a thread of its own, where there is one to be had: drivers
+/// take tenths of a second to tear down what a process held.
 void end_in_background(std::unique_ptr<ChildProcess> process);
 
 }  // namespace kbench::process

@@ -7,10 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <memory>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -84,38 +81,18 @@ bool has_name(const UniqueFd& file, const std::string& path) {
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-/// 0, or an error number.
-int lock_now(const UniqueFd& file) {
-  while (flock(file.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return errno;
+/// 0, or an error number; EWOULDBLOCK where a stop was requested. The system's own wait can be
+/// ended by a signal alone, which is not a library's to send.
+int wait_to_lock(const UniqueFd& file, const std::stop_token& cancelled) {
+  constexpr std::chrono::milliseconds kLookEvery(2);
+  const int flags = LOCK_EX | (cancelled.stop_possible() ? LOCK_NB : 0);
+  while (flock(file.get(), flags) != 0) {
+    const bool another_has_it = errno == EWOULDBLOCK;
+    if (!another_has_it && errno != EINTR) return errno;
+    if (cancelled.stop_requested()) return EWOULDBLOCK;
+    if (another_has_it) std::this_thread::sleep_for(kLookEvery);
   }
   return 0;
-}
-
-/// False when it is cancelled; the file is gone then. The thread that waits stays until it is its
-/// turn, and lets it pass.
-bool lock_unless(const std::stop_token& cancelled, UniqueFd& file, int& error) {
-  struct Waiting {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    UniqueFd file;
-    bool done = false;
-    int error = 0;
-  };
-  const auto waiting = std::make_shared<Waiting>();
-  waiting->file = std::move(file);
-  std::thread([waiting] {
-    const int result = lock_now(waiting->file);
-    const std::lock_guard hold(waiting->mutex);
-    waiting->error = result;
-    waiting->done = true;
-    waiting->changed.notify_all();
-  }).detach();
-  std::unique_lock hold(waiting->mutex);
-  if (!waiting->changed.wait(hold, cancelled, [&] { return waiting->done; })) return false;
-  file = std::move(waiting->file);
-  error = waiting->error;
-  return true;
 }
 
 }  // namespace
@@ -134,12 +111,8 @@ double HostLock::take(const std::function<void()>& on_wait, const std::stop_toke
       if (errno != EWOULDBLOCK && errno != EINTR) cannot_lock(path_, errno);
       if (!std::exchange(said, true) && on_wait) on_wait();
       const auto start = Clock::now();
-      int error = 0;
-      if (!cancelled.stop_possible()) {
-        error = lock_now(file);
-      } else if (!lock_unless(cancelled, file, error)) {
-        return waited;
-      }
+      const int error = wait_to_lock(file, cancelled);
+      if (error == EWOULDBLOCK) return waited;
       if (error != 0) cannot_lock(path_, error);
       waited += std::chrono::duration<double>(Clock::now() - start).count();
     }

@@ -21,7 +21,8 @@ class HostLock {
 
   /// Waits until it is this object's; `on_wait` is called once, before, if it is another's. Seconds
   /// waited; 0 at once where it is held already. Soon after a stop is requested it waits no more,
-  /// and the lock is not held(). Throws kIo.
+  /// and the lock is not held(); a wait that can be stopped asks again every two milliseconds.
+  /// Throws kIo.
   double take(const std::function<void()>& on_wait = {}, const std::stop_token& cancelled = {});
   void release() { file_.reset(); }
   bool held() const { return file_.open(); }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <thread>
 
 #include "kbench/error.h"
+#include "tests/process/no_threads.h"
 
 namespace kbench::process {
 namespace {
@@ -84,6 +86,31 @@ TEST(ChildProcess, ReportsHowItEnded) {
   EXPECT_TRUE(exits.poll().ended);
   ChildProcess crashes(shell("kill -SEGV $$"));
   EXPECT_EQ(crashes.finish(seconds(20)).signal, SIGSEGV);
+}
+
+TEST(ChildProcess, OutlivesAForkOfItsOwnerThatLetsItGo) {
+  auto child = std::make_unique<ChildProcess>(shell("echo ready; sleep 1000"));
+  EXPECT_EQ(first_line(*child), "ready");
+  const pid_t fork_of_this = fork();
+  if (fork_of_this == 0) {
+    const bool ended = child->poll().ended;
+    child->finish(milliseconds(0));
+    end_in_background(std::move(child));
+    _exit(ended ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(fork_of_this, &status, 0), fork_of_this);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_FALSE(child->poll().ended);
+}
+
+TEST(ChildProcess, EndsInTheForegroundWhereThereIsNoThread) {
+  auto child = std::make_unique<ChildProcess>(shell("sleep 1000"));
+  const pid_t pid = child->id();
+  const testing_support::NoThreads none;
+  end_in_background(std::move(child));
+  EXPECT_FALSE(alive(pid));
 }
 
 TEST(ChildProcess, ThatCannotBeRunIsNamed) {

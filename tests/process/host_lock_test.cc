@@ -121,6 +121,23 @@ TEST_F(HostLockTest, IsWaitedForNoLongerOnceThatIsCancelled) {
   EXPECT_TRUE(waits.held());
 }
 
+size_t entries_of(const char* folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+TEST_F(HostLockTest, WaitsThatWereCancelledLeaveNothingBehind) {
+  HostLock held("left"), waits("left");
+  held.take();
+  const size_t threads = entries_of("/proc/self/task"), files = entries_of("/proc/self/fd");
+  for (int i = 0; i < 10; ++i) {
+    std::stop_source enough;
+    waits.take([&] { enough.request_stop(); }, enough.get_token());
+  }
+  EXPECT_FALSE(waits.held());
+  EXPECT_EQ(entries_of("/proc/self/task"), threads);
+  EXPECT_EQ(entries_of("/proc/self/fd"), files);
+}
+
 TEST_F(HostLockTest, IsFreeOnceItsHolderIsKilled) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);

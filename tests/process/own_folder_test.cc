@@ -56,6 +56,34 @@ TEST_F(OwnFolderTest, TrustsNoFileThatOthersMayWrite) {
   EXPECT_EQ(folder.kept("a", "subject"), "");
 }
 
+TEST_F(OwnFolderTest, AKeyThatCannotBeUsedIsMadeAnew) {
+  for (const char* damaged : {"", "short"}) {
+    OwnFolder(cache()).keep("a", "subject", "bytes");
+    std::ofstream(at("key"), std::ios::trunc) << damaged;
+    const OwnFolder folder(cache());
+    EXPECT_TRUE(folder.there());
+    EXPECT_EQ(folder.kept("a", "subject"), "");  // Signed with the old one.
+    folder.keep("a", "subject", "bytes");
+    EXPECT_EQ(OwnFolder(cache()).kept("a", "subject"), "bytes");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(cache()), {}), 2);
+}
+
+TEST_F(OwnFolderTest, WaitsForNoPipe) {
+  OwnFolder(cache()).keep("a", "subject", "bytes");
+  for (const char* name : {"key", "a", "b"}) {
+    fs::remove(at(name));
+    ASSERT_EQ(mkfifo(at(name).c_str(), 0600), 0);
+  }
+  const OwnFolder folder(cache());
+  EXPECT_TRUE(folder.there());
+  EXPECT_EQ(folder.read("b"), "");
+  folder.append("b", "line\n");
+  EXPECT_EQ(folder.kept("a", "subject"), "");
+  folder.keep("a", "subject", "bytes");
+  EXPECT_EQ(folder.kept("a", "subject"), "bytes");
+}
+
 TEST_F(OwnFolderTest, IsNoneWhereOthersMayWriteOrThereIsNoPath) {
   fs::create_directory(cache());
   chmod(cache().c_str(), 0777);

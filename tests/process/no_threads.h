@@ -1,0 +1,14 @@
+// A process in which no thread can be started, as under a limit on processes.
+#pragma once
+
+namespace kbench::testing_support {
+
+/// While it lives, after so many that can. One at a time.
+class NoThreads {
+ public:
+  explicit NoThreads(int allowed = 0);
+  ~NoThreads();
+  NoThreads(const NoThreads&) = delete;
+};
+
+}  // namespace kbench::testing_support
