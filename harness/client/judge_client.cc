@@ -65,15 +65,22 @@ LineProcess::LineProcess(const std::string& program, const std::vector<std::stri
   answers_ = std::move(answers_ours);
 }
 
-bool LineProcess::send_line(const std::string& line) {
-  const std::string text = line + "\n";
-  for (size_t sent = 0; sent < text.size();) {
-    const ssize_t n = send(input_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+void LineProcess::send_line(const std::string& line) {
+  unsent_ += line + "\n";
+  send_some();
+}
+
+void LineProcess::send_some() {
+  while (sent_ < unsent_.size()) {
+    const ssize_t n = send(input_.get(), unsent_.data() + sent_, unsent_.size() - sent_,
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    sent += static_cast<size_t>(n);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (n <= 0) break;  // It is gone.
+    sent_ += static_cast<size_t>(n);
   }
-  return true;
+  unsent_.clear();
+  sent_ = 0;
 }
 
 std::optional<std::pair<std::string, std::string>> LineProcess::read_line(
@@ -98,9 +105,12 @@ std::optional<std::pair<std::string, std::string>> LineProcess::read_line(
     } else if (waited) {
       return std::nullopt;
     } else {
-      pollfd ready[2] = {{answers_.get(), POLLIN, 0}, {process_->output_descriptor(), POLLIN, 0}};
-      poll(ready, 2, static_cast<int>(wait.count()));
+      pollfd ready[3] = {{answers_.get(), POLLIN, 0},
+                         {process_->output_descriptor(), POLLIN, 0},
+                         {unsent_.empty() ? -1 : input_.get(), POLLOUT, 0}};
+      poll(ready, 3, static_cast<int>(wait.count()));
       process_->output();  // Keeps its pipe from filling.
+      send_some();
     }
   }
 }

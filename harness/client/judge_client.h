@@ -24,8 +24,9 @@ class LineProcess {
   LineProcess(const std::string& program, const std::vector<std::string>& arguments);
   ~LineProcess() { process::end_in_background(std::move(process_)); }
 
-  /// False when it is gone.
-  bool send_line(const std::string& line);
+  /// Does not wait: what the process does not take at once it gets while read_line() waits. What it
+  /// is sent when it is gone is lost.
+  void send_line(const std::string& line);
   /// The next whole line, its kind and the rest; nothing after `wait` or at the end. Throws kParse
   /// for a line that is too long.
   std::optional<std::pair<std::string, std::string>> read_line(std::chrono::milliseconds wait);
@@ -34,7 +35,11 @@ class LineProcess {
   process::ChildProcess& process() { return *process_; }
 
  private:
+  void send_some();
+
   UniqueFd input_, answers_;
+  std::string unsent_;
+  size_t sent_ = 0;  ///< of it
   std::string text_;
   std::unique_ptr<process::ChildProcess> process_;
 };

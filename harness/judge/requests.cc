@@ -1,35 +1,80 @@
 #include "harness/judge/requests.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <iostream>
+#include <algorithm>
+#include <cerrno>
 #include <thread>
 #include <utility>
 
 #include "harness/client/protocol.h"
+#include "libkbench/src/start_thread.h"
+#include "libkbench/src/unique_fd.h"
 
 namespace kbench::judge {
+namespace {
+
+constexpr int kClientGone = 3;
+
+/// A handle on the process that made the socket of standard input, readable once that has ended;
+/// not open where the kernel (before 5.3) or another kind of input has none.
+UniqueFd client_process() {
+  ucred maker{};
+  socklen_t size = sizeof maker;
+  if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0 || maker.pid <= 0) {
+    return {};
+  }
+  UniqueFd client(static_cast<int>(syscall(SYS_pidfd_open, maker.pid, 0)));
+  if (!client.open() && errno == ESRCH) _exit(kClientGone);
+  return client;
+}
+
+}  // namespace
 
 Requests::Requests() {
-  std::thread([state = state_] {
+  start_thread<std::thread>([state = state_] {
     read(*state);
-    _exit(3);
+    _exit(kClientGone);
   }).detach();
 }
 
 void Requests::read(State& state) {
-  // Of the request that came last: what is cancelled when its answer is on its way is nobody's.
+  const UniqueFd client = client_process();
   std::stop_source last;
-  for (std::string line; std::getline(std::cin, line);) {
-    if (line == client::kCancelLine) {
-      last.request_stop();
-      continue;
+  std::string line;
+  for (;;) {
+    pollfd ready[2] = {{STDIN_FILENO, POLLIN, 0}, {client.get(), POLLIN, 0}};
+    if (poll(ready, 2, -1) < 0 && errno != EINTR) return;
+    if (ready[1].revents != 0) return;
+    if (ready[0].revents == 0) continue;
+    char buffer[1 << 16];
+    const ssize_t n = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    for (const char *begin = buffer, *end = buffer + n; begin != end;) {
+      const char* newline = std::find(begin, end, '\n');
+      line.append(begin, newline);
+      if (newline == end) break;
+      take(state, std::exchange(line, {}), last);
+      begin = newline + 1;
     }
-    last = std::stop_source();
-    const std::lock_guard lock(state.mutex);
-    state.waiting.push_back({std::move(line), last.get_token()});
-    state.changed.notify_all();
   }
+}
+
+/// `last`: of the request that came last. What is cancelled when its answer is on its way is
+/// nobody's.
+void Requests::take(State& state, std::string line, std::stop_source& last) {
+  if (line == client::kCancelLine) {
+    last.request_stop();
+    return;
+  }
+  last = std::stop_source();
+  const std::lock_guard lock(state.mutex);
+  state.waiting.push_back({std::move(line), last.get_token()});
+  state.changed.notify_all();
 }
 
 Requests::Received Requests::next() {

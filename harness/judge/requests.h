@@ -12,15 +12,15 @@
 namespace kbench::judge {
 
 /// Lines of standard input, on a thread of their own. It ends this process when the client closes
-/// its end, whatever is going on. (The kernel's own way, a signal at the parent's death, is sent
-/// when the parent's thread ends.)
+/// its end or has ended, whatever is going on: a fork of the client may hold that end, too. (The
+/// kernel's own way, a signal at the parent's death, is sent when the parent's thread ends.)
 class Requests {
  public:
   struct Received {
     std::string line;
     std::stop_token cancelled;  ///< client::kCancelLine came after it
   };
-  /// One object a process.
+  /// One object a process. Throws kInternal where there is no thread to be had.
   Requests();
 
   /// Waits for one.
@@ -35,6 +35,7 @@ class Requests {
     std::deque<Received> waiting;
   };
   static void read(State& state);
+  static void take(State& state, std::string line, std::stop_source& last);
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };

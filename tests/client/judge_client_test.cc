@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -437,6 +439,61 @@ TEST_F(FakeJudge, IsNotWaitedForWhileItStarts) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(evaluate(a_file("candidate.yaml"), options_, enough.get_token()), Cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+/// One that opens its device and reads nothing.
+constexpr const char* kSilent = "exec sleep 60\n";
+std::map<std::string, std::string> large_candidate(size_t bytes = size_t{8} << 20) {
+  return {{"candidate.yaml", "kbench: 1\n"}, {"k.comp", std::string(bytes, ' ')}};
+}
+
+TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceThatIsCancelled) {
+  be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
+  std::stop_source enough;
+  std::jthread caller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    enough.request_stop();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(evaluate(large_candidate(), options_, enough.get_token()), Cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST_F(FakeJudge, ThatTakesNoRequestHasTheLimitsOfAllOthers) {
+  be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
+  options_.limits.total_seconds = -449.8;
+  options_.limits.compile_seconds = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const Result result = evaluate(large_candidate(), options_);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_THAT(result.message, HasSubstr("longer than any limit (start)"));
+}
+
+TEST_F(FakeJudge, ThatReadsSlowlyGetsTheWholeRequest) {
+  judge("sleep 0.1\nprintf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
+  const CandidateSource source{large_candidate(/*bytes=*/600000)};  // A socket holds less.
+  EXPECT_EQ(evaluate(source, options_).verdict, Verdict::passed);
+  ASSERT_THAT(lines_of("jobs"), SizeIs(1));
+  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).candidate, source);
+}
+
+TEST_F(FakeJudge, IsNotSharedWithAForkOfTheCaller) {
+  judge(answer(passed()));
+  const std::string candidate = a_file("candidate.yaml");
+  std::optional<Evaluator> evaluator(options_);
+  EXPECT_EQ(evaluator->evaluate(candidate).verdict, Verdict::passed);
+  const pid_t fork_of_this = fork();
+  if (fork_of_this == 0) {
+    const bool passes = evaluator->evaluate(candidate).verdict == Verdict::passed;
+    evaluator.reset();
+    _exit(passes ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(fork_of_this, &status, 0), fork_of_this);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(starts(), 2u);
+  EXPECT_EQ(evaluator->evaluate(candidate).verdict, Verdict::passed);
+  EXPECT_EQ(starts(), 2u) << "it ended with the fork";
 }
 
 TEST_F(FakeJudge, TellsHowFarItIs) {
