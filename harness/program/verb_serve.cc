@@ -30,11 +30,12 @@ int run_serve(const ServeVerbOptions& options) {
   if (socket) {
     std::fprintf(stderr, "kbench: serves at %s on %s\n", options.socket.c_str(),
                  names_of(devices.snapshots).c_str());
-    queue::serve_socket(*socket, queue, devices.snapshots, serve, signals.gently());
+    queue::serve_socket(*socket, queue, devices.snapshots, serve, signals.gently(),
+                        signals.at_once());
     return kDone;
   }
   queue::ServeClient client(queue, devices.snapshots, serve, /*in=*/0, /*out=*/1);
-  if (client.serve(signals.gently()) != queue::ServeEnd::gone) return kDone;
+  if (client.serve(signals.gently(), signals.at_once()) != queue::ServeEnd::gone) return kDone;
   std::fputs("kbench: standard output takes no answers any more\n", stderr);
   return kUsage;
 }

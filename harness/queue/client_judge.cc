@@ -23,7 +23,7 @@ class ClientJudge : public Judge {
       try {
         client_.make_ready();
         return "";
-      } catch (const Error& e) {
+      } catch (const std::exception& e) {
         why = e.what();
       }
     }

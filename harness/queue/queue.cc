@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kbench/text.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::queue {
 namespace {
@@ -33,12 +34,19 @@ Outcome attempt(Judge& judge, const client::Request& request, const Job& job,
 
 Queue::Queue(std::vector<std::unique_ptr<Judge>> judges)
     : judges_(std::move(judges)), backlog_(judges_.size()), troubles_(judges_.size()) {
-  for (size_t device = 0; device < judges_.size(); ++device) {
-    threads_.emplace_back([this, device] { work(device); });
+  try {
+    for (size_t device = 0; device < judges_.size(); ++device) {
+      threads_.push_back(start_thread<std::jthread>([this, device] { work(device); }));
+    }
+  } catch (const Error&) {
+    end();
+    throw;
   }
 }
 
-Queue::~Queue() {
+Queue::~Queue() { end(); }
+
+void Queue::end() {
   {
     Lock lock(mutex_);
     ending_ = true;

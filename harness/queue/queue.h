@@ -46,6 +46,7 @@ struct Job {
 /// harness_error.
 class Queue {
  public:
+  /// Throws kInternal where there is no thread to be had.
   explicit Queue(std::vector<std::unique_ptr<Judge>> judges);
   /// Cancels what is left.
   ~Queue();
@@ -76,6 +77,7 @@ class Queue {
   };
   using Lock = std::unique_lock<std::mutex>;
 
+  void end();
   void work(size_t device);
   void run(size_t device, uint64_t id, Lock& lock);
   client::Request request_for(size_t device, const Entry& entry);

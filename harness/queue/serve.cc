@@ -19,6 +19,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::queue {
 namespace {
@@ -88,7 +89,7 @@ ServeSocket::~ServeSocket() { unlink(path_.c_str()); }
 
 void serve_socket(const ServeSocket& socket, Queue& queue,
                   const std::vector<vulkan::DeviceSnapshot>& devices, const ServeOptions& options,
-                  const std::stop_token& stop) {
+                  const std::stop_token& stop, const std::stop_token& at_once) {
   const UniqueFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const auto rouse = [&wake] {
     const uint64_t one = 1;
@@ -115,12 +116,20 @@ void serve_socket(const ServeSocket& socket, Queue& queue,
     }
     Serving& serving = clients.emplace_back();
     serving.socket = std::move(accepted);
-    serving.thread = std::jthread([&serving, &queue, &devices, &options, stop, rouse] {
-      const int fd = serving.socket.get();
-      ServeClient(queue, devices, options, fd, fd).serve(stop);
-      serving.done = true;
-      rouse();
-    });
+    try {
+      serving.thread =
+          start_thread<std::jthread>([&serving, &queue, &devices, &options, stop, at_once, rouse] {
+            const int fd = serving.socket.get();
+            try {
+              ServeClient(queue, devices, options, fd, fd).serve(stop, at_once);
+            } catch (const std::exception&) {  // No memory is left for it: it is served no more.
+            }
+            serving.done = true;
+            rouse();
+          });
+    } catch (const Error&) {
+      clients.pop_back();  // It sees the end.
+    }
   }
 }
 

@@ -26,9 +26,9 @@ class ServeSocket {
 };
 
 /// Serves each client that connects, in a thread of its own, until `stop` is requested and all have
-/// their answers.
+/// their answers, or have had time enough to take them, or `at_once` is requested.
 void serve_socket(const ServeSocket& socket, Queue& queue,
                   const std::vector<vulkan::DeviceSnapshot>& devices, const ServeOptions& options,
-                  const std::stop_token& stop);
+                  const std::stop_token& stop, const std::stop_token& at_once = {});
 
 }  // namespace kbench::queue

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "harness/process/deadline.h"
 #include "kbench/text.h"
 
 namespace kbench::queue {
@@ -234,15 +236,18 @@ bool ServeClient::write_some() {
   }
 }
 
-ServeEnd ServeClient::serve(const std::stop_token& stop) {
+ServeEnd ServeClient::serve(const std::stop_token& stop, const std::stop_token& at_once) {
   const std::stop_callback rouse(stop, [this] { shared_->rouse(); });
-  bool stopping = false;
+  const std::stop_callback rouse_at_once(at_once, [this] { shared_->rouse(); });
+  std::optional<process::Deadline> stopping;
   for (;;) {
-    if (stop.stop_requested() && !std::exchange(stopping, true)) {
+    if (stop.stop_requested() && !stopping) {
+      stopping.emplace(options_.stop_seconds);
       input_ended_ = true;
       input_.clear();
       cancel_all();
     }
+    if (at_once.stop_requested() || (stopping && stopping->passed())) return ServeEnd::gone;
     if (!input_.empty() && !stopping) take_lines();
     bool in_flight = false, to_say = written_ < output_.size();
     {
@@ -257,7 +262,8 @@ ServeEnd ServeClient::serve(const std::stop_token& stop) {
     pollfd ready[3] = {{shared_->wake.get(), POLLIN, 0},
                        {out_, static_cast<short>(to_say ? POLLOUT : 0), 0},
                        {reading ? in_ : -1, POLLIN, 0}};
-    if (poll(ready, 3, -1) < 0 && errno != EINTR) return ServeEnd::gone;
+    constexpr int kLookEveryMs = 100;
+    if (poll(ready, 3, stopping ? kLookEveryMs : -1) < 0 && errno != EINTR) return ServeEnd::gone;
     uint64_t count = 0;
     if (ready[0].revents != 0) {
       [[maybe_unused]] const ssize_t ignored = read(shared_->wake.get(), &count, sizeof count);

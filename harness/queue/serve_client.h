@@ -22,12 +22,14 @@ struct ServeOptions {
   /// is read.
   size_t most_experiments = 4096;
   size_t most_bytes = size_t{256} << 20;
+  /// For a client to take its answers, once serving is to stop.
+  double stop_seconds = 10;
 };
 
 /// Why serving a client ended.
 enum class ServeEnd {
   finished,  ///< its input ended, and it has all answers
-  gone,      ///< it takes no answers any more; what was left was cancelled
+  gone,      ///< it takes no answers, or not soon enough; what was left was cancelled
   stopped,   ///< asked to; what was left was cancelled and answered so
 };
 
@@ -41,7 +43,8 @@ class ServeClient {
   ~ServeClient();
   ServeClient(const ServeClient&) = delete;
 
-  ServeEnd serve(const std::stop_token& stop);
+  /// Once `at_once` is requested nothing is written any more.
+  ServeEnd serve(const std::stop_token& stop, const std::stop_token& at_once = {});
 
  private:
   /// What the queue's callbacks reach: it may outlive the client.

@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "kbench/error.h"
+#include "tests/process/no_threads.h"
 #include "tests/queue/fake_judge.h"
 
 namespace kbench::queue {
@@ -264,6 +266,13 @@ TEST_F(QueueTest, MayBeUsedFromItsOwnCallbacks) {
   again({});
   while (left > 0) std::this_thread::yield();
   queue().wait();
+}
+
+TEST_F(QueueTest, WithoutAThreadForEachDeviceIsAnError) {
+  judge("a");
+  judge("b");
+  const testing_support::NoThreads none(/*allowed=*/1);
+  EXPECT_THROW(queue(), Error);
 }
 
 }  // namespace

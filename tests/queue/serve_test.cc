@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 #include <thread>
 
 #include "harness/process/fd_pair.h"
+#include "tests/process/no_threads.h"
 #include "tests/queue/fake_judge.h"
 
 namespace kbench::queue {
@@ -110,7 +112,7 @@ class ServeTest : public ::testing::Test {
     queue();
     server_.emplace([this, socket = std::move(theirs)] {
       ServeClient client(queue(), devices_, options_, socket.get(), socket.get());
-      end_ = client.serve(stop_.get_token());
+      end_ = client.serve(stop_.get_token(), at_once_.get_token());
     });
     return Client(std::move(ours));
   }
@@ -128,7 +130,7 @@ class ServeTest : public ::testing::Test {
   std::vector<std::unique_ptr<Judge>> judges_;
   ServeOptions options_;
   std::optional<Queue> queue_;
-  std::stop_source stop_;
+  std::stop_source stop_, at_once_;
   std::optional<std::jthread> server_;
   ServeEnd end_ = ServeEnd::gone;
 };
@@ -411,6 +413,69 @@ TEST_F(ServeTest, SeveralClientsOfASocketHaveIdsOfTheirOwnAndLeaveNothingBehind)
     stop_.request_stop();
   }
   EXPECT_FALSE(fs::exists(path));
+}
+
+/// Sends more than a socket holds the answers of, and reads none.
+void send_and_read_nothing(Client& client, Asked& asked) {
+  constexpr size_t kMany = 2000;
+  const size_t before = asked.list().size();
+  for (size_t i = 0; i < kMany; ++i) {
+    client.send({{"id", i}, {"files", {{"candidate.yaml", "task: level1/19\n"}}}});
+  }
+  while (asked.list().size() < before + kMany) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+TEST_F(ServeTest, AClientThatTakesNoAnswersIsNotWaitedForLong) {
+  options_.stop_seconds = 0.2;
+  Client client = connect();
+  send_and_read_nothing(client, asked_);
+  stop_.request_stop();
+  EXPECT_EQ(ended(), ServeEnd::gone);
+}
+
+TEST_F(ServeTest, AClientThatTakesNoAnswersIsLeftAtTheSecondRequest) {
+  options_.stop_seconds = 1e6;
+  Client client = connect();
+  send_and_read_nothing(client, asked_);
+  stop_.request_stop();
+  at_once_.request_stop();
+  EXPECT_EQ(ended(), ServeEnd::gone);
+}
+
+TEST_F(ServeTest, OthersAreServedBesideAClientThatTakesNoAnswers) {
+  options_.stop_seconds = 0.2;
+  const std::string path = folder_ / "socket";
+  queue();
+  const ServeSocket socket(path);
+  std::jthread server(
+      [&] { serve_socket(socket, queue(), devices_, options_, stop_.get_token()); });
+  Client silent = connect_to(path);
+  send_and_read_nothing(silent, asked_);
+  Client other = connect_to(path);
+  other.send(experiment("mine"));
+  EXPECT_EQ(other.read().at("id"), "mine");
+  stop_.request_stop();
+  server.join();
+  EXPECT_EQ(other.read(), nullptr);
+}
+
+TEST_F(ServeTest, AClientForWhomThereIsNoThreadSeesTheEnd) {
+  const std::string path = folder_ / "socket";
+  queue();
+  const ServeSocket socket(path);
+  std::jthread server(
+      [&] { serve_socket(socket, queue(), devices_, options_, stop_.get_token()); });
+  {
+    const testing_support::NoThreads none;
+    Client client = connect_to(path);
+    EXPECT_EQ(client.read(), nullptr);
+  }
+  Client client = connect_to(path);
+  client.send(experiment("later"));
+  EXPECT_EQ(client.read().at("id"), "later");
+  stop_.request_stop();
 }
 
 TEST_F(ServeTest, ASocketIsTakenOverFromTheDeadAndFromNobodyElse) {
