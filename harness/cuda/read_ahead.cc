@@ -5,14 +5,19 @@
 
 #include <utility>
 
+#include "libkbench/src/start_thread.h"
 #include "libkbench/src/unique_fd.h"
 
 namespace kbench::cuda {
 
-ReadAhead::ReadAhead(std::vector<std::string> files)
-    : files_(std::move(files)), thread_([this] {
-        for (const std::string& file : files_) read(file);
-      }) {}
+ReadAhead::ReadAhead(std::vector<std::string> files) : files_(std::move(files)) {
+  try {
+    thread_ = start_thread<std::thread>([this] {
+      for (const std::string& file : files_) read(file);
+    });
+  } catch (const Error&) {  // Whoever opens them waits for the disk.
+  }
+}
 
 void ReadAhead::stop() {
   stopped_ = true;

@@ -7,12 +7,15 @@
 #include <mutex>
 #include <thread>
 
+#include "libkbench/src/start_thread.h"
+
 namespace kbench::generate {
 
 /// One thread that does jobs in their order. Jobs must not throw.
 class Background {
  public:
-  Background() : thread_([this] { work(); }) {}
+  /// Throws kInternal where there is no thread to be had.
+  Background() : thread_(start_thread<std::thread>([this] { work(); })) {}
   /// Does what is left first.
   ~Background() {
     {

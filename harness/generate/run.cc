@@ -7,6 +7,7 @@
 #include "harness/generate/live_run.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::generate {
 namespace {
@@ -52,14 +53,17 @@ RunOutcome Run::run() {
     const std::stop_callback on_cancel(options_.cancel, [this] { cancel_.request_stop(); });
     behind_ = std::make_unique<Background>();
     std::vector<std::jthread> threads;
-    for (const auto& bench : options_.benches) {
-      threads.emplace_back([this, &bench] { guarded([&] { judge_on(*bench); }); });
-    }
-    for (uint32_t member = 0; member < options_.members.size(); ++member) {
-      for (int i = 0; i < options_.members[member].connections; ++i) {
-        threads.emplace_back([this, member] { guarded([&] { ask_for(member); }); });
+    const auto start = [&](const std::function<void()>& work) {
+      threads.push_back(start_thread<std::jthread>([this, work] { guarded(work); }));
+    };
+    guarded([&] {
+      for (const auto& bench : options_.benches) start([this, &bench] { judge_on(*bench); });
+      for (uint32_t member = 0; member < options_.members.size(); ++member) {
+        for (int i = 0; i < options_.members[member].connections; ++i) {
+          start([this, member] { ask_for(member); });
+        }
       }
-    }
+    });
   }
   behind_.reset();
   if (failure_) std::rethrow_exception(failure_);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/trial/slab_layout.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::judge {
 namespace {
@@ -176,7 +177,11 @@ void Ahead::resume(const client::Request& now, const Bench* at, Clock::time_poin
   at_ = at;
   planned_ = false;
   // One thread for all time: the runners that it starts end with it.
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  try {
+    if (!thread_.joinable()) thread_ = start_thread<std::thread>([this] { work(); });
+  } catch (const Error&) {  // Nothing is made ready.
+    return;
+  }
   const std::lock_guard lock(mutex_);
   memory_from_ = memory_from;
   going_ = true;
@@ -221,7 +226,7 @@ bool Ahead::step(bool memory_too) {
     return !memory_too;
   } catch (const RunnerFailure&) {  // Whoever needs it will find out.
     return false;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return false;
   }
 }

@@ -73,6 +73,10 @@ Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limi
       break;
     case RunnerFailure::Kind::killed:
       return {Verdict::harness_error, failure.message + where + ", by nobody here"};
+    case RunnerFailure::Kind::starved:
+      // A process that has run the candidate may say so to blame another.
+      if (state.ran) break;
+      return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::cancelled:
       return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::device: {

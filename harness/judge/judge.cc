@@ -52,6 +52,9 @@ void answer(const std::string& kind, const std::string& text) {
   }
 }
 
+/// In a thread of its own, or where there is none to be had once it is waited for.
+constexpr auto kSoon = std::launch::async | std::launch::deferred;
+
 /// The device gave no sign of life after a candidate had run: this process is of no more use.
 struct DeviceGone {};
 
@@ -91,7 +94,7 @@ class Judge {
   RunnerProcess::Options runners_;
   Opponent::Memory memory_;
   bool memory_ready_ = false;
-  std::shared_future<std::string> build_ = std::async(std::launch::async, build_identity);
+  std::shared_future<std::string> build_ = std::async(kSoon, build_identity);
   /// It takes as long as it takes the first runners to start.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
@@ -117,7 +120,7 @@ RunnerProcess::Options with_prototype(RunnerProcess::Options options) {
 Judge::Judge(const vulkan::OpenOptions& open)
     : runners_(
           with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
-      opening_(std::async(std::launch::async, [&open] { return vulkan::Device::open(open); })),
+      opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
       opponent_(new_opponent()),
       ahead_(
           runners_, [this] { return new_opponent(); }, dismissed_) {
@@ -126,7 +129,7 @@ Judge::Judge(const vulkan::OpenOptions& open)
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);
   kernels_.emplace(*device_);
-  kernels_prepared_ = std::async(std::launch::async, [this] { prepare_kernels(); });
+  kernels_prepared_ = std::async(kSoon, [this] { prepare_kernels(); });
 }
 
 /// What is kept from run to run holds for this build on this device with this driver; empty where
@@ -297,7 +300,7 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;
-      end.runner_killed = true;
+      end.nobodys_fault = true;
       opponent_.reset();
     } catch (const DeviceGone&) {
       device_gone = true;
@@ -309,7 +312,7 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
       opponent_.reset();
       bench_.reset();
     }
-    if (!end.opponent_failed && !end.runner_killed && !end.times_in_doubt) break;
+    if (!end.opponent_failed && !end.nobodys_fault && !end.times_in_doubt) break;
     if (cancelled.stop_requested()) break;
   }
   const std::vector<std::string> said = device_->take_validation_messages();

@@ -10,6 +10,7 @@
 #include "harness/process/fd_pair.h"
 #include "harness/process/host_memory.h"
 #include "harness/runner/lock_in.h"
+#include "harness/runner/runner.h"
 #include "harness/runner/write_fault.h"
 #include "harness/trial/slab_layout.h"
 #include "libkbench/src/text.h"
@@ -31,6 +32,17 @@ process::Spawn spawn_of(const char* role, const RunnerProcess::Options& options)
   return spawn;
 }
 
+/// What makes a runner, where its failure is the system's.
+template <class Make>
+auto made(Make make) {
+  try {
+    return make();
+  } catch (const Error& e) {
+    throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,
+                        std::string("a runner cannot be started: ") + e.what()};
+  }
+}
+
 std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Options& options,
                                              const UniqueFd& channel) {
   try {
@@ -40,14 +52,14 @@ std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Opt
   process::Spawn spawn = spawn_of(name_of(role), options);
   spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
   spawn.empty_folder = true;
-  return std::make_unique<process::ChildProcess>(spawn);
+  return made([&] { return std::make_unique<process::ChildProcess>(spawn); });
 }
 
 }  // namespace
 
 RunnerProcess::RunnerProcess(Role role, const Options& options)
     : role_(role),
-      ends_(process::make_socket_pair()),
+      ends_(made(process::make_socket_pair)),
       process_(start(role, options, ends_.second)),
       channel_(std::move(ends_.first)),
       options_(options) {
@@ -140,6 +152,10 @@ void RunnerProcess::fail_ended() {
   if (exit.status == runner::kWriteFaultStatus) {
     throw RunnerFailure{RunnerFailure::Kind::wrote, ErrorCode::kInternal, message,
                         runner::write_fault_index(said)};
+  }
+  if (exit.status == runner::kStarvedStatus) {
+    throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,
+                        "the system has no thread, process or memory left for the runner: " + said};
   }
   const bool outside = process::ended_from_outside(exit);
   throw RunnerFailure{outside ? RunnerFailure::Kind::killed : RunnerFailure::Kind::ended,

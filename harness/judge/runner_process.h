@@ -31,6 +31,7 @@ struct RunnerFailure {
     ended,      ///< it crashed or left
     wrote,      ///< it says that it wrote to what is mapped read-only: `given`
     killed,     ///< it was killed from outside: the machine's fault
+    starved,    ///< the system has no thread, process or memory left for it, or so it says
     cancelled,  ///< nobody wants its answer any more
     malformed,  ///< its answer was none
     device,     ///< it says what is wrong with device or driver: `code`
@@ -42,8 +43,8 @@ struct RunnerFailure {
 };
 
 /// Starts the program as a runner, which gets ready and takes nothing of the device until it is
-/// told to open it; that is done before anything else is asked. Every request throws RunnerFailure
-/// where no proper answer comes; the runner is dead then.
+/// told to open it; that is done before anything else is asked. Starting one, and every request,
+/// throws RunnerFailure where no proper answer comes; the runner is dead then.
 class RunnerProcess {
  public:
   struct Options {

@@ -107,9 +107,9 @@ TrialEnd Trial::run(Result& result) {
       return end_;
     }
     end_.device_in_doubt = on_device(stage_);
-    end_.runner_killed = failure.kind == RunnerFailure::Kind::killed;
     const Graph* graph = court_.bench ? &court_.bench->graph() : nullptr;
     refuse(blame(failure, {stage_, candidate().ran(), graph}, options_.limits));
+    end_.nobodys_fault = result.verdict == Verdict::harness_error;
   }
   return end_;
 }

@@ -64,7 +64,7 @@ struct Court {
 /// What became of a trial, beside its result.
 struct TrialEnd {
   bool opponent_failed = false;    ///< it must be started anew
-  bool runner_killed = false;      ///< from outside, or never came up: worth another try
+  bool nobodys_fault = false;      ///< a runner was killed from outside, or lacked what it needs
   bool times_in_doubt = false;     ///< the judge's clock contradicts the device's times
   bool device_in_doubt = false;    ///< a run hung, crashed or lost the device
   client::Findings findings = {};  ///< of a request that asked to look closer

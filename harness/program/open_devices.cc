@@ -11,6 +11,7 @@
 #include "harness/queue/devices.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::program {
 namespace {
@@ -21,7 +22,7 @@ std::vector<std::optional<Error>> open_all(
   std::vector<std::optional<Error>> failures(judges.size());
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < judges.size(); ++i) {
-    threads.emplace_back([&judge = *judges[i], &failure = failures[i]] {
+    threads.push_back(start_thread<std::jthread>([&judge = *judges[i], &failure = failures[i]] {
       try {
         judge.snapshot();
       } catch (const Error& e) {
@@ -29,7 +30,7 @@ std::vector<std::optional<Error>> open_all(
       } catch (const std::exception& e) {
         failure = Error(ErrorCode::kInternal, e.what());
       }
-    });
+    }));
   }
   threads.clear();
   return failures;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "libkbench/src/files.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::program {
 namespace {
@@ -28,7 +29,7 @@ void pass_on(int signal) {
 StopSignals::StopSignals(std::function<void(int)> on_first) {
   if (pipe2(pipe_, O_CLOEXEC) != 0) throw_io("make", "a pipe");
   signal_pipe = pipe_[1];
-  thread_ = std::thread([this, on_first = std::move(on_first)] { watch(on_first); });
+  thread_ = start_thread<std::thread>([this, on_first = std::move(on_first)] { watch(on_first); });
   struct sigaction action = {};
   action.sa_handler = pass_on;
   action.sa_flags = SA_RESTART;

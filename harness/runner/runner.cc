@@ -10,8 +10,10 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,11 @@ namespace {
 
 /// The judge has closed the channel: there is nothing left to do.
 struct JudgeGone {};
+
+/// The system has not what this process needs, whatever the candidate is.
+struct Starved {
+  std::string what;
+};
 
 static_assert(kChannelDescriptor == process::kCopyDescriptor);
 
@@ -125,6 +132,8 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
   } catch (const Error& e) {
     send(Failed{e.code(), e.what()});
     throw JudgeGone();
+  } catch (const std::bad_alloc&) {
+    throw Starved{"no memory is left to open the device"};
   }
 }
 
@@ -186,6 +195,8 @@ void Server::answer(process::Frame frame) {
     send(refused);
   } catch (const Error& e) {
     send(Failed{e.code(), e.what()});
+  } catch (const std::bad_alloc&) {  // Of what a candidate takes, most likely.
+    send(Failed{ErrorCode::kOutOfMemory, "no host memory is left"});
   }
 }
 
@@ -277,12 +288,13 @@ std::unique_ptr<Memory> Server::new_memory() const {
 /// Drivers take tens of milliseconds a gigabyte to map it.
 void Server::begin_import() {
   if (!first_part_ || python_) return;
-  importing_ =
-      std::async(std::launch::async, [this, first = *std::exchange(first_part_, {})]() mutable {
-        auto memory = new_memory();
-        memory->add(first.attach, std::move(first.descriptors));
-        return memory;
-      });
+  // Where there is no thread to be had, once it is waited for.
+  importing_ = std::async(std::launch::async | std::launch::deferred,
+                          [this, first = *std::exchange(first_part_, {})]() mutable {
+                            auto memory = new_memory();
+                            memory->add(first.attach, std::move(first.descriptors));
+                            return memory;
+                          });
 }
 
 void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
@@ -343,6 +355,12 @@ void Server::let_go() {
   importing_ = {};
 }
 
+[[noreturn]] void leave(int status, const char* why) {
+  std::fprintf(stderr, "%s\n", why);
+  std::fflush(nullptr);
+  _exit(status);
+}
+
 }  // namespace
 
 int run_runner(int argc, char** argv) {
@@ -369,10 +387,13 @@ int run_runner(int argc, char** argv) {
     open.validate = argc > 2 && std::string(argv[2]) == "validate";
     Server(role == "candidate", open).serve();
   } catch (const JudgeGone&) {
+  } catch (const Starved& starved) {
+    leave(kStarvedStatus, starved.what.c_str());
+  } catch (const std::system_error& e) {
+    const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;
+    leave(no_thread ? kStarvedStatus : 1, e.what());
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    std::fflush(nullptr);
-    _exit(1);
+    leave(1, e.what());
   }
   // Whatever is left to be torn down may hang after a device was lost.
   _exit(0);

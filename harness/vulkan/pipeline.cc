@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <exception>
 #include <map>
 #include <set>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/embedded.h"
 #include "kbench/error.h"
+#include "libkbench/src/start_thread.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -249,16 +251,19 @@ void PipelineCache::prepare(std::vector<PipelineKey> keys, const std::vector<Emb
     for (size_t i = next++; i < missing.size() && !(stop && stop()); i = next++) {
       try {
         made[i] = state_->make(*missing[i]);
-      } catch (const Error&) {
+      } catch (const std::exception&) {  // get() finds out.
         made[i] = nullptr;
       }
     }
   };
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   const size_t wanted = std::min<size_t>(missing.size(), std::thread::hardware_concurrency());
-  for (size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+  try {
+    while (threads.size() + 1 < wanted) threads.push_back(start_thread<std::jthread>(work));
+  } catch (const Error&) {  // Fewer do as well.
+  }
   work();
-  for (std::thread& thread : threads) thread.join();
+  threads.clear();
   for (size_t i = 0; i < missing.size(); ++i) {
     if (made[i]) state_->pipelines.emplace(*missing[i], std::move(made[i]));
   }

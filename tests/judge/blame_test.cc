@@ -45,6 +45,12 @@ TEST(Blame, WhatWasKilledFromOutsideIsNobodysFault) {
   EXPECT_THAT(killed.message, HasSubstr("by nobody here"));
 }
 
+TEST(Blame, ASystemWithoutThreadsIsTheCandidatesOnceItHasRun) {
+  EXPECT_EQ(blamed(Kind::starved, "compile", false).verdict, Verdict::harness_error);
+  EXPECT_EQ(blamed(Kind::starved, "warm-up", false).verdict, Verdict::harness_error);
+  EXPECT_EQ(blamed(Kind::starved, "sample", true).verdict, Verdict::crashed);
+}
+
 TEST(Blame, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
   EXPECT_EQ(blamed(Kind::device, "compile", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::device, "sample", true).verdict, Verdict::crashed);

@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
+
+#include "tests/candidate/support.h"
 
 namespace kbench::judge {
 namespace {
@@ -42,6 +46,32 @@ TEST_F(RunnerWithoutADriver, SaysSoWhenItIsAskedAfterItHasLeft) {
     EXPECT_EQ(failure.kind, RunnerFailure::Kind::device) << failure.message;
     EXPECT_THAT(failure.message, HasSubstr("/nowhere"));
   }
+}
+
+RunnerFailure failure_of(const RunnerProcess::Options& options) {
+  try {
+    RunnerProcess(Role::candidate, options).wait_open("");
+  } catch (const RunnerFailure& failure) {
+    return failure;
+  }
+  ADD_FAILURE() << "it opens a device";
+  return {};
+}
+
+TEST(RunnerWithoutAProcess, IsTheSystemsFault) {
+  const RunnerFailure failure = failure_of({.program = "/nowhere/kbench", .device = "auto"});
+  EXPECT_EQ(failure.kind, RunnerFailure::Kind::starved);
+  EXPECT_THAT(failure.message, HasSubstr("/nowhere/kbench"));
+}
+
+TEST(RunnerWithoutAThread, SaysSoAsItExits) {
+  const testing_support::ScratchFolder folder;
+  const std::string program = folder.path("kbench");
+  std::ofstream(program) << "#!/bin/sh\necho 'no thread' >&2\nexit 87\n";
+  chmod(program.c_str(), 0755);
+  const RunnerFailure failure = failure_of({.program = program, .device = "auto"});
+  EXPECT_EQ(failure.kind, RunnerFailure::Kind::starved);
+  EXPECT_THAT(failure.message, HasSubstr("left for the runner: no thread"));
 }
 
 }  // namespace
