@@ -9,6 +9,9 @@ find_path(KBENCH_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-serial REQUIRED
 # LLVM's linker, which CMake takes with clang where it is there, links no archive without being told
 # for which processor.
 find_program(KBENCH_LD ld.bfd REQUIRED DOC "GNU ld")
+# Nor does LLVM's objcopy, which CMake takes likewise, keep the names that were just changed.
+find_program(KBENCH_OBJCOPY NAMES ${CMAKE_LIBRARY_ARCHITECTURE}-objcopy objcopy REQUIRED
+             DOC "GNU objcopy")
 set(openblas_object ${CMAKE_CURRENT_BINARY_DIR}/openblas.o)
 if(${KBENCH_OPENBLAS} IS_NEWER_THAN ${openblas_object} OR
    ${CMAKE_CURRENT_LIST_FILE} IS_NEWER_THAN ${openblas_object})
@@ -27,7 +30,7 @@ if(${KBENCH_OPENBLAS} IS_NEWER_THAN ${openblas_object} OR
   endforeach()
   execute_process(COMMAND ${KBENCH_LD} -r ${roots} -o ${openblas_object}.all ${KBENCH_OPENBLAS}
                   COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND ${CMAKE_OBJCOPY} --strip-unneeded ${names} ${openblas_object}.all
+  execute_process(COMMAND ${KBENCH_OBJCOPY} --strip-unneeded ${names} ${openblas_object}.all
                           ${openblas_object}
                   COMMAND_ERROR_IS_FATAL ANY)
   file(REMOVE ${openblas_object}.all)

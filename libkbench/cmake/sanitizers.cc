@@ -2,10 +2,19 @@
 // is empty, and a test may be started by hand.
 #include <dlfcn.h>
 
+#ifndef KBENCH_FUZZ  // libFuzzer looks for leaks after every input, while drivers are loaded.
 /// No search for leaks where Vulkan is linked: drivers keep what they allocate once, and have been
 /// unloaded by the time that their frames would have to be named.
 extern "C" int __lsan_is_turned_off() {
   return dlopen("libvulkan.so.1", RTLD_LAZY | RTLD_NOLOAD) != nullptr;
+}
+#endif
+
+/// What drivers keep while they are loaded.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libvulkan\n"
+         "leak:libLLVM\n"
+         "leak:libnvidia\n";
 }
 
 /// Debian's oneTBB is not built with the sanitizer, which therefore sees neither that a task begins

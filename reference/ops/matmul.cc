@@ -86,15 +86,18 @@ template <class T, class Find>
 void multiply_all(int64_t count, const Find& product) {
   const Product<T> first = product(0);
   const Cut cut = cut_of(first.m, first.n, first.k, count);
-  const Scratch<T> sums(cut.depths > 1 ? count * cut.depths * first.m * first.n : 0);
-  const auto sums_of = [&](int64_t i) { return sums.get() + i * cut.depths * first.m * first.n; };
+  const bool in_parts = cut.depths > 1;
+  const Scratch<T> sums(in_parts ? count * cut.depths * first.m * first.n : 0);
+  const auto sums_of = [&](int64_t i) {
+    return in_parts ? sums.get() + i * cut.depths * first.m * first.n : nullptr;
+  };
   const int64_t work = first.m * first.n * first.k / cut.blocks();
   parallel_blocks(count * cut.blocks(), grain_of(work / 16), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       multiply(product(i / cut.blocks()), cut, i % cut.blocks(), sums_of(i / cut.blocks()));
     }
   });
-  for (int64_t i = 0; i < count && cut.depths > 1; ++i) add_up(product(i), cut, sums_of(i));
+  for (int64_t i = 0; i < count && in_parts; ++i) add_up(product(i), cut, sums_of(i));
 }
 
 /// For each product of the output's leading dimensions, which matrix of an input it reads.
