@@ -1,6 +1,7 @@
-"""Builds a wheel of the module, installs it and, in another folder, the source tree; uses both.
+"""Builds a wheel of the module, installs it and, in other folders, the source tree and a source
+archive; uses each.
 
-    install.py SOURCE WORK      77, with the reason, where a package of Debian's is missing
+    install.py SOURCE WORK VERSION      77, with the reason, where pip is missing
 """
 
 import importlib.util
@@ -35,18 +36,22 @@ def main() -> int:
     os.environ["PIP_ROOT_USER_ACTION"] = "ignore"
     source, work = Path(sys.argv[1]), Path(sys.argv[2])
     version = sys.argv[3]
-    for module, package in (("pip", "pip"), ("setuptools", "setuptools"), ("wheel", "wheel")):
-        if importlib.util.find_spec(module) is None:
-            print(f"{sys.executable} lacks {module} (Debian: python3-{package})")
-            return 77
+    if importlib.util.find_spec("pip") is None:
+        print(f"{sys.executable} lacks pip (Debian: python3-pip)")
+        return 77
     shutil.rmtree(work, ignore_errors=True)
     tree = work / "tree"
-    shutil.copytree(source, tree)  # setuptools leaves files where it builds
+    shutil.copytree(source, tree)  # pip may leave files where it builds
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    offline = ["--no-index", "--no-deps", "--no-build-isolation"]
-    run(*pip, "install", *offline, "--target", work / "from_tree", tree)
-    use(work / "from_tree", version)
-    run(*pip, "wheel", *offline, "-w", work / "wheels", tree)
+    # In an environment of its own, in which no other package is to be seen, and without.
+    for name, more in (("isolated", []), ("from_tree", ["--no-build-isolation"])):
+        run(*pip, "install", "--no-index", *more, "--target", work / name, tree)
+        use(work / name, version)
+    build = "import build_backend, sys; print(build_backend.build_sdist(sys.argv[1]))"
+    archive = work / run(sys.executable, "-c", build, work, cwd=tree).strip()
+    run(*pip, "install", "--no-index", "--target", work / "from_archive", archive)
+    use(work / "from_archive", version)
+    run(*pip, "wheel", "--no-index", "--no-deps", "-w", work / "wheels", tree)
     (wheel,) = (work / "wheels").glob("*.whl")
     if wheel.name != f"kbench-{version}-py3-none-any.whl":
         sys.exit(f"the wheel is {wheel.name}")

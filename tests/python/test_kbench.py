@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,42 @@ class OnADevice(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 50)
             self.assertTrue(stop.requested)
             self.assertEqual(evaluator.check(RELU).verdict, "compiles")
+
+    def test_ctrl_c_ends_an_evaluation_every_time(self) -> None:
+        script = """if True:
+            import sys
+            import kbench
+
+            def say(word):
+                print(word, flush=True)
+
+            options = kbench.Options(
+                preset="smoke",
+                plan=kbench.Plan(max_seconds=20, precision=1e-9, max_samples=10**6),
+            )
+            with kbench.Evaluator(options, say, lambda progress: say("progress")) as evaluator:
+                for _ in range(8):
+                    try:
+                        say(evaluator.evaluate(sys.argv[1]).verdict)
+                    except KeyboardInterrupt:
+                        say("interrupted")
+        """
+        with subprocess.Popen(
+            [sys.executable, "-c", script, RELU],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            for at in ("load", "compile", "warm-up", "sample") + 4 * ("progress",):
+                for line in process.stdout:
+                    if line == at + "\n":
+                        break
+                process.send_signal(signal.SIGINT)
+                said = [line for line in iter(process.stdout.readline, "interrupted\n") if line]
+                self.assertNotIn("passed\n", said, at)
+            self.assertEqual(process.stderr.read(), "")
+        self.assertEqual(process.returncode, 0)
 
     def test_what_a_callback_raises_arrives(self) -> None:
         class Mine(Exception):

@@ -10,6 +10,7 @@ import weakref
 from types import TracebackType
 from typing import Any, Callable, Mapping, Optional, Type, Union
 
+from ._call import Call, tell
 from ._library import encoded, library
 from .errors import InvalidArgumentError
 from .records import AnyCandidate, Candidate, Device, Interval, Options, Progress, Result
@@ -22,20 +23,26 @@ class Stop:
     """A request to stop, for evaluations that run in other threads. Once made it stays."""
 
     def __init__(self) -> None:
-        loaded = library()
-        self._handle = loaded.new_stop()
-        self._finalizer = weakref.finalize(self, loaded.free_stop, self._handle)
-        self._finalizer.atexit = False  # A thread may still be at it; the process's end frees all.
+        self._lock = threading.RLock()
+        self._calls: weakref.WeakSet[Call] = weakref.WeakSet()
         self._requested = False
 
     def request(self) -> None:
         """Whatever this was handed to raises Cancelled soon after."""
-        self._requested = True
-        library().request_stop(self._handle)
+        with self._lock:
+            self._requested = True
+            for call in list(self._calls):
+                call.cancel()
 
     @property
     def requested(self) -> bool:
         return self._requested
+
+    def _cancels(self, call: Call) -> None:
+        with self._lock:
+            self._calls.add(call)
+            if self._requested:
+                call.cancel()
 
 
 class Evaluator:
@@ -44,7 +51,8 @@ class Evaluator:
     Keeps a judge process, and with it the device and much else: the first evaluation takes longer
     than those that follow. May be called from several threads, which wait for each other; use one
     in a thread each, for several devices. Python runs on while one evaluates. `on_stage` and
-    `on_progress` are called in the thread that evaluates; what they raise ends the evaluation.
+    `on_progress` are called in the thread that evaluates; what they raise ends the evaluation, as
+    Ctrl-C does.
     """
 
     def __init__(
@@ -54,11 +62,10 @@ class Evaluator:
         on_progress: Optional[OnProgress] = None,
     ) -> None:
         loaded = library()
-        self._raised: dict[int, BaseException] = {}  # by thread
+        self._on_event = _teller(on_stage, on_progress)
         self._lock = threading.Lock()
         self._calls = 0
         self._closed = False
-        tell = _teller(on_stage, on_progress, self._raised)
         self._handle, self._callback = loaded.new_evaluator(_options_json(options), tell)
         self._finalizer = weakref.finalize(
             self, _free_evaluator, self._handle, self._callback
@@ -98,21 +105,19 @@ class Evaluator:
 
     def _call(self, name: str, candidate: AnyCandidate, stop: Optional[Stop]) -> Result:
         request = encoded(_candidate_json(candidate))
-        with self._lock:
-            if self._closed:
-                raise InvalidArgumentError("the evaluator is closed")
-            self._calls += 1
-        try:
-            answer = library().call(name, self._handle, request, stop._handle if stop else None)
-        except Exception as error:
-            raised = self._raised.pop(threading.get_ident(), None)
-            if raised is not None:
-                raise raised from error
-            raise
-        finally:
+
+        def make(stopper: int) -> Any:
             with self._lock:
-                self._calls -= 1
-        return Result.from_json(answer)
+                if self._closed:
+                    raise InvalidArgumentError("the evaluator is closed")
+                self._calls += 1
+            try:
+                return library().call(name, self._handle, request, stopper)
+            finally:
+                with self._lock:
+                    self._calls -= 1
+
+        return _result_of(Call(make, self._on_event), stop)
 
 
 def evaluate(
@@ -138,8 +143,14 @@ def devices(program: Optional[str] = None) -> list[Device]:
 
 def _alone(name: str, candidate: AnyCandidate, options: Options, stop: Optional[Stop]) -> Result:
     request = {"candidate": _candidate_json(candidate), "options": _options_json(options)}
-    answer = library().call(name, encoded(request), stop._handle if stop else None)
-    return Result.from_json(answer)
+    text = encoded(request)
+    return _result_of(Call(lambda stopper: library().call(name, text, stopper)), stop)
+
+
+def _result_of(call: Call, stop: Optional[Stop]) -> Result:
+    if stop is not None:
+        stop._cancels(call)
+    return Result.from_json(call.run())
 
 
 def _free_evaluator(handle: int, callback: Any) -> None:
@@ -148,30 +159,18 @@ def _free_evaluator(handle: int, callback: Any) -> None:
 
 
 def _teller(
-    on_stage: Optional[OnStage],
-    on_progress: Optional[OnProgress],
-    raised: dict[int, BaseException],
-) -> Callable[[Any, bytes], int]:
-    def tell(_user: Any, text: bytes) -> int:
-        try:
-            event = json.loads(text)
-            if "stage" in event and on_stage is not None:
-                on_stage(event["stage"])
-            elif "progress" in event and on_progress is not None:
-                progress = event["progress"]
-                on_progress(
-                    Progress(
-                        progress["samples"],
-                        Interval.from_json(progress["speedup"]),
-                        progress["seconds"],
-                    )
-                )
-            return 0
-        except BaseException as error:  # It cannot pass through C.
-            raised[threading.get_ident()] = error
-            return 1
+    on_stage: Optional[OnStage], on_progress: Optional[OnProgress]
+) -> Callable[[bytes], None]:
+    def on_event(text: bytes) -> None:
+        event = json.loads(text)
+        if "stage" in event and on_stage is not None:
+            on_stage(event["stage"])
+        elif "progress" in event and on_progress is not None:
+            progress = event["progress"]
+            speedup = Interval.from_json(progress["speedup"])
+            on_progress(Progress(progress["samples"], speedup, progress["seconds"]))
 
-    return tell
+    return on_event
 
 
 def _options_json(options: Options) -> dict[str, Any]:
