@@ -46,7 +46,10 @@ Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did no
 verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so that
 the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
 output that could not be written, with one line on standard error; 3 a budget stopped a run, which
-the same command with a larger one goes on with (generate).)";
+the same command with a larger one goes on with (generate).
+
+A page that is named docs/NAME.md lies in kbench's sources, and in share/doc/kbench of an
+installation.)";
 
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -1,4 +1,4 @@
-# `cmake --install`: library, headers, program, shipped candidates, and find_package(kbench).
+# `cmake --install`: library, headers, program, shipped candidates, pages, and find_package(kbench).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kbench)
 
@@ -11,6 +11,9 @@ install(DIRECTORY libkbench/include/kbench DESTINATION ${CMAKE_INSTALL_INCLUDEDI
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY harness/candidates DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench)
 install(DIRECTORY harness/prompts/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench/prompts)
+# Where "docs/serve.md" of a message, and the links of README.md, lead.
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(export kbenchCoreTargets kbenchTargets kbenchCTargets)
   install(EXPORT ${export} NAMESPACE kbench:: DESTINATION ${package_dir})
 endforeach()
