@@ -12,6 +12,7 @@
 #include "kbench/model_config.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/source_json.h"
 #include "libkbench/src/text.h"
 #include "libkbench/src/yaml_reader.h"
 
@@ -44,7 +45,8 @@ bool reads_as(const std::string& text, auto& value) {
 
 class Reader {
  public:
-  Reader(const std::string& text, const std::string& file) : yaml_(text, file, "a models file") {}
+  Reader(const std::string& text, const std::string& file)
+      : yaml_(plain(text, file), file, "a models file") {}
 
   std::vector<ModelConfig> models() {
     const YamlFields file = yaml_.fields(yaml_.root(), "the file", {"models"}, {"models"});
@@ -64,6 +66,21 @@ class Reader {
   }
 
  private:
+  /// What is sent on to servers, as JSON, has to be Unicode.
+  static const std::string& plain(const std::string& text, const std::string& file) {
+    int number = 1;
+    for (size_t begin = 0; begin < text.size(); ++number) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      if (!is_utf8(std::string_view(text).substr(begin, end - begin))) {
+        fail_parse({file, number, 0},
+                   "not a text in UTF-8; save the file in that encoding, or take out what is no "
+                   "letter");
+      }
+      begin = end + 1;
+    }
+    return text;
+  }
+
   ModelConfig model(const YAML::Node& node) {
     const YamlFields fields =
         yaml_.fields(node, "a model",

@@ -56,6 +56,31 @@ bool is_final(CURLcode code) {
   }
 }
 
+std::string words_for(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return "there is no address of that host";
+    case CURLE_COULDNT_CONNECT:
+      return "nothing answers there";
+    case CURLE_OPERATION_TIMEDOUT:
+      return "it took too long";
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+      return "its certificate is not trusted; 'ca_file' in the models file can name one";
+    case CURLE_SSL_CACERT_BADFILE:
+      return "the 'ca_file' of the models file cannot be used";
+    case CURLE_SSL_CONNECT_ERROR:
+      return "it does not speak https";
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+      return "the connection broke off";
+    default:
+      return "the request failed";
+  }
+}
+
 }  // namespace
 
 class Transfer::State {
@@ -169,8 +194,10 @@ class Transfer::State {
 
   HttpEnd ended(CURLcode code) const {
     if (code == CURLE_OK || enough_) return {};
-    std::string message = curl_easy_strerror(code);
-    if (error_[0] != 0) message += " (" + shown(error_.data()) + ")";
+    std::string message = words_for(code);
+    message += std::string(" (libcurl: ") + curl_easy_strerror(code);
+    if (error_[0] != 0) message += ": " + shown(error_.data());
+    message += ")";
     return {is_final(code) ? HttpEnd::How::refused : HttpEnd::How::broken, 0, {}, message};
   }
 

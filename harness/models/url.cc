@@ -16,10 +16,9 @@ using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
 Handle parsed(const std::string& text) {
   Handle handle(curl_url(), &curl_url_cleanup);
   if (!handle) throw Error(ErrorCode::kOutOfMemory, "no memory for a URL");
-  if (const CURLUcode code = curl_url_set(handle.get(), CURLUPART_URL, text.c_str(), 0);
-      code != CURLUE_OK) {
+  if (curl_url_set(handle.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
     throw Error(ErrorCode::kInvalidArgument,
-                "'" + shown(text) + "' is no URL of a server: " + curl_url_strerror(code));
+                "'" + shown(text) + "' is no URL of a server, such as http://127.0.0.1:8000/v1");
   }
   return handle;
 }

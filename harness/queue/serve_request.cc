@@ -33,9 +33,10 @@ json parse(std::string_view line) {
   json value;
   try {
     value = json::parse(line, shallow);
-  } catch (const json::exception& e) {
-    const std::string what = e.what();  // "[json.exception.parse_error.101] parse error at ..."
-    refuse("is not JSON: " + what.substr(what.find("] ") + (what.find("] ") == what.npos ? 1 : 2)));
+  } catch (const json::parse_error& e) {
+    refuse("is not JSON from character " + std::to_string(e.byte) + " on");
+  } catch (const json::out_of_range&) {
+    refuse("holds a number out of range");
   }
   if (!value.is_object()) refuse("is not a JSON object");
   return value;

@@ -154,15 +154,17 @@ TEST(ModelsFile, ExtraIsForWhatKbenchDoesNotSend) {
   }
 }
 
+/// What is said of a whole file.
+std::string whole(const std::string& text) {
+  try {
+    parse_models(text, "models.yaml");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
 TEST(ModelsFile, AsAWhole) {
-  const auto whole = [](const std::string& text) {
-    try {
-      parse_models(text, "models.yaml");
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
   EXPECT_THAT(whole(""), HasSubstr("expected a models file"));
   EXPECT_THAT(whole("models: []"), HasSubstr("there is none"));
   EXPECT_THAT(whole("models: 5"), HasSubstr("expected a list"));
@@ -175,6 +177,13 @@ TEST(ModelsFile, AsAWhole) {
               HasSubstr("models.yaml:3:3: two models are called 'm'"));
   EXPECT_THAT(whole("models: [{\n"), HasSubstr("not valid YAML"));
   EXPECT_THROW(read_models("/nonexistent/models.yaml"), Error);
+}
+
+TEST(ModelsFile, BytesThatAreNoTextAreNamedByTheirLine) {
+  for (const std::string key : {"extra: {stop: \"\xff\"}", "extra: {\"\xe9\": 1}"}) {
+    EXPECT_THAT(whole("models:\n- {url: 'http://h', model: m, sampling: {" + key + "}}\n"),
+                HasSubstr("models.yaml:2: not a text in UTF-8"));
+  }
 }
 
 TEST(ModelsFile, TheDocumentsExampleIsOne) {
