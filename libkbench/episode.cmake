@@ -3,4 +3,5 @@ kbench_room(episode
     src/episode.cc
     src/episode_names.cc
     src/episode_reading.cc
+    src/own_kernels.cc
     src/solve.cc)

@@ -10,6 +10,7 @@
 #include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/src/hash.h"
+#include "libkbench/src/own_kernels.h"
 
 namespace kbench {
 namespace {
@@ -38,6 +39,20 @@ std::string against_policy(const Candidate& candidate, Builtins policy, Location
   if (own_kernel) return "";
   at = candidate.dispatch_at;
   return "dispatch has no kernel of its own: built-in operators are allowed beside at least one";
+}
+
+/// Throws where built-in operators stand beside kernels that have no part in the outputs.
+void require_working_kernel(const Candidate& candidate, const Graph& graph) {
+  DeviceNumbers some;  // What steps read and write does not depend on them.
+  for (const std::string& name : device_number_names()) some[name] = 32;
+  try {
+    if (own_kernel_reaches_output(resolve(candidate, graph, {}, some))) return;
+  } catch (const Error&) {
+    return;  // It does not fit these numbers; it may fit the device's.
+  }
+  throw Error(ErrorCode::kParse, candidate.dispatch_at,
+              "no kernel of your own has a part in the outputs: what it writes is overwritten or "
+              "never read; built-in operators are allowed beside one that does part of the work");
 }
 
 bool has_operators(const Candidate& candidate) {
@@ -94,6 +109,9 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
     if (const std::string why = against_policy(*candidate, options.prompt.builtins, place);
         !why.empty()) {
       throw Error(ErrorCode::kParse, place, why);
+    }
+    if (options.prompt.builtins == Builtins::some && reading.operator_steps) {
+      require_working_kernel(*candidate, *graph);
     }
     resolve(*candidate, *graph);
   } catch (const Error& error) {

@@ -165,6 +165,47 @@ TEST_F(EpisodeTest, BuiltInStepsFollowThePolicy) {
             Verdict::passed);
 }
 
+TEST_F(EpisodeTest, AKernelBesideBuiltInStepsHasAPartInTheOutput) {
+  const auto refusal = [&](const std::string& steps, const std::string& temps) -> std::string {
+    EpisodeOptions options;
+    options.prompt.builtins = Builtins::some;
+    Answer answer;
+    answer.finish = "stop";
+    answer.text = "```yaml\nkbench: 1\ntask: level1/19\nkernels:\n  k: {file: k.comp}\n" +
+                  (temps.empty() ? "" : "temps: {" + temps + "}\n") + "dispatch:\n  - " + steps +
+                  "\n```\n\n```glsl k.comp\n" + code("right 1") + "```\n";
+    const Episode::Step step = episode(options).step(answer);
+    return step.attempt.verdict == Verdict::passed ? "" : step.result->message;
+  };
+  const std::string op = "{op: relu, in: [x], out: output}", next = "\n  - ";
+  const auto kernel = [](const std::string& bind) {
+    return "{kernel: k, bind: [" + bind + "], groups: [1]}";
+  };
+  const std::string t = "t: {dtype: f32, shape: [batch_size, dim]}", u = ", u" + t.substr(1);
+  // What a kernel writes is overwritten, or read by nobody.
+  for (const auto& [steps, temps] : std::vector<std::pair<std::string, std::string>>{
+           {kernel("x, output") + next + op, ""},
+           {kernel("output") + next + op, ""},
+           {kernel("x, t") + next + op, t},
+           {op + next + kernel("x, t"), t},
+           {op + next + kernel("output, t") + next + "{copy: x, to: output}" + next + op, t},
+           {kernel("x, t") + next + "{op: relu, in: [t], out: u}" + next + op, t + u},
+           {"{kernel: k, bind: [x, t], groups: [subgroup_size]}" + next + op, t}}) {
+    EXPECT_THAT(refusal(steps, temps), HasSubstr("has a part in the outputs")) << steps;
+  }
+  // It reaches an output, at once or by way of other steps.
+  for (const auto& [steps, temps] : std::vector<std::pair<std::string, std::string>>{
+           {op + next + kernel("output"), ""},
+           {kernel("x, t") + next + "{op: relu, in: [t], out: output}", t},
+           {kernel("x, t") + next + "{copy: t, to: u}" + next + "{op: relu, in: [u], out: output}",
+            t + u},
+           {kernel("x, output") + next + "{op: relu, in: [output], out: t}" + next +
+                "{copy: t, to: output}",
+            t}}) {
+    EXPECT_EQ(refusal(steps, temps), "") << steps;
+  }
+}
+
 TEST_F(EpisodeTest, TheSameCandidateIsToldSoOnceAndThenEndsIt) {
   Episode one = episode({.attempts = 9});
   one.step(candidate("same"));
