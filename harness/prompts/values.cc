@@ -57,6 +57,9 @@ json limits_values(const DeviceLimits& limits) {
 json device_values(const PromptContext& context) {
   if (!context.device) return false;
   const DeviceSummary& device = *context.device;
+  const bool cuda =
+      context.language == PromptLanguage::cuda || context.language == PromptLanguage::triton;
+  if (cuda && device.type == "cpu") return false;  // It cannot be where such kernels run.
   json values = {{"name", device.name},
                  {"type", device.type},
                  {"memory", rounded(double(device.memory_bytes) / (1 << 30)) + " GiB"},

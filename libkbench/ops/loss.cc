@@ -40,7 +40,8 @@ const std::vector<Operator>& loss_operators() {
        .infer = cross_entropy_type,
        .flops = flops_per_input<4>},
       {.name = "smooth_l1_loss",
-       .formula = "the mean of 0.5 d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = x - target",
+       .formula = "the mean over all elements of 0.5 d^2 where |d| < 1 and |d| - 0.5 elsewhere, d "
+                  "= x - target",
        .follows = "torch.nn.functional.smooth_l1_loss(x, target, beta=1.0)",
        .min_inputs = 2,
        .max_inputs = 2,
@@ -48,8 +49,9 @@ const std::vector<Operator>& loss_operators() {
        .infer = same_shapes_to_scalar,
        .flops = flops_per_input<5>},
       {.name = "kl_div_batchmean",
-       .formula = "the sum of target * (log(target) - log_input), zero where target is, over the "
-                  "extent of dimension 0",
+       .formula =
+           "the sum over all elements of target * (log(target) - log_input), zero where target "
+           "is, divided by the extent of dimension 0",
        .follows = "torch.nn.functional.kl_div(log_input, target, reduction='batchmean')",
        .min_inputs = 2,
        .max_inputs = 2,

@@ -86,7 +86,7 @@ const std::vector<Operator>& norm_operators() {
        .infer = batch_norm_type,
        .flops = norm_flops},
       {.name = "instance_norm",
-       .formula = normalised("each sample and channel; weight and bias a channel"),
+       .formula = normalised("each sample and channel over the rest; weight and bias a channel"),
        .follows = "torch.nn.functional.instance_norm(x, weight=weight, bias=bias, eps=eps)",
        .min_inputs = 1,
        .max_inputs = 3,
@@ -94,8 +94,9 @@ const std::vector<Operator>& norm_operators() {
        .infer = instance_norm_type,
        .flops = norm_flops},
       {.name = "group_norm",
-       .formula = normalised("each sample over channels / groups neighbouring channels; weight "
-                             "and bias a channel"),
+       .formula =
+           normalised("each sample and group, over its channels / groups neighbouring channels "
+                      "and the rest; weight and bias a channel"),
        .follows = "torch.nn.functional.group_norm(x, groups, weight, bias, eps)",
        .min_inputs = 1,
        .max_inputs = 3,
@@ -103,7 +104,9 @@ const std::vector<Operator>& norm_operators() {
        .infer = group_norm_type,
        .flops = norm_flops},
       {.name = "layer_norm",
-       .formula = normalised("the last `dims` dimensions; weight and bias of their shape"),
+       .formula =
+           normalised("each row of the last `dims` dimensions, over these; weight and bias of "
+                      "their shape"),
        .follows = "torch.nn.functional.layer_norm(x, x.shape[-dims:], weight, bias, eps)",
        .min_inputs = 1,
        .max_inputs = 3,
