@@ -1,6 +1,7 @@
 // `kbench generate --dry-run`.
 #include <algorithm>
-#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/program/generate_setup.h"
 #include "harness/program/text.h"
@@ -15,28 +16,30 @@ size_t length_of(const std::vector<Message>& messages) {
   return characters;
 }
 
-}  // namespace
+/// What one model can be asked for at most.
+struct Most {
+  std::string model;
+  double samples = 0, requests = 0, tokens = 0;
+  std::optional<double> cost;  ///< unset: it has no price
+};
 
-void print_plan(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                const Prompts& prompts, const EpisodeOptions& episode) {
-  const std::vector<Message> first = prompts.first(*plan.tasks().front(), episode.prompt);
-  for (const Message& message : first) {
-    std::printf("--- %s, %zu characters\n%s\n", std::string(name_of(message.role)).c_str(),
-                message.text.size(), message.text.c_str());
-  }
-  size_t characters = 0, longest = 0;
+struct Estimate {
+  size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
+  std::vector<Most> models;
+  std::optional<double> cost;  ///< of all, where all have a price
+};
+
+Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                  const Prompts& prompts, const EpisodeOptions& episode) {
+  Estimate all;
+  size_t characters = 0;
   for (const Task* task : plan.tasks()) {
     const size_t length = length_of(prompts.first(*task, episode.prompt));
     characters += length;
-    longest = std::max(longest, length);
+    all.longest = std::max(all.longest, length);
   }
-  std::printf("---\n%s; prompts of %zu characters on average, %zu at most\n",
-              counted(plan.tasks().size(), "task").c_str(), characters / plan.tasks().size(),
-              longest);
-  std::vector<std::vector<std::string>> rows = {
-      {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
-  double all = 0;
-  bool priced = true;
+  all.average = characters / plan.tasks().size();
+  all.cost = 0;
   for (const ModelConfig& model : models) {
     const double share = plan.relay() ? 1.0 / double(models.size()) : 1.0;
     const double chains = double(plan.tasks().size()) * plan.samples() * share;
@@ -50,22 +53,73 @@ void print_plan(const generate::Plan& plan, const std::vector<ModelConfig>& mode
       input += double(characters) / double(plan.tasks().size()) / 2 +
                shown * (answer + double(episode.feedback.max_characters) / 2);
     }
-    const double tokens = chains * (input + answer * episode.attempts);
-    std::string cost = "no price";
+    Most& most = all.models.emplace_back();
+    most.model = model.name;
+    most.samples = chains;
+    most.requests = chains * episode.attempts;
+    most.tokens = chains * (input + answer * episode.attempts);
     if (model.price) {
-      const double each =
-          chains * (input * model.price->input + answer * episode.attempts * model.price->output) /
-          1e6;
-      cost = format_number(each, 4);
-      all += each;
-    } else {
-      priced = false;
+      most.cost = chains *
+                  (input * model.price->input + answer * episode.attempts * model.price->output) /
+                  1e6;
     }
-    rows.push_back({model.name, format_number(chains, 9),
-                    format_number(chains * episode.attempts, 9), format_number(tokens), cost});
+    all.cost = all.cost && most.cost ? std::optional(*all.cost + *most.cost) : std::nullopt;
   }
-  std::fputs(format_table(rows).c_str(), stdout);
-  if (priced) std::printf("highest possible cost: %s\n", format_number(all, 4).c_str());
+  return all;
+}
+
+}  // namespace
+
+std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  std::string text;
+  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+    text += "--- " + std::string(name_of(message.role)) + ", " +
+            std::to_string(message.text.size()) + " characters\n" + message.text + "\n";
+  }
+  const Estimate all = estimate(plan, models, prompts, episode);
+  text += "---\n" + counted(plan.tasks().size(), "task") + "; prompts of " +
+          std::to_string(all.average) + " characters on average, " + std::to_string(all.longest) +
+          " at most\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
+  for (const Most& most : all.models) {
+    rows.push_back({most.model, format_number(most.samples, 9), format_number(most.requests, 9),
+                    format_number(most.tokens),
+                    most.cost ? format_number(*most.cost, 4) : "no price"});
+  }
+  text += format_table(rows);
+  if (all.cost) text += "highest possible cost: " + format_number(*all.cost, 4) + "\n";
+  return text;
+}
+
+std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const std::optional<double>& cost) {
+    return cost ? Json(*cost) : Json(nullptr);
+  };
+  const Estimate all = estimate(plan, models, prompts, episode);
+  Json json = {{"tasks", Json::array()},
+               {"samples", plan.samples()},
+               {"attempts", episode.attempts},
+               {"prompt_characters", {{"average", all.average}, {"most", all.longest}}},
+               {"models", Json::array()},
+               {"most_cost", or_null(all.cost)},
+               {"first_prompt", Json::array()}};
+  for (const Task* task : plan.tasks()) json["tasks"].push_back(to_string(task->id));
+  for (const Most& most : all.models) {
+    json["models"].push_back({{"name", most.model},
+                              {"samples", most.samples},
+                              {"most_requests", most.requests},
+                              {"most_tokens", most.tokens},
+                              {"most_cost", or_null(most.cost)}});
+  }
+  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+    json["first_prompt"].push_back(
+        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace kbench::program

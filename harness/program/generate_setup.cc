@@ -4,6 +4,7 @@
 #include <random>
 
 #include "harness/diagnose/investigate.h"
+#include "harness/program/prompt_language.h"
 #include "harness/program/text.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -70,6 +71,14 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
   }
   ground.devices = open_devices(options.device.device, ground.evaluation, {}, false);
   const vulkan::DeviceSnapshot& device = ground.devices.first;
+  if (const std::string why =
+          why_not_taken(prompt_language_from_name(options.loop.language), device);
+      !why.empty()) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "no answer in --language " + options.loop.language + " could be judged: " + why +
+            "; give another --device, or --no-judge to ask for kernels for another machine");
+  }
   ground.preset = check_sizes(tasks, options.size, device, ground.evaluation.recorded);
   // Prompts name the rates: a run keeps those it began with.
   if (stored && stored->number("roof_gbytes_per_s")) {

@@ -25,7 +25,7 @@ struct GenerateOptions {
   std::optional<double> max_cost, max_seconds;
   std::optional<int64_t> max_tokens;
   std::optional<int64_t> seed;
-  bool no_judge = false, dry_run = false;
+  bool no_judge = false, dry_run = false, json = false;
 };
 
 /// The models asked for, from the file or from the run that is replayed.
@@ -51,7 +51,9 @@ generate::Settings settings_of_run(const GenerateOptions& options,
                                    const std::optional<generate::Settings>& stored);
 
 /// The first prompt, and what all of them can cost at most.
-void print_plan(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                const Prompts& prompts, const EpisodeOptions& episode);
+std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode);
+std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode);
 
 }  // namespace kbench::program

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "harness/program/text.h"
@@ -28,7 +29,7 @@ std::string outcome_of(const Attempt& attempt) {
 /// What is known of the cost; with what is not, a bound.
 std::string format_cost(const generate::Spent& spent) {
   const bool bound = spent.unknown_cost > 0;
-  if (spent.cost == 0 && bound) return "cost unknown";
+  if (spent.cost == 0 && bound) return spent.unknown_tokens > 0 ? "cost unknown" : "no price";
   return std::string("cost ") + (bound ? "at least " : "") + format_number(spent.cost, 4);
 }
 
@@ -106,15 +107,51 @@ std::string format_outcome(const std::string& folder, const generate::RunOutcome
   text += "\n";
   if (s.lost > 0) {
     text += "  " + std::to_string(s.lost) +
-            " samples stay open, unanswered or not judged through no fault of theirs; the same "
+            " samples stay open: unanswered, not judged through no fault of theirs, or their files "
+            "could not be read or written; the same "
             "command tries them again\n";
   }
   if (outcome.stop == generate::Scheduler::Stop::budget) {
     text += "  stopped by " + outcome.reason + "; the same command with more goes on\n";
   } else if (outcome.stop == generate::Scheduler::Stop::interrupted) {
     text += "  interrupted; the same command goes on\n";
+  } else if (outcome.stop == generate::Scheduler::Stop::disk_full) {
+    text +=
+        "  stopped: " + shown(outcome.reason, 500) + "; make room, and the same command goes on\n";
   }
   return text + "  kbench report " + shown(folder) + "\n";
+}
+
+std::string outcome_json(const std::string& folder, const generate::RunOutcome& outcome,
+                         bool judging, bool software) {
+  using Json = nlohmann::ordered_json;
+  using Stop = generate::Scheduler::Stop;
+  const generate::Status& s = outcome.status;
+  const char* stop = outcome.stop == Stop::none          ? nullptr
+                     : outcome.stop == Stop::budget      ? "budget"
+                     : outcome.stop == Stop::interrupted ? "interrupted"
+                                                         : "disk_full";
+  const Json json = {{"run", folder},
+                     {"complete", outcome.complete()},
+                     {"stop", stop != nullptr ? Json(stop) : Json(nullptr)},
+                     {"reason", outcome.reason},
+                     {"samples", s.chains},
+                     {"done", s.done},
+                     {"open", s.lost},
+                     {"attempts", s.attempts},
+                     {"passed", judging ? Json(s.passed) : Json(nullptr)},
+                     {"requests", s.requests},
+                     {"judged", s.judged},
+                     {"reused_verdicts", s.reused},
+                     {"tokens",
+                      {{"input", s.spent.input},
+                       {"output", s.spent.output},
+                       {"answers_without", s.spent.unknown_tokens}}},
+                     {"cost", {{"sum", s.spent.cost}, {"answers_without", s.spent.unknown_cost}}},
+                     {"seconds", s.seconds},
+                     {"device_seconds", s.device_seconds},
+                     {"software_device", software}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace kbench::program

@@ -29,5 +29,8 @@ std::string format_status(const generate::Status& status);
 /// What a run came to, for standard output.
 std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
                            bool judging);
+/// The same as a JSON document. `software`: judged on a CPU, whose speedups say nothing of a GPU.
+std::string outcome_json(const std::string& folder, const generate::RunOutcome& outcome,
+                         bool judging, bool software);
 
 }  // namespace kbench::program

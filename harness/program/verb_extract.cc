@@ -5,6 +5,8 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/program/help.h"
 #include "harness/program/verbs.h"
@@ -18,7 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExtractVerbOptions {
-  std::string answer, task, into, finish = "stop";
+  std::string answer, task, finish = "stop";
+  std::optional<std::string> into;
+  bool json = false;
 };
 
 [[noreturn]] void refuse_folder(const std::string& folder, const std::string& why) {
@@ -29,11 +33,13 @@ struct ExtractVerbOptions {
 /// appears with all its files or not at all: they are written beside it, and it gets its name last.
 void write_files(const Extraction& found, const std::string& folder) {
   std::error_code error;
-  fs::path target = fs::absolute(folder).lexically_normal();
+  fs::path target = fs::absolute(folder, error).lexically_normal();
+  if (error) refuse_folder(folder, error.message());
   if (!target.has_filename()) target = target.parent_path();
   const bool there = fs::exists(target, error);
+  if (error) refuse_folder(folder, error.message());
   if (there && !fs::is_directory(target)) refuse_folder(folder, "it is a file");
-  if (there && !fs::is_empty(target)) {
+  if (there && !fs::is_empty(target, error)) {
     throw Error(ErrorCode::kIo, "folder " + shown(folder) + " is not empty; give a new one");
   }
   // Inside of a folder that is there, which somebody may stand in or have linked.
@@ -61,16 +67,10 @@ void write_files(const Extraction& found, const std::string& folder) {
   }
 }
 
-int run_extract(const ExtractVerbOptions& options) {
-  Answer answer;
-  answer.text = options.answer == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
-                                      : read_file(options.answer);
-  answer.finish = options.finish;
-  const TaskId task = options.task.empty() ? TaskId{} : named_task(options.task).id;
-  const Extraction found = extract(answer, task);
+void print_text(const Extraction& found) {
   if (found.outcome != Outcome::candidate) {
     std::printf("no candidate: %s\n", found.explanation.c_str());
-    return kFailed;
+    return;
   }
   for (const auto& [path, text] : found.files) {
     std::printf("%s  %zu bytes\n", path.c_str(), text.size());
@@ -84,11 +84,38 @@ int run_extract(const ExtractVerbOptions& options) {
     overlooked += (overlooked.empty() ? "" : ", ") + leniency;
   }
   if (!overlooked.empty()) std::printf("overlooked: %s\n", overlooked.c_str());
-  if (!options.into.empty()) {
-    write_files(found, options.into);
-    std::printf("written to %s\n", shown(options.into).c_str());
+}
+
+void print_json(const Extraction& found, const std::optional<std::string>& into) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"outcome", std::string(name_of(found.outcome))},
+               {"explanation", found.explanation},
+               {"files", Json::array()},
+               {"leniencies", found.leniencies},
+               {"written_to", into ? Json(*into) : Json(nullptr)}};
+  for (const auto& [path, text] : found.files) {
+    json["files"].push_back({{"path", path}, {"bytes", text.size()}, {"text", text}});
   }
-  return kDone;
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+int run_extract(const ExtractVerbOptions& options) {
+  if (options.into && options.into->empty()) refuse_folder("", "it has no name");
+  Answer answer;
+  answer.text = options.answer == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                                      : read_file(options.answer);
+  answer.finish = options.finish;
+  const TaskId task = options.task.empty() ? TaskId{} : named_task(options.task).id;
+  const Extraction found = extract(answer, task);
+  const bool writes = options.into && found.outcome == Outcome::candidate;
+  if (!options.json) print_text(found);
+  if (writes) write_files(found, *options.into);
+  if (options.json) {
+    print_json(found, writes ? options.into : std::nullopt);
+  } else if (writes) {
+    std::printf("written to %s\n", shown(*options.into).c_str());
+  }
+  return found.outcome == Outcome::candidate ? kDone : kFailed;
 }
 
 }  // namespace
@@ -108,12 +135,14 @@ Verb add_extract(CLI::App& program) {
       ->option_text("ANSWER");
   app->add_option("--task", options->task, "The task that was asked for")->option_text("TASK");
   app->add_option("--finish", options->finish,
-                  "Why the answer ended: stop, or length where it was cut off")
+                  "Why the answer ended: stop, length where it was cut off, or content_filter")
+      ->check(CLI::IsMember({"stop", "length", "content_filter"}))
       ->option_text("WORD")
       ->capture_default_str();
   app->add_option("--into", options->into, "Write the files into this folder, a new or empty one")
       ->group("Output")
       ->option_text("FOLDER");
+  app->add_flag("--json", options->json, "What was found, the files too, as JSON")->group("Output");
   return {app, [options] { return run_extract(*options); }};
 }
 

@@ -36,13 +36,17 @@ std::string event(const std::string& kind, const std::string& text) {
 class EventLog {
  public:
   explicit EventLog(const std::string& path) : file_(path) {}
+  /// What cannot be written is passed over: nothing is read out of this file.
   void add(const std::string& json) {
     const std::time_t now = std::time(nullptr);
     std::tm utc = {};
     gmtime_r(&now, &utc);
     char stamp[40];
     std::strftime(stamp, sizeof stamp, "{\"at\":\"%Y-%m-%dT%H:%M:%SZ\",", &utc);
-    file_.append(stamp + json.substr(1), false);
+    try {
+      file_.append(stamp + json.substr(1), false);
+    } catch (const Error&) {
+    }
   }
 
  private:
@@ -51,7 +55,8 @@ class EventLog {
 
 int exit_code(const generate::RunOutcome& outcome, int signal) {
   if (signal != 0) return 128 + signal;
-  if (outcome.stop == generate::Scheduler::Stop::budget) return kStopped;
+  using Stop = generate::Scheduler::Stop;
+  if (outcome.stop == Stop::budget || outcome.stop == Stop::disk_full) return kStopped;
   return outcome.complete() ? kDone : kFailed;
 }
 
@@ -63,8 +68,11 @@ int run_generate(const GenerateOptions& options) {
   const Prompts prompts = find_prompts(options.loop.prompt);
   const RunFolder folder(options.run);
   std::optional<Settings> stored;
-  if (fs::exists(folder.settings())) stored = Settings::read(folder.settings());
-  if (!stored && fs::exists(folder.path()) && !fs::is_empty(folder.path())) {
+  std::error_code error;
+  const fs::file_status there = fs::status(folder.path(), error);
+  if (there.type() == fs::file_type::none) throw_io("use", folder.path(), error.value());
+  if (fs::exists(folder.settings(), error)) stored = Settings::read(folder.settings());
+  if (!stored && fs::exists(there) && !fs::is_empty(folder.path(), error)) {
     throw Error(ErrorCode::kInvalidArgument,
                 shown(folder.path()) + " is not empty and no run: give a folder of its own");
   }
@@ -84,7 +92,10 @@ int run_generate(const GenerateOptions& options) {
   for (const Task* task : tasks)
     build_graph(*task, episode.prompt.preset, episode.prompt.overrides);
   if (options.dry_run) {
-    print_plan(plan, configs, prompts, episode);
+    std::fputs((options.json ? plan_json(plan, configs, prompts, episode)
+                             : plan_text(plan, configs, prompts, episode))
+                   .c_str(),
+               stdout);
     return kDone;
   }
 
@@ -130,9 +141,12 @@ int run_generate(const GenerateOptions& options) {
   if (outcome.stop != generate::Scheduler::Stop::none) {
     events.add(event("stop", outcome.reason));
   }
-  std::fputs(format_outcome(folder.path(), outcome, !options.no_judge).c_str(), stdout);
-  if (!options.no_judge && ground.devices.first.software()) {
-    std::printf("  %s\n", software_warning(ground.devices.first.name).c_str());
+  const bool software = !options.no_judge && ground.devices.first.software();
+  if (options.json) {
+    std::fputs(outcome_json(folder.path(), outcome, !options.no_judge, software).c_str(), stdout);
+  } else {
+    std::fputs(format_outcome(folder.path(), outcome, !options.no_judge).c_str(), stdout);
+    if (software) std::printf("  %s\n", software_warning(ground.devices.first.name).c_str());
   }
   return exit_code(outcome, signals.signal());
 }
@@ -149,7 +163,7 @@ Verb add_generate(CLI::App& program) {
       "the\n"
       "folder RUN; the same command goes on where an earlier one stopped, and with more samples,\n"
       "attempts, tasks or models does what is missing. Nothing that was answered is asked again.\n"
-      "Exit code 1 when samples stay open, 3 when a budget stopped it.",
+      "Exit code 1 when samples stay open, 3 when a budget or a full disk stopped it.",
       "  kbench generate run1 --models models.yaml --task level1/* --samples 10 --attempts 5\n"
       "  kbench generate run1 --models models.yaml --task level1/* --samples 20 --attempts 5\n"
       "  kbench generate run2 --models models.yaml --dry-run\n"
@@ -204,6 +218,9 @@ Verb add_generate(CLI::App& program) {
                 "Print the first prompt, and what all would cost at most; ask nobody")
       ->group("Output");
   app->add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them")
+      ->group("Output");
+  app->add_flag("--json", options->json,
+                "What the run came to as JSON on standard output; with --dry-run the plan")
       ->group("Output");
   options->tasks.add_to(*app);
   options->size.add_to(*app, /*with_auto=*/true);

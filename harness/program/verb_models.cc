@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/program/help.h"
 #include "harness/program/options.h"
@@ -15,7 +17,16 @@ namespace {
 struct ModelsOptions {
   std::string file;
   std::vector<std::string> names;
-  bool only_list = false;
+  bool only_list = false, json = false;
+};
+
+/// What came of asking one model.
+struct Asked {
+  std::string name;
+  std::optional<bool> listed;  ///< unset: the server lists none
+  size_t others = 0;           ///< how many it lists
+  std::optional<Answer> answer;
+  std::string failure;
 };
 
 std::vector<ModelConfig> chosen(const ModelsOptions& options) {
@@ -26,8 +37,10 @@ std::vector<ModelConfig> chosen(const ModelsOptions& options) {
     const auto found = std::find_if(models.begin(), models.end(),
                                     [&](const ModelConfig& model) { return model.name == name; });
     if (found == models.end()) {
-      throw Error(ErrorCode::kNotFound,
-                  shown(options.file) + " has no model called '" + shown(name) + "'");
+      std::string known;
+      for (const ModelConfig& each : models) known += (known.empty() ? "" : ", ") + each.name;
+      throw Error(ErrorCode::kNotFound, shown(options.file) + " has no model called '" +
+                                            shown(name) + "'; it has " + shown(known, 500));
     }
     picked.push_back(*found);
   }
@@ -38,52 +51,94 @@ std::string count_or_unknown(const std::optional<int64_t>& count) {
   return count ? std::to_string(*count) : "?";
 }
 
-/// What a server lists, said of the model that is meant.
-std::string listing(OpenAiModel& model) {
+/// Whether a server lists the model that is meant. Many list none; whether it answers counts.
+void look_up(OpenAiModel& model, Asked& asked) {
   try {
     const std::vector<std::string> names = model.served({});
-    const bool has = std::count(names.begin(), names.end(), model.config().model) > 0;
-    return has ? "yes" : "no, of " + std::to_string(names.size());
+    asked.listed = std::count(names.begin(), names.end(), model.config().model) > 0;
+    asked.others = names.size();
   } catch (const ModelError&) {
-    return "lists none";  // many servers do not; whether it answers counts
   }
+}
+
+Asked ask(ModelConfig config, bool only_list, std::vector<std::string>& notes) {
+  config.tries = std::min(config.tries, 2);
+  Asked asked;
+  asked.name = config.name;
+  try {
+    ModelHooks hooks;
+    hooks.event = [&](const ModelEvent& event) {
+      if (event.kind == ModelEvent::Kind::model_lost) return;  // said below
+      if (event.kind == ModelEvent::Kind::given_up) return;
+      notes.push_back(event.model + ": " + event.text);
+    };
+    OpenAiModel model(std::move(config), std::move(hooks));
+    look_up(model, asked);
+    if (only_list) return asked;
+    asked.answer = model.ask({.messages = {{Role::user, "Answer with the word yes."}},
+                              .sampling = {.max_tokens = 64},
+                              .purpose = "kbench models"},
+                             {});
+  } catch (const Error& e) {
+    asked.failure = e.what();
+    notes.push_back(asked.failure);
+  }
+  return asked;
+}
+
+std::vector<std::string> row_of(const Asked& asked) {
+  if (!asked.failure.empty()) return {asked.name, "", "none"};
+  const std::string listed = !asked.listed   ? "lists none"
+                             : *asked.listed ? "yes"
+                                             : "no, of " + std::to_string(asked.others);
+  if (!asked.answer) return {asked.name, listed};
+  const Answer& answer = *asked.answer;
+  const std::string text = answer.text.empty() ? "(nothing)" : answer.text;
+  return {asked.name,
+          listed,
+          shown(text, 24) + ", " + shown(answer.finish, 20),
+          format_seconds(answer.seconds),
+          count_or_unknown(answer.usage.input),
+          count_or_unknown(answer.usage.output),
+          shown(answer.served_by, 40)};
+}
+
+nlohmann::ordered_json json_of(const Asked& asked) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  Json json = {{"name", asked.name}, {"listed", or_null(asked.listed)}, {"answer", nullptr}};
+  if (asked.answer) {
+    const Answer& answer = *asked.answer;
+    json["answer"] = {{"text", answer.text},
+                      {"finish", answer.finish},
+                      {"seconds", answer.seconds},
+                      {"input_tokens", or_null(answer.usage.input)},
+                      {"output_tokens", or_null(answer.usage.output)},
+                      {"served_by", answer.served_by}};
+  }
+  json["failure"] = asked.failure.empty() ? Json(nullptr) : Json(asked.failure);
+  return json;
 }
 
 /// Asks each model once. Returns whether all answered.
 bool ask_models(const ModelsOptions& options) {
   std::vector<std::vector<std::string>> table = {
       {"model", "listed", "answer", "time", "tokens in", "out", "served by"}};
+  nlohmann::ordered_json models = nlohmann::ordered_json::array();
   std::vector<std::string> notes;
   bool all = true;
   for (ModelConfig& config : chosen(options)) {
-    config.tries = std::min(config.tries, 2);
-    const std::string name = config.name;
-    try {
-      ModelHooks hooks;
-      hooks.event = [&](const ModelEvent& event) {
-        if (event.kind == ModelEvent::Kind::model_lost) return;  // said below
-        if (event.kind == ModelEvent::Kind::given_up) return;
-        notes.push_back(event.model + ": " + event.text);
-      };
-      OpenAiModel model(std::move(config), std::move(hooks));
-      const std::string listed = listing(model);
-      if (options.only_list) {
-        table.push_back({name, listed});
-        continue;
-      }
-      const Answer answer = model.ask({.messages = {{Role::user, "Answer with the word yes."}},
-                                       .sampling = {.max_tokens = 64},
-                                       .purpose = "kbench models"},
-                                      {});
-      const std::string text = answer.text.empty() ? "(nothing)" : answer.text;
-      table.push_back({name, listed, shown(text, 24) + ", " + shown(answer.finish, 20),
-                       format_seconds(answer.seconds), count_or_unknown(answer.usage.input),
-                       count_or_unknown(answer.usage.output), shown(answer.served_by, 40)});
-    } catch (const Error& e) {
-      all = false;
-      table.push_back({name, "", "none"});
-      notes.push_back(std::string(e.what()));
-    }
+    const Asked asked = ask(std::move(config), options.only_list, notes);
+    all &= asked.failure.empty();
+    table.push_back(row_of(asked));
+    models.push_back(json_of(asked));
+  }
+  if (options.json) {
+    const nlohmann::ordered_json document = {{"models", models}, {"notes", notes}};
+    std::printf(
+        "%s\n",
+        document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    return all;
   }
   std::printf("%s", format_table(table).c_str());
   for (const std::string& note : notes) std::printf("%s\n", shown(note, 1000).c_str());
@@ -108,6 +163,7 @@ Verb add_models(CLI::App& program) {
       ->delimiter(',')
       ->option_text("NAME,...");
   app->add_flag("--only-list", options->only_list, "Send no prompt: spend no token");
+  app->add_flag("--json", options->json, "The same as JSON on standard output")->group("Output");
   return {app, [options] {
             forbid_core_dumps();
             return ask_models(*options) ? kDone : kFailed;

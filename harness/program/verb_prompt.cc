@@ -11,6 +11,7 @@
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/prompt_check.h"
+#include "harness/program/prompt_language.h"
 #include "harness/program/prompt_sets.h"
 #include "harness/program/verbs.h"
 #include "kbench/candidate.h"
@@ -35,11 +36,19 @@ struct PromptOptions {
   bool code = false, reference = false, json = false, check = false;
 };
 
-/// The device that was asked for; of "auto" the best there is, or none.
+/// The device that was asked for; of "auto" the best there is, or none. None, with a warning, where
+/// it takes no kernels in the language.
 std::optional<DeviceSummary> device_for(const PromptOptions& options) {
   if (options.no_device) return std::nullopt;
   try {
-    return client::summary_of(options.device.choose());
+    const vulkan::DeviceSnapshot device = options.device.choose();
+    const std::string why = why_not_taken(prompt_language_from_name(options.language), device);
+    if (why.empty()) return client::summary_of(device);
+    std::fprintf(stderr,
+                 "kbench: warning: the prompt leaves the device out, which could not run the "
+                 "kernels that it asks for: %s\n",
+                 why.c_str());
+    return std::nullopt;
   } catch (const Error&) {
     if (options.device.device != "auto") throw;
     return std::nullopt;
@@ -118,6 +127,11 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
   document["prompt"] = prompts.name();
   document["prompt_hash"] = prompts.hash();
   document["preset"] = std::string(name_of(context.preset));
+  if (context.device) {
+    document["device"] = context.device->name;
+  } else {
+    document["device"] = nullptr;
+  }
   document["characters"] = length_of(messages);
   document["budget"] = prompts.budget();
   document["examples"] = nlohmann::ordered_json::array();

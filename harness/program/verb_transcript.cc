@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -25,9 +26,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using generate::RunFolder;
+using Json = nlohmann::ordered_json;
 
 struct TranscriptOptions {
   std::string run, what, model;
+  bool json = false;
 };
 
 /// "TASK[/SAMPLE[/ATTEMPT]]".
@@ -87,7 +90,12 @@ std::string line_of(const Attempt& a) {
 std::vector<Message> prompt_of(const RunFolder& folder, const std::string& hash) {
   const std::string path = folder.prompt(hash);
   if (!fs::exists(path)) return {};
-  return messages_from_json(read_file(path));
+  const std::string text = read_file(path);
+  try {
+    return messages_from_json(text);
+  } catch (const Error& e) {
+    throw Error(e.code(), Location{path}, e.message());
+  }
 }
 
 /// The last line of the transcript about an attempt.
@@ -98,7 +106,7 @@ std::optional<Exchange> exchange_of(const RunFolder& folder, const Attempt& atte
     if (generate::ids_of(line) == std::pair(attempt.sample, attempt.attempt)) at = offset;
   });
   if (!at) return std::nullopt;
-  return exchange_from_json(generate::line_at(path, *at));
+  return generate::read_at(path, *at, exchange_from_json);
 }
 
 void heading(const std::string& text) { std::printf("\n=== %s\n", text.c_str()); }
@@ -126,9 +134,30 @@ void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_p
   heading(outcome_of(attempt));
 }
 
+void print_json(const Json& json) {
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+/// An attempt as attempts.jsonl has it; with its prompt and answer where a conversation was asked
+/// for.
+Json json_of(const RunFolder& folder, const Attempt& attempt, bool conversation) {
+  Json json = Json::parse(to_json(attempt));
+  if (!conversation) return json;
+  json["messages"] = Json::array();
+  for (const Message& message : prompt_of(folder, attempt.prompt_hash)) {
+    json["messages"].push_back(
+        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
+  }
+  const std::optional<Exchange> exchange = exchange_of(folder, attempt);
+  json["answer"] = exchange ? Json(exchange->answer.text) : Json(nullptr);
+  json["reasoning"] = exchange ? Json(exchange->answer.reasoning) : Json(nullptr);
+  return json;
+}
+
 int run_transcript(const TranscriptOptions& options) {
   const RunFolder folder(options.run);
-  if (!fs::exists(folder.attempts())) {
+  std::error_code unknown;
+  if (!fs::exists(folder.attempts(), unknown)) {
     throw Error(ErrorCode::kNotFound,
                 shown(options.run) + " is no run: it holds no attempts.jsonl");
   }
@@ -148,6 +177,17 @@ int run_transcript(const TranscriptOptions& options) {
     if (wanted.attempt > 0 && a.attempt != wanted.attempt) return;
     found.insert_or_assign({a.model, a.task, a.sample, a.attempt}, a);
   });
+  if (!wanted.task && options.json) {
+    Json list = Json::array();
+    for (const auto& [key, count] : counts) {
+      list.push_back({{"model", std::get<0>(key)},
+                      {"task", to_string(std::get<1>(key))},
+                      {"attempts", count.first},
+                      {"passed", count.second}});
+    }
+    print_json(list);
+    return kDone;
+  }
   if (!wanted.task) {
     std::vector<std::vector<std::string>> rows = {{"model", "task", "attempts", "passed"}};
     for (const auto& [key, count] : counts) {
@@ -161,6 +201,14 @@ int run_transcript(const TranscriptOptions& options) {
     throw Error(ErrorCode::kNotFound, shown(options.run) + " has no attempt at " +
                                           shown(options.what) +
                                           (options.model.empty() ? "" : " of that model"));
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const auto& [key, attempt] : found) {
+      list.push_back(json_of(folder, attempt, wanted.sample > 0));
+    }
+    print_json(list);
+    return kDone;
   }
   const auto same_chain = [](const Attempt& a, const Attempt& b) {
     return a.model == b.model && a.sample == b.sample;
@@ -199,6 +247,8 @@ Verb add_transcript(CLI::App& program) {
       ->option_text("[TASK[/SAMPLE[/ATTEMPT]]]");
   app->add_option("--model", options->model, "Only of this model (or relay)")
       ->type_name("NAME")
+      ->group("Output");
+  app->add_flag("--json", options->json, "The same as a JSON list on standard output")
       ->group("Output");
   return {app, [options] { return run_transcript(*options); }};
 }

@@ -153,6 +153,52 @@ TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
   EXPECT_EQ(server_->count(), 2u);
 }
 
+TEST_F(ModelVerbs, WhatTheySayIsJsonTooWhereThatIsAskedFor) {
+  serve(learner());
+  const auto plan =
+      nlohmann::json::parse(generate("--samples 2 --attempts 3 --dry-run --json").out);
+  EXPECT_EQ(plan["tasks"][0], "level1/19");
+  EXPECT_EQ(plan["models"][0]["most_requests"], 6);
+  EXPECT_GT(plan["most_cost"].get<double>(), 0);
+  const Said said = generate("--samples 1 --attempts 3 --json");
+  EXPECT_EQ(said.code, 0) << said.err;
+  const auto came = nlohmann::json::parse(said.out);
+  EXPECT_EQ(came["complete"], true);
+  EXPECT_TRUE(came["stop"].is_null());
+  EXPECT_EQ(came["passed"], 1);
+  EXPECT_EQ(came["tokens"]["input"], 2000);
+  EXPECT_EQ(came["software_device"], true);
+
+  const auto counts = nlohmann::json::parse(kbench("transcript run --json").out);
+  EXPECT_EQ(counts[0]["attempts"], 2);
+  const auto chain = nlohmann::json::parse(kbench("transcript run 1/19/1 --json").out);
+  ASSERT_EQ(chain.size(), 2u);
+  EXPECT_EQ(chain[1]["verdict"], "passed");
+  EXPECT_EQ(chain[0]["messages"][0]["role"], "system");
+  EXPECT_THAT(chain[0]["answer"].get<std::string>(), HasSubstr("y[i] = x[i]"));
+
+  const auto report = nlohmann::json::parse(kbench("report run --json").out);
+  EXPECT_EQ(report["software_device"], true);
+}
+
+TEST_F(ModelVerbs, ADeviceThatTakesNoCudaIsNotAskedForIt) {
+  serve(learner());
+  for (const std::string language : {"cuda", "triton"}) {
+    const Said said = generate("--samples 1 --language " + language);
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, AllOf(HasSubstr("no answer in --language " + language),
+                                HasSubstr("launches no CUDA kernels")));
+    const Said prompt = kbench("prompt 1/19 --device cpu --language " + language);
+    EXPECT_EQ(prompt.code, 0);
+    EXPECT_THAT(prompt.err, HasSubstr("warning: the prompt leaves the device out"));
+    EXPECT_THAT(prompt.out, AllOf(Not(HasSubstr("llvmpipe")), Not(HasSubstr("# The device")),
+                                  Not(HasSubstr("this GPU"))));
+  }
+  EXPECT_EQ(server_->count(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+  EXPECT_EQ(kbench("prompt 1/19 --device cpu").err, "");
+}
+
 TEST_F(ModelVerbs, BudgetsStopWithThree) {
   serve(learner());
   const Said stopped = generate("--samples 4 --attempts 3 --max-cost 12");

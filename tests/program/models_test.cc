@@ -1,6 +1,9 @@
 // kbench models and kbench extract, as a user runs them.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "tests/models/scripted_server.h"
 #include "tests/program/run_program.h"
 
@@ -44,6 +47,87 @@ TEST(ExtractVerb, SaysWhatIsMissing) {
   EXPECT_EQ(run_program({"extract", "answer.md", "--task", "no such"}, folder.path()).code, 2);
 }
 
+TEST(ExtractVerb, SaysTheSameAsJson) {
+  const TemporaryFolder folder;
+  write_file(folder / "answer.md", kAnswer);
+  const Said said = run_program({"extract", "answer.md", "--json", "--into", "out"}, folder.path());
+  EXPECT_EQ(said.code, 0) << said.err;
+  const auto json = nlohmann::json::parse(said.out);
+  EXPECT_EQ(json["outcome"], "candidate");
+  EXPECT_EQ(json["files"][1]["path"], "relu.comp");
+  EXPECT_EQ(json["files"][1]["text"], "#version 450\nvoid main() {}\n");
+  EXPECT_EQ(json["leniencies"][0], "joined_name");
+  EXPECT_EQ(json["written_to"], "out");
+  const Said other =
+      run_program({"extract", "answer.md", "--json", "--task", "1/20"}, folder.path());
+  EXPECT_EQ(other.code, 1);
+  EXPECT_EQ(nlohmann::json::parse(other.out)["outcome"], "wrong_task");
+}
+
+/// What people type by mistake: one line on standard error, and nothing of another library's.
+TEST(ExtractVerb, EndsMistypedCommandsInOneSentence) {
+  const TemporaryFolder folder;
+  write_file(folder / "answer.md", kAnswer);
+  write_file(folder / "odd.yaml", "models:\n- {url: 'http://h/v1', model: \"m\xff\"}\n");
+  write_file(folder / "map.yaml", "models: {a: b}\n");
+  write_file(folder / "url.yaml", "models:\n- {url: 'http://h:port/v1', model: m}\n");
+  write_file(folder / "run/attempts.jsonl", "x\n");
+  write_file(folder / "file", "x\n");
+  const std::string longest(5000, 'a');
+  const std::vector<std::vector<std::string>> commands = {
+      {"extract"},
+      {"extract", "none.md"},
+      {"extract", "run"},
+      {"extract", longest},
+      {"extract", "answer.md", "answer.md"},
+      {"extract", "answer.md", "--into", ""},
+      {"extract", "answer.md", "--into", "file"},
+      {"extract", "answer.md", "--into", "file/x"},
+      {"extract", "answer.md", "--into", longest},
+      {"extract", "answer.md", "--finish", "stopp"},
+      {"extract", "answer.md", "--task", "1/999"},
+      {"extract", "answer.md", "--jsno"},
+      {"models", "none.yaml"},
+      {"models", "run"},
+      {"models", "odd.yaml"},
+      {"models", "map.yaml"},
+      {"models", "url.yaml"},
+      {"models", "file"},
+      {"models", "answer.md"},
+      {"models", longest},
+      {"model", "odd.yaml"},
+      {"transcript", "none"},
+      {"transcript", "file"},
+      {"transcript", "run"},
+      {"transcript", "run", "19"},
+      {"transcript", "run", "1/19/0"},
+      {"transcript", "run", "1/19/1/1/1"},
+      {"transcript", "run", "relu"},
+      {"transcript", longest},
+      {"report", "none"},
+      {"report", "file"},
+      {"report", "run"},
+      {"report", longest},
+      {"report", "run", "--k", "0"},
+      {"generate", "r"},
+      {"generate", "r", "--models", "none"},
+      {"generate", "r", "--models", "odd.yaml", "--task", "1/19"},
+      {"generate", "r", "--replay", "run"},
+      {"generate", longest, "--models", "url.yaml"},
+      {"generate", "r", "--models", "map.yaml", "--goal", "fast"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Said said = run_program(command, folder.path());
+    std::string text;
+    for (const std::string& word : command) text += word.substr(0, 40) + " ";
+    EXPECT_EQ(said.code, 2) << text;
+    EXPECT_THAT(said.err, ::testing::StartsWith("kbench: ")) << text;
+    EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << text << said.err;
+    for (const char* foreign : {"json.exception", "filesystem error", "bad conversion", "std::"}) {
+      EXPECT_THAT(said.err, Not(HasSubstr(foreign))) << text;
+    }
+  }
+}
+
 TEST(ModelsVerb, AsksEachModel) {
   ScriptedServer server(ScriptedServer::Answering([](const Seen& seen, size_t) {
     if (seen.path == "/v1/models") return Line{.body = R"({"data":[{"id":"good"}]})"};
@@ -63,6 +147,14 @@ TEST(ModelsVerb, AsksEachModel) {
   const Said good = run_program({"models", "models.yaml", "--model", "good"}, folder.path());
   EXPECT_EQ(good.code, 0) << good.out << good.err;
   EXPECT_THAT(good.out, Not(HasSubstr("bad")));
+  const Said json = run_program({"models", "models.yaml", "--json"}, folder.path());
+  EXPECT_EQ(json.code, 1);
+  const auto models = nlohmann::json::parse(json.out).at("models");
+  EXPECT_EQ(models[0]["listed"], true);
+  EXPECT_EQ(models[0]["answer"]["text"], "yes");
+  EXPECT_EQ(models[1]["name"], "bad");
+  EXPECT_TRUE(models[1]["answer"].is_null());
+  EXPECT_THAT(models[1]["failure"].get<std::string>(), HasSubstr("401"));
   const size_t before = server.count();
   EXPECT_EQ(run_program({"models", "models.yaml", "--only-list"}, folder.path()).code, 0);
   EXPECT_EQ(server.count(), before + 2);  // only the lists
@@ -76,7 +168,9 @@ TEST(ModelsVerb, RefusesABadFile) {
   EXPECT_THAT(said.err, HasSubstr("models.yaml:2:24: unknown key 'modle'"));
   EXPECT_EQ(run_program({"models", "nothing.yaml"}, folder.path()).code, 2);
   write_file(folder / "models.yaml", "models:\n- {url: 'http://h/v1', model: m}\n");
-  EXPECT_EQ(run_program({"models", "models.yaml", "--model", "x"}, folder.path()).code, 2);
+  const Said unknown = run_program({"models", "models.yaml", "--model", "x"}, folder.path());
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("has no model called 'x'; it has m"));
 }
 
 }  // namespace
