@@ -37,6 +37,15 @@ std::string short_number(double value) {
   return text;
 }
 
+/// "largest error 24000 times the tolerated 0.0001".
+std::string largest_error(double error, double tolerated) {
+  constexpr double kWhole = 100;  // From here on digits behind the point say nothing.
+  const double times = error / tolerated;
+  char text[40];
+  std::snprintf(text, sizeof text, times < kWhole || times > 1e15 ? "%.3g" : "%.0f", times);
+  return "largest error " + std::string(text) + " times the tolerated " + short_number(tolerated);
+}
+
 /// Root mean square of the finite elements.
 template <class T>
 double rms_of(std::span<const T> values) {
@@ -212,8 +221,8 @@ Verdict classify(const Comparison& found, double relative) {
 
 std::string describe(const Comparison& found, const Shape& shape, double relative) {
   if (found.passed()) {
-    return "all " + std::to_string(found.elements) + " elements right, largest error " +
-           short_number(found.max_error) + " of a tolerated " + short_number(relative);
+    return "all " + std::to_string(found.elements) + " elements right, " +
+           largest_error(found.max_error, relative);
   }
   // What was not written is wrong, also where it meets the right value by chance.
   std::string text = std::to_string(std::max(found.wrong, found.untouched)) + " of " +
@@ -233,8 +242,7 @@ std::string describe(const Comparison& found, const Shape& shape, double relativ
     text += "; the truth is not finite: NaN at " + std::to_string(found.truth_nan) + " elements";
   }
   if (found.max_error > 0 && std::isfinite(found.max_error)) {
-    text += "; largest error " + short_number(found.max_error) + " of a tolerated " +
-            short_number(relative);
+    text += "; " + largest_error(found.max_error, relative);
   }
   return text;
 }
