@@ -1,5 +1,8 @@
-// The hint table: what mostly helps, by verdict and by words of the message. Data: a line here is a
-// hint more.
+// The hint table: what mostly helps, by verdict, by what is known of the result, and by words of
+// its message. Data: a line here is a hint more.
+#include <algorithm>
+#include <cctype>
+
 #include "libkbench/src/feedback_parts.h"
 
 namespace kbench {
@@ -7,11 +10,28 @@ namespace {
 
 struct Hint {
   Verdict verdict;
-  /// In the message or a diagnostic; "" for every one. A hint for a word is told before those for
-  /// every message.
+  /// kbench's or a compiler's own words in the message or a diagnostic; "" for every one. A hint
+  /// for a word or with a condition is told before those for every message.
   const char* word;
   const char* text;
+  bool (*when)(const Facts& facts) = nullptr;  ///< not told where it is false
 };
+
+bool races(const Facts& facts) { return facts.evidence.racing > 0; }
+
+/// One element in a hundred, or a single one.
+bool few_wrong(const Facts& facts) {
+  constexpr int64_t kFew = 100;
+  const Evidence& seen = facts.evidence;
+  return seen.wrong > 0 && seen.wrong <= std::max<int64_t>(1, seen.elements / kFew);
+}
+
+/// Nothing was seen that says more than what mostly is the cause.
+bool nothing_seen(const Facts& facts) {
+  return !races(facts) &&
+         std::ranges::none_of(facts.result.diagnostics,
+                              [](const Diagnostic& each) { return each.severity == "warning"; });
+}
 
 constexpr Hint kHints[] = {
     {Verdict::invalid_candidate, "Missing parenthesis",
@@ -85,16 +105,16 @@ constexpr Hint kHints[] = {
      "Push {address: NAME} and read through a buffer_reference instead of binding the tensor."},
     {Verdict::unsupported, "buffers, the device's limit",
      "Push {address: NAME} for some of the buffers."},
-    {Verdict::unsupported, "shared",
+    {Verdict::unsupported, "shared memory",
      "Use smaller tiles in shared memory, or keep part of them in registers."},
     {Verdict::unsupported, "",
      "Stay within the device's limits: smaller workgroups, less shared memory, no optional "
      "feature."},
-    {Verdict::out_of_memory, "temporaries",
+    {Verdict::out_of_memory, "its temporaries",
      "Use fewer or smaller temporaries, or reuse one when its last reader has run."},
     {Verdict::out_of_memory, "host memory",
      "The compiler or driver took the memory: less unrolling, smaller constant arrays."},
-    {Verdict::timeout, "compil",
+    {Verdict::timeout, "compiling",
      "Compiling took too long: less unrolling, fewer specialised kernels, loops in place of "
      "copies."},
     {Verdict::timeout, "",
@@ -112,25 +132,55 @@ constexpr Hint kHints[] = {
      "The output must be bound where the shader stores, and the group count above 0 in every "
      "dimension; a guard that returns too early has the same effect."},
     {Verdict::partly_written, "",
+     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
+     "between writing and reading shared memory, and let no workgroup read what another writes in "
+     "the same step.",
+     races},
+    {Verdict::partly_written, "",
      "Groups times local size must reach every element: round up with ceil_div, and do not assume "
      "that "
-     "sizes are multiples of the tile."},
+     "sizes are multiples of the tile.",
+     nothing_seen},
+    {Verdict::partly_written, "",
+     "Every element has to be reached by an invocation that stores it: see what the warnings and "
+     "the pattern say of those that are not.",
+     [](const Facts& facts) { return !nothing_seen(facts); }},
+    {Verdict::not_finite, "",
+     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
+     "between writing and reading shared memory, and let no workgroup read what another writes in "
+     "the same step.",
+     races},
     {Verdict::not_finite, "",
      "Subtract the maximum before exp; keep a divisor from 0; the identity of max is the lowest "
      "float "
      "and not 0; write temporaries and shared memory before they are read."},
     {Verdict::all_zero, "",
+     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
+     "between writing and reading shared memory, and let no workgroup read what another writes in "
+     "the same step.",
+     races},
+    {Verdict::all_zero, "",
      "The kernel writes and computes nothing: an accumulator that is never added to, a loop "
      "without "
      "turns, a wrong binding."},
-    {Verdict::low_precision, "float16",
+    {Verdict::low_precision, "",
+     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
+     "between writing and reading shared memory, and let no workgroup read what another writes in "
+     "the same step.",
+     races},
+    {Verdict::low_precision, "computes in float16",
      "Compute and accumulate in float32: the tolerance excludes float16 arithmetic."},
     {Verdict::low_precision, "",
      "Accumulate in float32, in several partial sums where there are many terms; avoid "
      "approximations "
      "of exp, tanh and erf."},
-    {Verdict::wrong_values, "1 of ",
-     "Few elements are wrong: look at tails and at initial values."},
+    {Verdict::wrong_values, "",
+     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
+     "between writing and reading shared memory, and let no workgroup read what another writes in "
+     "the same step.",
+     races},
+    {Verdict::wrong_values, "", "Few elements are wrong: look at tails and at initial values.",
+     few_wrong},
     {Verdict::wrong_values, "",
      "Check each index against the row-major strides of the shapes, barrier() between writing and "
      "reading shared memory, and whether every operator of the task is there."},
@@ -150,23 +200,52 @@ constexpr Hint kHints[] = {
     {Verdict::harness_error, "", "Not the candidate's fault: the same candidate may pass again."},
 };
 
-bool says(const Result& result, std::string_view word) {
-  if (result.message.find(word) != std::string::npos) return true;
-  for (const Diagnostic& each : result.diagnostics) {
-    if (each.message.find(word) != std::string::npos) return true;
+/// A text without what it quotes of the candidate, without the file it begins with and its kernel's
+/// name: names and paths hold any word.
+std::string own_words(const std::string& text) {
+  std::string words;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\'') quoted = !quoted;
+    if (!quoted) words += text[i];
   }
-  return false;
+  if (quoted) words = text;  // An apostrophe.
+  constexpr std::string_view kKernel = "kernel ";
+  for (size_t at = words.find(kKernel); at != std::string::npos; at = words.find(kKernel, at)) {
+    at += kKernel.size();
+    words.erase(at, words.find(' ', at) - at);
+  }
+  const size_t place = words.find(": ");
+  const bool numbered = place != std::string::npos && place > 0 &&
+                        std::isdigit(static_cast<unsigned char>(words[place - 1])) != 0;
+  return numbered ? words.substr(place + 2) : words;
+}
+
+/// One word may be a name, several are a message's.
+bool is_name(std::string_view word) {
+  return std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0; });
+}
+
+bool says(const Result& result, std::string_view word) {
+  const auto in = [&](const std::string& text) {
+    return (is_name(word) ? own_words(text) : text).find(word) != std::string::npos;
+  };
+  return in(result.message) || std::ranges::any_of(result.diagnostics, [&](const Diagnostic& each) {
+           return each.severity == "error" && in(each.message);
+         });
 }
 
 }  // namespace
 
-std::vector<std::string> hints_for(const Result& result, size_t most) {
+std::vector<std::string> hints_for(const Facts& facts, size_t most) {
   std::vector<std::string> hints;
   for (const bool special : {true, false}) {
     for (const Hint& hint : kHints) {
       const std::string_view word = hint.word;
-      if (hint.verdict != result.verdict || word.empty() == special) continue;
-      if (special && !says(result, word)) continue;
+      const bool is_special = !word.empty() || hint.when != nullptr;
+      if (hint.verdict != facts.result.verdict || is_special != special) continue;
+      if (!word.empty() && !says(facts.result, word)) continue;
+      if (hint.when != nullptr && !hint.when(facts)) continue;
       if (hints.size() < most) hints.emplace_back(hint.text);
     }
   }

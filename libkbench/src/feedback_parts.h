@@ -51,7 +51,7 @@ Section verdict_section(const Facts& facts);
 // --- hints (feedback_hints.cc) -------------------------------------------------------------------
 
 /// What to try, from the table: at most `most`.
-std::vector<std::string> hints_for(const Result& result, size_t most);
+std::vector<std::string> hints_for(const Facts& facts, size_t most);
 
 /// Numbers as people read them.
 std::string short_number(double value);

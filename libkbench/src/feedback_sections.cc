@@ -69,6 +69,21 @@ Text diagnostics(const Facts& facts) {
   return text;
 }
 
+/// What is no error: of the candidate's text and shaders, and of the sizes it is tied to.
+Text warnings(const Facts& facts) {
+  constexpr size_t kMost = 5, kBytes = 300;
+  Text text;
+  size_t told = 0;
+  for (const Diagnostic& each : facts.result.diagnostics) {
+    const bool of_all = each.severity == "note" && each.file.empty();
+    if ((each.severity != "warning" && !of_all) || ++told > kMost) continue;
+    text += "- " + shown(at(Location{each.file, each.line, each.column}), 120) +
+            shown(each.message, kBytes) + "\n";
+  }
+  return text.empty() ? ""
+                      : "Warnings (quoted from " + compiler_of(facts) + " and kbench):\n" + text;
+}
+
 Text matches(const Facts& facts) {
   const Evidence& evidence = facts.evidence;
   if (evidence.matches.empty()) return "";
@@ -87,6 +102,10 @@ Text pattern(const Facts& facts) {
   if (evidence.right_when_small) {
     text +=
         "At the sizes of preset smoke it computes what it should: look at what depends on size.\n";
+  }
+  if (!evidence.not_tried.empty()) {
+    text += "Sizes that could not be looked at:\n";
+    for (const std::string& each : evidence.not_tried) text += "- " + shown(each, 200) + "\n";
   }
   if (evidence.pattern.empty()) return text;
   const std::string sizes = sizes_text(evidence.seen_at);
@@ -308,7 +327,7 @@ Text baseline(const Facts& facts) {
 Text hints(const Facts& facts) {
   constexpr size_t kMost = 3;
   Text text;
-  for (const std::string& hint : hints_for(facts.result, kMost)) text += "- " + hint + "\n";
+  for (const std::string& hint : hints_for(facts, kMost)) text += "- " + hint + "\n";
   return text.empty() ? "" : "What mostly helps:\n" + text;
 }
 
@@ -321,16 +340,16 @@ struct Part {
 const std::vector<Part>& parts_of(Verdict verdict) {
   static const std::vector<Part> form = {{1, diagnostics}, {3, names}, {2, hints}};
   static const std::vector<Part> compiling = {{1, diagnostics}, {2, hints}};
-  static const std::vector<Part> values = {
-      {1, matches}, {2, pattern}, {3, smallest}, {5, launches}, {4, hints}};
-  static const std::vector<Part> unwritten = {
-      {3, matches}, {1, pattern}, {2, launches}, {5, smallest}, {4, hints}};
-  static const std::vector<Part> not_finite = {
-      {1, matches}, {2, pattern}, {3, suspects}, {5, smallest}, {4, hints}};
-  static const std::vector<Part> bounds = {{1, launches}, {2, hints}};
-  static const std::vector<Part> endless = {{1, loops}, {3, launches}, {2, hints}};
+  static const std::vector<Part> values = {{1, matches},  {2, pattern},  {2, warnings},
+                                           {3, smallest}, {5, launches}, {4, hints}};
+  static const std::vector<Part> unwritten = {{3, matches},  {1, pattern},  {1, warnings},
+                                              {2, launches}, {5, smallest}, {4, hints}};
+  static const std::vector<Part> not_finite = {{1, matches},  {2, pattern},  {2, warnings},
+                                               {3, suspects}, {5, smallest}, {4, hints}};
+  static const std::vector<Part> bounds = {{1, warnings}, {1, launches}, {2, hints}};
+  static const std::vector<Part> endless = {{1, loops}, {1, warnings}, {3, launches}, {2, hints}};
   static const std::vector<Part> limits = {{1, diagnostics}, {3, launches}, {2, hints}};
-  static const std::vector<Part> passed = {{1, speed}, {2, steps}, {3, baseline}};
+  static const std::vector<Part> passed = {{1, speed}, {1, warnings}, {2, steps}, {3, baseline}};
   static const std::vector<Part> others = {{1, hints}};
   switch (verdict) {
     case Verdict::passed:

@@ -183,6 +183,66 @@ TEST(Feedback, OfOtherVerdictsSaysWhatToLookAt) {
   EXPECT_THAT(told("groups_over_the_limit"), HasSubstr("Fold the groups"));
 }
 
+TEST(Feedback, FewAreWrongByCountAndNotByWords) {
+  const Result result = result_of(Verdict::wrong_values,
+                                  "2301 of 2304 elements wrong, the first at [0, 0]: got 1, "
+                                  "expected 3.1 of; largest error 1 of ");
+  const auto told_of = [&](int64_t wrong) {
+    Evidence evidence;
+    evidence.elements = 2304;
+    evidence.wrong = wrong;
+    return feedback(result, nullptr, evidence).text;
+  };
+  EXPECT_THAT(feedback(result, nullptr, {}).text, Not(HasSubstr("Few elements")));
+  EXPECT_THAT(told_of(2301), Not(HasSubstr("Few elements")));
+  EXPECT_THAT(told_of(1), HasSubstr("Few elements"));
+  EXPECT_THAT(told_of(23), HasSubstr("Few elements"));
+  EXPECT_THAT(told_of(24), Not(HasSubstr("Few elements")));
+}
+
+TEST(Feedback, NamesInMessagesBringNoHint) {
+  const auto hint_of = [](Verdict verdict, const std::string& message) {
+    return feedback(result_of(verdict, message), nullptr, {}).text;
+  };
+  EXPECT_THAT(hint_of(Verdict::unsupported, "c.yaml:4:3: kernel shared_gemm needs a subgroup size"),
+              Not(HasSubstr("smaller tiles in shared memory")));
+  EXPECT_THAT(hint_of(Verdict::invalid_candidate,
+                      "push/relu.yaml:4:3: kernel push_relu has a buffer 'push'"),
+              Not(HasSubstr("push: gives the members")));
+  EXPECT_THAT(hint_of(Verdict::invalid_candidate, "c.yaml:4:3: kernel k is pushed 8 values"),
+              HasSubstr("push: gives the members"));
+}
+
+TEST(Feedback, ARaceIsSaidInPlaceOfRoundingUp) {
+  Result result = result_of(Verdict::partly_written, "3 of 400 elements wrong");
+  EXPECT_THAT(feedback(result, nullptr, {}).text, HasSubstr("round up with ceil_div"));
+  Evidence evidence;
+  evidence.racing = 3;
+  const std::string text = feedback(result, nullptr, evidence).text;
+  EXPECT_THAT(text, HasSubstr("Two runs on the same inputs differ"));
+  EXPECT_THAT(text, Not(HasSubstr("round up with ceil_div")));
+}
+
+TEST(Feedback, TellsWarningsOfWhatRan) {
+  Result result = result_of(Verdict::partly_written, "3 of 400 elements wrong");
+  Diagnostic warning;
+  warning.severity = "warning";
+  warning.file = "c.yaml";
+  warning.line = 9;
+  warning.message = "kernel k has a barrier that may be skipped";
+  result.diagnostics = {warning};
+  const std::string text = feedback(result, nullptr, {}).text;
+  EXPECT_THAT(text, HasSubstr("- c.yaml:9: kernel k has a barrier that may be skipped\n"));
+  EXPECT_THAT(text, Not(HasSubstr("round up with ceil_div")));
+}
+
+TEST(Feedback, NamesSizesThatWereNotLookedAt) {
+  Evidence evidence;
+  evidence.not_tried = {"preset smoke: its outputs have 290400 elements"};
+  EXPECT_THAT(feedback(result_of(Verdict::wrong_values, "wrong"), nullptr, evidence).text,
+              HasSubstr("could not be looked at:\n- preset smoke: its outputs have 290400"));
+}
+
 TEST(Feedback, NamesOperatorsThatGiveNaN) {
   Result result = result_of(Verdict::not_finite, "4 not finite");
   result.task = {1, 23};

@@ -50,7 +50,14 @@ struct Evidence {
   /// Mutants of the graph (kbench/mutants.h) whose output it is: "without the bias of linear".
   std::vector<std::string> matches = {};
   int mutants_tried = 0;
-  Variables seen_at = {};         ///< sizes that pattern and matches were found at
+  Variables seen_at = {};  ///< sizes that pattern and matches were found at
+  int64_t elements = 0;    ///< of the outputs there; 0: not looked at
+  int64_t wrong = 0;       ///< of these
+  /// Elements that differ between two runs on the same inputs, over the same values in outputs and
+  /// temporaries: workgroups or invocations race.
+  int64_t racing = 0;
+  /// Sizes that could not be looked at, and why: "dim=801: ...".
+  std::vector<std::string> not_tried = {};
   bool right_when_small = false;  ///< at the sizes of preset smoke it computed what it should
   std::vector<StepProfile> steps = {};
   std::vector<StepProfile> baseline = {};
