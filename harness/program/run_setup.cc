@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::string text_of(const generate::Settings& settings, const std::string& key) {
   const std::optional<std::string> text = settings.text(key);
-  if (!text) throw Error(ErrorCode::kParse, "the run's settings lack " + key);
+  if (!text) throw Error(ErrorCode::kParse, "the run's settings (run.yaml) lack '" + key + "'");
   return *text;
 }
 

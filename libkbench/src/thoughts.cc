@@ -18,12 +18,10 @@ bool stands_at(std::string_view text, size_t at, std::string_view what) {
                     [](char a, char b) { return lower(a) == lower(b); });
 }
 
-/// Whether nothing but blanks stands beside a part of a text in its line.
-bool is_alone(std::string_view text, size_t begin, size_t end) {
-  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
-  while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
-  return (begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r') &&
-         (end == text.size() || text[end] == '\n' || text[end] == '\r');
+/// Whether nothing but blanks stands before a place in its line.
+bool begins_line(std::string_view text, size_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+  return at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r';
 }
 
 /// Whether nothing but a fence's mark stands before a part of a text in its line: "``` </think>".
@@ -69,15 +67,15 @@ Said without_thoughts(std::string_view text, const std::vector<std::string>& tag
     return without_thoughts(text.substr(fenced_end->second), tags);
   }
   const std::vector<FencedBlock> blocks = fenced_blocks(text);
-  size_t cut = 0, alone = 0;
+  size_t cut = 0, in_front = 0;
   size_t next = 0;
   for (const auto& [begin, end] : ends) {
     while (next < blocks.size() && blocks[next].end <= begin) ++next;
     const bool fenced = next < blocks.size() && blocks[next].begin <= begin;
     if (!fenced) cut = end;
-    if (is_alone(text, begin, end)) alone = end;
+    if (begins_line(text, begin)) in_front = end;
   }
-  return {text.substr(cut > 0 ? cut : alone), false};
+  return {text.substr(cut > 0 ? cut : in_front), false};
 }
 
 }  // namespace kbench

@@ -13,7 +13,7 @@ struct Said {
 };
 
 /// Cuts a text up to the last end tag outside a fence. Where every end tag is in one, thoughts may
-/// have left a fence open, which then holds the rest: a tag that has a line to itself is taken. An
+/// have left a fence open, which then holds the rest: a tag that begins a line is taken. An
 /// end tag behind a fence's mark ("```</think>") ends the fence and the thoughts.
 Said without_thoughts(std::string_view text, const std::vector<std::string>& tags);
 

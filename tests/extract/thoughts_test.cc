@@ -44,6 +44,8 @@ TEST(Thoughts, ATagInsideAFenceIsCode) {
 
 TEST(Thoughts, ThatLeaveAFenceOpen) {
   expect_relu(extracted("<think>\nso\n```glsl\nvoid main() {\n</think>\n\n" + good_answer()));
+  expect_relu(extracted("<think>\nso\n```glsl\nvoid main() {\n</think>" +
+                        fence("yaml", kManifestText) + fence("glsl relu.comp", kShaderText)));
 }
 
 TEST(Thoughts, ThatEndOnAFencesLine) {
