@@ -1,9 +1,12 @@
 #include "harness/cuda/toolkit.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 namespace kbench::cuda {
@@ -111,11 +114,28 @@ ToolkitPlaces toolkit_places() {
     places.roots.push_back(root.string());
   }
   places.roots.push_back("/opt/cuda");
+  if (const fs::path python = variable("KBENCH_PYTHON"); !python.empty()) {
+    add_packages_of(python.parent_path().parent_path(), places.site);
+  }
   if (const std::string root = variable("VIRTUAL_ENV"); !root.empty()) {
     add_packages_of(root, places.site);
   }
+  for (const std::string& folder : python_folders()) {
+    add_packages_of(fs::path(folder).parent_path(), places.site);
+  }
   for (const char* prefix : {"/usr/local", "/usr"}) add_packages_of(prefix, places.site);
   return places;
+}
+
+std::vector<std::string> python_folders() {
+  const bool in_runner = std::getenv(kPythonFolders) != nullptr;
+  std::istringstream folders(variable(in_runner ? kPythonFolders : "PATH"));
+  std::vector<std::string> all;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const bool there = folder.starts_with('/') && access((folder + "/python3").c_str(), X_OK) == 0;
+    if (there && std::find(all.begin(), all.end(), folder) == all.end()) all.push_back(folder);
+  }
+  return all;
 }
 
 Toolkit find_toolkit(const ToolkitPlaces& places) {

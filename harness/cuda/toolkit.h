@@ -25,8 +25,14 @@ struct ToolkitPlaces {
 };
 
 /// KBENCH_NVRTC, CUDA_HOME, CUDA_PATH, the usual folders of toolkits, and the Python packages of
-/// VIRTUAL_ENV and the system.
+/// KBENCH_PYTHON, VIRTUAL_ENV, every python3 on PATH and the system.
 ToolkitPlaces toolkit_places();
+
+/// A variable that runners get in place of PATH: the folders on it that have a python3, separated
+/// by colons.
+inline constexpr const char* kPythonFolders = "KBENCH_PYTHON_FOLDERS";
+/// Those folders, by that variable or by PATH.
+std::vector<std::string> python_folders();
 
 /// The first of the places that has NVRTC, with what lies beside it.
 Toolkit find_toolkit(const ToolkitPlaces& places);

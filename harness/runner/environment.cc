@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "harness/cuda/toolkit.h"
 #include "harness/runner/lock_in.h"
 
 namespace kbench::runner {
@@ -48,6 +49,11 @@ std::vector<std::string> sanitized_environment() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (passes(*variable)) result.emplace_back(*variable);
   }
+  // Of PATH only what a runner looks for.
+  std::string folders;
+  for (const std::string& each : cuda::python_folders())
+    folders += (folders.empty() ? "" : ":") + each;
+  result.push_back(std::string(cuda::kPythonFolders) + "=" + folders);
   return result;
 }
 

@@ -31,8 +31,8 @@ constexpr uint64_t kAbstractSockets = 1, kSignals = 2;
 constexpr uint64_t kRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kUse = kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kDeviceControl;
 /// Rights that a rule for something other than a folder may name.
-constexpr uint64_t kOfFiles =
-    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kDeviceControl;
+constexpr uint64_t kOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+                              LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kDeviceControl;
 
 /// Every right to files that an ABI knows: what no rule grants is then denied. Running programs is
 /// granted nowhere; libraries are mapped, not run.
@@ -150,7 +150,7 @@ LockLayer restrict_files(const std::vector<std::string>& readable, const std::st
   return layer;
 }
 
-LockLayer restrict_files_of_python(const std::vector<std::string>& prefixes,
+LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
                                    const std::string& scratch) {
   LockLayer layer{.name = "landlock", .holds = false, .detail = {}};
   const long abi =
@@ -168,7 +168,7 @@ LockLayer restrict_files_of_python(const std::vector<std::string>& prefixes,
   for (const char* path : {"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt"}) {
     rules.allow(path, kRun);
   }
-  for (const std::string& path : prefixes) rules.allow(path, kRun);
+  for (const std::string& path : readable) rules.allow(path, kRun);
   for (const char* path : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
                            "/proc/self", "/proc/cpuinfo", "/proc/meminfo"}) {
     rules.allow(path, kRead);

@@ -9,9 +9,9 @@ namespace kbench::runner {
 /// read, the files in `readable`, and using the files of the device with this UUID.
 LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device);
 
-/// To reading and running what lies in the system's folders and below `prefixes`, and everything
-/// below `scratch`: no device's file among them.
-LockLayer restrict_files_of_python(const std::vector<std::string>& prefixes,
+/// To reading and running what lies in the system's folders and the files and folders in
+/// `readable`, and everything below `scratch`: no device's file among them.
+LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
                                    const std::string& scratch);
 
 }  // namespace kbench::runner

@@ -5,7 +5,7 @@
 #include "harness/cuda/nvrtc.h"
 #include "harness/cuda/toolkit.h"
 #include "harness/runner/cuda_kernels.h"
-#include "harness/runner/python_helper.h"
+#include "harness/runner/python_interpreter.h"
 #include "kbench/error.h"
 
 namespace kbench::runner {
@@ -59,10 +59,9 @@ std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot
   all.push_back(language("Triton", [&]() -> std::string {
     cuda_capability(snapshot);
     const cuda::Assembler assembler(toolkit, places);
-    const std::string program = python_program();
-    if (program.empty()) throw Error(ErrorCode::kUnsupported, "there is no python3");
-    // To ask it would take a second.
-    return "where " + program + " has the package triton";
+    const PythonSearch search = find_python("triton");
+    if (!search.found) throw Error(ErrorCode::kUnsupported, search.tried);
+    return "Triton " + search.found->version + " of " + search.found->program;
   }));
   return all;
 }

@@ -80,6 +80,11 @@ LockLayer limit_resources(const LockInOptions& options) {
   return layer("limits", done, detail);
 }
 
+LockLayer limit_threads() {
+  return layer("threads", limit(RLIMIT_NPROC, kThreads),
+               std::to_string(kThreads) + " of this user's at most");
+}
+
 /// Capabilities and Landlock restrict a thread and those it starts, not those there are.
 bool has_other_threads() {
   std::error_code error;
@@ -119,12 +124,13 @@ void LockIn::before_open() {
   }
 }
 
-bool LockIn::for_python(const std::vector<std::string>& prefixes, const std::string& scratch) {
+bool LockIn::for_python(const std::vector<std::string>& readable, const std::string& scratch) {
   layers_.push_back(give_up_privileges());
   layers_.push_back(drop_capabilities());
   layers_.push_back(die_with(options_.parent));
   layers_.push_back(limit_resources(options_));
-  layers_.push_back(restrict_files_of_python(prefixes, scratch));
+  layers_.push_back(limit_threads());
+  layers_.push_back(restrict_files_of_python(readable, scratch));
   layers_.push_back(restrict_system_calls_of_python());
   return holds("landlock") && holds("system_calls") && holds("no_new_privs");
 }
@@ -132,8 +138,7 @@ bool LockIn::for_python(const std::vector<std::string>& prefixes, const std::str
 void LockIn::after_open(bool software_device) {
   layers_.push_back(hide_memory());
   // The driver's threads are there by now; this is for those that come.
-  layers_.push_back(layer("threads", limit(RLIMIT_NPROC, kThreads),
-                          std::to_string(kThreads) + " of this user's at most"));
+  layers_.push_back(limit_threads());
   layers_.push_back(restrict_system_calls(software_device));
 }
 

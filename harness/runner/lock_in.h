@@ -67,10 +67,10 @@ class LockIn {
   void after_open(bool software_device);
 
   /// In place of both, for the process that becomes Triton's python3: it reads and runs the
-  /// system's programs and those below `prefixes`, writes below `scratch`, and has no network, no
+  /// system's programs and what is in `readable`, writes below `scratch`, and has no network, no
   /// device and nobody to signal. False where a layer that this rests on cannot be had: Landlock
   /// or the filter.
-  bool for_python(const std::vector<std::string>& prefixes, const std::string& scratch);
+  bool for_python(const std::vector<std::string>& readable, const std::string& scratch);
 
   const std::vector<LockLayer>& layers() const { return layers_; }
   /// True when the layer of that name has been entered.

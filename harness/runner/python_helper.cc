@@ -1,6 +1,5 @@
 #include "harness/runner/python_helper.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,20 +11,24 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "harness/process/deadline.h"
 #include "harness/process/fd_pair.h"
 #include "harness/runner/lock_in.h"
+#include "harness/runner/python_group.h"
+#include "harness/runner/python_interpreter.h"
+#include "harness/runner/python_scratch.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr uint32_t kJob = 1, kAnswer = 2;
@@ -35,28 +38,10 @@ constexpr int kAnswerDescriptor = 3;
 constexpr int kNoLock = 97, kNoProgram = 98;  // exit statuses of what has not become python3
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
-
-/// A folder that goes with everything in it.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "kbench-triton-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::kIo, "no scratch folder for Triton: " + std::string(strerror(errno)));
-    }
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
+constexpr double kSearchSeconds = 60;  // for the interpreters of a machine to answer
+constexpr size_t kMostProcesses =
+    64;  // and some for each processor: translations run beside each other
+constexpr auto kWatchInterval = std::chrono::milliseconds(200);
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -64,20 +49,10 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file.flush()) throw Error(ErrorCode::kIo, "cannot write " + path);
 }
 
-/// Where the interpreter's own files lie: behind its links too.
-std::vector<std::string> prefixes(const std::string& program) {
-  std::vector<std::string> all;
-  std::error_code error;
-  for (const fs::path& path : {fs::path(program), fs::canonical(program, error)}) {
-    const fs::path prefix = path.parent_path().parent_path();
-    if (!prefix.empty() && prefix != "/") all.push_back(prefix.string());
-  }
-  return all;
-}
-
 /// In the process that is to become python3.
-[[noreturn]] void become_python(const std::string& program, const Scratch& scratch, int input,
-                                int output, int answer) {
+[[noreturn]] void become_python(const PythonInterpreter& python, const PythonScratch& scratch,
+                                int input, int output, int answer) {
+  setpgid(0, 0);
   // What is not given is closed: the socket to the runner, the judge's channel.
   const int given = fcntl(answer, F_DUPFD, 10);
   dup2(input, STDIN_FILENO);
@@ -87,7 +62,7 @@ std::vector<std::string> prefixes(const std::string& program) {
   close_range(kAnswerDescriptor + 1, ~0u, 0);
   if (chdir(scratch.path().c_str()) != 0) _exit(kNoLock);
   LockIn lock({.parent = 0, .host_memory_bytes = kMostMemory, .readable = {}, .device = {}});
-  if (!lock.for_python(prefixes(program), scratch.path())) _exit(kNoLock);
+  if (!lock.for_python(python.readable, scratch.path())) _exit(kNoLock);
   const std::string home = "HOME=" + scratch.path(), temporary = "TMPDIR=" + scratch.path();
   const std::string cache = "TRITON_CACHE_DIR=" + scratch.path("cache");
   const std::string triton_home = "TRITON_HOME=" + scratch.path();
@@ -95,23 +70,9 @@ std::vector<std::string> prefixes(const std::string& program) {
   const char* environment[] = {
       home.c_str(),         temporary.c_str(),           cache.c_str(),    triton_home.c_str(),
       "PATH=/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1", "LC_ALL=C.UTF-8", nullptr};
-  const char* arguments[] = {program.c_str(), "-I", "-B", script.c_str(), nullptr};
-  execve(program.c_str(), const_cast<char**>(arguments), const_cast<char**>(environment));
+  const char* arguments[] = {python.program.c_str(), "-I", "-B", script.c_str(), nullptr};
+  execve(python.program.c_str(), const_cast<char**>(arguments), const_cast<char**>(environment));
   _exit(kNoProgram);
-}
-
-/// Ends every process below this one, orphans too: they become this one's children.
-void end_children() {
-  const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
-  process::Deadline deadline(kGraceSeconds);
-  while (!deadline.passed()) {
-    std::ifstream children(path);
-    for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
-    const pid_t ended = waitpid(-1, nullptr, WNOHANG);
-    if (ended < 0 && errno == ECHILD) return;
-    if (ended == 0) usleep(1000);
-  }
-  _exit(1);  // the runner sees that its helper has failed
 }
 
 /// It is still to be waited for.
@@ -121,14 +82,32 @@ bool has_ended(pid_t child) {
          info.si_pid == child;
 }
 
-/// Reads both until the answer is at its end, its process has ended, or time is up: false then.
-bool collect(pid_t child, int answer, int output, double seconds, std::string& answered,
-             std::string& said) {
-  process::Deadline deadline(seconds);
+/// What the job takes too much of; empty for nothing. The candidate's own code is at work there.
+std::string taken_too_much(pid_t group, const PythonScratch& scratch) {
+  const size_t most = kMostProcesses + 4 * std::thread::hardware_concurrency();
+  const std::string files = over_limit(scratch.path(), {});
+  if (!files.empty()) {
+    return "its Python file writes " + files + " into its scratch folder, the most that it may";
+  }
+  if (size_of_group(group) > most) {
+    return "its Python file starts more than " + std::to_string(most) +
+           " processes, the most that it may have at once";
+  }
+  return "";
+}
+
+/// Reads both until the answer is at its end, its process has ended, or `watch` says so: false
+/// then. It is asked a few times a second.
+bool collect(pid_t child, int answer, int output, const std::function<bool()>& watch,
+             std::string& answered, std::string& said) {
+  auto next = std::chrono::steady_clock::now() + kWatchInterval;
   pollfd ends[2] = {{answer, POLLIN, 0}, {output, POLLIN, 0}};
   bool over = false;  // What it left running may hold its ends open for ever.
   while (ends[0].fd >= 0) {
-    if (deadline.passed()) return false;
+    if (std::chrono::steady_clock::now() > next) {
+      if (!watch()) return false;
+      next = std::chrono::steady_clock::now() + kWatchInterval;
+    }
     if (poll(ends, 2, over ? 0 : 50) <= 0) {
       if (over) return true;
       over = has_ended(child);
@@ -163,37 +142,49 @@ std::string last_line(const std::string& text) {
   return shown(text.substr(begin == std::string::npos ? 0 : begin + 1, end + 1), 300);
 }
 
-Json serve_job(const Json& job) {
-  const std::string program = python_program();
-  if (program.empty()) {
-    return failure(ErrorCode::kUnsupported,
-                   "Triton kernels take python3, which is not on this machine (looked for by "
-                   "KBENCH_PYTHON, VIRTUAL_ENV, in /usr/local/bin and /usr/bin)");
-  }
-  const Scratch scratch;
+/// The interpreter, found once in this process for each package.
+const PythonSearch& interpreter_for(const std::string& package) {
+  static std::map<std::string, PythonSearch> known;
+  auto at = known.find(package);
+  if (at == known.end()) at = known.emplace(package, find_python(package)).first;
+  return at->second;
+}
+
+/// Runs python3 in the scratch folder, and ends all that it started. The answer, or why there is
+/// none.
+Json run_python(const Json& job, const PythonInterpreter& python, const PythonScratch& scratch) {
   write_file(scratch.path("script.py"), job.at("script"));
   write_file(scratch.path("input"), job.at("input"));
   for (const auto& [name, text] : job.at("files").items()) write_file(scratch.path(name), text);
-  const int input = open(scratch.path("input").c_str(), O_RDONLY | O_CLOEXEC);
+  const UniqueFd input(open(scratch.path("input").c_str(), O_RDONLY | O_CLOEXEC));
   auto [answer_read, answer_write] = process::make_pipe();
   auto [output_read, output_write] = process::make_pipe();
   const pid_t child = fork();
   if (child == 0) {
-    become_python(program, scratch, input, output_write.get(), answer_write.get());
+    become_python(python, scratch, input.get(), output_write.get(), answer_write.get());
   }
-  close(input);
   answer_write.reset();
   output_write.reset();
   if (child < 0) return failure(ErrorCode::kIo, "no process for python3");
-  std::string answered, said;
-  const bool done =
-      collect(child, answer_read.get(), output_read.get(), job.at("seconds"), answered, said);
+  setpgid(child, child);
+  const GroupGuard guard(child, scratch.path());
+  process::Deadline limit(job.at("seconds"));
+  std::string answered, said, too_much;
+  const bool done = collect(
+      child, answer_read.get(), output_read.get(),
+      [&] {
+        too_much = taken_too_much(child, scratch);
+        return too_much.empty() && !limit.passed();
+      },
+      answered, said);
   int status = 0;
   // It closes its answer and ends; what it left behind is ended.
   process::Deadline deadline(done ? 1 : 0);
   pid_t ended = 0;
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 && !deadline.passed()) usleep(1000);
-  end_children();
+  if (!end_group(child, kGraceSeconds)) _exit(1);  // the runner sees that its helper has failed
+  if (too_much.empty()) too_much = taken_too_much(child, scratch);
+  if (!too_much.empty()) return failure(ErrorCode::kUnsupported, too_much);
   if (!done) return failure(ErrorCode::kTimeout, "Triton's translation took too long");
   if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoLock) {
     return failure(ErrorCode::kUnsupported,
@@ -201,7 +192,7 @@ Json serve_job(const Json& job) {
                    "needed)");
   }
   if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram) {
-    return failure(ErrorCode::kUnsupported, "'" + program + "' cannot be run");
+    return failure(ErrorCode::kUnsupported, "'" + shown(python.program) + "' cannot be run");
   }
   if (answered.empty()) {
     return failure(ErrorCode::kCompile,
@@ -210,10 +201,26 @@ Json serve_job(const Json& job) {
   return {{"answer", answered}};
 }
 
+Json serve_job(const Json& job) {
+  const std::string package = job.at("package");
+  const PythonSearch& search = interpreter_for(package);
+  if (!search.found) {
+    return failure(ErrorCode::kUnsupported,
+                   "takes a python3" + (package.empty() ? "" : " with the package " + package) +
+                       ", and none of this machine will do: " + search.tried +
+                       "; KBENCH_PYTHON names another");
+  }
+  PythonScratch scratch;
+  Json answer = run_python(job, *search.found, scratch);
+  scratch.remove();
+  return answer;
+}
+
 [[noreturn]] void serve(UniqueFd socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  signal(SIGPIPE, SIG_IGN);
   try {
     process::Channel channel(std::move(socket));
     while (!channel.ended()) {
@@ -229,24 +236,10 @@ Json serve_job(const Json& job) {
     }
   } catch (const std::exception&) {  // the runner has gone, or is no runner
   }
-  end_children();
   _exit(0);
 }
 
 }  // namespace
-
-std::string python_program() {
-  std::vector<std::string> all;
-  if (const char* named = std::getenv("KBENCH_PYTHON")) return named;
-  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
-    all.push_back(std::string(environment) + "/bin/python3");
-  }
-  for (const char* path : {"/usr/local/bin/python3", "/usr/bin/python3"}) all.push_back(path);
-  for (const std::string& path : all) {
-    if (access(path.c_str(), X_OK) == 0) return path;
-  }
-  return "";
-}
 
 PythonHelper::PythonHelper() {
   auto [ours, theirs] = process::make_socket_pair();
@@ -265,12 +258,13 @@ std::string PythonHelper::run(const PythonJob& job) {
   if (!channel_) throw Error(ErrorCode::kInternal, "Triton's helper has been ended");
   Json files = Json::object();
   for (const auto& [name, text] : job.files) files[name] = text;
-  const Json request = {{"script", job.script},
+  const Json request = {{"package", job.package},
+                        {"script", job.script},
                         {"input", job.input},
                         {"files", std::move(files)},
                         {"seconds", job.seconds}};
   channel_->send(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace));
-  const auto wait = std::chrono::duration<double>(job.seconds + 2 * kGraceSeconds);
+  const auto wait = std::chrono::duration<double>(job.seconds + 2 * kGraceSeconds + kSearchSeconds);
   const auto frame =
       channel_->receive(std::chrono::duration_cast<std::chrono::milliseconds>(wait), kMostBytes);
   if (!frame) throw Error(ErrorCode::kInternal, "Triton's helper gives no answer");

@@ -19,6 +19,7 @@ namespace kbench::runner {
 
 /// What python3 is to run.
 struct PythonJob {
+  std::string package = {};  ///< that the interpreter has to have; empty: any will do
   std::string script;
   std::vector<std::pair<std::string, std::string>> files;  ///< name -> text, in its own folder
   std::string input;                                       ///< on its standard input
@@ -33,9 +34,10 @@ class PythonHelper {
   ~PythonHelper();
   PythonHelper(const PythonHelper&) = delete;
 
-  /// What the script writes to descriptor 3. Throws kUnsupported where there is no python3 or the
-  /// system cannot hold it in, kTimeout, kCompile with its last words when it ends without an
-  /// answer.
+  /// What the script writes to descriptor 3. Throws kUnsupported where there is no such python3,
+  /// the system cannot hold it in, or it takes more processes or files than it may; kTimeout;
+  /// kCompile with its last words when it ends without an answer; kIo when its scratch folder
+  /// cannot be removed.
   std::string run(const PythonJob& job);
   /// When it returns no process of the helper is left.
   void end();
@@ -44,9 +46,5 @@ class PythonHelper {
   std::unique_ptr<process::Channel> channel_;
   pid_t pid_ = -1;
 };
-
-/// The interpreter: KBENCH_PYTHON, that of VIRTUAL_ENV, /usr/local/bin/python3, /usr/bin/python3;
-/// empty when there is none.
-std::string python_program();
 
 }  // namespace kbench::runner

@@ -120,7 +120,8 @@ void CudaCompilers::compile_triton(const std::vector<const ResolvedCandidate*>& 
   }
   std::vector<cuda::TritonAnswer> answers;
   try {
-    const std::string answered = python_->run({.script = std::string(cuda::triton_script()),
+    const std::string answered = python_->run({.package = "triton",
+                                               .script = std::string(cuda::triton_script()),
                                                .files = {{file, kernel.source}},
                                                .input = cuda::encode(asked),
                                                .seconds = seconds});

@@ -131,6 +131,46 @@ TEST_F(PythonHelperTest, IsEndedWhenItsTimeIsUp) {
   EXPECT_EQ(run("answer(2)"), "2");
 }
 
+TEST_F(PythonHelperTest, LeavesNothingOfItsScratchFolder) {
+  const std::string path =
+      run("for i in range(90):\n  os.mkdir('folder')\n  open('folder/f', 'w').close()\n"
+          "  os.chdir('folder')\n"
+          "os.chdir(os.environ['HOME'])\nos.mkdir('closed')\nopen('closed/f', 'w').close()\n"
+          "os.chmod('closed', 0)\nanswer(os.getcwd())");
+  EXPECT_THAT(path, HasSubstr("kbench-triton-"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+/// Each process starts the next and ends: there is always one that has not been seen.
+TEST_F(PythonHelperTest, EndsAChainOfProcesses) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(run("if os.fork() == 0:\n  os.close(3)\n  while True:\n    if os.fork(): os._exit(0)\n"
+                "answer(4)"),
+            "4");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
+  EXPECT_EQ(run("answer(5)"), "5");
+}
+
+TEST_F(PythonHelperTest, IsRefusedMoreProcessesAndFoldersThanItMayHave) {
+  const std::pair<const char*, const char*> kTooMuch[] = {
+      {"import time\nfor i in range(64 + 4 * os.cpu_count() + 20):\n"
+       "  if os.fork() == 0: time.sleep(100)\ntime.sleep(100)",
+       "processes"},
+      {"for i in range(120):\n  os.mkdir('folder')\n  os.chdir('folder')\nanswer(6)",
+       "nested deeper"}};
+  for (const auto& [script, reason] : kTooMuch) {
+    try {
+      run(script);
+      ADD_FAILURE() << "no error: " << reason;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUnsupported) << e.message();
+      EXPECT_THAT(e.message(), HasSubstr(reason));
+      EXPECT_THAT(e.message(), HasSubstr("its Python file"));
+    }
+  }
+  EXPECT_EQ(run("answer(7)"), "7");
+}
+
 TEST_F(PythonHelperTest, ThatEndsWithoutAnAnswerIsQuoted) {
   try {
     run("raise ValueError('its last words')");
