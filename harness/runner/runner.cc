@@ -28,6 +28,7 @@
 #include "harness/runner/protocol.h"
 #include "harness/runner/python_helper.h"
 #include "harness/runner/recordings.h"
+#include "harness/runner/self_test.h"
 #include "harness/runner/write_fault.h"
 #include "harness/vulkan/commands.h"
 #include "harness/vulkan/compiler.h"
@@ -42,10 +43,11 @@ namespace {
 /// The judge has closed the channel: there is nothing left to do.
 struct JudgeGone {};
 
-/// The system has not what this process needs, whatever the candidate is.
-struct Starved {
-  std::string what;
-};
+[[noreturn]] void leave(int status, const char* why) {
+  std::fprintf(stderr, "%s\n", why);
+  std::fflush(nullptr);
+  _exit(status);
+}
 
 static_assert(kChannelDescriptor == process::kCopyDescriptor);
 
@@ -116,6 +118,10 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
         compilers_ = std::make_unique<cuda::ReadAhead>(toolkit.nvrtc_files());
       }
     });
+    constexpr double kSelfTestSeconds = 10;
+    if (device_->snapshot().software() && !computes(*device_, kSelfTestSeconds)) {
+      leave(kStarvedStatus, "the driver runs no kernel; it may have no threads");
+    }
     recordings_.emplace(*device_);
     if (locked) {
       candidate_.emplace(*device_);
@@ -133,7 +139,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     send(Failed{e.code(), e.what()});
     throw JudgeGone();
   } catch (const std::bad_alloc&) {
-    throw Starved{"no memory is left to open the device"};
+    leave(kStarvedStatus, "no memory is left to open the device");
   }
 }
 
@@ -288,13 +294,15 @@ std::unique_ptr<Memory> Server::new_memory() const {
 /// Drivers take tens of milliseconds a gigabyte to map it.
 void Server::begin_import() {
   if (!first_part_ || python_) return;
-  // Where there is no thread to be had, once it is waited for.
-  importing_ = std::async(std::launch::async | std::launch::deferred,
-                          [this, first = *std::exchange(first_part_, {})]() mutable {
-                            auto memory = new_memory();
-                            memory->add(first.attach, std::move(first.descriptors));
-                            return memory;
-                          });
+  const auto first = std::make_shared<FirstPart>(*std::exchange(first_part_, {}));
+  const auto import = [this, first] {
+    auto memory = new_memory();
+    memory->add(first->attach, std::move(first->descriptors));
+    return memory;
+  };
+  // Where there is no thread to be had, once it is waited for. (A copy: libstdc++ moves what it is
+  // given to the thread that cannot be started.)
+  importing_ = std::async(std::launch::async | std::launch::deferred, import);
 }
 
 void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
@@ -355,12 +363,6 @@ void Server::let_go() {
   importing_ = {};
 }
 
-[[noreturn]] void leave(int status, const char* why) {
-  std::fprintf(stderr, "%s\n", why);
-  std::fflush(nullptr);
-  _exit(status);
-}
-
 }  // namespace
 
 int run_runner(int argc, char** argv) {
@@ -387,8 +389,6 @@ int run_runner(int argc, char** argv) {
     open.validate = argc > 2 && std::string(argv[2]) == "validate";
     Server(role == "candidate", open).serve();
   } catch (const JudgeGone&) {
-  } catch (const Starved& starved) {
-    leave(kStarvedStatus, starved.what.c_str());
   } catch (const std::system_error& e) {
     const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;
     leave(no_thread ? kStarvedStatus : 1, e.what());
