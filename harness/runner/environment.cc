@@ -19,7 +19,7 @@ constexpr std::string_view kPrefixes[] = {
 constexpr std::string_view kNames[] = {
     "LD_LIBRARY_PATH", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS",  // where drivers are found
     "KBENCH_NVRTC",    "CUDA_HOME",     "CUDA_PATH",        // where NVIDIA's compilers are
-    "VIRTUAL_ENV",     "KBENCH_PYTHON", "DRI_PRIME",
+    "VIRTUAL_ENV",     "KBENCH_PYTHON", "DRI_PRIME",       "KBENCH_VULKAN_LOADER",
     "ASAN_OPTIONS",    "UBSAN_OPTIONS", "TSAN_OPTIONS",
 };
 /// Compiled shaders left on disk would let one run prepare the next.

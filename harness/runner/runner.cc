@@ -34,6 +34,7 @@
 #include "harness/vulkan/compiler.h"
 #include "harness/vulkan/cuda.h"
 #include "harness/vulkan/device.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -106,6 +107,7 @@ class Server {
 Server::Server(bool locked, const vulkan::OpenOptions& open)
     : channel_(UniqueFd(kChannelDescriptor)) {
   try {
+    vulkan::load_functions();  // Wherever it lies: what is locked in reads drivers alone.
     const cuda::Toolkit toolkit =
         locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
     LockIn lock({.readable = toolkit.folders(), .device = open.selector});
@@ -157,7 +159,7 @@ void make_compilers_tables() {
 void Server::wait_to_open(vulkan::OpenOptions& options) {
   make_compilers_tables();
   uint32_t count = 0;  // The loader maps the drivers' libraries to answer this.
-  vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
+  vulkan::vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
   const process::Frame frame = receive();
   if (static_cast<MessageKind>(frame.kind) != MessageKind::open) {
     throw Error(ErrorCode::kParse, "a request to a runner that has not opened its device");
@@ -378,6 +380,7 @@ int run_runner(int argc, char** argv) {
   try {
     if (role == kPrototypeRole) {
       make_compilers_tables();
+      vulkan::load_functions();
       role = process::serve_copies();
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       std::string listed = role;  // What those see who list processes.

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "harness/vulkan/device_state.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

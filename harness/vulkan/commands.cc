@@ -8,6 +8,7 @@
 #include "harness/vulkan/cuda.h"
 #include "harness/vulkan/descriptor_sets.h"
 #include "harness/vulkan/device_state.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "harness/vulkan/device.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

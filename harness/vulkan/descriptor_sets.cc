@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/vulkan/device_state.h"
+#include "harness/vulkan/functions.h"
 #include "harness/vulkan/texels.h"
 #include "kbench/error.h"
 

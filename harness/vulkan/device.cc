@@ -3,6 +3,7 @@
 #include "harness/vulkan/device_state.h"
 #include "harness/vulkan/drivers.h"
 #include "harness/vulkan/features.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

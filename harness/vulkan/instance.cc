@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/vulkan/device.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
@@ -25,6 +26,7 @@ bool has_layer(const char* name) {
 }  // namespace
 
 std::unique_ptr<Instance> Instance::create(bool validate) {
+  load_functions();
   if (validate && !has_layer(kValidationLayer)) {
     throw Error(ErrorCode::kUnsupported, std::string("the validation layer ") + kValidationLayer +
                                              " is not installed (Debian: vulkan-validationlayers)");

@@ -14,6 +14,7 @@
 #include "harness/vulkan/capabilities.h"
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/embedded.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 #include "libkbench/src/start_thread.h"
 

@@ -14,6 +14,7 @@
 #include <random>
 
 #include "harness/vulkan/device_state.h"
+#include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

@@ -6,6 +6,7 @@
 
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/features.h"
+#include "harness/vulkan/functions.h"
 #include "harness/vulkan/instance.h"
 #include "harness/vulkan/memory.h"
 #include "harness/vulkan/texels.h"

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 
 #ifndef KBENCH_FUZZ  // libFuzzer looks for leaks after every input, while drivers are loaded.
-/// No search for leaks where Vulkan is linked: drivers keep what they allocate once, and have been
+/// No search for leaks where Vulkan is loaded: drivers keep what they allocate once, and have been
 /// unloaded by the time that their frames would have to be named.
 extern "C" int __lsan_is_turned_off() {
   return dlopen("libvulkan.so.1", RTLD_LAZY | RTLD_NOLOAD) != nullptr;

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "harness/vulkan/functions.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::vulkan {

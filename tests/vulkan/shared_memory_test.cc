@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "harness/vulkan/functions.h"
 #include "tests/vulkan/device_fixture.h"
 #include "tests/vulkan/hand_over.h"
 
