@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "harness/judge/blame.h"
+#include "harness/judge/causes.h"
 #include "harness/judge/inspect.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
@@ -26,20 +25,6 @@ constexpr int kSamplesToExplain = 32;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
-
-/// Of operators that many know by an approximation: what the task takes for them. Empty where it
-/// has none.
-std::string formulas_of(const Graph& graph) {
-  constexpr std::string_view kApproximated[] = {"gelu"};
-  std::string text;
-  for (const Graph::Node& node : graph.nodes()) {
-    const Operator& op = *node.call.op;
-    if (std::ranges::find(kApproximated, op.name) == std::end(kApproximated)) continue;
-    const std::string one = "; the task's " + op.name + " is " + op.formula;
-    if (text.find(one) == std::string::npos) text += one;
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -78,13 +63,11 @@ bool Trial::refuse(const runner::Refused& refused) {
 }
 
 bool Trial::refuse(Finding finding) {
-  const bool precision =
+  // Only then there is a bench.
+  const bool values =
       finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
-  if (finding.verdict == Verdict::low_precision) {
-    finding.message += formulas_of(court_.bench->graph());
-  }
-  if (precision && !built_.float16_kernel.empty()) {
-    finding.message += "; kernel " + built_.float16_kernel + " computes in float16";
+  if (values) {
+    finding = with_causes(std::move(finding), built_, court_.bench->graph(), result_->certificate);
   }
   return refuse(finding.verdict, std::move(finding.message));
 }

@@ -78,6 +78,7 @@ class CandidateRun : public Program {
     built.has_setup = program_.has_setup();
     built.asks_lengths = program_.asks_lengths();
     built.float16_kernel = program_.float16_kernel();
+    built.approximations = program_.approximations();
     built.compile_s = compile_s_;
     built.diagnostics = diagnostics_;
     built.tunable = program_.tunable();

@@ -47,6 +47,9 @@ std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double secon
     if (!attempt.refusal) {
       diagnostics.insert(diagnostics.end(), attempt.diagnostics.begin(), attempt.diagnostics.end());
       if (variant.kernel.float16 && float16_kernel_.empty()) float16_kernel_ = kernel.name;
+      if (!variant.kernel.approximate.empty() && approximations_.empty()) {
+        approximations_ = "kernel " + kernel.name + " uses " + variant.kernel.approximate;
+      }
       variants.push_back(std::move(variant));
       continue;
     }

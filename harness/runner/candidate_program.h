@@ -58,6 +58,8 @@ class CandidateProgram {
   bool asks_lengths() const;
   /// A kernel that computes in float16, or empty.
   const std::string& float16_kernel() const { return float16_kernel_; }
+  /// "kernel tanh uses tanh.approx.f32": of the first kernel with approximate functions, or empty.
+  const std::string& approximations() const { return approximations_; }
 
   /// The kernels of dispatch that can run in several configurations: those that were refused for
   /// what the device lacks, or do not compile, are left out, as diagnostics say.
@@ -169,7 +171,7 @@ class CandidateProgram {
   std::string why_driver_;                ///< CUDA's own driver launches it; empty: it does not
   std::unique_ptr<cuda::Driver> driver_;  ///< once opened
   uint64_t scratch_bytes_ = 0;
-  std::string float16_kernel_;
+  std::string float16_kernel_, approximations_;
 };
 
 }  // namespace kbench::runner

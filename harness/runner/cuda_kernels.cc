@@ -2,6 +2,7 @@
 
 #include "harness/cuda/cubin.h"
 #include "harness/cuda/device_capability.h"
+#include "harness/cuda/ptx_approximate.h"
 #include "harness/cuda/ptx_print.h"
 #include "harness/cuda/ptx_rules.h"
 #include "harness/runner/kernel_text.h"
@@ -71,6 +72,7 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
   made.static_shared = cuda::static_shared_bytes(module, *function);
   made.float16 = cuda::uses_float16(module);
   made.ptx = cuda::print_ptx(module);
+  made.approximate = cuda::approximate_functions(module);
   return std::nullopt;
 }
 

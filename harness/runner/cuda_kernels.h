@@ -32,7 +32,8 @@ struct CudaKernel {
   uint64_t static_shared = 0;  ///< bytes
   uint32_t registers = 0;      ///< of a thread; 0: not known
   bool float16 = false;
-  cuda::PtxNeeds needs;  ///< what no command list can ask for
+  std::string approximate;  ///< cuda::approximate_functions
+  cuda::PtxNeeds needs;     ///< what no command list can ask for
   /// Shared memory that a block gets of the device it was compiled for, bytes.
   uint64_t most_shared = cuda::kMostSharedBytes;
   // of Triton

@@ -150,6 +150,7 @@ struct Built {
   bool has_setup = false;
   bool asks_lengths = false;   ///< a kernel asks how long a buffer is: see Run::past_ends
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
+  std::string approximations;  ///< "kernel tanh uses tanh.approx.f32", or empty
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
   std::vector<Tunable> tunable;
