@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kbench/certificate.h"
+#include "kbench/result.h"
 #include "levels/certificates.h"
 
 namespace kbench {
@@ -40,6 +41,18 @@ std::string_view certification(const Task& task, const Certificate& certificate)
   return certificate.precision() ? kCertifiedPrecision
          : certificate.values()  ? kCertifiedValues
                                  : kNotCertified;
+}
+
+std::string_view certification(const Experiment& experiment) {
+  const Task* task = lookup_task(experiment.task);
+  if (task == nullptr || experiment.preset.empty()) return "";
+  const Preset preset = preset_from_name(experiment.preset);
+  const Variables at_preset = variables_of(*task, preset);
+  for (const auto& [name, value] : experiment.variables) {
+    const auto found = at_preset.find(name);
+    if (found == at_preset.end() || found->second != value) return "";
+  }
+  return certification(*task, preset);
 }
 
 }  // namespace kbench

@@ -23,6 +23,7 @@ kbench_room(scoring CORE
     src/npy.cc
     src/recorded.cc
     src/result.cc
+    src/result_check.cc
     src/result_file.cc
     src/run_names.cc
     src/score.cc

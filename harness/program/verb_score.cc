@@ -38,6 +38,13 @@ std::vector<ResultLine> read_all(const std::vector<std::string>& files) {
   std::vector<ResultLine> lines;
   for (const std::string& file : files) {
     std::vector<ResultLine> more = read_result_lines(file);
+    for (ResultLine& line : more) {
+      try {
+        line.result.certificate = certification(line.result);
+      } catch (const Error& e) {
+        throw Error(ErrorCode::kParse, Location{line.file, line.line, 0}, e.message());
+      }
+    }
     std::ranges::move(more, std::back_inserter(lines));
   }
   return lines;
@@ -102,7 +109,8 @@ std::vector<TaskId> tasks_of(const std::vector<ResultLine>& lines, const ScoreOp
   return {there.begin(), there.end()};
 }
 
-/// As the results say; of a task without one, as this build's certificates do at their preset.
+/// As this build's certificates say, of results at their presets' own sizes; of a task without a
+/// result, at the preset of the others.
 std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
                                     const std::vector<TaskId>& tasks) {
   const auto certain = [](std::string_view found) {

@@ -11,6 +11,7 @@
 #include "kbench/result.h"
 #include "libkbench/src/file_lock.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/result_check.h"
 
 namespace kbench {
 namespace {
@@ -129,11 +130,17 @@ std::vector<ResultLine> read_result_lines(const std::string& path) {
     const bool has_newline = newline != rest.npos;
     rest.remove_prefix(has_newline ? newline + 1 : rest.size());
     if (line.empty()) continue;
+    const Location place{path, number, 0};
     try {
       lines.push_back({result_from_json(std::string(line)), path, number});
     } catch (const Error& e) {
       if (rest.empty() && is_torn(line, has_newline)) break;
-      throw Error(ErrorCode::kParse, Location{path, number, 0}, e.message());
+      throw Error(ErrorCode::kParse, place, e.message());
+    }
+    try {
+      expect_consistent(lines.back().result);
+    } catch (const Error& e) {
+      throw Error(ErrorCode::kParse, place, e.message() + ": the line contradicts itself");
     }
   }
   return lines;

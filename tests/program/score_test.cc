@@ -38,6 +38,9 @@ Result result_of(const std::string& set, TaskId task, double speedup,
   result.certificate = "precision";
   result.verdict = verdict;
   result.speedup = {speedup * 0.9, speedup, speedup * 1.1};
+  result.samples = 16;
+  result.candidate_ms = 1;
+  result.baseline_ms = speedup;
   return result;
 }
 
@@ -64,8 +67,7 @@ class Score : public ::testing::Test {
 };
 
 TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
-  Result uncertain = result_of("a", {1, 22}, 0.5);
-  uncertain.certificate = "none";
+  const Result uncertain = result_of("a", {2, 80}, 0.5);  // a trivial task, whatever the line says
   write("1.jsonl", {result_of("a", {1, 19}, 2), uncertain});
   write("2.jsonl", {result_of("a", {2, 1}, 3), result_of("b", {1, 19}, 0, Verdict::wrong_values)});
   write("3.jsonl", {});
@@ -79,7 +81,7 @@ TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
   EXPECT_THAT(said.out, HasSubstr("  certified      2/2  1.000 (1.000)  1.000 (1.000)"));
   EXPECT_THAT(said.out, HasSubstr("b                0/3"));
   EXPECT_THAT(said.out, HasSubstr("Not passed: 3\n"));
-  EXPECT_THAT(said.out, HasSubstr("b  missing: no candidate for 2 tasks: level1/22, level2/1\n"));
+  EXPECT_THAT(said.out, HasSubstr("b  missing: no candidate for 2 tasks: level2/1, level2/80\n"));
   EXPECT_THAT(said.out, HasSubstr("b  level1/19_ReLU  wrong_values"));
 }
 

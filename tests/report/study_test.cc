@@ -74,6 +74,7 @@ TEST(Study, CountsATaskThatASetHasNoResultForAsFailed) {
   const Folder folder;
   Result result = testing::example();
   result.verdict = Verdict::passed;
+  result.baseline_ms = 0.1;
   folder.write("results.jsonl", to_json(result) + "\n");
   const Study study = read_study({folder / "results.jsonl"}, {kA, kB});
   EXPECT_TRUE(study.software_device);

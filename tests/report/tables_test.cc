@@ -80,6 +80,9 @@ TEST(Report, OfAPlainResultsFileIsALeaderboard) {
     r.task = {1, speedup < 1 ? 19 : 20};
     r.verdict = Verdict::passed;
     r.speedup = {speedup * 0.9, speedup, speedup * 1.1};
+    r.samples = 16;
+    r.candidate_ms = 1;
+    r.baseline_ms = speedup;
     lines += to_json(r) + "\n";
   }
   folder.write("results.jsonl", lines);

@@ -57,6 +57,62 @@ TEST_F(ResultFile, AppendsAndReadsBack) {
   EXPECT_EQ(results[1].task, (TaskId{2, 1}));
 }
 
+/// A result that passed, as a measurement has it.
+Result passed() {
+  Result result = example();
+  result.verdict = Verdict::passed;
+  result.samples = 16;
+  result.speedup = {1.8, 2, 2.2};
+  result.candidate_ms = 0.5;
+  result.baseline_ms = 1;
+  return result;
+}
+
+TEST_F(ResultFile, RefusesALineThatContradictsItself) {
+  const auto refusal = [&](auto change) -> std::string {
+    Result result = passed();
+    change(result);
+    write(to_json(passed()) + "\n" + to_json(result) + "\n");
+    try {
+      read_results(path_);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kParse);
+      EXPECT_THAT(e.what(), ::testing::HasSubstr(path_ + ":2: "));
+      EXPECT_THAT(e.what(), ::testing::HasSubstr("the line contradicts itself"));
+      return e.message();
+    }
+    return "accepted";
+  };
+  using ::testing::StartsWith;
+  EXPECT_EQ(refusal([](Result&) {}), "accepted");
+  EXPECT_EQ(refusal([](Result& r) { r.speedup.high = testing::kInf; }), "accepted");
+  EXPECT_THAT(refusal([](Result& r) { r.samples = 0; }), StartsWith("result.samples is 0"));
+  EXPECT_THAT(refusal([](Result& r) { r.samples = -5; }), StartsWith("result.samples is -5"));
+  EXPECT_THAT(refusal([](Result& r) {
+                r.speedup = {3, 2, 1};
+              }),
+              StartsWith("result.speedup.low is 3, above speedup.point, 2"));
+  EXPECT_THAT(refusal([](Result& r) { r.speedup.high = 1.9; }),
+              StartsWith("result.speedup.high is 1.9, below"));
+  EXPECT_THAT(refusal([](Result& r) { r.speedup.low = -1; }), StartsWith("result.speedup.low"));
+  EXPECT_THAT(refusal([](Result& r) {
+                r.speedup = {testing::kInf, testing::kInf, testing::kInf};
+              }),
+              StartsWith("result.speedup.point is inf"));
+  EXPECT_THAT(refusal([](Result& r) {
+                r.speedup = {1e6, 1e6, 1e6};
+              }),
+              StartsWith("result.speedup.point is 1e+06 where baseline_ms / candidate_ms is 2"));
+  EXPECT_THAT(refusal([](Result& r) { r.candidate_ms = 0; }), StartsWith("result.candidate_ms"));
+  EXPECT_THAT(refusal([](Result& r) { r.baseline_ms = testing::kInf; }),
+              StartsWith("result.baseline_ms"));
+  EXPECT_THAT(refusal([](Result& r) {
+                r.verdict = Verdict::wrong_values;
+                r.samples = -1;
+              }),
+              StartsWith("result.samples"));
+}
+
 TEST_F(ResultFile, LinesAreReadWithTheirPlaces) {
   const std::string whole = to_json(example()) + '\n';
   write(whole + '\n' + whole + whole.substr(0, 20));

@@ -15,6 +15,8 @@
 
 namespace kbench {
 
+struct Experiment;
+
 /// One variant, and its worst error as a multiple of the tolerance: above 1 it fails.
 struct Margin {
   std::string rule, description;
@@ -39,7 +41,10 @@ struct Certificate {
 
   /// No null and no mutant passes, and no honest variant needs more than half of the tolerance.
   bool values() const;
-  /// That, and nothing computed in fewer bits passes.
+  /// A sum over all but a part of 1/4 to 1/32 of its terms passes: what is left out is less than
+  /// what the tolerance must allow to honest float32.
+  bool subset_within_noise() const;
+  /// values(), and nothing computed in fewer bits passes.
   bool precision() const;
 };
 
@@ -67,5 +72,7 @@ inline constexpr std::string_view kTrivialTask = "trivial";
 /// is no certificate of the task at the preset.
 std::string_view certification(const Task& task, Preset preset);
 std::string_view certification(const Task& task, const Certificate& certificate);
+/// Of what an experiment asks, whatever it says itself; empty where its sizes are not the preset's.
+std::string_view certification(const Experiment& experiment);
 
 }  // namespace kbench

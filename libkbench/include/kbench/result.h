@@ -100,9 +100,9 @@ struct Result : Experiment {
 std::string to_json(const Result& result);         ///< one line, no newline at the end
 Result result_from_json(const std::string& line);  ///< throws kParse
 
-/// Reads a file of results; a file that is not there is empty. A torn last line (of a run that was
-/// killed, or zero bytes where power was lost) is ignored; any other malformed line throws kParse
-/// with its number. Throws kIo with the reason where the file cannot be read.
+/// Reads a file of results; one that is not there is empty. A torn last line (a run was killed, or
+/// zero bytes where power was lost) is ignored; any other malformed line, or one that contradicts
+/// itself, throws kParse with its number. Throws kIo with the reason where it cannot be read.
 std::vector<Result> read_results(const std::string& path);
 
 /// A result and the line of the file that holds it.
