@@ -208,6 +208,18 @@ TEST(Describe, GivesCoordinatesAndValues) {
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 
+TEST(Describe, SaysWhereOneElementIsAtTheEdge) {
+  const Tensor truth = random_tensor({5, 8}).converted(DType::f64);
+  const double rms = compare(truth, truth, kTolerance).truth_rms, r = truth.data<double>()[10];
+  const auto text_of = [&](double times) {
+    Tensor got = truth.clone();
+    got.data<double>()[10] += times * kTolerance * (rms + std::abs(r));
+    return describe(compare(got, truth, kTolerance), {5, 8}, kTolerance);
+  };
+  EXPECT_NE(text_of(1.01).find("; at the edge: few elements"), std::string::npos) << text_of(1.01);
+  EXPECT_EQ(text_of(2).find("at the edge"), std::string::npos) << text_of(2);
+}
+
 TEST(Describe, HandlesAScalar) {
   Tensor got(DType::f32, {}), truth(DType::f32, {});
   got.data<float>()[0] = 2;
