@@ -34,8 +34,12 @@ bool may_still_fail(const Tried& tried) {
 
 /// One variant on the draw at hand: what a draw before it has found is kept where it is more.
 void try_variant(Bench& bench, const Graph& variant, double tolerance, Tried& tried) {
+  ReferenceOptions options;
+  if (tried.margin.rule == kRunningRule) {
+    options.summation = ReferenceOptions::Summation::sequential;
+  }
   try {
-    const Deviation deviation = bench.deviation(variant);
+    const Deviation deviation = bench.deviation(variant, options);
     const double margin = deviation.worst / tolerance;
     if (margin >= tried.margin.margin) {
       tried.margin.margin = margin;

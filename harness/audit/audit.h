@@ -21,7 +21,8 @@ struct AuditOptions {
   VariantOptions variants;
   /// Only variants of these kinds, and only those whose description holds this text.
   std::vector<Variant::Kind> kinds = {Variant::Kind::null, Variant::Kind::mutant,
-                                      Variant::Kind::precision, Variant::Kind::honest};
+                                      Variant::Kind::subset, Variant::Kind::precision,
+                                      Variant::Kind::honest};
   std::string only;
   /// Where there are any: nulls, and variants of these descriptions.
   std::set<std::string> descriptions = {};

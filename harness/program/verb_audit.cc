@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
+#include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/src/files.h"
 #include "libkbench/src/in_words.h"
@@ -31,6 +33,7 @@ struct VerbOptions {
   std::string preset = "smoke", backend = "reference", out;
   DeviceOptions device;
   audit::AuditOptions audit;
+  std::vector<std::string> kinds;
   bool json = false, all = false, recorded = false;
 };
 
@@ -63,17 +66,62 @@ std::string nearest(const Certificate& certificate, Variant::Kind kind) {
   return margin_text(found->second.nearest->margin);
 }
 
-void print_audit(const audit::TaskAudit& audit, const VerbOptions& options) {
-  const Certificate certificate = audit::certificate_of(audit);
-  std::printf("%-10s %-40s null %-8s mutant %-8s precision %-8s honest %-8s %s\n",
-              to_string(audit.task->id).c_str(), audit.task->name.c_str(),
-              nearest(certificate, Variant::Kind::null).c_str(),
-              nearest(certificate, Variant::Kind::mutant).c_str(),
-              nearest(certificate, Variant::Kind::precision).c_str(),
-              nearest(certificate, Variant::Kind::honest).c_str(),
-              format_seconds(audit.seconds).c_str());
-  for (const audit::Tried& tried : audit.tried) {
-    if (!options.all && !audit::is_left(tried)) continue;
+/// The kinds of variants, in the order of the columns.
+constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
+                                    Variant::Kind::subset, Variant::Kind::precision,
+                                    Variant::Kind::honest};
+
+Variant::Kind kind_from_name(const std::string& name) {
+  const auto found =
+      std::ranges::find_if(kKinds, [&](Variant::Kind kind) { return to_string(kind) == name; });
+  if (found != std::end(kKinds)) return *found;
+  throw Error(ErrorCode::kInvalidArgument,
+              "no kind of variants is called " + shown(name) +
+                  "; there are null, mutant, subset, precision and honest");
+}
+
+std::string in_words(const Task& task, const Certificate& certificate) {
+  const std::string_view certified = certification(task, certificate);
+  std::string text = certified == kCertifiedPrecision ? "certified in precision"
+                     : certified == kCertifiedValues  ? "certified in values"
+                     : certified == kTrivialTask      ? "trivial"
+                                                      : "not certified";
+  if (certificate.subset_within_noise()) text += ", a subset within noise";
+  return text;
+}
+
+/// One line for each task as it is done, under a header: widths are known from the tasks.
+class AuditTable {
+ public:
+  AuditTable(const std::vector<const Task*>& tasks, const VerbOptions& options)
+      : options_(options) {
+    for (const Task* task : tasks) name_width_ = std::max(name_width_, task->name.size());
+  }
+
+  void print_header() const {
+    std::printf(
+        "Worst error over the tolerance: what is wrong must be above 1, honest at most 0.5.\n");
+    std::vector<std::string> kinds;
+    for (const Variant::Kind kind : kKinds) kinds.emplace_back(to_string(kind));
+    print_row("task", "name", kinds, "time", "verdict");
+  }
+
+  void print(const audit::TaskAudit& audit) const {
+    const Certificate certificate = audit::certificate_of(audit);
+    std::vector<std::string> margins;
+    for (const Variant::Kind kind : kKinds) margins.push_back(nearest(certificate, kind));
+    print_row(to_string(audit.task->id), audit.task->name, margins, format_seconds(audit.seconds),
+              options_.audit.only.empty() && options_.kinds.empty()
+                  ? in_words(*audit.task, certificate)
+                  : "some variants alone, no verdict");
+    for (const audit::Tried& tried : audit.tried) {
+      if (options_.all || audit::is_left(tried)) print(tried);
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  static void print(const audit::Tried& tried) {
     std::printf("    %-9s %-8s %s%s%s\n", std::string(to_string(tried.kind)).c_str(),
                 tried.not_tried.empty() ? margin_text(tried.margin.margin).c_str() : "-",
                 tried.margin.description.c_str(), tried.identical ? " (identical)" : "",
@@ -81,7 +129,23 @@ void print_audit(const audit::TaskAudit& audit, const VerbOptions& options) {
                 : !tried.not_tried.empty() ? (": " + tried.not_tried).c_str()
                                            : "");
   }
-}
+
+  void print_row(const std::string& task, const std::string& name,
+                 const std::vector<std::string>& kinds, const std::string& time,
+                 const std::string& verdict) const {
+    std::string line = padded(task, 11) + padded(name, name_width_ + 1);
+    for (const std::string& each : kinds) line += padded(each, 10);
+    std::printf("%s%s%s\n", line.c_str(), padded(time, 9).c_str(), verdict.c_str());
+  }
+
+  static std::string padded(std::string text, size_t width) {
+    text.resize(std::max(width, text.size() + 1), ' ');
+    return text;
+  }
+
+  const VerbOptions& options_;
+  size_t name_width_ = 4;
+};
 
 /// A certificate in a row.
 std::vector<std::string> table_row(const Certificate& certificate) {
@@ -92,31 +156,33 @@ std::vector<std::string> table_row(const Certificate& certificate) {
     open += (open.empty() ? "" : ", ") + std::to_string(tally.left.size()) + " " +
             std::string(to_string(kind));
   }
-  return {to_string(certificate.task),
-          task.name,
-          std::string(certification(task, certificate)),
-          format_number(certificate.tolerance, 2),
-          nearest(certificate, Variant::Kind::null),
-          nearest(certificate, Variant::Kind::mutant),
-          nearest(certificate, Variant::Kind::precision),
-          nearest(certificate, Variant::Kind::honest),
-          open};
+  std::vector<std::string> row = {to_string(certificate.task), task.name,
+                                  std::string(certification(task, certificate)),
+                                  format_number(certificate.tolerance, 2)};
+  for (const Variant::Kind kind : kKinds) row.push_back(nearest(certificate, kind));
+  row.push_back(open);
+  return row;
 }
 
 void print_certificates(const CertificateFile& file) {
-  std::vector<std::vector<std::string>> rows = {
-      {"task", "name", "certified", "tolerance", "null", "mutant", "precision", "honest", "left"}};
+  std::vector<std::vector<std::string>> rows = {{"task", "name", "certified", "tolerance", "null",
+                                                 "mutant", "subset", "precision", "honest",
+                                                 "left"}};
   std::map<std::string_view, int> count;
+  int subsets = 0;
   for (const Certificate& certificate : file.tasks) {
     rows.push_back(table_row(certificate));
     ++count[certification(find_task(certificate.task), certificate)];
+    if (certificate.subset_within_noise()) ++subsets;
   }
   std::printf(
-      "%s at preset %s: %d certified in values, %d of them in precision; %d trivial\n"
+      "%s at preset %s: %d certified in values, %d of them in precision; %d trivial; of %d a "
+      "subset "
+      "of the terms is within noise\n"
       "(%s, %s, %s)\n\n%s",
       counted(file.tasks.size(), "task").c_str(), std::string(name_of(file.preset)).c_str(),
       count[kCertifiedValues] + count[kCertifiedPrecision], count[kCertifiedPrecision],
-      count[kTrivialTask], file.device.c_str(), file.driver.c_str(), file.date.c_str(),
+      count[kTrivialTask], subsets, file.device.c_str(), file.driver.c_str(), file.date.c_str(),
       format_table(rows).c_str());
 }
 
@@ -127,13 +193,17 @@ std::string today() {
   return text;
 }
 
-/// The file's certificates, with new ones in the place of those of the same tasks.
+/// The file's certificates, with new ones in the place of those of the same tasks; of kinds that
+/// were not tried what the file has.
 CertificateFile updated(const std::string& path, CertificateFile made) {
   if (!std::filesystem::exists(path)) return made;
   for (Certificate& old : parse_certificates(read_file(path), path).tasks) {
-    const bool again = std::ranges::any_of(
-        made.tasks, [&](const Certificate& each) { return each.task == old.task; });
-    if (!again) made.tasks.push_back(std::move(old));
+    const auto again = std::ranges::find(made.tasks, old.task, &Certificate::task);
+    if (again == made.tasks.end()) {
+      made.tasks.push_back(std::move(old));
+    } else if (again->tolerance == old.tolerance) {
+      again->kinds.merge(old.kinds);
+    }
   }
   std::ranges::sort(made.tasks, {}, &Certificate::task);
   return made;
@@ -183,17 +253,49 @@ class Place {
   std::unique_ptr<vulkan::Device> device_;
 };
 
-int run_audit(const VerbOptions& options) {
+/// A file of certificates takes whole kinds, and of a task whose tolerance it does not have all.
+void expect_whole(const VerbOptions& options, const std::vector<const Task*>& selected) {
+  if (options.out.empty()) return;
+  if (!options.audit.only.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--out is of whole certificates; with --only there are none");
+  }
+  if (options.kinds.empty()) return;
+  std::map<TaskId, double> known;
+  if (std::filesystem::exists(options.out)) {
+    for (const Certificate& each : parse_certificates(read_file(options.out), options.out).tasks) {
+      known[each.task] = each.tolerance;
+    }
+  }
+  for (const Task* task : selected) {
+    const auto found = known.find(task->id);
+    if (found != known.end() && found->second == task->tolerance.relative) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                options.out + " has no certificate of " + to_string(task->id) +
+                    " at its tolerance, which --kinds could add to: leave --kinds out");
+  }
+}
+
+int run_audit(VerbOptions options) {
   const Preset preset = preset_from_name(options.preset);
   if (options.recorded) {
     print_certificates(certificates(preset));
     return kDone;
   }
   const auto selected = options.tasks.select();
+  expect_whole(options, selected);
+  if (!options.kinds.empty()) {
+    options.audit.kinds.clear();
+    for (const std::string& name : options.kinds) {
+      options.audit.kinds.push_back(kind_from_name(name));
+    }
+  }
   Place place(options);
   CertificateFile file = place.file(preset);
   ordered_json document = ordered_json::array();
   bool left = false;
+  const AuditTable table(selected, options);
+  if (!options.json) table.print_header();
   {
     Progress progress(stderr, selected.size());
     for (const Task* task : selected) {
@@ -207,8 +309,7 @@ int run_audit(const VerbOptions& options) {
       if (options.json) {
         document.push_back(audit_json(audit));
       } else {
-        print_audit(audit, options);
-        std::fflush(stdout);
+        table.print(audit);
       }
       progress.advance();
       if (!options.out.empty()) write_certificates(options.out, file);
@@ -251,6 +352,13 @@ Verb add_audit(CLI::App& program) {
       ->group("Computation");
   app->add_option("--only", options->audit.only, "Only variants whose description holds this")
       ->type_name("TEXT")
+      ->group("Computation");
+  app->add_option("--kinds", options->kinds,
+                  "Only null, mutant, subset, precision or honest variants (default: all); --out "
+                  "keeps the others that the file has")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("KIND,...")
       ->group("Computation");
   app->add_option("--draws", options->audit.draws, "Draws of inputs")
       ->check(CLI::Range(1, 100))

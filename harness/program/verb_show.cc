@@ -42,6 +42,12 @@ std::string check_text(const Task& task, const ShowOptions& options) {
     text +=
         "  not certified: a shortcut is known that passes, or an honest variant that does not\n";
   }
+  const Certificate* certificate =
+      known.empty() ? nullptr : lookup_certificate(task.id, options.size.fixed_preset());
+  if (certificate != nullptr && certificate->subset_within_noise()) {
+    text +=
+        "  a subset within noise: a sum over all but a part of 1/4 to 1/32 of its terms passes\n";
+  }
   for (const Dead& dead : task.dead) {
     text += "  dead: ";
     for (size_t i = 0; i < dead.variants.size(); ++i) {

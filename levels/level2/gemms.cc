@@ -255,8 +255,9 @@ Tasks level2_gemms() {
         {"kernel_size", 2},
         {"scale_factor", 0.5}},
        max_pool_sum_scale,
-       {3e-6,
-        "honest float32 is off by 3e-07 at most, and what is rounded to fewer bits by 5e-06"}},
+       {2e-5,
+        "16384 terms added by atomicAdd are off by 8e-06; fewer bits are not told from it at "
+        "v0.1"}},
       {{2, 56},
        "Matmul_Sigmoid_Sum",
        "gemm",

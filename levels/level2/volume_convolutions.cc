@@ -123,8 +123,9 @@ Tasks level2_volume_convolutions() {
         {"bias_shape", Follows{"out_channels", 1, 1, 1}},
         {"sum_dim", 1}},
        divide_max_global_avg_pool_bias_sum,
-       {1e-6,
-        "honest float32 is off by 2e-07 at most, and what is rounded to fewer bits by 2e-06"}},
+       {1.5e-6,
+        "added up in one float, honest float32 is off by 6e-07; fewer bits are not told from it at "
+        "v0.1"}},
       {{2, 23},
        "Conv3d_GroupNorm_Mean",
        "convolution",
@@ -160,8 +161,9 @@ Tasks level2_volume_convolutions() {
         {"width", 18, 32, 32},
         {"kernel_size", 4, 3, 4}},
        hardswish_group_norm_mean,
-       {7e-6,
-        "honest float32 is off by 2e-06 at most, and what is rounded to fewer bits by 1e-05"}},
+       {2e-4,
+        "added up in one float, honest float32 is off by 7e-05: a mean of normalised values, which "
+        "cancel"}},
       {{2, 43},
        "Conv3d_Max_LogSumExp_ReLU",
        "convolution",

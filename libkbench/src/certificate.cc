@@ -12,7 +12,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
-                                    Variant::Kind::precision, Variant::Kind::honest};
+                                    Variant::Kind::subset, Variant::Kind::precision,
+                                    Variant::Kind::honest};
 
 /// Three digits; JSON has no infinity.
 Json from_number(double value) {
@@ -64,6 +65,8 @@ bool Certificate::values() const {
   return none_left(*this, Variant::Kind::null) && none_left(*this, Variant::Kind::mutant) &&
          none_left(*this, Variant::Kind::honest);
 }
+
+bool Certificate::subset_within_noise() const { return !none_left(*this, Variant::Kind::subset); }
 
 bool Certificate::precision() const {
   return values() && none_left(*this, Variant::Kind::precision);

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numbers>
 
-#include "libkbench/src/rule_parts.h"
+#include "libkbench/src/honest_sums.h"
 
 namespace kbench {
 namespace {
@@ -86,16 +86,11 @@ struct ExponentialSum {
 };
 using MakeSum = ExponentialSum (*)(Value x, int axis);
 
-/// Of a row that is masked altogether the maximum is a number, too.
-Value largest(Value x, int axis) {
-  return clamp_min(max(x, {.axis = axis, .keepdim = true}), -1e30);
-}
-
 ExponentialSum in_two_blocks(Value x, int axis) {
   const std::vector<Value> blocks = pieces_of(x, axis, 2);
   ExponentialSum total;
   for (const Value& block : blocks) {
-    const Value own = largest(block, axis);
+    const Value own = largest_of(block, axis);
     const Value terms = sum(exp(block - own), {.axis = axis, .keepdim = true});
     if (total.sum.graph() == nullptr) {
       total = {own, terms};
@@ -108,7 +103,7 @@ ExponentialSum in_two_blocks(Value x, int axis) {
 }
 
 ExponentialSum by_fast_exp(Value x, int axis) {
-  const Value most = largest(x, axis);
+  const Value most = largest_of(x, axis);
   return {most, sum(fast_exp(x - most), {.axis = axis, .keepdim = true})};
 }
 
@@ -135,18 +130,11 @@ void other_softmax(const Graph::Node& node, const AddMutant& add) {
     if (n < formula.least) continue;
     add(formula.text,
         [axis, formula](const Rewriting& rewriting, int number) -> std::vector<Value> {
-          const Graph::Node& replaced = node_of(rewriting, number);
-          const std::string& name = replaced.call.op->name;
           const Value x = inputs_of(rewriting, number)[0];
           const ExponentialSum s = formula.make(x, axis);
-          if (name == "log_softmax") return {x - s.max - log(s.sum)};
-          if (name == "logsumexp") {
-            const Value y = s.max + log(s.sum);
-            return {reduce_of(replaced).keepdim ? y : squeeze(y, axis)};
-          }
           const bool fast = formula.make == by_fast_exp;
           const Value e = fast ? fast_exp(x - s.max) : exp(x - s.max);
-          return {e / s.sum};
+          return {from_exponentials(node_of(rewriting, number), x, s.max, e, s.sum)};
         });
   }
   if (node.call.op->name != "log_softmax") return;
@@ -159,20 +147,17 @@ void other_softmax(const Graph::Node& node, const AddMutant& add) {
 
 // --- several operands ----------------------------------------------------------------------------
 
-Value smooth_l1(const std::vector<Value>& in, const Attributes&) {
-  const Value d = abs(in[0] - in[1]), bounded = clamp_max(d, 1);
-  return mean_all(bounded * (d - bounded * 0.5));
+Value smooth_l1(const std::vector<Value>& in, const Attributes& a) {
+  return mean_all(loss_terms("smooth_l1_loss", in, a).terms);
 }
 
 Value triplet(const std::vector<Value>& in, const Attributes& a) {
-  const auto distance = [&](size_t i) { return norm(in[0] - in[i] + 1e-6, {.axis = -1}); };
-  return mean_all(clamp_min(distance(1) - distance(2) + a.real("margin"), 0));
+  return mean_all(loss_terms("triplet_margin_loss", in, a).terms);
 }
 
-/// A target of 0 gives 0, whatever the logarithm's bound.
-Value kl_div(const std::vector<Value>& in, const Attributes&) {
-  const Value terms = in[1] * log(clamp_min(in[1], 1e-37)) - in[1] * in[0];
-  return sum(terms, 0, terms.rank() - 1, false) / static_cast<double>(in[0].dim(0));
+Value kl_div(const std::vector<Value>& in, const Attributes& a) {
+  const LossTerms loss = loss_terms("kl_div_batchmean", in, a);
+  return sum(loss.terms, {.axis = 0}) / loss.count;
 }
 
 Value cross_entropy_of_logarithms(const std::vector<Value>& in, const Attributes&) {

@@ -59,8 +59,39 @@ std::vector<Part> halves_of(int axis, int64_t extent) {
           {"every second element", {.axis = axis, .start = 0, .stop = extent, .step = 2}}};
 }
 
+std::vector<Part> most_of(int axis, int64_t extent) {
+  std::vector<Part> parts;
+  for (const int64_t share : {4, 8, 16, 32}) {
+    const int64_t left_out = extent / share;
+    if (left_out == 0) break;
+    const std::string name = std::to_string(share);
+    parts.push_back({"all but the last 1/" + name, {.axis = axis, .stop = extent - left_out}});
+    // What is left over behind the last whole group is left out, too.
+    parts.push_back({"all but every " + name + (share == 32 ? "nd" : "th") + " element",
+                     {.axis = axis, .stop = left_out * share},
+                     share});
+  }
+  return parts;
+}
+
+Value part_of(Value x, const Part& part) {
+  const Value range = slice(x, part.range);
+  if (part.without == 0) return range;
+  const int axis = part.range.axis;
+  const auto at = static_cast<size_t>(axis);
+  const int64_t groups = range.dim(axis) / part.without;
+  Shape shape = range.shape();
+  shape[at] = groups;
+  shape.insert(shape.begin() + axis + 1, part.without);
+  const Value kept = first_of(reshape(range, shape), axis + 1, part.without - 1);
+  shape.erase(shape.begin() + axis + 1);
+  shape[at] = groups * (part.without - 1);
+  return reshape(kept, shape);
+}
+
 double times_of(const Part& part, int64_t extent) {
-  const int64_t count = (part.range.stop - part.range.start - 1) / part.range.step + 1;
+  int64_t count = (part.range.stop - part.range.start - 1) / part.range.step + 1;
+  if (part.without > 0) count = count / part.without * (part.without - 1);
   return static_cast<double>(extent) / static_cast<double>(count);
 }
 

@@ -27,9 +27,14 @@ std::vector<Value> pieces_of(Value x, int axis, int64_t pieces);
 struct Part {
   std::string text;  ///< "the first half"
   Slice range;
+  int64_t without =
+      0;  ///< where it is not 0, the last of every so many elements in range is left out
 };
 /// The first half, the last, every second element; none of an axis of extent 1.
 std::vector<Part> halves_of(int axis, int64_t extent);
+/// All but the last quarter, all but every fourth element, and so on to all but a 32nd.
+std::vector<Part> most_of(int axis, int64_t extent);
+Value part_of(Value x, const Part& part);
 /// How many times a part's elements make the whole.
 double times_of(const Part& part, int64_t extent);
 /// A constant of x's rank: along the axis `value` where the part has no element and 0 where it has;

@@ -21,12 +21,17 @@ void shorten_products(const Graph& graph, int node, const AddMutant& add);
 void shorten_statistics(const Graph& graph, int node, const AddMutant& add);
 void shorten_steps(const Graph& graph, int node, const AddMutant& add);
 void halve_depth(const Graph& graph, int node, const AddMutant& add);
+// All but a part of 1/4 to 1/32 of what sums are over (shortcuts_parts.cc,
+// shortcuts_statistics.cc).
+void leave_out_terms(const Graph& graph, int node, const AddMutant& add);
+void leave_out_of_statistics(const Graph& graph, int node, const AddMutant& add);
 // Fewer bits (shortcuts_precision.cc).
 void round_operands(const Graph& graph, int node, const AddMutant& add);
 void round_results(const Graph& graph, int node, const AddMutant& add);
 // Other orders and formulas in float32 (honest_*.cc).
 void reorder_sums(const Graph& graph, int node, const AddMutant& add);
 void other_formulas(const Graph& graph, int node, const AddMutant& add);
+void add_up_in_one_float(const Graph& graph, int node, const AddMutant& add);
 
 /// The nulls of a task, each with all its outputs replaced.
 struct Null {

@@ -23,7 +23,10 @@ constexpr MutantRule kMutants[] = {
     {"part_of_product", shorten_products},
     {"part_of_steps", shorten_steps},
     {"part_of_depth", halve_depth},
-    {"part_of_depth", halve_depth},
+};
+constexpr MutantRule kSubsets[] = {
+    {"most_of_reduction", leave_out_terms},
+    {"most_of_statistics", leave_out_of_statistics},
 };
 constexpr MutantRule kPrecision[] = {
     {"operands", round_operands},
@@ -32,6 +35,7 @@ constexpr MutantRule kPrecision[] = {
 constexpr MutantRule kHonest[] = {
     {"order", reorder_sums},
     {"formula", other_formulas},
+    {kRunningRule, add_up_in_one_float},
 };
 
 constexpr size_t kFewCalls = 3;
@@ -82,8 +86,9 @@ class Collector {
         const std::string every = std::to_string(replacements.size()) + " calls of " + op->name;
         add(kind, rule.name, filled_in(text, every), std::move(replacements));
         if (kind == Variant::Kind::honest) continue;
-        // One of many layers in fewer bits is no shortcut to speak of.
-        if (kind == Variant::Kind::precision && found.size() > kFewCalls) continue;
+        // One of many layers in fewer bits, or over most of its terms, is no shortcut to speak of.
+        const bool slight = kind == Variant::Kind::precision || kind == Variant::Kind::subset;
+        if (slight && found.size() > kFewCalls) continue;
       }
       for (const size_t i : chosen(found.size())) {
         add(kind, rule.name, filled_in(text, labels_[static_cast<size_t>(found[i].node)]),
@@ -124,6 +129,8 @@ std::string_view to_string(Variant::Kind kind) {
       return "null";
     case Variant::Kind::mutant:
       return "mutant";
+    case Variant::Kind::subset:
+      return "subset";
     case Variant::Kind::precision:
       return "precision";
     case Variant::Kind::honest:
@@ -138,6 +145,7 @@ std::vector<Variant> shortcuts(const Graph& graph, const VariantOptions& options
     collector.add(Variant::Kind::null, null.rule, null.description, std::move(null.replacements));
   }
   for (const MutantRule& rule : kMutants) collector.add_rule(Variant::Kind::mutant, rule);
+  for (const MutantRule& rule : kSubsets) collector.add_rule(Variant::Kind::subset, rule);
   for (const MutantRule& rule : kPrecision) collector.add_rule(Variant::Kind::precision, rule);
   return collector.take();
 }

@@ -1,5 +1,5 @@
-// Shortcuts by a part of the work: reductions, losses and windows over half the elements, products
-// over half the inner dimension.
+// Shortcuts by a part of the work: reductions, losses and windows over half or most of the
+// elements, products over half the inner dimension.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,8 @@ namespace {
 
 constexpr float kLowest = -3e38f;  // of which no sum is made
 
-Value sliced(Value x, const Part& part) { return slice(x, part.range); }
+/// The parts that a rule tries along an axis: halves_of or most_of.
+using Parts = std::vector<Part> (*)(int axis, int64_t extent);
 
 /// What the whole would give if it were as the part is.
 Value scaled_to_all(const std::string& reduction, Value value, double times) {
@@ -20,14 +21,14 @@ Value scaled_to_all(const std::string& reduction, Value value, double times) {
   return value;  // mean, max, min
 }
 
-void shorten_reduction(const Graph::Node& node, const AddMutant& add) {
+void shorten_reduction(const Graph::Node& node, Parts parts, const AddMutant& add) {
   const Reduce reduce = reduce_of(node);
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(reduce.axis)];
   const bool scales = is_one_of(node.call.op->name, {"sum", "norm", "logsumexp"});
-  for (const Part& part : halves_of(reduce.axis, n)) {
+  for (const Part& part : parts(reduce.axis, n)) {
     add("@ over " + part.text + (scales ? ", scaled to all" : ""),
         [part, n](const Rewriting& rewriting, int number) -> std::vector<Value> {
-          const Value x = sliced(inputs_of(rewriting, number)[0], part);
+          const Value x = part_of(inputs_of(rewriting, number)[0], part);
           return {scaled_to_all(node_of(rewriting, number).call.op->name,
                                 again(rewriting, number, {x})[0], times_of(part, n))};
         });
@@ -47,17 +48,17 @@ void shorten_search(const Graph::Node& node, const AddMutant& add) {
   }
 }
 
-void shorten_softmax(const Graph::Node& node, const AddMutant& add) {
+void shorten_softmax(const Graph::Node& node, Parts parts, const AddMutant& add) {
   const int axis = static_cast<int>(node.call.attributes.integer("axis"));
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(axis)];
   const bool logarithm = node.call.op->name == "log_softmax";
-  for (const Part& part : halves_of(axis, n)) {
+  for (const Part& part : parts(axis, n)) {
     add("@ with the sum over " + part.text + ", scaled to all",
         [=](const Rewriting& rewriting, int number) -> std::vector<Value> {
           const Value x = inputs_of(rewriting, number)[0];
           const Value below = x - max(x, {.axis = axis, .keepdim = true}), e = exp(below);
           const Value total =
-              sum(sliced(e, part), {.axis = axis, .keepdim = true}) * times_of(part, n);
+              sum(part_of(e, part), {.axis = axis, .keepdim = true}) * times_of(part, n);
           return {logarithm ? below - log(total) : e / total};
         });
   }
@@ -67,35 +68,48 @@ void shorten_softmax(const Graph::Node& node, const AddMutant& add) {
 /// to the mean of logsumexp.
 Value cross_entropy_over(Value x, Value target, const Part& part) {
   const Reduce classes{.axis = 1};
-  const Value over_part = logsumexp(sliced(x, part), classes) + std::log(times_of(part, x.dim(1)));
+  const Value over_part = logsumexp(part_of(x, part), classes) + std::log(times_of(part, x.dim(1)));
   return cross_entropy(x, target) +
          mean(over_part - logsumexp(x, classes), {.axis = 0, .keepdim = false});
 }
 
-void shorten_loss(const Graph::Node& node, const AddMutant& add) {
+void shorten_loss(const Graph::Node& node, Parts parts, const AddMutant& add) {
   const std::string& name = node.call.op->name;
   const Shape& shape = node.call.inputs[0].shape;
-  for (const Part& part : halves_of(0, shape[0])) {
+  for (const Part& part : parts(0, shape[0])) {
     add("@ over " + part.text + " of the rows", [part](const Rewriting& rewriting, int number) {
       std::vector<Value> inputs = inputs_of(rewriting, number);
-      for (Value& input : inputs) input = sliced(input, part);
+      for (Value& input : inputs) input = part_of(input, part);
       return again(rewriting, number, inputs);
     });
   }
   if (shape.size() < 2) return;
-  for (const Part& part : halves_of(1, shape[1])) {
+  for (const Part& part : parts(1, shape[1])) {
     add("@ over " + part.text + " of each row, scaled to all",
         [part, name](const Rewriting& rewriting, int number) -> std::vector<Value> {
           std::vector<Value> inputs = inputs_of(rewriting, number);
           if (name == "cross_entropy") return {cross_entropy_over(inputs[0], inputs[1], part)};
           const double times = times_of(part, inputs[0].dim(1));
           for (Value& input : inputs) {
-            input = sliced(input, part);
+            input = part_of(input, part);
             if (name == "triplet_margin_loss") input = input * std::sqrt(times);  // of distances
           }
           const Value loss = again(rewriting, number, inputs)[0];
           return {name == "kl_div_batchmean" ? loss * times : loss};
         });
+  }
+}
+
+/// Reductions, softmax and losses over each of the parts.
+void shorten_sum(const Graph::Node& node, Parts parts, const AddMutant& add) {
+  const std::string& name = node.call.op->name;
+  if (is_one_of(name, {"sum", "mean", "max", "min", "logsumexp", "norm"})) {
+    shorten_reduction(node, parts, add);
+  } else if (is_one_of(name, {"softmax", "log_softmax"})) {
+    shorten_softmax(node, parts, add);
+  } else if (is_one_of(name, {"cross_entropy", "smooth_l1_loss", "kl_div_batchmean",
+                              "triplet_margin_loss"})) {
+    shorten_loss(node, parts, add);
   }
 }
 
@@ -204,20 +218,18 @@ void shorten_convolution(const Graph::Node& node, const AddMutant& add) {
 void shorten_reductions(const Graph& graph, int number, const AddMutant& add) {
   const Graph::Node& node = node_at(graph, number);
   const std::string& name = node.call.op->name;
-  if (is_one_of(name, {"sum", "mean", "max", "min", "logsumexp", "norm"})) {
-    shorten_reduction(node, add);
-  } else if (is_one_of(name, {"argmax", "argmin"})) {
+  shorten_sum(node, halves_of, add);
+  if (is_one_of(name, {"argmax", "argmin"})) {
     shorten_search(node, add);
-  } else if (is_one_of(name, {"softmax", "log_softmax"})) {
-    shorten_softmax(node, add);
-  } else if (is_one_of(name, {"cross_entropy", "smooth_l1_loss", "kl_div_batchmean",
-                              "triplet_margin_loss"})) {
-    shorten_loss(node, add);
   } else if (name == "adaptive_avg_pool2d") {
     shorten_cells(node, add);
   } else if (starts_with(name, "max_pool") || starts_with(name, "avg_pool")) {
     shorten_windows(node, add);
   }
+}
+
+void leave_out_terms(const Graph& graph, int number, const AddMutant& add) {
+  shorten_sum(node_at(graph, number), most_of, add);
 }
 
 void shorten_products(const Graph& graph, int number, const AddMutant& add) {

@@ -30,34 +30,59 @@ Statistics rolled(const Statistics& s, int axis, int64_t by) {
   return {roll(s.mean, axis, by), roll(s.variance, axis, by)};
 }
 
-}  // namespace
+/// The extents of a norm's view: rows, channels, n.
+struct Extents {
+  bool batch = false;
+  int64_t samples = 1, rows = 1, channels = 1, n = 1;
+};
 
-void shorten_statistics(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
-  if (!is_norm(*node.call.op)) return;
-  // The extents of the view, for which there must be a graph.
-  Graph scratch(graph.variables());
+Extents extents_of(const Graph& graph, int number) {
+  Graph scratch(graph.variables());  // a view is of a graph's values
   const Rewriting trial{graph, scratch, [&](int id) {
                           return scratch.input("i" + std::to_string(id),
                                                info_of(graph, id).type.shape);
                         }};
   const NormView view = norm_view(trial, number);
-  const int64_t rows = view.x.dim(0), channels = view.x.dim(1), n = view.x.dim(2);
-  std::vector<Part> parts = halves_of(2, n);
-  if (view.batch) {
-    for (Part part : halves_of(0, rows)) {
-      part.text += " of the samples";
-      parts.push_back(part);
-    }
-    if (rows > 2) parts.push_back({"the first sample", {.axis = 0, .start = 0, .stop = 1}});
-  }
+  return {view.batch, view.samples, view.x.dim(0), view.x.dim(1), view.x.dim(2)};
+}
+
+void add_parts(const std::vector<Part>& parts, const AddMutant& add) {
   for (const Part& part : parts) {
-    add("@ with the statistics of " + part.text,
-        [range = part.range](const Rewriting& rewriting, int n) {
-          const NormView whole = norm_view(rewriting, n);
-          return normalised(rewriting, n, whole, statistics_of(whole, slice(whole.x, range)));
-        });
+    add("@ with the statistics of " + part.text, [part](const Rewriting& rewriting, int number) {
+      const NormView whole = norm_view(rewriting, number);
+      return normalised(rewriting, number, whole, statistics_of(whole, part_of(whole.x, part)));
+    });
   }
+}
+
+/// Parts of what the statistics are over.
+std::vector<Part> parts_of(const Extents& view,
+                           std::vector<Part> (*parts)(int axis, int64_t extent)) {
+  std::vector<Part> all = parts(2, view.n);
+  if (!view.batch) return all;
+  for (Part part : parts(0, view.rows)) {
+    part.text += " of the samples";
+    all.push_back(part);
+  }
+  return all;
+}
+
+}  // namespace
+
+void leave_out_of_statistics(const Graph& graph, int number, const AddMutant& add) {
+  if (!is_norm(*node_at(graph, number).call.op)) return;
+  add_parts(parts_of(extents_of(graph, number), most_of), add);
+}
+
+void shorten_statistics(const Graph& graph, int number, const AddMutant& add) {
+  const Graph::Node& node = node_at(graph, number);
+  if (!is_norm(*node.call.op)) return;
+  const Extents view = extents_of(graph, number);
+  std::vector<Part> parts = parts_of(view, halves_of);
+  if (view.batch && view.rows > 2) {
+    parts.push_back({"the first sample", {.axis = 0, .start = 0, .stop = 1}});
+  }
+  add_parts(parts, add);
   if (!view.batch && view.samples > 1) {
     add("@ with the statistics of another sample",
         changed([](const NormView& v, const Statistics& own) {
@@ -73,11 +98,11 @@ void shorten_statistics(const Graph& graph, int number, const AddMutant& add) {
           return {first(own.mean), first(own.variance)};
         }));
   }
-  if (!view.batch && rows > view.samples) {
+  if (!view.batch && view.rows > view.samples) {
     add("@ with the statistics of its neighbour",
         changed([](const NormView&, const Statistics& own) { return rolled(own, 0, 1); }));
   }
-  if (view.batch && channels > 1) {
+  if (view.batch && view.channels > 1) {
     add("@ with the statistics of another channel",
         changed([](const NormView&, const Statistics& own) { return rolled(own, 1, 1); }));
   }

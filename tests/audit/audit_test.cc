@@ -86,6 +86,38 @@ TEST(Audit, ADeadOperatorIsExcusedByItsProofAndIsTheTaskInFloat64) {
   EXPECT_GT(certificate.kinds.at(Variant::Kind::mutant).dead, 0);
 }
 
+TEST(Audit, ASumOverMostTermsThatPassesIsASubsetWithinNoise) {
+  const Certificate alike = certificate_of(audited(task_of(sum_of_alike)));
+  EXPECT_THAT(left(alike, Variant::Kind::subset),
+              Contains("sum over all but every 32nd element, scaled to all"));
+  EXPECT_TRUE(alike.subset_within_noise());
+  const Certificate telling = certificate_of(audited(task_of(plain_softmax)));
+  EXPECT_GT(telling.kinds.at(Variant::Kind::subset).nearest->margin, 1);
+  EXPECT_FALSE(telling.subset_within_noise());
+}
+
+/// Honest, and measured with a kernel that adds 16,384 partial results by atomicAdd.
+TEST(Audit, TheToleranceOfLongSumsPassesAtomicsTwofold) {
+  EXPECT_GE(find_task({2, 55}).tolerance.relative, 2 * 7.8e-6);
+}
+
+/// At v0, where its sums are long: in one float, what the CPU reference gives one term after
+/// another.
+TEST(Audit, SumsInOneFloatPassTwofoldAtV0) {
+  for (const TaskId id : {TaskId{1, 39}, TaskId{1, 100}, TaskId{2, 44}}) {
+    const Task& task = find_task(id);
+    const auto graph = build_graph(task, Preset::v0);
+    const auto bench = make_host_bench(task, *graph);
+    AuditOptions options;
+    options.only = "in one float";
+    const TaskAudit audit = audit_task(task, *graph, *bench, options);
+    EXPECT_FALSE(audit.tried.empty()) << to_string(id);
+    for (const Tried& tried : audit.tried) {
+      EXPECT_LE(tried.margin.margin, 0.5) << to_string(id) << " " << tried.margin.description;
+    }
+  }
+}
+
 TEST(Audit, ATrivialTaskIsNeverCertified) {
   Task task = task_of(plain_softmax);
   task.trivial = "said so";

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kbench/error.h"
+#include "kbench/result.h"
 
 namespace kbench {
 namespace {
@@ -51,6 +52,18 @@ TEST(CertificateFile, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(e.what(), ::testing::HasSubstr("x.json"));
     EXPECT_THAT(e.what(), ::testing::HasSubstr("tasks[0].mutant.tried"));
   }
+}
+
+TEST(CertificateFile, AnExperimentAtOtherSizesHasNoCertificate) {
+  Experiment experiment;
+  experiment.task = {2, 80};
+  experiment.preset = "smoke";
+  experiment.certificate = "precision";
+  EXPECT_EQ(certification(experiment), kTrivialTask) << "whatever it says itself";
+  experiment.task = {1, 19};
+  EXPECT_EQ(certification(experiment), kCertifiedPrecision);
+  experiment.variables = {{"batch_size", int64_t{12345}}};
+  EXPECT_EQ(certification(experiment), "");
 }
 
 class Carried : public ::testing::TestWithParam<Preset> {};

@@ -6,7 +6,7 @@
 namespace kbench {
 namespace {
 
-constexpr Rule kRules[] = {reorder_sums, other_formulas};
+constexpr Rule kRules[] = {reorder_sums, other_formulas, add_up_in_one_float};
 
 using Variants = std::map<int, std::vector<std::pair<std::string, Replacement>>>;  // by node
 
@@ -86,6 +86,47 @@ TEST(HonestVariants, OfOrderDifferInFloat32) {
     }
     EXPECT_TRUE(differs) << to_string(id);
   }
+}
+
+/// What a kernel with one accumulator gives, to the bit.
+TEST(HonestVariants, InOneFloatAreTheSumOfOneAccumulator) {
+  for (const Shape& shape : {Shape{1, 5000}, Shape{3, 5000}, Shape{2, 5000, 3}}) {
+    SCOPED_TRACE(to_string(shape));
+    SmallGraph g({shape},
+                 [](auto x) { return std::vector<Value>{sum(square(x[0]), {.axis = 1})}; });
+    const auto variants = found(add_up_in_one_float, g.graph, last_node(g.graph));
+    const auto variant = rewrite(
+        g.graph, {{last_node(g.graph), variants.at("@ in one float, one element after another")}});
+    const Tensor got = run_reference(
+        *variant, g.given, {.threads = 1, .summation = ReferenceOptions::Summation::sequential})[0];
+    const std::span<const float> x = g.given.at("x0").data<float>();
+    const size_t inner = shape.size() > 2 ? 3 : 1;
+    ASSERT_EQ(got.elements(), static_cast<int64_t>(x.size() / 5000));
+    for (size_t i = 0; i < x.size() / 5000; ++i) {
+      float total = 0;
+      for (size_t j = 0; j < 5000; ++j) {
+        const float v = x[(i / inner * 5000 + j) * inner + i % inner];
+        total += v * v;
+      }
+      EXPECT_EQ(got.data<float>()[i], total) << i;
+    }
+  }
+}
+
+/// A sum of 2^24 squares in one float is off by 3%: no rounding, and nothing to make room for.
+TEST(HonestVariants, InOneFloatAreOfNoMoreTermsThanAFloatHolds) {
+  const auto texts_of = [](int64_t n) {
+    Graph graph;
+    graph.output(sum(graph.input("x", {n}), {.axis = 0}));
+    std::set<std::string> texts;
+    for (const auto& [text, replacement] : found(add_up_in_one_float, graph, 0)) texts.insert(text);
+    return texts;
+  };
+  const std::string one = "@ in one float, one element after another",
+                    blocks = "@ in one float, the sums of blocks in any order";
+  EXPECT_THAT(texts_of(1000), ::testing::ElementsAre(one));
+  EXPECT_THAT(texts_of(393216), ::testing::ElementsAre(one, blocks));
+  EXPECT_THAT(texts_of(1 << 24), ::testing::ElementsAre(blocks));
 }
 
 TEST(HonestVariants, OfAMaskedSoftmaxHaveNoNan) {

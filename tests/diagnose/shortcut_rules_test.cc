@@ -54,6 +54,32 @@ TEST(ShortcutRules, ReductionsReadHalf) {
   }
 }
 
+TEST(ShortcutRules, MostOfAnAxisIsAllButItsShare) {
+  SmallGraph g({{2, 9}}, [](auto x) { return Values{mean(x[0], {.axis = 1})}; });
+  EXPECT_EQ(read(g, leave_out_terms, "@ over all but the last 1/4"),
+            where(18, [](int64_t i) { return i % 9 < 7; }));
+  EXPECT_EQ(read(g, leave_out_terms, "@ over all but every 4th element"),
+            where(18, [](int64_t i) { return i % 9 != 3 && i % 9 < 7; }));
+  EXPECT_EQ(read(g, leave_out_terms, "@ over all but the last 1/8"),
+            where(18, [](int64_t i) { return i % 9 < 8; }));
+  EXPECT_EQ(found(leave_out_terms, g.graph, 0).size(), 4u) << "an axis of 9 has no 16th";
+}
+
+TEST(ShortcutRules, BatchStatisticsOfMostSamplesLeaveTheLastOut) {
+  SmallGraph g({{8, 3, 5}, {3}, {3}},
+               [](auto x) { return x[0].graph()->apply(find_operator("batch_norm"), x); });
+  const auto all = found(leave_out_of_statistics, g.graph, last_node(g.graph));
+  EXPECT_TRUE(all.contains("@ with the statistics of all but the last 1/8 of the samples"));
+  EXPECT_TRUE(all.contains("@ with the statistics of all but every 4th element"));
+  // What is left out is normalised all the same, and of its own value the rest does not know.
+  const std::string text = "@ with the statistics of all but the last 1/8 of the samples";
+  const Tensor before = g.with(leave_out_of_statistics, text)[0];
+  g.at(0, 7 * 15) += 9;
+  const Tensor after = g.with(leave_out_of_statistics, text)[0];
+  EXPECT_NE(after.at(7 * 15), before.at(7 * 15));
+  EXPECT_EQ(after.at(0), before.at(0));
+}
+
 /// Where all elements are alike, a part scaled to all is the whole.
 TEST(ShortcutRules, WhatIsScaledIsRightOfEqualElements) {
   const auto expect_whole = [](SmallGraph& g, Rule rule) {
@@ -76,6 +102,7 @@ TEST(ShortcutRules, WhatIsScaledIsRightOfEqualElements) {
     });
     equal(g);
     expect_whole(g, shorten_reductions);
+    expect_whole(g, leave_out_terms);
   }
   SmallGraph product({{3, 7}, {4, 7}, {4}},
                      [](auto x) { return Values{linear(x[0], x[1], x[2])}; });

@@ -17,6 +17,7 @@ struct Variant {
   enum class Kind {
     null,    ///< does none of the work: zeros, a constant, the output for other inputs
     mutant,  ///< leaves a part of the work out: an operator, half the steps, every second element
+    subset,  ///< takes sums, means and statistics over all but 1/4 to 1/32 of the terms
     precision,  ///< does all of it on operands, intermediates or sums of fewer bits
     honest,     ///< does all of it in float32, in another order or by another formula
   };
@@ -37,7 +38,10 @@ struct VariantOptions {
   /// between stand for all (beside the mutant of all calls together). 0: every call.
   int most_calls = 6;
 };
-/// Nulls, then mutants, then precision. Those whose graph would be the task's own are left out.
+/// The rule of honest variants that add up in one float: on the CPU reference they are what they
+/// say where its sums are sequential (ReferenceOptions).
+inline constexpr const char* kRunningRule = "running";
+/// Nulls, then mutants, subsets, precision. Those whose graph would be the task's own are left out.
 std::vector<Variant> shortcuts(const Graph& graph, const VariantOptions& options = {});
 std::vector<Variant> honest_variants(const Graph& graph, const VariantOptions& options = {});
 
