@@ -76,7 +76,9 @@ Tasks level3_shufflenets() {
         {"width", 224},
         {"num_classes", 64, 1000, 1000}},
        shufflenet,
-       {2e-5, "honest float32 is off by 2e-06 at most, and what is rounded to fewer bits by 3e-05"},
+       {2.5e-5,
+        "statistics of batch norms added up in one float, honest float32 is off by 1e-05, and what "
+        "is rounded to fewer bits by 3e-05"},
        {bias_before_one_tap("stage*.bn2"), bias_before_one_tap("stage*.shortcut.1")}},
   };
 }

@@ -81,7 +81,7 @@ TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
   EXPECT_THAT(said.out, HasSubstr("  certified      2/2  1.000 (1.000)  1.000 (1.000)"));
   EXPECT_THAT(said.out, HasSubstr("b                0/3"));
   EXPECT_THAT(said.out, HasSubstr("Not passed: 3\n"));
-  EXPECT_THAT(said.out, HasSubstr("b  missing: no candidate for 2 tasks: level2/1, level2/80\n"));
+  EXPECT_THAT(said.out, HasSubstr("b  missing: no candidate for 2 tasks: level2/1, 80\n"));
   EXPECT_THAT(said.out, HasSubstr("b  level1/19_ReLU  wrong_values"));
 }
 
