@@ -12,11 +12,17 @@ kbench_room(candidate CORE
     src/candidate_operator_step.cc
     src/candidate_uniform.cc
     src/eager_candidate.cc
+    src/eager_steps.cc
     src/expression.cc
     src/hash.cc
     src/open_beneath.cc
     src/symbol_table.cc
     src/source_json.cc
+    src/starter.cc
+    src/starter_kernel.cc
+    src/starter_operators.cc
+    src/starter_sizes.cc
+    src/starter_windows.cc
     src/text.cc
     src/yaml_hints.cc
     src/yaml_reader.cc

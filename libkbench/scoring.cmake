@@ -10,6 +10,7 @@ kbench_room(scoring CORE
     src/file_lock.cc
     src/golden.cc
     src/golden_file.cc
+    src/interval_ratio.cc
     src/json_field.cc
     src/kernelbench_file.cc
     src/leaderboard.cc

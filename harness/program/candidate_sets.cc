@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "harness/program/candidate_arguments.h"
 #include "harness/program/run_candidates.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
@@ -58,6 +59,7 @@ std::vector<std::string> shipped_sets() {
 /// A path that exists as it is; else the set of that name that ships.
 std::string locate(const std::string& path) {
   std::error_code ignored;
+  expect_no_kernel(path);
   if (fs::exists(path, ignored)) return path;
   for (const std::string& set : shipped_sets()) {
     if (fs::path(set).filename() == path) return set;

@@ -1,9 +1,7 @@
 // kbench: judges GPU kernels against an eager baseline. See --help.
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +11,13 @@
 #include "harness/program/help.h"
 #include "harness/program/overview.h"
 #include "harness/program/standard_streams.h"
+#include "harness/program/terminal.h"
+#include "harness/program/usage_errors.h"
 #include "harness/program/verbs.h"
 #include "harness/runner/runner.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
-#include "libkbench/src/suggest.h"
 
 namespace kbench::program {
 namespace {
@@ -36,17 +35,20 @@ Examples:
   kbench --fast-p 0,0.5,1,2 --output results.jsonl resumable: a second run does what is missing
   kbench --shard 1/8 --output 1.jsonl              an eighth of it; kbench score *.jsonl joins them
   kbench show level1/19                            what a task asks for
+  kbench new relu --language glsl                  a kernel to start from
   kbench run my/relu.yaml                          one candidate, in full
+  kbench compare old.yaml new.yaml                 two of one task, against each other
   kbench help VERB                                 a page on each verb
 
 Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format, list_tests ...)
 are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET.
 
 Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
-verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so that
-the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
+compare, verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so
+that the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
 output that could not be written, with one line on standard error; 3 a budget stopped a run, which
-the same command with a larger one goes on with (generate).
+the same command with a larger one goes on with (generate);
+130 Ctrl-C; 141 nobody reads what is printed.
 
 A page that is named docs/NAME.md lies in kbench's sources, and in share/doc/kbench of an
 installation.)";
@@ -58,7 +60,7 @@ std::string one_line(std::string text) {
 }
 
 int complain(const std::string& message) {
-  std::cerr << "kbench: " << shown(one_line(message), 2000) << '\n';
+  warn(shown(one_line(message), 2000));
   return kUsage;
 }
 
@@ -72,43 +74,6 @@ std::vector<std::string> take_benchmark_flags(std::vector<std::string>& argument
   return taken;
 }
 
-/// "; did you mean '--task'?", of the flags that the verb takes.
-std::string flag_suggestion(const CLI::App& verb, const std::string& wrong) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  }
-  return suggestion(wrong.substr(0, wrong.find('=')), known);
-}
-
-/// The verb meant by the first argument that CLI11 could not place, for the error message.
-std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* at = &app;
-  for (const CLI::App* verb : app.get_subcommands()) at = verb;
-  const std::string help = at == &app ? "kbench --help" : "kbench " + at->get_name() + " --help";
-  std::string message = one_line(error.what());
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::vector<std::string> extra = app.remaining(/*recurse=*/true);
-    const std::string first = extra.empty() ? "" : extra.front();
-    const bool is_flag = first.rfind("-", 0) == 0;
-    message = (is_flag      ? "unknown flag '"
-               : at == &app ? "unknown verb '"
-                            : "unexpected argument '") +
-              first + "'";
-    if (is_flag) message += flag_suggestion(*at, first);
-    if (!is_flag && at == &app) {
-      std::vector<std::string> names;
-      for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
-      const std::string meant = suggestion(first, names);
-      message += meant.empty() ? "; verbs:" : meant;
-      if (meant.empty()) {
-        for (const std::string& name : names) message += " " + name;
-      }
-    }
-  }
-  return message + "; see " + help;
-}
-
 int run_program(std::vector<std::string> arguments) {
   CLI::App app(kDescription, "kbench");
   app.footer(kFooter);
@@ -117,7 +82,7 @@ int run_program(std::vector<std::string> arguments) {
   app.formatter(make_help_formatter());
 
   if (arguments.empty()) {
-    std::fputs(overview().c_str(), stdout);
+    say(overview());
     return kDone;
   }
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
@@ -127,7 +92,7 @@ int run_program(std::vector<std::string> arguments) {
                         add_verify(app),     add_reference(app), add_baseline(app), add_prompt(app),
                         add_models(app),     add_extract(app),   add_generate(app), add_judge(app),
                         add_transcript(app), add_report(app),    add_serve(app),    add_score(app),
-                        add_help(app),       add_import(app)};
+                        add_help(app),       add_import(app),    add_compare(app),  add_new(app)};
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& e) {  // --help, --version
@@ -135,6 +100,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& e) {
     return complain(explain_parse_error(app, e));
   }
+  if (const auto odd = find_odd_value(app)) return complain(*odd);
   for (const Verb& verb : verbs) {
     if (!verb.app->parsed()) continue;
     if (!benchmark_flags.empty()) {

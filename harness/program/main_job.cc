@@ -27,6 +27,7 @@
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
 #include "harness/program/shard.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/queue/queue.h"
@@ -142,7 +143,8 @@ class Results {
   void finish(Evaluation& evaluation, Result result) {
     const std::lock_guard lock(mutex_);
     if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
-    progress_.finish(evaluation.name, result);
+    // Of what is missing nothing was run: the end has a line a set (format_failures).
+    if (result.verdict != Verdict::missing) progress_.finish(evaluation.name, result);
     evaluation.result = std::move(result);
   }
   void note(const std::string& line) {
@@ -209,7 +211,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   const auto rows = shard.whole() ? leaderboard(results, tasks, options.thresholds, certified)
                                   : std::vector<LeaderboardRow>();
   if (options.json) {
-    std::printf("%s\n", job_json(job, results, rows).c_str());
+    say(job_json(job, results, rows) + "\n");
     return;
   }
   std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
@@ -235,17 +237,33 @@ int conclude(const Job& job, OutputFile& output) {
   const std::vector<Result> results = job.results();
   const auto faults = std::ranges::count(results, Verdict::harness_error, &Result::verdict);
   if (faults > 0) {
-    std::fprintf(stderr,
-                 "kbench: %td of %s ended as harness_error, through no fault of the "
-                 "candidates; the same command tries them again\n",
-                 faults, counted(results.size(), "evaluation").c_str());
+    warn(std::to_string(faults) + " of " + counted(results.size(), "evaluation") +
+         " ended as harness_error, through no fault of the candidates; the same command tries them "
+         "again");
     code = kFailed;
   }
   if (const std::string lost = output.finish(); !lost.empty()) {
-    std::fprintf(stderr, "kbench: %s\n", lost.c_str());
+    warn(lost);
     code = kUsage;
   }
   return code;
+}
+
+struct JobCounts {
+  size_t to_do = 0;    ///< evaluations of a candidate that is there, not done before
+  size_t missing = 0;  ///< tasks of a set that it has no candidate for
+};
+
+JobCounts count(const Job& job) {
+  JobCounts counts;
+  for (const Evaluation& evaluation : job.evaluations) {
+    if (evaluation.file.empty()) {
+      ++counts.missing;
+    } else if (!evaluation.done_before) {
+      ++counts.to_do;
+    }
+  }
+  return counts;
 }
 
 /// The tasks asked for. Where neither tasks nor sets are, those that the shipped sets are examples
@@ -290,13 +308,13 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   }
 
   std::FILE* const human = options.json || benchmarks.owns_output ? stderr : stdout;
-  const size_t todo = job.evaluations.size() - job.done_before();
+  const JobCounts counts = count(job);
   const auto start = std::chrono::steady_clock::now();
   {
-    Progress progress(human, benchmarks.lists_only ? 0 : todo * benchmarks.repetitions);
+    Progress progress(human, benchmarks.lists_only ? 0 : counts.to_do * benchmarks.repetitions);
     if (job.done_before() > 0) {
       progress.note(std::to_string(job.done_before()) + " already done in " + options.output +
-                    ", " + std::to_string(todo) + " to do");
+                    ", " + std::to_string(counts.to_do) + " to do");
     }
     const InterruptNotice notice(options.output);
     Results results(output, progress);
@@ -310,8 +328,10 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   if (benchmarks.lists_only) return kDone;
   report(job, options, human);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::fprintf(human, "\n%s in %s\n", counted(todo, "evaluation").c_str(),
-               format_seconds(took.count()).c_str());
+  const std::string missing =
+      counts.missing == 0 ? "" : "; " + std::to_string(counts.missing) + " without a candidate";
+  std::fprintf(human, "\n%s in %s%s\n", counted(counts.to_do, "evaluation").c_str(),
+               format_seconds(took.count()).c_str(), missing.c_str());
   const int code = conclude(job, output);
   benchmark_out.commit();
   return code;

@@ -1,13 +1,13 @@
 #include "harness/program/open_devices.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "harness/client/device_list.h"
+#include "harness/program/terminal.h"
 #include "harness/queue/devices.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
@@ -59,8 +59,7 @@ OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& ev
   }
   for (size_t i = 0; i < judges.size(); ++i) {
     if (failures[i]) {
-      std::fprintf(stderr, "kbench: goes on without %s: %s\n", name_with_index(chosen[i]).c_str(),
-                   failures[i]->what());
+      warn("goes on without " + name_with_index(chosen[i]) + ": " + failures[i]->what());
       continue;
     }
     opened.snapshots.push_back(judges[i]->snapshot());

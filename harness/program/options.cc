@@ -15,6 +15,8 @@
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/plan.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/src/suggest.h"
 
 namespace kbench::program {
 namespace {
@@ -50,7 +52,7 @@ CLI::Validator within(double low, double high) {
     double value = 0;
     // Turned round, so that what is not a number fails too.
     if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-    return "'" + text + "' is not a number from " + format_number(low, 7) + " to " +
+    return "'" + shown(text) + "' is not a number from " + format_number(low, 7) + " to " +
            format_number(high, 7);
   };
   return CLI::Validator(check, "");
@@ -62,7 +64,29 @@ CLI::Validator whole_number() {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, value);
     if (error == std::errc() && rest == end) return "";
-    return "'" + text + "' is not a whole number below 2^64";
+    return "'" + shown(text) + "' is not a whole number below 2^64";
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator whole_number(int64_t low, int64_t high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && rest == end && value >= low && value <= high) return "";
+    return "'" + shown(text) + "' is not a whole number from " + std::to_string(low) + " to " +
+           std::to_string(high);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+    return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
   };
   return CLI::Validator(check, "");
 }
@@ -70,8 +94,13 @@ CLI::Validator whole_number() {
 CLI::Validator readable() {
   const auto check = [](const std::string& path) -> std::string {
     if (access(path.c_str(), R_OK) == 0) return "";
-    return "cannot read " + path + ": " + std::generic_category().message(errno);
+    return "cannot read " + shown(path) + ": " + std::generic_category().message(errno);
   };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator readable_or_dash() {
+  const auto check = [](std::string& path) { return path == "-" ? "" : readable()(path); };
   return CLI::Validator(check, "");
 }
 
@@ -182,32 +211,36 @@ void MeasureOptions::add_to(CLI::App& app, bool in_run) {
       ->group(group);
   app.add_option("--tolerance", tolerance,
                  "Who passes: kbench (scale-aware), or kernelbench (the original's)")
-      ->check(CLI::IsMember({"kbench", "kernelbench"}))
+      ->check(one_of({"kbench", "kernelbench"}))
       ->type_name("RULE")
       ->capture_default_str()
       ->group(group);
   app.add_option("--min-samples", plan.min_samples, "Samples to take at least")
-      ->check(CLI::Range(1, 1000000))
+      ->check(whole_number(1, 1000000))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option(in_run ? "--measure-seconds" : "--max-seconds", plan.max_seconds,
-                 "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
-      ->check(within(0, 1e6))
-      ->type_name("S")
-      ->capture_default_str()
-      ->group(group);
+  CLI::Option* const seconds =
+      app.add_option(
+             "--measure-seconds", plan.max_seconds,
+             "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
+          ->check(within(0, 1e6))
+          ->type_name("S")
+          ->capture_default_str()
+          ->group(group);
+  if (!in_run) keep_old_name(app, "--max-seconds", plan.max_seconds, within(0, 1e6), seconds);
   app.add_option("--precision", plan.precision,
                  "Stop when the speedup's 95% interval is within this share of it")
       ->check(within(0, 1))
       ->type_name("P")
       ->capture_default_str()
       ->group(group);
-  app.add_option(in_run ? "--input-seed" : "--seed", seed,
-                 "Fix the secret seed of the inputs, for debugging")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(group);
+  CLI::Option* const input_seed =
+      app.add_option("--input-seed", seed, "Fix the secret seed of the inputs, for debugging")
+          ->check(whole_number())
+          ->type_name("N")
+          ->group(group);
+  if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
   const std::string limits_group = "Limits of a candidate";
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     app.add_option(flag, value, help)
@@ -219,7 +252,7 @@ void MeasureOptions::add_to(CLI::App& app, bool in_run) {
   add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
   add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
   add_seconds("--total-seconds", limits.total_seconds,
-              "Its trial, from file to verdict; by default longer for a long --max-seconds");
+              "Its trial, from file to verdict; by default longer for a long --measure-seconds");
   app.add_option("--host-memory", host_gigabytes, "Memory of its runner in GiB")
       ->check(within(0.001, 1e6))
       ->type_name("GIB")
@@ -253,15 +286,25 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   return options;
 }
 
-Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                   const vulkan::DeviceSnapshot& device,
-                   const std::optional<RecordedTimes>& recorded) {
+Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded) {
   if (recorded) require_times(tasks, *recorded);
   const Variables overrides = size.overrides();
   const Preset preset = trial::choose_preset(size.preset, tasks, overrides, device);
   for (const Task* task : tasks) {
     const auto graph = build_graph(*task, preset, overrides);
     if (recorded) recorded->time_of(*task, trial::sizes_of(*graph));
+  }
+  return preset;
+}
+
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded) {
+  const Preset preset = check_shapes(tasks, size, device, recorded);
+  for (const Task* task : tasks) {
+    const auto graph = build_graph(*task, preset, size.overrides());
     const uint64_t needed = trial::required_bytes(*graph, device);
     if (needed > device.device_local_bytes) {
       throw Error(ErrorCode::kOutOfMemory,

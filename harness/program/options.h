@@ -16,7 +16,21 @@ namespace kbench::program {
 // Checks of a value.
 CLI::Validator within(double low, double high);  ///< a number; NaN is none
 CLI::Validator whole_number();                   ///< what uint64_t holds
-CLI::Validator readable();                       ///< a file or folder; says why it is not
+CLI::Validator whole_number(int64_t low, int64_t high);
+CLI::Validator one_of(std::vector<std::string> words);
+CLI::Validator readable();          ///< a file or folder; says why it is not
+CLI::Validator readable_or_dash();  ///< the same, or "-"
+
+/// Keeps a flag's earlier name, which no help page shows, beside the one it has.
+template <class T>
+void keep_old_name(CLI::App& app, const std::string& old_name, T& value,
+                   const CLI::Validator& check, CLI::Option* renamed) {
+  app.add_option(old_name, value)
+      ->check(check)
+      ->excludes(renamed)
+      ->type_name(renamed->get_type_name())
+      ->group("");
+}
 
 /// --level and --task.
 struct TaskOptions {
@@ -65,7 +79,8 @@ struct MeasureOptions {
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
 
-  /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests.
+  /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests;
+  /// elsewhere they are earlier names of --input-seed and --measure-seconds.
   void add_to(CLI::App& app, bool in_run = false);
 };
 
@@ -73,9 +88,12 @@ struct MeasureOptions {
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
                                  const MeasureOptions& measure);
 
-/// Checks that the tasks can be built at these sizes and, where a preset was asked for by name, fit
-/// the device, and that each has a recorded time where those are the opponent; returns the preset.
-/// Throws Error saying what to do.
+/// Checks that the tasks can be built at these sizes, and that each has a recorded time where those
+/// are the opponent; returns the preset. Throws Error saying what to do.
+Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded = std::nullopt);
+/// Also that they fit the device.
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
                    const vulkan::DeviceSnapshot& device,
                    const std::optional<RecordedTimes>& recorded = std::nullopt);

@@ -1,21 +1,15 @@
 #include "harness/program/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "kbench/text.h"
 
 namespace kbench::program {
 namespace {
-
-size_t terminal_width(std::FILE* stream) {
-  winsize size = {};
-  if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
 
 /// "[12/48]", the count as wide as the total.
 std::string position(size_t done, size_t total) {
@@ -36,8 +30,6 @@ void Progress::begin(const std::string& name) {
 }
 
 void Progress::finish(const std::string& name, const Result& result) {
-  // Nothing was run: one line a set is said of them in the end (format_failures).
-  if (result.verdict == Verdict::missing) return advance();
   std::string outcome(name_of(result.verdict));
   if (result.correct()) {
     outcome += "  " + format_speedup(result.speedup) + "  " + format_ms(result.candidate_ms);
@@ -59,20 +51,20 @@ void Progress::advance() {
 }
 
 void Progress::note(const std::string& line) {
-  clear();
+  hide();
   std::fprintf(stream_, "%s\n", line.c_str());
   std::fflush(stream_);
   draw();
 }
 
 void Progress::warn(const std::string& line) {
-  clear();
-  std::fprintf(stderr, "kbench: %s\n", line.c_str());
+  hide();
+  program::warn(line);
   draw();
 }
 
 void Progress::close() {
-  clear();
+  hide();
   total_ = 0;
 }
 
@@ -100,7 +92,7 @@ void Progress::draw() {
   drawn_ = true;
 }
 
-void Progress::clear() {
+void Progress::hide() {
   if (!drawn_) return;
   std::fputs("\r\033[K", stream_);
   std::fflush(stream_);

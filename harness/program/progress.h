@@ -27,12 +27,13 @@ class Progress {
   void note(const std::string& line);
   /// The same on standard error.
   void warn(const std::string& line);
-  /// Takes the bar away.
+  /// Takes the bar away for a while: for what is printed elsewhere on the same terminal.
+  void hide();
+  /// Takes the bar away for good.
   void close();
 
  private:
   void draw();
-  void clear();
 
   std::FILE* stream_;
   bool terminal_;

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "kbench/algebra.h"
 #include "kbench/text.h"
@@ -128,7 +129,7 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
   }
   for (const Result* result : failed) {
     text += "  " + padded(shown(result->set), set_width) + "  " +
-            padded(task_label(*result), task_width) + "  " + std::string(name_of(result->verdict));
+            padded(task_label(*result), task_width) + "  " + coloured_name(result->verdict);
     if (!result->message.empty()) text += ": " + shown_message(result->message);
     text += "\n";
     append_diagnostics(text, *result, kDiagnosticsShown, "      ");
@@ -141,7 +142,7 @@ std::string format_result(const Result& r) {
   const auto line = [&](const char* what, const std::string& value) {
     text += "  " + padded(what, 12) + value + "\n";
   };
-  line("verdict", std::string(name_of(r.verdict)) + ": " + std::string(explain(r.verdict)));
+  line("verdict", coloured_name(r.verdict) + ": " + std::string(explain(r.verdict)));
   if (!r.message.empty()) line("message", shown_message(r.message));
   append_diagnostics(text, r, r.diagnostics.size(), "    ");
   if (!r.preset.empty()) {

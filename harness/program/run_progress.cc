@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "kbench/exchange.h"
 #include "kbench/text.h"
@@ -78,7 +79,7 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
 void RunProgress::warn(const std::string& line) {
   const std::lock_guard hold(mutex_);
   if (bar_) return bar_->warn(line);
-  std::fprintf(stderr, "kbench: %s\n", line.c_str());
+  program::warn(line);
 }
 
 void RunProgress::close() {

@@ -1,6 +1,7 @@
 #include "harness/program/standard_streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <iostream>
 #include <system_error>
 
+#include "harness/program/terminal.h"
 #include "harness/program/verbs.h"
 
 namespace kbench::program {
@@ -30,15 +32,26 @@ void let_writes_fail() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) sigaction(signal, &action, nullptr);
 }
 
+namespace {
+
+/// Standard output is a pipe whose other end is closed.
+bool reader_has_gone() {
+  pollfd pipe = {STDOUT_FILENO, 0, 0};
+  return poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
 int finish_output(int code) {
   errno = 0;
   std::cout.flush();
   std::fflush(stdout);
   if (std::ferror(stdout) == 0) return code;
+  if (reader_has_gone()) return kPipeClosed;
   // Where an earlier write failed and this one had nothing left to do, the reason is gone.
   const std::string why =
       errno != 0 ? std::generic_category().message(errno) : "not all of it was written";
-  std::fprintf(stderr, "kbench: cannot write to standard output: %s\n", why.c_str());
+  warn("cannot write to standard output: " + why);
   return kUsage;
 }
 

@@ -11,8 +11,9 @@ bool open_missing_descriptors();
 /// process. Programs that are started are not touched.
 void let_writes_fail();
 
-/// Writes out what is left of standard output. `code`, or kUsage and a line on standard error where
-/// something printed did not arrive.
+/// Writes out what is left of standard output. `code`; kPipeClosed where what it was piped into has
+/// ended, which is no error; kUsage and a line on standard error where something printed did not
+/// arrive otherwise.
 int finish_output(int code);
 
 }  // namespace kbench::program

@@ -1,9 +1,13 @@
 #include "harness/program/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
+#include <utility>
 
+#include "harness/program/terminal.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/src/text_table.h"
@@ -26,6 +30,40 @@ std::string scaled(double value, const char* unit) {
     ++prefix;
   }
   return format_number(value) + " " + kPrefixes[prefix] + unit;
+}
+
+constexpr size_t kBetweenColumns = 2;
+constexpr size_t kNarrowestColumn = 12;  ///< what is as narrow is not cut
+
+std::string cut(std::string cell, size_t width) {
+  if (cell.size() <= width) return cell;
+  size_t end = width - 3;
+  while (end > 0 && (static_cast<unsigned char>(cell[end]) & 0xc0) == 0x80) --end;
+  return cell.substr(0, end) + "...";
+}
+
+/// The rows with the widest columns' cells cut, so that a line has at most `width` characters where
+/// that is enough.
+std::vector<std::vector<std::string>> fitted(std::vector<std::vector<std::string>> rows,
+                                             size_t width) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  if (widths.empty()) return rows;
+  size_t total = kBetweenColumns * (widths.size() - 1);
+  for (const size_t each : widths) total += each;
+  while (total > width) {
+    size_t& widest = *std::ranges::max_element(widths);
+    if (widest <= kNarrowestColumn) break;
+    --widest;
+    --total;
+  }
+  for (auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) row[i] = cut(std::move(row[i]), widths[i]);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -64,7 +102,12 @@ std::string padded(std::string text, size_t width) {
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
-  return text_table(rows, Side::left);
+  const size_t width = terminal_width(stdout);
+  if (width == 0) return text_table(rows, Side::left);
+  std::istringstream lines(text_table(fitted(rows, width), Side::left));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) text += cut(std::move(line), width) + "\n";
+  return text;
 }
 
 }  // namespace kbench::program

@@ -19,7 +19,8 @@ std::string shown_message(const std::string& message);
 /// "softmax.comp:12:3: error: undeclared identifier", in one line.
 std::string format_diagnostic(const Diagnostic& diagnostic);
 
-/// Rows aligned in columns, two spaces between; the first row is the heading.
+/// Rows aligned in columns, two spaces between; the first row is the heading. Where standard output
+/// is a terminal, long cells are cut until a line fits.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 /// printf-style padding: the text filled with blanks up to `width`.

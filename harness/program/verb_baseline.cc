@@ -11,6 +11,7 @@
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/trial/experiment.h"
@@ -127,12 +128,12 @@ int run_baseline(const BaselineVerbOptions& options) {
   if (options.json) {
     const std::string text =
         comparison ? comparison_json(*comparison, ours, *theirs) : to_json(ours);
-    std::fputs(text.c_str(), stdout);
+    say(text);
   } else {
     const std::string body =
         comparison ? format_comparison(*comparison, ours, *theirs) : format_times(ours);
-    std::printf("%s\n%s", format_heading(ours).c_str(), body.c_str());
-    if (ours.software_device) std::printf("\n%s\n", software_warning(ours.device).c_str());
+    say(format_heading(ours) + "\n" + body);
+    if (ours.software_device) say("\n" + software_warning(ours.device) + "\n");
   }
   const std::string untimed = format_untimed(ours);
   if (!untimed.empty()) std::fprintf(options.json ? stderr : stdout, "\n%s", untimed.c_str());
@@ -140,24 +141,29 @@ int run_baseline(const BaselineVerbOptions& options) {
 }
 
 void add_measurement(CLI::App& app, BaselineVerbOptions& options) {
-  app.add_option("--samples", options.samples, "Timed passes a task at most")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Measurement");
-  app.add_option("--max-seconds", options.max_seconds,
-                 "Device time to spend on a task's passes; three are taken at least")
-      ->check(within(0, 1e6))
-      ->type_name("S")
-      ->capture_default_str()
-      ->group("Measurement");
+  const CLI::Validator counts = whole_number(1, 1000000);
+  CLI::Option* const passes =
+      app.add_option("--passes", options.samples, "Timed passes a task at most")
+          ->check(counts)
+          ->type_name("N")
+          ->capture_default_str()
+          ->group("Measurement");
+  keep_old_name(app, "--samples", options.samples, counts, passes);
+  CLI::Option* const seconds =
+      app.add_option("--measure-seconds", options.max_seconds,
+                     "Device time to spend on a task's passes; three are taken at least")
+          ->check(within(0, 1e6))
+          ->type_name("S")
+          ->capture_default_str()
+          ->group("Measurement");
+  keep_old_name(app, "--max-seconds", options.max_seconds, within(0, 1e6), seconds);
   CLI::Option* from =
       app.add_option("--from", options.from, "Measure nothing: take what an earlier --output wrote")
           ->check(readable())
           ->type_name("FILE")
           ->group("Measurement");
-  for (const char* measuring :
-       {"--preset", "--set", "--device", "--validate", "--samples", "--max-seconds", "--output"}) {
+  for (const char* measuring : {"--preset", "--set", "--device", "--validate", "--passes",
+                                "--samples", "--measure-seconds", "--max-seconds", "--output"}) {
     from->excludes(app.get_option(measuring));
   }
 }

@@ -1,9 +1,9 @@
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/client/device_list.h"
 #include "harness/program/help.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/runner/device_numbers.h"
@@ -96,8 +96,7 @@ int run_devices(bool json, bool limits) {
                           {"features", std::move(features)},
                           {"languages", as_json(runner::languages_of(snapshots[i]))}});
     }
-    std::printf("%s\n",
-                document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    say(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     return kDone;
   }
   if (devices.empty()) {
@@ -115,11 +114,11 @@ int run_devices(bool json, bool limits) {
                     format_bytes(double(device.memory_bytes)), device.api_version, device.driver,
                     device.usable ? "yes" : "no: " + device.reason});
   }
-  std::fputs(format_table(rows).c_str(), stdout);
+  say(format_table(rows));
   for (size_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].usable) continue;
-    std::fputs(as_text(devices[i].index, runner::languages_of(snapshots[i])).c_str(), stdout);
-    if (limits) std::fputs(limits_text(snapshots[i]).c_str(), stdout);
+    say(as_text(devices[i].index, runner::languages_of(snapshots[i])));
+    if (limits) say(limits_text(snapshots[i]));
   }
   return kDone;
 }

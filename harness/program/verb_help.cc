@@ -1,9 +1,9 @@
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/program/help.h"
+#include "harness/program/terminal.h"
 #include "harness/program/verbs.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -22,16 +22,14 @@ Verb add_help(CLI::App& program) {
   const auto run = [verb, &program] {
     if (verb->empty()) {
       // help() would show the page of the verb that was parsed, which is this one.
-      std::fputs(program.get_formatter()
-                     ->make_help(&program, program.get_name(), CLI::AppFormatMode::Normal)
-                     .c_str(),
-                 stdout);
+      say(program.get_formatter()->make_help(&program, program.get_name(),
+                                             CLI::AppFormatMode::Normal));
       return int{kDone};
     }
     std::vector<std::string> names;
     for (const CLI::App* each : program.get_subcommands(nullptr)) {
       if (each->get_name() == *verb) {
-        std::fputs(each->help(program.get_name()).c_str(), stdout);
+        say(each->help(program.get_name()));
         return int{kDone};
       }
       names.push_back(each->get_name());

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 #include "harness/program/run_progress.h"
 #include "harness/program/run_setup.h"
 #include "harness/program/signals.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "kbench/attempt.h"
@@ -33,7 +35,7 @@ using generate::Settings;
 
 struct JudgeOptions {
   std::string run;
-  bool confirm = false;
+  bool confirm = false, json = false;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
@@ -75,10 +77,30 @@ std::vector<Stored> winners(const RunFolder& folder) {
   return all;
 }
 
+/// What judging into a file came to.
+void report_judged(const std::string& path, const std::vector<Result>& results, size_t there,
+                   bool json) {
+  const auto passed = std::ranges::count_if(results, [](const Result& r) { return r.correct(); });
+  if (!json) {
+    say(std::to_string(results.size()) + " judged, " + std::to_string(passed) + " passed, " +
+        std::to_string(there) + " were there already; in " + shown(path) + "\n");
+    return;
+  }
+  nlohmann::ordered_json document = {{"file", path},
+                                     {"judged", results.size()},
+                                     {"passed", passed},
+                                     {"there_already", there},
+                                     {"results", nlohmann::ordered_json::array()}};
+  for (const Result& result : results) {
+    document["results"].push_back(nlohmann::ordered_json::parse(to_json(result)));
+  }
+  say(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
 /// Judges what the file does not hold yet, and appends it there.
 int judge_into(const std::string& path, const std::vector<Stored>& candidates,
                const RunFolder& folder, client::JudgeClient& judge, const EvaluateOptions& options,
-               const StopSignals& signals) {
+               const StopSignals& signals, bool json) {
   std::set<std::tuple<TaskId, std::string, std::string>> done;
   for (const Result& result : read_results(path)) {
     if (result.verdict == Verdict::harness_error) continue;
@@ -91,7 +113,7 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
   generate::make_folder(fs::path(path).parent_path().string());
   ResultWriter writer(path);
   Progress progress(stderr, missing.size());
-  size_t passed = 0, faults = 0, judged = 0;
+  std::vector<Result> judged;
   for (size_t i = 0; i < missing.size() && !signals.gently().stop_requested(); ++i) {
     const auto file = [&](size_t at) { return folder.path() + "/" + missing[at]->candidate; };
     const std::string name = to_string(missing[i]->task) + " " + shown(missing[i]->model);
@@ -110,14 +132,12 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
     result.candidate = missing[i]->candidate.substr(set.size());
     writer.append(result);
     progress.finish(name, result);
-    passed += result.correct();
-    faults += result.verdict == Verdict::harness_error;
-    ++judged;
+    judged.push_back(std::move(result));
   }
   progress.close();
-  std::printf("%zu judged, %zu passed, %zu were there already; in %s\n", judged, passed,
-              candidates.size() - missing.size(), shown(path).c_str());
+  report_judged(path, judged, candidates.size() - missing.size(), json);
   if (signals.signal() != 0) return 128 + signals.signal();
+  const auto faults = std::ranges::count(judged, Verdict::harness_error, &Result::verdict);
   return faults > 0 ? kFailed : kDone;
 }
 
@@ -131,7 +151,7 @@ std::string file_of(const std::string& preset, const Variables& overrides,
 
 /// What was answered and not judged, or only by a judge that failed: into the run itself.
 int judge_open(const RunFolder& folder, const Settings& settings, Devices devices,
-               StopSignals& signals, RunProgress& progress) {
+               StopSignals& signals, RunProgress& progress, bool json) {
   std::vector<const Task*> tasks;
   for (const TaskId id : settings.tasks()) tasks.push_back(&find_task(id));
   const Prompts prompts = find_prompts(settings.text("prompt").value_or("default"));
@@ -163,7 +183,8 @@ int judge_open(const RunFolder& folder, const Settings& settings, Devices device
   };
   const generate::RunOutcome outcome = generate::run(folder, std::move(run));
   progress.close();
-  std::fputs(format_outcome(folder.path(), outcome, true).c_str(), stdout);
+  say(json ? outcome_json(folder.path(), outcome, /*judging=*/true, devices.first.software())
+           : format_outcome(folder.path(), outcome, true));
   if (signals.signal() != 0) return 128 + signals.signal();
   return outcome.status.lost > 0 ? kFailed : kDone;
 }
@@ -203,18 +224,19 @@ int run_judge_verb(const JudgeOptions& options) {
                                                      " at preset " +
                                                      std::string(name_of(episode.prompt.preset)));
       }
-      return judge_into(folder.confirmed(), winners(folder), folder, judge, at, signals);
+      return judge_into(folder.confirmed(), winners(folder), folder, judge, at, signals,
+                        options.json);
     }
     const std::string path =
         folder.path() + "/judged/" + file_of(at.preset, at.overrides, devices.first.name);
-    return judge_into(path, distinct_candidates(folder), folder, judge, at, signals);
+    return judge_into(path, distinct_candidates(folder), folder, judge, at, signals, options.json);
   }
   if (!device) {
     settings.set("device", devices.first.name);
     settings.set("driver", devices.first.driver);
     replace_file(folder.settings(), settings.to_yaml());
   }
-  return judge_open(folder, settings, std::move(devices), signals, progress);
+  return judge_open(folder, settings, std::move(devices), signals, progress, options.json);
 }
 
 }  // namespace
@@ -242,6 +264,8 @@ Verb add_judge(CLI::App& program) {
   options->size.add_to(*app, /*with_auto=*/true);
   options->device.add_to(*app);
   options->measure.add_to(*app);
+  app->add_flag("--json", options->json, "What was judged as JSON on standard output")
+      ->group("Output");
   return {app, [options] { return run_judge_verb(*options); }};
 }
 

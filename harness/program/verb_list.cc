@@ -1,10 +1,10 @@
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/program/help.h"
 #include "harness/program/options.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/variables_json.h"
 #include "harness/program/verbs.h"
@@ -77,7 +77,7 @@ int run_list(const ListOptions& options) {
     }
     text += "\n";
   }
-  std::fputs(text.c_str(), stdout);
+  say(text);
   return kDone;
 }
 

@@ -1,15 +1,16 @@
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "harness/program/help.h"
 #include "harness/program/options.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "kbench/error.h"
 #include "kbench/npy.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
+#include "kbench/text.h"
 
 namespace kbench::program {
 namespace {
@@ -27,7 +28,7 @@ struct ReferenceVerbOptions {
 void save(const fs::path& folder, const std::string& name, const Tensor& tensor) {
   const fs::path path = folder / (name + ".npy");
   write_npy(path.string(), tensor);
-  std::printf("%s  %s\n", path.c_str(), to_string(tensor.type()).c_str());
+  say(path.string() + "  " + to_string(tensor.type()) + "\n");
 }
 
 int run_reference_verb(const ReferenceVerbOptions& options) {
@@ -37,7 +38,7 @@ int run_reference_verb(const ReferenceVerbOptions& options) {
   fs::create_directories(options.folder, error);
   if (error) {
     throw Error(ErrorCode::kIo,
-                "cannot make the folder '" + options.folder + "': " + error.message());
+                "cannot make the folder '" + shown(options.folder) + "': " + error.message());
   }
   NamedTensors tensors = draw_tensors(*graph, task.id, options.seed);
   for (const auto& [name, tensor] : tensors) save(options.folder, name, tensor);
@@ -60,7 +61,8 @@ Verb add_reference(CLI::App& program) {
       "writes\n"
       "all of them as NumPy files named after the tensors (x.npy, conv.weight.npy, output.npy).",
       "  kbench reference level1/19 --dump relu/\n"
-      "  kbench reference 2/1 --preset v0 --set batch_size=4 --seed 7 --dump out/ --precision f64");
+      "  kbench reference 2/1 --preset v0 --set batch_size=4 --input-seed 7 --dump out/ --compute "
+      "f64");
   app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
       ->required()
       ->option_text("TASK");
@@ -69,16 +71,20 @@ Verb add_reference(CLI::App& program) {
       ->type_name("DIR")
       ->group("Output");
   options->size.add_to(*app, /*with_auto=*/false, "smoke");
-  app->add_option("--seed", options->seed, "Seed of the draws")
-      ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Computation");
-  app->add_option("--precision", options->precision, "f32, or f64: the truth")
-      ->check(CLI::IsMember({"f32", "f64"}))
-      ->type_name("P")
-      ->capture_default_str()
-      ->group("Computation");
+  CLI::Option* const seed = app->add_option("--input-seed", options->seed, "Seed of the draws")
+                                ->check(whole_number())
+                                ->type_name("N")
+                                ->capture_default_str()
+                                ->group("Computation");
+  keep_old_name(*app, "--seed", options->seed, whole_number(), seed);
+  const CLI::Validator types = one_of({"f32", "f64"});
+  CLI::Option* const type =
+      app->add_option("--compute", options->precision, "In f32, or in f64: the truth")
+          ->check(types)
+          ->type_name("TYPE")
+          ->capture_default_str()
+          ->group("Computation");
+  keep_old_name(*app, "--precision", options->precision, types, type);
   return {app, [options] { return run_reference_verb(*options); }};
 }
 

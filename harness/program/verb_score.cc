@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
+#include "harness/program/terminal.h"
 #include "harness/program/verbs.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
@@ -196,7 +196,7 @@ int run_score(const ScoreOptions& options) {
   const auto rows =
       leaderboard(results, tasks, options.thresholds, certified_tasks(results, tasks));
   if (options.json) {
-    std::printf("%s\n", score_json(options.files, results, rows).c_str());
+    say(score_json(options.files, results, rows) + "\n");
     return kDone;
   }
   std::set<std::string> devices, software, presets;
@@ -219,7 +219,7 @@ int run_score(const ScoreOptions& options) {
       !failures.empty()) {
     text += "\n" + failures;
   }
-  std::fputs(text.c_str(), stdout);
+  say(text);
   return kDone;
 }
 

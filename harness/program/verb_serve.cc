@@ -1,10 +1,10 @@
-#include <cstdio>
 #include <memory>
 
 #include "harness/program/help.h"
 #include "harness/program/open_devices.h"
 #include "harness/program/options.h"
 #include "harness/program/signals.h"
+#include "harness/program/terminal.h"
 #include "harness/program/verbs.h"
 #include "harness/queue/serve.h"
 
@@ -28,15 +28,14 @@ int run_serve(const ServeVerbOptions& options) {
   OpenDevices devices = open_devices(options.device, serve.defaults);
   queue::Queue queue(std::move(devices.judges));
   if (socket) {
-    std::fprintf(stderr, "kbench: serves at %s on %s\n", options.socket.c_str(),
-                 names_of(devices.snapshots).c_str());
+    warn("serves at " + options.socket + " on " + names_of(devices.snapshots));
     queue::serve_socket(*socket, queue, devices.snapshots, serve, signals.gently(),
                         signals.at_once());
     return kDone;
   }
   queue::ServeClient client(queue, devices.snapshots, serve, /*in=*/0, /*out=*/1);
   if (client.serve(signals.gently(), signals.at_once()) != queue::ServeEnd::gone) return kDone;
-  std::fputs("kbench: standard output takes no answers any more\n", stderr);
+  warn("standard output takes no answers any more");
   return kUsage;
 }
 

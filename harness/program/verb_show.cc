@@ -4,6 +4,7 @@
 
 #include "harness/program/help.h"
 #include "harness/program/options.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/trial/experiment.h"
@@ -88,8 +89,13 @@ const std::string& algebra_of(const Task& task) {
 std::string names_text(const Graph& graph) {
   std::string names;
   for (const auto& [name, value] : trial::sizes_of(graph)) {
-    const bool list = std::holds_alternative<std::vector<int64_t>>(value);
-    names += (names.empty() ? "" : ", ") + name + (list ? "[0]" : "");
+    const auto* const list = std::get_if<std::vector<int64_t>>(&value);
+    if (list == nullptr) {
+      names += (names.empty() ? "" : ", ") + name;
+    } else if (!list->empty()) {
+      names += (names.empty() ? "" : ", ") + name + "[0]";
+      if (list->size() > 1) names += " to " + name + "[" + std::to_string(list->size() - 1) + "]";
+    }
   }
   return "\nin a manifest's expressions\n  " + (names.empty() ? "no shape variables" : names) +
          "; in a shader KB_<name>. A device's numbers: kbench devices --limits\n";
@@ -131,8 +137,7 @@ int run_show(const ShowOptions& options) {
                         : describe(task, *graph) + names_text(*graph) + preset_text(task, options) +
                            recorded_text(task, *graph, options) + check_text(task, options) +
                            algebra_text(task, options);
-  std::fputs(text.c_str(), stdout);
-  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+  say(text.ends_with('\n') ? text : text + "\n");
   return kDone;
 }
 

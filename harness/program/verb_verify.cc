@@ -9,6 +9,7 @@
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
+#include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
 #include "harness/trial/device_draw.h"
@@ -50,7 +51,7 @@ class Backend {
     if (options.backend != "vulkan") return;
     if (precision_ == Precision::f64) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "--backend vulkan computes in float32; leave --precision f64 out");
+                  "--backend vulkan computes in float32; leave --compute f64 out");
     }
     device_ = vulkan::Device::open({options.device.device, options.device.validate});
   }
@@ -158,8 +159,7 @@ void print_json(const VerifyOptions& options, const std::vector<Verified>& verif
                                  {"peak_bytes", v.peak_bytes},
                                  {"message", v.message}});
   }
-  std::printf("%s\n",
-              document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  say(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 int run_verify(const VerifyOptions& options) {
@@ -192,11 +192,10 @@ int run_verify(const VerifyOptions& options) {
     print_json(options, verified, passed, skipped);
   } else {
     for (const Verified& v : verified) {
-      if (!v.passed) std::printf("%s: %s\n", label(*v.record).c_str(), v.message.c_str());
+      if (!v.passed) say(label(*v.record) + ": " + v.message + "\n");
     }
-    std::printf("%zu of %s match", passed, counted(verified.size(), "task").c_str());
-    if (skipped > 0) std::printf("; %zu skipped: not in this build", skipped);
-    std::printf("\n");
+    say(std::to_string(passed) + " of " + counted(verified.size(), "task") + " match" +
+        (skipped > 0 ? "; " + std::to_string(skipped) + " skipped: not in this build" : "") + "\n");
   }
   return passed == verified.size() && passed > 0 ? kDone : kFailed;
 }
@@ -213,7 +212,7 @@ Verb add_verify(CLI::App& program) {
       "for\n"
       "each task that differs, then a summary; exit code 1 when one differs.",
       "  kbench verify --golden smoke.json\n"
-      "  kbench verify --golden v0.json --precision f64 --task level1/*\n"
+      "  kbench verify --golden v0.json --compute f64 --task level1/*\n"
       "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");
   app->add_option("--golden", options->golden, "The golden file: .json or .json.zst")
       ->required()
@@ -222,15 +221,18 @@ Verb add_verify(CLI::App& program) {
       ->group("Computation");
   app->add_option("--backend", options->backend,
                   "reference (on the CPU), or vulkan (the eager baseline's kernels)")
-      ->check(CLI::IsMember({"reference", "vulkan"}))
+      ->check(one_of({"reference", "vulkan"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Computation");
-  app->add_option("--precision", options->precision, "Of the reference: f32 or f64")
-      ->check(CLI::IsMember({"f32", "f64"}))
-      ->type_name("P")
-      ->capture_default_str()
-      ->group("Computation");
+  const CLI::Validator types = one_of({"f32", "f64"});
+  CLI::Option* const type =
+      app->add_option("--compute", options->precision, "What the reference computes in: f32 or f64")
+          ->check(types)
+          ->type_name("TYPE")
+          ->capture_default_str()
+          ->group("Computation");
+  keep_old_name(*app, "--precision", options->precision, types, type);
   options->tasks.add_to(*app);
   options->device.add_to(*app);
   app->add_flag("--json", options->json, "The findings as JSON on standard output")

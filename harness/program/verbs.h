@@ -14,6 +14,8 @@ enum : int {
   kFailed = 1,   ///< what was asked about did not pass, or kbench failed in an evaluation
   kUsage = 2,    ///< the question is wrong: a flag, name, size, file or device; or output is lost
   kStopped = 3,  ///< a budget stopped a run, which can go on
+  kInterrupted = 130,  ///< as a shell has it: 128 and SIGINT
+  kPipeClosed = 141,   ///< likewise 128 and SIGPIPE: nobody reads what is printed
 };
 
 /// A sub-command and its action, which returns the exit code.
@@ -27,6 +29,8 @@ Verb add_show(CLI::App& program);
 Verb add_devices(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_run(CLI::App& program);
+Verb add_compare(CLI::App& program);
+Verb add_new(CLI::App& program);
 Verb add_audit(CLI::App& program);
 Verb add_diagnose(CLI::App& program);
 Verb add_repl(CLI::App& program);

@@ -93,16 +93,16 @@ Value scan(const std::string& name, Value x, int axis) {
 
 const std::vector<Operator>& reduction_operators() {
   static const std::vector<Operator> operators = {
-      reduction("sum", "the sum along axis", "torch.sum(x, dim=axis)", reduced_float),
+      reduction("sum", "the sum along dimension `axis`", "torch.sum(x, dim=axis)", reduced_float),
       reduction("mean",
                 "the sum along dimension `axis`, and that divided by the dimension's extent",
                 "torch.mean(x, dim=axis)", reduced_float),
       reduction("argmax", "the index of the first largest element along axis; NaN is largest",
                 "torch.argmax(x, dim=axis)", reduced_index),
-      reduction("max", "the largest element along axis; NaN wins", "torch.amax(x, dim=axis)",
-                reduced_float),
-      reduction("min", "the smallest element along axis; NaN wins", "torch.amin(x, dim=axis)",
-                reduced_float),
+      reduction("max", "the largest element along dimension `axis`; NaN wins",
+                "torch.amax(x, dim=axis)", reduced_float),
+      reduction("min", "the smallest element along dimension `axis`; NaN wins",
+                "torch.amin(x, dim=axis)", reduced_float),
       reduction("argmin", "the index of the first smallest element along axis; NaN is smallest",
                 "torch.argmin(x, dim=axis)", reduced_index),
       logsumexp_operator(),

@@ -8,6 +8,20 @@
 #include "libkbench/src/text.h"
 
 namespace kbench {
+namespace {
+
+constexpr const char* kQuoteCommas =
+    "; a comma divides a list, so quote what has one: [\"ceil_div(N, TILE)\", 1]";
+
+/// Whether a comma inside of parentheses has divided the list: "[ceil_div(N, TILE), 1]".
+bool divided_by_commas(const std::vector<YAML::Node>& items) {
+  return std::ranges::any_of(items, [](const YAML::Node& item) {
+    return item.IsScalar() &&
+           std::ranges::count(item.Scalar(), '(') != std::ranges::count(item.Scalar(), ')');
+  });
+}
+
+}  // namespace
 
 std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
   std::vector<Step> result;
@@ -130,8 +144,12 @@ void CandidateParser::cuda_launch(const YamlFields& fields, Kernel::Language lan
 std::vector<Sourced> CandidateParser::extent3(const YamlEntry& entry, const std::string& what) {
   const auto counts = yaml_.list_or_one(entry.value);
   if (counts.empty() || counts.size() > 3) {
-    fail_parse(yaml_.at(entry.value),
-               entry.key + ": expected 1 to 3 expressions, found " + std::to_string(counts.size()));
+    fail_parse(yaml_.at(entry.value), entry.key + ": expected 1 to 3 expressions, found " +
+                                          std::to_string(counts.size()) +
+                                          (divided_by_commas(counts) ? kQuoteCommas : ""));
+  }
+  if (counts.size() > 1 && divided_by_commas(counts)) {
+    fail_parse(yaml_.at(entry.value), entry.key + ": a part of an expression" + kQuoteCommas);
   }
   return texts(entry.value, counts, what, 3);
 }

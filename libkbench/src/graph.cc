@@ -1,5 +1,7 @@
 #include "kbench/graph.h"
 
+#include <algorithm>
+
 #include "kbench/error.h"
 #include "libkbench/src/suggest.h"
 
@@ -80,7 +82,10 @@ Value Graph::add_value(ValueInfo info) {
     throw Error(ErrorCode::kUnsupported,
                 "the graph would have more than " + std::to_string(kMostValues) + " values");
   }
-  if (info.name.empty()) info.name = "v" + std::to_string(id);
+  if (info.name.empty()) {
+    const auto before = std::ranges::count(values_, Kind::intermediate, &ValueInfo::kind);
+    info.name = "v" + std::to_string(before + 1);
+  }
   if (info.type.elements() == 0) {
     throw Error(ErrorCode::kShape,
                 info.name + " would be empty: shape " + to_string(info.type.shape));

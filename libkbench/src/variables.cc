@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/src/suggest.h"
 
 namespace kbench {
 namespace {
@@ -50,8 +52,9 @@ Preset preset_from_name(std::string_view name) {
   for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
     if (name_of(preset) == name) return preset;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              "unknown preset '" + std::string(name) + "'; known: smoke, v0, v0.1");
+  throw Error(ErrorCode::kInvalidArgument, "unknown preset '" + shown(name) + "'" +
+                                               suggestion(name, {"smoke", "v0", "v0.1"}) +
+                                               "; known: smoke, v0, v0.1");
 }
 
 std::string to_string(const VariableValue& value) {

@@ -123,9 +123,9 @@ TEST(WrittenFiles, AreWholeOrNotThere) {
   EXPECT_EQ(read_file(folder / "page.html"), "as it was");
 }
 
-TEST(StandardOutput, ThatNobodyReadsIsAnErrorInOneLine) {
+TEST(StandardOutput, ThatNobodyReadsEndsItWithoutAWord) {
   const Said said = run_in_shell("{ \"$KBENCH\" list --json; echo $? >&2; } | head -c 1");
-  EXPECT_THAT(said.err, MatchesRegex("kbench: cannot write to standard output: [^\n]+\n2\n"));
+  EXPECT_EQ(said.err, "141\n");
 }
 
 TEST(StandardOutput, MayBeClosed) {

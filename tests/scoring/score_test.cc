@@ -9,6 +9,7 @@
 #include <random>
 
 #include "kbench/error.h"
+#include "libkbench/src/interval_ratio.h"
 
 namespace kbench {
 namespace {
@@ -182,6 +183,40 @@ TEST(PassAtK, RefusesWhatCannotBe) {
   EXPECT_THROW(pass_at_k(5, -1, 1), Error);
   EXPECT_THROW(pass_at_k(5, 1, 0), Error);
   EXPECT_THROW(pass_at_k(5, 1, 6), Error);
+}
+
+TEST(IntervalRatio, AddsDistancesInLogarithmsAsSquares) {
+  const Interval exact = ratio_of({3, 3, 3}, {2, 2, 2});
+  EXPECT_DOUBLE_EQ(exact.point, 1.5);
+  EXPECT_DOUBLE_EQ(exact.low, 1.5);
+  EXPECT_DOUBLE_EQ(exact.high, 1.5);
+  // Each bound stems from the bounds that push in its direction.
+  const Interval one = ratio_of({1, 2, 8}, {1, 1, 1});
+  EXPECT_NEAR(one.low, 1, 1e-12);
+  EXPECT_NEAR(one.high, 8, 1e-12);
+  const Interval other = ratio_of({1, 1, 1}, {1, 2, 8});
+  EXPECT_NEAR(other.low, 1.0 / 8, 1e-12);
+  EXPECT_NEAR(other.high, 1, 1e-12);
+  const Interval both = ratio_of({std::exp(-3), 1, std::exp(3)}, {std::exp(-4), 1, std::exp(4)});
+  EXPECT_NEAR(std::log(both.low), -5, 1e-12);
+  EXPECT_NEAR(std::log(both.high), 5, 1e-12);
+}
+
+/// Of 2,000 pairs of measurements the interval holds the truth as often as it promises.
+TEST(IntervalRatio, HoldsTheTruthAsOftenAsItsParts) {
+  std::mt19937 random(7);
+  std::lognormal_distribution<double> noise(0, 0.2);
+  const auto measured = [&](double truth) {
+    std::vector<double> ratios(31);
+    for (double& ratio : ratios) ratio = truth * noise(random);
+    return median_interval(ratios);
+  };
+  int held = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Interval ratio = ratio_of(measured(3), measured(2));
+    held += ratio.low <= 1.5 && 1.5 <= ratio.high ? 1 : 0;
+  }
+  EXPECT_GE(held, 1880);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ class Graph {
     intermediate,  ///< an operator's result
   };
   struct ValueInfo {
-    std::string name;  ///< of inputs, parameters, constants and outputs; else "v<id>"
+    std::string name;  ///< of inputs, parameters, constants and outputs; else "v1", "v2" and so on
     TensorType type;
     Kind kind = Kind::intermediate;
     Distribution distribution;  ///< of inputs and parameters

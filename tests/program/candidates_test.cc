@@ -1,0 +1,214 @@
+// The verbs that take candidates one by one: run, compare and new.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kbench/result.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using namespace kbench::testing;
+
+constexpr const char* kQuick =
+    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 2 --precision 0.9";
+
+class Candidates : public ::testing::Test {
+ protected:
+  void SetUp() override { KBENCH_NEED_SOFTWARE_DEVICE(); }
+
+  void add(const std::string& task, const std::string& name) {
+    const Said said = run_program({"show", task, "--preset", "smoke", "--candidate"});
+    ASSERT_EQ(said.code, 0) << said.err;
+    write_file(folder_ / name, said.out);
+  }
+  void add_empty(const std::string& name) {
+    write_file(folder_ / name,
+               "kbench: 1\ntask: level1/19\nkernels:\n  empty:\n    source: |\n"
+               "      #version 450\n      layout(local_size_x = 1) in;\n"
+               "      layout(binding = 0) buffer Y { float y[]; };\n      void main() {}\n"
+               "dispatch:\n  - {kernel: empty, bind: [output], groups: [1]}\n");
+  }
+  Said kbench(const std::string& command) {
+    return run_in_shell("\"$KBENCH\" " + command, folder_.path());
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Candidates, RunTakesSeveralCountsAndSums) {
+  add("1/19", "a.yaml");
+  add("1/1", "more/b.yaml");
+  add_empty("c.yaml");
+  const Said said = kbench("run a.yaml more c.yaml --output r.jsonl" + std::string(kQuick));
+  EXPECT_EQ(said.code, 1) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("3 candidates: 2 passed, 1 not_written; speedups "));
+  EXPECT_THAT(said.err, HasSubstr("[1/3] a.yaml  passed"));
+  EXPECT_THAT(said.err, HasSubstr("[2/3] more/b.yaml  passed"));
+  EXPECT_THAT(said.err, HasSubstr("[3/3] c.yaml  not_written"));
+  EXPECT_EQ(read_results(folder_ / "r.jsonl").size(), 3u);
+}
+
+TEST_F(Candidates, RunTakesOneFromStandardInput) {
+  add("1/19", "a.yaml");
+  const Said said = kbench("run -" + std::string(kQuick) + " < a.yaml");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("level1/19_ReLU  stdin.yaml"));
+  const Said bad = run_in_shell("echo 'kbench: [1' | \"$KBENCH\" run -" + std::string(kQuick));
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.out, HasSubstr("stdin.yaml:"));
+}
+
+TEST_F(Candidates, RunFailsUnderASpeedup) {
+  add("1/19", "a.yaml");
+  EXPECT_EQ(kbench("run a.yaml --fail-under 0.0001" + std::string(kQuick)).code, 0);
+  const Said said = kbench("run a.yaml --fail-under 1000" + std::string(kQuick));
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.err, MatchesRegex("kbench: slower than --fail-under 1000: a.yaml \\(.*x .*\n"));
+}
+
+TEST_F(Candidates, RunThatIsInterruptedKeepsWhatWasJudged) {
+  add("1/19", "a.yaml");
+  add("1/20", "b.yaml");
+  // The second measures until it is told to end, which it is once the first is in the file.
+  const Said said = kbench(
+      "run a.yaml b.yaml --output r.jsonl --device cpu --preset smoke --measure-seconds 3 "
+      "--min-samples 1000000 --precision 0 & pid=$!; "
+      "until [ -s r.jsonl ]; do sleep 0.05; done; kill -INT $pid; wait $pid");
+  EXPECT_EQ(said.code, 130) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("kbench: interrupted: 1 of 2 judged; results are in r.jsonl\n"));
+  EXPECT_THAT(said.out, HasSubstr("level1/19_ReLU"));
+  EXPECT_EQ(read_results(folder_ / "r.jsonl").size(), 1u);
+}
+
+TEST_F(Candidates, RunOfWhatDoesNotFitIsAVerdict) {
+  add("1/19", "a.yaml");
+  const Said said =
+      kbench("run a.yaml --device cpu --preset smoke --set batch_size=131072 --set dim=126976");
+  EXPECT_EQ(said.code, 1) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("does_not_fit"));
+  EXPECT_EQ(said.err, "");
+}
+
+TEST_F(Candidates, TheMainJobCountsWhatWasRunAndNamesTheMissing) {
+  add("1/19", "mine/a.yaml");
+  const Said said = kbench("--candidates mine --task 1/19,1/20-25" + std::string(kQuick));
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("[1/1] level1/19_ReLU/mine"));
+  EXPECT_THAT(said.out, MatchesRegex("(.|\n)*\n1 evaluation in [0-9]+s; 6 without a candidate\n"));
+}
+
+TEST_F(Candidates, CompareMeasuresOneAgainstTheOther) {
+  add("1/1", "a.yaml");
+  add("1/1", "b.yaml");
+  // Fewer samples have no interval.
+  const Said said = kbench(
+      "compare a.yaml b.yaml --json --device cpu --preset smoke --measure-seconds 0.02 "
+      "--min-samples 8 --precision 0.9");
+  EXPECT_EQ(said.code, 0) << said.err;
+  const json document = json::parse(said.out);
+  EXPECT_EQ(document["a"]["candidate"], "a.yaml");
+  EXPECT_EQ(document["b"]["verdict"], "passed");
+  const double a = document["a"]["speedup"]["point"], b = document["b"]["speedup"]["point"];
+  EXPECT_NEAR(document["speedup"]["point"].get<double>(), b / a, 1e-6);
+  EXPECT_LE(document["speedup"]["low"].get<double>(), b / a);
+  EXPECT_GE(document["speedup"]["high"].get<double>(), b / a);
+  EXPECT_THAT(kbench("compare a.yaml b.yaml" + std::string(kQuick)).out,
+              HasSubstr(" of b.yaml over a.yaml: "));
+}
+
+TEST_F(Candidates, CompareSaysWhichIsWrong) {
+  add("1/19", "a.yaml");
+  add_empty("b.yaml");
+  const Said said = kbench("compare a.yaml b.yaml" + std::string(kQuick));
+  EXPECT_EQ(said.code, 1) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("b.yaml  not_written"));
+  EXPECT_THAT(said.out, Not(HasSubstr(" over a.yaml")));
+  add("1/20", "c.yaml");
+  const Said other = kbench("compare a.yaml c.yaml" + std::string(kQuick));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("a.yaml is for level1/19 and c.yaml for level1/20"));
+}
+
+/// One of every kind of operator, and of every depth; all 250 tasks were tried by hand.
+TEST_F(Candidates, NewWritesAKernelThatPasses) {
+  for (const char* language : {"glsl", "hlsl"}) {
+    for (const char* task : {"1_3", "1_12", "1_23", "1_26", "1_35", "1_42", "1_46", "1_51", "1_72",
+                             "1_80", "1_95", "1_99", "2_1", "3_39"}) {
+      std::string name = task;
+      name.replace(1, 1, "/");
+      const Said said = run_program(
+          {"new", name, folder_ / language / task, "--language", language, "--preset", "smoke"});
+      ASSERT_EQ(said.code, 0) << task << said.err;
+    }
+    const Said said = kbench("run " + std::string(language) + " --json" + kQuick);
+    EXPECT_EQ(said.code, 0) << said.err;
+    for (const json& result : json::parse(said.out)) {
+      EXPECT_EQ(result["verdict"], "passed")
+          << language << " " << result["candidate"] << ": " << result["message"];
+    }
+  }
+}
+
+TEST_F(Candidates, NewWritesSizesThatHoldAtEveryPreset) {
+  const Said said = kbench("new 1/42 pool.yaml --preset v0");
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(read_file(folder_ / "pool.yaml"), HasSubstr("it runs at every preset"));
+  EXPECT_EQ(kbench("run pool.yaml" + std::string(kQuick)).code, 0);
+  EXPECT_EQ(kbench("run pool.yaml --set height=29" + std::string(kQuick)).code, 0);
+}
+
+TEST_F(Candidates, NewOverwritesNothing) {
+  ASSERT_EQ(kbench("new relu mine --preset smoke").code, 0);
+  const std::string before = read_file(folder_ / "mine/candidate.yaml");
+  const Said again = kbench("new relu mine --preset smoke --language hlsl");
+  EXPECT_EQ(again.code, 2);
+  EXPECT_THAT(again.err, HasSubstr("mine/candidate.yaml is there already"));
+  EXPECT_EQ(read_file(folder_ / "mine/candidate.yaml"), before);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "mine/relu.hlsl"));
+}
+
+TEST(NewCandidate, IsWrittenInCudaAndTritonToo) {
+  const TemporaryFolder folder;
+  const Said cuda = run_program({"new", "softmax", folder / "c", "--language", "cuda"});
+  EXPECT_EQ(cuda.code, 0) << cuda.err;
+  EXPECT_THAT(read_file(folder / "c/softmax.cu"),
+              HasSubstr("__global__ void softmax(const float*"));
+  EXPECT_THAT(read_file(folder / "c/candidate.yaml"), HasSubstr("block: THREADS"));
+  const Said triton = run_program({"new", "softmax", folder / "t", "--language", "triton"});
+  EXPECT_EQ(triton.code, 0) << triton.err;
+  EXPECT_THAT(read_file(folder / "t/softmax.py"), HasSubstr("@triton.jit\ndef softmax(x, y, "));
+}
+
+TEST(Terminal, HasTablesThatFitAndColoursUnlessNoColor) {
+  const std::string script =
+      "script -qec 'stty cols 60; \"$KBENCH\" list --task 1/50-60' /dev/null";
+  const Said said = run_in_shell("export KBENCH; " + script);
+  ASSERT_EQ(said.code, 0) << said.err;
+  for (size_t begin = 0; begin < said.out.size();) {
+    const size_t end = std::min(said.out.find('\n', begin), said.out.size());
+    EXPECT_LE(end - begin, 61u) << said.out.substr(begin, end - begin);  // with a carriage return
+    begin = end + 1;
+  }
+  KBENCH_NEED_SOFTWARE_DEVICE();
+  const TemporaryFolder folder;
+  write_file(folder / "empty.yaml", "");
+  const std::string run = "script -qec '\"$KBENCH\" run empty.yaml --device cpu' /dev/null; exit 0";
+  const std::string red = "\033[31minvalid_candidate";
+  EXPECT_THAT(run_in_shell("export KBENCH TERM=xterm; " + run, folder.path()).out, HasSubstr(red));
+  EXPECT_THAT(run_in_shell("export KBENCH TERM=xterm NO_COLOR=1; " + run, folder.path()).out,
+              Not(HasSubstr(red)));
+}
+
+}  // namespace
+}  // namespace kbench

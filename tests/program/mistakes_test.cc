@@ -1,0 +1,277 @@
+// Commands mistyped as people do. Each ends in one sentence of kbench's own that names what was
+// wrong, or in a verdict; none in another library's words.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace kbench::testing;
+
+struct Mistyped {
+  std::string command;  ///< as typed, behind "kbench"
+  std::string says;     ///< a part of the line on standard error
+};
+
+/// What libraries say: none of it means anything to who typed the command.
+constexpr const char* kForeignWords[] = {
+    "json.exception", "yaml-cpp",     "CLI::",     "basic_string",      "std::",
+    "what():",        "terminate",    "mu::",      "filesystem error",  "bad_alloc",
+    "not in {",       "not in range", "required ", "Could not convert", "excludes",
+    "requires",       "At Most",      "(missing",  "subcommand",        "regex_error"};
+
+/// Files of every wrong kind, in a folder of their own.
+class MistypedCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string bytes =
+        "\x7f"
+        "ELF";
+    for (int i = 0; i < 300; ++i) bytes += static_cast<char>(i * 37);
+    for (const char* name : {"binary.yaml", "binary.jsonl", "binary.json"}) {
+      write_file(folder_ / name, bytes);
+    }
+    for (const char* name : {"empty.yaml", "empty.json"}) write_file(folder_ / name, "");
+    write_file(folder_ / "broken.jsonl", "{\"a\": 1\n");
+    write_file(folder_ / "list.json", "[1, 2]\n");
+    write_file(folder_ / "object.json", "{}\n");
+    write_file(folder_ / "text.json", "hello world\n");
+    write_file(folder_ / "times.csv", "task,ms\n1/1,abc\n");
+    write_file(folder_ / "half.yaml", "kbench: 1\ntask: level1/19\n");
+    write_file(folder_ / "relu.comp", "void main() {}\n");
+    write_file(folder_ / "relu.py", "import torch\n");
+    std::filesystem::create_directory(folder_ / "folder");
+  }
+
+  void expect_one_sentence(const Mistyped& mistyped) {
+    const Said said = run_in_shell("\"$KBENCH\" " + mistyped.command, folder_.path());
+    EXPECT_EQ(said.code, 2) << mistyped.command << "\n" << said.out << said.err;
+    EXPECT_EQ(said.out, "") << mistyped.command;
+    EXPECT_EQ(count_lines(said.err), 1u) << mistyped.command << "\n" << said.err;
+    EXPECT_LT(said.err.size(), 700u) << mistyped.command;
+    EXPECT_TRUE(said.err.starts_with("kbench: ")) << mistyped.command << "\n" << said.err;
+    EXPECT_FALSE(said.err.starts_with("kbench: :")) << mistyped.command << "\n" << said.err;
+    EXPECT_THAT(said.err, HasSubstr(mistyped.says)) << mistyped.command;
+    for (const char* word : kForeignWords) {
+      EXPECT_EQ(said.err.find(word), said.err.npos) << mistyped.command << "\n" << said.err;
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(MistypedCommands, VerbsAreNamedAndMeantOnesSuggested) {
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"lst", "did you mean 'list'?"},
+           {"rnu half.yaml", "did you mean 'run'?"},
+           {"relu", "`kbench show relu`"},
+           {"1/19", "it is a task"},
+           {"half.yaml", "`kbench run half.yaml`"},
+           {"folder", "it is a folder"},
+           {"frobnicate", "verbs: "},
+           {"help nothing", "'nothing'"},
+           {"help list show", "'show'"},
+           {"--hlep", "did you mean '--help'?"},
+           {"--level 1 list", "'--level' stands before the verb 'list'"},
+       }) {
+    expect_one_sentence(each);
+  }
+}
+
+TEST_F(MistypedCommands, FlagsAreNamedAndWhatTheyTake) {
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"run half.yaml --jsn", "did you mean '--json'?"},
+           {"run half.yaml -json", "did you mean '--json'?"},
+           {"run half.yaml -j", "'-j'"},
+           {"run half.yaml --json=maybe", "'--json' takes no value"},
+           {"run half.yaml --preset", "--preset NAME"},
+           {"run half.yaml --set", "--set VAR=N"},
+           {"run half.yaml --output --json", "'--output' lacks its value"},
+           {"run half.yaml --output ''", "'--output' is given an empty text"},
+           {"run --task relu", "unknown flag '--task'"},
+           {"list --task", "--task TASK,..."},
+           {"list --task --json", "'--json' is a flag"},
+           {"list --task ''", "'--task' is given an empty text"},
+           {"list --preset smoke --preset v0", "'--preset' is given twice"},
+           {"list --json --josn", "did you mean '--json'?"},
+           {"list relu", "unexpected argument 'relu'"},
+           {"show 1/1 2/1", "unexpected argument '2/1'"},
+           {"show relu --candidate --json", "exclude each other"},
+           {"devices 0", "unexpected argument '0'"},
+           {"devices --device 0", "unknown flag '--device'"},
+           {"serve extra", "unexpected argument 'extra'"},
+           {"serve --socket", "--socket PATH"},
+           {"serve --devices all --device 0", "'--device' cannot go with '--devices'"},
+           {"serve --devices ''", "'--devices' is given an empty text"},
+           {"baseline --column x", "'--column' goes with '--against'"},
+           {"baseline --from object.json --preset smoke", "cannot go with"},
+           {"score empty.yaml --fast-p", "--fast-p P,..."},
+           {"--fast-p", "--fast-p P,..."},
+           {"--candidates", "--candidates DIR..."},
+           {"--benchmark_repetitions=many", "--benchmark_repetitions"},
+       }) {
+    expect_one_sentence(each);
+  }
+}
+
+TEST_F(MistypedCommands, ValuesAreNamedAndTheirRange) {
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"run half.yaml --min-samples -3", "'-3' is not a whole number from 1 to 1000000"},
+           {"run half.yaml --min-samples abc", "'abc' is not a whole number"},
+           {"run half.yaml --min-samples 1.5", "'1.5' is not a whole number"},
+           {"run half.yaml --measure-seconds ten", "--measure-seconds: 'ten' is not a number"},
+           {"run half.yaml --max-seconds -1", "--max-seconds: '-1' is not a number"},
+           {"run half.yaml --precision 2", "'2' is not a number from 0 to 1"},
+           {"run half.yaml --tolerance tight", "none of kbench, kernelbench"},
+           {"run half.yaml --tolerance kernelbnch", "did you mean 'kernelbench'?"},
+           {"run half.yaml --host-memory 0", "'0' is not a number"},
+           {"run half.yaml --seed 1.5", "--seed: '1.5' is not a whole number"},
+           {"run half.yaml --fail-under fast", "--fail-under: 'fast' is not a number"},
+           {"run half.yaml --set batch_size", "'batch_size' is not NAME=VALUE"},
+           {"run half.yaml --set batch_size=", "is not NAME=VALUE"},
+           {"run half.yaml --set =3", "is not NAME=VALUE"},
+           {"run half.yaml --set batch_size=abc", "is not NAME=VALUE"},
+           {"run half.yaml --preset big --device cpu", "known: smoke, v0, v0.1"},
+           {"run half.yaml --column ms", "--column goes with --baseline"},
+           {"list --preset V0", "did you mean 'v0'?"},
+           {"list --preset 0.1", "did you mean 'v0.1'?"},
+           {"list --preset auto", "unknown preset 'auto'"},
+           {"list --level 1,x", "not 'x'"},
+           {"list --level -1", "not '-1'"},
+           {"list --level 0", "no task of level 0"},
+           {"list --task 1/1 --set n=4", "did you mean 'N'?"},
+           {"list --task 1/1 --set N=0", "A would be empty"},
+           {"list --task 1/1 --set N=99999999999999999999", "'N'"},
+           {"list --task 1/1 --set N=1e3", "'N'"},
+           {"verify --golden object.json --backend cuda", "none of reference, vulkan"},
+           {"verify --golden object.json --precision f16", "--precision: 'f16' is none of f32"},
+           {"reference relu --dump x --seed 1.5", "--seed: '1.5'"},
+           {"reference relu --dump x --preset auto", "unknown preset 'auto'"},
+           {"baseline --samples 0", "--samples: '0' is not a whole number"},
+           {"score list.json --preset big", "known: smoke, v0, v0.1"},
+           {"score list.json --fast-p -1", "'-1' is not a number"},
+           {"serve --preset big", "unknown preset 'big'"},
+           {"--shard 1", "I from 1 to N"},
+           {"--shard a/b", "'a/b'"},
+           {"--fast-p ''", "'--fast-p' is given an empty text"},
+           {"new relu --language gsl", "did you mean 'glsl'?"},
+       }) {
+    expect_one_sentence(each);
+  }
+}
+
+TEST_F(MistypedCommands, TasksAreNamedAndNearOnesSuggested) {
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"show", "show needs TASK"},
+           {"show ''", "'TASK' is given an empty text"},
+           {"show rellu", "did you mean 'relu'?"},
+           {"show nothing", "'nothing' is not a task"},
+           {"show level1/19/", "did you mean 'level1/19'?"},
+           {"show 1.19", "did you mean 'level1/19'?"},
+           {"show level1-19", "did you mean 'level1/19'?"},
+           {"show level9/1", "level9/1"},
+           {"list --task 1/19/", "did you mean 'level1/19'?"},
+           {"list --task level1", "did you mean 'level1/*'?"},
+           {"list --task 1/", "did you mean 'level1/*'?"},
+           {"list --task 1", "can be 3 tasks"},
+           {"list --task 1/0", "'1/0'"},
+           {"list --task 1/9-1", "'1/9-1'"},
+           {"list --task 4/1", "'4/1'"},
+           {"list --task convv", "'convv' is not a task"},
+           {"reference", "reference needs TASK"},
+           {"reference nothing --dump x", "'nothing' is not a task"},
+           {"reference relu", "--dump DIR"},
+           {"new", "new needs TASK"},
+           {"new nothing", "'nothing' is not a task"},
+           {"score list.json --task nothing", "list.json"},
+       }) {
+    expect_one_sentence(each);
+  }
+}
+
+TEST_F(MistypedCommands, FilesAreNamedAndWhatIsWrongWithThem) {
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"run", "run needs CANDIDATE"},
+           {"run nothing.yaml", "cannot read nothing.yaml: No such file"},
+           {"run half.yaml nothing.yaml", "cannot read nothing.yaml"},
+           {"run folder", "'folder' holds no candidate"},
+           {"run relu.comp", "'relu.comp' is a GLSL shader and no candidate"},
+           {"run relu.comp", "`kbench new TASK --language glsl`"},
+           {"run relu.py", "`kbench import`"},
+           {"run - -", "'-' is given twice"},
+           {"run half.yaml --output folder --device cpu", "folder: Is a directory"},
+           {"run half.yaml --output /nowhere/r.jsonl --device cpu", "/nowhere/r.jsonl"},
+           {"run half.yaml --baseline nothing.json", "cannot read nothing.json"},
+           {"run half.yaml --baseline folder", "cannot read folder: Is a directory"},
+           {"run half.yaml --baseline empty.json", "empty.json"},
+           {"run half.yaml --baseline list.json", "list.json"},
+           {"run half.yaml --baseline object.json", "holds no times"},
+           {"run half.yaml --baseline times.csv", "times.csv"},
+           {"run half.yaml --baseline binary.json", "binary.json"},
+           {"compare half.yaml", "compare needs B"},
+           {"compare half.yaml nothing.yaml", "cannot read nothing.yaml"},
+           {"show relu --baseline nothing.json", "cannot read nothing.json"},
+           {"show relu --baseline folder", "Is a directory"},
+           {"judge", "judge needs RUN"},
+           {"judge nothing", "cannot read nothing"},
+           {"judge folder", "folder is no run"},
+           {"judge half.yaml", "half.yaml is no run"},
+           {"verify", "verify needs --golden FILE"},
+           {"verify --golden folder", "Is a directory"},
+           {"verify --golden text.json", "text.json"},
+           {"verify --golden object.json", "lacks field 'tasks'"},
+           {"baseline --from nothing.json", "cannot read nothing.json"},
+           {"baseline --from object.json", "no baseline of kbench's"},
+           {"baseline --from empty.json", "empty.json"},
+           {"reference relu --dump half.yaml", "cannot make the folder 'half.yaml'"},
+           {"score", "score needs FILES"},
+           {"score nothing.jsonl", "cannot read nothing.jsonl"},
+           {"score folder", "Is a directory"},
+           {"score binary.jsonl", "binary.jsonl:1"},
+           {"score broken.jsonl", "broken.jsonl:1"},
+           {"score half.yaml", "half.yaml:1"},
+           {"score object.json", "object.json:1"},
+           {"serve --socket folder", "folder: it is there, and no socket"},
+           {"serve --socket /nowhere/s", "/nowhere/s"},
+           {"new relu half.yaml", "half.yaml is there already"},
+           {"--candidates nothing", "no candidates at 'nothing'"},
+           {"--candidates folder", "'folder' holds no candidate"},
+           {"--candidates relu.comp", "a GLSL shader"},
+       }) {
+    expect_one_sentence(each);
+  }
+}
+
+TEST_F(MistypedCommands, WhatIsNoCandidateIsAVerdictWithItsPlace) {
+  KBENCH_NEED_SOFTWARE_DEVICE();
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"empty.yaml", "empty.yaml:1:1: the file is empty"},
+           {"binary.yaml", "binary.yaml:1:1: not a text file"},
+           {"half.yaml", "half.yaml:1:1: missing key 'dispatch'"},
+       }) {
+    const Said said = run_program({"run", folder_ / each.command, "--device", "cpu"});
+    EXPECT_EQ(said.code, 1) << said.out;
+    EXPECT_THAT(said.out, HasSubstr("invalid_candidate"));
+    EXPECT_THAT(said.out, HasSubstr(each.says));
+    for (const char* word : kForeignWords) EXPECT_EQ(said.out.find(word), said.out.npos) << word;
+  }
+}
+
+TEST(DevScript, ShowsItsHelpOnStandardOutput) {
+  const Said said = run_in_shell("\"" KBENCH_DEV "\" --help");
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("./dev run ARGS"));
+  EXPECT_EQ(said.err, "");
+  EXPECT_EQ(run_in_shell("\"" KBENCH_DEV "\" frobnicate").code, 2);
+}
+
+}  // namespace
+}  // namespace kbench
