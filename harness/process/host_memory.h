@@ -3,10 +3,13 @@
 
 #include <cstdint>
 
+#include "harness/process/cgroups.h"
+
 namespace kbench::process {
 
-/// Bytes that can be had without swapping; 0 when the system does not say.
-int64_t available_host_bytes();
+/// Bytes that can be had without swapping, and within the limits of the process's control groups;
+/// 0 when the system does not say.
+int64_t available_host_bytes(const SystemFolders& folders = {});
 
 /// The most memory this process has held at once since the last call of forget_peak(), or since its
 /// start where the system cannot forget; 0 when the system does not say.
