@@ -32,11 +32,15 @@ std::string over_limit(const std::string& stage, const Limits& limits,
 }
 
 /// What the runner of a software device says against itself.
-Finding written_to(int value, const Graph* graph) {
-  const auto index = static_cast<size_t>(value);
-  const bool known = graph != nullptr && value >= 0 && index < graph->values().size();
+Finding written_to(const RunnerFailure& failure, const Graph* graph) {
+  using Place = runner::WriteFault::Place;
+  const auto index = static_cast<size_t>(failure.given);
+  const bool known = graph != nullptr && failure.given >= 0 && index < graph->values().size();
   const std::string name = known ? name_of_given(graph->values()[index]) : "an input";
-  return {Verdict::input_modified, name + kWrittenTo};
+  if (failure.place == Place::inside) return {Verdict::input_modified, name + kWrittenTo};
+  return {Verdict::out_of_bounds,
+          "wrote outside " + name + ", the first " + std::to_string(failure.bytes) +
+              (failure.place == Place::behind ? " bytes past its end" : " bytes before its start")};
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limi
     case RunnerFailure::Kind::memory:
       return {Verdict::out_of_memory, failure.message + where};
     case RunnerFailure::Kind::wrote:
-      if (state.ran) return written_to(failure.given, state.graph);
+      if (state.ran) return written_to(failure, state.graph);
       break;  // Nothing can have been written yet.
     case RunnerFailure::Kind::ended:
     case RunnerFailure::Kind::malformed:

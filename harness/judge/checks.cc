@@ -60,8 +60,8 @@ Checks::Checks(Workspace& workspace, trial::Kernels& kernels, const Redzones& re
       redzones_(redzones),
       graph_(graph),
       rule_(rule),
+      secret_(secret),
       truth_(graph.outputs().size()),
-      zone_key_(secret.next()),
       pieces_(static_cast<uint32_t>(redzones.pieces().size())) {
   const std::vector<uint64_t> keys = trial::draw_hash_keys(secret);
   upload(space_.hash_table, std::as_bytes(std::span(keys)));
@@ -100,6 +100,7 @@ void Checks::upload(vulkan::Buffer& buffer, std::span<const std::byte> bytes) {
 }
 
 void Checks::record_redzones(vulkan::Commands& commands) {
+  zone_key_ = secret_.next();
   kernels_.write_zones(commands, space_.zones.address(), pieces_, zone_key_);
 }
 

@@ -47,8 +47,8 @@ struct OutputCheck {
   trial::Fill fill;  ///< what `got` was written over
 };
 
-/// Owns the hashes and the report. Use: record_redzones() once; record_hashes() before the
-/// candidate runs (the first time of everything, then of inputs only); record_guards() when it has
+/// Owns the hashes and the report. Use: record_redzones() and record_hashes() before the candidate
+/// runs (hashes the first time of everything, then of inputs only); record_guards() when it has
 /// run, and guards() after that submission; record_outputs() when both have run, and outputs()
 /// after that. What it is given must outlive it.
 class Checks {
@@ -57,6 +57,7 @@ class Checks {
          const Graph& graph, std::vector<Watched> watched, const CheckRule& rule,
          trial::SecretStream& secret);
 
+  /// Another pattern each time.
   void record_redzones(vulkan::Commands& commands);
   void record_hashes(vulkan::Commands& commands, bool inputs_only);
 
@@ -101,11 +102,12 @@ class Checks {
   const Redzones& redzones_;
   const Graph& graph_;
   CheckRule rule_;
+  trial::SecretStream& secret_;
   std::vector<WatchedHashes> watched_;
   std::vector<Output> outputs_;
   std::vector<trial::ScaleFinding> truth_;
   double max_error_ = 0;
-  uint64_t zone_key_;
+  uint64_t zone_key_ = 0;
   uint32_t pieces_ = 0;      ///< of redzones
   uint64_t hash_bytes_ = 0;  ///< of all watched tensors
   uint64_t zone_summary_ = 0, hash_finding_ = 0, report_bytes_ = 0;

@@ -11,7 +11,6 @@
 #include "harness/process/host_memory.h"
 #include "harness/runner/lock_in.h"
 #include "harness/runner/runner.h"
-#include "harness/runner/write_fault.h"
 #include "harness/trial/slab_layout.h"
 #include "libkbench/src/text.h"
 
@@ -150,8 +149,13 @@ void RunnerProcess::fail_ended() {
   const std::string said = process_->last_words();
   if (!said.empty()) message += "; its last words: " + said;
   if (exit.status == runner::kWriteFaultStatus) {
-    throw RunnerFailure{RunnerFailure::Kind::wrote, ErrorCode::kInternal, message,
-                        runner::write_fault_index(said)};
+    const runner::WriteFault fault = runner::write_fault_of(said);
+    throw RunnerFailure{RunnerFailure::Kind::wrote,
+                        ErrorCode::kInternal,
+                        message,
+                        fault.tensor,
+                        fault.place,
+                        fault.bytes};
   }
   if (exit.status == runner::kStarvedStatus) {
     throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,

@@ -16,6 +16,7 @@
 #include "harness/process/deadline.h"
 #include "harness/process/prototype.h"
 #include "harness/runner/protocol.h"
+#include "harness/runner/write_fault.h"
 #include "kbench/error.h"
 #include "kbench/verdict.h"
 
@@ -29,7 +30,7 @@ struct RunnerFailure {
     timeout,    ///< no answer within the limit
     memory,     ///< it held more host memory than allowed
     ended,      ///< it crashed or left
-    wrote,      ///< it says that it wrote to what is mapped read-only: `given`
+    wrote,      ///< it says that it wrote to what is mapped read-only: `given`, `place`, `bytes`
     killed,     ///< it was killed from outside: the machine's fault
     starved,    ///< the system has no thread, process or memory left for it, or so it says
     cancelled,  ///< nobody wants its answer any more
@@ -40,6 +41,8 @@ struct RunnerFailure {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   int given = -1;  ///< a value's id; what a runner says against itself is believed
+  runner::WriteFault::Place place = runner::WriteFault::Place::inside;
+  uint64_t bytes = 0;  ///< beside it
 };
 
 /// Starts the program as a runner, which gets ready and takes nothing of the device until it is

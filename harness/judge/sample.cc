@@ -18,7 +18,6 @@ constexpr uint64_t kBeyondCaches = uint64_t{1} << 30;
 constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
 /// Between a runner's own limit and the judge's: for submitting and answering.
 constexpr double kAnswerSeconds = 5;
-constexpr double kOpponentSeconds = 300;
 
 /// The amplitude of uniform values with the RMS of a truth; 1 where there is none to speak of.
 float fill_scale(double rms) {
@@ -83,6 +82,7 @@ void Sampler::fill_all(vulkan::Commands& commands) {
 
 void Sampler::prepare(Checks& checks, bool first) {
   commands_.begin();
+  checks.record_redzones(commands_);
   for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
@@ -109,7 +109,7 @@ BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, doubl
                           bool empty) {
   const process::HeldStill still(parts_.bystanders);
   const auto start = Clock::now();
-  runner.send(runner::Run{pass.setup, pass.past_ends, empty, seconds});
+  runner.send(runner::Run{pass.setup, pass.exact, empty, seconds});
   runner::Refused refused;
   const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
@@ -147,7 +147,7 @@ std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runn
 }
 
 void Sampler::run_opponent(Checks& checks) {
-  opponent_run_ = run(parts_.opponent, {}, kOpponentSeconds);
+  opponent_run_ = run(parts_.opponent, {}, parts_.opponent_seconds);
   commands_.begin();
   checks.record_truth(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -171,12 +171,12 @@ std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, 
   return check_outputs(checks);
 }
 
-std::optional<Finding> Sampler::take_past_ends(Checks& checks, double seconds) {
+std::optional<Finding> Sampler::run_again(Checks& checks, const runner::Pass& pass,
+                                          double seconds) {
   commands_.begin();
   fill_outputs(commands_);
   fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
   commands_.submit_and_wait(kHarnessSeconds);
-  const runner::Pass pass = {.setup = false, .past_ends = true};
   if (auto finding = run_candidate_checked(checks, pass, seconds)) return finding;
   return check_outputs(checks);
 }

@@ -38,6 +38,7 @@ struct SampleParts {
   RunnerProcess& opponent;
   RunnerProcess& candidate;
   process::Bystanders& bystanders;  ///< they stand still during runs
+  double opponent_seconds;          ///< for one run of it
 };
 
 /// Takes samples of one trial, one after another.
@@ -54,9 +55,10 @@ class Sampler {
   /// Fills outputs and all temporaries.
   void fill_all(vulkan::Commands& commands);
 
-  /// One sample. `first`: hashes are taken of everything, not of inputs alone. A candidate's run is
-  /// given `seconds`. The finding is the first thing wrong with the candidate, if any; throws
-  /// RunnerFailure with `at_candidate()` telling whose it is.
+  /// One sample. Redzones, too, hold other values in each. `first`: hashes are taken of everything,
+  /// not of inputs alone. A candidate's run is given `seconds`. The finding is the first thing
+  /// wrong with the candidate, if any; throws RunnerFailure with `at_candidate()` telling whose it
+  /// is.
   std::optional<Finding> take(Checks& checks, const trial::Roles& roles, bool first,
                               double seconds);
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
@@ -64,11 +66,9 @@ class Sampler {
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
   /// The hand-over to the candidate's lane alone: nothing of the candidate runs.
   BracketedRun hand_over(double seconds);
-  /// Another run of the candidate on the last sample's inputs, with every buffer bound past its end
-  /// (runner::Run::past_ends), over other values in its outputs; checked as a sample is. For
-  /// candidates that ask how long buffers are, whose samples a device with bounds checks may have
-  /// kept from what lies behind them.
-  std::optional<Finding> take_past_ends(Checks& checks, double seconds);
+  /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
+  /// temporaries; checked as a sample is.
+  std::optional<Finding> run_again(Checks& checks, const runner::Pass& pass, double seconds);
   bool at_candidate() const { return at_candidate_; }
 
   /// Of the last sample.

@@ -26,6 +26,12 @@ constexpr int kSamplesToExplain = 32;
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
 
+/// It is about results, and not about what was written elsewhere.
+bool of_values(const Finding& finding) {
+  return finding.verdict != Verdict::out_of_bounds && finding.verdict != Verdict::input_modified &&
+         finding.verdict != Verdict::harness_error;
+}
+
 }  // namespace
 
 Trial::Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage,
@@ -225,20 +231,15 @@ bool Trial::set_up() {
                 rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   constexpr int kRuns = 2;  // The first warms up.
-  // What the last one makes is kept: where a kernel asks for lengths, one bound past all ends, so
-  // that reading there spoils what samples are taken with.
-  const int runs = built_.asks_lengths ? kRuns + 1 : kRuns;
-  for (int run = 0; run < runs; ++run) {
-    const bool past_ends = run == kRuns;
+  for (int run = 0; run < kRuns; ++run) {
     commands.begin();
     checks.record_redzones(commands);
     sampler_->fill_temporaries(commands, true, 1);
     sampler_->fill_temporaries(commands, false, 1);
     checks.record_hashes(commands, false);
     commands.submit_and_wait(kHarnessSeconds);
-    const runner::Pass pass = {.setup = true, .past_ends = past_ends};
-    const double ns = sampler_->run_candidate(pass, options_.limits.device_seconds).run_ns;
-    if (!past_ends) result_->setup_ms = ns * 1e-6;
+    const double seconds = options_.limits.device_seconds;
+    result_->setup_ms = sampler_->run_candidate({.setup = true}, seconds).run_ns * 1e-6;
     commands.begin();
     checks.record_guards(commands);
     commands.submit_and_wait(kHarnessSeconds);
@@ -253,33 +254,31 @@ bool Trial::set_up() {
 bool Trial::warm_up() {
   checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
                   watched(true), rule(), secret_);
-  vulkan::Commands& commands = sampler_->commands();
-  commands.begin();
-  checks_->record_redzones(commands);
-  commands.submit_and_wait(kHarnessSeconds);
-  auto finding = sampler_->take(*checks_, {}, true, options_.limits.device_seconds);
-  result_->max_error = max_error_ = checks_->max_error();
-  if (finding) return refuse(*std::move(finding));
-  return built_.asks_lengths ? look_past_ends() : true;
+  if (auto finding = take({}, true)) return refuse(*std::move(finding));
+  return true;
 }
 
-/// A candidate that has been right with its buffers bound exactly, once more with what lies behind
-/// them in reach.
-bool Trial::look_past_ends() {
+std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
+  auto finding = sampler_->take(*checks_, roles, first, options_.limits.device_seconds);
+  max_error_ = std::max(max_error_, checks_->max_error());
+  result_->max_error = max_error_;
+  if (!finding || !built_.asks_lengths) return finding;
+  return explained(*std::move(finding));
+}
+
+/// Wrong results of a candidate that asks how long its buffers are: those of one that is right
+/// where a device with bounds checks keeps it from what lies behind them, and wrong again without,
+/// come from reading there.
+Finding Trial::explained(Finding wrong) {
+  if (!of_values(wrong)) return wrong;
   const double seconds = options_.limits.device_seconds;
-  auto finding = sampler_->take_past_ends(*checks_, seconds);
-  if (!finding) return true;
-  if (finding->verdict == Verdict::out_of_bounds || finding->verdict == Verdict::input_modified) {
-    return refuse(*std::move(finding));
-  }
-  // Its results are others. When that happens again, and not otherwise, it is no accident.
-  if (auto plain = sampler_->take(*checks_, {}, false, seconds)) return refuse(*std::move(plain));
-  auto again = sampler_->take_past_ends(*checks_, seconds);
-  if (!again || again->verdict == Verdict::harness_error) return refuse(*std::move(finding));
-  return refuse(Verdict::out_of_bounds,
-                "reads outside of its buffers: right where the device keeps it from what lies "
-                "behind them, and with that in reach " +
-                    again->message);
+  if (sampler_->run_again(*checks_, {.exact = true}, seconds)) return wrong;
+  const auto again = sampler_->run_again(*checks_, {}, seconds);
+  if (!again || !of_values(*again)) return wrong;
+  return {Verdict::out_of_bounds,
+          "reads outside of its buffers: right where the device keeps it from what lies behind "
+          "them, and with that in reach " +
+              again->message};
 }
 
 bool Trial::sample() {
@@ -309,9 +308,7 @@ bool Trial::sample() {
     if (deadline_.passed()) {
       return refuse_late();
     }
-    auto finding = sampler_->take(*checks_, roles, false, options_.limits.device_seconds);
-    max_error_ = std::max(max_error_, checks_->max_error());
-    result_->max_error = max_error_;
+    auto finding = take(roles, false);
     if (finding) {
       finding->message +=
           " (in sample " + std::to_string(sampling.count() + 1) + "; the warm-up had been right)";

@@ -104,7 +104,8 @@ class Trial {
                                      double& ns);
   bool set_up();
   bool warm_up();
-  bool look_past_ends();
+  std::optional<Finding> take(const trial::Roles& roles, bool first);
+  Finding explained(Finding wrong);
   bool sample();
   void report();
   // Instead of warm_up() and what follows (trial_findings.cc).
@@ -112,6 +113,8 @@ class Trial {
   void profile();
   std::vector<double> step_times(RunnerProcess& runner, double seconds);
   SampleParts parts();
+  /// For one run of the opponent: what the whole trial may take.
+  double opponent_seconds() const;
 
   /// Another process than before, once a candidate has been loaded that needs CUDA.
   RunnerProcess& candidate() { return candidacy_.runner(); }

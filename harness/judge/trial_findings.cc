@@ -8,7 +8,7 @@
 namespace kbench::judge {
 namespace {
 
-constexpr double kAnswerSeconds = 5, kOpponentSeconds = 300;
+constexpr double kAnswerSeconds = 5;
 constexpr int kWarmUps = 2;
 
 double median(std::vector<double> values) {
@@ -33,8 +33,20 @@ std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) 
 }  // namespace
 
 SampleParts Trial::parts() {
-  return {court_.device, court_.workspace.commands, court_.kernels, secret_,          *court_.bench,
-          memory_,       court_.opponent->runner(), candidate(),    court_.bystanders};
+  return {court_.device,
+          court_.workspace.commands,
+          court_.kernels,
+          secret_,
+          *court_.bench,
+          memory_,
+          court_.opponent->runner(),
+          candidate(),
+          court_.bystanders,
+          opponent_seconds()};
+}
+
+double Trial::opponent_seconds() const {
+  return std::min(options_.limits.total_seconds + kAnswerSeconds, kHarnessSeconds);
 }
 
 void Trial::inspect() {
@@ -82,7 +94,7 @@ void Trial::profile() {
   times.candidate_ms = step_times(candidate(), options_.limits.device_seconds);
   if (software) candidate().hold();
   at_opponent_ = true;
-  times.baseline_ms = step_times(court_.opponent->runner(), kOpponentSeconds);
+  times.baseline_ms = step_times(court_.opponent->runner(), opponent_seconds());
   at_opponent_ = false;
   end_.findings.times = std::move(times);
   refuse(Verdict::passed, "");

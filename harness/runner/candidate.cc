@@ -97,7 +97,7 @@ class CandidateRun : public Program {
               const AfterStep& after_step) const override {
     using Ranges = CandidateProgram::Ranges;
     const CandidateProgram::Memory buffers = buffers_in(memory);
-    const Ranges ranges = pass.past_ends ? Ranges::past_ends : Ranges::as_asked;
+    const Ranges ranges = pass.exact ? Ranges::exact : Ranges::past_ends;
     if (pass.setup) {
       program_.record_setup(commands, buffers, ranges, after_step);
     } else {

@@ -224,8 +224,7 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
     for (const ResolvedStep& step : *steps) {
       if (step.kernel >= 0) {
         const bool shader = !kernels_[static_cast<size_t>(step.kernel)].cuda();
-        if (shader) launches.insert(launch_of(step, false));
-        if (shader && asks_length(step)) launches.insert(launch_of(step, true));
+        if (shader) launches.insert(launch_of(step));
         continue;
       }
       if (step.kind != kbench::Step::Kind::op) continue;
@@ -267,8 +266,7 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
       }
     } else {
       made.shader = &shader_launches_.at(&step);
-      made.pipeline = &pipeline(launch_of(step, false));
-      made.past_ends = asks_length(step) ? &pipeline(launch_of(step, true)) : made.pipeline;
+      made.pipeline = &pipeline(launch_of(step));
     }
   } catch (const Error& e) {
     const bool refused = e.code() == ErrorCode::kCompile && step.kernel >= 0;
@@ -299,14 +297,13 @@ bool CandidateProgram::asks_lengths() const {
          std::any_of(candidate_.dispatch.begin(), candidate_.dispatch.end(), asks);
 }
 
-CandidateProgram::Launch CandidateProgram::launch_of(const ResolvedStep& step,
-                                                     bool past_ends) const {
+CandidateProgram::Launch CandidateProgram::launch_of(const ResolvedStep& step) const {
   const ShaderLaunch& shader = shader_launches_.at(&step);
   Launch launch;
   launch.kernel = step.kernel;
   launch.bindings = shader.bindings;
   launch.push_bytes = shader.push.size();
-  if (past_ends) launch.lengths = shader.lengths();
+  if (asks_length(step)) launch.lengths = shader.lengths();
   return launch;
 }
 

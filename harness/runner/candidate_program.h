@@ -53,8 +53,7 @@ class CandidateProgram {
   /// is then never recorded.
   bool takes_driver() const { return !why_driver_.empty(); }
   bool has_setup() const { return !candidate_.setup.empty(); }
-  /// True where a kernel asks how long a buffer is: it is then bound exactly its tensors, and a run
-  /// past their ends is a run of its own.
+  /// A kernel asks how long a buffer is.
   bool asks_lengths() const;
   /// A kernel that computes in float16, or empty.
   const std::string& float16_kernel() const { return float16_kernel_; }
@@ -72,9 +71,9 @@ class CandidateProgram {
     std::vector<vulkan::Region> tensor;
     vulkan::Region scratch;
   };
-  /// Which ranges kernels are bound. Past ends: redzones are always inside of them, and a kernel
-  /// that asks for a length is told the tensor's.
-  enum class Ranges { as_asked, past_ends };
+  /// Which ranges kernels are bound: tensors with the redzones behind them, or tensors alone. How
+  /// long a tensor is, kernels are told by their modules and not by what is bound.
+  enum class Ranges { past_ends, exact };
   /// Record the steps, a full barrier between each two.
   using AfterStep = std::function<void()>;
   void record_setup(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
@@ -109,7 +108,6 @@ class CandidateProgram {
   struct Step {
     const ResolvedStep* step = nullptr;
     const vulkan::Pipeline* pipeline = nullptr;
-    const vulkan::Pipeline* past_ends = nullptr;  ///< the same with lengths as constants
     const ShaderLaunch* shader = nullptr;
     std::optional<eager::PreparedCall> call;
     std::vector<ResolvedStep> launched;  ///< of a CUDA kernel, by variant
@@ -139,7 +137,7 @@ class CandidateProgram {
   std::optional<Refusal> finish(size_t kernel, bool addresses);
   std::optional<Refusal> check(const ResolvedStep& step);
   bool asks_length(const ResolvedStep& step) const;
-  Launch launch_of(const ResolvedStep& step, bool past_ends) const;
+  Launch launch_of(const ResolvedStep& step) const;
   void upload_uniforms();
   void make_pipelines(const Deadline& deadline);
   std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);

@@ -93,7 +93,6 @@ void CandidateProgram::record_shader(vulkan::Commands& commands, const Step& mad
                                      const Memory& memory, Ranges ranges) const {
   const ResolvedStep& step = *made.step;
   const ShaderLaunch& shader = *made.shader;
-  const bool past_ends = ranges == Ranges::past_ends;
   const auto& resources = kernels_[static_cast<size_t>(step.kernel)].interface.resources;
   std::vector<vulkan::Region> regions;
   for (size_t i = 0; i < shader.slots.size(); ++i) {
@@ -104,10 +103,10 @@ void CandidateProgram::record_shader(vulkan::Commands& commands, const Step& mad
     }
     const auto buffer = static_cast<size_t>(step.bind[static_cast<size_t>(slot.bind)]);
     regions.push_back(bound_region(memory.tensor[buffer], resources[i], slot, shader.bindings[i],
-                                   device_.snapshot(), past_ends));
+                                   device_.snapshot(), ranges == Ranges::exact));
   }
-  commands.dispatch(past_ends ? *made.past_ends : *made.pipeline, regions,
-                    with_addresses(shader.push, shader.addresses, memory), step.groups);
+  commands.dispatch(*made.pipeline, regions, with_addresses(shader.push, shader.addresses, memory),
+                    step.groups);
 }
 
 }  // namespace kbench::runner

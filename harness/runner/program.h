@@ -14,11 +14,11 @@ namespace kbench::runner {
 
 using AfterStep = std::function<void()>;
 
-/// What is recorded: setup's steps or dispatch's; and whether buffers are bound past their tensors'
-/// ends where they are otherwise bound exactly (Built::asks_lengths).
+/// What is recorded: setup's steps or dispatch's; and whether buffers are bound without the
+/// redzones behind them (Run::exact).
 struct Pass {
   bool setup = false;
-  bool past_ends = false;
+  bool exact = false;
 };
 
 /// Runs a program's steps otherwise than by a command list. What the candidate is at fault for is

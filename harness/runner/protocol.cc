@@ -77,7 +77,7 @@ template <class V> void visit(V& v, auto& m, Attach*) {
 }
 template <class V> void visit(V&, auto&, Attached*) {}
 template <class V> void visit(V& v, auto& m, Run*) {
-  v("setup", m.setup); v("past_ends", m.past_ends); v("empty", m.empty); v("seconds", m.seconds);
+  v("setup", m.setup); v("exact", m.exact); v("empty", m.empty); v("seconds", m.seconds);
 }
 template <class V> void visit(V& v, auto& m, Ran*) { v("flush_ns", m.flush_ns); v("run_ns", m.run_ns); }
 template <class V> void visit(V& v, auto& m, Profile*) { v("seconds", m.seconds); }

@@ -148,7 +148,7 @@ struct Built {
   static constexpr MessageKind kKind = MessageKind::built;
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
   bool has_setup = false;
-  bool asks_lengths = false;   ///< a kernel asks how long a buffer is: see Run::past_ends
+  bool asks_lengths = false;   ///< a kernel asks how long a buffer is
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
   std::string approximations;  ///< "kernel tanh uses tanh.approx.f32", or empty
   double compile_s = 0;
@@ -200,10 +200,9 @@ struct Attached {
 struct Run {
   static constexpr MessageKind kKind = MessageKind::run;
   bool setup = false;  ///< setup's steps, not dispatch's
-  /// Every buffer is bound with the redzone behind it, and kernels that ask how long one is are
-  /// told the tensor's length. Otherwise what is asked that is bound exactly, so that a device
-  /// which drops stores outside of a binding would hide them.
-  bool past_ends = false;
+  /// Buffers are bound without the redzones behind them, where a device with bounds checks drops
+  /// what is stored there and gives zeros: tells what a wrong result comes from, and is no sample.
+  bool exact = false;
   /// Everything but the steps: caches are made cold and the device is handed over for nothing. Of
   /// what the "cuda" lane launches, while none of it has run.
   bool empty = false;

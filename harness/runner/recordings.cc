@@ -26,7 +26,7 @@ Recordings::Recordings(vulkan::Device& device)
 vulkan::Commands& Recordings::of(Program& program, const Pass& pass, const Memory& memory) {
   const bool lane = program.lane() != nullptr;
   std::unique_ptr<vulkan::Commands>& list =
-      lists_[lane ? 0 : (pass.setup ? 1 : 0) + (pass.past_ends ? 2 : 0)];
+      lists_[lane ? 0 : (pass.setup ? 1 : 0) + (pass.exact ? 2 : 0)];
   if (!list) {
     list = spare_ ? std::move(spare_) : std::make_unique<vulkan::Commands>(device_, kTimestamps);
     list->begin();

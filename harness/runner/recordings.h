@@ -35,7 +35,7 @@ class Recordings {
   vulkan::Device& device_;
   trial::Kernels kernels_;
   vulkan::Buffer flush_;
-  std::array<std::unique_ptr<vulkan::Commands>, 4> lists_;  ///< setup's, dispatch's, both past ends
+  std::array<std::unique_ptr<vulkan::Commands>, 4> lists_;  ///< dispatch's, setup's, both exact
   std::unique_ptr<vulkan::Commands> spare_;  ///< of the first run, for the first list
   std::unique_ptr<vulkan::Commands> profile_;
   uint32_t profiled_steps_ = 0;

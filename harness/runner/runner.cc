@@ -327,7 +327,7 @@ void Server::run(const Run& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
   Lane* const lane = program_->lane();
   if (request.empty && !lane) throw Error(ErrorCode::kInternal, "there is no lane to try");
-  const Pass pass{request.setup, request.past_ends};
+  const Pass pass{request.setup, request.exact};
   vulkan::Commands& list = recordings_->of(*program_, pass, *memory_);
   list.submit_and_wait(request.seconds);
   if (validation_objects()) return;

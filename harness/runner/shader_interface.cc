@@ -18,6 +18,10 @@ namespace {
 using vulkan::Resource;
 using Kind = vulkan::Resource::Kind;
 
+constexpr uint64_t kWord = 4;
+
+uint64_t whole_words(uint64_t bytes) { return (bytes + kWord - 1) / kWord * kWord; }
+
 Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
 
 std::optional<uint32_t> number_in(std::string_view text) {
@@ -103,6 +107,8 @@ class Connection {
                                      vulkan::Binding& binding) const;
   std::optional<Refusal> fill_uniform(size_t index);
   Refusal unbound(const Resource& resource) const;
+  using PlaceOf = std::vector<Place>::const_iterator;
+  Refusal bound_twice(const Resource& resource, PlaceOf first, PlaceOf second) const;
   std::string suggested_places() const;
 
   const vulkan::ShaderInterface& interface_;
@@ -214,13 +220,27 @@ Refusal Connection::unbound(const Resource& resource) const {
                  std::to_string(step_.bind.size()) + " exclusive)");
 }
 
+/// Two buffers of `bind` in one place: only one of them could be there.
+Refusal Connection::bound_twice(const Resource& resource, PlaceOf first, PlaceOf second) const {
+  const auto said = [&](PlaceOf place) {
+    const auto bind = static_cast<size_t>(place - places_.begin());
+    const auto buffer = static_cast<size_t>(step_.bind[bind]);
+    return shown(kernel_.bindings[bind].text, 60) + " (" + candidate_.buffers[buffer].name + ")";
+  };
+  return invalid("is given two buffers for binding " + place_of(resource, false) +
+                 called(resource) + " by its `bindings`, " + said(first) + " and " + said(second) +
+                 ": name another place for one of them");
+}
+
 std::optional<Refusal> Connection::fill_slot(size_t index) {
   const Resource& resource = interface_.resources[index];
   if (resource.kind == Kind::uniform_buffer) return fill_uniform(index);
-  for (size_t bind = 0; bind < places_.size(); ++bind) {
-    if (places_[bind].is(resource)) return fill_buffer(index, bind);
-  }
-  return unbound(resource);
+  const auto is_here = [&](const Place& place) { return place.is(resource); };
+  const auto found = std::find_if(places_.begin(), places_.end(), is_here);
+  if (found == places_.end()) return unbound(resource);
+  const auto again = std::find_if(found + 1, places_.end(), is_here);
+  if (again != places_.end()) return bound_twice(resource, found, again);
+  return fill_buffer(index, static_cast<size_t>(found - places_.begin()));
 }
 
 std::optional<Refusal> Connection::fill_uniform(size_t index) {
@@ -260,8 +280,12 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
   const BufferSlot& buffer = candidate_.buffers[number];
   const ByteRange& part = step_.ranges[bind];
   const auto whole = static_cast<uint64_t>(buffer.type.bytes());
-  launch_.slots[index] = {static_cast<int>(bind), 0, part.bytes, part.offset,
-                          part.offset + part.bytes == whole};
+  const bool to_the_end = part.offset + part.bytes == whole;
+  uint64_t bytes = part.bytes;
+  if (to_the_end && resource.kind == Kind::storage_buffer && resource.element_bytes % kWord == 0) {
+    bytes = std::min(whole_words(bytes), limits_.max_storage_buffer_range);
+  }
+  launch_.slots[index] = {static_cast<int>(bind), 0, bytes, part.offset, to_the_end};
   if (resource.kind != Kind::storage_buffer) {
     if (part.bytes == whole) return fill_texels(resource, buffer, launch_.bindings[index]);
     return invalid("has a typed buffer" + called(resource) + ", and this step binds a part of " +
@@ -353,15 +377,10 @@ std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
 
 vulkan::Region bound_region(const vulkan::Region& tensor, const vulkan::Resource& resource,
                             const ShaderLaunch::Slot& slot, const vulkan::Binding& binding,
-                            const vulkan::DeviceSnapshot& limits, bool past_ends) {
-  constexpr uint64_t kWord = 4;
-  const uint64_t whole = (slot.bytes + kWord - 1) / kWord * kWord;
+                            const vulkan::DeviceSnapshot& limits, bool exact) {
   const bool typed = resource.kind != Kind::storage_buffer;
-  uint64_t bytes = slot.to_the_end ? whole + trial::kRedzoneBytes : slot.bytes;
-  if (slot.to_the_end && resource.asks_length && !past_ends) {
-    // Words of a shorter last one can be read whole, where a length counts words.
-    bytes = typed || resource.element_bytes % kWord != 0 ? slot.bytes : whole;
-  }
+  uint64_t bytes = slot.bytes;
+  if (slot.to_the_end && !exact) bytes = whole_words(bytes) + trial::kRedzoneBytes;
   const uint64_t texel = vulkan::texel_bytes(binding.format);
   const uint64_t most =
       typed ? limits.max_texel_buffer_elements * texel : limits.max_storage_buffer_range;

@@ -39,9 +39,11 @@ struct ShaderLaunch {
   struct Slot {
     int bind = -1;                ///< index in the step's `bind`; -1: a uniform block
     uint64_t uniform_offset = 0;  ///< in the pool
-    uint64_t bytes = 0;           ///< of the block, or of the part of the tensor that is bound
-    uint64_t offset = 0;          ///< of that part
-    bool to_the_end = true;       ///< it ends where the tensor does
+    /// Of the block, or of the part of the tensor that is bound: to the end of its last word where
+    /// the shader has words there. What a shader that asks for the length is told.
+    uint64_t bytes = 0;
+    uint64_t offset = 0;     ///< of that part
+    bool to_the_end = true;  ///< it ends where the tensor does
   };
   vulkan::Bindings bindings;
   std::vector<Slot> slots;
@@ -67,12 +69,12 @@ std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const Res
 std::optional<Refusal> lay_push(const std::vector<vulkan::Leaf>& members, const ResolvedStep& step,
                                 ShaderLaunch& launch);
 
-/// What is bound for slot `slot`: its tensor exactly where the shader asks how long it is and is to
-/// hear the truth; else with the redzone behind it, so that a store past the end lands where it is
-/// seen, as a device that drops stores outside of a binding would otherwise hide it.
+/// What is bound for slot `slot`: its tensor with the redzone behind it, so that a store past the
+/// end lands where it is seen, as a device that drops stores outside of a binding would hide it; or
+/// the tensor alone.
 vulkan::Region bound_region(const vulkan::Region& tensor, const vulkan::Resource& resource,
                             const ShaderLaunch::Slot& slot, const vulkan::Binding& binding,
-                            const vulkan::DeviceSnapshot& limits, bool past_ends);
+                            const vulkan::DeviceSnapshot& limits, bool exact);
 
 /// The numbers that a kernel gives its specialization constants.
 std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel);

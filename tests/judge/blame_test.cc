@@ -72,5 +72,34 @@ TEST(Blame, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
   EXPECT_EQ(blame(failure, {"compile", false, graph.get()}, Limits{}).verdict, Verdict::crashed);
 }
 
+TEST(Blame, AWriteBesideAnInputIsOutOfBounds) {
+  const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
+  RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
+  failure.place = runner::WriteFault::Place::behind;
+  failure.bytes = 400;
+  Finding found = blame(failure, {"sample", true, graph.get()}, Limits{});
+  EXPECT_EQ(found.verdict, Verdict::out_of_bounds);
+  EXPECT_EQ(found.message, "wrote outside input x, the first 400 bytes past its end");
+  failure.place = runner::WriteFault::Place::before;
+  failure.bytes = 8;
+  found = blame(failure, {"sample", true, graph.get()}, Limits{});
+  EXPECT_EQ(found.message, "wrote outside input x, the first 8 bytes before its start");
+}
+
+TEST(Blame, ARunnersLastWordsSayWhereItWrote) {
+  using runner::write_fault_of;
+  using Place = runner::WriteFault::Place;
+  const std::string words = "wrote to what may only be read: ";
+  EXPECT_EQ(write_fault_of("something else").tensor, -1);
+  EXPECT_EQ(write_fault_of(words).tensor, -1);
+  EXPECT_EQ(write_fault_of(words + "3=0").tensor, 3);
+  EXPECT_EQ(write_fault_of(words + "3=0").place, Place::inside);
+  EXPECT_EQ(write_fault_of(words + "12+400").tensor, 12);
+  EXPECT_EQ(write_fault_of(words + "12+400").place, Place::behind);
+  EXPECT_EQ(write_fault_of(words + "12+400").bytes, 400u);
+  EXPECT_EQ(write_fault_of(words + "0-8").place, Place::before);
+  EXPECT_EQ(write_fault_of(words + "0-8").bytes, 8u);
+}
+
 }  // namespace
 }  // namespace kbench::judge

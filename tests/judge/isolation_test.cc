@@ -86,6 +86,21 @@ TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
   }
 }
 
+TEST_F(IsolationTest, AStuckOpponentTakesNoLongerThanATrialMayAndCostsNoVerdict) {
+  options_.limits.total_seconds = 3;
+  options_.plan.min_samples = 200;
+  int stopped = 0;
+  options_.on_stage = [&](const char* stage) {
+    if (stopped > 0 || std::string(stage) != "sample") return;
+    for (const pid_t runner : runners("opponent")) stopped += ::kill(runner, SIGSTOP) == 0;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = evaluate(file_of(right()), options_);
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  EXPECT_GE(stopped, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
 TEST_F(IsolationTest, AJudgeGoesOnWithoutThePrototypeOfItsRunners) {
   expect_right();
   const std::vector<pid_t> before = judges(), prototypes = runners("prototype");

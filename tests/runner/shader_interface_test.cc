@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "harness/trial/slab_layout.h"
 #include "kbench/task.h"
 #include "tests/vulkan/device_fixture.h"
 
@@ -196,20 +197,51 @@ TEST_F(ShaderInterfaceTest, PushConstantsGoToTheirMembers) {
           "is pushed 5 values, and its push block ends with member 'n' (uint at byte 24)");
 }
 
-TEST_F(ShaderInterfaceTest, RangesAreExactWhereALengthIsAsked) {
+TEST_F(ShaderInterfaceTest, TwoBuffersInOnePlaceAreRefused) {
+  const std::string body = kGlsl + kBuffers + "void main() { y[0] = x[0]; }\n";
+  expect_refused(connect("glsl", "    bindings: [0, 1, 0]\n", "bind: [x, output, output]", body),
+                 "is given two buffers for binding 0 (X) by its `bindings`, 0 (x) and 0 (output): "
+                 "name another place for one of them");
+  expect_refused(connect("glsl", "    bindings: [1, Y]\n", "bind: [x, output]", body),
+                 "1 (x) and Y (output)");
+  expect_refused(connect("glsl", "    bindings: [X, 0, 1]\n", "bind: [x, x, output]", body),
+                 "X (x) and 0 (x)");
+}
+
+TEST_F(ShaderInterfaceTest, ALengthIsThatOfWhatIsBoundExactly) {
+  for (const auto& [element, bytes] : {std::pair{"uint", 8u}, std::pair{"uint8_t", 7u}}) {
+    const std::string body = kGlsl + "#extension GL_EXT_shader_8bit_storage : require\n" +
+                             kBuffers + "layout(binding = 2) readonly buffer T { " + element +
+                             " t[]; };\n" + "void main() { if (0 < t.length()) y[0] = x[0]; }\n";
+    EXPECT_FALSE(
+        connect("glsl", "", "bind: [x, output, t]}\ntemps: {t: {dtype: bool, shape: [7]}", body));
+    for (size_t i = 0; i < interface_.resources.size(); ++i) {
+      if (interface_.resources[i].block != "T") continue;
+      const vulkan::Region tensor = {nullptr, 256, 7};
+      EXPECT_EQ(launch_.lengths()[i], bytes) << element;
+      EXPECT_EQ(bound_region(tensor, interface_.resources[i], launch_.slots[i], launch_.bindings[i],
+                             device().snapshot(), true)
+                    .size,
+                bytes)
+          << element;
+    }
+  }
+}
+
+TEST_F(ShaderInterfaceTest, WhatLiesBehindIsBoundWhetherALengthIsAskedOrNot) {
   EXPECT_FALSE(connect("glsl", "", "bind: [x, output]",
                        kGlsl + kBuffers + "void main() { if (0 < y.length()) y[0] = x[0]; }\n"));
   const auto bytes = static_cast<uint64_t>(resolved_.buffers[0].type.bytes());
   const vulkan::Region tensor = {nullptr, 256, bytes};
   for (size_t i = 0; i < launch_.slots.size(); ++i) {
-    const auto range = [&](bool past_ends) {
+    const auto range = [&](bool exact) {
       return bound_region(tensor, interface_.resources[i], launch_.slots[i], launch_.bindings[i],
-                          device().snapshot(), past_ends)
+                          device().snapshot(), exact)
           .size;
     };
     EXPECT_EQ(launch_.slots[i].bytes, bytes);
-    EXPECT_EQ(range(false) == bytes, interface_.resources[i].asks_length);
-    EXPECT_GT(range(true), bytes);
+    EXPECT_EQ(range(true), bytes);
+    EXPECT_EQ(range(false), bytes + trial::kRedzoneBytes);
   }
 }
 

@@ -173,10 +173,23 @@ TEST_F(ZoneKernelTest, NoTwoPlacesNorKeysShareAPattern) {
   words.resize(2048);
   std::sort(words.begin(), words.end());
   const auto distinct = std::unique(words.begin(), words.end()) - words.begin();
-  EXPECT_GE(distinct, 2046);  // Two of 2^21 pairs may be equal by chance, of 2^32 values.
+  EXPECT_GE(distinct, 2046);  // Two of 2^21 pairs may be equal by chance, of 2^27 values.
   const Found other = check(6);
   EXPECT_EQ(other.all.changed, 2u);
   EXPECT_GE(other.pieces[0].changed, 1023u);
+}
+
+TEST_F(ZoneKernelTest, HoldsFloatsThatNoSumLoses) {
+  const Buffer buffer = device().allocate(4 * 2048);
+  write(buffer, {{0, 2048}});
+  size_t negative = 0;
+  for (const float value : download<float>(buffer)) {
+    ASSERT_GE(std::abs(value), 0x1p16f);
+    ASSERT_LT(std::abs(value), 0x1p24f);
+    negative += std::signbit(value);
+  }
+  EXPECT_GT(negative, 900u);
+  EXPECT_LT(negative, 1148u);
 }
 
 TEST_F(ZoneKernelTest, RefusesMorePiecesThanItCanCount) {
