@@ -127,6 +127,7 @@ class RunnerProcess {
   /// Sends it the signal that ends it, and does not wait.
   void begin_kill() { process_->begin_kill(); }
   bool ended() { return process_->poll().ended; }
+  pid_t id() const { return process_->id(); }
   /// After begin_kill(): until the driver has taken back what it held, or some seconds.
   void wait_end();
 

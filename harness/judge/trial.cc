@@ -8,6 +8,7 @@
 #include "harness/judge/blame.h"
 #include "harness/judge/causes.h"
 #include "harness/judge/inspect.h"
+#include "harness/process/other_load.h"
 #include "harness/trial/roles.h"
 #include "harness/trial/sampling.h"
 #include "kbench/error.h"
@@ -25,6 +26,10 @@ constexpr int kSamplesToExplain = 32;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
+
+/// The share of a software device's processors that other processes may take: beyond it times are
+/// off.
+constexpr double kBusyShare = 0.1;
 
 /// It is about results, and not about what was written elsewhere.
 bool of_values(const Finding& finding) {
@@ -294,6 +299,8 @@ bool Trial::sample() {
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
+  const std::vector<pid_t> ours = {court_.opponent->runner().id(), candidate().id()};
+  const auto clocks = software ? process::processor_clocks(ours) : std::nullopt;
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   int retakes = 0, retakes_in_all = 0;
@@ -336,6 +343,11 @@ bool Trial::sample() {
       told = seconds();
       on_progress_({sampling.count(), speedup, told});
     }
+  }
+  if (clocks) {
+    const auto clocks_then = process::processor_clocks(ours);
+    const auto taken = clocks_then ? process::taken_by_others(*clocks, *clocks_then) : std::nullopt;
+    result_->busy = taken && *taken > kBusyShare;
   }
   lap("sample");
   court_.last_at_work = Clock::now();

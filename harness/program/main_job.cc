@@ -224,7 +224,8 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
       human, "\n%s",
       (shard.whole() ? format_leaderboard(rows) : shard_notice(shard, results.size())).c_str());
   if (job.device.software()) {
-    std::fprintf(human, "\n%s\n", software_warning(job.device.name).c_str());
+    std::fprintf(human, "\n%s\n%s", software_warning(job.device.name).c_str(),
+                 busy_note(rows).c_str());
   }
   if (const std::string failures = format_failures(results, job.unusable); !failures.empty()) {
     std::fprintf(human, "\n%s", failures.c_str());

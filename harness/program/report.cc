@@ -158,6 +158,9 @@ std::string format_result(const Result& r) {
     line("candidate", format_ms(r.candidate_ms) + ", " + format_number(r.gbytes_per_s) + " GB/s, " +
                           format_number(r.tflops) + " TFLOP/s");
     line("baseline", format_ms(r.baseline_ms));
+    if (r.busy) {
+      line("busy", "other processes kept the processors busy: the times may be off");
+    }
     if (const Algebra* known = lookup_algebra(r.task)) {
       line("algebra", "this task can be rewritten" + best_measured_text(*known, r));
     }

@@ -214,7 +214,9 @@ int run_score(const ScoreOptions& options) {
             (tasks.size() == 1 ? " task\n" : " tasks\n");
   }
   text += "\n" + format_leaderboard(rows);
-  if (!software.empty()) text += "\n" + software_warning(joined(software, " and ")) + "\n";
+  if (!software.empty()) {
+    text += "\n" + software_warning(joined(software, " and ")) + "\n" + busy_note(rows);
+  }
   if (const std::string failures = format_failures(with_gaps(results, rows), {});
       !failures.empty()) {
     text += "\n" + failures;

@@ -208,6 +208,7 @@ class Collector {
                         {"max_error", number(r.max_error)},
                         {"compile_s", number(r.compile_s)},
                         {"samples", r.samples},
+                        {"busy", r.busy},
                         {"device", r.device},
                         {"preset", r.preset}};
   }

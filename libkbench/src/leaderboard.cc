@@ -50,6 +50,7 @@ LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
       continue;
     }
     ++row.correct;
+    row.busy += result.busy ? 1 : 0;
     ++row.correct_by_level[task.level];
     speedups.push_back(result.speedup.point);
     all.push_back(result);
@@ -188,7 +189,19 @@ std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows) {
   if (std::ranges::any_of(rows, &LeaderboardRow::software_device)) {
     text += "Timed on a software device (a CPU): the speedups say nothing about a GPU.\n";
   }
-  return text;
+  return text + busy_note(rows);
+}
+
+std::string busy_note(std::span<const LeaderboardRow> rows) {
+  int busy = 0, correct = 0;
+  for (const LeaderboardRow& row : rows) {
+    busy += row.busy;
+    correct += row.correct;
+  }
+  if (busy == 0) return "";
+  return std::to_string(busy) + " of " + std::to_string(correct) +
+         " speedups were measured while other processes kept the processors busy, and may be off: "
+         "measure them again on an idle machine.\n";
 }
 
 std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
@@ -216,7 +229,8 @@ std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
                       {"correct", row.certified_correct},
                       {"fast_p", to_json(row.certified)}}},
                     {"not_passed", not_passed},
-                    {"software_device", row.software_device}});
+                    {"software_device", row.software_device},
+                    {"busy", row.busy}});
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

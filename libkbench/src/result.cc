@@ -140,6 +140,7 @@ std::string to_json(const Result& r) {
   json["samples"] = r.samples;
   json["speedup"] = from_interval(r.speedup);
   visit_measurements(r, [&](const char* name, double value) { json[name] = from_number(value); });
+  json["busy"] = r.busy;
   json["stage_s"] = r.stage_s;
   return dump(json);
 }
@@ -169,6 +170,7 @@ Result result_from_json(const std::string& line) {
   read("samples", r.samples);
   r.speedup = to_interval(fields["speedup"]);
   visit_measurements(r, read);
+  if (json.contains("busy")) read("busy", r.busy);
   if (json.contains("stage_s")) {  // Records of earlier versions have none.
     for (const auto& [name, seconds] : json["stage_s"].items()) {
       r.stage_s[name] = fields["stage_s"][name.c_str()].real();

@@ -2,6 +2,8 @@
 // candidate's runner holds none of the opponent's memory. On a software device.
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -99,6 +101,28 @@ TEST_F(IsolationTest, AStuckOpponentTakesNoLongerThanATrialMayAndCostsNoVerdict)
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   EXPECT_GE(stopped, 1);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST_F(IsolationTest, SaysWhenOtherProcessesKeptTheProcessorsBusy) {
+  options_.plan.max_seconds = 0.3;
+  options_.plan.min_samples = 100;
+  std::vector<pid_t> spinning;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      volatile unsigned turns = 0;
+      for (;;) turns = turns + 1;
+    }
+    spinning.push_back(child);
+  }
+  const Result result = run(right());
+  for (const pid_t child : spinning) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  EXPECT_TRUE(result.busy);
 }
 
 TEST_F(IsolationTest, AJudgeGoesOnWithoutThePrototypeOfItsRunners) {

@@ -41,6 +41,7 @@ inline Result example() {
   r.max_error = kInf;
   r.gbytes_per_s = 1e300;
   r.tflops = 0.25;
+  r.busy = true;
   r.compile_s = 0.75;
   r.wall_s = 2;
   r.stage_s = {{"compile", 0.5}, {"sample", 0.1 + 0.2}};

@@ -152,6 +152,21 @@ TEST(FormatLeaderboard, SaysWhenASoftwareDeviceWasTimed) {
               HasSubstr("software device"));
 }
 
+TEST(FormatLeaderboard, CountsWhatWasTimedOnABusyMachine) {
+  auto results = two_sets();
+  const auto notes = [&] {
+    return format_leaderboard_notes(leaderboard(results, kTasks, kThresholds));
+  };
+  EXPECT_THAT(notes(), Not(HasSubstr("busy")));
+  for (Result& result : results) result.busy = result.set == "fused";
+  EXPECT_THAT(notes(), HasSubstr("3 of 5 speedups were measured while other processes kept the "
+                                 "processors busy"));
+  const auto json =
+      nlohmann::json::parse(leaderboard_json(leaderboard(results, kTasks, kThresholds)));
+  EXPECT_EQ(json[0]["busy"], 3);
+  EXPECT_EQ(json[1]["busy"], 0);
+}
+
 TEST(FormatLeaderboard, SaysWhenThereIsNothing) {
   EXPECT_EQ(format_leaderboard({}), "no results\n");
 }

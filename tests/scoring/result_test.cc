@@ -77,6 +77,15 @@ TEST(ResultJson, ReadsRecordsWithoutStages) {
   EXPECT_EQ(to_json(result_from_json(line)), to_json(r));
 }
 
+TEST(ResultJson, ReadsRecordsThatDoNotSayWhetherTheMachineWasBusy) {
+  Result r = example();
+  r.busy = false;
+  std::string line = to_json(r);
+  const std::string busy = ",\"busy\":false";
+  line.erase(line.find(busy), busy.size());
+  EXPECT_EQ(to_json(result_from_json(line)), to_json(r));
+}
+
 TEST(ResultJson, ReadsRecordsWithoutTuning) {
   Result r = example();
   r.tuning.clear();

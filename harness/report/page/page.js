@@ -274,7 +274,7 @@ function facts(pairs) {
 function measuredFacts(m) {
   return facts([['candidate', significant(m.candidate_ms) + ' ms'], ['baseline', significant(m.baseline_ms) + ' ms'], ['setup', m.setup_ms > 0 ? significant(m.setup_ms) + ' ms' : null],
     ['least bytes over time', m.gbytes_per_s > 0 ? significant(m.gbytes_per_s) + ' GB/s' : null], ['FLOPs over time', m.tflops > 0 ? significant(m.tflops) + ' TFLOP/s' : null],
-    ['worst error over tolerance’s scale', significant(m.max_error)], ['compiling', m.compile_s > 0 ? significant(m.compile_s) + ' s' : null], ['timed pairs', m.samples],
+    ['worst error over tolerance’s scale', significant(m.max_error)], ['compiling', m.compile_s > 0 ? significant(m.compile_s) + ' s' : null], ['timed pairs', m.samples], ['processors', m.busy ? 'kept busy by others' : null],
     ['device', m.device], ['preset', m.preset]]);
 }
 function attemptNode(t, m, sample, attempt) {

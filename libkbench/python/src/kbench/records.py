@@ -91,6 +91,7 @@ class Result:
     tflops: float
     compile_s: float
     wall_s: float
+    busy: bool
     stage_s: dict[str, float]
     json: dict[str, Any] = field(repr=False, compare=False)
     """As the library gave it, for results files and leaderboards."""
@@ -107,7 +108,7 @@ class Result:
             if each.name == "json":
                 continue
             # Records of earlier versions lack these.
-            earlier: dict[str, Any] = {"tuning": (), "lane": ""}
+            earlier: dict[str, Any] = {"tuning": (), "lane": "", "busy": False}
             member = value.get(each.name, earlier.get(each.name))
             if each.name not in earlier:
                 member = value[each.name]
