@@ -74,13 +74,12 @@ Attempt attempt_of(const Result& r) {
   return a;
 }
 
-/// Whether a line of results says that it was measured on a CPU. With its quotes the field cannot
-/// stand inside of another field's text.
-bool says_software(std::string_view line) {
-  constexpr std::string_view kField = "\"software_device\":";
-  const size_t at = line.find(kField);
+/// Whether a line of results says that this is so of it. `field` comes with its quotes, and so
+/// cannot stand inside of another field's text.
+bool says(std::string_view line, std::string_view field) {
+  const size_t at = line.find(field);
   if (at == line.npos) return false;
-  const size_t value = line.find_first_not_of(" \t", at + kField.size());
+  const size_t value = line.find_first_not_of(" \t", at + field.size());
   return value != line.npos && line.substr(value).starts_with("true");
 }
 
@@ -174,6 +173,7 @@ class Reader {
     }
     for (const Result& result : results) {
       study_.software_device |= result.software_device;
+      busy_ += result.busy ? 1 : 0;
       take(attempt_of(result), 0);
     }
   }
@@ -194,6 +194,7 @@ class Reader {
     name_participants();
     study_.attempts.finish();
     add_missing();
+    note_busy();
   }
 
  private:
@@ -242,16 +243,24 @@ class Reader {
       study_.confirmations.add(again);
       study_.software_device |= again.software_device;
     }
-    note_software_device(path + "/results.jsonl");
+    note_results(path + "/results.jsonl");
   }
 
-  /// Attempts do not say whether their device is a CPU; results do, but for those that never came
-  /// to a device.
-  void note_software_device(const std::string& path) {
+  /// Attempts do not say whether their device is a CPU, nor whether that was busy; results do, but
+  /// for those that never came to a device.
+  void note_results(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    for (std::string line; !study_.software_device && std::getline(file, line);) {
-      study_.software_device = says_software(line);
+    for (std::string line; std::getline(file, line);) {
+      study_.software_device |= says(line, "\"software_device\":");
+      busy_ += says(line, "\"busy\":") ? 1 : 0;
     }
+  }
+
+  void note_busy() {
+    if (busy_ == 0) return;
+    study_.notes.push_back(std::to_string(busy_) + (busy_ == 1 ? " result was" : " results were") +
+                           " measured while other processes kept the processors busy: those "
+                           "speedups may be off");
   }
 
   void note_device(const std::string& device, const std::string& preset) {
@@ -318,6 +327,7 @@ class Reader {
   std::set<int> samples_;
   std::set<std::string> devices_, presets_;
   std::string last_device_, last_preset_;
+  int64_t busy_ = 0;  ///< results that say so
   TaskId last_task_ = {};
 };
 

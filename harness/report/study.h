@@ -36,7 +36,7 @@ struct Study {
   std::string device, preset;
   bool software_device = false;  ///< any of it was timed on one
   int64_t recorded_attempts = 0;
-  std::vector<std::string> notes;  ///< what may be a mistake in how files were named, one line each
+  std::vector<std::string> notes;  ///< what a reader should know of the sources, one line each
 };
 
 /// Reads folders of runs (run.yaml, attempts.jsonl, confirmed.jsonl) and files of results. Files

@@ -96,6 +96,7 @@ std::string line_of(TaskId task, const std::string& set, const std::string& pres
   result.set = set;
   result.preset = preset;
   result.software_device = software;
+  result.busy = software;
   return to_json(result) + "\n";
 }
 
@@ -141,6 +142,16 @@ TEST(Study, ASoftwareDeviceIsKnownFromAnyResultOfARun) {
   EXPECT_FALSE(read_study({folder.path()}, {}).software_device);
   folder.write("results.jsonl", line_of(kA, "m", "smoke", false) + line_of(kB, "m", "smoke", true));
   EXPECT_TRUE(read_study({folder.path()}, {}).software_device);
+}
+
+TEST(Study, SaysHowManyResultsWereMeasuredOnABusyMachine) {
+  const Folder folder;
+  write_attempts(folder / "run/attempts.jsonl", {wrong("m", kA, 1)});
+  folder.write("run/results.jsonl", line_of(kA, "m", "smoke", true) + line_of(kB, "m"));
+  folder.write("1.jsonl", line_of(kA, "mine", "smoke", true));
+  const Study study = read_study({folder / "run", folder / "1.jsonl"}, {});
+  EXPECT_THAT(study.notes, ::testing::Contains(HasSubstr("2 results were measured while other")));
+  EXPECT_TRUE(read_study({folder / "run"}, {kA}).notes.size() == 1);
 }
 
 TEST(Study, SaysWhatIsWrongWithASource) {
