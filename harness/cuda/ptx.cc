@@ -16,6 +16,7 @@
 namespace kbench::cuda {
 namespace {
 
+constexpr size_t kMostScopes = 256;                 // braces in each other
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;  // of shared memory: more is none at all
 
 std::string quoted(std::string_view text) { return "'" + shown(std::string(text), 100) + "'"; }
@@ -64,6 +65,7 @@ class Parser {
     ++at_;
     if (made.kind == Kind::open) {
       scopes_.emplace_back();
+      if (scopes_.size() > kMostScopes) fail_ptx(made.line, "blocks nested too deep");
       return;
     }
     scopes_.pop_back();
@@ -233,9 +235,11 @@ class Parser {
 
   /// The names of registers are told from others by this mark when the text is printed.
   static void mark(PtxStatement& made, std::string_view name) {
-    for (PtxToken& token : made.tokens) {
-      if (token.text.data() == name.data()) token.reg = true;
-    }
+    // Tokens stand in the order of the text.
+    const auto at = std::lower_bound(
+        made.tokens.begin(), made.tokens.end(), name,
+        [](const PtxToken& token, std::string_view n) { return token.text.data() < n.data(); });
+    if (at != made.tokens.end() && at->text.data() == name.data()) at->reg = true;
   }
 
   void declare(const PtxDeclaration& read, const PtxDeclared& one, bool parameter) {
@@ -348,8 +352,9 @@ class Parser {
   }
 
   static bool in_range(const Scope& scope, std::string_view name) {
+    constexpr size_t kMostDigits = 20;
     for (size_t end = name.size(); end > 1 && name[end - 1] >= '0' && name[end - 1] <= '9';) {
-      --end;
+      if (name.size() - --end > kMostDigits) return false;
       const auto range = scope.ranges.find(name.substr(0, end));
       if (range == scope.ranges.end()) continue;
       const auto index = ptx_number(name.substr(end));

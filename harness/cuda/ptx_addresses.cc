@@ -18,7 +18,7 @@ class Origins {
  public:
   explicit Origins(const PtxModule& module) : module_(module) {
     for (const PtxVariable& each : module.variables) {
-      kept_.push_back(each.function < 0 && (each.space == ".global" || each.space == ".const"));
+      kept_.push_back(each.space == ".global" || each.space == ".const");
     }
   }
 

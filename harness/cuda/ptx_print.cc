@@ -1,6 +1,7 @@
 #include "harness/cuda/ptx_print.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +14,13 @@ using Kind = PtxStatement::Kind;
 
 class Printer {
  public:
-  explicit Printer(const PtxModule& module) : module_(module) {}
+  explicit Printer(const PtxModule& module) : module_(module) {
+    for (const PtxTargets& each : module.targets) {
+      // Of several by one name the least: the assembler says that they are several.
+      const auto at = targets_.try_emplace({each.function, each.label}, each.count).first;
+      at->second = std::min(at->second, each.count);
+    }
+  }
 
   std::string print() {
     if (!module_.version.empty()) text_ += ".version " + module_.version + " ";
@@ -29,7 +36,8 @@ class Printer {
 
  private:
   void statement(const PtxStatement& each) {
-    if (each.kind == Kind::instruction && each.tokens[each.opcode].text.starts_with("brx.")) {
+    if (each.kind == Kind::instruction && each.tokens[each.opcode].text.starts_with("brx.") &&
+        each.operands.size() == 2) {
       return indexed_branch(each);
     }
     for (const PtxToken& one : each.tokens) token(one);
@@ -54,12 +62,9 @@ class Printer {
 
   /// The assembler does not look whether the index is one of a target.
   void indexed_branch(const PtxStatement& each) {
-    size_t count = 0;
-    for (const PtxTargets& targets : module_.targets) {
-      const bool meant = targets.function == each.function && each.operands.size() == 2 &&
-                         targets.label == each.operands[1].text;
-      if (meant && (count == 0 || targets.count < count)) count = targets.count;
-    }
+    const std::string_view label = each.operands.empty() ? "" : each.operands.back().text;
+    const auto targets = targets_.find({each.function, label});
+    const size_t count = targets == targets_.end() ? 0 : targets->second;
     const size_t index = each.opcode + 1;  // the register's token; the ',' and the label follow
     token({"{", each.line});
     text_ += " .reg .u32 %kb_index; min.u32 %kb_index,";
@@ -89,6 +94,7 @@ class Printer {
   }
 
   const PtxModule& module_;
+  std::map<std::pair<int, std::string_view>, size_t> targets_;  // of a function's label, how many
   std::string text_;
   int line_ = 1;
 };

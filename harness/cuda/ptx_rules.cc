@@ -39,6 +39,7 @@ class Checker {
       all_functions_.insert(function.name);
       if (!function.external) functions_.insert(function.name);
     }
+    for (const PtxTargets& each : module.targets) targets_.insert({each.function, each.label});
   }
 
   std::optional<PtxViolation> run() {
@@ -237,12 +238,7 @@ class Checker {
     const auto& given = statement.operands;
     bool known = given.size() == 2 && given[0].kind == Operand::reg &&
                  statement.tokens.size() == statement.opcode + 4;
-    if (known) {
-      known =
-          std::any_of(module_.targets.begin(), module_.targets.end(), [&](const PtxTargets& each) {
-            return each.function == statement.function && each.label == given[1].text;
-          });
-    }
+    known = known && targets_.contains({statement.function, given[1].text});
     if (!known) refuse("has an indexed branch without .branchtargets");
   }
 
@@ -370,7 +366,8 @@ class Checker {
   Words functions_;      // those defined here
   Words all_functions_;  // and those declared
   Words module_names_;
-  size_t declared_ = 0;  // functions whose headers were seen
+  std::set<std::pair<int, std::string_view>> targets_;  // labels of .branchtargets, by function
+  size_t declared_ = 0;                                 // functions whose headers were seen
   int line_ = 0;
   std::optional<PtxViolation> found_;
   std::optional<PtxViolation> nameless_;

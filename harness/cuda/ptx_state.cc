@@ -38,7 +38,7 @@ class Flow {
 
  private:
   static bool is_kept(const PtxVariable& variable) {
-    return variable.function < 0 && (variable.space == ".global" || variable.space == ".const");
+    return variable.space == ".global" || variable.space == ".const";  // wherever it is declared
   }
 
   /// The variable whose address a register or a name may be; empty for none.
@@ -99,7 +99,8 @@ class Flow {
 
   /// Of those that may hold an address in another operand: the first is written and not read.
   static bool writes_first(const PtxParts& parts) {
-    constexpr std::string_view kReadFirst[] = {"st", "red", "bra", "brx", "bar", "barrier", "call"};
+    constexpr std::string_view kReadFirst[] = {
+        "st", "red", "bra", "brx", "bar", "barrier", "call", "nanosleep", "setmaxnreg", "tcgen05"};
     return std::find(std::begin(kReadFirst), std::end(kReadFirst), parts.base) ==
            std::end(kReadFirst);
   }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "harness/process/deadline.h"
@@ -167,7 +168,13 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   output_write.reset();
   if (child < 0) return failure(ErrorCode::kIo, "no process for python3");
   setpgid(child, child);
-  const GroupGuard guard(child, scratch.path());
+  std::optional<GroupGuard> guard;
+  try {
+    guard.emplace(child, scratch.path());
+  } catch (const Error&) {
+    end_group(child, kGraceSeconds);
+    throw;
+  }
   process::Deadline limit(job.at("seconds"));
   std::string answered, said, too_much;
   const bool done = collect(

@@ -241,6 +241,9 @@ TEST(PtxState, IsNotReachedByAnAddressPutTogetherAgain) {
         // a constant is written through its generic address
         "mov.u64 %rd3, table;\ncvta.const.u64 %rd4, %rd3;\nst.u64 [%rd4], %rd1;",
         "cvta.const.u64 %rd4, table;\natom.add.u64 %rd5, [%rd4], 1;",
+        // of a variable of the function's own
+        "{ .global .u32 own;\nmov.u64 %rd3, own;\natom.global.add.u32 %r1, [%rd3], 1; }",
+        "mov.u64 %rd3, kept;\nnanosleep.u32 %rd3;",
         // by a register that has the name of another in another block
         "{ .reg .b64 a; mov.u64 a, kept; { st.global.u32 [a], 1; } }"}) {
     const auto violation = check(kernel(body, variables));
