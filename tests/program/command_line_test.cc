@@ -160,6 +160,28 @@ TEST(CommandLine, ReferenceInFloat64IsWrittenAsFloat64) {
   EXPECT_EQ(read_npy(folder / "output.npy").dtype(), DType::f64);
 }
 
+TEST(CommandLine, AuditHasAHeaderAndAVerdictInWords) {
+  const Said said = run_program({"audit", "--task", "1/19,2/80"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("what is wrong must be above 1, honest at most 0.5.\ntask "));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex(
+                            "name +null +mutant +subset +precision +honest +time +verdict\n"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("level1/19 +ReLU .*certified in precision\n"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("level2/80 .*trivial"));
+}
+
+TEST(CommandLine, AuditKeepsTheKindsThatItWasNotAskedFor) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "smoke.json";
+  EXPECT_EQ(run_program({"audit", "--task", "1/47", "--out", file}).code, 0);
+  const std::string before = read_file(file);
+  EXPECT_EQ(run_program({"audit", "--task", "1/47", "--kinds", "subset", "--out", file}).code, 0);
+  EXPECT_EQ(read_file(file), before);
+  const Said other = run_program({"audit", "--task", "1/48", "--kinds", "subset", "--out", file});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("has no certificate of level1/48 at its tolerance"));
+}
+
 TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
   const TemporaryFolder folder;
   std::string file = relu_file();
