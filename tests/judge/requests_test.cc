@@ -61,7 +61,7 @@ TEST(Requests, AreTakenLineByLineWhateverTheirLength) {
 
 TEST(Requests, EndTheProcessWithTheClientWhoeverElseHoldsItsSocket) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // The judge's parent will be this.
-  auto [read_end, write_end] = process::make_pipe();
+  const auto ends = process::make_pipe();
   const pid_t client = forked([&]() -> int {
     auto [ours, theirs] = process::make_socket_pair();
     const pid_t judge = judge_on(std::move(theirs), [](Requests& requests) -> int {
@@ -71,11 +71,11 @@ TEST(Requests, EndTheProcessWithTheClientWhoeverElseHoldsItsSocket) {
     theirs.reset();
     const pid_t holder = forked([]() -> int { wait_for_ever(); });
     const std::array<pid_t, 2> made = {judge, holder};
-    if (write(write_end.get(), made.data(), sizeof made) != sizeof made) return 1;
+    if (write(ends.second.get(), made.data(), sizeof made) != sizeof made) return 1;
     wait_for_ever();
   });
   std::array<pid_t, 2> made = {};
-  ASSERT_EQ(read(read_end.get(), made.data(), sizeof made), static_cast<ssize_t>(sizeof made));
+  ASSERT_EQ(read(ends.first.get(), made.data(), sizeof made), static_cast<ssize_t>(sizeof made));
   kill(client, SIGKILL);
   waitpid(client, nullptr, 0);
   int status = 0;
