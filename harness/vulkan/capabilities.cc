@@ -78,8 +78,35 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
   }
 }
 
+/// Of matrices beyond those that kbench knows, newer than the names that glslang has.
+const char* matrix_extension(uint32_t capability) {
+  switch (capability) {
+    case 5116:
+      return "BFloat16TypeKHR";
+    case 5118:
+      return "BFloat16CooperativeMatrixKHR";
+    case 5394:
+      return "CooperativeVectorNV";
+    case 5430:
+      return "CooperativeMatrixReductionsNV";
+    case 5431:
+      return "CooperativeMatrixConversionsNV";
+    case 5432:
+      return "CooperativeMatrixPerElementOperationsNV";
+    case 5433:
+      return "CooperativeMatrixTensorAddressingNV";
+    case 5434:
+      return "CooperativeMatrixBlockLoadsNV";
+    default:
+      return nullptr;
+  }
+}
+
 /// As the specification has it: "ImageCubeArray".
 std::string spirv_name(uint32_t capability) {
+  if (const char* name = matrix_extension(capability)) {
+    return "SPIR-V capability " + std::string(name);
+  }
   const std::string name = spv::CapabilityString(static_cast<int>(capability));
   const bool known = !name.empty() && name != "Bad" && name.find(' ') == std::string::npos;
   return "SPIR-V capability " + (known ? name : std::to_string(capability));

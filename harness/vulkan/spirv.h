@@ -44,14 +44,17 @@ SpirvFacts inspect_spirv(const Spirv& spirv);
 /// Validates with SPIRV-Tools for Vulkan 1.2 before a driver sees it. Empty: valid; else the
 /// messages, one a line.
 std::string validate_spirv(const Spirv& spirv);
+/// The capabilities and extensions that any words declare behind a header, for what cannot be read
+/// further. Throws nothing.
+SpirvFacts declared_by(const Spirv& spirv);
 
-/// The module that runs: validated, its one entry point `entry`, its specialization constants set
-/// to the given values (bools: 0 is false; floats: the value's bits), the others to their defaults,
-/// and all of them plain constants, so that what is inspected is what a driver compiles. Debug
-/// information of non-semantic instruction sets is taken out. Operations on constants of 16 or 64
-/// bits may stay as they are; no size can depend on one.
-/// Throws Error: kCompile when the module is not valid or lacks the entry point, kInvalidArgument
-/// when a value is given for a constant that is not there or has not 32 bits.
+/// The module that runs: validated, its one entry point `entry` (empty: whatever its name), its
+/// specialization constants set to the given values (bools: 0 is false; floats: the value's bits),
+/// the others to their defaults, and all of them plain constants, so that what is inspected is what
+/// a driver compiles. Debug information of non-semantic instruction sets is taken out. Operations
+/// on constants of 16 or 64 bits may stay as they are; no size can depend on one. Throws Error:
+/// kCompile when the module is not valid or lacks the entry point, kInvalidArgument when a value is
+/// given for a constant that is not there or has not 32 bits.
 Spirv freeze_spirv(const Spirv& spirv, const Specialization& values, const std::string& entry);
 
 /// SPIRV-Tools' performance passes, as shaderc runs them on what it compiles with `optimize`:

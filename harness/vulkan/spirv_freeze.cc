@@ -24,19 +24,28 @@ constexpr std::string_view kNonSemantic = "NonSemantic.";
 void require_valid(const Spirv& spirv) {
   const std::string said = validate_spirv(spirv);
   if (said.empty()) return;
-  static_cast<void>(SpirvModule(spirv));  // says better why it is no module at all
+  // These say better why it is no module at all, or what its matrices are.
+  const SpirvModule module(spirv);
+  if (MatrixTranslation::needed(module)) static_cast<void>(MatrixTranslation(module));
   refuse("is not valid SPIR-V: " + said.substr(0, said.find('\n')));
 }
 
 void require_entry(const SpirvModule& module, const std::string& entry) {
   size_t entries = 0;
   bool found = false;
+  std::string others;
   for (const Instruction& each : module.instructions()) {
     if (each.op() != spv::OpEntryPoint) continue;
     ++entries;
-    found = found || (each[0] == spv::ExecutionModelGLCompute && each.text(2) == entry);
+    const std::string name = each.text(2);
+    if (each[0] != spv::ExecutionModelGLCompute) continue;
+    found = found || entry.empty() || name == entry;
+    others += (others.empty() ? "" : ", ") + ("'" + name + "'");
   }
-  if (!found) refuse("has no compute entry point named '" + entry + "'");
+  if (!found) {
+    refuse("has no compute entry point" + (entry.empty() ? "" : " named '" + entry + "'") +
+           (others.empty() ? "" : "; it has " + others));
+  }
   if (entries > 1) {
     refuse("has " + std::to_string(entries) + " entry points, a kernel's module has one");
   }

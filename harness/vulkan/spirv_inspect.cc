@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <glslang/SPIRV/spirv.hpp>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -37,11 +38,15 @@ class Inspector {
   SpirvFacts facts_;
   std::set<uint32_t> bindings_;
   uint32_t entry_points_ = 0, entry_ = 0, local_sizes_ = 0;
-  std::unordered_set<uint32_t> may_be_pushed_;  ///< values that push constants may reach
+  std::unordered_set<uint32_t> may_be_pushed_;  ///< values that what a step gives may reach
+  bool old_buffers_ = false;  ///< storage buffers of storage class Uniform, which may be written
   std::unordered_map<uint32_t, bool> holds_address_;
 };
 
 SpirvFacts Inspector::inspect() {
+  for (const Instruction& each : module_.instructions()) {
+    old_buffers_ |= each.op() == spv::OpDecorate && each[1] == spv::DecorationBufferBlock;
+  }
   for (const Instruction& instruction : module_.instructions()) visit(instruction);
   if (entry_points_ == 0) refuse("has no compute shader");
   if (entry_points_ > 1) {
@@ -200,8 +205,8 @@ void Inspector::read_image(uint32_t variable, uint32_t type) {
   }
 }
 
-/// Marks what push constants may reach, and finds pointers that they do not. Values come before
-/// their uses but at phis, which count as reached.
+/// Marks what push constants and uniform blocks may reach, and finds pointers that they do not.
+/// Values come before their uses but at phis, which count as reached.
 void Inspector::follow_addresses(const Instruction& instruction) {
   const uint32_t type = instruction.result_type();
   if (type == 0) return;
@@ -215,7 +220,8 @@ void Inspector::follow_addresses(const Instruction& instruction) {
     case spv::OpLoad: {
       const auto storage = module_.storage_class(instruction[2]);
       reached = storage == spv::StorageClassPushConstant || storage == spv::StorageClassFunction ||
-                storage == spv::StorageClassPrivate || storage == spv::StorageClassWorkgroup;
+                storage == spv::StorageClassPrivate || storage == spv::StorageClassWorkgroup ||
+                (storage == spv::StorageClassUniform && !old_buffers_);
       if (!reached && holds_address(type)) facts_.foreign_addresses = true;
       break;
     }
@@ -248,6 +254,25 @@ bool Inspector::find_address(const Instruction& type) {
 }
 
 }  // namespace
+
+SpirvFacts declared_by(const Spirv& spirv) {
+  SpirvFacts facts;
+  const std::span<const uint32_t> words(spirv);
+  size_t at = kSpirvHeaderWords;
+  try {
+    while (at < words.size()) {
+      const uint32_t length = words[at] >> 16, op = words[at] & 0xffff;
+      const bool declares = op == spv::OpCapability || op == spv::OpExtension;
+      if (!declares || length == 0 || length > words.size() - at) break;
+      const Instruction each(op, words.subspan(at + 1, length - 1));
+      if (op == spv::OpCapability) facts.capabilities.push_back(each[0]);
+      if (op == spv::OpExtension) facts.extensions.push_back(each.text(0));
+      at += length;
+    }
+  } catch (const Error&) {  // An instruction is cut short: what came before it counts.
+  }
+  return facts;
+}
 
 SpirvFacts inspect_spirv(const Spirv& spirv) {
   const SpirvModule module(spirv);

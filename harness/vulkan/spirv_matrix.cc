@@ -4,6 +4,7 @@
 #include <glslang/SPIRV/spirv.hpp>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "harness/vulkan/capabilities.h"
 #include "kbench/error.h"
@@ -15,11 +16,12 @@ constexpr char kKhrExtension[] = "SPV_KHR_cooperative_matrix";
 constexpr char kNvExtension[] = "SPV_NV_cooperative_matrix";
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(ErrorCode::kCompile, "a cooperative matrix " + why);
+  throw Error(ErrorCode::kCompile,
+              "has a cooperative matrix that kbench does not understand: " + why);
 }
 
 [[noreturn]] void refuse_mixture() {
-  throw Error(ErrorCode::kCompile, "the module mixes KHR and NV cooperative matrices");
+  throw Error(ErrorCode::kCompile, "mixes KHR and NV cooperative matrices");
 }
 
 void append_extension(Spirv& spirv, const std::string& name) {
@@ -90,7 +92,7 @@ void MatrixTranslation::translate(const Instruction& instruction) {
       break;
     case kOpCooperativeMatrixMulAddKhr:
       if (instruction.size() > 6 || (instruction.size() == 6 && instruction[5] > 0x1f)) {
-        refuse("product has operands kbench does not know");
+        refuse("its product has operands other than signs and saturation");
       }
       by_result_[instruction.result()] = &instruction;
       append_instruction(nv_, spv::OpCooperativeMatrixMulAddNV,
@@ -136,16 +138,14 @@ void MatrixTranslation::translate_type(const Instruction& type) {
 }
 
 void MatrixTranslation::translate_load(const Instruction& load) {
-  if (load.size() < 5) refuse("is loaded without a stride");
-  require_constant(load[3], 1, "layout");
-  by_result_[load.result()] = &load;
+  if (load.size() < 5) refuse("it is loaded without a stride");
+  carry_layout(load[3]);
   append_instruction(nv_, spv::OpCooperativeMatrixLoadNV, spliced(load, 3, 5, {load[4], flag_}));
 }
 
 void MatrixTranslation::translate_store(const Instruction& store) {
-  if (store.size() < 4) refuse("is stored without a stride");
-  require_constant(store[2], 1, "layout");
-  stores_.push_back(&store);
+  if (store.size() < 4) refuse("it is stored without a stride");
+  carry_layout(store[2]);
   append_instruction(nv_, spv::OpCooperativeMatrixStoreNV, spliced(store, 2, 4, {store[3], flag_}));
 }
 
@@ -162,20 +162,40 @@ void MatrixTranslation::add_flag() {
   append_instruction(nv_, spv::OpConstantFalse, std::vector{type, flag_});
 }
 
-uint32_t MatrixTranslation::require_constant(uint32_t id, uint32_t at_most,
-                                             const char* what) const {
+/// NV has no place for a layout. A copy of it that stands before the load or store is specialized
+/// with the rest of the module, and back() takes it out again.
+void MatrixTranslation::carry_layout(uint32_t layout) {
+  const Instruction* constant = module_.definition(layout);
+  const uint32_t op = constant ? constant->op() : uint32_t{spv::OpNop};
+  if (op != spv::OpSpecConstant && op != spv::OpSpecConstantOp) {
+    require_constant(layout, 1, "layout");
+  }
+  const Instruction* type = module_.type(constant->result_type(), spv::OpTypeInt);
+  if (!type || (*type)[1] != 32) refuse("its layout is no integer of 32 bits");
+  layouts_.insert(next_id_);
+  append_instruction(nv_, spv::OpCopyObject,
+                     std::vector{constant->result_type(), next_id_++, layout});
+}
+
+void MatrixTranslation::require_constant(uint32_t id, uint32_t at_most, const char* what) const {
   const Instruction* constant = module_.definition(id);
   const auto value = module_.constant(id);
-  if (!value || constant->op() != spv::OpConstant || *value > at_most) {
-    refuse(std::string("has a ") + what + " that is no plain constant kbench knows");
+  if (!value || constant->op() != spv::OpConstant) {
+    refuse(std::string("its ") + what + " is no plain constant");
   }
-  return static_cast<uint32_t>(*value);
+  if (*value > at_most) {
+    refuse("its " + std::string(what) + " is " + std::to_string(*value) + ", which is not known");
+  }
 }
 
 Spirv MatrixTranslation::back(const Spirv& nv) const {
   const SpirvModule changed(nv);
   Spirv khr = changed.header();
-  size_t stores = 0;
+  uint32_t layout = 0;  // of the next load or store
+  const auto take_layout = [&layout] {
+    if (layout == 0) malformed("a pass made a cooperative matrix");
+    return std::exchange(layout, 0);
+  };
   const auto original = [this](const Instruction& each) -> const Instruction& {
     const auto found = by_result_.find(each.result());
     if (found == by_result_.end()) malformed("a pass made a cooperative matrix");
@@ -196,6 +216,13 @@ Spirv MatrixTranslation::back(const Spirv& nv) const {
           append_instruction(khr, each.op(), each.words());
         }
         break;
+      case spv::OpCopyObject:
+        if (layouts_.contains(each[1])) {
+          layout = each[2];
+        } else {
+          append_instruction(khr, each.op(), each.words());
+        }
+        break;
       case spv::OpTypeCooperativeMatrixNV: {
         const Instruction& type = original(each);
         append_instruction(khr, kOpTypeCooperativeMatrixKhr,
@@ -204,12 +231,11 @@ Spirv MatrixTranslation::back(const Spirv& nv) const {
       }
       case spv::OpCooperativeMatrixLoadNV:
         append_instruction(khr, kOpCooperativeMatrixLoadKhr,
-                           spliced(each, 3, 5, {original(each)[3], each[3]}));
+                           spliced(each, 3, 5, {take_layout(), each[3]}));
         break;
       case spv::OpCooperativeMatrixStoreNV:
-        if (stores == stores_.size()) malformed("a pass made a cooperative matrix");
         append_instruction(khr, kOpCooperativeMatrixStoreKhr,
-                           spliced(each, 2, 4, {(*stores_[stores++])[2], each[2]}));
+                           spliced(each, 2, 4, {take_layout(), each[2]}));
         break;
       case spv::OpCooperativeMatrixMulAddNV: {
         std::vector<uint32_t> words(each.words().begin(), each.words().end());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "harness/vulkan/spirv.h"
@@ -10,6 +11,7 @@
 
 namespace kbench::vulkan {
 
+/// A matrix that this does not understand is an Error(kCompile) that says what it is about it.
 /// SPIRV-Tools before 2023.4 does not know SPV_KHR_cooperative_matrix. It does know the NV one,
 /// which has the same instructions but for what a matrix is used for and how operands are written.
 /// So a module is translated, validated and specialized as an NV one, and translated back.
@@ -18,8 +20,9 @@ class MatrixTranslation {
   /// Whether the module declares KHR matrices and so needs this.
   static bool needed(const SpirvModule& module);
 
-  /// Checks what the NV instructions have no place for (use, layout, operands) and that layout,
-  /// scope and use are plain constants. Throws Error(kCompile). `module` must outlive it.
+  /// Checks what the NV instructions have no place for (use, layout, operands): scope and use have
+  /// to be plain constants, a layout may be one that is still to be specialized. Throws
+  /// Error(kCompile). `module` must outlive it.
   explicit MatrixTranslation(const SpirvModule& module);
   const Spirv& nv() const { return nv_; }
 
@@ -32,14 +35,15 @@ class MatrixTranslation {
   void translate_load(const Instruction& load);
   void translate_store(const Instruction& store);
   void add_flag();
-  uint32_t require_constant(uint32_t id, uint32_t at_most, const char* what) const;
+  void carry_layout(uint32_t layout);
+  void require_constant(uint32_t id, uint32_t at_most, const char* what) const;
 
   const SpirvModule& module_;
   Spirv nv_;
   uint32_t next_id_ = 0;
   uint32_t flag_ = 0;  ///< a bool constant, which NV has in place of a layout
   std::unordered_map<uint32_t, const Instruction*> by_result_;
-  std::vector<const Instruction*> stores_;
+  std::unordered_set<uint32_t> layouts_;  ///< copies of layouts, each before its load or store
 };
 
 }  // namespace kbench::vulkan

@@ -220,6 +220,23 @@ TEST(FreezeSpirv, WantsTheOneEntryPointThatIsAskedFor) {
   EXPECT_THAT(refusal(two).what(), HasSubstr("has 2 entry points"));
 }
 
+TEST(FreezeSpirv, WithoutANameTakesTheOneEntryPointThereIs) {
+  // As browsers make them of WGSL: a name of their own, bindings of a group that is not 0.
+  const Assembly renamed = {
+      .entry_points = "OpEntryPoint GLCompute %main \"dawn_entry_point_6d61696e\"\n",
+      .decorations =
+          "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
+          "OpDecorate %words ArrayStride 4\nOpDecorate %buffer DescriptorSet 1\n"
+          "OpDecorate %buffer Binding 2\n",
+      .declarations =
+          "%words = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %words\n"
+          "%pointer = OpTypePointer StorageBuffer %block\n"
+          "%buffer = OpVariable %pointer StorageBuffer\n"};
+  EXPECT_EQ(inspect_spirv(freeze_spirv(renamed, {}, "")).entry, "dawn_entry_point_6d61696e");
+  EXPECT_STREQ(refusal(renamed, {}, "relu").what(),
+               "has no compute entry point named 'relu'; it has 'dawn_entry_point_6d61696e'");
+}
+
 TEST(FreezeSpirv, TakesNonSemanticInformationOut) {
   const Spirv spirv = compile(
       "#extension GL_EXT_debug_printf : require\n"

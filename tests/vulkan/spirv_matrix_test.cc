@@ -201,6 +201,63 @@ TEST(CooperativeMatrices, OperandsThatOnlyKhrHasAreChecked) {
   EXPECT_THAT(said(with(khr(), kOpCooperativeMatrixMulAddKhr, 5, 0x20)), HasSubstr("operands"));
 }
 
+/// Of the constant with that SpecId.
+uint32_t id_of(const Spirv& spirv, uint32_t number) {
+  const SpirvModule module(spirv);
+  for (const Instruction& each : module.instructions()) {
+    if (each.op() == spv::OpDecorate && each[1] == spv::DecorationSpecId && each[2] == number) {
+      return each[0];
+    }
+  }
+  return 0;
+}
+
+TEST(CooperativeMatrices, LayoutsMayBeSpecializationConstants) {
+  std::string text = "layout(constant_id = 2) const uint LAYOUT = 0;\n" + std::string(kProduct);
+  text.insert(text.find("  fcoopmat"), "  c[9] = float(LAYOUT);\n");
+  Spirv module = khr(text);
+  const uint32_t layout = id_of(module, 2);
+  ASSERT_NE(layout, 0u);
+  module = with(module, kOpCooperativeMatrixLoadKhr, 3, layout);
+  module = with(module, kOpCooperativeMatrixStoreKhr, 2, layout);
+  EXPECT_EQ(validate_spirv(module), "");
+  const Spirv frozen = freeze_spirv(module, {{2, 1}}, "main");
+  EXPECT_EQ(count(frozen, kOpCooperativeMatrixLoadKhr), 2u);
+  const SpirvModule after(frozen);
+  std::vector<uint64_t> layouts;
+  for (const Instruction& each : after.instructions()) {
+    if (each.op() == kOpCooperativeMatrixLoadKhr) layouts.push_back(*after.constant(each[3]));
+    if (each.op() == kOpCooperativeMatrixStoreKhr) layouts.push_back(*after.constant(each[2]));
+  }
+  EXPECT_THAT(layouts, ElementsAre(1, 0, 1));
+  EXPECT_EQ(count(frozen, spv::OpCopyObject), count(module, spv::OpCopyObject));
+  try {
+    freeze_spirv(module, {{2, 4202}}, "main");
+    FAIL() << "a layout of another extension";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "has a cooperative matrix that kbench does not understand: its layout is 4202, "
+                 "which is not known");
+  }
+}
+
+TEST(CooperativeMatrices, ThatAreNotUnderstoodSayWhatItIs) {
+  try {
+    freeze_spirv(with(khr(), kOpTypeCooperativeMatrixKhr, 5, 1), {}, "main");
+    FAIL() << "a use that is no constant";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "has a cooperative matrix that kbench does not understand: its use is no plain "
+                 "constant");
+  }
+  Spirv newer = khr();  // with CooperativeMatrixReductionsNV declared first
+  const std::vector<uint32_t> declared = {uint32_t{2} << 16 | spv::OpCapability, 5430};
+  newer.insert(newer.begin() + kSpirvHeaderWords, declared.begin(), declared.end());
+  EXPECT_THROW(freeze_spirv(newer, {}, "main"), Error);
+  EXPECT_THAT(declared_by(newer).capabilities, Contains(5430u));
+  EXPECT_THAT(declared_by(newer).extensions, Contains("SPV_KHR_cooperative_matrix"));
+}
+
 TEST(CooperativeMatrices, AnyWordMayBeWrong) {
   const Spirv module = khr();
   size_t taken = 0;
