@@ -7,7 +7,9 @@ kbench_room(candidate CORE
     src/candidate_parse_step.cc
     src/candidate_buffer_step.cc
     src/candidate_cuda_step.cc
+    src/candidate_data.cc
     src/candidate_defines.cc
+    src/candidate_repeat.cc
     src/candidate_resolve.cc
     src/candidate_operator_step.cc
     src/candidate_uniform.cc

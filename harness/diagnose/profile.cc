@@ -44,21 +44,33 @@ StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step
   return profile;
 }
 
-/// Steps whose numbers are the device's have a name and no more.
-std::vector<StepProfile> steps_of(const Candidate& candidate, const Graph& graph) {
-  std::vector<StepProfile> steps;
+/// What dispatch launches, and which of its steps each launch is of.
+struct Launches {
+  std::vector<StepProfile> profiles;
+  std::vector<size_t> steps;
+};
+
+/// Steps whose numbers are the device's have a name and no more; none where it says how often one
+/// is repeated.
+Launches launches_of(const Candidate& candidate, const Graph& graph) {
+  Launches launches;
   try {
     const ResolvedCandidate resolved = resolve(candidate, graph);
-    for (const ResolvedStep& step : resolved.dispatch) steps.push_back(of_step(resolved, step));
+    for (const ResolvedStep& step : resolved.dispatch) {
+      launches.profiles.push_back(of_step(resolved, step));
+      launches.steps.push_back(step.step);
+    }
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kUnsupported) throw;
     for (const Step& step : candidate.dispatch) {
+      if (!step.repeats.empty()) return {};
       const std::string& name = step.kind == Step::Kind::op ? step.op : step.kernel;
       const char* moves = step.kind == Step::Kind::copy ? "copy" : "fill";
-      steps.push_back({name.empty() ? moves : name, 0, 0, 0, 0});
+      launches.steps.push_back(launches.profiles.size());
+      launches.profiles.push_back({name.empty() ? moves : name, 0, 0, 0, 0});
     }
   }
-  return steps;
+  return launches;
 }
 
 /// Times on descriptions; where there are more descriptions than times, the last time is the
@@ -81,6 +93,35 @@ std::vector<StepProfile> joined(std::vector<StepProfile> steps, const std::vecto
   return steps;
 }
 
+/// Launches of one step together, but those that are "the rest" or of no step.
+std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
+                                  const std::vector<size_t>& step_of) {
+  struct Gathered {
+    StepProfile profile;
+    size_t launches = 0;
+  };
+  std::vector<Gathered> all;
+  std::map<size_t, size_t> places;  // step -> index in `all`
+  const size_t told_apart = launches.size() < step_of.size() ? launches.size() - 1 : step_of.size();
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const auto [known, added] =
+        places.emplace(i < told_apart ? step_of[i] : step_of.size() + i, all.size());
+    if (added) all.push_back({StepProfile{launches[i].name, 0, 0, 0, 0}, 0});
+    Gathered& step = all[known->second];
+    ++step.launches;
+    step.profile.ms += launches[i].ms;
+    step.profile.share += launches[i].share;
+    step.profile.bytes += launches[i].bytes;
+    step.profile.flops += launches[i].flops;
+  }
+  std::vector<StepProfile> profiles;
+  for (Gathered& step : all) {
+    if (step.launches > 1) step.profile.name += " (x " + std::to_string(step.launches) + ")";
+    profiles.push_back(std::move(step.profile));
+  }
+  return profiles;
+}
+
 }  // namespace
 
 void profile(client::JudgeClient& judge, const std::string& candidate_file,
@@ -97,13 +138,14 @@ void profile(client::JudgeClient& judge, const std::string& candidate_file,
   const auto graph =
       build_graph(find_task(candidate.task), preset_from_name(preset), options.overrides);
   std::vector<StepProfile> baseline;
-  std::vector<StepProfile> steps = steps_of(candidate, *graph);
+  Launches launches = launches_of(candidate, *graph);
+  std::vector<StepProfile>& steps = launches.profiles;
   if (steps.size() == 1 && steps[0].flops == 0) steps[0].flops = graph->flops();
   for (const Graph::Node& node : graph->nodes()) {
     if (node.call.op->is_view) continue;
     baseline.push_back({node.call.op->name, 0, 0, least_bytes(node.call), flops_of(node.call)});
   }
-  evidence.steps = joined(std::move(steps), findings.times->candidate_ms);
+  evidence.steps = gathered(joined(std::move(steps), findings.times->candidate_ms), launches.steps);
   evidence.baseline = joined(std::move(baseline), findings.times->baseline_ms);
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "harness/trial/device_draw.h"
 #include "kbench/random.h"
@@ -58,10 +59,19 @@ void Sampler::draw_task(bool inputs_too) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
+void Sampler::upload_data() {
+  for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
+    const std::vector<uint32_t>& words = parts_.memory.wanted[i].words;
+    if (words.empty()) continue;
+    const vulkan::Region to = parts_.memory.slab.tensor(i);
+    parts_.device.upload(*to.buffer, to.offset, std::as_bytes(std::span(words)));
+  }
+}
+
 void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale) {
   for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
     const runner::Wanted& wanted = parts_.memory.wanted[i];
-    if (wanted.setup != of_setup) continue;
+    if (wanted.setup != of_setup || !wanted.words.empty()) continue;
     parts_.kernels.fill(commands, parts_.memory.slab.tensor(i),
                         {wanted.dtype, parts_.secret.next(), scale, kFirstLimit});
   }

@@ -21,7 +21,7 @@
 
 namespace kbench::judge {
 
-/// A candidate's temporaries, by index in the runner's list.
+/// A candidate's temporaries and data, by index in the runner's list.
 struct CandidateMemory {
   std::vector<runner::Wanted> wanted;
   Slab slab;
@@ -49,6 +49,8 @@ class Sampler {
   /// Draws parameters and, where something runs before a sample draws them, so that nothing of an
   /// earlier trial is left there, inputs.
   void draw_task(bool inputs_too);
+  /// Writes what a candidate's data hold, once.
+  void upload_data();
   /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
   void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
 

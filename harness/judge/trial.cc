@@ -109,11 +109,9 @@ TrialEnd Trial::run(Result& result) {
 }
 
 void Trial::steps() {
-  if (!load() || !task_fits() || !build() || !fits()) return;
-  if (request_.check_only) {
-    refuse(Verdict::compiles, "");
-    return;
-  }
+  if (!load()) return;
+  if (request_.check_only) return check();
+  if (!task_fits() || !build() || !fits()) return;
   stage("warm-up");
   allocate();
   take_device();
@@ -125,6 +123,11 @@ void Trial::steps() {
   if (request_.profile_runs > 0) return profile();
   if (!warm_up() || !sample()) return;
   report();
+}
+
+/// Memory comes last: what else is wrong with a candidate is so on a device with more, too.
+void Trial::check() {
+  if (build() && task_fits() && fits()) refuse(Verdict::compiles, "");
 }
 
 bool Trial::load() {
@@ -149,7 +152,10 @@ bool Trial::build() {
   runner::Refused refused;
   const bool built = candidacy_.built(built_, refused);
   lap("compile");
-  if (!built) return refuse(refused);
+  if (!built) {
+    const bool too_small = request_.check_only && refused.size && !task_fits();
+    return too_small ? false : refuse(refused);
+  }
   result_->compile_s = built_.compile_s;
   result_->diagnostics = built_.diagnostics;
   result_->lane = built_.lane;
@@ -162,6 +168,7 @@ void Trial::take_device() {
   lap("wait");
   sampler_.emplace(parts());
   wake_device();
+  sampler_->upload_data();
   sampler_->draw_task(built_.has_setup || request_.profile_runs > 0);
 }
 
@@ -215,10 +222,12 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
                      court_.bench->given(id), kind == Graph::Kind::input});
     }
   }
-  if (!with_setup) return all;
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
-    if (!memory_.wanted[i].setup) continue;
-    all.push_back({"setup's result " + memory_.wanted[i].name, memory_.slab.tensor(i), false});
+    const runner::Wanted& wanted = memory_.wanted[i];
+    const bool data = !wanted.words.empty();
+    if (!data && !(with_setup && wanted.setup)) continue;
+    all.push_back(
+        {(data ? "data " : "setup's result ") + wanted.name, memory_.slab.tensor(i), false});
   }
   return all;
 }

@@ -84,6 +84,7 @@ class Trial {
 
  private:
   void steps();
+  void check();
   bool load();
   bool build();
   // trial_memory.cc

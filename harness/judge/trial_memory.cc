@@ -5,6 +5,7 @@
 #include "harness/judge/trial.h"
 #include "harness/process/host_memory.h"
 #include "harness/trial/slab_layout.h"
+#include "kbench/error.h"
 
 namespace kbench::judge {
 namespace {
@@ -42,7 +43,13 @@ bool Trial::task_fits() {
 bool Trial::fits() {
   memory_.wanted = built_.wanted;
   trial::SlabLayout layout;
-  for (const runner::Wanted& wanted : memory_.wanted) layout.add(wanted.name, wanted.bytes);
+  for (const runner::Wanted& wanted : memory_.wanted) {
+    const uint64_t held = wanted.words.size() * sizeof(uint32_t);
+    if (held > 0 && held != wanted.bytes) {
+      throw Error(ErrorCode::kInternal, "data of another size than its buffer's");
+    }
+    layout.add(wanted.name, wanted.bytes);
+  }
   if (layout.empty() && !request_.check_only) return true;
   // The bench has its memory already; a check has no bench.
   const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();

@@ -19,7 +19,7 @@ class BaselineProgram : public Program {
   Built built() const override {
     Built built;
     if (eager_.arena_bytes() > 0) {
-      built.wanted.push_back({"arena", DType::f32, eager_.arena_bytes(), false});
+      built.wanted.push_back({"arena", DType::f32, eager_.arena_bytes()});
     }
     return built;
   }

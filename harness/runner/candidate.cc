@@ -36,6 +36,11 @@ std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candid
   return others;
 }
 
+/// What it needs beside the task's own tensors.
+bool is_wanted(const BufferSlot& slot) {
+  return slot.kind == BufferSlot::Kind::temporary || slot.kind == BufferSlot::Kind::data;
+}
+
 class CandidateRun : public Program {
  public:
   CandidateRun(vulkan::Device& device, std::unique_ptr<Graph> graph, const Candidate& candidate,
@@ -60,7 +65,7 @@ class CandidateRun : public Program {
     }
     compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (!refusal) return std::nullopt;
-    return Refused{refusal->verdict, refusal->message, diagnostics_};
+    return Refused{refusal->verdict, refusal->message, diagnostics_, refusal->size};
   }
 
   bool launches_cuda() const override { return program_.launches_cuda(); }
@@ -68,12 +73,12 @@ class CandidateRun : public Program {
   Built built() const override {
     Built built;
     for (const BufferSlot& slot : resolved_.buffers) {
-      if (slot.kind != BufferSlot::Kind::temporary) continue;
-      built.wanted.push_back(
-          {slot.name, slot.type.dtype, static_cast<uint64_t>(slot.type.bytes()), slot.setup});
+      if (!is_wanted(slot)) continue;
+      built.wanted.push_back({slot.name, slot.type.dtype, static_cast<uint64_t>(slot.type.bytes()),
+                              slot.setup, slot.words});
     }
     if (program_.scratch_bytes() > 0) {
-      built.wanted.push_back({"operator scratch", DType::f32, program_.scratch_bytes(), false});
+      built.wanted.push_back({"operator scratch", DType::f32, program_.scratch_bytes()});
     }
     built.has_setup = program_.has_setup();
     built.asks_lengths = program_.asks_lengths();
@@ -112,7 +117,7 @@ class CandidateRun : public Program {
     size_t wanted = 0;
     for (const BufferSlot& slot : resolved_.buffers) {
       vulkan::Region tensor;
-      if (slot.kind == BufferSlot::Kind::temporary) {
+      if (is_wanted(slot)) {
         tensor = memory.wanted().at(wanted++);
       } else if (slot.kind == BufferSlot::Kind::output) {
         tensor = memory.outputs().at(output_index(slot.name));

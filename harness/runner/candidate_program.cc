@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <set>
 
 #include "harness/runner/define_notes.h"
@@ -10,6 +11,7 @@
 #include "harness/runner/kernel_text.h"
 #include "harness/vulkan/texels.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {
@@ -50,6 +52,28 @@ Refusal about(const Kernel& kernel, Refusal refusal) {
   return refusal;
 }
 
+bool takes_address(const ResolvedStep& step) {
+  if (!step.addresses.empty()) return true;
+  for (const ResolvedUniform& block : step.uniforms) {
+    for (const ResolvedUniform::Field& field : block.fields) {
+      for (const ResolvedNumber& value : field.values) {
+        if (value.buffer >= 0) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// At the place where the manifest gives the constant.
+Diagnostic unused_warning(const Kernel& kernel, const vulkan::UnusedConstant& unused) {
+  Location place = kernel.at;
+  for (const auto& [id, expression] : kernel.specialization) {
+    if (id == unused.id) place = expression.at;
+  }
+  return {"warning", shown(place.file), place.line, place.column,
+          "kernel " + kernel.name + ": " + shown(unused.why, 1000)};
+}
+
 }  // namespace
 
 /// When building has to end.
@@ -79,12 +103,14 @@ class CandidateProgram::Deadline {
 std::optional<Refusal> CandidateProgram::build(double seconds_limit,
                                                std::vector<Diagnostic>& diagnostics) {
   const Deadline deadline(seconds_limit);
+  std::optional<Refusal> too_large;  // said last: another device may bind it
   if (auto refusal = compile_all(deadline, diagnostics)) return refusal;
   for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
     for (const ResolvedStep& step : *steps) {  // all, before a driver sees any module
       if (auto refusal = check(step)) {
         refusal->message = at(step.at) + refusal->message;
-        return refusal;
+        if (!refusal->size) return refusal;
+        if (!too_large) too_large = std::move(refusal);
       }
     }
   }
@@ -100,7 +126,8 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
   };
   if (auto refusal = prepare_all(&ResolvedCandidate::setup, setup_)) return refusal;
   if (auto refusal = prepare_all(&ResolvedCandidate::dispatch, dispatch_)) return refusal;
-  return deadline.check("making the candidate's pipelines");
+  if (auto refusal = deadline.check("making the candidate's pipelines")) return refusal;
+  return too_large;
 }
 
 std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
@@ -109,7 +136,7 @@ std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
   std::vector<bool> addresses(kernels_.size(), false);
   for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
     for (const ResolvedStep& step : *steps) {
-      if (step.kernel >= 0 && !step.addresses.empty()) {
+      if (step.kernel >= 0 && takes_address(step)) {
         addresses[static_cast<size_t>(step.kernel)] = true;
       }
     }
@@ -149,11 +176,17 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
   }
   std::optional<Refusal> refusal;
   try {
-    refusal = finish(index, addresses);
+    refusal = finish(index, addresses, diagnostics);
   } catch (const Error& e) {
     const bool invalid = e.code() == ErrorCode::kInvalidArgument;
     if (!invalid && e.code() != ErrorCode::kCompile) throw;
-    refusal = Refusal{invalid ? Verdict::invalid_candidate : Verdict::compile_error, e.message()};
+    // A tool of another age says of what it does not know that it is wrong.
+    refusal = invalid ? std::nullopt
+                      : check_declared(vulkan::declared_by(made.spirv), device_.snapshot(),
+                                       device_.plan());
+    if (!refusal) {
+      refusal = Refusal{invalid ? Verdict::invalid_candidate : Verdict::compile_error, e.message()};
+    }
   }
   if (refusal) return about(kernel, *refusal);
   if (made.facts.uses_float16 && float16_kernel_.empty()) float16_kernel_ = kernel.name;
@@ -161,12 +194,17 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
 }
 
 /// From here on the module does not change: what is checked is what runs.
-std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses) {
+std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses,
+                                                std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
   Kernel& made = kernels_[index];
   const vulkan::ShaderInterface named = std::move(made.interface);
+  std::vector<vulkan::UnusedConstant> unused;
   const vulkan::Specialization values =
-      vulkan::typed_specialization(made.spirv, given_constants(resolved), named);
+      vulkan::typed_specialization(made.spirv, given_constants(resolved), named, unused);
+  for (const vulkan::UnusedConstant& each : unused) {
+    diagnostics.push_back(unused_warning(*resolved.kernel, each));
+  }
   made.spirv = vulkan::freeze_spirv(made.spirv, values, resolved.kernel->entry);
   made.interface = vulkan::reflect_spirv(made.spirv);
   vulkan::adopt_names(made.interface, named);
@@ -189,10 +227,9 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
   if (kernel.cuda()) return std::nullopt;  // compile_cuda() has looked
   const vulkan::DeviceSnapshot& limits = device_.snapshot();
   ShaderLaunch& launch = shader_launches_[&step];
-  if (auto refusal = connect(kernel.interface, candidate_, step, limits, uniforms_, launch)) {
-    refusal->message = "kernel " + name + " " + refusal->message;
-    return refusal;
-  }
+  auto refusal = connect(kernel.interface, candidate_, step, limits, uniforms_, launch);
+  if (refusal) refusal->message = "kernel " + name + " " + refusal->message;
+  if (refusal && !refusal->size) return refusal;
   if (step.bind.size() > limits.max_storage_buffers_per_stage) {
     return Refusal{Verdict::unsupported, "binds " + std::to_string(step.bind.size()) +
                                              " buffers, the device's limit is " +
@@ -211,7 +248,7 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
                                                std::to_string(limits.max_group_count[axis])};
     }
   }
-  return std::nullopt;
+  return refusal;
 }
 
 /// Several at a time, and no more of them than fit the time.
@@ -323,6 +360,19 @@ vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
   key.push_bytes = static_cast<uint32_t>(launch.push_bytes);
   key.subgroup_size = candidate_.kernels[index].subgroup_size;
   return key;
+}
+
+/// Where the memory lies is known only when it is there.
+void CandidateProgram::write_addresses(const Memory& memory) const {
+  if (uniforms_.addresses().empty()) return;
+  std::vector<std::byte> bytes = uniforms_.bytes();
+  for (const auto& [offset, buffer] : uniforms_.addresses()) {
+    uint64_t address = 0;
+    std::memcpy(&address, bytes.data() + offset, sizeof address);
+    address += memory.tensor[static_cast<size_t>(buffer)].address();
+    std::memcpy(bytes.data() + offset, &address, sizeof address);
+  }
+  device_.upload(uniform_buffer_, 0, bytes);
 }
 
 void CandidateProgram::upload_uniforms() {

@@ -43,7 +43,8 @@ class CandidateProgram {
                    PythonHelper* python = nullptr,
                    const std::vector<ResolvedCandidate>& others = {}, CudaDevice cuda = {});
 
-  /// Compiles every kernel and makes every pipeline. `diagnostics` receives what compilers said.
+  /// Compiles every kernel and makes every pipeline. `diagnostics` receives what compilers said. A
+  /// buffer that is too large for the device is refused last.
   std::optional<Refusal> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
 
   /// Bytes of scratch record() needs for built-in operators.
@@ -134,11 +135,13 @@ class CandidateProgram {
   std::optional<Refusal> check_launches(size_t kernel, const Variant& variant) const;
   std::string config_text(size_t kernel, const Variant& variant) const;
   std::vector<size_t> tunable_kernels() const;
-  std::optional<Refusal> finish(size_t kernel, bool addresses);
+  std::optional<Refusal> finish(size_t kernel, bool addresses,
+                                std::vector<Diagnostic>& diagnostics);
   std::optional<Refusal> check(const ResolvedStep& step);
   bool asks_length(const ResolvedStep& step) const;
   Launch launch_of(const ResolvedStep& step) const;
   void upload_uniforms();
+  void write_addresses(const Memory& memory) const;
   void make_pipelines(const Deadline& deadline);
   std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);
   const vulkan::Pipeline& pipeline(const Launch& launch);

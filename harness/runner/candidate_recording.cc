@@ -63,6 +63,7 @@ void CandidateProgram::move(vulkan::Commands& commands, const ResolvedStep& step
 void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step>& steps,
                               const Memory& memory, Ranges ranges,
                               const AfterStep& after_step) const {
+  write_addresses(memory);
   bool first = true;
   for (const Step& made : steps) {
     if (!first) commands.barrier();

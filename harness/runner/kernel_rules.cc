@@ -93,6 +93,15 @@ std::optional<Refusal> check_limits(const vulkan::SpirvFacts& facts,
 
 }  // namespace
 
+std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
+                                      const vulkan::DeviceSnapshot& snapshot,
+                                      const vulkan::DevicePlan& plan) {
+  for (const uint32_t capability : declared.capabilities) {
+    if (auto refusal = check_capability(capability, snapshot, plan, true)) return refusal;
+  }
+  return check_extensions(declared);
+}
+
 std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses) {
@@ -114,8 +123,8 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
   }
   if (facts.foreign_addresses) {
     return Refusal{Verdict::invalid_candidate,
-                   "makes a buffer address of something else than a push constant: push {address: "
-                   "NAME}"};
+                   "makes a buffer address of something else than a push constant or a uniform "
+                   "block's: push {address: NAME}"};
   }
   if (auto refusal = check_extensions(facts)) return refusal;
   return check_limits(facts, snapshot);

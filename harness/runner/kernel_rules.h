@@ -12,6 +12,11 @@
 
 namespace kbench::runner {
 
+/// What a module that cannot be read declares and candidates cannot use, as far as that goes.
+std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
+                                      const vulkan::DeviceSnapshot& snapshot,
+                                      const vulkan::DevicePlan& plan);
+
 /// Why a module must not or cannot run, whatever step launches it; nothing when it may.
 /// `addresses`: a step pushes it a buffer address.
 std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,

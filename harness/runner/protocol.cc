@@ -50,6 +50,7 @@ template <class V> void visit(V& v, auto& m, Prepare*) {
 }
 template <class V> void visit(V& v, auto& m, Wanted*) {
   v("name", m.name); v("dtype", m.dtype); v("bytes", m.bytes); v("setup", m.setup);
+  v("words", m.words);
 }
 template <class V> void visit(V& v, auto& m, Diagnostic*) {
   v("severity", m.severity); v("file", m.file); v("line", m.line); v("column", m.column);
@@ -84,6 +85,7 @@ template <class V> void visit(V& v, auto& m, Profile*) { v("seconds", m.seconds)
 template <class V> void visit(V& v, auto& m, Profiled*) { v("step_ns", m.step_ns); }
 template <class V> void visit(V& v, auto& m, Refused*) {
   v("verdict", m.verdict); v("message", m.message); v("diagnostics", m.diagnostics);
+  v("size", m.size);
 }
 template <class V> void visit(V& v, auto& m, Failed*) { v("code", m.code); v("message", m.message); }
 // clang-format on

@@ -135,7 +135,8 @@ struct Wanted {
   std::string name;
   DType dtype = DType::f32;
   uint64_t bytes = 0;
-  bool setup = false;  ///< written by setup, read-only in dispatch
+  bool setup = false;                ///< written by setup, read-only in dispatch
+  std::vector<uint32_t> words = {};  ///< not empty: what it holds, and the candidate may only read
 };
 
 /// A kernel of dispatch that was compiled in several ways, the first of which runs until a Select.
@@ -237,6 +238,7 @@ struct Refused {
   Verdict verdict = Verdict::invalid_candidate;
   std::string message;
   std::vector<Diagnostic> diagnostics;
+  bool size = false;  ///< for the size of a buffer alone: all else has been looked at
 };
 
 /// Something else went wrong: device, driver, machine, kbench.

@@ -10,6 +10,7 @@ namespace kbench::runner {
 struct Refusal {
   Verdict verdict = Verdict::invalid_candidate;
   std::string message;
+  bool size = false;  ///< for the size of a buffer alone: all else has been looked at
 };
 
 }  // namespace kbench::runner

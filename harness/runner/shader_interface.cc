@@ -104,7 +104,8 @@ class Connection {
   std::optional<Refusal> fill_slot(size_t index);
   std::optional<Refusal> fill_buffer(size_t index, size_t bind);
   std::optional<Refusal> fill_texels(const Resource& resource, const BufferSlot& buffer,
-                                     vulkan::Binding& binding) const;
+                                     vulkan::Binding& binding);
+  void note_too_large(std::string message);
   std::optional<Refusal> fill_uniform(size_t index);
   Refusal unbound(const Resource& resource) const;
   using PlaceOf = std::vector<Place>::const_iterator;
@@ -118,7 +119,8 @@ class Connection {
   const vulkan::DeviceSnapshot& limits_;
   UniformPool& uniforms_;
   ShaderLaunch& launch_;
-  std::vector<Place> places_;  ///< of the step's `bind`
+  std::vector<Place> places_;         ///< of the step's `bind`
+  std::optional<Refusal> too_large_;  ///< a buffer for the device: said last
 };
 
 std::optional<Refusal> Connection::connect() {
@@ -128,7 +130,8 @@ std::optional<Refusal> Connection::connect() {
   for (size_t i = 0; i < interface_.resources.size(); ++i) {
     if (auto refusal = fill_slot(i)) return refusal;
   }
-  return lay_push(interface_.push, step_, launch_);
+  if (auto refusal = lay_push(interface_.push, step_, launch_)) return refusal;
+  return too_large_;
 }
 
 /// Without `bindings` the buffers of `bind` go to 0, 1, 2, ..., past the numbers of set 0 that
@@ -261,9 +264,10 @@ std::optional<Refusal> Connection::fill_uniform(size_t index) {
                        std::to_string(limits_.max_uniform_buffer_range) + ": use a buffer"};
   }
   std::vector<std::byte> block;
-  if (auto refusal = write_uniform(resource, *given, block)) return refusal;
+  UniformPool::Addresses addresses;
+  if (auto refusal = write_uniform(resource, *given, block, addresses)) return refusal;
   const auto bytes = block.size();
-  const auto offset = uniforms_.add(std::move(block));
+  const auto offset = uniforms_.add(std::move(block), std::move(addresses));
   if (!offset) {
     return Refusal{Verdict::unsupported, "has uniform blocks that are larger together than the " +
                                              std::to_string(UniformPool::kMostBytes) +
@@ -292,11 +296,9 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
                    buffer.name + ": typed buffers take whole ones");
   }
   if (part.bytes > limits_.max_storage_buffer_range) {
-    return Refusal{Verdict::unsupported, buffer.name + " has " + std::to_string(part.bytes) +
-                                             " bytes, over the device's " +
-                                             std::to_string(limits_.max_storage_buffer_range) +
-                                             " for one binding: push {address: " + buffer.name +
-                                             "} instead"};
+    note_too_large(buffer.name + " has " + std::to_string(part.bytes) +
+                   " bytes, over the device's " + std::to_string(limits_.max_storage_buffer_range) +
+                   " for one binding: push {address: " + buffer.name + "} instead");
   }
   const uint64_t alignment = std::max<uint64_t>(limits_.storage_offset_alignment, 1);
   if (part.offset % alignment == 0) return std::nullopt;
@@ -307,8 +309,12 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
                      buffer.name + ", offset: ...} instead"};
 }
 
+void Connection::note_too_large(std::string message) {
+  if (!too_large_) too_large_ = Refusal{Verdict::unsupported, std::move(message), /*size=*/true};
+}
+
 std::optional<Refusal> Connection::fill_texels(const Resource& resource, const BufferSlot& buffer,
-                                               vulkan::Binding& binding) const {
+                                               vulkan::Binding& binding) {
   const bool storage = resource.kind == Kind::storage_texels;
   binding.type =
       storage ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
@@ -336,29 +342,30 @@ std::optional<Refusal> Connection::fill_texels(const Resource& resource, const B
                    ", which is no multiple");
   }
   if (bytes / texel > limits_.max_texel_buffer_elements) {
-    return Refusal{Verdict::unsupported, typed + "; " + buffer.name + " has " +
-                                             std::to_string(bytes / texel) +
-                                             " texels, over the device's limit of " +
-                                             std::to_string(limits_.max_texel_buffer_elements) +
-                                             " (maxTexelBufferElements): declare a storage buffer"};
+    note_too_large(typed + "; " + buffer.name + " has " + std::to_string(bytes / texel) +
+                   " texels, over the device's limit of " +
+                   std::to_string(limits_.max_texel_buffer_elements) +
+                   " (maxTexelBufferElements): declare a storage buffer");
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<uint64_t> UniformPool::add(std::vector<std::byte> block) {
-  for (const auto& [offset, size] : blocks_) {
-    if (size == block.size() && std::equal(block.begin(), block.end(),
-                                           bytes_.begin() + static_cast<std::ptrdiff_t>(offset))) {
-      return offset;
+std::optional<uint64_t> UniformPool::add(std::vector<std::byte> block, Addresses addresses) {
+  for (const Block& known : blocks_) {
+    const auto at = bytes_.begin() + static_cast<std::ptrdiff_t>(known.offset);
+    if (known.bytes == block.size() && known.addresses == addresses &&
+        std::equal(block.begin(), block.end(), at)) {
+      return known.offset;
     }
   }
   const uint64_t offset = (bytes_.size() + kAlignment - 1) / kAlignment * kAlignment;
   if (offset + block.size() > kMostBytes) return std::nullopt;
   bytes_.resize(offset + block.size());
   std::copy(block.begin(), block.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
-  blocks_.emplace_back(offset, block.size());
+  for (const auto& [at, buffer] : addresses) addresses_.emplace_back(offset + at, buffer);
+  blocks_.push_back({offset, block.size(), std::move(addresses)});
   return offset;
 }
 

@@ -24,13 +24,23 @@ class UniformPool {
   static constexpr uint64_t kAlignment = 256;       ///< the most that a device may ask for
   static constexpr uint64_t kMostBytes = 16 << 20;  ///< all blocks together
 
+  /// Where buffers' addresses come: (byte offset, buffer). They are added to what stands there.
+  using Addresses = std::vector<std::pair<uint64_t, int>>;
+
   /// The block's offset; nothing where there is no room for it.
-  std::optional<uint64_t> add(std::vector<std::byte> block);
+  std::optional<uint64_t> add(std::vector<std::byte> block, Addresses addresses = {});
   const std::vector<std::byte>& bytes() const { return bytes_; }
+  /// Of all blocks.
+  const Addresses& addresses() const { return addresses_; }
 
  private:
+  struct Block {
+    uint64_t offset = 0, bytes = 0;
+    Addresses addresses;
+  };
   std::vector<std::byte> bytes_;
-  std::vector<std::pair<uint64_t, uint64_t>> blocks_;  ///< (offset, bytes)
+  std::vector<Block> blocks_;
+  Addresses addresses_;
 };
 
 /// What a step gives its shader.
@@ -54,15 +64,18 @@ struct ShaderLaunch {
   std::vector<uint64_t> lengths() const;
 };
 
-/// Fills `launch`, or says what does not fit.
+/// Fills `launch`, or says what does not fit; that a buffer is too large (Refusal::size) only where
+/// all else does.
 std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
                                const ResolvedCandidate& candidate, const ResolvedStep& step,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
                                ShaderLaunch& launch);
 
-/// The block's bytes from a step's values, or what is wrong with those.
+/// The block's bytes from a step's values and where addresses come in it, or what is wrong with
+/// the values.
 std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
-                                     std::vector<std::byte>& block);
+                                     std::vector<std::byte>& block,
+                                     UniformPool::Addresses& addresses);
 
 /// Gives the members of the push block what the step pushes, in order; as the step has it where the
 /// shader has no push block.

@@ -50,107 +50,9 @@ std::string names_of(const std::vector<Leaf>& leaves) {
   return text;
 }
 
-/// Which value each number of the block gets.
-class Uniform {
- public:
-  Uniform(const vulkan::Resource& resource, const ResolvedUniform& given)
-      : leaves_(resource.leaves), given_(given), values_(leaves_.size(), nullptr) {
-    const std::string& name = resource.block.empty() ? resource.name : resource.block;
-    block_ = "the uniform block " + shown(name.empty() ? given.place.text : name, 60);
-  }
-
-  std::optional<Refusal> assign() {
-    for (const ResolvedUniform::Field& field : given_.fields) {
-      if (auto refusal = field.name.empty() ? assign_next(field) : assign_named(field)) {
-        return refusal;
-      }
-    }
-    for (size_t i = 0; i < leaves_.size(); ++i) {
-      if (values_[i]) continue;
-      return invalid("has " + block_ + ", whose " + member(leaves_[i]) + " " + typed(leaves_[i]) +
-                     " is given no value");
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Refusal> write(std::vector<std::byte>& block) const {
-    for (size_t i = 0; i < leaves_.size(); ++i) {
-      const Leaf& leaf = leaves_[i];
-      uint64_t bits = 0;
-      try {
-        bits = vulkan::bits_as(leaf.type, as_given(*values_[i]), member(leaf) + " of " + block_);
-      } catch (const Error& error) {
-        return invalid(error.message());
-      }
-      const size_t bytes = leaf.type.bits / 8;
-      if (block.size() < leaf.offset + bytes) return invalid("has " + block_ + " without an end");
-      std::memcpy(block.data() + leaf.offset, &bits, bytes);
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::optional<Refusal> assign_next(const ResolvedUniform::Field& field) {
-    for (const ResolvedNumber& value : field.values) {
-      if (next_ == leaves_.size()) {
-        return invalid("has " + block_ + " of " + std::to_string(leaves_.size()) +
-                       " numbers, and is given more");
-      }
-      values_[next_++] = &value;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Refusal> assign_named(const ResolvedUniform::Field& field) {
-    const auto is_here = [&](const Leaf& leaf) { return belongs(leaf, field.name); };
-    const auto first = std::find_if(leaves_.begin(), leaves_.end(), is_here);
-    if (first == leaves_.end()) {
-      return invalid("has " + block_ + " without a member '" + shown(field.name, 100) +
-                     "' (it has " + names_of(leaves_) + ")");
-    }
-    const auto count = static_cast<size_t>(std::count_if(first, leaves_.end(), is_here));
-    if (count != field.values.size()) {
-      return invalid("has " + block_ + ", whose member '" + shown(field.name, 100) + "' takes " +
-                     std::to_string(count) + " numbers and is given " +
-                     std::to_string(field.values.size()));
-    }
-    auto at = static_cast<size_t>(first - leaves_.begin());
-    for (const ResolvedNumber& value : field.values) {
-      if (values_[at]) {
-        return invalid("is given " + member(leaves_[at]) + " of " + block_ + " twice");
-      }
-      values_[at++] = &value;
-    }
-    return std::nullopt;
-  }
-
-  const std::vector<Leaf>& leaves_;
-  const ResolvedUniform& given_;
-  std::string block_;
-  std::vector<const ResolvedNumber*> values_;  ///< by leaf
-  size_t next_ = 0;                            ///< of a list
-};
-
 bool is_word(const Leaf& leaf) {
   return leaf.type.bits == 32 &&
          (leaf.type.kind == ScalarKind::uint || leaf.type.kind == ScalarKind::sint);
-}
-
-const char* name_of_kind(PushItem::Kind kind) {
-  switch (kind) {
-    case PushItem::Kind::u32:
-      return "u32";
-    case PushItem::Kind::i32:
-      return "i32";
-    case PushItem::Kind::f32:
-      return "f32";
-    case PushItem::Kind::u64:
-      return "u64";
-    case PushItem::Kind::address:
-      return "address";
-    default:
-      return "number";
-  }
 }
 
 /// How many numbers of the block from leaf `at` on the item fills; 0: its type is another.
@@ -175,6 +77,124 @@ size_t filled(const std::vector<Leaf>& leaves, size_t at, PushItem::Kind kind) {
   }
 }
 
+/// Which value each number of the block gets.
+class Uniform {
+ public:
+  Uniform(const vulkan::Resource& resource, const ResolvedUniform& given)
+      : leaves_(resource.leaves), given_(given), values_(leaves_.size(), nullptr) {
+    const std::string& name = resource.block.empty() ? resource.name : resource.block;
+    block_ = "the uniform block " + shown(name.empty() ? given.place.text : name, 60);
+  }
+
+  std::optional<Refusal> assign() {
+    for (const ResolvedUniform::Field& field : given_.fields) {
+      if (auto refusal = field.name.empty() ? assign_next(field) : assign_named(field)) {
+        return refusal;
+      }
+    }
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      if (values_[i]) continue;
+      return invalid("has " + block_ + ", whose " + member(leaves_[i]) + " " + typed(leaves_[i]) +
+                     " is given no value");
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> write(std::vector<std::byte>& block,
+                               UniformPool::Addresses& addresses) const {
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      const Leaf& leaf = leaves_[i];
+      const bool address = values_[i]->buffer >= 0;
+      if (address && i > 0 && values_[i - 1] == values_[i]) continue;  // the second word of one
+      uint64_t bits = 0;
+      try {
+        bits = address ? static_cast<uint64_t>(values_[i]->integer.value_or(0))
+                       : vulkan::bits_as(leaf.type, as_given(*values_[i]),
+                                         member(leaf) + " of " + block_);
+      } catch (const Error& error) {
+        return invalid(error.message());
+      }
+      const size_t bytes = address ? sizeof bits : leaf.type.bits / 8;
+      if (address) addresses.emplace_back(leaf.offset, values_[i]->buffer);
+      if (block.size() < leaf.offset + bytes) return invalid("has " + block_ + " without an end");
+      std::memcpy(block.data() + leaf.offset, &bits, bytes);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Refusal> assign_next(const ResolvedUniform::Field& field) {
+    for (const ResolvedNumber& value : field.values) {
+      if (next_ == leaves_.size()) {
+        return invalid("has " + block_ + " of " + std::to_string(leaves_.size()) +
+                       " numbers, and is given more");
+      }
+      if (auto refusal = set(next_, value)) return refusal;
+    }
+    return std::nullopt;
+  }
+
+  /// Gives the value to the number at `at`, an address to both words of one, and goes past.
+  std::optional<Refusal> set(size_t& at, const ResolvedNumber& value) {
+    const size_t count = value.buffer < 0 ? 1 : filled(leaves_, at, PushItem::Kind::address);
+    if (count == 0) {
+      return invalid("gives " + member(leaves_[at]) + " " + typed(leaves_[at]) + " of " + block_ +
+                     " the address of " + shown(value.given.text, 60) +
+                     "; an address is a uint64_t, a uvec2 or a buffer_reference");
+    }
+    for (size_t i = 0; i < count; ++i, ++at) {
+      if (values_[at]) {
+        return invalid("is given " + member(leaves_[at]) + " of " + block_ + " twice");
+      }
+      values_[at] = &value;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> assign_named(const ResolvedUniform::Field& field) {
+    const auto is_here = [&](const Leaf& leaf) { return belongs(leaf, field.name); };
+    const auto first = std::find_if(leaves_.begin(), leaves_.end(), is_here);
+    if (first == leaves_.end()) {
+      return invalid("has " + block_ + " without a member '" + shown(field.name, 100) +
+                     "' (it has " + names_of(leaves_) + ")");
+    }
+    const auto count = static_cast<size_t>(std::count_if(first, leaves_.end(), is_here));
+    auto at = static_cast<size_t>(first - leaves_.begin());
+    const size_t end = at + count;
+    size_t taken = 0;
+    for (; taken < field.values.size() && at < end; ++taken) {
+      if (auto refusal = set(at, field.values[taken])) return refusal;
+    }
+    if (at == end && taken == field.values.size()) return std::nullopt;
+    return invalid("has " + block_ + ", whose member '" + shown(field.name, 100) + "' takes " +
+                   std::to_string(count) + " numbers and is given " +
+                   std::to_string(field.values.size()));
+  }
+
+  const std::vector<Leaf>& leaves_;
+  const ResolvedUniform& given_;
+  std::string block_;
+  std::vector<const ResolvedNumber*> values_;  ///< by leaf
+  size_t next_ = 0;                            ///< of a list
+};
+
+const char* name_of_kind(PushItem::Kind kind) {
+  switch (kind) {
+    case PushItem::Kind::u32:
+      return "u32";
+    case PushItem::Kind::i32:
+      return "i32";
+    case PushItem::Kind::f32:
+      return "f32";
+    case PushItem::Kind::u64:
+      return "u64";
+    case PushItem::Kind::address:
+      return "address";
+    default:
+      return "number";
+  }
+}
+
 }  // namespace
 
 std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel) {
@@ -187,12 +207,13 @@ std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel)
 }
 
 std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
-                                     std::vector<std::byte>& block) {
+                                     std::vector<std::byte>& block,
+                                     UniformPool::Addresses& addresses) {
   const uint64_t bytes = std::max<uint64_t>(resource.bytes, 1);
   block.assign((bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment, std::byte{});
   Uniform uniform(resource, given);
   if (auto refusal = uniform.assign()) return refusal;
-  return uniform.write(block);
+  return uniform.write(block, addresses);
 }
 
 std::optional<Refusal> lay_push(const std::vector<Leaf>& members, const ResolvedStep& step,

@@ -34,6 +34,39 @@ uint64_t integer_bits(const Scalar& type, const GivenConstant& number, const std
   return type.bits == 64 ? bits : bits & 0xffffffff;
 }
 
+const SpecializationConstant* find_constant(const std::vector<SpecializationConstant>& among,
+                                            uint32_t id) {
+  for (const SpecializationConstant& each : among) {
+    if (each.id == id) return &each;
+  }
+  return nullptr;
+}
+
+/// Its own name, or the one that the source has for it.
+std::string name_in(const SpecializationConstant& constant, const ShaderInterface& names) {
+  if (!constant.name.empty()) return constant.name;
+  const SpecializationConstant* named = find_constant(names.constants, constant.id);
+  return named ? named->name : "";
+}
+
+std::string why_unused(uint32_t id, const std::vector<SpecializationConstant>& used,
+                       const ShaderInterface& names) {
+  std::string text = "specialization constant " + std::to_string(id);
+  if (const SpecializationConstant* named = find_constant(names.constants, id)) {
+    text += (named->name.empty() ? "" : " (" + named->name + ")") +
+            std::string(" is used by nothing in the kernel");
+  } else {
+    text += " is not in the kernel, or nothing uses it";
+  }
+  std::string known;
+  for (const SpecializationConstant& each : used) {
+    const std::string name = name_in(each, names);
+    known += (known.empty() ? "" : ", ") + std::to_string(each.id) + ": " + name_of(each.type) +
+             (name.empty() ? "" : " " + name);
+  }
+  return text + (known.empty() ? " (it has none)" : " (it has " + known + ")");
+}
+
 }  // namespace
 
 uint64_t bits_as(const Scalar& type, const GivenConstant& number, const std::string& what) {
@@ -57,31 +90,21 @@ uint64_t bits_as(const Scalar& type, const GivenConstant& number, const std::str
 }
 
 Specialization typed_specialization(const Spirv& spirv, const std::vector<GivenConstant>& given,
-                                    const ShaderInterface& names) {
+                                    const ShaderInterface& names,
+                                    std::vector<UnusedConstant>& unused) {
   Specialization values;
   if (given.empty()) return values;
-  const ShaderInterface interface = reflect_spirv(spirv);
-  const auto name = [&](const SpecializationConstant& constant) {
-    std::string text = constant.name;
-    for (const SpecializationConstant& each : names.constants) {
-      if (each.id == constant.id && text.empty()) text = each.name;
-    }
-    return text;
-  };
+  const std::vector<SpecializationConstant> used = reflect_spirv(spirv).constants;
   for (const GivenConstant& number : given) {
-    const SpecializationConstant* constant = nullptr;
-    std::string known;
-    for (const SpecializationConstant& each : interface.constants) {
-      if (each.id == number.id) constant = &each;
-      known += (known.empty() ? "" : ", ") + std::to_string(each.id) + ": " + name_of(each.type);
-      if (const std::string text = name(each); !text.empty()) known += " " + text;
-    }
+    const SpecializationConstant* constant = find_constant(used, number.id);
     std::string what = "specialization constant " + std::to_string(number.id);
     if (!constant) {
-      refuse("is given " + what + ", but its module does not have or does not use it (" +
-             (known.empty() ? "it has none" : "it has " + known) + ")");
+      unused.push_back({number.id, why_unused(number.id, used, names)});
+      continue;
     }
-    if (const std::string text = name(*constant); !text.empty()) what += " (" + text + ")";
+    if (const std::string text = name_in(*constant, names); !text.empty()) {
+      what += " (" + text + ")";
+    }
     if (constant->type.bits != 32) {
       refuse("is given " + what + ", which is no bool and has not 32 bits");
     }

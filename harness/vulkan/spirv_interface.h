@@ -86,11 +86,17 @@ struct GivenConstant {
   bool has_integer = false;
   int64_t integer = 0;
 };
-/// The bits of each by the type of the module's constant. Throws Error(kInvalidArgument) where
-/// there is no such constant, naming those there are, or where a number does not fit its type.
-/// `names` may name them; else the module's own names are taken.
+/// A constant that is given and that the module does not have, or does not use.
+struct UnusedConstant {
+  uint32_t id = 0;
+  std::string why;  ///< with those that there are
+};
+/// The bits of each by the type of the module's constant; those that it lacks are left out and told
+/// in `unused`. Throws Error(kInvalidArgument) where a number does not fit its type. `names` may
+/// name them; else the module's own names are taken.
 Specialization typed_specialization(const Spirv& spirv, const std::vector<GivenConstant>& given,
-                                    const ShaderInterface& names = {});
+                                    const ShaderInterface& names,
+                                    std::vector<UnusedConstant>& unused);
 
 /// The bits of a number as the type has them; throws Error(kInvalidArgument), `what` named, where
 /// it does not fit. Types of 8, 16 bits and addresses take none.

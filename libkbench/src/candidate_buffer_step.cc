@@ -34,9 +34,7 @@ uint16_t rounded_to_16(double value, int exponent, int mantissa) {
 /// `value` as an element's bytes.
 uint64_t CandidateResolver::fill_bits(const Sourced& value, DType dtype) const {
   if (dtype == DType::boolean) return static_cast<uint64_t>(scope_.integer(value, 0, 1, "a bool"));
-  if (dtype == DType::i64) {
-    return static_cast<uint64_t>(scope_.integer(value, -kMaxExact, kMaxExact, "an i64"));
-  }
+  if (dtype == DType::i64) return number_bits({PushItem::Kind::i64, value}, scope_).bits;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool infinite = value.text == "inf" || value.text == "-inf";
   const double number =

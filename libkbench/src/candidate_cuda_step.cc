@@ -1,6 +1,5 @@
 // Steps of CUDA, PTX and Triton kernels against a task's sizes: grid, block and parameters.
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -12,9 +11,6 @@ namespace kbench {
 namespace {
 
 constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kMaxI32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
 constexpr int64_t kMostWarps = 32;
 constexpr int64_t kMostStages = 16;
 constexpr int64_t kMostCluster = 1024;  // far beyond any device
@@ -80,57 +76,24 @@ void CandidateResolver::resolve_cuda(const Step& step, const SymbolTable& scope,
 /// As the compiler lays parameters out: each at a multiple of its own size.
 void CandidateResolver::pack_argument(const PushItem& item, const SymbolTable& scope, Phase phase,
                                       ResolvedStep& resolved) {
-  using Kind = PushItem::Kind;
-  uint64_t bits = 0;
   ResolvedArgument argument;
   argument.kind = item.kind;
-  argument.size = 8;
-  switch (item.kind) {
-    case Kind::u32:
-      argument.size = 4;
-      bits = static_cast<uint64_t>(scope.integer(item.value, 0, kMaxU32, "a u32"));
-      break;
-    case Kind::i32:
-      argument.size = 4;
-      bits = static_cast<uint32_t>(scope.integer(item.value, kMinI32, kMaxI32, "an i32"));
-      break;
-    case Kind::f32: {
-      const double value = scope.real(item.value);
-      // Compared before it is converted: the conversion of what does not fit is undefined.
-      if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
-        fail_parse(item.value.at,
-                   "an f32: " + quoted(item.value.text) + " does not fit a 32-bit float");
-      }
-      argument.size = 4;
-      bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-      break;
-    }
-    case Kind::u64:
-      bits = static_cast<uint64_t>(scope.integer(item.value, 0, kMaxExact, "a u64"));
-      break;
-    case Kind::i64:
-      bits = static_cast<uint64_t>(scope.integer(item.value, -kMaxExact, kMaxExact, "an i64"));
-      break;
-    case Kind::f64:
-      bits = std::bit_cast<uint64_t>(scope.real(item.value));
-      break;
-    case Kind::boolean:
-      argument.size = 1;
-      bits = static_cast<uint64_t>(scope.integer(item.value, 0, 1, "a bool"));
-      break;
-    case Kind::address:
-      argument.buffer = buffer(item.value, phase);
-      bits = address_offset(item, argument.buffer, scope);
-      touch(argument.buffer, phase);
-      break;
+  NumberBits number{0, 8};
+  if (item.kind == PushItem::Kind::address) {
+    argument.buffer = buffer(item.value, phase);
+    number.bits = address_offset(item, argument.buffer, scope);
+    touch(argument.buffer, phase);
+  } else {
+    number = number_bits(item, scope);
   }
+  argument.size = number.size;
   argument.offset = (resolved.push.size() + argument.size - 1) / argument.size * argument.size;
   if (argument.offset + argument.size > limits::kParameterBytes) {
     fail_parse(item.value.at, "the parameters take more than " +
                                   std::to_string(limits::kParameterBytes) + " bytes");
   }
   resolved.push.resize(argument.offset + argument.size);
-  std::memcpy(resolved.push.data() + argument.offset, &bits, argument.size);
+  std::memcpy(resolved.push.data() + argument.offset, &number.bits, argument.size);
   if (argument.buffer >= 0) resolved.addresses.emplace_back(argument.offset, argument.buffer);
   resolved.arguments.push_back(argument);
 }

@@ -34,10 +34,17 @@ void check_name(const YamlEntry& entry, const std::string& what, std::string_vie
                            " letters, digits and _ and begin with a letter or _");
 }
 
+void check_constant_name(const YamlEntry& entry, const std::string& what) {
+  check_name(entry, "a " + what, "");
+  const auto& functions = expression_functions();
+  if (std::find(functions.begin(), functions.end(), entry.key) == functions.end()) return;
+  fail_parse(entry.at, what + " '" + entry.key + "' has the name of a function");
+}
+
 Candidate CandidateParser::parse(const std::string& text) {
   const auto top = yaml_.fields(yaml_.root(), "the candidate",
                                 {"kbench", "task", "name", "author", "description", "constants",
-                                 "defines", "kernels", "temps", "setup", "dispatch"});
+                                 "defines", "kernels", "temps", "data", "setup", "dispatch"});
   // The version first: a later format may well have other keys missing.
   const auto require = [&](const char* key) -> const YamlEntry& {
     const YamlEntry* entry = top.find(key);
@@ -75,6 +82,11 @@ Candidate CandidateParser::parse(const std::string& text) {
     const auto items = yaml_.entries(entry->value, "temps");
     check_count(entry->at, "temps", items.size(), limits::kTemporaries);
     for (const auto& item : items) candidate_.temporaries.push_back(temporary(item));
+  }
+  if (const auto* entry = top.find("data")) {
+    const auto items = yaml_.entries(entry->value, "data");
+    check_count(entry->at, "data", items.size(), limits::kDataBuffers);
+    for (const auto& item : items) candidate_.data.push_back(data_buffer(item));
   }
   if (const auto* entry = top.find("setup")) candidate_.setup = steps(*entry);
   const YamlEntry& dispatch = require("dispatch");
@@ -123,11 +135,7 @@ CandidateParser::Constants CandidateParser::constants(const YAML::Node& node) {
   const auto entries = yaml_.entries(node, "constants");
   check_count(yaml_.at(node), "constants", entries.size(), limits::kConstants);
   for (const auto& entry : entries) {
-    check_name(entry, "a constant", "");
-    const auto& functions = expression_functions();
-    if (std::find(functions.begin(), functions.end(), entry.key) != functions.end()) {
-      fail_parse(entry.at, "constant '" + entry.key + "' has the name of a function");
-    }
+    check_constant_name(entry, "constant");
     if (entry.key.starts_with("KB_") || entry.key.starts_with("GL_") ||
         entry.key.starts_with("gl_") || entry.key.find("__") != std::string::npos) {
       fail_parse(entry.at, "constant '" + entry.key +

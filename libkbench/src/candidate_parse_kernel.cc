@@ -36,7 +36,7 @@ const std::vector<LanguageEntry>& languages() {
       {Language::hlsl,
        "hlsl",
        "HLSL",
-       {".hlsl"},
+       {".hlsl", ".compute", ".cginc", ".fx"},
        {"entry", "constants", "defines", "preamble", "specialization", "optimize", "subgroup_size",
         "bindings"}},
       {Language::spirv,
@@ -57,6 +57,17 @@ const std::vector<LanguageEntry>& languages() {
        {"entry", "constants", "num_warps", "num_stages", "configs"}},
   };
   return all;
+}
+
+/// SPIR-V is words, which no `source` holds.
+Language language_named(const Sourced& name, bool of_file) {
+  std::string allowed;
+  for (const LanguageEntry& each : languages()) {
+    if (each.language == Language::spirv && !of_file) continue;
+    if (name.text == each.word) return each.language;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(each.word);
+  }
+  fail_parse(name.at, "unknown language " + quoted(name.text) + " (allowed: " + allowed + ")");
 }
 
 const LanguageEntry& entry_of(Language language) {
@@ -85,7 +96,8 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
     fail_parse(entry.at, what + " needs either 'file' or 'source'");
   }
   kernel.language = language(fields);
-  if (is_cuda(kernel.language)) kernel.entry.clear();
+  const bool any_entry = is_cuda(kernel.language) || kernel.language == Language::spirv;
+  if (any_entry) kernel.entry.clear();
   if (const auto* name = fields.find("entry")) {
     const bool template_name = kernel.language == Language::cuda;
     kernel.entry =
@@ -141,10 +153,7 @@ void CandidateParser::kernel_keys(const YamlFields& fields, const Kernel& kernel
 Kernel::Language CandidateParser::language(const YamlFields& fields) {
   const auto* word = fields.find("language");
   if (const auto* file = fields.find("file")) {
-    if (word) {
-      fail_parse(word->at,
-                 "'language' belongs to 'source'; a file's language follows from its name");
-    }
+    if (word) return language_named(yaml_.text(word->value, "language"), /*of_file=*/true);
     const Sourced path = yaml_.text(file->value, "file");
     const std::string extension = std::filesystem::path(path.text).extension().string();
     for (const LanguageEntry& each : languages()) {
@@ -154,15 +163,11 @@ Kernel::Language CandidateParser::language(const YamlFields& fields) {
     }
     fail_parse(path.at, "file " + quoted(path.text) +
                             ": the name must end in .comp or .glsl (GLSL), .hlsl, .spv, .cu "
-                            "(CUDA C++), .ptx or .py (Triton)");
+                            "(CUDA C++), .ptx or .py (Triton), .compute, .cginc or .fx (HLSL); or "
+                            "say its 'language'");
   }
   if (!word) return Language::glsl;
-  const Sourced name = yaml_.text(word->value, "language");
-  for (const LanguageEntry& each : languages()) {
-    if (name.text == each.word && each.language != Language::spirv) return each.language;
-  }
-  fail_parse(name.at,
-             "unknown language " + quoted(name.text) + " (allowed: glsl, hlsl, cuda, ptx, triton)");
+  return language_named(yaml_.text(word->value, "language"), /*of_file=*/false);
 }
 
 void CandidateParser::kernel_file(const YamlFields& fields, Kernel& kernel) {

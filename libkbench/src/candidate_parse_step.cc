@@ -28,7 +28,7 @@ std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
   const auto nodes = yaml_.list(entry.value, entry.key);
   check_count(entry.at, "steps of setup and dispatch", candidate_.setup.size() + nodes.size(),
               limits::kSteps);
-  for (const auto& node : nodes) result.push_back(step(node));
+  for (const auto& node : nodes) add_steps(node, {}, result);
   return result;
 }
 
@@ -41,7 +41,8 @@ Step CandidateParser::step(const YAML::Node& node) {
   if (!has("kernel") && !has("op") && !has("copy") && !has("fill")) {
     fail_parse(
         yaml_.at(node),
-        "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill'");
+        "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill', or "
+        "'steps' beside 'repeat'");
   }
   Step result = has("kernel") ? kernel_step(node)
                 : has("op")   ? operator_step(node)
@@ -54,7 +55,7 @@ Step CandidateParser::step(const YAML::Node& node) {
 Step CandidateParser::kernel_step(const YAML::Node& node) {
   const auto fields = yaml_.fields(node, "a kernel step",
                                    {"kernel", "bind", "uniforms", "push", "groups", "grid", "block",
-                                    "shared", "cluster", "cooperative", "args"},
+                                    "shared", "cluster", "cooperative", "args", "repeat"},
                                    {"kernel"});
   Step step;
   const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
@@ -213,7 +214,7 @@ BufferPart CandidateParser::buffer_part(const YAML::Node& node, const std::strin
 }
 
 Step CandidateParser::copy_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(node, "a copy", {"copy", "to"}, {"copy", "to"});
+  const auto fields = yaml_.fields(node, "a copy", {"copy", "to", "repeat"}, {"copy", "to"});
   Step step;
   step.kind = Step::Kind::copy;
   step.from = buffer_part(fields.find("copy")->value, "copy");
@@ -222,7 +223,7 @@ Step CandidateParser::copy_step(const YAML::Node& node) {
 }
 
 Step CandidateParser::fill_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(node, "a fill", {"fill", "value"}, {"fill", "value"});
+  const auto fields = yaml_.fields(node, "a fill", {"fill", "value", "repeat"}, {"fill", "value"});
   Step step;
   step.kind = Step::Kind::fill;
   step.to = buffer_part(fields.find("fill")->value, "fill");
@@ -231,8 +232,8 @@ Step CandidateParser::fill_step(const YAML::Node& node) {
 }
 
 Step CandidateParser::operator_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(node, "an operator step", {"op", "in", "out", "attributes"},
-                                   {"op", "in", "out"});
+  const auto fields = yaml_.fields(
+      node, "an operator step", {"op", "in", "out", "attributes", "repeat"}, {"op", "in", "out"});
   Step step;
   step.kind = Step::Kind::op;
   const Sourced name = yaml_.text(fields.find("op")->value, "op");

@@ -17,6 +17,8 @@ namespace kbench {
 /// Throws kParse unless the key is a name: letters, digits, _ and the `extra` characters, no digit
 /// first. `what` says what it would name.
 void check_name(const YamlEntry& entry, const std::string& what, std::string_view extra);
+/// The same for what expressions name, "constant"; nor is it that of a function.
+void check_constant_name(const YamlEntry& entry, const std::string& what);
 
 /// Reads one candidate; the reader knows the document, `files_` the folder.
 class CandidateParser {
@@ -46,11 +48,15 @@ class CandidateParser {
   std::vector<Sourced> bindings(const YAML::Node& node);
   std::vector<UniformBlock> uniforms(const YamlEntry& entry);
   UniformField uniform_field(const YAML::Node& node, const std::string& name, const Location& at);
+  UniformValue uniform_value(const YAML::Node& node, const std::string& what);
   void triton_configs(const YamlFields& fields, Kernel& kernel);
   TritonConfig triton_config(const YAML::Node& node, const TritonConfig& base);
   Temporary temporary(const YamlEntry& entry);
+  DataBuffer data_buffer(const YamlEntry& entry);
   std::vector<Sourced> extents(const YamlFields& fields);
   std::vector<Step> steps(const YamlEntry& entry);
+  void add_steps(const YAML::Node& node, std::vector<Repeat> repeats, std::vector<Step>& steps);
+  void add_repeats(const YamlEntry& entry, std::vector<Repeat>& repeats);
   Step step(const YAML::Node& node);
   Step kernel_step(const YAML::Node& node);
   Step operator_step(const YAML::Node& node);
@@ -70,6 +76,7 @@ class CandidateParser {
   CandidateFiles files_;
   Candidate candidate_;
   std::map<std::string, Kernel::Language> kernel_languages_;
+  size_t repeat_groups_ = 0;
 };
 
 }  // namespace kbench

@@ -1,6 +1,5 @@
 // A candidate against a task's sizes: names, expressions, shapes.
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -15,23 +14,12 @@ namespace {
 
 constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMaxI32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
 
 std::string_view name_of(BufferSlot::Kind kind) {
-  constexpr std::string_view kNames[] = {"an input", "a parameter", "a constant", "an output",
-                                         "a temporary"};
+  constexpr std::string_view kNames[] = {"an input",  "a parameter", "a constant",
+                                         "an output", "a temporary", "data"};
   return kNames[static_cast<size_t>(kind)];
-}
-
-float single(const Sourced& expression, const SymbolTable& scope, const std::string& what) {
-  const double value = scope.real(expression);
-  // Compared before it is converted: the conversion of what does not fit is undefined.
-  if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
-    fail_parse(expression.at,
-               what + ": " + quoted(expression.text) + " does not fit a 32-bit float");
-  }
-  return static_cast<float>(value);
 }
 
 }  // namespace
@@ -46,20 +34,10 @@ ResolvedCandidate CandidateResolver::resolve() {
   for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
   add_task_buffers();
   add_temporaries();
+  add_data();
   resolve_kernels();
-  const auto run = [&](const std::vector<Step>& steps, Phase phase) {
-    std::vector<ResolvedStep> resolved;
-    for (const Step& step : steps) {
-      const auto work = step.kind == Step::Kind::kernel ? &CandidateResolver::kernel_step
-                        : step.kind == Step::Kind::op   ? &CandidateResolver::operator_step
-                        : step.kind == Step::Kind::copy ? &CandidateResolver::copy_step
-                                                        : &CandidateResolver::fill_step;
-      resolved.push_back((this->*work)(step, phase));
-    }
-    return resolved;
-  };
-  result_.setup = run(candidate_.setup, Phase::setup);
-  result_.dispatch = run(candidate_.dispatch, Phase::dispatch);
+  result_.setup = resolve_steps(candidate_.setup, Phase::setup);
+  result_.dispatch = resolve_steps(candidate_.dispatch, Phase::dispatch);
   check_complete();
   return std::move(result_);
 }
@@ -68,8 +46,10 @@ void CandidateResolver::add_buffer(BufferSlot slot, const Location& at) {
   const auto [known, added] = names_.emplace(slot.name, static_cast<int>(result_.buffers.size()));
   if (!added) {
     const auto kind = result_.buffers[static_cast<size_t>(known->second)].kind;
-    fail_parse(at, "temporary '" + slot.name + "' has the name of " + std::string(name_of(kind)) +
-                       " of the task; use another");
+    const bool own = kind == BufferSlot::Kind::temporary;
+    fail_parse(at, std::string(slot.kind == BufferSlot::Kind::data ? "data" : "temporary") + " '" +
+                       slot.name + "' has the name of " + std::string(name_of(kind)) +
+                       (own ? "" : " of the task") + "; use another");
   }
   result_.buffers.push_back(std::move(slot));
 }
@@ -202,7 +182,8 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
   }
   resolved.kernel = kernel->second;
   used_kernels_.insert(resolved.kernel);
-  const SymbolTable& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
+  SymbolTable& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
+  scope.set_running(running_);
   if (is_cuda(result_.kernels[static_cast<size_t>(resolved.kernel)].kernel->language)) {
     resolve_cuda(step, scope, phase, resolved);
     return resolved;
@@ -213,7 +194,7 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
     resolved.ranges.push_back(range(part, bound, scope));
     touch(bound, phase);
   }
-  resolved.uniforms = uniforms(step, scope);
+  resolved.uniforms = uniforms(step, scope, phase);
   for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
   for (size_t i = 0; i < step.groups.size(); ++i) {
     resolved.groups[i] =
@@ -224,30 +205,8 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
 
 void CandidateResolver::pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
                                   ResolvedStep& resolved) {
-  uint64_t bits = 0;
-  size_t size = 4;
-  switch (item.kind) {
-    case PushItem::Kind::u32:
-      bits = static_cast<uint64_t>(scope.integer(item.value, 0, kMaxU32, "a u32"));
-      break;
-    case PushItem::Kind::i32:
-      bits = static_cast<uint32_t>(scope.integer(item.value, kMinI32, kMaxI32, "an i32"));
-      break;
-    case PushItem::Kind::f32:
-      bits = std::bit_cast<uint32_t>(single(item.value, scope, "an f32"));
-      break;
-    case PushItem::Kind::u64:
-      size = 8;
-      bits = static_cast<uint64_t>(scope.integer(item.value, 0, kMaxExact, "a u64"));
-      break;
-    case PushItem::Kind::address:
-      size = 8;
-      break;
-    case PushItem::Kind::i64:
-    case PushItem::Kind::f64:
-    case PushItem::Kind::boolean:
-      throw Error(ErrorCode::kInternal, "a push constant of a kind that there is none of");
-  }
+  const bool address = item.kind == PushItem::Kind::address;
+  auto [bits, size] = address ? NumberBits{0, 8} : number_bits(item, scope);
   const size_t offset = (resolved.push.size() + size - 1) / size * size;
   if (offset + size > limits::kPushBytes) {
     fail_parse(item.value.at, "the push constants take more than " +
@@ -255,7 +214,7 @@ void CandidateResolver::pack_push(const PushItem& item, const SymbolTable& scope
                                   " bytes; use KB_ macros or a specialization constant");
   }
   int target = -1;
-  if (item.kind == PushItem::Kind::address) {
+  if (address) {
     target = buffer(item.value, phase);
     bits = address_offset(item, target, scope);
     resolved.addresses.emplace_back(offset, target);
@@ -283,6 +242,10 @@ void CandidateResolver::check_complete() const {
     if (touched_.contains(names_.at(temporary.name))) continue;
     fail_parse(temporary.at,
                "no step uses the temporary '" + temporary.name + "'; remove it or bind it");
+  }
+  for (const DataBuffer& data : candidate_.data) {
+    if (touched_.contains(names_.at(data.name))) continue;
+    fail_parse(data.at, "no step uses the data '" + data.name + "'; remove them or bind them");
   }
 }
 

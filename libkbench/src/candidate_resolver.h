@@ -11,6 +11,14 @@
 
 namespace kbench {
 
+/// A number as a device has it: its lowest `size` bytes.
+struct NumberBits {
+  uint64_t bits = 0;
+  size_t size = 0;
+};
+/// Of any item but an address.
+NumberBits number_bits(const PushItem& item, const SymbolTable& scope);
+
 class CandidateResolver {
  public:
   CandidateResolver(const Candidate& candidate, const Graph& graph,
@@ -19,16 +27,27 @@ class CandidateResolver {
 
  private:
   enum class Phase { setup, dispatch };
+  struct StepRange {
+    size_t begin, end;
+  };
 
   void add_buffer(BufferSlot slot, const Location& at);
   void add_task_buffers();
   void add_temporaries();
+  void add_data();
   void resolve_kernels();
   void resolve_config(const TritonConfig& config, const SymbolTable& scope,
                       ResolvedKernel& resolved);
+  void check_repeats(const Step& step) const;
+  std::vector<ResolvedStep> resolve_steps(const std::vector<Step>& steps, Phase phase);
+  void resolve_range(const std::vector<Step>& steps, StepRange range, Phase phase,
+                     std::vector<ResolvedStep>& resolved);
+  void add_step(const Step& step, size_t index, Phase phase, std::vector<ResolvedStep>& resolved);
+  void count_launch(const Step& step);
   ResolvedStep kernel_step(const Step& step, Phase phase);
   ResolvedNumber number(const Sourced& expression, const SymbolTable& scope) const;
-  std::vector<ResolvedUniform> uniforms(const Step& step, const SymbolTable& scope) const;
+  ResolvedNumber uniform_number(const UniformValue& value, const SymbolTable& scope, Phase phase);
+  std::vector<ResolvedUniform> uniforms(const Step& step, const SymbolTable& scope, Phase phase);
   void pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
                  ResolvedStep& resolved);
   void resolve_cuda(const Step& step, const SymbolTable& scope, Phase phase,
@@ -62,6 +81,8 @@ class CandidateResolver {
   std::set<int> touched_;           ///< buffers that some earlier step may have written
   std::set<int> dispatch_touched_;  ///< the same, by steps of dispatch alone
   std::set<int> used_kernels_;
+  SymbolTable::Running running_;
+  size_t launches_ = 0, repeated_bytes_ = 0;  ///< of repeated steps, each time counted
   ResolvedCandidate result_;
 };
 

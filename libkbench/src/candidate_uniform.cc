@@ -23,11 +23,24 @@ std::vector<Sourced> CandidateParser::bindings(const YAML::Node& node) {
   return places;
 }
 
-/// An expression or a list of them.
+/// An expression, or {address: x, offset: 0}.
+UniformValue CandidateParser::uniform_value(const YAML::Node& node, const std::string& what) {
+  if (!node.IsMap()) return {yaml_.text(node, what)};
+  const auto fields = yaml_.fields(node, what, {"address", "offset"}, {"address"});
+  UniformValue value{yaml_.text(fields.find("address")->value, "address"), true};
+  if (const auto* item = fields.find("offset")) value.offset = yaml_.text(item->value, "offset");
+  return value;
+}
+
+/// A value or a list of them.
 UniformField CandidateParser::uniform_field(const YAML::Node& node, const std::string& name,
                                             const Location& at) {
   const std::string what = name.empty() ? "a value" : "a value of " + quoted(name);
-  return {name, texts(node, yaml_.list_or_one(node), what, limits::kUniformValues), at};
+  const auto nodes = yaml_.list_or_one(node);
+  check_count(yaml_.at(node), what, nodes.size(), limits::kUniformValues);
+  UniformField field{name, {}, at};
+  for (const YAML::Node& each : nodes) field.values.push_back(uniform_value(each, what));
+  return field;
 }
 
 std::vector<UniformBlock> CandidateParser::uniforms(const YamlEntry& entry) {
@@ -69,16 +82,28 @@ ResolvedNumber CandidateResolver::number(const Sourced& expression,
   return number;
 }
 
-std::vector<ResolvedUniform> CandidateResolver::uniforms(const Step& step,
-                                                         const SymbolTable& scope) const {
+ResolvedNumber CandidateResolver::uniform_number(const UniformValue& value,
+                                                 const SymbolTable& scope, Phase phase) {
+  if (!value.address) return number(value.value, scope);
+  ResolvedNumber address;
+  address.given = value.value;
+  address.buffer = buffer(value.value, phase);
+  const PushItem item{PushItem::Kind::address, value.value, value.offset};
+  address.integer = static_cast<int64_t>(address_offset(item, address.buffer, scope));
+  touch(address.buffer, phase);
+  return address;
+}
+
+std::vector<ResolvedUniform> CandidateResolver::uniforms(const Step& step, const SymbolTable& scope,
+                                                         Phase phase) {
   std::vector<ResolvedUniform> blocks;
   for (const UniformBlock& given : step.uniforms) {
     ResolvedUniform block;
     block.place = given.place;
     for (const UniformField& field : given.fields) {
       block.fields.push_back({field.name, field.at, {}});
-      for (const Sourced& value : field.values) {
-        block.fields.back().values.push_back(number(value, scope));
+      for (const UniformValue& value : field.values) {
+        block.fields.back().values.push_back(uniform_number(value, scope, phase));
       }
     }
     blocks.push_back(std::move(block));

@@ -149,16 +149,17 @@ Text launches(const Facts& facts) {
   const ResolvedCandidate& candidate = *facts.resolved;
   Text text;
   size_t listed = 0;
+  std::set<size_t> steps;  // A repeated one is listed once.
   for (size_t i = 0; i < candidate.dispatch.size() && listed < kMost; ++i) {
     const ResolvedStep& step = candidate.dispatch[i];
-    if (step.kernel < 0) continue;
+    if (step.kernel < 0 || !steps.insert(step.step).second) continue;
     ++listed;
     const ResolvedKernel& kernel = candidate.kernels[static_cast<size_t>(step.kernel)];
     const auto triple = [](const auto& list) {
       return std::to_string(list[0]) + " x " + std::to_string(list[1]) + " x " +
              std::to_string(list[2]);
     };
-    text += "- step " + count(i + 1) + ", kernel " + shown(kernel.kernel->name, 60) + ": " +
+    text += "- step " + count(step.step + 1) + ", kernel " + shown(kernel.kernel->name, 60) + ": " +
             triple(step.groups) + " groups";
     auto local = local_size(kernel);
     if (is_cuda(kernel.kernel->language)) {

@@ -97,6 +97,20 @@ void SymbolTable::define(const std::string& name, const Sourced& expression) {
   add(name, real ? this->real(expression) : static_cast<double>(integer(expression)), real, name);
 }
 
+void SymbolTable::set_running(const Running& running) {
+  for (const std::string& name : running_) names_.erase(name);
+  running_.clear();
+  for (const auto& [name, value] : running) {
+    names_[name] = static_cast<double>(value);
+    running_.push_back(name);
+  }
+}
+
+bool SymbolTable::knows(const std::string& name) const {
+  const bool runs = std::find(running_.begin(), running_.end(), name) != running_.end();
+  return lists_.contains(name) || (names_.contains(name) && !runs);
+}
+
 /// Without a device its numbers are names that are known and have no value.
 void SymbolTable::check_device(const Sourced& expression) const {
   const auto& known = device_number_names();

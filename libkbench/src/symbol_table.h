@@ -25,6 +25,12 @@ class SymbolTable {
   /// Throws kParse when the name is a shape variable's.
   void define(const std::string& name, const Sourced& expression);
 
+  /// Variables of repeats and their values, which names have until the next call.
+  using Running = std::vector<std::pair<std::string, int64_t>>;
+  void set_running(const Running& running);
+  /// Whether the name has a meaning without repeats, or is that of a list variable.
+  bool knows(const std::string& name) const;
+
   /// These throw kUnsupported for a number of the device where none is known.
   int64_t integer(const Sourced& expression) const;
   double real(const Sourced& expression) const;
@@ -48,6 +54,7 @@ class SymbolTable {
   std::set<std::string> variables_;
   std::map<std::string, size_t> lists_;  ///< how many elements
   std::set<std::string> reals_;
+  std::vector<std::string> running_;
   std::vector<std::pair<std::string, std::string>> macros_;
 };
 

@@ -149,8 +149,8 @@ const Malformed kMalformed[] = {
     {"extension", "kbench: 1\ntask: 1/19\nkernels:\n  k: {file: k.cl}\n", 4, 13,
      "the name must end in .comp or .glsl (GLSL), .hlsl, .spv, .cu (CUDA C++), .ptx or .py "
      "(Triton)"},
-    {"language_of_file", "kbench: 1\ntask: 1/19\nkernels:\n  k: {file: k.comp, language: glsl}\n",
-     4, 21, "'language' belongs to 'source'"},
+    {"language_of_file", "kbench: 1\ntask: 1/19\nkernels:\n  k: {file: k.cl, language: opencl}\n",
+     4, 29, "unknown language 'opencl' (allowed: glsl, hlsl, spirv, cuda, ptx, triton)"},
     {"constant_name", "kbench: 1\ntask: 1/19\nconstants: {2x: 1}\n", 3, 13,
      "'2x' cannot name a constant"},
     {"constant_reserved", "kbench: 1\ntask: 1/19\nconstants: {KB_x: 1}\n", 3, 13, "are reserved"},

@@ -282,5 +282,154 @@ dispatch:
 )yaml");
 }
 
+TEST_F(Manifest, RepeatsSteps) {
+  // 16 elements are 64 bytes, which devices bind at.
+  passes(std::string(kHalves) +
+         "dispatch:\n  - {kernel: k, repeat: {b: batch_size * dim / 16}, "
+         "bind: [{name: x, offset: 16 * b, length: 16}, {name: output, offset: 16 * b, length: "
+         "16}], push: [{u32: 16}], groups: 1}\n");
+  passes(std::string(kHalves) +
+         "temps: {t: {dtype: f32, shape: [400]}, s: {dtype: f32, shape: [400]}}\n"
+         "dispatch:\n  - repeat: {i: 2, j: 2}\n    steps:\n"
+         "      - {copy: {name: x, offset: 200 * i + 100 * j, length: 100}, to: t}\n"
+         "      - {op: relu, in: t, out: s}\n"
+         "      - {copy: {name: s, length: 100}, to: {name: output, offset: 200 * i + 100 * j}}\n"
+         "  - {kernel: k, bind: [x, t], push: [{u32: 400}], groups: 7}\n");
+  fails(std::string(kHalves) +
+            "dispatch:\n  - {kernel: k, repeat: {b: 24}, bind: [{name: x, offset: 16 * b}, "
+            "{name: output, offset: 16 * b, length: 16}], push: [{u32: 16}], groups: 1}\n",
+        Verdict::partly_written, "");
+  fails(std::string(kHalves) +
+            "dispatch:\n  - {kernel: k, repeat: {b: 4}, bind: [{name: x, offset: 99 * b}, "
+            "{name: output, offset: 99 * b}], push: [{u32: 99}], groups: 2}\n",
+        Verdict::unsupported, "bound from byte 396 on");
+}
+
+constexpr char kFromData[] = R"yaml(data:
+  meta: [{u32: batch_size * dim}, {f32: "0.5"}, {i32: [-3, 7]}]
+kernels:
+  k:
+    source: |
+      #version 450
+      layout(local_size_x = 64) in;
+      layout(binding = 0) readonly buffer X { float x[]; };
+      layout(binding = 1) buffer M { uint n; float half_; int a; int b; };
+      layout(binding = 2) buffer Y { float y[]; };
+      void main() {
+        const uint i = gl_GlobalInvocationID.x;
+        SPOIL
+        if (i < n) y[i] = max(x[i], 0.0) * (half_ + half_) + float(a + b - 4);
+      }
+dispatch:
+  - {kernel: k, bind: [x, meta, output], groups: "ceil_div(batch_size * dim, 64)"}
+)yaml";
+
+TEST_F(Manifest, BindsDataThatMayOnlyBeRead) {
+  passes(std::string("defines: {SPOIL: \"\"}\n") + kFromData);
+  fails(std::string("defines: {SPOIL: \"if (i == 0) b = 7 + int(x[0] * 1e6);\"}\n") + kFromData,
+        Verdict::input_modified, "data meta was written to; a candidate may only read it");
+}
+
+TEST_F(Manifest, WarnsOfSpecializationThatNothingUses) {
+  const Result result = run(manifest(R"yaml(kernels:
+  k:
+    specialization: {0: 64, 3: 2, 9: 1}
+    source: |
+      #version 450
+      layout(local_size_x_id = 0) in;
+      layout(constant_id = 3) const uint DEPTH = 1;
+      layout(binding = 0) readonly buffer X { float x[]; };
+      layout(binding = 1) buffer Y { float y[]; };
+      void main() {
+        const uint i = gl_GlobalInvocationID.x;
+        if (i < 400) y[i] = max(x[i], 0.0);
+      }
+dispatch:
+  - {kernel: k, bind: [x, output], groups: 7}
+)yaml"));
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  std::string said;
+  for (const Diagnostic& each : result.diagnostics) {
+    EXPECT_EQ(each.severity, "warning");
+    EXPECT_EQ(each.line, 5);
+    said += each.message + "\n";
+  }
+  EXPECT_THAT(said, HasSubstr("specialization constant 3 (DEPTH) is used by nothing"));
+  EXPECT_THAT(said, HasSubstr("specialization constant 9 is not in the kernel"));
+}
+
+TEST_F(Manifest, ChecksAllElseBeforeMemory) {
+  options_.overrides = {{"batch_size", int64_t{1} << 20}, {"dim", int64_t{1} << 20}};
+  const auto check_of = [&](const std::string& yaml) { return check(file_of(yaml), options_); };
+  const std::string right =
+      manifest(std::string(kHalves) +
+               "dispatch:\n  - {kernel: k, bind: [x, output], push: [{u32: 64}], groups: 1}\n");
+  EXPECT_EQ(name_of(check_of(right).verdict), "does_not_fit");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string yaml = right;
+    return yaml.replace(yaml.find(from), from.size(), to);
+  };
+  EXPECT_EQ(name_of(check_of(with("{u32: 64}", "{f32: 64}")).verdict), "invalid_candidate");
+  EXPECT_EQ(name_of(check_of(with("max(x[i], 0.0)", "missing")).verdict), "compile_error");
+  EXPECT_EQ(name_of(check_of(with("groups: 1", "groups: dim")).verdict), "unsupported");
+}
+
+TEST_F(Manifest, TakesTheLanguageThatAFileIsSaidToBe) {
+  const std::string hlsl =
+      "#pragma kernel CSMain\n"
+      "StructuredBuffer<float> x : register(t0);\n"
+      "RWStructuredBuffer<float> y : register(u1);\n"
+      "[numthreads(64, 1, 1)] void CSMain(uint3 id : SV_DispatchThreadID) {\n"
+      "  if (id.x < 400) y[id.x] = max(x[id.x], 0);\n}\n";
+  const auto of = [](const std::string& kernel) {
+    return "kernels: {k: " + kernel + "}\ndispatch: [{kernel: k, bind: [x, output], groups: 7}]\n";
+  };
+  for (const char* name : {"relu.compute", "relu.cginc", "relu.fx"}) {
+    folder_.write(name, hlsl);
+    passes(of("{file: " + std::string(name) + ", entry: CSMain}"));
+  }
+  folder_.write("relu.shader", hlsl);
+  passes(of("{file: relu.shader, language: hlsl, entry: CSMain}"));
+  fails(of("{file: relu.shader, entry: CSMain}"), Verdict::invalid_candidate,
+        "or say its 'language'");
+}
+
+TEST_F(Manifest, PutsAddressesIntoUniformBlocks) {
+  const auto of = [](const std::string& members, const std::string& body,
+                     const std::string& uniforms) {
+    return R"yaml(kernels:
+  k:
+    source: |
+      #version 450
+      #extension GL_EXT_buffer_reference : require
+      #extension GL_EXT_buffer_reference_uvec2 : require
+      #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+      layout(local_size_x = 64) in;
+      layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float at[]; };
+      layout(binding = 0) uniform Params { )yaml" +
+           members + R"yaml( };
+      void main() {
+        const uint i = gl_GlobalInvocationID.x;
+        )yaml" +
+           body + R"yaml(
+      }
+dispatch:
+  - {kernel: k, uniforms: {Params: )yaml" +
+           uniforms + "}, groups: 4, repeat: {b: 2}}\n";
+  };
+  passes(of("uint n; uint64_t x; uvec2 y;",
+            "if (i < n) Floats(y).at[i] = max(Floats(x).at[i], 0.0);",
+            "{n: 200, x: {address: x, offset: 200 * b}, y: {address: output, offset: 200 * b}}"));
+  passes(of("Floats x; Floats y; uint n;", "if (i < n) y.at[i] = max(x.at[i], 0.0);",
+            "[{address: x, offset: 200 * b}, {address: output, offset: 200 * b}, 200]"));
+  fails(of("uint n; float x; uvec2 y;", "if (i < n) Floats(y).at[i] = x;",
+           "{n: 200, x: {address: x}, y: {address: output}}"),
+        Verdict::invalid_candidate, "an address is a uint64_t, a uvec2 or a buffer_reference");
+  fails(
+      of("uint n; uint64_t x; uvec2 y;", "if (i < n) Floats(y).at[i] = max(Floats(x).at[i], 0.0);",
+         "{n: 200, x: {address: x, offset: 400}, y: {address: output}}"),
+      Verdict::invalid_candidate, "outside of 'x'");
+}
+
 }  // namespace
 }  // namespace kbench::testing

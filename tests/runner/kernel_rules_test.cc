@@ -100,6 +100,23 @@ TEST_F(KernelRulesTest, SaysWhoRefusesACapability) {
       << device_refusal->message;
 }
 
+TEST_F(KernelRulesTest, SaysWhatAModuleThatCannotBeReadDeclares) {
+  vulkan::SpirvFacts declared;
+  declared.capabilities = {1, 5430};
+  auto refusal = check_declared(declared, device().snapshot(), device().plan());
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->message.find("SPIR-V capability CooperativeMatrixReductionsNV"),
+            std::string::npos)
+      << refusal->message;
+  declared = {};
+  declared.extensions = {"SPV_NV_cooperative_matrix2"};
+  refusal = check_declared(declared, device().snapshot(), device().plan());
+  ASSERT_TRUE(refusal);
+  EXPECT_NE(refusal->message.find("SPIR-V extension SPV_NV_cooperative_matrix2"),
+            std::string::npos);
+  EXPECT_FALSE(check_declared({}, device().snapshot(), device().plan()));
+}
+
 TEST_F(KernelRulesTest, RefusesAnArrayOfBuffersAtOneBinding) {
   const auto refusal = module_refusal(
       "layout(local_size_x = 64) in;\n"

@@ -26,7 +26,8 @@ Prepare prepare() {
 }
 Built built() {
   Built message;
-  message.wanted = {{"t", DType::f32, ~uint64_t{0}, true}, {"u", DType::i64, 0, false}};
+  message.wanted = {{"t", DType::f32, ~uint64_t{0}, true},
+                    {"u", DType::i64, 0, false, {1, 4294967295}}};
   message.has_setup = true;
   message.asks_lengths = true;
   message.float16_kernel = "half";
@@ -83,6 +84,9 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(b.wanted[0].bytes, ~uint64_t{0});
   EXPECT_TRUE(b.wanted[0].setup);
   EXPECT_EQ(b.wanted[1].dtype, DType::i64);
+  EXPECT_TRUE(b.wanted[0].words.empty());
+  EXPECT_EQ(b.wanted[1].words, (std::vector<uint32_t>{1, 4294967295}));
+  EXPECT_TRUE(survive(Refused{Verdict::unsupported, "m", {}, true}).size);
   EXPECT_EQ(b.float16_kernel, "half");
   EXPECT_EQ(b.compile_s, 0.125);
   ASSERT_EQ(b.tunable.size(), 1u);

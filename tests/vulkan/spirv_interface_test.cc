@@ -184,13 +184,16 @@ class TypedSpecialization : public testing::Test {
     return {id, std::to_string(value), static_cast<double>(value), true, value};
   }
   std::string refusal(const GivenConstant& given) {
-    return error_of([&] { typed_specialization(module_, {given}); }).what();
+    std::vector<UnusedConstant> unused;
+    return error_of([&] { typed_specialization(module_, {given}, {}, unused); }).what();
   }
 };
 
 TEST_F(TypedSpecialization, TakesTheTypeOfTheConstant) {
-  const Specialization values =
-      typed_specialization(module_, {whole(0, 1), whole(1, 4294967295), whole(2, 0), whole(9, -3)});
+  std::vector<UnusedConstant> unused;
+  const Specialization values = typed_specialization(
+      module_, {whole(0, 1), whole(1, 4294967295), whole(2, 0), whole(9, -3)}, {}, unused);
+  EXPECT_TRUE(unused.empty());
   EXPECT_THAT(values,
               ElementsAre(std::pair(0u, std::bit_cast<uint32_t>(1.0f)), std::pair(1u, 0xffffffffu),
                           std::pair(2u, 0u), std::pair(9u, 0xfffffffdu)));
@@ -203,7 +206,22 @@ TEST_F(TypedSpecialization, SaysWhatDoesNotFit) {
   EXPECT_THAT(refusal(whole(2, 2)), HasSubstr("'2', which is neither 0 nor 1"));
   EXPECT_THAT(refusal({0, "1e300", 1e300, false, 0}),
               HasSubstr("constant 0 (SCALE), of type float, '1e300', which it cannot hold"));
-  EXPECT_THAT(refusal(whole(7, 1)), HasSubstr("(it has 0: float SCALE, 1: uint, 2: bool, 9: int)"));
+}
+
+TEST_F(TypedSpecialization, LeavesOutWhatTheModuleDoesNotUse) {
+  std::vector<UnusedConstant> unused;
+  ShaderInterface source;
+  source.constants = {{8, {}, "DEPTH"}};
+  const Specialization values =
+      typed_specialization(module_, {whole(7, 1), whole(1, 2), whole(8, 1)}, source, unused);
+  EXPECT_THAT(values, ElementsAre(std::pair(1u, 2u)));
+  ASSERT_EQ(unused.size(), 2u);
+  EXPECT_EQ(unused[0].id, 7u);
+  EXPECT_EQ(unused[0].why,
+            "specialization constant 7 is not in the kernel, or nothing uses it (it has 0: float "
+            "SCALE, 1: uint, 2: bool, 9: int)");
+  EXPECT_THAT(unused[1].why,
+              HasSubstr("specialization constant 8 (DEPTH) is used by nothing in the kernel"));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ struct Kernel {
   /// Put before the source, behind its #version line; `at` is where its own first line stands.
   std::optional<Sourced> preamble;
   std::vector<uint32_t> spirv;
-  /// CUDA: a name expression, as "scale<float, 4>"; CUDA, PTX and Triton: may be empty where the
-  /// source has one kernel.
+  /// CUDA: a name expression, as "scale<float, 4>"; CUDA, PTX, Triton and SPIR-V: may be empty
+  /// where the source has one kernel.
   std::string entry = "main";
   std::vector<std::pair<std::string, Sourced>> constants;    ///< macro name -> expression
   std::vector<std::pair<std::string, Sourced>> defines;      ///< "N" or "ld(b,i)" -> its text
@@ -70,6 +70,13 @@ struct PushItem {
   std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
 };
 
+/// Steps that run for 0, 1, ..., count - 1, which expressions of theirs know as `variable`.
+struct Repeat {
+  size_t group = 0;  ///< the same of all steps that are repeated together
+  std::string variable;
+  Sourced count;
+};
+
 /// A buffer as a step names it, or a part of one, in elements of its type.
 struct BufferPart {
   Sourced name;
@@ -77,10 +84,17 @@ struct BufferPart {
   std::optional<Sourced> length = std::nullopt;  ///< up to the buffer's end
 };
 
+/// A number of a uniform block, or the address of a buffer.
+struct UniformValue {
+  Sourced value;  ///< an expression; for an address the name of a buffer
+  bool address = false;
+  std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
+};
+
 /// Values of a uniform block: of its members by name, or of all in order, without names.
 struct UniformField {
-  std::string name;             ///< empty in a list
-  std::vector<Sourced> values;  ///< an expression for each number of the member
+  std::string name;                  ///< empty in a list
+  std::vector<UniformValue> values;  ///< one for each number of the member
   Location at;
 };
 struct UniformBlock {
@@ -108,6 +122,8 @@ struct Step {
   enum class Kind { kernel, op, copy, fill };
   Kind kind = Kind::kernel;
   Location at;
+  std::vector<Repeat> repeats;  ///< that it stands in, the outermost first
+  size_t text_bytes = 0;        ///< of all that the file says of it
   // a kernel
   std::string kernel;
   std::vector<BufferPart> bind;
@@ -136,6 +152,13 @@ struct Temporary {
   Location at;
 };
 
+/// Constants in a buffer that steps can only read.
+struct DataBuffer {
+  std::string name;
+  std::vector<PushItem> items;  ///< u32, i32, f32, u64, i64 or f64
+  Location at;
+};
+
 /// A candidate as its file says it: checked for form, not yet against the task's sizes.
 struct Candidate {
   std::string path;    ///< the YAML file
@@ -148,6 +171,7 @@ struct Candidate {
   std::vector<std::pair<std::string, Sourced>> defines;    ///< for all kernels that take macros
   std::vector<Kernel> kernels;
   std::vector<Temporary> temporaries;
+  std::vector<DataBuffer> data;
   std::vector<Step> setup;
   std::vector<Step> dispatch;
   std::map<std::string, std::string> includes;  ///< path relative to the folder -> text
@@ -174,14 +198,15 @@ std::optional<std::pair<std::string, std::string>> find_include(const Candidate&
 /// and kIo.
 std::vector<std::string> candidate_files(const std::string& path);
 
-/// A buffer a step can name: the task's tensors and the candidate's temporaries.
+/// A buffer a step can name: the task's tensors, the candidate's temporaries and its data.
 struct BufferSlot {
-  enum class Kind { input, parameter, constant, output, temporary };
+  enum class Kind { input, parameter, constant, output, temporary, data };
   Kind kind;
   std::string name;
   TensorType type;
-  int value = -1;      ///< graph value id, for the task's own tensors
-  bool setup = false;  ///< a temporary written by setup: read-only in dispatch
+  int value = -1;                    ///< graph value id, for the task's own tensors
+  bool setup = false;                ///< a temporary written by setup: read-only in dispatch
+  std::vector<uint32_t> words = {};  ///< of data: what it holds
 };
 
 /// An expression worked out for a place whose type the shader says: as an integer, where the
@@ -190,6 +215,7 @@ struct ResolvedNumber {
   Sourced given;
   double real = 0;
   std::optional<int64_t> integer;
+  int buffer = -1;  ///< of an address: `integer` is bytes behind the buffer's begin
 };
 
 struct ResolvedUniform {
@@ -228,7 +254,8 @@ struct ByteRange {
 struct ResolvedStep {
   Step::Kind kind = Step::Kind::kernel;
   Location at;
-  int kernel = -1;                ///< index into kernels; -1 where it launches none
+  size_t step = 0;  ///< index into the candidate's setup or dispatch; repeats have it several times
+  int kernel = -1;  ///< index into kernels; -1 where it launches none
   std::vector<int> bind;          ///< buffers; of an operator inputs then outputs; of a copy two
   std::vector<ByteRange> ranges;  ///< of each of `bind`; none of an operator, which takes all
   uint64_t fill = 0;              ///< of a fill: an element's bytes, the first the lowest

@@ -30,18 +30,20 @@ inline constexpr size_t kDefineBytes = 1000;    ///< of a macro's text, and of i
 inline constexpr size_t kSpecialization = 256;  ///< constants of one kernel
 inline constexpr size_t kTemporaries = 1024;
 inline constexpr size_t kSteps = size_t{1} << 14;  ///< of setup and dispatch together
-inline constexpr size_t kBind = 256;               ///< buffers of one step, or operands
-inline constexpr size_t kPushBytes = 128;          ///< what every Vulkan device offers
-inline constexpr size_t kPush = kPushBytes / 4;    ///< push constants of one step
-inline constexpr size_t kUniforms = 64;            ///< uniform blocks of one step
-inline constexpr size_t kUniformValues = 4096;     ///< numbers of one uniform block
-inline constexpr size_t kParameterBytes = 4096;    ///< of a CUDA kernel: what every device takes
-inline constexpr size_t kParameters = 256;         ///< of one step, those of `bind` among them
-inline constexpr size_t kConfigs = 32;             ///< of one Triton kernel
-inline constexpr size_t kRank = 16;                ///< extents of a shape, values of an attribute
-inline constexpr size_t kAttributes = 64;          ///< of one step
-inline constexpr size_t kNameBytes = 100;          ///< of a kernel, a constant, a temporary
-inline constexpr size_t kEntryBytes = 1000;  ///< of a CUDA kernel's name, templates spelled out
+inline constexpr size_t kRepeats = 8;              ///< around one step
+inline constexpr size_t kDataBuffers = 64;
+inline constexpr size_t kBind = 256;             ///< buffers of one step, or operands
+inline constexpr size_t kPushBytes = 128;        ///< what every Vulkan device offers
+inline constexpr size_t kPush = kPushBytes / 4;  ///< push constants of one step
+inline constexpr size_t kUniforms = 64;          ///< uniform blocks of one step
+inline constexpr size_t kUniformValues = 4096;   ///< numbers of one uniform block
+inline constexpr size_t kParameterBytes = 4096;  ///< of a CUDA kernel: what every device takes
+inline constexpr size_t kParameters = 256;       ///< of one step, those of `bind` among them
+inline constexpr size_t kConfigs = 32;           ///< of one Triton kernel
+inline constexpr size_t kRank = 16;              ///< extents of a shape, values of an attribute
+inline constexpr size_t kAttributes = 64;        ///< of one step
+inline constexpr size_t kNameBytes = 100;        ///< of a kernel, a constant, a temporary
+inline constexpr size_t kEntryBytes = 1000;      ///< of a CUDA kernel's name, templates spelled out
 inline constexpr size_t kDescriptionBytes = 4096;
 
 // Working it out.
@@ -50,6 +52,9 @@ inline constexpr size_t kExpressionDepth = 64;                ///< parentheses i
 inline constexpr size_t kMacros = size_t{1} << 17;            ///< of all kernels together
 inline constexpr size_t kMacroBytes = size_t{16} << 20;       ///< of defines, likewise
 inline constexpr int64_t kTemporaryBytes = int64_t{1} << 44;  ///< 16 TiB: larger than any memory
+inline constexpr size_t kLaunches = kSteps;  ///< steps, counted as often as they are repeated
+inline constexpr size_t kRepeatedBytes = kTextBytes;   ///< text of steps, counted likewise
+inline constexpr size_t kDataBytes = size_t{1} << 19;  ///< of all data together
 /// Attributes of built-in operators, either sign: two multiplied stay far below 2^63.
 inline constexpr int64_t kAttribute = (int64_t{1} << 31) - 1;
 
