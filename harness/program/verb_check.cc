@@ -77,8 +77,10 @@ Verb add_check(CLI::App& program) {
                            "the preset's sizes, and compiles its kernels for the device, without "
                            "running them: the best\n"
                            "verdict is `compiles`. Diagnostics name the candidate's own files and "
-                           "lines. Exit code 1 when\n"
-                           "one does not fit or does not compile.",
+                           "lines; that the device lacks\n"
+                           "the task's memory (`does_not_fit`) is said where all else is right. "
+                           "Exit code 1 when one does\n"
+                           "not fit or does not compile.",
                            "  kbench check my/relu.yaml\n"
                            "  kbench check my/ --preset v0.1 --device cpu");
   app->add_option("CANDIDATE", options->candidate, "A YAML file, or a folder")

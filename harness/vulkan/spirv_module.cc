@@ -147,7 +147,7 @@ uint32_t SpirvModule::nesting(uint32_t part) const {
   const auto found = type_depth_.find(part);
   if (found != type_depth_.end()) return found->second;
   if (!forward_pointers_.contains(part))
-    malformed("a type is made of one that comes later, or that kbench does not know");
+    malformed("a type is used before it is defined, or of a kind that kbench does not know");
   return 1;
 }
 

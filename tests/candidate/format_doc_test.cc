@@ -37,7 +37,8 @@ TEST(FormatDocument, NamesEveryKeyAndFunction) {
                            "align",     "pow2",          "glsl",      "hlsl",      "cuda",
                            "ptx",       "grid",          "block",     "shared",    "args",
                            "i64",       "f64",           "bool",      "fast_math", "defines",
-                           "log2",      "sqrt",          "ceil_log2", "bindings",  "uniforms"}) {
+                           "log2",      "sqrt",          "ceil_log2", "bindings",  "uniforms",
+                           "repeat",    "steps",         "data"}) {
     EXPECT_NE(text.find("`" + std::string(word)), std::string::npos) << word;
   }
   for (const char* step : {"`{copy: ", "`{fill: ", "`{name: x, offset: "}) {
