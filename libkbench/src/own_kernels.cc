@@ -16,6 +16,13 @@ Buffers reached(const ResolvedStep& kernel) {
   for (const ResolvedArgument& argument : kernel.arguments) {
     if (argument.buffer >= 0) all.insert(argument.buffer);
   }
+  for (const ResolvedUniform& block : kernel.uniforms) {
+    for (const ResolvedUniform::Field& field : block.fields) {
+      for (const ResolvedNumber& value : field.values) {
+        if (value.buffer >= 0) all.insert(value.buffer);
+      }
+    }
+  }
   return all;
 }
 
@@ -49,7 +56,6 @@ class Flow {
   const BufferSlot& buffer(int number) const { return candidate_.buffers[size_t(number)]; }
 
   bool may_write_any(const ResolvedStep& kernel, const Buffers& needed) const {
-    if (!kernel.uniforms.empty()) return true;  // They may hold addresses.
     const Buffers all = reached(kernel);
     return std::any_of(all.begin(), all.end(), [&](int each) {
       const BufferSlot& slot = buffer(each);
