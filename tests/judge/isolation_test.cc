@@ -89,8 +89,8 @@ TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
 }
 
 TEST_F(IsolationTest, AStuckOpponentTakesNoLongerThanATrialMayAndCostsNoVerdict) {
-  options_.limits.total_seconds = 3;
-  options_.plan.min_samples = 200;
+  options_.limits.total_seconds = 10;
+  options_.plan.min_samples = 50;
   int stopped = 0;
   options_.on_stage = [&](const char* stage) {
     if (stopped > 0 || std::string(stage) != "sample") return;
@@ -100,7 +100,7 @@ TEST_F(IsolationTest, AStuckOpponentTakesNoLongerThanATrialMayAndCostsNoVerdict)
   const Result result = evaluate(file_of(right()), options_);
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   EXPECT_GE(stopped, 1);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(200));
 }
 
 TEST_F(IsolationTest, SaysWhenOtherProcessesKeptTheProcessorsBusy) {
