@@ -88,7 +88,8 @@ std::string to_json(const Inspection& inspection) {
                        {"shape", output.got.shape()},
                        {"before", hex_of(output.before)},
                        {"got", hex_of(output.got)},
-                       {"again", hex_of(output.again)}});
+                       {"again", hex_of(output.again)},
+                       {"repeated", hex_of(output.repeated)}});
   }
   return json{{"outputs", std::move(outputs)}}.dump();
 }
@@ -99,9 +100,9 @@ Inspection inspection_from_json(std::string_view line) {
     Inspection inspection;
     for (const json& output : value.at("outputs")) {
       const TensorType type = type_of(output);
-      inspection.outputs.push_back({tensor_of(type, output.at("before")),
-                                    tensor_of(type, output.at("got")),
-                                    tensor_of(type, output.at("again"))});
+      inspection.outputs.push_back(
+          {tensor_of(type, output.at("before")), tensor_of(type, output.at("got")),
+           tensor_of(type, output.at("again")), tensor_of(type, output.at("repeated"))});
     }
     return inspection;
   });

@@ -16,12 +16,14 @@ namespace kbench::client {
 /// Elements of all outputs together that an inspection hands back at most.
 inline constexpr int64_t kMostInspected = 1 << 16;
 
-/// A candidate run twice on the same inputs, over different values in its outputs and temporaries.
+/// A candidate run three times on the same inputs: twice over different values in its outputs and
+/// temporaries, and once more over those of the second run.
 struct Inspection {
   struct Output {
-    Tensor before;  ///< what stood there before the first run
-    Tensor got;     ///< by the first run
-    Tensor again;   ///< by the second
+    Tensor before;    ///< what stood there before the first run
+    Tensor got;       ///< by the first run
+    Tensor again;     ///< by the second
+    Tensor repeated;  ///< by the third: what differs from the second is a race
   };
   std::vector<Output> outputs;  ///< by output index
 };

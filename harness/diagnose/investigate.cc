@@ -1,5 +1,6 @@
 #include "harness/diagnose/investigate.h"
 
+#include <algorithm>
 #include <random>
 
 #include "harness/diagnose/matching.h"
@@ -53,10 +54,28 @@ void look_at_values(client::JudgeClient& judge, const std::string& candidate_fil
   const TimeLimit for_sizes(options.seconds);
   const Failure failure = find_failure(looker, result, options.evaluate.overrides, for_sizes);
   evidence.right_when_small = failure.right_when_small;
-  if (!failure.look) return;
+  if (!failure.look) {
+    constexpr size_t kMost = 5;
+    evidence.not_tried = failure.not_tried;
+    if (evidence.not_tried.size() > kMost) evidence.not_tried.resize(kMost);
+    return;
+  }
   const Look& look = *failure.look;
   evidence.seen_at = look.variables;
+  evidence.racing = look.racing();
+  for (size_t i = 0; i < look.expected.size(); ++i) {
+    const std::vector<char> wrong = wrong_elements(look.compared(i, relative));
+    evidence.elements += static_cast<int64_t>(wrong.size());
+    evidence.wrong += std::ranges::count(wrong, 1);
+  }
   evidence.pattern = pattern_of(look, relative);
+  if (evidence.racing > 0) {
+    evidence.pattern = std::to_string(evidence.racing) + " of " +
+                       std::to_string(evidence.elements) +
+                       " elements differ between two runs on the same inputs over the same memory: "
+                       "a race" +
+                       (evidence.pattern.empty() ? "" : "; ") + evidence.pattern;
+  }
   const TimeLimit for_mutants(options.seconds);
   const Matches matches = matching_mutants(look, relative, options.matches, for_mutants);
   evidence.matches = matches.descriptions;

@@ -21,6 +21,19 @@ int64_t output_elements(const Graph& graph) {
   return elements;
 }
 
+/// Why the graph cannot be looked at; empty where it can.
+std::string too_much(const Graph& graph) {
+  const int64_t elements = output_elements(graph);
+  if (elements > client::kMostInspected) {
+    return "its outputs have " + std::to_string(elements) + " elements, and at most " +
+           std::to_string(client::kMostInspected) + " can be looked at";
+  }
+  if (graph.flops() > kMostFlops || reference_peak_bytes(graph, Precision::f64) > kMostBytes) {
+    return "the reference on the CPU takes too long or too much memory for it";
+  }
+  return "";
+}
+
 bool element_equal(const Tensor& a, const Tensor& b, int64_t i) {
   const size_t size = size_of(a.dtype());
   const auto at = static_cast<size_t>(i) * size;
@@ -51,6 +64,16 @@ int64_t Look::elements() const {
   return elements;
 }
 
+int64_t Look::racing() const {
+  int64_t racing = 0;
+  for (const client::Inspection::Output& output : inspection.outputs) {
+    for (int64_t i = 0; i < output.again.elements(); ++i) {
+      racing += element_equal(output.again, output.repeated, i) ? 0 : 1;
+    }
+  }
+  return racing;
+}
+
 Compared Look::compared(size_t output, double relative) const {
   const client::Inspection::Output& seen = inspection.outputs.at(output);
   return {seen.got.shape(),      values_of(seen.got), values_of(expected.at(output)),
@@ -73,14 +96,13 @@ std::optional<Look> Looker::look(Preset preset, const Variables& overrides) {
   Look look;
   try {
     look.graph = build_graph(task_, preset, overrides);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    refusal_ = error.message();
     return std::nullopt;
   }
   const Graph& graph = *look.graph;
-  if (output_elements(graph) > client::kMostInspected || graph.flops() > kMostFlops ||
-      reference_peak_bytes(graph, Precision::f64) > kMostBytes) {
-    return std::nullopt;
-  }
+  refusal_ = too_much(graph);
+  if (!refusal_.empty()) return std::nullopt;
   for (const std::string& name : graph.variables_read()) {
     look.variables.emplace(name, graph.variables().find(name)->second);
   }

@@ -42,6 +42,9 @@ struct Look {
 
   bool ran() const { return !expected.empty(); }
   bool failed() const { return verdict != Verdict::passed; }
+  /// Elements that differ between two runs on the same inputs over the same values, which only a
+  /// race does.
+  int64_t racing() const;
   /// Elements of inputs, parameters and outputs together.
   int64_t elements() const;
   /// Output i element by element.
@@ -58,6 +61,8 @@ class Looker {
   /// to be handed back. Throws what JudgeClient::run() throws.
   std::optional<Look> look(Preset preset, const Variables& overrides);
   int looks() const { return looks_; }
+  /// Why the last look() gave nothing.
+  const std::string& refusal() const { return refusal_; }
   const Task& task() const { return task_; }
 
  private:
@@ -67,6 +72,7 @@ class Looker {
   EvaluateOptions options_;
   uint64_t seed_;
   int looks_ = 0;
+  std::string refusal_;
 };
 
 /// Verdicts that inspection can come to the bottom of: something was computed, and wrong.

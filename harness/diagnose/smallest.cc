@@ -38,6 +38,50 @@ Variables changed(Variables variables, const std::vector<std::string>& names, F 
   return variables;
 }
 
+/// Notes what the last look was refused for, each reason once.
+void note_refusal(const Looker& looker, Preset preset, const Variables& sizes,
+                  std::vector<std::string>& notes) {
+  std::string text = "preset " + std::string(name_of(preset));
+  for (const auto& [name, value] : sizes) text += ", " + name + " = " + to_string(value);
+  text += ": " + looker.refusal();
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
+}
+
+/// Where preset smoke is too much to be looked at: each of its variables a half, a quarter and so
+/// on, and then all of them.
+template <class F>
+void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
+  const Task& task = looker.task();
+  const Variables own = variables_of(task, Preset::smoke);
+  const auto graph = build_graph(task, Preset::smoke);
+  std::vector<std::string> names = integers_of(own);
+  std::erase_if(names, [&](const std::string& name) {
+    return !graph->variables_read().contains(name) || integer(own, name) < 2;
+  });
+  if (names.empty()) {
+    notes.emplace_back("no shape variable of the task makes it smaller");
+    return;
+  }
+  std::vector<std::vector<std::string>> groups;
+  for (const std::string& name : names) groups.push_back({name});
+  groups.push_back(names);
+  const size_t told = notes.size();
+  for (const std::vector<std::string>& group : groups) {
+    for (const int64_t part : {2, 4, 8, 16}) {
+      Variables sizes;
+      for (const std::string& name : group) {
+        sizes[name] = std::max<int64_t>(1, integer(own, name) / part);
+      }
+      if (fails(Preset::smoke, sizes)) return;
+    }
+  }
+  constexpr size_t kMost = 3;
+  if (notes.size() <= told + kMost) return;
+  const size_t more = notes.size() - told - kMost;
+  notes.resize(told + kMost);
+  notes.push_back("and " + std::to_string(more) + " smaller sizes");
+}
+
 }  // namespace
 
 Failure find_failure(Looker& looker, const Result& result, const Variables& overrides,
@@ -47,6 +91,7 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
   const auto fails = [&](Preset preset, const Variables& sizes) {
     if (deadline.passed()) return false;
     auto look = looker.look(preset, sizes);
+    if (!look) note_refusal(looker, preset, sizes, failure.not_tried);
     if (!look || !look->failed() || !look->ran()) return false;
     failure.look = std::move(look);
     failure.preset = preset;
@@ -55,7 +100,11 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
   if (fails(judged, overrides)) return failure;
   // Overrides may be of sizes that only the judged preset has room for.
   const auto smoke = looker.look(Preset::smoke, {});
-  if (!smoke) return failure;
+  if (!smoke) {
+    note_refusal(looker, Preset::smoke, {}, failure.not_tried);
+    find_smaller(looker, fails, failure.not_tried);
+    return failure;
+  }
   if (smoke->failed()) {
     if (fails(Preset::smoke, {})) return failure;
     return failure;

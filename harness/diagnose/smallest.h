@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "harness/diagnose/look.h"
 #include "kbench/feedback.h"
@@ -14,6 +16,7 @@ struct Failure {
   std::optional<Look> look;
   Preset preset = Preset::smoke;
   bool right_when_small = false;
+  std::vector<std::string> not_tried = {};  ///< sizes that could not be looked at, and why
 };
 
 /// Tries a few sizes, the most telling first: enough elements to see a pattern, few enough for the

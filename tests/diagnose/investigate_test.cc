@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/diagnose/look.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
@@ -42,6 +43,7 @@ class Investigate : public ::testing::Test {
     options.evaluate.program = KBENCH_PROGRAM;
     options.evaluate.plan.max_seconds = 0.02;
     options.evaluate.plan.min_samples = 4;
+    options.evaluate.other_sizes = false;
     options.size_tries = 3;
     options.seed = 12345;
     return options;
@@ -160,6 +162,33 @@ TEST_F(Investigate, SaysWhatChangesFromRunToRun) {
       "level1/19", {"x", "output"}, "batch_size * dim",
       "if (i < KB_batch_size * KB_dim) b1[i] = max(b0[i], 0.0) + (i % 2 == 0 ? b1[i] : 0.0);"));
   EXPECT_THAT(outcome.evidence.pattern, HasSubstr("not the same in two runs on the same inputs"));
+  EXPECT_EQ(outcome.evidence.racing, 0) << "over the same values it computes the same";
+  EXPECT_GT(outcome.evidence.elements, 0);
+  EXPECT_GT(outcome.evidence.wrong, 0);
+}
+
+TEST(Look, WhatDiffersOverTheSameValuesIsARace) {
+  diagnose::Look look;
+  const auto values = [](float first, float last) {
+    Tensor tensor(DType::f32, {3});
+    tensor.data<float>()[0] = first;
+    tensor.data<float>()[2] = last;
+    return tensor;
+  };
+  look.inspection.outputs.push_back({values(9, 9), values(1, 2), values(3, 4), values(3, 5)});
+  EXPECT_EQ(look.racing(), 1);
+  look.inspection.outputs.push_back({values(9, 9), values(1, 2), values(3, 4), values(3, 4)});
+  EXPECT_EQ(look.racing(), 1);
+}
+
+TEST_F(Investigate, SaysWhatItCouldNotLookAt) {
+  // 290,400 outputs, and no variable that makes them fewer.
+  const Outcome outcome = of_text(testing::one_kernel("level1/50", {"x", "output"}, "290400",
+                                                      "if (i < 290400) b1[i] = 0.0;"));
+  EXPECT_EQ(outcome.result.verdict, Verdict::all_zero) << outcome.result.message;
+  ASSERT_GE(outcome.evidence.not_tried.size(), 2u);
+  EXPECT_THAT(outcome.evidence.not_tried[0], HasSubstr("290400 elements, and at most 65536"));
+  EXPECT_THAT(outcome.text, HasSubstr("Sizes that could not be looked at:\n- preset smoke"));
 }
 
 TEST_F(Investigate, TimesTheStepsOfWhatPasses) {
