@@ -1,6 +1,9 @@
 #include "harness/judge/blame.h"
 
+#include <algorithm>
+
 #include "harness/client/protocol.h"
+#include "kbench/text.h"
 #include "libkbench/src/text.h"
 
 namespace kbench::judge {
@@ -29,6 +32,22 @@ std::string over_limit(const std::string& stage, const Limits& limits,
   if (stage == "load") return otherwise;
   const double seconds = stage == "compile" ? limits.compile_seconds : limits.device_seconds;
   return "took longer than " + number_text(seconds) + " s";
+}
+
+/// What a timeout is of, and which flag of the program would have given it longer.
+std::string of_limit(const RunnerState& state) {
+  if (state.stage == "load") return "";
+  if (state.stage == "compile") return "; --compile-seconds sets the limit";
+  constexpr size_t kNamed = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(state.kernels.size(), kNamed); ++i) {
+    text += (i == 0 ? (state.kernels.size() == 1 ? ", kernel " : ", one of its kernels ") : ", ") +
+            shown(state.kernels[i], 60);
+  }
+  if (state.kernels.size() > kNamed) {
+    text += " and " + std::to_string(state.kernels.size() - kNamed) + " more";
+  }
+  return text + "; --device-seconds sets the limit";
 }
 
 /// What the runner of a software device says against itself.
@@ -66,7 +85,8 @@ Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limi
   const std::string where = " " + while_in(state.stage);
   switch (failure.kind) {
     case RunnerFailure::Kind::timeout:
-      return {Verdict::timeout, over_limit(state.stage, limits, failure.message) + where};
+      return {Verdict::timeout,
+              over_limit(state.stage, limits, failure.message) + where + of_limit(state)};
     case RunnerFailure::Kind::memory:
       return {Verdict::out_of_memory, failure.message + where};
     case RunnerFailure::Kind::wrote:
@@ -85,7 +105,7 @@ Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limi
       return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::device: {
       if (failure.code == ErrorCode::kTimeout && on_device(state.stage)) {
-        return {Verdict::timeout, over_limit(state.stage, limits, "") + where};
+        return {Verdict::timeout, over_limit(state.stage, limits, "") + where + of_limit(state)};
       }
       const Verdict verdict = verdict_of(failure.code);
       // Whatever is wrong in a process that has run the candidate may be its doing.

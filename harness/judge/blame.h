@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/judge/checks.h"
 #include "harness/judge/runner_process.h"
@@ -12,9 +13,10 @@ namespace kbench::judge {
 
 /// What the runner was doing.
 struct RunnerState {
-  std::string stage;             ///< "load", "compile", "warm-up", "sample"
-  bool ran = false;              ///< a line of the candidate may have been executed
-  const Graph* graph = nullptr;  ///< the task's, where it is known
+  std::string stage;                      ///< "load", "compile", "warm-up", "sample"
+  bool ran = false;                       ///< a line of the candidate may have been executed
+  const Graph* graph = nullptr;           ///< the task's, where it is known
+  std::vector<std::string> kernels = {};  ///< the candidate's, where they are known
 };
 
 /// True while the candidate is on the device.

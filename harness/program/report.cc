@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "harness/program/diagnostic_text.h"
 #include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "kbench/algebra.h"
@@ -79,7 +80,7 @@ std::string format_stages(const Result& r) {
   constexpr double kWorthSaying = 1e-3;
   std::string text;
   for (const char* stage : {"open", "load", "task", "compile", "import", "queue", "tune", "warm_up",
-                            "wait", "sample"}) {
+                            "wait", "sample", "other_sizes"}) {
     const auto found = r.stage_s.find(stage);
     if (found == r.stage_s.end() || found->second < kWorthSaying) continue;
     if (!text.empty()) text += ", ";
@@ -137,14 +138,14 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
   return text;
 }
 
-std::string format_result(const Result& r) {
+std::string format_result(const Result& r, const std::string& candidate) {
   std::string text = task_label(r) + "  " + shown(r.candidate) + "\n";
   const auto line = [&](const char* what, const std::string& value) {
     text += "  " + padded(what, 12) + value + "\n";
   };
   line("verdict", coloured_name(r.verdict) + ": " + std::string(explain(r.verdict)));
-  if (!r.message.empty()) line("message", shown_message(r.message));
-  append_diagnostics(text, r, r.diagnostics.size(), "    ");
+  if (!r.message.empty() && !repeats_diagnostic(r)) line("message", shown_message(r.message));
+  text += format_diagnostics(r, candidate, "    ");
   if (!r.preset.empty()) {
     std::string sizes = r.preset;
     for (const auto& [name, value] : r.variables) sizes += " " + name + "=" + to_string(value);

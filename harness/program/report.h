@@ -15,8 +15,8 @@ namespace kbench::program {
 /// has no candidate for in one line. Empty when nothing did.
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable);
 
-/// One result in full, for `kbench run`.
-std::string format_result(const Result& result);
+/// One result in full, for `kbench run`; `candidate` is its file.
+std::string format_result(const Result& result, const std::string& candidate);
 
 /// The line that says a CPU was timed.
 std::string software_warning(const std::string& device);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/client/judge_client.h"
+#include "harness/program/diagnostic_text.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
@@ -26,12 +27,14 @@ struct CheckOptions {
 
 /// "my/relu.yaml: compiles: ...", below the diagnostics.
 std::string text_of(const Result& result) {
-  std::string text;
-  for (const Diagnostic& diagnostic : result.diagnostics) {
-    text += format_diagnostic(diagnostic) + "\n";
-  }
+  std::string text = format_diagnostics(result, result.candidate, "");
   text += shown(result.candidate) + ": " + std::string(name_of(result.verdict)) + ": ";
-  if (result.verdict != Verdict::compiles) return text + shown_message(result.message) + "\n";
+  if (result.verdict != Verdict::compiles) {
+    return text +
+           (repeats_diagnostic(result) ? std::string(explain(result.verdict))
+                                       : shown_message(result.message)) +
+           "\n";
+  }
   return text + "fits " + to_string(result.task) + "_" + result.task_name + " at preset " +
          result.preset + " on " + shown(result.device) + "; kbench run tells whether it is right\n";
 }

@@ -98,7 +98,7 @@ class Run {
     if (candidates_.size() > 1) progress_.finish(name, result);
     progress_.hide();
     if (!options_.json) {
-      say(format_result(result));
+      say(format_result(result, name));
       std::fflush(stdout);
     }
     results_.push_back(std::move(result));

@@ -9,6 +9,7 @@
 #include "harness/runner/define_notes.h"
 #include "harness/runner/kernel_rules.h"
 #include "harness/runner/kernel_text.h"
+#include "harness/runner/launch_warnings.h"
 #include "harness/vulkan/texels.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -92,7 +93,8 @@ class CandidateProgram::Deadline {
     if (!passed()) return std::nullopt;
     char limit[32];
     std::snprintf(limit, sizeof limit, "%.3g", seconds_);
-    return Refusal{Verdict::timeout, doing + " took longer than " + limit + " s"};
+    return Refusal{Verdict::timeout,
+                   doing + " took longer than " + limit + " s; --compile-seconds sets the limit"};
   }
 
  private:
@@ -115,6 +117,7 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
     }
   }
   if (auto refusal = choose_lane()) return refusal;
+  add_warnings(diagnostics);
   upload_uniforms();
   make_pipelines(deadline);
   const auto prepare_all = [&](Phase phase, std::vector<Step>& to) -> std::optional<Refusal> {
@@ -249,6 +252,19 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
     }
   }
   return refusal;
+}
+
+void CandidateProgram::add_warnings(std::vector<Diagnostic>& diagnostics) const {
+  warn_of_unread(candidate_, diagnostics);
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    if (kernels_[i].cuda()) continue;
+    warn_of_shader(candidate_.kernels[i], *candidate_.candidate, kernels_[i].spirv,
+                   kernels_[i].facts, diagnostics);
+  }
+  for (const auto& [step, launch] : shader_launches_) {
+    const Kernel& kernel = kernels_[static_cast<size_t>(step->kernel)];
+    warn_of_launch(candidate_, *step, kernel.interface, launch, kernel.spirv, diagnostics);
+  }
 }
 
 /// Several at a time, and no more of them than fit the time.

@@ -138,6 +138,7 @@ class CandidateProgram {
   std::optional<Refusal> finish(size_t kernel, bool addresses,
                                 std::vector<Diagnostic>& diagnostics);
   std::optional<Refusal> check(const ResolvedStep& step);
+  void add_warnings(std::vector<Diagnostic>& diagnostics) const;
   bool asks_length(const ResolvedStep& step) const;
   Launch launch_of(const ResolvedStep& step) const;
   void upload_uniforms();

@@ -1,5 +1,6 @@
 #include "harness/runner/define_notes.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>
@@ -48,6 +49,56 @@ std::string_view line_of(const Diagnostic& diagnostic, const Kernel& kernel,
   return {};
 }
 
+/// A name as macros mostly have.
+bool is_like_a_macro(const std::string& word) {
+  constexpr size_t kShortest = 2;
+  return word.size() >= kShortest && std::isalpha(static_cast<unsigned char>(word[0])) != 0 &&
+         std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
+}
+
+/// Whether a text has `#define WORD`.
+bool defines(std::string_view text, const std::string& word) {
+  for (size_t at = text.find("define"); at != std::string_view::npos;
+       at = text.find("define", at + 1)) {
+    const std::string_view rest = text.substr(at, text.find('\n', at) - at);
+    if (words_of(rest).contains(word)) return true;
+  }
+  return false;
+}
+
+/// A compiler says of a macro that is nowhere defined that the syntax is wrong, and not the name.
+void add_undefined_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
+                         std::vector<Diagnostic>& diagnostics) {
+  const Kernel& kernel = *resolved.kernel;
+  const auto defined = [&](const std::string& word) {
+    const bool given = std::ranges::any_of(resolved.macros, [&](const auto& macro) {
+      return macro.first.substr(0, macro.first.find('(')) == word;
+    });
+    return given || defines(kernel.source, word) ||
+           (kernel.preamble && defines(kernel.preamble->text, word)) ||
+           std::ranges::any_of(candidate.includes,
+                               [&](const auto& file) { return defines(file.second, word); });
+  };
+  std::set<std::string> told;
+  const size_t last = diagnostics.size();
+  for (size_t i = first; i < last; ++i) {
+    const Diagnostic error = diagnostics[i];
+    if (error.severity != "error" || error.message.find("syntax error") == std::string::npos) {
+      continue;
+    }
+    for (const std::string& word : words_of(line_of(error, kernel, candidate))) {
+      if (!is_like_a_macro(word) || word.starts_with("GL_") || defined(word)) continue;
+      if (told.size() >= kMostNotes || !told.insert(word).second) continue;
+      diagnostics.push_back({.severity = "note",
+                             .file = error.file,
+                             .line = error.line,
+                             .message = "'" + shown(word, 100) +
+                                        "' is defined nowhere: neither in the shader nor, as a "
+                                        "macro, by the manifest's `defines` or `constants`"});
+    }
+  }
+}
+
 }  // namespace
 
 void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
@@ -58,6 +109,7 @@ void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate
     if (diagnostics[i].severity != "error" || diagnostics[i].line < 1) continue;
     words.merge(words_of(line_of(diagnostics[i], kernel, candidate)));
   }
+  add_undefined_notes(resolved, candidate, first, diagnostics);
   std::set<std::string> told;
   // A constant is a macro too, and its name may be one of the shader's.
   std::map<std::string, std::string> values(resolved.macros.begin(), resolved.macros.end());

@@ -57,7 +57,8 @@ template <class V> void visit(V& v, auto& m, Diagnostic*) {
   v("message", m.message);
 }
 template <class V> void visit(V& v, auto& m, Built*) {
-  v("wanted", m.wanted); v("has_setup", m.has_setup); v("asks_lengths", m.asks_lengths);
+  v("wanted", m.wanted); v("kernels", m.kernels);
+  v("has_setup", m.has_setup); v("asks_lengths", m.asks_lengths);
   v("float16_kernel", m.float16_kernel); v("approximations", m.approximations);
   v("compile_s", m.compile_s); v("diagnostics", m.diagnostics); v("tunable", m.tunable);
   v("lane", m.lane);

@@ -148,6 +148,7 @@ struct Tunable {
 struct Built {
   static constexpr MessageKind kKind = MessageKind::built;
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
+  std::vector<std::string> kernels;  ///< a candidate's, by name
   bool has_setup = false;
   bool asks_lengths = false;   ///< a kernel asks how long a buffer is
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty

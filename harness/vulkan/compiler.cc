@@ -5,7 +5,9 @@
 
 #include "harness/vulkan/diagnostics.h"
 #include "harness/vulkan/glsl_version.h"
+#include "harness/vulkan/hlsl_entry.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -100,6 +102,23 @@ struct Cached {
   }
 };
 
+/// Of HLSL, whose front end only warns of an entry point that is not there, and of none by name.
+bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& diagnostics) {
+  if (source.language != ShaderSource::Language::hlsl) return false;
+  for (Diagnostic& each : diagnostics) {
+    if (each.message.find("Entry point not found") == std::string::npos) continue;
+    each.severity = "error";
+    each.message = "has no entry point '" + shown(source.entry, 100) + "'";
+    std::string there;
+    for (const std::string& name : hlsl_entry_points(source.text)) {
+      there += (there.empty() ? "; those behind [numthreads(...)] are " : ", ") + shown(name, 100);
+    }
+    each.message += there.empty() ? "; none stands behind [numthreads(...)]" : there;
+    return true;
+  }
+  return false;
+}
+
 /// glslang's tables of built-in functions, one a GLSL version, are made by the first compile that
 /// needs them and freed with a process's last compiler: this one stays.
 void keep_tables() {
@@ -165,6 +184,7 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
       source.entry.c_str(), options);
   CompileOutcome& outcome = cached.outcome;
   outcome.diagnostics = parse_diagnostics(result.GetErrorMessage(), file, source.first_line);
+  const bool lacks_entry = name_missing_entry(source, outcome.diagnostics);
   if (result.GetCompilationStatus() == shaderc_compilation_status_success) {
     outcome.spirv.assign(result.cbegin(), result.cend());
     try {
@@ -175,6 +195,8 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
       outcome.diagnostics.push_back(
           {.severity = "error", .file = file, .message = error.message()});
     }
+    if (lacks_entry) outcome.spirv.clear();
+  } else if (lacks_entry) {  // It is said already.
   } else if (outcome.diagnostics.empty()) {
     outcome.diagnostics.push_back(
         {.severity = "error", .file = file, .message = "shaderc failed without a message"});

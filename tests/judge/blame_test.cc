@@ -19,9 +19,16 @@ Finding blamed(Kind kind, const char* stage, bool ran, ErrorCode code = ErrorCod
 TEST(Blame, NamesTheLimitThatWasSet) {
   const Finding compiling = blamed(Kind::timeout, "compile", false);
   EXPECT_EQ(compiling.verdict, Verdict::timeout);
-  EXPECT_EQ(compiling.message, "took longer than 30 s while compiling");
+  EXPECT_EQ(compiling.message,
+            "took longer than 30 s while compiling; --compile-seconds sets the limit");
   EXPECT_EQ(blamed(Kind::timeout, "sample", true).message,
-            "took longer than 10 s while running on the device (sample)");
+            "took longer than 10 s while running on the device (sample); --device-seconds sets the "
+            "limit");
+  const RunnerFailure hang{Kind::device, ErrorCode::kTimeout, "said so"};
+  EXPECT_THAT(blame(hang, {"warm-up", true, nullptr, {"relu"}}, Limits{}).message,
+              HasSubstr("(warm-up), kernel relu; --device-seconds sets the limit"));
+  EXPECT_THAT(blame(hang, {"warm-up", true, nullptr, {"a", "b"}}, Limits{}).message,
+              HasSubstr("(warm-up), one of its kernels a, b; --device-seconds"));
   EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
 }
 
