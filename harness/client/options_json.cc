@@ -58,7 +58,7 @@ void expect_only(const JsonField& field, std::initializer_list<std::string_view>
 
 EvaluateOptions options_from_json(const JsonField& field) {
   expect_only(field, {"device", "preset", "overrides", "tolerance", "recorded", "plan", "limits",
-                      "validate", "seed", "program"});
+                      "validate", "other_sizes", "seed", "program"});
   EvaluateOptions options;
   if (field.has("device")) options.device = field["device"].text();
   if (field.has("preset")) options.preset = field["preset"].text();
@@ -73,6 +73,7 @@ EvaluateOptions options_from_json(const JsonField& field) {
   if (field.has("plan")) options.plan = plan_from(field["plan"]);
   if (field.has("limits")) options.limits = limits_from(field["limits"]);
   if (field.has("validate")) options.validate = field["validate"].boolean();
+  if (field.has("other_sizes")) options.other_sizes = field["other_sizes"].boolean();
   if (field.has("seed")) options.seed = field["seed"].seed();
   if (field.has("program")) options.program = field["program"].text();
   return options;

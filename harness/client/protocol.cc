@@ -91,6 +91,7 @@ std::string to_json(const Request& request) {
         {"total_seconds", o.limits.total_seconds},
         {"host_bytes", o.limits.host_bytes}}},
       {"validate", o.validate},  // part of a result's settings
+      {"other_sizes", o.other_sizes},
   };
   json& following = value["next_files"] = json::array();
   for (const CandidateSource& each : request.next_files) {
@@ -100,6 +101,7 @@ std::string to_json(const Request& request) {
   if (o.seed) value["seed"] = *o.seed;
   if (request.inspect_seed) value["inspect_seed"] = *request.inspect_seed;
   if (request.profile_runs > 0) value["profile_runs"] = request.profile_runs;
+  if (request.values_only) value["values_only"] = true;
   if (o.recorded) value["recorded"] = to_value(*o.recorded);
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -128,6 +130,8 @@ Request request_from_json(const std::string& line) {
                 limits.at("device_seconds").get<double>(), limits.at("total_seconds").get<double>(),
                 whole<int64_t>(limits.at("host_bytes"))};
     o.validate = value.at("validate").get<bool>();
+    o.other_sizes = value.at("other_sizes").get<bool>();
+    if (value.contains("values_only")) request.values_only = value.at("values_only").get<bool>();
     if (value.contains("seed")) o.seed = whole<uint64_t>(value.at("seed"));
     if (value.contains("inspect_seed")) {
       request.inspect_seed = whole<uint64_t>(value.at("inspect_seed"));

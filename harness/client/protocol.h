@@ -39,10 +39,11 @@ struct Request {
   /// The candidates of the requests that follow, the next one first, with the same options; empty:
   /// not known. What can be done for them without the device is done while this one is measured.
   std::vector<CandidateSource> next_files = {};
-  // Two ways to look closer, in place of judging. The result then says `passed` of a candidate that
-  // ran and stayed inside its buffers, whatever it computed.
+  // Ways to look closer, in place of judging. The result then says `passed` of a candidate that
+  // ran and stayed inside its buffers, whatever it computed; of `values_only`, that was right.
   std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
   int profile_runs = 0;                       ///< time its steps, and the baseline's
+  bool values_only = false;                   ///< hold it to the CPU's reference once
   bool progress = false;                      ///< "progress" lines are wanted
 };
 /// True when both ask for the same, whatever follows them.

@@ -91,6 +91,16 @@ std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
   return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
 }
 
+std::unique_ptr<Candidacy> Ahead::candidacy_beside(const client::Request& request) {
+  constexpr size_t kFew = 2;  // Several open the device in little more time than one.
+  pause();
+  if (pool_.size() == 0) pool_.top_up(kFew, 0);
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  auto runner = pool_.take(!snapshot.software() && Candidacy::looks_like_cuda(request.candidate));
+  runner->wait_open(uuid());
+  return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
+}
+
 ReadyBench Ahead::take_next() {
   ReadyBench ready = std::move(next_.front());
   next_.pop_front();

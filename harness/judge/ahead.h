@@ -56,6 +56,9 @@ class Ahead {
 
   /// The candidacy that was begun for this request, or a new one. Throws RunnerFailure.
   std::unique_ptr<Candidacy> candidacy_of(const client::Request& request);
+  /// A candidacy beside those that follow each other, for which nothing was made ready and nothing
+  /// of what was is given up. Throws RunnerFailure.
+  std::unique_ptr<Candidacy> candidacy_beside(const client::Request& request);
   /// The bench for a task, with its opponent, where it was made.
   std::optional<ReadyBench> bench_of(const BenchKey& key);
   /// Leaves what is needed no more: an opponent will be another bench's, which takes over what

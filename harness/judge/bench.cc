@@ -25,6 +25,7 @@ Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, ui
       task_(&find_task(key.task)),
       graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)),
       serial_(next_serial()) {
+  number_items();
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
   trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
   const auto place_all = [&](auto place_one) {
@@ -46,15 +47,31 @@ Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, ui
     Slab old = before ? std::move((*before).*slab) : Slab();
     this->*slab = Slab(device, std::move(wanted), std::move(old), use);
   });
-  int items = 0;
-  for (const Graph::ValueInfo& value : graph_->values()) {
-    item_of_.push_back(value.kind == Graph::Kind::intermediate ? -1 : items++);
-  }
   Attachment attachment = opponent.attachment();
   place(attachment, true, truth_);
   const int arena = attachment.add(arena_, false);
   if (arena >= 0) attachment.message.wanted.push_back(arena_.place(0, arena));
   opponent.attach(attachment);
+}
+
+Bench::Bench(vulkan::Device& device, const BenchKey& key)
+    : key_(key),
+      task_(&find_task(key.task)),
+      graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)),
+      serial_(next_serial()),
+      awaited_(false) {
+  number_items();
+  trial::TaskLayout layout(*graph_, 0);
+  given_ = Slab(device, std::move(layout.given), Slab(), SlabUse::candidates);
+  truth_ = Slab(device, std::move(layout.truth), Slab(), SlabUse::opponents);
+  outputs_ = Slab(device, std::move(layout.outputs), Slab(), SlabUse::candidates);
+}
+
+void Bench::number_items() {
+  int items = 0;
+  for (const Graph::ValueInfo& value : graph_->values()) {
+    item_of_.push_back(value.kind == Graph::Kind::intermediate ? -1 : items++);
+  }
 }
 
 void Bench::wait_opponent(Opponent& opponent) {

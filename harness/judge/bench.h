@@ -23,6 +23,8 @@ class Bench {
   /// Throws kOutOfMemory where the task does not fit the device.
   Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
         std::unique_ptr<Bench> before);
+  /// One without an opponent, for runs of a candidate alone. Throws kOutOfMemory.
+  Bench(vulkan::Device& device, const BenchKey& key);
   /// Both at once when that is done. Throws RunnerFailure for what the opponent cannot do.
   void finish(vulkan::Device& device, Opponent& opponent) {
     wait_opponent(opponent);
@@ -48,6 +50,8 @@ class Bench {
   uint64_t bytes() const;
 
  private:
+  void number_items();
+
   BenchKey key_;
   const Task* task_;
   std::unique_ptr<Graph> graph_;

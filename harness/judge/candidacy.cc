@@ -77,12 +77,13 @@ std::optional<runner::Loaded> Candidacy::load_in_runner() {
   const CandidateSource& source = request_.candidate;
   CandidatePlace place{"", source.manifest};
   std::optional<CandidateFolder> folder;
+  files_.clear();
   if (source.files) {
     runner_->set_files([&](const std::string& path) -> std::optional<std::string> {
       const auto found = source.files->find(path);
       if (found == source.files->end()) return std::nullopt;
       check_size(path, found->second.size(), limits::kFileBytes);
-      return found->second;
+      return files_[path] = found->second;
     });
   } else {
     place = candidate_place(source.path);
@@ -92,8 +93,13 @@ std::optional<runner::Loaded> Candidacy::load_in_runner() {
       refused_ = runner::Refused{Verdict::invalid_candidate, e.what(), {}};
       return std::nullopt;
     }
-    runner_->set_files([&](const std::string& path) { return folder->read(path); });
+    runner_->set_files([&](const std::string& path) {
+      auto bytes = folder->read(path);
+      if (bytes) files_[path] = *bytes;
+      return bytes;
+    });
   }
+  manifest_ = place.manifest;
   runner_->send(runner::Load{place.manifest, place.folder});
   runner::Refused refused;
   auto loaded = runner_->receive<runner::Loaded>(kLoadSeconds, refused);
@@ -116,6 +122,12 @@ bool Candidacy::load() {
   experiment_.task = key_.task = loaded->task;
   experiment_.candidate_hash = loaded->hash;
   return true;
+}
+
+CandidateSource Candidacy::read_source() const {
+  CandidateSource source(files_, request_.candidate.path);
+  source.manifest = manifest_;
+  return source;
 }
 
 void Candidacy::identify() {

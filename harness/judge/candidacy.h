@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,8 @@ class Candidacy {
 
   RunnerProcess& runner() { return *runner_; }
   std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }
+  /// The candidate in memory, of all files that were read of it. Once loaded.
+  CandidateSource read_source() const;
   const client::Request& request() const { return request_; }
   /// Once loaded.
   const Experiment& experiment() const { return experiment_; }
@@ -73,6 +76,8 @@ class Candidacy {
   std::optional<runner::Refused> refused_;
   std::optional<RunnerFailure> failure_;
   std::optional<Error> error_;
+  std::map<std::string, std::string> files_;  ///< as they were read, by path
+  std::string manifest_;                      ///< which of them is the candidate's YAML
 };
 
 }  // namespace kbench::judge

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -27,6 +28,7 @@
 #include "harness/judge/opponent.h"
 #include "harness/judge/requests.h"
 #include "harness/judge/runner_process.h"
+#include "harness/judge/size_rule.h"
 #include "harness/judge/trial.h"
 #include "harness/process/host_lock.h"
 #include "harness/runner/kept_pipelines.h"
@@ -35,7 +37,9 @@
 #include "harness/trial/secret.h"
 #include "harness/trial/slab_layout.h"
 #include "harness/vulkan/device.h"
+#include "kbench/candidate_source.h"
 #include "kbench/error.h"
+#include "kbench/other_sizes.h"
 #include "kbench/result.h"
 
 namespace kbench::judge {
@@ -79,6 +83,11 @@ class Judge {
   Result judge(const client::Request& request, const std::stop_token& cancelled, bool& device_gone);
 
  private:
+  Result judge_as_asked(const client::Request& request, bool beside,
+                        const std::stop_token& cancelled, bool& device_gone);
+  void try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
+                       Result& result, bool& device_gone);
+  Court court(const client::Request& request, bool beside, const std::stop_token& cancelled);
   void ready_opponent();
   bool take_bench(const Candidacy& candidacy);
   void make_bench(const Candidacy& candidacy);
@@ -109,6 +118,9 @@ class Judge {
   /// memory is allocated.
   std::future<void> kernels_prepared_;
   std::unique_ptr<Bench> bench_;
+  std::unique_ptr<Bench> beside_;  ///< of runs at other sizes, which have no opponent
+  CandidateSource judged_;         ///< the last candidate, as it was read
+  std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
   trial::SecretStream secret_{std::nullopt};
 };
 
@@ -224,8 +236,52 @@ void Judge::prove_device() {
   }
 }
 
-Result Judge::judge(const client::Request& request, const std::stop_token& cancelled,
-                    bool& device_gone) {
+/// What a trial is lent. One beside those that follow each other neither takes nor disturbs what
+/// was made ready for them.
+Court Judge::court(const client::Request& request, bool beside, const std::stop_token& cancelled) {
+  const auto prepare_next = [this, &request, beside] {
+    if (!beside) ahead_.at_preparation(request, bench_.get());
+  };
+  return {.device = *device_,
+          .workspace = *workspace_,
+          .kernels = *kernels_,
+          .opponent = opponent_,
+          .bench = beside ? beside_ : bench_,
+          .bystanders = *runners_.bystanders,
+          .lock = *lock_,
+          .cancelled = cancelled,
+          .last_at_work = last_at_work_,
+          .take_bench =
+              [this, beside, prepare_next](const Candidacy& which) {
+                if (beside) beside_ = std::make_unique<Bench>(*device_, which.key());
+                if (beside || !take_bench(which)) return beside;
+                prepare_next();
+                return true;
+              },
+          .make_bench =
+              [this, prepare_next](const Candidacy& which) {
+                make_bench(which);
+                prepare_next();
+              },
+          .make_room = [this] { make_room(); },
+          .before_kernels = [this] { ready_kernels(); },
+          .before_runs =
+              [this, &request, beside] {
+                if (!beside) ahead_.at_runs(request, *bench_);
+              },
+          .before_samples =
+              [this] {
+                // Not before: first runs on new memory wait for a driver that is taking back a
+                // process's.
+                dismissed_.end_held();
+                ahead_.at_samples();
+              },
+          .quiet = [this] { ahead_.quiet(); }};
+}
+
+/// `beside`: it is none of the requests that came.
+Result Judge::judge_as_asked(const client::Request& request, bool beside,
+                             const std::stop_token& cancelled, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // What is nobody's fault (a runner that does not come up or is killed from outside, an opponent
@@ -234,54 +290,25 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
   double queued_s = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     result = Result();
-    const LetGo let_go{*lock_};
+    if (attempt > 1) lock_->release();
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      const auto candidacy = ahead_.candidacy_of(request);
+      const auto candidacy =
+          beside ? ahead_.candidacy_beside(request) : ahead_.candidacy_of(request);
       candidacy->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
-        if (!request.check_only) ready_opponent();
-        ahead_.at_preparation(request, bench_.get());
-        const Court court{.device = *device_,
-                          .workspace = *workspace_,
-                          .kernels = *kernels_,
-                          .opponent = opponent_,
-                          .bench = bench_,
-                          .bystanders = *runners_.bystanders,
-                          .lock = *lock_,
-                          .cancelled = cancelled,
-                          .last_at_work = last_at_work_,
-                          .take_bench =
-                              [&](const Candidacy& which) {
-                                if (!take_bench(which)) return false;
-                                ahead_.at_preparation(request, bench_.get());
-                                return true;
-                              },
-                          .make_bench =
-                              [&](const Candidacy& which) {
-                                make_bench(which);
-                                ahead_.at_preparation(request, bench_.get());
-                              },
-                          .make_room = [&] { make_room(); },
-                          .before_kernels = [&] { ready_kernels(); },
-                          .before_runs = [&] { ahead_.at_runs(request, *bench_); },
-                          .before_samples =
-                              [&] {
-                                // Not before: first runs on new memory wait for a driver that is
-                                // taking back a process's.
-                                dismissed_.end_held();
-                                ahead_.at_samples();
-                              },
-                          .quiet = [&] { ahead_.quiet(); }};
+        if (!request.check_only && !beside) ready_opponent();
+        if (!beside) ahead_.at_preparation(request, bench_.get());
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
         end = Trial(
-                  court, *candidacy, [](const char* name) { answer("stage", name); }, on_progress)
+                  court(request, beside, cancelled), *candidacy,
+                  [](const char* name) { answer("stage", name); }, on_progress)
                   .run(result);
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
@@ -291,6 +318,7 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
       }
       if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
       if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
+      if (!beside) judged_ = candidacy->read_source();
       if (end.device_in_doubt) {
         candidacy->release().reset();  // A hung run ends with its process.
         prove_device();
@@ -315,14 +343,65 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
     if (!end.opponent_failed && !end.nobodys_fault && !end.times_in_doubt) break;
     if (cancelled.stop_requested()) break;
   }
+  result.stage_s[client::kQueueStage] = queued_s;
+  return result;
+}
+
+/// Preset smoke is small: many faults show at sizes that are no multiple of anything alone.
+void Judge::try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
+                            Result& result, bool& device_gone) {
+  const bool judged = !request.check_only && !request.inspect_seed && request.profile_runs == 0 &&
+                      !request.values_only;
+  const EvaluateOptions& options = request.options;
+  if (!judged || !options.other_sizes || !options.overrides.empty() || !result.correct() ||
+      result.preset != name_of(Preset::smoke)) {
+    return;
+  }
+  const auto start_time = std::chrono::steady_clock::now();
+  auto [known, is_new] = other_sizes_.try_emplace(result.task);
+  if (is_new) known->second = other_sizes(find_task(result.task), Preset::smoke);
+  client::Request there = request;
+  there.candidate = judged_;
+  there.options.preset = result.preset;
+  there.options.recorded.reset();  // of the preset's own sizes
+  there.next_files.clear();
+  there.progress = false;
+  there.values_only = true;
+  double queued_s = 0;
+  const auto values_at = [&](const Variables& sizes) {
+    there.options.overrides = sizes;
+    Result found;  // a harness_error, until it is asked for
+    if (cancelled.stop_requested() || device_gone) return found;
+    try {
+      found = judge_as_asked(there, /*beside=*/true, cancelled, device_gone);
+    } catch (const Error&) {  // Nothing is known of the candidate there.
+      return Result();
+    }
+    queued_s += found.stage_s[client::kQueueStage];
+    return found;
+  };
+  look_at_other_sizes(result, known->second, SizeUse(*judged_.files, judged_.manifest), values_at);
+  beside_.reset();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
+  result.stage_s["other_sizes"] = took.count() - queued_s;
+  result.stage_s[client::kQueueStage] += queued_s;
+}
+
+Result Judge::judge(const client::Request& request, const std::stop_token& cancelled,
+                    bool& device_gone) {
+  const auto start_time = std::chrono::steady_clock::now();
+  const LetGo let_go{*lock_};
+  Result result = judge_as_asked(request, /*beside=*/false, cancelled, device_gone);
+  if (!device_gone && !cancelled.stop_requested()) {
+    try_other_sizes(request, cancelled, result, device_gone);
+  }
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
     result.verdict = Verdict::harness_error;
     result.message = "the validation layer says of the judge: " + said.front();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
-  result.stage_s[client::kQueueStage] = queued_s;
-  result.wall_s = took.count() - queued_s;
+  result.wall_s = took.count() - result.stage_s[client::kQueueStage];
   return result;
 }
 

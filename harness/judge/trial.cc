@@ -85,7 +85,8 @@ bool Trial::refuse(Finding finding) {
 
 bool Trial::refuse_late() {
   return refuse(Verdict::timeout, "took longer than " + number_text(options_.limits.total_seconds) +
-                                      " s in all, " + while_in(stage_));
+                                      " s in all, " + while_in(stage_) +
+                                      "; --total-seconds sets the limit");
 }
 
 TrialEnd Trial::run(Result& result) {
@@ -102,7 +103,7 @@ TrialEnd Trial::run(Result& result) {
     }
     end_.device_in_doubt = on_device(stage_);
     const Graph* graph = court_.bench ? &court_.bench->graph() : nullptr;
-    refuse(blame(failure, {stage_, candidate().ran(), graph}, options_.limits));
+    refuse(blame(failure, {stage_, candidate().ran(), graph, built_.kernels}, options_.limits));
     end_.nobodys_fault = result.verdict == Verdict::harness_error;
   }
   return end_;
@@ -116,9 +117,12 @@ void Trial::steps() {
   allocate();
   take_device();
   try_lane();
-  if (!tune()) return;
-  if (request_.inspect_seed) draw_known(parts(), sampler_->commands(), *request_.inspect_seed);
+  if (!request_.values_only && !tune()) return;
+  const std::optional<uint64_t> known =
+      request_.values_only ? secret_.next() : request_.inspect_seed;
+  if (known) draw_known(parts(), sampler_->commands(), *known);
   if (!set_up()) return;
+  if (request_.values_only) return look_at_values(*known);
   if (request_.inspect_seed) return inspect();
   if (request_.profile_runs > 0) return profile();
   if (!warm_up() || !sample()) return;

@@ -111,6 +111,7 @@ class Trial {
   void report();
   // Instead of warm_up() and what follows (trial_findings.cc).
   void inspect();
+  void look_at_values(uint64_t seed);
   void profile();
   std::vector<double> step_times(RunnerProcess& runner, double seconds);
   SampleParts parts();

@@ -4,6 +4,7 @@
 
 #include "harness/judge/inspect.h"
 #include "harness/judge/trial.h"
+#include "harness/judge/values.h"
 
 namespace kbench::judge {
 namespace {
@@ -62,6 +63,21 @@ void Trial::inspect() {
       judge::inspect(parts(), *sampler_, *checks_, options_.limits.device_seconds, inspection);
   end_.findings.inspection = std::move(inspection);
   if (finding) {
+    refuse(*std::move(finding));
+  } else {
+    refuse(Verdict::passed, "");
+  }
+}
+
+void Trial::look_at_values(uint64_t seed) {
+  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
+                  watched(true), rule(), secret_);
+  vulkan::Commands& commands = sampler_->commands();
+  commands.begin();
+  checks_->record_redzones(commands);
+  commands.submit_and_wait(kHarnessSeconds);
+  if (auto finding = check_values(parts(), *sampler_, *checks_, rule(), seed,
+                                  options_.limits.device_seconds)) {
     refuse(*std::move(finding));
   } else {
     refuse(Verdict::passed, "");

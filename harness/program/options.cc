@@ -241,6 +241,10 @@ void MeasureOptions::add_to(CLI::App& app, bool in_run) {
           ->type_name("N")
           ->group(group);
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
+  app.add_flag("--no-other-sizes", own_sizes_alone,
+               "At preset smoke: leave out that the values of what passes are checked at two more "
+               "sizes")
+      ->group(group);
   const std::string limits_group = "Limits of a candidate";
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     app.add_option(flag, value, help)
@@ -283,6 +287,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   }
   options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
   options.seed = measure.seed;
+  options.other_sizes = !measure.own_sizes_alone;
   return options;
 }
 

@@ -78,6 +78,7 @@ struct MeasureOptions {
   Limits limits;
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
+  bool own_sizes_alone = false;
 
   /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests;
   /// elsewhere they are earlier names of --input-seed and --measure-seconds.

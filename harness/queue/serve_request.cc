@@ -160,6 +160,7 @@ void read_options(Members& members, EvaluateOptions& options) {
   if (limits.total_seconds == before && before == Limits{}.total_seconds) {
     limits.total_seconds += 4 * plan.max_seconds;
   }
+  members.read("other_sizes", options.other_sizes);
   uint64_t seed = 0;
   if (members.find("seed") != nullptr) {
     members.read("seed", seed, uint64_t{0}, UINT64_MAX);

@@ -24,6 +24,7 @@ std::string settings_text(const EvaluateOptions& options) {
        << " samples=" << options.plan.min_samples << ".." << options.plan.max_samples;
   if (options.validate) text << " validate";
   if (options.seed) text << " seed=" << *options.seed;
+  if (!options.other_sizes) text << " own sizes alone";
   return text.str();
 }
 

@@ -31,6 +31,7 @@ class EvaluatorTest : public ::testing::Test {
     options_.preset = "smoke";
     options_.plan.max_seconds = 0.05;
     options_.plan.min_samples = 4;
+    options_.other_sizes = false;  // other_sizes_test.cc
   }
 
   /// The one Evaluator of a test, started when it is first needed with the options as they are; of

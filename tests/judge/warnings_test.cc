@@ -120,7 +120,7 @@ TEST_F(WarningsTest, ABarrierThatSomeSkipNamesItsLine) {
       file_of(replaced(yaml, "      void main", "      shared float s[64];\n      void main")));
   ASSERT_FALSE(result.diagnostics.empty());
   EXPECT_THAT(result.diagnostics[0].message, HasSubstr("has a barrier that may be skipped"));
-  EXPECT_EQ(result.diagnostics[0].line, 13);
+  EXPECT_EQ(result.diagnostics[0].line, 14);
 }
 
 TEST_F(WarningsTest, AnEntryPointOfHlslThatIsNotThereIsNamedWithThoseThatAre) {

@@ -274,6 +274,10 @@ TEST_F(Evaluation, CheckCompilesAndMapsDiagnosticsToTheFile) {
   const Said bad = run_program({"check", folder_ / "bad.yaml", "--device", "cpu"});
   EXPECT_EQ(bad.code, 1) << bad.err;
   EXPECT_THAT(bad.out, HasSubstr("bad.yaml:9:"));
+  EXPECT_THAT(bad.out, HasSubstr("\n    | void main() { y[0] = nonsense; }\n    | " +
+                                 std::string(21, ' ') + "^\n"));
+  const std::string said = "undeclared identifier";
+  EXPECT_EQ(bad.out.find(said), bad.out.rfind(said)) << "once: " << bad.out;
   write_file(folder_ / "malformed.yaml", "kbench: 1\ntask: level1/19\nkernel: {}\n");
   const Said malformed = run_program({"check", folder_ / "malformed.yaml", "--device", "cpu"});
   EXPECT_EQ(malformed.code, 1) << malformed.err;

@@ -64,8 +64,8 @@ TEST(SpirvAdvice, PassesWhatAllInvocationsReach) {
   expect(Found::nothing, shader("  if (i < n) s[l] = x[i]; else s[l] = 0.0;\n  barrier();\n"
                                 "  if (i < n) y[i] = s[63 - l];\n"));
   expect(Found::nothing, shader("  s[l] = x[i];\n"
-                                "  for (uint half = 32; half > 0; half /= 2) {\n    barrier();\n"
-                                "    if (l < half) s[l] += s[l + half];\n  }\n"
+                                "  for (uint k = 32; k > 0; k /= 2) {\n    barrier();\n"
+                                "    if (l < k) s[l] += s[l + k];\n  }\n"
                                 "  if (l == 0) y[i] = s[0];\n"));
   expect(Found::nothing, shader("  for (uint t = 0; t < n; t += 64) {\n    s[l] = x[t + l];\n"
                                 "    barrier();\n    y[i] += s[63 - l];\n    barrier();\n  }\n"));

@@ -26,6 +26,7 @@
 #include "kbench/npy.h"
 #include "kbench/openai_model.h"
 #include "kbench/ops.h"
+#include "kbench/other_sizes.h"
 #include "kbench/prompts.h"
 #include "kbench/random.h"
 #include "kbench/recorded.h"

@@ -196,6 +196,8 @@ class Options:
     limits: Limits = Limits()
     validate: bool = False
     """Vulkan's validation layer on; its messages fail the candidate."""
+    other_sizes: Optional[bool] = None
+    """False: what passes at preset smoke is not tried at two other sizes."""
     seed: Optional[int] = None
     program: Optional[str] = None
     """The kbench program; None: that of the library's installation."""

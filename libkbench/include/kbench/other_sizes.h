@@ -1,0 +1,18 @@
+// Sizes of a task beside those of a preset, at which a candidate that is right in general is right
+// too.
+#pragma once
+
+#include <vector>
+
+#include "kbench/task.h"
+
+namespace kbench {
+
+/// Overrides of the preset's shape variables: at most two sets, the same for a task every time.
+/// Changed are integer variables in which the presets differ and which change nothing but extents:
+/// a candidate's file serves all presets, so it is written for any value of these. New values are
+/// larger and mostly odd, one or more of them above 64 where that costs little. Fewer sets, or
+/// none, where the task allows no more or is much work at the preset already.
+std::vector<Variables> other_sizes(const Task& task, Preset preset);
+
+}  // namespace kbench

@@ -1,0 +1,114 @@
+// What becomes of a candidate that is right at its preset's sizes and is tried at others.
+#include "harness/judge/size_rule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kbench::judge {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Result passed() {
+  Result result;
+  result.verdict = Verdict::passed;
+  result.preset = "smoke";
+  result.variables = {{"N", int64_t{48}}, {"M", int64_t{16}}};
+  result.samples = 8;
+  result.speedup = {1, 2, 3};
+  result.candidate_ms = 0.5;
+  return result;
+}
+
+Result with(Verdict verdict, const std::string& message) {
+  Result result;
+  result.verdict = verdict;
+  result.message = message;
+  return result;
+}
+
+SizeUse use(const std::string& manifest, const std::string& shader = "") {
+  return SizeUse({{"candidate.yaml", manifest}, {"k.comp", shader}}, "candidate.yaml");
+}
+
+const std::vector<Variables> kSizes = {{{"N", int64_t{67}}, {"M", int64_t{17}}}};
+const char* const kReadsBoth = "groups: [\"ceil_div(N, 32)\", M]";
+
+TEST(SizeRule, AFailureThereIsTheResultsAndItsTimesAreGone) {
+  Result result = passed();
+  look_at_other_sizes(result, kSizes, use(kReadsBoth),
+                      [](const Variables&) { return with(Verdict::wrong_values, "3 of 9 wrong"); });
+  EXPECT_EQ(result.verdict, Verdict::wrong_values);
+  EXPECT_EQ(result.message, "at M=17, N=67: 3 of 9 wrong (right at M=16, N=48)");
+  EXPECT_EQ(result.samples, 0);
+  EXPECT_EQ(result.speedup.point, 0);
+  EXPECT_EQ(result.candidate_ms, 0);
+  EXPECT_EQ(std::get<int64_t>(result.variables.at("N")), 48);
+}
+
+TEST(SizeRule, OnlyWhatTheCandidateReadsIsVaried) {
+  Result result = passed();
+  std::vector<Variables> asked;
+  look_at_other_sizes(result, kSizes, use("groups: 3", "for (uint i = 0; i < KB_N; ++i)"),
+                      [&](const Variables& sizes) {
+                        asked.push_back(sizes);
+                        return passed();
+                      });
+  EXPECT_EQ(asked, (std::vector<Variables>{{{"N", int64_t{67}}}}));
+  EXPECT_TRUE(result.correct());
+  EXPECT_THAT(result.diagnostics, IsEmpty());
+}
+
+TEST(SizeRule, WhatReadsNoSizeIsTiedToItsOwnAndSaysSo) {
+  Result result = passed();
+  look_at_other_sizes(result, kSizes, use("groups: 3"), [](const Variables&) {
+    ADD_FAILURE() << "it was tried";
+    return Result();
+  });
+  EXPECT_TRUE(result.correct());
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].severity, "note");
+  EXPECT_EQ(result.diagnostics[0].message, "tied to its sizes: it reads none of M=16, N=48");
+}
+
+TEST(SizeRule, WhatDoesNotFitThereIsTiedAndNotWrong) {
+  for (const Verdict verdict : {Verdict::invalid_candidate, Verdict::compile_error}) {
+    Result result = passed();
+    look_at_other_sizes(result, kSizes, use(kReadsBoth),
+                        [&](const Variables&) { return with(verdict, "N % 16 != 0"); });
+    EXPECT_TRUE(result.correct());
+    ASSERT_EQ(result.diagnostics.size(), 1u);
+    EXPECT_THAT(result.diagnostics[0].message, HasSubstr("at M=17, N=67 it is"));
+    EXPECT_THAT(result.diagnostics[0].message, HasSubstr("N % 16 != 0"));
+  }
+}
+
+TEST(SizeRule, ANumberThatMayStandForASizeIsGivenTheBenefitOfTheDoubt) {
+  // 16 may be M's value or a tile: it fails by M alone.
+  const SizeUse ambiguous = use(kReadsBoth, "const uint TILE = 16u;");
+  Result result = passed();
+  look_at_other_sizes(result, kSizes, ambiguous, [](const Variables& sizes) {
+    return sizes.contains("M") ? with(Verdict::wrong_values, "wrong") : passed();
+  });
+  EXPECT_TRUE(result.correct());
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_THAT(result.diagnostics[0].message, HasSubstr("as numbers"));
+  // It fails by N too, whose value stands nowhere.
+  result = passed();
+  look_at_other_sizes(result, kSizes, ambiguous,
+                      [](const Variables&) { return with(Verdict::wrong_values, "wrong"); });
+  EXPECT_EQ(result.verdict, Verdict::wrong_values);
+  EXPECT_EQ(result.message, "at N=67: wrong (right at N=48)");
+}
+
+TEST(SizeRule, AFaultOfTheHarnessSaysNothing) {
+  Result result = passed();
+  look_at_other_sizes(result, kSizes, use(kReadsBoth),
+                      [](const Variables&) { return with(Verdict::harness_error, "lost"); });
+  EXPECT_TRUE(result.correct());
+  EXPECT_THAT(result.diagnostics, IsEmpty());
+}
+
+}  // namespace
+}  // namespace kbench::judge

@@ -1,0 +1,67 @@
+// The sizes beside preset smoke at which candidates are tried.
+#include "kbench/other_sizes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kbench/error.h"
+
+namespace kbench {
+namespace {
+
+int64_t integer(const Variables& variables, const std::string& name) {
+  return std::get<int64_t>(variables.find(name)->second);
+}
+
+TEST(OtherSizes, AreLargerCheapAndTheSameEveryTime) {
+  size_t with_two = 0;
+  for (const Task& task : tasks()) {
+    const std::vector<Variables> sets = other_sizes(task, Preset::smoke);
+    EXPECT_EQ(sets, other_sizes(task, Preset::smoke)) << to_string(task.id);
+    EXPECT_LE(sets.size(), 2u);
+    with_two += sets.size() == 2 ? 1 : 0;
+    const auto own = build_graph(task, Preset::smoke);
+    for (const Variables& set : sets) {
+      const auto graph = build_graph(task, Preset::smoke, set);  // throws where it is senseless
+      EXPECT_LE(graph->flops(), std::max(2e7, 1.6 * own->flops())) << to_string(task.id);
+      EXPECT_EQ(graph->nodes().size(), own->nodes().size()) << to_string(task.id);
+      for (const auto& [name, value] : set) {
+        EXPECT_GT(std::get<int64_t>(value), integer(own->variables(), name)) << to_string(task.id);
+      }
+    }
+  }
+  EXPECT_GT(with_two, tasks().size() * 8 / 10);
+}
+
+TEST(OtherSizes, OfAMatrixProductAreNoMultiplesOfATile) {
+  const std::vector<Variables> sets = other_sizes(find_task({1, 1}), Preset::smoke);
+  ASSERT_EQ(sets.size(), 2u);
+  for (const Variables& set : sets) {
+    EXPECT_GT(integer(set, "N"), 64);
+    EXPECT_NE(integer(set, "N") % 8, 0);
+  }
+}
+
+TEST(OtherSizes, OfAReductionReachBeyondASubgroup) {
+  bool beyond = false;
+  for (const Variables& set : other_sizes(find_task({1, 47}), Preset::smoke)) {
+    beyond = beyond || (set.contains("dim1") && integer(set, "dim1") > 64);
+  }
+  EXPECT_TRUE(beyond);
+}
+
+TEST(OtherSizes, LeaveOptionsAlone) {
+  const std::set<std::string> options = {"kernel_size", "kernel_size_w", "padding",   "stride",
+                                         "groups",      "dilation",      "num_layers"};
+  for (const Task& task : tasks()) {
+    for (const Variables& set : other_sizes(task, Preset::smoke)) {
+      for (const auto& [name, value] : set) {
+        EXPECT_FALSE(options.contains(name)) << to_string(task.id) << " " << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kbench
