@@ -261,7 +261,9 @@ void CandidateProgram::add_warnings(std::vector<Diagnostic>& diagnostics) const 
     warn_of_shader(candidate_.kernels[i], *candidate_.candidate, kernels_[i].spirv,
                    kernels_[i].facts, diagnostics);
   }
+  std::set<std::pair<int, int>> places;  // of steps: those that are repeated have one
   for (const auto& [step, launch] : shader_launches_) {
+    if (!places.emplace(step->at.line, step->at.column).second) continue;
     const Kernel& kernel = kernels_[static_cast<size_t>(step->kernel)];
     warn_of_launch(candidate_, *step, kernel.interface, launch, kernel.spirv, diagnostics);
   }

@@ -101,6 +101,11 @@ void warn_of_unread(const ResolvedCandidate& candidate, std::vector<Diagnostic>&
     for (const ResolvedStep& step : *steps) {
       given.insert(step.bind.begin(), step.bind.end());
       for (const auto& [offset, buffer] : step.addresses) given.insert(buffer);
+      for (const ResolvedUniform& block : step.uniforms) {
+        for (const ResolvedUniform::Field& field : block.fields) {
+          for (const ResolvedNumber& value : field.values) given.insert(value.buffer);
+        }
+      }
     }
   }
   for (size_t i = 0; i < candidate.buffers.size(); ++i) {
@@ -179,7 +184,9 @@ void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step
     if (resource.kind != Resource::Kind::storage_buffer || type == types.end()) continue;
     const BufferSlot& buffer =
         candidate.buffers[static_cast<size_t>(step.bind[static_cast<size_t>(bind)])];
-    if (may_hold(type->second, buffer.type.dtype, by_bits)) continue;
+    // Data are words, of whatever kinds the manifest gives them.
+    const bool data = buffer.kind == BufferSlot::Kind::data;
+    if (data || may_hold(type->second, buffer.type.dtype, by_bits)) continue;
     warn(step.at,
          "kernel " + kernel_name(candidate, step) + " takes the elements of " +
              shown(buffer.name, 60) + ", of type " + std::string(name_of(buffer.type.dtype)) +
