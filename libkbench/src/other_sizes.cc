@@ -12,11 +12,19 @@
 namespace kbench {
 namespace {
 
-/// What one run may cost: milliseconds on a software device.
-constexpr double kMostFlops = 2e7, kMostBytes = 1 << 23;
+/// What one run may cost: milliseconds on a software device. The bytes are few as llvmpipe ends the
+/// loops of an invocation after 65,535 rounds in all: one that goes over all values is not cut off.
+constexpr double kMostFlops = 2e7, kMostBytes = 1 << 18;
 /// Of a task that costs more at the preset already, so many times as much; above so many operations
 /// it is left at that.
 constexpr double kMostGrowth = 1.5, kMostOwnFlops = 1e8;
+
+/// Odd sizes where they are small or the preset's are odd. Else multiples of four, which kernels
+/// that take four values at a time may count on, and of eight only where nothing else fits.
+std::vector<int64_t> a_little_more(int64_t own) {
+  if (own >= 8 && own % 4 == 0) return {own % 8 == 0 ? 4 : 8, 12, 16};
+  return own % 2 == 0 ? std::vector<int64_t>{1, 3, 5, 4, 8} : std::vector<int64_t>{2, 5, 4, 8};
+}
 
 struct Size {
   std::string name;
@@ -107,8 +115,7 @@ class Search {
     }
     Variables chosen;
     for (const Size& size : sizes) {
-      for (const int64_t more : {1, 2, 3, 5, 4, 8}) {
-        if ((size.own + more) % 2 == 0 && more < 4) continue;
+      for (const int64_t more : a_little_more(size.own)) {
         if (accept(chosen, size.name, size.own + more)) break;
       }
       if (!chosen.contains(size.name)) accept(chosen, size.name, 3 * size.own);
@@ -116,10 +123,10 @@ class Search {
     int64_t apart = 0;  // Two sizes that are equal by chance hide what mixes them up.
     for (const Size& size : sizes) {
       const int64_t base = size.own / 64 * 64;
-      for (const int64_t step : {large + apart, large + 1, large + 5, large + 13, int64_t{37}}) {
+      for (const int64_t step : {large + apart, large + 8, large + 16, int64_t{36}}) {
         if (base + step > size.own && accept(chosen, size.name, base + step)) break;
       }
-      apart += 2;
+      apart += 8;
     }
     return chosen;
   }
@@ -152,7 +159,7 @@ class Search {
 std::vector<Variables> other_sizes(const Task& task, Preset preset) {
   const Search search(task, preset);
   std::vector<Variables> sets;
-  constexpr int64_t kLarge = 67, kLarger = 131;
+  constexpr int64_t kLarge = 68, kLarger = 132;
   for (const Variables& set : std::array{search.set(false, kLarge), search.set(true, kLarger)}) {
     if (!set.empty() && std::ranges::find(sets, set) == sets.end()) sets.push_back(set);
   }

@@ -52,7 +52,7 @@ std::string product(const std::string& guard, const std::string& size = "KB_N") 
 TEST_F(OtherSizesTest, AReturnBeforeABarrierIsFoundThoughItIsRightAtTheOwnSize) {
   const Result result = run(product("if (x >= n || y >= n) return;"));
   EXPECT_FALSE(result.correct());
-  EXPECT_THAT(result.message, HasSubstr("at N=67: "));
+  EXPECT_THAT(result.message, HasSubstr("at N=68: "));
   EXPECT_THAT(result.message, HasSubstr("(right at N=48)"));
   EXPECT_EQ(result.samples, 0);
   EXPECT_EQ(result.candidate_ms, 0);
@@ -75,7 +75,7 @@ TEST_F(OtherSizesTest, ANumberInPlaceOfTheVariableTiesItToItsSize) {
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
   ASSERT_FALSE(result.diagnostics.empty());
   EXPECT_EQ(result.diagnostics.back().severity, "note");
-  EXPECT_THAT(result.diagnostics.back().message, HasSubstr("tied to its sizes: at N=67 it is"));
+  EXPECT_THAT(result.diagnostics.back().message, HasSubstr("tied to its sizes: at N=68 it is"));
 }
 
 TEST_F(OtherSizesTest, AnErrorOfItsOwnTiesItToo) {

@@ -11,8 +11,10 @@ namespace kbench {
 /// Overrides of the preset's shape variables: at most two sets, the same for a task every time.
 /// Changed are integer variables in which the presets differ and which change nothing but extents:
 /// a candidate's file serves all presets, so it is written for any value of these. New values are
-/// larger and mostly odd, one or more of them above 64 where that costs little. Fewer sets, or
-/// none, where the task allows no more or is much work at the preset already.
+/// larger, one or more of them above 64 where that costs little: multiples of four and not of eight
+/// where the preset's are multiples of four, so that kernels which take four values at a time are
+/// right at them, too. Fewer sets, or none, where the task allows no more or is much work at the
+/// preset already.
 std::vector<Variables> other_sizes(const Task& task, Preset preset);
 
 }  // namespace kbench
