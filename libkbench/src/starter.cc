@@ -279,6 +279,26 @@ std::string heading(const Task& task, const Graph& graph, const Writer& writer, 
          "\nkbench: 1\ntask: " + to_string(task.id) + "\nname: started by kbench new\n";
 }
 
+/// The preprocessor's own refusal of other sizes than those that the numbers of the file are for.
+std::string size_guard(const Graph& graph) {
+  std::string differs, sizes;
+  for (const std::string& name : graph.variables_read()) {
+    const auto* value = std::get_if<int64_t>(&graph.variables().find(name)->second);
+    if (value == nullptr) continue;
+    const std::string number = std::to_string(*value);
+    differs += (differs.empty() ? "KB_" : " || KB_") + name + " != " + number;
+    sizes += (sizes.empty() ? "" : ", ") + name + "=" + number;
+  }
+  if (differs.empty()) return "";
+  return "#if " + differs + "\n#error the numbers of this candidate are those of " + sizes +
+         "\n#endif\n";
+}
+
+/// Behind the line that has to be the first, where there is one.
+void insert_guard(std::string& kernel, const std::string& guard) {
+  kernel.insert(kernel.starts_with("#version") ? kernel.find('\n') + 1 : 0, guard);
+}
+
 std::string indented(const std::string& text, const std::string& by) {
   std::string result;
   for (size_t begin = 0; begin < text.size();) {
@@ -305,27 +325,32 @@ Starter write_starter(const Task& task, Preset preset, const Variables& override
   starter.kernel_file = writer.name() + suffix_of(language);
   starter.kernel = writer.kernel_text();
   const std::string file = " {file: " + starter.kernel_file + "}\n";
-  const std::string inline_source = std::string("\n    language: ") + word_of(language) +
-                                    "\n    source: |\n" + indented(starter.kernel, "      ");
-  std::vector<MarkedText> texts, inline_texts;
+  const auto inline_source = [&] {
+    return std::string("\n    language: ") + word_of(language) + "\n    source: |\n" +
+           indented(starter.kernel, "      ");
+  };
+  std::vector<MarkedText> texts;
   bool same = true;
   for (const auto& each : graphs) {
     try {
       const Writer other(task, *each, chosen, language, addresses);
       same = same && other.kernel_text() == starter.kernel;
-      texts.push_back({each.get(), other.body(file).text, other.body(file).numbers});
-      inline_texts.push_back(
-          {each.get(), other.body(inline_source).text, other.body(file).numbers});
+      const auto body = other.body(file);
+      texts.push_back({each.get(), body.text, body.numbers});
     } catch (const std::exception&) {  // Another number of nodes, or other operators.
       same = false;
     }
   }
   const auto filled = same ? fill_with_expressions(texts) : std::nullopt;
   starter.any_size = filled.has_value();
+  if (!starter.any_size && language != StarterLanguage::triton) {
+    insert_guard(starter.kernel, size_guard(graph));
+  }
   const std::string head = heading(task, graph, writer, starter.any_size);
   starter.manifest = head + (filled ? *filled : fill_with_numbers(texts.front()));
-  starter.one_file = head + (filled ? fill_with_expressions(inline_texts).value()
-                                    : fill_with_numbers(inline_texts.front()));
+  starter.one_file = starter.manifest;
+  const size_t at = starter.one_file.find(file);
+  starter.one_file.replace(at, file.size(), inline_source());
   return starter;
 }
 
