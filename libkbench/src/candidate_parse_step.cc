@@ -149,9 +149,6 @@ std::vector<Sourced> CandidateParser::extent3(const YamlEntry& entry, const std:
                                           std::to_string(counts.size()) +
                                           (divided_by_commas(counts) ? kQuoteCommas : ""));
   }
-  if (counts.size() > 1 && divided_by_commas(counts)) {
-    fail_parse(yaml_.at(entry.value), entry.key + ": a part of an expression" + kQuoteCommas);
-  }
   return texts(entry.value, counts, what, 3);
 }
 

@@ -172,6 +172,7 @@ TEST(Look, WhatDiffersOverTheSameValuesIsARace) {
   const auto values = [](float first, float last) {
     Tensor tensor(DType::f32, {3});
     tensor.data<float>()[0] = first;
+    tensor.data<float>()[1] = 7;
     tensor.data<float>()[2] = last;
     return tensor;
   };
@@ -183,8 +184,8 @@ TEST(Look, WhatDiffersOverTheSameValuesIsARace) {
 
 TEST_F(Investigate, SaysWhatItCouldNotLookAt) {
   // 290,400 outputs, and no variable that makes them fewer.
-  const Outcome outcome = of_text(testing::one_kernel("level1/50", {"x", "output"}, "290400",
-                                                      "if (i < 290400) b1[i] = 0.0;"));
+  const Outcome outcome = of_text(
+      testing::one_kernel("level1/50", {"x", "output"}, "290400", "if (i < 290400) b1[i] = 0.0;"));
   EXPECT_EQ(outcome.result.verdict, Verdict::all_zero) << outcome.result.message;
   ASSERT_GE(outcome.evidence.not_tried.size(), 2u);
   EXPECT_THAT(outcome.evidence.not_tried[0], HasSubstr("290400 elements, and at most 65536"));

@@ -111,6 +111,9 @@ class FakeBench : public generate::Bench {
     if (std::sscanf(fate.c_str(), "right %lf", &speedup) == 1) {
       result.verdict = Verdict::passed;
       result.speedup = {0.9 * speedup, speedup, 1.1 * speedup};
+      result.samples = 12;
+      result.baseline_ms = speedup;
+      result.candidate_ms = 1;
     } else if (fate == "harness") {
       result.verdict = Verdict::harness_error;
     } else {

@@ -253,9 +253,9 @@ TEST_F(MistypedCommands, FilesAreNamedAndWhatIsWrongWithThem) {
 TEST_F(MistypedCommands, WhatIsNoCandidateIsAVerdictWithItsPlace) {
   KBENCH_NEED_SOFTWARE_DEVICE();
   for (const Mistyped& each : std::vector<Mistyped>{
-           {"empty.yaml", "empty.yaml:1:1: the file is empty"},
-           {"binary.yaml", "binary.yaml:1:1: not a text file"},
-           {"half.yaml", "half.yaml:1:1: missing key 'dispatch'"},
+           {"empty.yaml", "empty.yaml:1:1: error: the file is empty"},
+           {"binary.yaml", "binary.yaml:1:1: error: not a text file"},
+           {"half.yaml", "half.yaml:1:1: error: missing key 'dispatch'"},
        }) {
     const Said said = run_program({"run", folder_ / each.command, "--device", "cpu"});
     EXPECT_EQ(said.code, 1) << said.out;
