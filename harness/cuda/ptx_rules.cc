@@ -352,7 +352,7 @@ class Checker {
     if (!inside) refuse("reads beside its parameter '" + name(variable.name) + "'");
   }
 
-  /// "[4096]": an address that nobody gave it.
+  /// "[4096]": an address that is a number, not one that the kernel was given.
   void number_address(const PtxOperand& base, const PtxParts& parts) {
     // Of shared and local memory an offset is a place of its own.
     const bool own = parts.has("shared") || parts.has("shared::cta") || parts.has("local");

@@ -17,9 +17,9 @@ struct KeptState {
 /// The first instruction by which a kernel might write to a .global or .const variable of the
 /// module. Tables that are read are none. A variable's address may be loaded from, with an offset
 /// that has nothing to do with the address itself; it may be moved and chosen from register to
-/// register. Whatever else is done with it is found, so that no other value, condition or branch
-/// depends on it: nobody can put it together again from parts. An address that a kernel guesses is
-/// out of reach of any look at the text.
+/// register. Any other use of it is refused, so that no other value, condition or branch depends on
+/// it and the address cannot be computed anew from such. An address that a kernel guesses cannot be
+/// found by reading the text.
 std::optional<KeptState> kept_state(const PtxModule& module);
 
 }  // namespace kbench::cuda

@@ -64,8 +64,8 @@ void Requests::read(State& state) {
   }
 }
 
-/// `last`: of the request that came last. What is cancelled when its answer is on its way is
-/// nobody's.
+/// `last`: of the request that came last. A cancel that arrives after the result was sent is
+/// ignored.
 void Requests::take(State& state, std::string line, std::stop_source& last) {
   if (line == client::kCancelLine) {
     last.request_stop();

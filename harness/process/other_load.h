@@ -14,7 +14,7 @@ namespace kbench::process {
 struct ProcessorClocks {
   double wall_s = 0;
   double processors = 0;  ///< that this process may use
-  double busy_s = 0;      ///< of those, whoever used them; what a hypervisor took included
+  double busy_s = 0;      ///< of those, by all processes and by the hypervisor
   double own_s = 0;       ///< of what is ours
   double tick_s = 0;      ///< of the clocks of what was used: each may lag behind by one
   std::optional<ProcessorQuota> quota = std::nullopt;

@@ -46,9 +46,9 @@ are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET
 Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
 compare, verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so
 that the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
-output that could not be written, with one line on standard error; 3 a budget stopped a run, which
-the same command with a larger one goes on with (generate);
-130 Ctrl-C; 141 nobody reads what is printed.
+output that could not be written, with one line on standard error; 3 a budget or a full disk stopped
+a run, which the same command goes on with once there is room (generate); 130 Ctrl-C; 141 the
+reader of what is printed has gone.
 
 A page that is named docs/NAME.md lies in kbench's sources, and in share/doc/kbench of an
 installation.)";

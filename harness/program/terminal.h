@@ -20,7 +20,8 @@ enum class Colour { good, bad, doubtful };
 /// The text in a colour, where standard output is a terminal that has some and the variable
 /// NO_COLOR is empty or not set; elsewhere as it is.
 std::string coloured(const std::string& text, Colour colour);
-/// A verdict's name: good where it passed, doubtful where it is nobody's fault, bad otherwise.
+/// A verdict's name: good where it passed, doubtful where the candidate is not to
+/// blame, bad otherwise.
 std::string coloured_name(Verdict verdict);
 
 }  // namespace kbench::program

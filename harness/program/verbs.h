@@ -15,7 +15,7 @@ enum : int {
   kUsage = 2,    ///< the question is wrong: a flag, name, size, file or device; or output is lost
   kStopped = 3,  ///< a budget stopped a run, which can go on
   kInterrupted = 130,  ///< as a shell has it: 128 and SIGINT
-  kPipeClosed = 141,   ///< likewise 128 and SIGPIPE: nobody reads what is printed
+  kPipeClosed = 141,   ///< likewise 128 and SIGPIPE: the reader of what is printed has gone
 };
 
 /// A sub-command and its action, which returns the exit code.

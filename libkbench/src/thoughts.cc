@@ -59,7 +59,7 @@ Said without_thoughts(std::string_view text, const std::vector<std::string>& tag
         });
     return {text, opened};
   }
-  // By CommonMark's rules such a line closes no fence; whoever wrote it meant it to.
+  // By CommonMark's rules such a line closes no fence; a model that writes it means it to.
   const auto fenced_end = std::find_if(ends.rbegin(), ends.rend(), [&](const auto& each) {
     return follows_a_fence(text, each.first);
   });

@@ -182,7 +182,7 @@ TEST_F(EpisodeTest, AKernelBesideBuiltInStepsHasAPartInTheOutput) {
     return "{kernel: k, bind: [" + bind + "], groups: [1]}";
   };
   const std::string t = "t: {dtype: f32, shape: [batch_size, dim]}", u = ", u" + t.substr(1);
-  // What a kernel writes is overwritten, or read by nobody.
+  // What a kernel writes is overwritten, or read by no step.
   for (const auto& [steps, temps] : std::vector<std::pair<std::string, std::string>>{
            {kernel("x, output") + next + op, ""},
            {kernel("output") + next + op, ""},

@@ -20,8 +20,8 @@ layout(push_constant, std430) uniform Push {
 
 shared uint changed, first;
 
-// A secret word: a float of 2^16 to 2^24 in magnitude, which whatever reads it does not take for
-// the zero that a device with bounds checks gives, nor loses in a sum.
+// A secret word: a float of 2^16 to 2^24 in magnitude. A kernel that reads it sees neither the zero
+// that a device with bounds checks gives nor a value so small that it is lost in a sum.
 uvec4 pattern_of(uvec4 r) {
   const uvec4 exponent = 143u + (r >> 23 & 7u);
   return (r & 0x807FFFFFu) | exponent << 23;
