@@ -13,8 +13,8 @@ namespace kbench {
 namespace {
 
 /// What one run may cost: milliseconds on a software device. The bytes are few as llvmpipe ends the
-/// loops of an invocation after 65,535 rounds in all: one that goes over all values is not cut off.
-constexpr double kMostFlops = 2e7, kMostBytes = 1 << 18;
+/// loops of an invocation after 65,535 rounds in all, which plain kernels reach on large tensors.
+constexpr double kMostFlops = 2e7, kMostBytes = 1 << 21;
 /// Of a task that costs more at the preset already, so many times as much; above so many operations
 /// it is left at that.
 constexpr double kMostGrowth = 1.5, kMostOwnFlops = 1e8;
