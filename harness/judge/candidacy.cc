@@ -44,7 +44,7 @@ bool Candidacy::answers(const client::Request& request) const {
 void Candidacy::begin(const std::function<void()>& before_build) {
   if (std::exchange(begun_, true)) return;
   try {
-    if (!load()) return;
+    if (!loaded_ && !load()) return;
     identify();
     if (before_build) before_build();
     runner_->send(
@@ -121,7 +121,14 @@ bool Candidacy::load() {
   if (!loaded) return false;
   experiment_.task = key_.task = loaded->task;
   experiment_.candidate_hash = loaded->hash;
-  return true;
+  needs_python_ = loaded->needs_python;
+  return loaded_ = true;
+}
+
+void Candidacy::ask_again(const client::Request& request) {
+  request_ = request;
+  begun_ = false;
+  runner_->release();  // On a software device it stands still since its last run.
 }
 
 CandidateSource Candidacy::read_source() const {

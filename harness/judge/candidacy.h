@@ -30,6 +30,11 @@ class Candidacy {
   void begin(const std::function<void()>& before_build = {});
   /// Whether this is what a request asks for.
   bool answers(const client::Request& request) const;
+  /// Whether its runner can build it once more.
+  bool can_be_built_again() const { return loaded_ && !needs_python_; }
+  /// Its runner is to build the candidate, which has run, at the sizes of this request; begin()
+  /// again. As the candidate may have got hold of its runner, only what it gets right counts.
+  void ask_again(const client::Request& request);
 
   /// Waits for the first part alone. False when the candidate is refused, as `refused` says. Throws
   /// RunnerFailure, and Error for what is wrong with the request's options.
@@ -71,8 +76,9 @@ class Candidacy {
   BenchKey key_;
   std::unique_ptr<Graph> graph_;
   bool begun_ = false;
-  uint64_t attached_ = 0;  ///< the bench it was told of; 0 is none
-  int slabs_ = 0;          ///< that bench's
+  bool loaded_ = false, needs_python_ = false;  ///< its runner has parsed it, and what that needs
+  uint64_t attached_ = 0;                       ///< the bench it was told of; 0 is none
+  int slabs_ = 0;                               ///< that bench's
   std::optional<runner::Refused> refused_;
   std::optional<RunnerFailure> failure_;
   std::optional<Error> error_;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -85,8 +86,12 @@ class Judge {
  private:
   Result judge_as_asked(const client::Request& request, bool beside,
                         const std::stop_token& cancelled, bool& device_gone);
+  bool wants_other_sizes(const client::Request& request, const Result& result) const;
   void try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
                        Result& result, bool& device_gone);
+  std::unique_ptr<Candidacy> candidacy_beside(const client::Request& request);
+  void begin_at(const std::vector<Variables>& sizes, const SizeUse& use, client::Request request);
+  void dismiss_again();
   Court court(const client::Request& request, bool beside, const std::stop_token& cancelled);
   void ready_opponent();
   bool take_bench(const Candidacy& candidacy);
@@ -120,6 +125,9 @@ class Judge {
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<Bench> beside_;  ///< of runs at other sizes, which have no opponent
   CandidateSource judged_;         ///< the last candidate, as it was read
+  /// Of the last candidate, whose runner can build it at other sizes; or null.
+  std::unique_ptr<Candidacy> again_;
+  std::vector<std::unique_ptr<Candidacy>> begun_beside_;  ///< at other sizes, in new runners
   std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
   trial::SecretStream secret_{std::nullopt};
 };
@@ -294,8 +302,7 @@ Result Judge::judge_as_asked(const client::Request& request, bool beside,
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      const auto candidacy =
-          beside ? ahead_.candidacy_beside(request) : ahead_.candidacy_of(request);
+      auto candidacy = beside ? candidacy_beside(request) : ahead_.candidacy_of(request);
       candidacy->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
@@ -322,6 +329,9 @@ Result Judge::judge_as_asked(const client::Request& request, bool beside,
       if (end.device_in_doubt) {
         candidacy->release().reset();  // A hung run ends with its process.
         prove_device();
+      } else if (candidacy->can_be_built_again() &&
+                 (beside ? result.correct() : wants_other_sizes(request, result))) {
+        again_ = std::move(candidacy);
       } else {
         dismissed_.hold(candidacy->release());
       }
@@ -347,16 +357,51 @@ Result Judge::judge_as_asked(const client::Request& request, bool beside,
   return result;
 }
 
+/// The last candidate's, in its own runner where that is there; else in a new one.
+std::unique_ptr<Candidacy> Judge::candidacy_beside(const client::Request& request) {
+  if (again_) {
+    again_->ask_again(request);
+    return std::move(again_);
+  }
+  const auto begun =
+      std::ranges::find_if(begun_beside_, [&](const auto& each) { return each->answers(request); });
+  if (begun == begun_beside_.end()) return ahead_.candidacy_beside(request);
+  auto candidacy = std::move(*begun);
+  begun_beside_.erase(begun);
+  return candidacy;
+}
+
+/// Compiles the candidate at all of the sizes at once: Python takes a second for each.
+void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
+                     client::Request request) {
+  for (const Variables& set : sizes) {
+    request.options.overrides = read_of(set, use);
+    if (request.options.overrides.empty()) continue;
+    try {
+      begun_beside_.push_back(ahead_.candidacy_beside(request));
+      begun_beside_.back()->begin();
+    } catch (const RunnerFailure&) {  // It will be tried once more where it is asked for.
+    }
+  }
+}
+
+void Judge::dismiss_again() {
+  if (again_) dismissed_.hold(again_->release());
+  again_.reset();
+}
+
 /// Preset smoke is small: many faults show at sizes that are no multiple of anything alone.
-void Judge::try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
-                            Result& result, bool& device_gone) {
+bool Judge::wants_other_sizes(const client::Request& request, const Result& result) const {
   const bool judged = !request.check_only && !request.inspect_seed && request.profile_runs == 0 &&
                       !request.values_only;
   const EvaluateOptions& options = request.options;
-  if (!judged || !options.other_sizes || !options.overrides.empty() || !result.correct() ||
-      result.preset != name_of(Preset::smoke)) {
-    return;
-  }
+  return judged && options.other_sizes && options.overrides.empty() && result.correct() &&
+         result.preset == name_of(Preset::smoke);
+}
+
+void Judge::try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
+                            Result& result, bool& device_gone) {
+  if (!wants_other_sizes(request, result)) return;
   const auto start_time = std::chrono::steady_clock::now();
   auto [known, is_new] = other_sizes_.try_emplace(result.task);
   if (is_new) known->second = other_sizes(find_task(result.task), Preset::smoke);
@@ -372,15 +417,24 @@ void Judge::try_other_sizes(const client::Request& request, const std::stop_toke
     there.options.overrides = sizes;
     Result found;  // a harness_error, until it is asked for
     if (cancelled.stop_requested() || device_gone) return found;
-    try {
-      found = judge_as_asked(there, /*beside=*/true, cancelled, device_gone);
-    } catch (const Error&) {  // Nothing is known of the candidate there.
-      return Result();
+    for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {
+      try {
+        found = judge_as_asked(there, /*beside=*/true, cancelled, device_gone);
+      } catch (const Error&) {  // Nothing is known of the candidate there.
+        found = Result();
+      }
+      queued_s += found.stage_s[client::kQueueStage];
+      // What goes wrong in a runner that it has run in before may come from that.
+      if (found.correct() || !in_own_runner || cancelled.stop_requested() || device_gone) {
+        return found;
+      }
+      dismiss_again();
     }
-    queued_s += found.stage_s[client::kQueueStage];
-    return found;
   };
-  look_at_other_sizes(result, known->second, SizeUse(*judged_.files, judged_.manifest), values_at);
+  const SizeUse use(*judged_.files, judged_.manifest);
+  if (!again_) begin_at(known->second, use, there);
+  look_at_other_sizes(result, known->second, use, values_at);
+  begun_beside_.clear();
   beside_.reset();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
   result.stage_s["other_sizes"] = took.count() - queued_s;
@@ -391,10 +445,12 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
                     bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   const LetGo let_go{*lock_};
+  dismiss_again();  // Of a request that ended by an error.
   Result result = judge_as_asked(request, /*beside=*/false, cancelled, device_gone);
   if (!device_gone && !cancelled.stop_requested()) {
     try_other_sizes(request, cancelled, result, device_gone);
   }
+  dismiss_again();
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
     result.verdict = Verdict::harness_error;

@@ -99,6 +99,11 @@ bool SizeUse::may_hold(int64_t value) const {
   return hidden_ || words_.contains(std::to_string(value));
 }
 
+Variables read_of(Variables sizes, const SizeUse& use) {
+  std::erase_if(sizes, [&](const auto& each) { return !use.reads(each.first); });
+  return sizes;
+}
+
 std::string sizes_text(const Variables& sizes) {
   std::string text;
   for (const auto& [name, value] : sizes) {
@@ -117,8 +122,7 @@ void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, co
   };
   std::string tied;  // why it is; told once
   for (const Variables& set : sizes) {
-    Variables read = set;
-    std::erase_if(read, [&](const auto& each) { return !use.reads(each.first); });
+    const Variables read = read_of(set, use);
     if (read.empty()) {
       if (tied.empty() && !set.empty()) tied = "it reads none of " + own_text(result, set);
       continue;

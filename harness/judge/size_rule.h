@@ -33,6 +33,9 @@ class SizeUse {
   bool hidden_ = false;
 };
 
+/// Of a set of sizes, those that the candidate reads.
+Variables read_of(Variables sizes, const SizeUse& use);
+
 /// "N=67, batch_size=3".
 std::string sizes_text(const Variables& sizes);
 

@@ -116,8 +116,10 @@ void Trial::steps() {
   stage("warm-up");
   allocate();
   take_device();
-  try_lane();
-  if (!request_.values_only && !tune()) return;
+  if (!request_.values_only) {
+    try_lane();
+    if (!tune()) return;
+  }
   const std::optional<uint64_t> known =
       request_.values_only ? secret_.next() : request_.inspect_seed;
   if (known) draw_known(parts(), sampler_->commands(), *known);

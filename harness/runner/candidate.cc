@@ -159,7 +159,7 @@ Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
         return kernel.language == Language::cuda || kernel.language == Language::ptx ||
                kernel.language == Language::triton;
       });
-  return {candidate_->task, candidate_->hash, needs_cuda};
+  return {candidate_->task, candidate_->hash, needs_cuda, needs_python()};
 }
 
 bool CandidateSide::has(Kernel::Language language) const {

@@ -39,6 +39,7 @@ template <class V> void visit(V& v, auto& m, Opened*) {
 template <class V> void visit(V& v, auto& m, Load*) { v("manifest", m.manifest); v("folder", m.folder); }
 template <class V> void visit(V& v, auto& m, ReadFile*) { v("path", m.path); }
 template <class V> void visit(V& v, auto& m, Loaded*) { v("task", m.task); v("hash", m.hash); v("needs_cuda", m.needs_cuda);
+  v("needs_python", m.needs_python);
 }
 template <class V> void visit(V& v, auto& m, Build*) {
   v("preset", m.preset); v("overrides", m.overrides); v("seconds", m.seconds);

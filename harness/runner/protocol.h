@@ -11,7 +11,8 @@
 //                                                             the process gets ready and takes
 //                                                             nothing of the device
 //   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
-//   Build | Prepare           Built                           resolved, compiled; or baseline ready
+//   Build | Prepare           Built                           resolved, compiled; or baseline ready.
+//                                                             A second Build is for other sizes
 //   Attach + descriptors      Attached                        shared memory imported; a first part
 //                                                             may come before Build, unanswered
 //   Select                    Selected                        which configurations run from now on
@@ -105,6 +106,7 @@ struct Loaded {
   TaskId task;
   std::string hash;
   bool needs_cuda = false;  ///< Open has to have said so, where the device takes such kernels
+  bool needs_python = false;  ///< it can be built once: Python ends before there is any memory
 };
 
 /// The loaded candidate at the task's sizes.

@@ -249,6 +249,8 @@ void Server::load(const Load& request) {
 }
 
 void Server::build(const Build& request) {
+  recordings_->forget();
+  program_.reset();
   Refused refused;
   std::unique_ptr<Program> program;
   try {
