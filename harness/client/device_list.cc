@@ -9,6 +9,7 @@
 #include "harness/client/program_path.h"
 #include "harness/process/deadline.h"
 #include "harness/vulkan/device.h"
+#include "harness/vulkan/float_atomics.h"
 #include "harness/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
@@ -81,6 +82,7 @@ DeviceLimits limits_of(const vulkan::DeviceSnapshot& snapshot, const vulkan::Dev
   limits.float64 = plan.float64;
   limits.storage_16bit = plan.storage_16bit;
   limits.cooperative_matrix = plan.cooperative_matrix || plan.cooperative_matrix_nv;
+  limits.float_atomics = plan.float_atomics & vulkan::float_atomic(false, false, true);
   return limits;
 }
 

@@ -108,6 +108,7 @@ void visit_limits(auto&& each, auto& limits) {
   each("float64", limits.float64);
   each("storage_16bit", limits.storage_16bit);
   each("cooperative_matrix", limits.cooperative_matrix);
+  each("float_atomics", limits.float_atomics);
 }
 
 void read(const JsonField& field, std::string& value) { value = field.text(); }

@@ -269,6 +269,7 @@ void visit(V& v, auto& s, vulkan::DeviceSnapshot*) {
   v("host_query_reset", s.host_query_reset);
   v("cooperative_matrix", s.cooperative_matrix);
   v("cooperative_matrix_nv", s.cooperative_matrix_nv);
+  v("float_atomics", s.float_atomics);
   v("shares_descriptors", s.shares_descriptors);
   v("dedicated_descriptors", s.dedicated_descriptors);
   v("shares_host_pointers", s.shares_host_pointers);

@@ -24,6 +24,7 @@ DeviceSummary longest_device() {
   limits.min_subgroup_size = 16;
   limits.max_subgroup_size = 128;
   limits.float64 = limits.storage_16bit = limits.cooperative_matrix = true;
+  limits.float_atomics = true;
   device.limits = limits;
   return device;
 }

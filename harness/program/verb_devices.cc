@@ -9,6 +9,7 @@
 #include "harness/runner/device_numbers.h"
 #include "harness/runner/languages.h"
 #include "harness/vulkan/drivers.h"
+#include "harness/vulkan/float_atomics.h"
 #include "harness/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
@@ -40,19 +41,24 @@ std::string as_text(int device, const std::vector<runner::LanguageSupport>& lang
 
 /// What plan_device() turns on where the device has it, by the names of Vulkan's features.
 std::vector<std::pair<std::string, bool>> features_of(const vulkan::DevicePlan& plan) {
-  return {{"shaderFloat64", plan.float64},
-          {"shaderFloat16", plan.float16},
-          {"shaderInt16", plan.int16},
-          {"shaderInt8", plan.int8},
-          {"storageBuffer16BitAccess", plan.storage_16bit},
-          {"storageBuffer8BitAccess", plan.storage_8bit},
-          {"scalarBlockLayout", plan.scalar_layout},
-          {"vulkanMemoryModel", plan.memory_model},
-          {"vulkanMemoryModelDeviceScope", plan.memory_model_device_scope},
-          {"subgroupSizeControl", plan.subgroup_size_control},
-          {"computeFullSubgroups", plan.full_subgroups},
-          {"cooperativeMatrix", plan.cooperative_matrix},
-          {"cooperativeMatrixNV", plan.cooperative_matrix_nv}};
+  std::vector<std::pair<std::string, bool>> features = {
+      {"shaderFloat64", plan.float64},
+      {"shaderFloat16", plan.float16},
+      {"shaderInt16", plan.int16},
+      {"shaderInt8", plan.int8},
+      {"storageBuffer16BitAccess", plan.storage_16bit},
+      {"storageBuffer8BitAccess", plan.storage_8bit},
+      {"scalarBlockLayout", plan.scalar_layout},
+      {"vulkanMemoryModel", plan.memory_model},
+      {"vulkanMemoryModelDeviceScope", plan.memory_model_device_scope},
+      {"subgroupSizeControl", plan.subgroup_size_control},
+      {"computeFullSubgroups", plan.full_subgroups},
+      {"cooperativeMatrix", plan.cooperative_matrix},
+      {"cooperativeMatrixNV", plan.cooperative_matrix_nv}};
+  for (size_t i = 0; i < vulkan::kFloatAtomics.size(); ++i) {
+    features.emplace_back(vulkan::kFloatAtomics[i].feature, plan.float_atomics >> i & 1);
+  }
+  return features;
 }
 
 /// The numbers of the device under the names that expressions have for them, and its features.

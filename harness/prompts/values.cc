@@ -34,7 +34,8 @@ json limits_values(const DeviceLimits& limits) {
       {"16-bit storage", limits.storage_16bit},
       {"subgroup arithmetic", limits.subgroup_arithmetic},
       {"subgroup shuffles", limits.subgroup_shuffle},
-      {"cooperative matrices", limits.cooperative_matrix}};
+      {"cooperative matrices", limits.cooperative_matrix},
+      {"atomic adds to float32", limits.float_atomics}};
   for (const auto& [name, there] : features) {
     std::string& list = there ? has : lacks;
     list += (list.empty() ? "" : ", ") + std::string(name);

@@ -11,6 +11,15 @@
 namespace kbench::runner {
 namespace {
 
+Refusal refusal_of(const vulkan::MissingCapability& missing,
+                   const vulkan::DeviceSnapshot& snapshot) {
+  return {Verdict::unsupported,
+          "needs " + missing.name +
+              (missing.by_device ? ", which this device (" + snapshot.name + ") does not offer"
+                                 : ", which candidates cannot use: a rule of kbench's, whatever "
+                                   "the device offers")};
+}
+
 std::optional<Refusal> check_capability(uint32_t capability, const vulkan::DeviceSnapshot& snapshot,
                                         const vulkan::DevicePlan& plan, bool addresses) {
   if (capability == spv::CapabilityShaderClockKHR) {
@@ -21,21 +30,16 @@ std::optional<Refusal> check_capability(uint32_t capability, const vulkan::Devic
                    "uses buffer addresses, but no step pushes it one: push {address: NAME}, or "
                    "bind the buffer"};
   }
-  // An allow-list: a capability kbench does not enable is missing, whatever the device has. Clocks,
-  // images and atomics on floats are among those.
+  // An allow-list: a capability kbench does not enable is missing, whatever the device has. Clocks
+  // and images are among those.
   if (const auto missing = vulkan::missing_capability(capability, plan, snapshot)) {
-    return Refusal{
-        Verdict::unsupported,
-        "needs " + missing->name +
-            (missing->by_device ? ", which this device (" + snapshot.name + ") does not offer"
-                                : ", which candidates cannot use: a rule of kbench's, whatever the "
-                                  "device offers")};
+    return refusal_of(*missing, snapshot);
   }
   return std::nullopt;
 }
 
 /// Extensions that only open what a capability on the list then uses, or are notes for tools.
-constexpr std::array<std::string_view, 15> kExtensions = {
+constexpr std::array<std::string_view, 16> kExtensions = {
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_16bit_storage",
     "SPV_KHR_8bit_storage",
@@ -44,6 +48,7 @@ constexpr std::array<std::string_view, 15> kExtensions = {
     "SPV_KHR_vulkan_memory_model",
     "SPV_KHR_cooperative_matrix",
     "SPV_NV_cooperative_matrix",
+    "SPV_EXT_shader_atomic_float_add",
     "SPV_KHR_variable_pointers",
     "SPV_KHR_float_controls",
     "SPV_KHR_no_integer_wrap_decoration",
@@ -107,6 +112,10 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DevicePlan& plan, bool addresses) {
   if (facts.reads_clock) {
     return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
+  }
+  // Before the capabilities: it says more than theirs.
+  if (const auto missing = vulkan::missing_float_atomic(facts, plan)) {
+    return refusal_of(*missing, snapshot);
   }
   for (const uint32_t capability : facts.capabilities) {
     if (auto refusal = check_capability(capability, snapshot, plan, addresses)) return refusal;

@@ -5,6 +5,8 @@
 //
 #include <glslang/SPIRV/doc.h>
 
+#include "harness/vulkan/float_atomics.h"
+
 namespace kbench::vulkan {
 namespace {
 
@@ -12,6 +14,11 @@ struct Known {
   const char* name;
   bool offered;
 };
+
+/// Somewhere: in buffers or in shared memory.
+bool adds_to_floats(const DevicePlan& plan, bool wide) {
+  return plan.float_atomics & (float_atomic(false, wide, true) | float_atomic(true, wide, true));
+}
 
 std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
                              VkSubgroupFeatureFlags subgroup) {
@@ -55,6 +62,10 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
       return Known{"cooperative matrices (VK_NV_cooperative_matrix)", plan.cooperative_matrix_nv};
     case kCooperativeMatrixKhr:
       return Known{"cooperative matrices (VK_KHR_cooperative_matrix)", plan.cooperative_matrix};
+    case spv::CapabilityAtomicFloat32AddEXT:
+      return Known{"atomic adds to 32-bit floats", adds_to_floats(plan, false)};
+    case spv::CapabilityAtomicFloat64AddEXT:
+      return Known{"atomic adds to 64-bit floats", adds_to_floats(plan, true)};
     case spv::CapabilityGroupNonUniform:
       return Known{"subgroup operations", (subgroup & VK_SUBGROUP_FEATURE_BASIC_BIT) != 0};
     case spv::CapabilityGroupNonUniformVote:
@@ -120,6 +131,20 @@ std::optional<MissingCapability> missing_capability(uint32_t capability, const D
   if (!known) return MissingCapability{spirv_name(capability), false};
   if (known->offered) return std::nullopt;
   return MissingCapability{known->name, true};
+}
+
+std::optional<MissingCapability> missing_float_atomic(const SpirvFacts& facts,
+                                                      const DevicePlan& plan) {
+  if (facts.other_float_atomics) {
+    return MissingCapability{"atomics on floats of 16 bits or in typed buffers", false};
+  }
+  const uint32_t missing = facts.float_atomics & ~plan.float_atomics;
+  for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
+    if ((missing >> i & 1) == 0) continue;
+    const FloatAtomic& each = kFloatAtomics[i];
+    return MissingCapability{std::string(each.text) + " (" + each.feature + ")", true};
+  }
+  return std::nullopt;
 }
 
 }  // namespace kbench::vulkan

@@ -7,6 +7,7 @@
 
 #include "harness/vulkan/plan.h"
 #include "harness/vulkan/snapshot.h"
+#include "harness/vulkan/spirv.h"
 
 namespace kbench::vulkan {
 
@@ -23,5 +24,8 @@ struct MissingCapability {
 /// has been enabled.
 std::optional<MissingCapability> missing_capability(uint32_t capability, const DevicePlan& plan,
                                                     const DeviceSnapshot& snapshot);
+/// Likewise of the module's atomic operations on floats, which capabilities do not tell apart.
+std::optional<MissingCapability> missing_float_atomic(const SpirvFacts& facts,
+                                                      const DevicePlan& plan);
 
 }  // namespace kbench::vulkan

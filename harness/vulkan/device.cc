@@ -3,6 +3,7 @@
 #include "harness/vulkan/device_state.h"
 #include "harness/vulkan/drivers.h"
 #include "harness/vulkan/features.h"
+#include "harness/vulkan/float_atomics.h"
 #include "harness/vulkan/functions.h"
 #include "kbench/error.h"
 
@@ -39,7 +40,8 @@ void Device::State::create_device(bool with_cuda) {
   FeatureChain chain({.subgroup_size_control = plan.subgroup_size_control,
                       .synchronization2 = plan.synchronization2,
                       .cooperative_matrix = plan.cooperative_matrix,
-                      .cooperative_matrix_nv = plan.cooperative_matrix_nv});
+                      .cooperative_matrix_nv = plan.cooperative_matrix_nv,
+                      .float_atomics = plan.float_atomics != 0});
   // robustBufferAccess stays off: its bounds checks would be part of what is timed.
   VkPhysicalDeviceFeatures& core = chain.core.features;
   core.shaderInt64 = VK_TRUE;
@@ -61,6 +63,9 @@ void Device::State::create_device(bool with_cuda) {
   chain.synchronization2.synchronization2 = plan.synchronization2;
   chain.matrix.cooperativeMatrix = plan.cooperative_matrix;
   chain.matrix_nv.cooperativeMatrix = plan.cooperative_matrix_nv;
+  for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
+    chain.float_atomics.*kFloatAtomics[i].member = plan.float_atomics >> i & 1;
+  }
 
   const float priority = 1.0f;
   VkDeviceQueueCreateInfo queue_info{};

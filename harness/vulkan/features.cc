@@ -25,6 +25,9 @@ FeatureChain::FeatureChain(const Optional& optional) {
   if (optional.cooperative_matrix_nv) {
     link(matrix_nv, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV);
   }
+  if (optional.float_atomics) {
+    link(float_atomics, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
+  }
 }
 
 }  // namespace kbench::vulkan

@@ -13,6 +13,7 @@ struct FeatureChain {
     bool synchronization2 = false;
     bool cooperative_matrix = false;
     bool cooperative_matrix_nv = false;
+    bool float_atomics = false;
   };
   explicit FeatureChain(const Optional& optional);
   FeatureChain(const FeatureChain&) = delete;
@@ -24,6 +25,7 @@ struct FeatureChain {
   VkPhysicalDeviceSynchronization2Features synchronization2{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix{};
   VkPhysicalDeviceCooperativeMatrixFeaturesNV matrix_nv{};
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT float_atomics{};
 
  private:
   template <typename T>

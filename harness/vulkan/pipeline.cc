@@ -67,11 +67,14 @@ void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Devic
   const uint64_t invocations =
       uint64_t{facts.local_size[0]} * facts.local_size[1] * facts.local_size[2];
   require_at_most(invocations, limits.max_invocations, "invocations a group");
+  const auto refuse = [](const std::optional<MissingCapability>& missing) {
+    if (!missing) return;
+    unsupported("the kernel needs " + missing->name + ", which " +
+                (missing->by_device ? "the device does not offer" : "kbench does not enable"));
+  };
+  refuse(missing_float_atomic(facts, device.plan()));
   for (const uint32_t capability : facts.capabilities) {
-    if (const auto missing = missing_capability(capability, device.plan(), limits)) {
-      unsupported("the kernel needs " + missing->name + ", which " +
-                  (missing->by_device ? "the device does not offer" : "kbench does not enable"));
-    }
+    refuse(missing_capability(capability, device.plan(), limits));
   }
 }
 

@@ -141,6 +141,7 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   plan.synchronization2 = snapshot.synchronization2;
   plan.cooperative_matrix = snapshot.cooperative_matrix && plan.memory_model;
   plan.cooperative_matrix_nv = snapshot.cooperative_matrix_nv && plan.memory_model;
+  plan.float_atomics = snapshot.float_atomics;
   plan.binary_import = snapshot.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
   plan.flush_bytes = flush_bytes(snapshot);
 
@@ -154,6 +155,7 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   extend(plan.synchronization2, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
   extend(plan.cooperative_matrix, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   extend(plan.cooperative_matrix_nv, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  extend(plan.float_atomics != 0, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/features.h"
+#include "harness/vulkan/float_atomics.h"
 #include "harness/vulkan/functions.h"
 #include "harness/vulkan/instance.h"
 #include "harness/vulkan/memory.h"
@@ -119,7 +120,8 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
        .synchronization2 = snapshot.api_version >= VK_API_VERSION_1_3 ||
                            snapshot.has_extension(VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME),
        .cooperative_matrix = snapshot.has_extension(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
-       .cooperative_matrix_nv = snapshot.has_extension(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)});
+       .cooperative_matrix_nv = snapshot.has_extension(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME),
+       .float_atomics = snapshot.has_extension(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME)});
   vkGetPhysicalDeviceFeatures2(device, &chain.core);
   const VkPhysicalDeviceFeatures& core = chain.core.features;
   snapshot.shader_int64 = core.shaderInt64;
@@ -142,6 +144,9 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   snapshot.synchronization2 = chain.synchronization2.synchronization2;
   snapshot.cooperative_matrix = chain.matrix.cooperativeMatrix;
   snapshot.cooperative_matrix_nv = chain.matrix_nv.cooperativeMatrix;
+  for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
+    if (chain.float_atomics.*kFloatAtomics[i].member) snapshot.float_atomics |= 1u << i;
+  }
 }
 
 void read_texel_formats(VkPhysicalDevice device, DeviceSnapshot& snapshot) {

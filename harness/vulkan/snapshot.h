@@ -75,6 +75,7 @@ struct DeviceSnapshot {
   bool host_query_reset = false;
   bool cooperative_matrix = false;     ///< VK_KHR_cooperative_matrix
   bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
+  uint32_t float_atomics = 0;          ///< a set of float_atomics.h
 
   // memory that several processes use, behind buffers as kbench makes them
   bool shares_descriptors = false;     ///< can be exported and imported as an opaque descriptor

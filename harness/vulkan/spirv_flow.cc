@@ -39,7 +39,9 @@ bool is_invocations_own(uint32_t built_in) {
   }
 }
 
-bool is_atomic(uint32_t op) { return op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor; }
+bool is_atomic(uint32_t op) {
+  return (op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor) || op == spv::OpAtomicFAddEXT;
+}
 
 class Flow {
  public:

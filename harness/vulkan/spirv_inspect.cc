@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "harness/vulkan/float_atomics.h"
 #include "harness/vulkan/spirv.h"
 #include "harness/vulkan/spirv_module.h"
 #include "harness/vulkan/spirv_sizes.h"
@@ -28,6 +29,7 @@ class Inspector {
   void read_variable(const Instruction& variable);
   void read_buffer(uint32_t variable, uint32_t type);
   void read_image(uint32_t variable, uint32_t type);
+  void read_atomic(uint32_t pointer, uint32_t type, bool adds);
   void follow_addresses(const Instruction& instruction);
   bool holds_address(uint32_t type);
   bool find_address(const Instruction& type);
@@ -93,6 +95,16 @@ void Inspector::visit(const Instruction& instruction) {
       break;
     case spv::OpReadClockKHR:
       facts_.reads_clock = true;
+      break;
+    case spv::OpAtomicLoad:
+    case spv::OpAtomicExchange:
+    case spv::OpAtomicFAddEXT:
+      read_atomic(instruction[2], instruction[0], instruction.op() == spv::OpAtomicFAddEXT);
+      break;
+    case spv::OpAtomicStore:
+      if (const Instruction* value = module_.definition(instruction[3])) {
+        read_atomic(instruction[0], value->result_type(), false);
+      }
       break;
     default:
       break;
@@ -202,6 +214,24 @@ void Inspector::read_image(uint32_t variable, uint32_t type) {
   if (image && image->op() == spv::OpTypeSampledImage) image = module_.definition((*image)[1]);
   if (!image || image->op() != spv::OpTypeImage || (*image)[2] != spv::DimBuffer) {
     facts_.other_resources = true;
+  }
+}
+
+/// An atomic load, store, exchange or add, where it is on a float: no capability says of the first
+/// three that they need a feature of the device, nor of an add in which memory it is.
+void Inspector::read_atomic(uint32_t pointer, uint32_t type, bool adds) {
+  const Instruction* number = module_.type(type, spv::OpTypeFloat);
+  if (!number) return;
+  const uint32_t bits = (*number)[1];
+  const auto storage = module_.storage_class(pointer);
+  const bool shared = storage == spv::StorageClassWorkgroup;
+  const bool buffer = storage == spv::StorageClassStorageBuffer ||
+                      storage == spv::StorageClassPhysicalStorageBuffer ||
+                      storage == spv::StorageClassUniform;
+  if ((bits == 32 || bits == 64) && (shared || buffer)) {
+    facts_.float_atomics |= float_atomic(shared, bits == 64, adds);
+  } else {
+    facts_.other_float_atomics = true;
   }
 }
 

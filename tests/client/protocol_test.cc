@@ -117,6 +117,7 @@ vulkan::DeviceSnapshot snapshot() {
   s.subgroup_size = 32;
   s.shader_float16 = true;
   s.shares_host_pointers = true;
+  s.float_atomics = 0x23;
   return s;
 }
 
@@ -138,6 +139,7 @@ TEST(ClientProtocol, ADeviceSurvivesAloneAndInAList) {
   EXPECT_EQ(got.max_storage_buffer_range, ~uint64_t{0});
   EXPECT_EQ(got.max_group_count[1], 65535u);
   EXPECT_EQ(got.max_group_size[2], 64u);
+  EXPECT_EQ(got.float_atomics, 0x23u);
   EXPECT_EQ(got.timestamp_period_ns, 0.1);
   EXPECT_TRUE(got.shares_host_pointers);
   EXPECT_FALSE(got.shares_descriptors);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/runner/device_numbers.h"
+#include "harness/vulkan/float_atomics.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::runner {
@@ -78,16 +79,15 @@ TEST_F(KernelRulesTest, RefusesImagesAndTakesTypedBuffers) {
 
 TEST_F(KernelRulesTest, SaysWhoRefusesACapability) {
   const auto refusal = module_refusal(
-      "#extension GL_EXT_shader_atomic_float : require\n"
+      "#extension GL_EXT_shader_atomic_float2 : require\n"
       "layout(local_size_x = 64) in;\n"
       "layout(binding = 0) buffer B { float x[]; };\n"
-      "void main() { atomicAdd(x[0], 1.0); }\n");
+      "void main() { atomicMax(x[0], 1.0); }\n");
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->verdict, Verdict::unsupported);
-  EXPECT_NE(
-      refusal->message.find(
-          "SPIR-V capability AtomicFloat32AddEXT, which candidates cannot use: a rule of kbench's"),
-      std::string::npos)
+  EXPECT_NE(refusal->message.find("SPIR-V capability AtomicFloat32MinMaxEXT, which candidates "
+                                  "cannot use: a rule of kbench's"),
+            std::string::npos)
       << refusal->message;
   vulkan::SpirvFacts facts;
   facts.capabilities = {9};  // Float16
@@ -98,6 +98,28 @@ TEST_F(KernelRulesTest, SaysWhoRefusesACapability) {
   EXPECT_NE(device_refusal->message.find("needs 16-bit floats, which this device"),
             std::string::npos)
       << device_refusal->message;
+}
+
+TEST_F(KernelRulesTest, TakesFloatAtomicsWhereTheDeviceHasThem) {
+  const vulkan::SpirvFacts facts =
+      vulkan::inspect_spirv(compile("#extension GL_EXT_shader_atomic_float : require\n"
+                                    "layout(local_size_x = 64) in;\n"
+                                    "layout(binding = 0) buffer B { float x[]; };\n"
+                                    "void main() { atomicAdd(x[0], 1.0); }\n"));
+  vulkan::DevicePlan plan = device().plan();
+  plan.float_atomics = vulkan::float_atomic(false, false, true);
+  const auto taken = check_module(facts, device().snapshot(), plan, false);
+  EXPECT_FALSE(taken) << taken->message;
+  for (const uint32_t without : {0u, vulkan::float_atomic(true, false, true)}) {
+    plan.float_atomics = without;
+    const auto refusal = check_module(facts, device().snapshot(), plan, false);
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->verdict, Verdict::unsupported);
+    EXPECT_EQ(refusal->message,
+              "needs atomic adds to 32-bit floats in buffers (shaderBufferFloat32AtomicAdd), "
+              "which this device (" +
+                  device().snapshot().name + ") does not offer");
+  }
 }
 
 TEST_F(KernelRulesTest, SaysWhatAModuleThatCannotBeReadDeclares) {

@@ -154,12 +154,12 @@ TEST_F(PipelineTest, RefusesWhatIsOverALimit) {
 TEST_F(PipelineTest, RefusesCapabilitiesTheDeviceWasNotOpenedWith) {
   const Error error =
       refusal({.spirv = compile(
-                   "#extension GL_EXT_shader_atomic_float : require\n"
+                   "#extension GL_EXT_shader_atomic_float2 : require\n"
                    "layout(local_size_x = 1) in;\nlayout(binding = 0) buffer A { float a[]; };\n"
-                   "void main() { atomicAdd(a[0], 1.0); }\n"),
+                   "void main() { atomicMax(a[0], 1.0); }\n"),
                .bindings = 1});
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-  EXPECT_THAT(error.what(), HasSubstr("AtomicFloat32AddEXT, which kbench does not enable"));
+  EXPECT_THAT(error.what(), HasSubstr("AtomicFloat32MinMaxEXT, which kbench does not enable"));
 }
 
 TEST_F(PipelineTest, RefusesWordsThatAreNoShader) {

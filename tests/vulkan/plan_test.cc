@@ -113,6 +113,15 @@ TEST(PlanDevice, TakesCooperativeMatricesOnlyWithTheMemoryModel) {
   EXPECT_THAT(plan_device(snapshot).extensions, Contains(StrEq("VK_KHR_cooperative_matrix")));
 }
 
+TEST(PlanDevice, EnablesTheFloatAtomicsThatAreThere) {
+  DeviceSnapshot snapshot = discrete();
+  snapshot.extensions.push_back("VK_EXT_shader_atomic_float");
+  EXPECT_THAT(plan_device(snapshot).extensions, Not(Contains(StrEq("VK_EXT_shader_atomic_float"))));
+  snapshot.float_atomics = 0x23;
+  EXPECT_EQ(plan_device(snapshot).float_atomics, 0x23u);
+  EXPECT_THAT(plan_device(snapshot).extensions, Contains(StrEq("VK_EXT_shader_atomic_float")));
+}
+
 TEST(PlanDevice, SharesTheMemoryOfAGpuByDescriptorAndOfACpuAsHostMemory) {
   EXPECT_EQ(plan_device(discrete()).sharing, Sharing::descriptor);
   const DevicePlan plan = plan_device(cpu());

@@ -124,6 +124,7 @@ struct DeviceLimits {
   bool subgroup_arithmetic = false, subgroup_shuffle = false;
   bool float16 = false, float64 = false, storage_16bit = false;
   bool cooperative_matrix = false;
+  bool float_atomics = false;  ///< adds to float32 in storage buffers
 };
 
 /// A device as `kbench devices` lists it.
