@@ -52,7 +52,8 @@ bool may_hold(const vulkan::ElementType& element, DType type, bool by_bits) {
   if (type == DType::i64) {  // whole, or two words of it
     return number.bits == 64 || (number.bits == 32 && (element.together % 2 == 0 || by_bits));
   }
-  return true;  // bools and bfloat16: a shader may use words of any type
+  if (type == DType::i32 || type == DType::u32) return number.bits == 32 || by_bits;
+  return true;  // bytes and bfloat16: a shader may use words of any type
 }
 
 std::string called(const Resource& resource) {

@@ -45,6 +45,12 @@ std::string triton_type(const ResolvedCandidate& candidate, const ResolvedArgume
       return "*i64";
     case DType::boolean:
       return "*i1";
+    case DType::i32:
+      return "*i32";
+    case DType::u32:
+      return "*u32";
+    case DType::u8:
+      return "*u8";
   }
   return "*i8";
 }

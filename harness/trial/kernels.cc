@@ -36,6 +36,10 @@ uint32_t fill_kind(DType dtype) {
       return 4;
     case DType::f64:
       return 5;
+    case DType::i32:
+    case DType::u32:
+    case DType::u8:
+      return 6;
   }
   return 0;
 }

@@ -34,7 +34,10 @@ uint16_t rounded_to_16(double value, int exponent, int mantissa) {
 /// `value` as an element's bytes.
 uint64_t CandidateResolver::fill_bits(const Sourced& value, DType dtype) const {
   if (dtype == DType::boolean) return static_cast<uint64_t>(scope_.integer(value, 0, 1, "a bool"));
+  if (dtype == DType::u8) return static_cast<uint64_t>(scope_.integer(value, 0, 255, "a u8"));
   if (dtype == DType::i64) return number_bits({PushItem::Kind::i64, value}, scope_).bits;
+  if (dtype == DType::i32) return number_bits({PushItem::Kind::i32, value}, scope_).bits;
+  if (dtype == DType::u32) return number_bits({PushItem::Kind::u32, value}, scope_).bits;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool infinite = value.text == "inf" || value.text == "-inf";
   const double number =

@@ -14,9 +14,10 @@ struct DTypeInfo {
   size_t size;
 };
 
-constexpr DTypeInfo kDTypes[] = {{DType::f32, "f32", 4}, {DType::f64, "f64", 8},
-                                 {DType::i64, "i64", 8}, {DType::boolean, "bool", 1},
-                                 {DType::f16, "f16", 2}, {DType::bf16, "bf16", 2}};
+constexpr DTypeInfo kDTypes[] = {
+    {DType::f32, "f32", 4},      {DType::f64, "f64", 8}, {DType::i64, "i64", 8},
+    {DType::boolean, "bool", 1}, {DType::f16, "f16", 2}, {DType::bf16, "bf16", 2},
+    {DType::i32, "i32", 4},      {DType::u32, "u32", 4}, {DType::u8, "u8", 1}};
 
 template <class To, class From>
 void convert(std::span<const From> from, std::span<To> to) {
@@ -35,6 +36,12 @@ void visit(const Tensor& tensor, F f) {
       return f(tensor.data<int64_t>());
     case DType::boolean:
       return f(tensor.data<bool>());
+    case DType::i32:
+      return f(tensor.data<int32_t>());
+    case DType::u32:
+      return f(tensor.data<uint32_t>());
+    case DType::u8:
+      return f(tensor.data<uint8_t>());
     default:
       throw Error(ErrorCode::kUnsupported, "element type " + std::string(name_of(tensor.dtype())) +
                                                " has no host arithmetic");
@@ -51,8 +58,10 @@ DType dtype_from_name(std::string_view name) {
   for (const auto& info : kDTypes) {
     if (info.name == name) return info.dtype;
   }
-  throw Error(ErrorCode::kInvalidArgument, "unknown element type '" + std::string(name) +
-                                               "'; known: f32, f64, i64, bool, f16, bf16");
+  std::string known;
+  for (const auto& info : kDTypes) known += (known.empty() ? "" : ", ") + std::string(info.name);
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown element type '" + std::string(name) + "'; known: " + known);
 }
 
 int64_t element_count(const Shape& shape) {
@@ -146,6 +155,12 @@ Tensor Tensor::converted(DType dtype) const {
         return convert(from, result.data<int64_t>());
       case DType::boolean:
         return convert(from, result.data<bool>());
+      case DType::i32:
+        return convert(from, result.data<int32_t>());
+      case DType::u32:
+        return convert(from, result.data<uint32_t>());
+      case DType::u8:
+        return convert(from, result.data<uint8_t>());
       default:
         throw Error(ErrorCode::kUnsupported,
                     "element type " + std::string(name_of(dtype)) + " has no host arithmetic");

@@ -188,6 +188,9 @@ temps:
   half: {dtype: f16, shape: [3]}
   brain: {dtype: bf16, shape: [2]}
   flags: {dtype: bool, shape: [4]}
+  int: {dtype: i32, shape: [rows]}
+  word: {dtype: u32, shape: [rows]}
+  byte: {dtype: u8, shape: [7]}
 setup: [{copy: w, to: {name: t, offset: 32}}]
 dispatch:
   - {copy: {name: x, offset: 24}, to: output}
@@ -198,6 +201,9 @@ dispatch:
   - {fill: brain, value: 1.0 / 3}
   - {fill: {name: flags, offset: 0, length: 4}, value: 1}
   - {fill: {name: output, offset: 1, length: 2}, value: slope}
+  - {fill: int, value: 1 - rows}
+  - {fill: word, value: 4294967295}
+  - {fill: {name: byte, offset: 4}, value: 200}
 )yaml"
                                   "  - {kernel: k, bind: [output, t], groups: 1}\n");
   EXPECT_TRUE(r.buffers[3].setup);
@@ -220,6 +226,12 @@ dispatch:
   EXPECT_EQ(d[7].fill, 0x3f000000u);
   EXPECT_EQ(d[7].ranges[0].offset, 4u);
   EXPECT_EQ(d[7].ranges[0].bytes, 8u);
+  EXPECT_EQ(d[8].fill, static_cast<uint32_t>(1 - r.buffers[8].type.shape[0]));
+  EXPECT_EQ(d[8].ranges[0].bytes, static_cast<uint64_t>(4 * r.buffers[8].type.shape[0]));
+  EXPECT_EQ(d[9].fill, 0xffffffffu);
+  EXPECT_EQ(d[10].fill, 200u);
+  EXPECT_EQ(d[10].ranges[0].offset, 4u);
+  EXPECT_EQ(d[10].ranges[0].bytes, 3u);
 }
 
 TEST_F(Manifest, HalvesAreRoundedToNearestAndEven) {
@@ -248,6 +260,11 @@ TEST_F(Manifest, HalvesAreRoundedToNearestAndEven) {
          "must be an integer");
   refuse(step("{fill: b, value: 2}", ", b: {dtype: bool, shape: [4]}"), 6, 22,
          "a bool must be 0 to 1");
+  refuse(step("{fill: i, value: 2147483648}", ", i: {dtype: i32, shape: [4]}"), 6, 22,
+         "an i32 must be");
+  refuse(step("{fill: u, value: -1}", ", u: {dtype: u32, shape: [4]}"), 6, 22, "a u32 must be");
+  refuse(step("{fill: b, value: 256}", ", b: {dtype: u8, shape: [4]}"), 6, 22,
+         "a u8 must be 0 to 255");
 }
 
 TEST_F(Manifest, NothingButOutputsAndTemporariesIsWritten) {

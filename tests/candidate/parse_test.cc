@@ -161,7 +161,7 @@ const Malformed kMalformed[] = {
     {"temp_key", "kbench: 1\ntask: 1/19\ntemps:\n  t: {dtype: f32, shapes: [1]}\n", 4, 19,
      "unknown key 'shapes' in temporary 't'; did you mean 'shape'?"},
     {"temp_dtype", "kbench: 1\ntask: 1/19\ntemps:\n  t: {dtype: float, shape: [1]}\n", 4, 14,
-     "unknown element type 'float'"},
+     "unknown element type 'float'; known: f32, f64, i64, bool, f16, bf16, i32, u32, u8"},
     {"temp_shape", "kbench: 1\ntask: 1/19\ntemps:\n  t: {dtype: f32, shape: 4}\n", 4, 26,
      "shape: expected a list, found '4'"},
     {"step_neither", HEAD "dispatch:\n  - {bind: [x]}\n", 6, 5,

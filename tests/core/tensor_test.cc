@@ -17,8 +17,8 @@ TEST(Shape, CountsAndRefusesOverflow) {
 }
 
 TEST(DType, NamesRoundTrip) {
-  for (DType dtype :
-       {DType::f32, DType::f64, DType::i64, DType::boolean, DType::f16, DType::bf16}) {
+  for (DType dtype : {DType::f32, DType::f64, DType::i64, DType::boolean, DType::f16, DType::bf16,
+                      DType::i32, DType::u32, DType::u8}) {
     EXPECT_EQ(dtype_from_name(name_of(dtype)), dtype);
   }
   EXPECT_THROW(dtype_from_name("float"), Error);
@@ -50,6 +50,12 @@ TEST(Tensor, ConvertsElements) {
   EXPECT_EQ(f.at(0), -2.0);
   EXPECT_EQ(b.at(1), 0);
   EXPECT_EQ(b.at(2), 1);
+  const Tensor i = t.converted(DType::i32), byte = t.converted(DType::u8);
+  EXPECT_EQ(i.at(0), -2);
+  EXPECT_EQ(i.bytes(), 12);
+  EXPECT_EQ(byte.data<uint8_t>()[2], 5);
+  EXPECT_EQ(byte.bytes(), 3);
+  EXPECT_EQ(i.converted(DType::u32).at(0), 4294967294.0);
 }
 
 }  // namespace

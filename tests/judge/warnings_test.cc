@@ -72,6 +72,32 @@ TEST_F(WarningsTest, ElementsOfAnotherType) {
   EXPECT_THAT(warnings_of(temporary), Contains(HasSubstr("of t, of type f16, for float")));
 }
 
+TEST_F(WarningsTest, IntegersOfATemporary) {
+  const auto as = [](const std::string& dtype, const std::string& element) {
+    const std::string with = replaced(
+        replaced(right(), "dispatch:",
+                 "temps:\n  t: {dtype: " + dtype + ", shape: [batch_size, dim]}\ndispatch:"),
+        "      layout(binding = 1) buffer Y { float y[]; };\n",
+        "      #extension GL_EXT_shader_8bit_storage : require\n"
+        "      #extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+        "      layout(binding = 1) buffer Y { float y[]; };\n"
+        "      layout(binding = 2) buffer T { " +
+            element + " t[]; };\n");
+    return replaced(replaced(with, "[x, output]", "[x, output, t]"), "if (i < n)",
+                    "if (i < n) t[i] = " + element + "(3); if (i < n)");
+  };
+  EXPECT_THAT(warnings_of(as("i32", "int")), IsEmpty());
+  EXPECT_THAT(warnings_of(as("u32", "uint")), IsEmpty());
+  EXPECT_THAT(warnings_of(as("u8", "uint8_t")), IsEmpty());
+  EXPECT_THAT(warnings_of(as("u8", "uint")), IsEmpty());  // four to a word
+  EXPECT_THAT(warnings_of(as("i32", "float")),
+              Contains(HasSubstr("of t, of type i32, for float (T)")));
+  EXPECT_THAT(warnings_of(as("u32", "int64_t")),
+              Contains(HasSubstr("of t, of type u32, for int64_t (T)")));
+  EXPECT_THAT(warnings_of(as("u8", "float")),
+              Contains(HasSubstr("of t, of type u8, for float (T)")));
+}
+
 TEST_F(WarningsTest, ElementsOfAnotherTypeInSpirv) {
   vulkan::ShaderSource source;
   source.text =

@@ -63,6 +63,19 @@ TEST_F(KernelsTest, FillsOfEveryTypeAreFinite) {
   for (const uint16_t v : download<uint16_t>(buffer)) ASSERT_EQ(v & 0x7f80, 0x3f00);
 }
 
+TEST_F(KernelsTest, FillsOfIntegersHaveEveryByte) {
+  Kernels kernels(device());
+  const Buffer buffer = device().allocate(1 << 16);
+  for (const DType dtype : {DType::i32, DType::u32, DType::u8}) {
+    run([&](Commands& c) { kernels.fill(c, whole(buffer), {dtype, 3, 1, 10}); });
+    std::vector<int> seen(256, 0);
+    for (const uint8_t v : download<uint8_t>(buffer)) ++seen[v];
+    // 256 are expected of each, with a deviation of 16.
+    EXPECT_GT(*std::min_element(seen.begin(), seen.end()), 150) << name_of(dtype);
+    EXPECT_LT(*std::max_element(seen.begin(), seen.end()), 370) << name_of(dtype);
+  }
+}
+
 TEST(Zones, AreCutIntoPieces) {
   std::vector<Zone> zones;
   append_zone(zones, 1 << 20, 0);

@@ -49,10 +49,10 @@ uvec4 philox(uvec4 counter, uvec2 key) {
 
 // Element types as fills know them; fill_kind() in kernels.cc.
 const uint kFillF32 = 0u, kFillI64 = 1u, kFillF16 = 2u;
-const uint kFillBf16 = 3u, kFillBool = 4u, kFillF64 = 5u;
+const uint kFillBf16 = 3u, kFillBool = 4u, kFillF64 = 5u, kFillBits = 6u;
 
-// Values that could be a result and are not this sample's: finite, at `scale` (float32), or
-// integers below `limit`. A function of key and place alone, so that a comparison can tell which
+// Values that could be a result and are not this sample's: finite, at `scale` (float32), i64 below
+// `limit`, or any number of a temporary's other integers. A function of key and place alone, so that a comparison can tell which
 // elements still hold it.
 uvec4 fill_quad(uint quad, uvec2 key, uint kind, float scale, uint limit) {
   const uvec4 r = philox(uvec4(quad, 0u, 0u, 0u), key);
@@ -61,6 +61,7 @@ uvec4 fill_quad(uint quad, uvec2 key, uint kind, float scale, uint limit) {
     case kFillF16: return (r & 0x83FF83FFu) | 0x38003800u;
     case kFillBf16: return (r & 0x807F807Fu) | 0x3F003F00u;
     case kFillBool: return r & 0x01010101u;
+    case kFillBits: return r;
     case kFillF64:
       return uvec4(r.x, (r.y & 0x800FFFFFu) | 0x3FE00000u, r.z, (r.w & 0x800FFFFFu) | 0x3FE00000u);
     default: {

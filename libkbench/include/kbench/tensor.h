@@ -11,14 +11,15 @@
 
 namespace kbench {
 
-/// Element types. f64 exists for the oracle: a task never declares it. boolean is one byte.
-enum class DType { f32, f64, i64, boolean, f16, bf16 };
+/// Element types. Tasks have f32, i64 and boolean, which is one byte; f64 is the oracle's; the
+/// others are those of candidates' temporaries.
+enum class DType { f32, f64, i64, boolean, f16, bf16, i32, u32, u8 };
 
 size_t size_of(DType dtype);                   ///< bytes of one element
-std::string_view name_of(DType dtype);         ///< "f32", "f64", "i64", "bool", "f16", "bf16"
+std::string_view name_of(DType dtype);         ///< the enumerator's, "bool" for boolean
 DType dtype_from_name(std::string_view name);  ///< throws kInvalidArgument for an unknown name
 
-/// The C++ type's DType: dtype_of<float>() is f32. Defined for float, double, int64_t, bool.
+/// The C++ type's DType: dtype_of<float>() is f32. Defined for all but f16 and bf16.
 template <class T>
 constexpr DType dtype_of();
 template <>
@@ -36,6 +37,18 @@ constexpr DType dtype_of<int64_t>() {
 template <>
 constexpr DType dtype_of<bool>() {
   return DType::boolean;
+}
+template <>
+constexpr DType dtype_of<int32_t>() {
+  return DType::i32;
+}
+template <>
+constexpr DType dtype_of<uint32_t>() {
+  return DType::u32;
+}
+template <>
+constexpr DType dtype_of<uint8_t>() {
+  return DType::u8;
 }
 
 /// Extents, outermost first. An empty shape is a scalar with one element.
@@ -92,7 +105,7 @@ class Tensor {
   /// The same elements under another shape of the same size.
   Tensor reshaped(Shape shape) const;
   Tensor clone() const;
-  /// A copy with elements converted (f32, f64, i64 and bool among each other).
+  /// A copy with elements converted, as C++ does; throws kUnsupported for f16 and bf16.
   Tensor converted(DType dtype) const;
   /// Element i of the flat tensor, as a double.
   double at(int64_t i) const;
