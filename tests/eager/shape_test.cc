@@ -115,6 +115,28 @@ TEST_F(Moves, IndicesMoveAsTheyAre) {
   }
 }
 
+TEST_F(Moves, DoublesMoveWholeAndSmallerElementsAreRefused) {
+  const OperatorCall call =
+      make_call(find_operator("permute"), {{DType::f64, {3, 5, 4}}}, {{"axes", List{2, 0, 1}}});
+  Tensor x(call.inputs[0]);
+  for (int64_t i = 0; i < 60; ++i) x.data<double>()[i] = 0.1 * static_cast<double>(i);
+  const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+  for (int64_t k = 0; k < 4; ++k) {
+    for (int64_t i = 0; i < 15; ++i) {
+      EXPECT_EQ(y.data<double>()[k * 15 + i], x.data<double>()[i * 4 + k]);
+    }
+  }
+  for (const DType dtype : {DType::f16, DType::bf16, DType::u8, DType::boolean}) {
+    const OperatorCall flip =
+        make_call(find_operator("flip"), {{dtype, {3, 5}}}, {{"axis", int64_t{0}}});
+    const Error error = vulkan::error_of([&] { plan_call(flip, device_traits()); });
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_NE(error.message().find("of 4 and 8 bytes, not " + std::string(name_of(dtype))),
+              std::string::npos)
+        << error.message();
+  }
+}
+
 TEST_F(Moves, TransposesReadAndWriteInTiles) {
   EXPECT_EQ(plan_call(call_of({"permute", {{2, 128, 64}}, {{"axes", List{0, 2, 1}}}}), large_gpu())
                 .launches[0]

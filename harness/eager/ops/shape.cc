@@ -12,16 +12,18 @@ namespace {
 constexpr int64_t kThreads = 256;
 constexpr int64_t kPieces = 4;  // in flight an invocation
 
-/// 32-bit words of an element. Bytes are moved by no task.
+/// 32-bit words of an element. No task moves smaller ones.
 int64_t words_of(const TensorType& type) {
-  if (type.dtype == DType::boolean) {
+  const size_t bytes = size_of(type.dtype);
+  if (bytes % 4 != 0) {
     throw Error(ErrorCode::kUnsupported,
-                "the eager kernels that move elements take f32 and i64, not bool");
+                "the eager kernels that move elements take those of 4 and 8 bytes, not " +
+                    std::string(name_of(type.dtype)));
   }
-  return type.dtype == DType::i64 ? 2 : 1;
+  return static_cast<int64_t>(bytes / 4);
 }
 
-/// The tensor's extents, in words: an i64 is a last dimension of two.
+/// The tensor's extents, in words: an element of two is a last dimension.
 Shape word_shape(const TensorType& type) {
   Shape shape = type.shape;
   if (words_of(type) > 1) shape.push_back(words_of(type));
