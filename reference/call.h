@@ -56,6 +56,8 @@ RunCall run_abs, run_add, run_add_scalar, run_clamp, run_clamp_max, run_clamp_mi
     run_log, run_maximum, run_minimum, run_mish, run_mul, run_mul_mask, run_mul_scalar, run_neg,
     run_relu, run_round_to, run_selu, run_sigmoid, run_softplus, run_sqrt, run_square, run_sub,
     run_sub_scalar, run_tanh;
+// ops/cast.cc
+RunCall run_cast;
 // ops/shape.cc
 RunCall run_cat, run_expand, run_flip, run_index_rows, run_pad, run_permute, run_roll, run_slice,
     run_tril, run_triu;

@@ -24,6 +24,7 @@ constexpr Implementation kImplementations[] = {
     {"avg_pool2d", run_avg_pool},
     {"avg_pool3d", run_avg_pool},
     {"batch_norm", run_batch_norm, kInPlace},
+    {"cast", run_cast},
     {"cat", run_cat},
     {"clamp", run_clamp, kInPlace},
     {"clamp_max", run_clamp_max, kInPlace},

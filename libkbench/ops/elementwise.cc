@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kbench/error.h"
 #include "kbench/ops.h"
 #include "libkbench/ops/families.h"
 
@@ -38,6 +39,14 @@ std::vector<TensorType> mask_type(const OperatorCall& call) {
   require_shape(call.inputs[1] == TensorType{DType::boolean, call.inputs[0].shape},
                 "the mask must be bool " + to_string(call.inputs[0].shape));
   return {call.inputs[0]};
+}
+
+std::vector<TensorType> cast_type(const OperatorCall& call) {
+  try {
+    return {{dtype_from_name(call.attributes.word("dtype")), call.inputs[0].shape}};
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kShape, error.message());
+  }
 }
 
 Operator unary(std::string name, std::string formula, std::string follows) {
@@ -143,6 +152,14 @@ const std::vector<Operator>& elementwise_operators() {
        .infer = mask_type,
        .flops = flops_per_output<1>},
       round_to_operator(),
+      {.name = "cast",
+       .formula = "x as elements of type dtype: to floats the nearest, to those of 16 bits by way "
+                  "of f32; floats to integers towards zero, at most to the end of the type's "
+                  "range, NaN to 0; integers to integers modulo their range; to bool x != 0",
+       .follows = "x.to(dtype)",
+       .attributes = {{"dtype", std::string(), true}},
+       .infer = cast_type,
+       .flops = flops_per_output<1>},
       binary("maximum", "the larger of a and b; NaN where either is", "torch.maximum(a, b)"),
       binary("minimum", "the smaller of a and b; NaN where either is", "torch.minimum(a, b)"),
   };

@@ -38,6 +38,25 @@ TEST(Operators, AttributesAreCompletedAndChecked) {
   EXPECT_THROW(make_call(find_operator("relu"), {{DType::i64, {3}}}, {}), Error);
 }
 
+TEST(Operators, CastTakesTheTypeByName) {
+  const TensorType x{DType::f32, {2, 3}};
+  const auto cast = [&](const std::string& dtype) {
+    return make_call(find_operator("cast"), {x}, {{"dtype", dtype}}).outputs.at(0);
+  };
+  EXPECT_EQ(cast("u8"), (TensorType{DType::u8, {2, 3}}));
+  EXPECT_EQ(cast("f16"), (TensorType{DType::f16, {2, 3}}));
+  EXPECT_THROW(make_call(find_operator("cast"), {x}, {}), Error);
+  try {
+    cast("float16");
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kShape);
+    EXPECT_EQ(error.message(),
+              "cast(f32 [2, 3], dtype=float16): unknown element type 'float16'; known: f32, f64, "
+              "i64, bool, f16, bf16, i32, u32, u8");
+  }
+}
+
 /// A window's extent against counting the positions where it fits.
 TEST(Operators, WindowExtentsMatchCounting) {
   for (int64_t in = 1; in <= 13; ++in) {

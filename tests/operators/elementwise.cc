@@ -156,6 +156,50 @@ Definition round_to() {
   return d;
 }
 
+/// Elements of integers that a float32 has exactly, of both signs where the type has two.
+Array elements(Dice& dice, Shape shape, DType dtype) {
+  if (dtype == DType::f32) return dice.uniform(std::move(shape), -400, 400);
+  const int64_t below = dtype == DType::boolean ? 2 : dtype == DType::u8 ? 256 : 1000;
+  Array array = dice.integers(std::move(shape), below, dtype);
+  if (dtype == DType::i64 || dtype == DType::i32) {
+    for (double& v : array.values) v -= 500;
+  }
+  return array;
+}
+
+double cast_to(DType dtype, double x, bool from_float) {
+  if (dtype == DType::f32) return x;
+  if (dtype == DType::boolean) return x != 0;
+  const int bits = dtype == DType::u8 ? 8 : dtype == DType::i64 ? 64 : 32;
+  const bool sign = dtype == DType::i64 || dtype == DType::i32;
+  const double range = std::ldexp(1, bits), least = sign ? -range / 2 : 0;
+  if (from_float) return std::clamp(std::trunc(x), least, least + range - 1) + 0.0;
+  return x - std::floor((x - least) / range) * range;
+}
+
+Definition cast() {
+  constexpr DType kTypes[] = {DType::f32, DType::i64, DType::boolean,
+                              DType::i32, DType::u32, DType::u8};
+  Definition d;
+  d.op = "cast";
+  d.draw = [kTypes](Dice& dice) {
+    Sample sample{{elements(dice, dice.shape(0, 4), kTypes[dice.between(0, 5)])}, {}};
+    sample.attributes.set("dtype", std::string(name_of(kTypes[dice.between(0, 5)])));
+    return sample;
+  };
+  d.work_out = [](const OperatorCall& call, const std::vector<Array>& in) {
+    const DType to = dtype_from_name(call.attributes.word("dtype"));
+    Answer answer{{Array(in[0].shape, to)}, 0};
+    for (size_t i = 0; i < in[0].values.size(); ++i) {
+      answer.outputs[0].values[i] = cast_to(to, in[0].values[i], in[0].dtype == DType::f32);
+      answer.flops += 1;
+    }
+    return answer;
+  };
+  d.float_error = 0;
+  return d;
+}
+
 double softplus(double x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 double hardsigmoid(double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }
 
@@ -206,6 +250,7 @@ std::vector<Definition> elementwise_definitions() {
       binary("minimum", [](double a, double b) { return a < b ? a : b; }),
       mul_mask(),
       round_to(),
+      cast(),
   };
 }
 

@@ -14,7 +14,8 @@ double bytes_of(const OperatorCall& call, const std::vector<Array>& in, const An
   for (const auto* arrays : {&in, &answer.outputs}) {
     for (const Array& array : *arrays) {
       for (size_t i = 0; i < array.values.size(); ++i) {
-        bytes += array.dtype == DType::boolean ? 1 : array.dtype == DType::i64 ? 8 : 4;
+        const bool byte = array.dtype == DType::boolean || array.dtype == DType::u8;
+        bytes += byte ? 1 : array.dtype == DType::i64 ? 8 : 4;
       }
     }
   }

@@ -36,6 +36,9 @@ inline Tensor tensor_of(const Array& array) {
     if (array.dtype == DType::f32) tensor.data<float>()[i] = static_cast<float>(v);
     if (array.dtype == DType::i64) tensor.data<int64_t>()[i] = static_cast<int64_t>(v);
     if (array.dtype == DType::boolean) tensor.data<bool>()[i] = v != 0;
+    if (array.dtype == DType::i32) tensor.data<int32_t>()[i] = static_cast<int32_t>(v);
+    if (array.dtype == DType::u32) tensor.data<uint32_t>()[i] = static_cast<uint32_t>(v);
+    if (array.dtype == DType::u8) tensor.data<uint8_t>()[i] = static_cast<uint8_t>(v);
   }
   return tensor;
 }

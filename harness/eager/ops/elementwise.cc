@@ -66,6 +66,22 @@ CallPlan round_to(const OperatorCall& call, const DeviceTraits& traits) {
   return unary(call, traits, ("rounded_to_" + call.attributes.word("format")).c_str());
 }
 
+CallPlan cast(const OperatorCall& call, const DeviceTraits& traits) {
+  const TensorType &x = call.inputs[0], &y = call.outputs[0];
+  const int64_t n = y.elements();
+  const int64_t groups = std::max<int64_t>(1, ceil_div(ceil_div(n, 4), kThreads * kQuads));
+  Launch launch = make_launch("cast.comp",
+                              {{"THREADS", kThreads},
+                               {"QUADS", kQuads},
+                               {"FROM_BYTES", static_cast<int64_t>(size_of(x.dtype))},
+                               {"TO_BYTES", static_cast<int64_t>(size_of(y.dtype))}},
+                              {input(0), output(0)}, groups, traits);
+  launch.macros.emplace_back("FROM_" + std::string(name_of(x.dtype)), "1");
+  launch.macros.emplace_back("TO_" + std::string(name_of(y.dtype)), "1");
+  launch.add(n / 4).add(n % 4).add(groups);
+  return {{launch}, {}};
+}
+
 CallPlan mul_mask(const OperatorCall& call, const DeviceTraits& traits) {
   const int64_t n = call.outputs[0].elements();
   const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
@@ -153,6 +169,7 @@ const std::vector<EagerKernel>& elementwise_kernels() {
       {"hardsigmoid", by_own_name},
       {"hardswish", by_own_name},
       {"round_to", round_to},
+      {"cast", cast},
       {"exp", by_own_name},
       {"log", by_own_name},
       {"abs", by_own_name},
