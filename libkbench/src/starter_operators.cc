@@ -361,17 +361,32 @@ std::string write_norm(KernelText& k, const OperatorCall& call, const Strings& b
     k.end();
     if (pieces) k.end();
   };
-  const std::string number = k.as_float(pieces ? "PIECES * RUN" : "RUN");
-  k.note("Invocation i owns all elements of a group, and goes over them three times.");
-  k.number("mean", k.literal("0.0"));
-  over_all([&] { k.set("mean", "mean + " + k.load("x", at)); });
-  k.set("mean", "mean / (" + number + ")");
-  k.number("variance", k.literal("0.0"));
-  over_all([&] {
+  const auto mean_over_all = [&](const std::string& name,
+                                 const std::function<std::string()>& term) {
+    k.number(name, k.literal("0.0"));
+    if (pieces) k.loop("p", "PIECES");
+    k.number("part", k.literal("0.0"));
+    k.loop("k", "RUN");
+    const std::string value = term();
+    k.set("part", "part + " + value);
+    k.when("k % 1024 == 1023");
+    k.set(name, name + " + part");
+    k.set("part", k.literal("0.0"));
+    k.end();
+    k.end();
+    k.set(name, name + " + part");
+    if (pieces) k.end();
+    k.set(name, name + " / (" + k.as_float(pieces ? "PIECES * RUN" : "RUN") + ")");
+  };
+  k.note(
+      "Invocation i owns all elements of a group, and goes over them three times. It adds up "
+      "parts");
+  k.note("of 1024 and then those: a million terms in one float would lose too many of its bits.");
+  mean_over_all("mean", [&] { return k.load("x", at); });
+  mean_over_all("variance", [&] {
     k.number("d", k.load("x", at) + " - mean");
-    k.set("variance", "variance + d * d");
+    return std::string("d * d");
   });
-  k.set("variance", "variance / (" + number + ")");
   k.number("scale", k.literal("1.0") + " / " + k.call("sqrt", "variance + " + eps));
   over_all([&] {
     const std::string value = "(" + k.load("x", at) + " - mean) * scale";
