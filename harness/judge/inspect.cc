@@ -9,15 +9,31 @@
 namespace kbench::judge {
 namespace {
 
-constexpr uint32_t kFillLimit = 1 << 30;  ///< integers that a result hits by chance only
+constexpr uint32_t kFillLimit = 1 << 30;  ///< of integers
 
-Tensor download(const SampleParts& parts, size_t output) {
+std::vector<Tensor> download(const SampleParts& parts) {
   const Graph& graph = parts.bench.graph();
-  Tensor tensor(graph.values()[static_cast<size_t>(graph.outputs()[output])].type);
-  const vulkan::Region from = parts.bench.outputs().tensor(output);
-  parts.device.download(*from.buffer, from.offset,
-                        {tensor.raw(), static_cast<size_t>(tensor.bytes())});
-  return tensor;
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Tensor tensor(graph.values()[static_cast<size_t>(graph.outputs()[i])].type);
+    const vulkan::Region from = parts.bench.outputs().tensor(i);
+    parts.device.download(*from.buffer, from.offset,
+                          {tensor.raw(), static_cast<size_t>(tensor.bytes())});
+    outputs.push_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands) {
+  const Graph& graph = parts.bench.graph();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    trial::Fill values;
+    values.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
+    values.limit = kFillLimit;
+    values.key = parts.secret.next();
+    parts.kernels.fill(commands, parts.bench.outputs().tensor(i), values);
+  }
+  sampler.fill_temporaries(commands, false, 1);
 }
 
 void require_few_elements(const Graph& graph) {
@@ -48,42 +64,44 @@ void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t s
   commands.submit_and_wait(kHarnessSeconds);
 }
 
+ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks, bool first,
+                            double seconds) {
+  vulkan::Commands& commands = sampler.commands();
+  ReceivedRun run;
+  commands.begin();
+  fill(parts, sampler, commands);
+  commands.barrier();
+  if (first) checks.record_hashes(commands, false);
+  commands.submit_and_wait(kHarnessSeconds);
+  if (first) run.before = download(parts);
+  sampler.run_candidate({}, seconds);
+  commands.begin();
+  checks.record_guards(commands);
+  commands.submit_and_wait(kHarnessSeconds);
+  run.finding = checks.guards();
+  run.after = download(parts);
+  return run;
+}
+
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
                                double seconds, client::Inspection& inspection) {
   const Graph& graph = parts.bench.graph();
   require_few_elements(graph);
-  vulkan::Commands& commands = sampler.commands();
-  const size_t outputs = graph.outputs().size();
-  inspection.outputs.resize(outputs);
+  inspection.outputs.resize(graph.outputs().size());
   std::optional<Finding> finding;
   constexpr int kRuns = 3;
   trial::SecretStream fills = parts.secret;
   for (int run = 0; run < kRuns; ++run) {
     if (run == 1) fills = parts.secret;
     if (run == 2) parts.secret = fills;  // The values of the run before.
-    commands.begin();
-    for (size_t i = 0; i < outputs; ++i) {
-      trial::Fill fill;
-      fill.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
-      fill.limit = kFillLimit;
-      fill.key = parts.secret.next();
-      parts.kernels.fill(commands, parts.bench.outputs().tensor(i), fill);
-    }
-    sampler.fill_temporaries(commands, false, 1);
-    commands.barrier();
-    if (run == 0) checks.record_hashes(commands, false);
-    commands.submit_and_wait(kHarnessSeconds);
-    for (size_t i = 0; i < outputs && run == 0; ++i) {
-      inspection.outputs[i].before = download(parts, i);
-    }
-    sampler.run_candidate({}, seconds);
-    commands.begin();
-    checks.record_guards(commands);
-    commands.submit_and_wait(kHarnessSeconds);
-    if (auto found = checks.guards(); found && !finding) finding = std::move(found);
-    for (size_t i = 0; i < outputs; ++i) {
+    ReceivedRun received = run_and_receive(parts, sampler, checks, run == 0, seconds);
+    if (!finding) finding = std::move(received.finding);
+    for (size_t i = 0; i < inspection.outputs.size(); ++i) {
       client::Inspection::Output& output = inspection.outputs[i];
-      (run == 0 ? output.got : run == 1 ? output.again : output.repeated) = download(parts, i);
+      if (run == 0) output.before = std::move(received.before[i]);
+      (run == 0   ? output.got
+       : run == 1 ? output.again
+                  : output.repeated) = std::move(received.after[i]);
     }
   }
   return finding;

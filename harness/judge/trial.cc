@@ -271,9 +271,13 @@ bool Trial::set_up() {
   return true;
 }
 
-bool Trial::warm_up() {
+void Trial::make_checks() {
   checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
                   watched(true), rule(), secret_);
+}
+
+bool Trial::warm_up() {
+  make_checks();
   if (auto finding = take({}, true)) return refuse(*std::move(finding));
   return true;
 }

@@ -104,12 +104,15 @@ class Trial {
   std::optional<Finding> time_choice(const std::vector<uint32_t>& choice, Checks& checks,
                                      double& ns);
   bool set_up();
+  void make_checks();
   bool warm_up();
   std::optional<Finding> take(const trial::Roles& roles, bool first);
   Finding explained(Finding wrong);
   bool sample();
   void report();
   // Instead of warm_up() and what follows (trial_findings.cc).
+  void make_checks_with_redzones();
+  void refuse_or_pass(std::optional<Finding> finding);
   void inspect();
   void look_at_values(uint64_t seed);
   void profile();

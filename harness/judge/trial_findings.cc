@@ -50,18 +50,7 @@ double Trial::opponent_seconds() const {
   return std::min(options_.limits.total_seconds + kAnswerSeconds, kHarnessSeconds);
 }
 
-void Trial::inspect() {
-  stage("sample");
-  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
-                  watched(true), rule(), secret_);
-  vulkan::Commands& commands = sampler_->commands();
-  commands.begin();
-  checks_->record_redzones(commands);
-  commands.submit_and_wait(kHarnessSeconds);
-  client::Inspection inspection;
-  auto finding =
-      judge::inspect(parts(), *sampler_, *checks_, options_.limits.device_seconds, inspection);
-  end_.findings.inspection = std::move(inspection);
+void Trial::refuse_or_pass(std::optional<Finding> finding) {
   if (finding) {
     refuse(*std::move(finding));
   } else {
@@ -69,19 +58,28 @@ void Trial::inspect() {
   }
 }
 
-void Trial::look_at_values(uint64_t seed) {
-  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
-                  watched(true), rule(), secret_);
+void Trial::make_checks_with_redzones() {
+  make_checks();
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   checks_->record_redzones(commands);
   commands.submit_and_wait(kHarnessSeconds);
-  if (auto finding = check_values(parts(), *sampler_, *checks_, rule(), seed,
-                                  options_.limits.device_seconds)) {
-    refuse(*std::move(finding));
-  } else {
-    refuse(Verdict::passed, "");
-  }
+}
+
+void Trial::inspect() {
+  stage("sample");
+  make_checks_with_redzones();
+  client::Inspection inspection;
+  auto finding =
+      judge::inspect(parts(), *sampler_, *checks_, options_.limits.device_seconds, inspection);
+  end_.findings.inspection = std::move(inspection);
+  refuse_or_pass(std::move(finding));
+}
+
+void Trial::look_at_values(uint64_t seed) {
+  make_checks_with_redzones();
+  refuse_or_pass(
+      check_values(parts(), *sampler_, *checks_, rule(), seed, options_.limits.device_seconds));
 }
 
 std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {

@@ -466,7 +466,6 @@ Writer writer_of(const OperatorCall& call) {
   if (op == "linear") return write_linear;
   if (one_of({"batch_norm", "instance_norm", "group_norm", "layer_norm"})) return write_norm;
   if (loss_end(call)) return write_loss;
-  if (op.starts_with("conv_transpose")) return write_transposed_convolution;
   if (op.starts_with("conv")) return write_convolution;
   if (op.starts_with("max_pool") || op.starts_with("avg_pool")) {
     // With ceil_mode a last window may hang over the end.

@@ -128,54 +128,29 @@ std::string write_pool(KernelText& k, const OperatorCall& call, const Strings& b
 
 std::string write_convolution(KernelText& k, const OperatorCall& call, const Strings& buffers) {
   give_buffers(k, call, buffers);
+  const bool transposed = call.op->name.starts_with("conv_transpose");
   const Shape &x = call.inputs[0].shape, &weight = call.inputs[1].shape;
   const size_t dims = x.size() - 2;
   k.size("BATCH", x[0]);
   k.size("IN_CHANNELS", x[1]);
-  k.size("OUT_CHANNELS", weight[0]);
+  k.size(transposed ? "OUT_PART" : "OUT_CHANNELS", weight[transposed ? 1 : 0]);
   k.size("PARTS", call.attributes.integer("groups"));
-  give_windows(k, call, Shape(weight.begin() + 2, weight.end()), false);
-  const std::string count = outputs_of(k, "BATCH * OUT_CHANNELS", dims);
+  give_windows(k, call, Shape(weight.begin() + 2, weight.end()), transposed);
+  if (transposed) k.derived("OUT_CHANNELS", "OUT_PART * PARTS");
   k.derived("IN_PART", "IN_CHANNELS / PARTS");
-  k.derived("OUT_PART", "OUT_CHANNELS / PARTS");
+  if (!transposed) k.derived("OUT_PART", "OUT_CHANNELS / PARTS");
+  const std::string count = outputs_of(k, "BATCH * OUT_CHANNELS", dims);
   take_apart(k, dims);
   k.index("channel", "plane % OUT_CHANNELS");
   k.index("image", k.quotient("plane", "OUT_CHANNELS"));
   k.index("first", k.quotient("channel", "OUT_PART") + " * IN_PART");
   k.number("sum", call.inputs.size() > 2 ? k.load("bias", "channel") : k.literal("0.0"));
   k.loop("c", "IN_PART");
-  const size_t ends = open_taps(k, dims) + 1;
+  const size_t ends = (transposed ? open_transposed_taps(k, dims) : open_taps(k, dims)) + 1;
+  const char* const filter =
+      transposed ? "(first + c) * OUT_PART + channel % OUT_PART" : "channel * IN_PART + c";
   k.set("sum", "sum + " + k.load("x", within("image * IN_CHANNELS + first + c", "IN", "p", dims)) +
-                   " * " + k.load("weight", within("channel * IN_PART + c", "KERNEL", "u", dims)));
-  close(k, ends);
-  k.store("y", "i", "sum");
-  return count;
-}
-
-std::string write_transposed_convolution(KernelText& k, const OperatorCall& call,
-                                         const Strings& buffers) {
-  give_buffers(k, call, buffers);
-  const Shape &x = call.inputs[0].shape, &weight = call.inputs[1].shape;
-  const size_t dims = x.size() - 2;
-  k.size("BATCH", x[0]);
-  k.size("IN_CHANNELS", x[1]);
-  k.size("OUT_PART", weight[1]);
-  k.size("PARTS", call.attributes.integer("groups"));
-  give_windows(k, call, Shape(weight.begin() + 2, weight.end()), true);
-  k.derived("OUT_CHANNELS", "OUT_PART * PARTS");
-  k.derived("IN_PART", "IN_CHANNELS / PARTS");
-  const std::string count = outputs_of(k, "BATCH * OUT_CHANNELS", dims);
-  take_apart(k, dims);
-  k.index("channel", "plane % OUT_CHANNELS");
-  k.index("image", k.quotient("plane", "OUT_CHANNELS"));
-  k.index("first", k.quotient("channel", "OUT_PART") + " * IN_PART");
-  k.number("sum", call.inputs.size() > 2 ? k.load("bias", "channel") : k.literal("0.0"));
-  k.loop("c", "IN_PART");
-  const size_t ends = open_transposed_taps(k, dims) + 1;
-  k.set("sum",
-        "sum + " + k.load("x", within("image * IN_CHANNELS + first + c", "IN", "p", dims)) + " * " +
-            k.load("weight",
-                   within("(first + c) * OUT_PART + channel % OUT_PART", "KERNEL", "u", dims)));
+                   " * " + k.load("weight", within(filter, "KERNEL", "u", dims)));
   close(k, ends);
   k.store("y", "i", "sum");
   return count;

@@ -13,7 +13,5 @@ std::string write_pool(KernelText& kernel, const OperatorCall& call,
                        const std::vector<std::string>& buffers);
 std::string write_convolution(KernelText& kernel, const OperatorCall& call,
                               const std::vector<std::string>& buffers);
-std::string write_transposed_convolution(KernelText& kernel, const OperatorCall& call,
-                                         const std::vector<std::string>& buffers);
 
 }  // namespace kbench

@@ -5,32 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <optional>
 
 #include "harness/cuda/assembler.h"
-#include "harness/cuda/ptx_rules.h"
 #include "kbench/error.h"
+#include "tests/cuda/ptx_kernel.h"
 
 namespace kbench::cuda {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kHead = ".version 8.0\n.target sm_90a\n.address_size 64\n";
-
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return kHead + before +
-         ".visible .entry k(.param .u64 x, .param .u64 y) {\n"
-         ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
-         "ld.param.u64 %rd1, [x];\nld.param.u64 %rd2, [y];\n" +
-         body + "\nret;\n}\n";
-}
-
-std::optional<PtxViolation> check(const std::string& text) {
-  PtxNeeds needs;
-  return check_ptx(parse_ptx(text), needs);
-}
 
 std::string printed(const std::string& text) { return print_ptx(parse_ptx(text)); }
 

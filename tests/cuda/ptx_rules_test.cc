@@ -4,26 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "harness/cuda/ptx_state.h"
+#include "tests/cuda/ptx_kernel.h"
 
 namespace kbench::cuda {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// A kernel with these lines in it.
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return ".version 8.0\n.target sm_90a\n.address_size 64\n" + before +
-         "\n.visible .entry k(.param .u64 x, .param .u64 y) {\n"
-         ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n.reg .b64 "
-         "%SP;\n"
-         "ld.param.u64 %rd1, [x];\nld.param.u64 %rd2, [y];\n" +
-         body + "\nret;\n}\n";
-}
-
-std::optional<PtxViolation> check(const std::string& text) {
-  PtxNeeds needs;
-  return check_ptx(parse_ptx(text), needs);
-}
 
 PtxNeeds needs_of(const std::string& text) {
   PtxNeeds needs;
