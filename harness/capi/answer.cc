@@ -9,6 +9,7 @@
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/version.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::capi {
 namespace {
@@ -45,7 +46,7 @@ kbench_status status_of(ErrorCode code) {
 
 /// For the caller to free; null where there is no memory.
 char* copied(const json& value) {
-  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = json_text(value);
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
   return copy;

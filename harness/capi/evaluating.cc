@@ -9,6 +9,7 @@
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "libkbench/src/json_text.h"
 #include "libkbench/src/source_json.h"
 
 struct kbench_stop {
@@ -30,7 +31,7 @@ json value_of(const Result& result) { return json::parse(to_json(result)); }
 
 /// A caller's event, as both callbacks of an evaluation tell it.
 void tell(kbench_on_event on_event, void* user, const json& event) {
-  const std::string text = event.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = json_text(event);
   if (on_event(user, text.c_str()) != 0) throw Cancelled();
 }
 

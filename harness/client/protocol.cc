@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "libkbench/src/json_text.h"
 #include "libkbench/src/source_json.h"
 #include "libkbench/src/variables_json.h"
 
@@ -103,7 +104,7 @@ std::string to_json(const Request& request) {
   if (request.profile_runs > 0) value["profile_runs"] = request.profile_runs;
   if (request.values_only) value["values_only"] = true;
   if (o.recorded) value["recorded"] = to_value(*o.recorded);
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(value);
 }
 
 Request request_from_json(const std::string& line) {
@@ -189,7 +190,7 @@ std::string to_json(const Error& error) {
                       {"file", error.location().file},
                       {"line", error.location().line},
                       {"column", error.location().column}};
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(value);
 }
 
 Error error_from_json(std::string_view line) {
@@ -339,13 +340,11 @@ vulkan::DeviceSnapshot snapshot_of(const json& value) {
   }
 }
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
-std::string to_json(const vulkan::DeviceSnapshot& snapshot) { return dump(value_of(snapshot)); }
+std::string to_json(const vulkan::DeviceSnapshot& snapshot) {
+  return json_text(value_of(snapshot));
+}
 
 vulkan::DeviceSnapshot snapshot_from_json(std::string_view line) {
   return snapshot_of(parse(line, "device"));
@@ -354,7 +353,7 @@ vulkan::DeviceSnapshot snapshot_from_json(std::string_view line) {
 std::string to_json(const std::vector<vulkan::DeviceSnapshot>& list) {
   json all = json::array();
   for (const auto& snapshot : list) all.push_back(value_of(snapshot));
-  return dump({{"devices", std::move(all)}});
+  return json_text(json{{"devices", std::move(all)}});
 }
 
 std::vector<vulkan::DeviceSnapshot> snapshots_from_json(std::string_view line) {

@@ -4,6 +4,7 @@
 
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::cuda {
 namespace {
@@ -95,7 +96,7 @@ TritonAnswer from_json(const Json& all, size_t arguments) {
 std::string encode(const std::vector<TritonRequest>& requests) {
   Json all = Json::array();
   for (const TritonRequest& request : requests) all.push_back(to_json(request));
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(all);
 }
 
 std::vector<TritonAnswer> decode_triton_answers(std::string_view json,

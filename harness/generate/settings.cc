@@ -8,15 +8,14 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::generate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump(const Json& json) { return json_text(json); }
 
 /// How a server is reached and what it costs: another time of day, another price, the same answers.
 const std::set<std::string>& reaching() {

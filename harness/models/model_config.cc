@@ -2,15 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libkbench/src/json_text.h"
+
 namespace kbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 const char* name_of(TokenField field) {
   switch (field) {
@@ -52,7 +49,7 @@ std::string to_json(const ModelConfig& config) {
     json["price"]["output"] = config.price->output;
   }
   if (!config.ca_file.empty()) json["ca_file"] = config.ca_file;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 std::optional<double> cost_of(const Usage& usage, const ModelPrice& price) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/openai_model.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench {
 
@@ -31,7 +32,7 @@ std::string to_json(const ModelEvent& event) {
   json["text"] = event.text;
   if (event.seconds > 0) json["seconds"] = event.seconds;
   if (event.status > 0) json["status"] = event.status;
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json);
 }
 
 }  // namespace kbench

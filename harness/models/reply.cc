@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/text.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::models {
 namespace {
@@ -191,9 +192,8 @@ ServerError read_error(int status, std::string_view body) {
     // FastAPI: a text, or a list of {"loc": ["body", "max_tokens"], "msg": ...}.
     const Json& detail = member(json, "detail");
     error.message = detail.is_string() ? text_of(detail)
-                    : detail.is_null()
-                        ? ""
-                        : detail.dump(-1, ' ', false, Json::error_handler_t::replace);
+                    : detail.is_null() ? ""
+                                       : json_text(detail);
   }
   if (error.message.empty()) error.message = std::string(body.substr(0, 300));
   if (status == 0) {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "libkbench/src/json_text.h"
+
 namespace kbench::models {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// The messages, the system's put before the first user's where a model takes none.
 std::vector<Message> messages_for(const ModelConfig& config, const std::vector<Message>& given) {
@@ -80,7 +78,7 @@ Request make_request(const ModelConfig& config, const Dialect& dialect, const As
   if (choices > 1) json["n"] = choices;
   if (!config.thinking_effort.empty()) json["reasoning_effort"] = config.thinking_effort;
   if (!config.extra.empty()) json.update(Json::parse(config.extra));
-  request.sent = dumped(json);
+  request.sent = json_text(json);
 
   const std::vector<Message> messages = messages_for(config, ask.messages);
   if (config.api == ModelApi::chat) {
@@ -98,7 +96,7 @@ Request make_request(const ModelConfig& config, const Dialect& dialect, const As
     }
     json["prompt"] = prompt;
   }
-  request.body = dumped(json);
+  request.body = json_text(json);
   return request;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/program/text.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -127,7 +128,7 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
     json[key] = Json::array();
     for (const TaskId task : *tasks) json[key].push_back(to_string(task));
   }
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 1) + "\n";
 }
 
 report::Plot roofline_plot(const Baseline& baseline) {

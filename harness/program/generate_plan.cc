@@ -6,6 +6,7 @@
 #include "harness/program/generate_setup.h"
 #include "harness/program/text.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -96,9 +97,6 @@ std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>
 std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
                       const Prompts& prompts, const EpisodeOptions& episode) {
   using Json = nlohmann::ordered_json;
-  const auto or_null = [](const std::optional<double>& cost) {
-    return cost ? Json(*cost) : Json(nullptr);
-  };
   const Estimate all = estimate(plan, models, prompts, episode);
   Json json = {{"tasks", Json::array()},
                {"samples", plan.samples()},
@@ -119,7 +117,7 @@ std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>
     json["first_prompt"].push_back(
         {{"role", std::string(name_of(message.role))}, {"content", message.text}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace kbench::program

@@ -12,6 +12,7 @@
 #include "kbench/algebra.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -200,7 +201,7 @@ std::string job_json(const Job& job, std::span<const Result> results,
                                     {"message", result.message}});
   }
   document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return json_text(document, 2);
 }
 
 std::string score_json(std::span<const std::string> files, std::span<const Result> results,
@@ -222,13 +223,12 @@ std::string score_json(std::span<const std::string> files, std::span<const Resul
   document["presets"] = presets;
   document["results"] = list_of(results);
   document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return json_text(document, 2);
 }
 
 std::string results_json(std::span<const Result> results) {
   const ordered_json list = list_of(results);
-  return (list.size() == 1 ? list.front() : list)
-      .dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return json_text(list.size() == 1 ? list.front() : list, 2);
 }
 
 }  // namespace kbench::program

@@ -11,6 +11,7 @@
 #include "kbench/exchange.h"
 #include "kbench/text.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -152,7 +153,7 @@ std::string outcome_json(const std::string& folder, const generate::RunOutcome& 
                      {"seconds", s.seconds},
                      {"device_seconds", s.device_seconds},
                      {"software_device", software}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace kbench::program

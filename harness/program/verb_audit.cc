@@ -22,6 +22,7 @@
 #include "kbench/version.h"
 #include "libkbench/src/files.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -316,8 +317,7 @@ int run_audit(VerbOptions options) {
     }
   }
   if (options.json) {
-    std::printf("%s\n",
-                document.dump(1, ' ', false, ordered_json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json_text(document, 1).c_str());
   }
   return left ? kFailed : kDone;
 }

@@ -18,6 +18,7 @@
 #include "kbench/task.h"
 #include "kbench/text.h"
 #include "libkbench/src/interval_ratio.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -91,7 +92,7 @@ std::string as_json(const Result& a, const Result& b, const std::optional<Interv
     document["speedup"] = {
         {"point", speedup->point}, {"low", speedup->low}, {"high", speedup->high}};
   }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 int run_compare(const CompareOptions& options) {

@@ -13,6 +13,7 @@
 #include "harness/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -102,7 +103,7 @@ int run_devices(bool json, bool limits) {
                           {"features", std::move(features)},
                           {"languages", as_json(runner::languages_of(snapshots[i]))}});
     }
-    say(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    say(json_text(document, 2) + "\n");
     return kDone;
   }
   if (devices.empty()) {

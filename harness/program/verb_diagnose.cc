@@ -13,6 +13,7 @@
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/feedback.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -89,7 +90,7 @@ int run_diagnose(const DiagnoseOptions& options) {
     const json document = {{"result", json::parse(to_json(result))},
                            {"evidence", evidence_json(evidence)},
                            {"feedback", {{"text", told.text}, {"hash", told.hash}}}};
-    std::printf("%s\n", document.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json_text(document, 2).c_str());
   } else {
     std::fputs(told.text.c_str(), stdout);
   }

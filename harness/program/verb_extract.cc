@@ -13,6 +13,7 @@
 #include "kbench/extract.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -96,7 +97,7 @@ void print_json(const Extraction& found, const std::optional<std::string>& into)
   for (const auto& [path, text] : found.files) {
     json["files"].push_back({{"path", path}, {"bytes", text.size()}, {"text", text}});
   }
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json_text(json, 2).c_str());
 }
 
 int run_extract(const ExtractVerbOptions& options) {

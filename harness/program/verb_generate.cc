@@ -18,6 +18,7 @@
 #include "kbench/openai_model.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -28,8 +29,7 @@ using generate::RunFolder;
 using generate::Settings;
 
 std::string event(const std::string& kind, const std::string& text) {
-  return nlohmann::ordered_json{{"event", kind}, {"text", text}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(nlohmann::ordered_json{{"event", kind}, {"text", text}});
 }
 
 /// Events with their time.

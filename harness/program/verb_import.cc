@@ -11,6 +11,7 @@
 #include "kbench/import.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -70,10 +71,6 @@ nlohmann::ordered_json to_json(const std::string& file, const Imported& found) {
   return line;
 }
 
-std::string dumped(const nlohmann::ordered_json& line) {
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// The task that --task names, else the one of the path; "19_ReLU.py" in folder level1 has one,
 /// too.
 TaskId task_for(const std::string& file, const ImportVerbOptions& options) {
@@ -124,7 +121,7 @@ void import_one(const std::string& file, const ImportVerbOptions& options,
     if (failure.empty()) line["task"] = to_string(id);
     if (!to.empty()) line["candidate"] = to;
     if (to.empty() && !found.yaml.empty()) line["yaml"] = found.yaml;
-    std::printf("%s\n", dumped(line).c_str());
+    std::printf("%s\n", json_text(line).c_str());
     return;
   }
   std::FILE* const to_user = options.out.empty() ? stderr : stdout;  // A candidate is on stdout.

@@ -24,6 +24,7 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/json_text.h"
 #include "libkbench/src/run_names.h"
 
 namespace kbench::program {
@@ -94,7 +95,7 @@ void report_judged(const std::string& path, const std::vector<Result>& results, 
   for (const Result& result : results) {
     document["results"].push_back(nlohmann::ordered_json::parse(to_json(result)));
   }
-  say(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  say(json_text(document, 2) + "\n");
 }
 
 /// Judges what the file does not hold yet, and appends it there.

@@ -11,6 +11,7 @@
 #include "kbench/algebra.h"
 #include "kbench/certificate.h"
 #include "kbench/task.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -66,7 +67,7 @@ int run_list(const ListOptions& options) {
                       format_bytes(bytes), format_intensity(intensity), certified, algebra});
     }
   }
-  std::string text = options.json ? document.dump(2) + "\n" : format_table(rows);
+  std::string text = options.json ? json_text(document, 2) + "\n" : format_table(rows);
   if (!options.json) {
     text += "\n" + std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks") +
             " at preset " + std::string(name_of(preset));

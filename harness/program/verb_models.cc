@@ -10,6 +10,7 @@
 #include "harness/program/verbs.h"
 #include "kbench/openai_model.h"
 #include "kbench/text.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -105,7 +106,6 @@ std::vector<std::string> row_of(const Asked& asked) {
 
 nlohmann::ordered_json json_of(const Asked& asked) {
   using Json = nlohmann::ordered_json;
-  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   Json json = {{"name", asked.name}, {"listed", or_null(asked.listed)}, {"answer", nullptr}};
   if (asked.answer) {
     const Answer& answer = *asked.answer;
@@ -135,9 +135,7 @@ bool ask_models(const ModelsOptions& options) {
   }
   if (options.json) {
     const nlohmann::ordered_json document = {{"models", models}, {"notes", notes}};
-    std::printf(
-        "%s\n",
-        document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json_text(document, 2).c_str());
     return all;
   }
   std::printf("%s", format_table(table).c_str());

@@ -21,6 +21,7 @@
 #include "kbench/result.h"
 #include "kbench/text.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -143,9 +144,7 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
     document["messages"].push_back(
         {{"role", std::string(name_of(message.role))}, {"content", message.text}});
   }
-  std::printf(
-      "%s\n",
-      document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json_text(document, 2).c_str());
 }
 
 int run_prompt(const PromptOptions& options) {

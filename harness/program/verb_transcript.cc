@@ -20,6 +20,7 @@
 #include "kbench/exchange.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -134,9 +135,7 @@ void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_p
   heading(outcome_of(attempt));
 }
 
-void print_json(const Json& json) {
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-}
+void print_json(const Json& json) { std::printf("%s\n", json_text(json, 2).c_str()); }
 
 /// An attempt as attempts.jsonl has it; with its prompt and answer where a conversation was asked
 /// for.

@@ -20,6 +20,7 @@
 #include "kbench/reference.h"
 #include "kbench/task.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -159,7 +160,7 @@ void print_json(const VerifyOptions& options, const std::vector<Verified>& verif
                                  {"peak_bytes", v.peak_bytes},
                                  {"message", v.message}});
   }
-  say(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  say(json_text(document, 2) + "\n");
 }
 
 int run_verify(const VerifyOptions& options) {

@@ -5,6 +5,7 @@
 #include "kbench/candidate.h"
 #include "kbench/prompts.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/json_text.h"
 #include "libkbench/src/variables_json.h"
 
 namespace kbench {
@@ -126,7 +127,7 @@ std::string facts_json(const Task& task, const Graph& graph) {
                            {"reason", task.tolerance.reason}};
   document["flops"] = graph.flops();
   document["least_bytes"] = graph.least_bytes();
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return json_text(document, 2);
 }
 
 }  // namespace kbench

@@ -15,6 +15,7 @@
 
 #include "harness/process/deadline.h"
 #include "kbench/text.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::queue {
 namespace {
@@ -30,9 +31,7 @@ std::string line_of(const std::vector<std::pair<const char*, std::string>>& memb
   return line + "}\n";
 }
 
-std::string text_json(const std::string& text) {
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string text_json(const std::string& text) { return json_text(json(text)); }
 
 size_t bytes_of(const CandidateSource& source) {
   size_t bytes = source.path.size();

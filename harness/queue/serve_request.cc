@@ -10,6 +10,7 @@
 #include "harness/vulkan/plan.h"
 #include "kbench/candidate_source.h"
 #include "kbench/text.h"
+#include "libkbench/src/json_text.h"
 #include "libkbench/src/source_json.h"
 #include "libkbench/src/suggest.h"
 #include "libkbench/src/variables_json.h"
@@ -45,7 +46,7 @@ json parse(std::string_view line) {
 std::string id_of(const json& value) {
   if (value.is_object() || value.is_array())
     refuse("an id is a string, a number, a boolean or null");
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = json_text(value);
   if (text.size() > kIdBytes) refuse("an id of more than " + std::to_string(kIdBytes) + " bytes");
   return text;
 }

@@ -10,6 +10,7 @@
 #include "harness/report/tables_json.h"
 #include "kbench/error.h"
 #include "kbench/version.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::report {
 namespace {
@@ -59,7 +60,7 @@ class Page {
     replace_all(page, "/*{style}*/", kPageStyle);
     replace_all(page, "/*{script}*/", kPageScript);
     replace_all(page, "<!--{charts}-->", charts);
-    const std::string json = data().dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string json = json_text(data());
     constexpr std::string_view kData = "{\"data\":0}";
     const size_t at = page.find(kData);
     if (at == page.npos) throw Error(ErrorCode::kInternal, "the page has no place for data");

@@ -5,16 +5,10 @@
 
 #include "harness/report/tables.h"
 #include "kbench/version.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench::report {
 namespace {
-
-Json json_of_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json json_of(const std::optional<Interval>& interval) {
   return interval ? report::json_of(*interval) : Json(nullptr);
@@ -130,11 +124,7 @@ const std::string& name_of_model(const Analysis& analysis, uint32_t model) {
 
 }  // namespace
 
-Json json_of(const Interval& interval) {
-  return {{"low", json_of_number(interval.low)},
-          {"point", json_of_number(interval.point)},
-          {"high", json_of_number(interval.high)}};
-}
+Json json_of(const Interval& interval) { return interval_json(interval); }
 
 Json json_of(const Score& score) {
   if (!score.value) return {{"value", nullptr}, {"undefined", score.undefined}};
@@ -233,7 +223,7 @@ std::string report_json(const Study& study, const Analysis& analysis) {
                      {"models", models},
                      {"swarm", analysis.swarm ? json_of(*analysis.swarm, analysis) : Json(nullptr)},
                      {"comparisons", json_of(analysis.comparisons, analysis)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace kbench::report

@@ -7,6 +7,7 @@
 #include "kbench/error.h"
 #include "libkbench/src/attempt_json.h"
 #include "libkbench/src/json_field.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench {
 namespace {
@@ -24,14 +25,6 @@ constexpr std::array<OutcomeName, 7> kOutcomes = {{{Outcome::candidate, "candida
                                                    {Outcome::refused, "refused"},
                                                    {Outcome::too_long, "too_long"},
                                                    {Outcome::unanswered, "unanswered"}}};
-
-/// JSON has no infinity.
-Json from_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 int count_from(const JsonField& field, int least) {
   const int value = field.small_integer();
@@ -77,9 +70,7 @@ std::string to_json(const Attempt& a) {
   json["verdict"] = a.verdict ? Json(std::string(name_of(*a.verdict))) : Json(nullptr);
   json["preset"] = a.preset;
   json["device"] = a.device;
-  json["speedup"] = {{"low", from_number(a.speedup.low)},
-                     {"point", from_number(a.speedup.point)},
-                     {"high", from_number(a.speedup.high)}};
+  json["speedup"] = interval_json(a.speedup);
   json["feedback_hash"] = a.feedback_hash;
   json["prompt_hash"] = a.prompt_hash;
   json["usage"] = {{"input", or_null(a.usage.input)},
@@ -90,7 +81,7 @@ std::string to_json(const Attempt& a) {
   json["seconds"] = a.seconds;
   json["operator_steps"] = a.operator_steps;
   // Names and paths may hold anything; a line of JSON is UTF-8.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 Attempt attempt_from_json(const std::string& line) {

@@ -9,6 +9,7 @@
 #include "kbench/score.h"
 #include "libkbench/src/files.h"
 #include "libkbench/src/json_field.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
-
-std::string dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 // The plain numbers of an entry, in the order of the file: one list for writing and for reading.
 template <class E, class Visit>
@@ -123,7 +120,7 @@ std::string to_json(const Baseline& baseline) {
                  {"flops_per_s", baseline.roofline.flops_per_s}}},
                {"tasks", Json::array()}};
   for (const BaselineEntry& entry : baseline.tasks) json["tasks"].push_back(from_entry(entry));
-  return dump(json);
+  return json_text(json, 1) + "\n";
 }
 
 void write_baseline(const std::string& path, const Baseline& baseline) {
@@ -164,7 +161,7 @@ std::string to_kernelbench_json(const Baseline& baseline, std::span<const Task> 
              {"num_trials", entry.times.passes}, {"hardware", baseline.device},
              {"device", baseline.driver}};
   }
-  return dump(json);
+  return json_text(json, 1) + "\n";
 }
 
 void write_kernelbench_baseline(const std::string& path, const Baseline& baseline,

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libkbench/src/json_field.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench {
 namespace {
@@ -79,7 +80,7 @@ std::string to_json(const CertificateFile& file) {
                    {"date", file.date},
                    {"kbench", file.kbench}};
   // A line a task, so that what changes is seen in a diff.
-  std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_text(document);
   text.back() = ',';
   text += "\n\"tasks\": [";
   const char* separator = "\n";
@@ -88,7 +89,7 @@ std::string to_json(const CertificateFile& file) {
     for (const auto& [kind, tally] : certificate.kinds) {
       entry[std::string(to_string(kind))] = from_tally(tally);
     }
-    text += separator + entry.dump(-1, ' ', false, Json::error_handler_t::replace);
+    text += separator + json_text(entry);
     separator = ",\n";
   }
   return text + "\n]}\n";

@@ -6,15 +6,12 @@
 #include "libkbench/src/files.h"
 #include "libkbench/src/hash.h"
 #include "libkbench/src/json_field.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 void set_count(Json& json, const char* name, const std::optional<int64_t>& count) {
   if (count) json[name] = *count;
@@ -72,7 +69,7 @@ std::string to_json(const Exchange& exchange) {
   if (!answer.fingerprint.empty()) json["fingerprint"] = answer.fingerprint;
   json["seconds"] = answer.seconds;
   json["tries"] = answer.tries;
-  return dumped(json);
+  return json_text(json);
 }
 
 Exchange exchange_from_json(const std::string& line) {
@@ -121,7 +118,7 @@ std::string messages_json(const std::vector<Message>& messages) {
   for (const Message& message : messages) {
     json.push_back({{"role", std::string(name_of(message.role))}, {"content", message.text}});
   }
-  return dumped(json);
+  return json_text(json);
 }
 
 std::vector<Message> messages_from_json(const std::string& text) {

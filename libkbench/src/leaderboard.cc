@@ -6,6 +6,7 @@
 
 #include "kbench/score.h"
 #include "kbench/text.h"
+#include "libkbench/src/json_text.h"
 #include "libkbench/src/text_table.h"
 
 namespace kbench {
@@ -232,7 +233,7 @@ std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
                     {"software_device", row.software_device},
                     {"busy", row.busy}});
   }
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json, 2);
 }
 
 }  // namespace kbench

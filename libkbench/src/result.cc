@@ -4,25 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "libkbench/src/json_field.h"
+#include "libkbench/src/json_text.h"
 
 namespace kbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Compiler messages and file names may hold anything; a line of JSON is UTF-8.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// JSON has no infinity.
-Json from_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json from_interval(const Interval& interval) {
-  return {{"low", from_number(interval.low)},
-          {"point", from_number(interval.point)},
-          {"high", from_number(interval.high)}};
-}
 
 Json from_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   Json json = Json::array();
@@ -41,7 +28,7 @@ Json from_tuning(const std::vector<TunedKernel>& tuning) {
   for (const TunedKernel& tuned : tuning) {
     Json configs = Json::array();
     for (const TunedConfig& config : tuned.configs) {
-      configs.push_back({{"text", config.text}, {"ms", from_number(config.ms)}});
+      configs.push_back({{"text", config.text}, {"ms", number_json(config.ms)}});
     }
     json.push_back(
         {{"kernel", tuned.kernel}, {"chosen", tuned.chosen}, {"configs", std::move(configs)}});
@@ -116,8 +103,9 @@ void visit_measurements(R& r, Visit visit) {
 }  // namespace
 
 std::string Experiment::key() const {
-  return dump(Json::array({candidate_hash, set, to_string(task), variables_json<Json>(variables),
-                           device, driver, baseline, settings, version}));
+  return json_text(
+      Json::array({candidate_hash, set, to_string(task), variables_json<Json>(variables), device,
+                   driver, baseline, settings, version}));
 }
 
 std::string to_json(const Result& r) {
@@ -138,11 +126,11 @@ std::string to_json(const Result& r) {
   json["tuning"] = from_tuning(r.tuning);
   json["lane"] = r.lane;
   json["samples"] = r.samples;
-  json["speedup"] = from_interval(r.speedup);
-  visit_measurements(r, [&](const char* name, double value) { json[name] = from_number(value); });
+  json["speedup"] = interval_json(r.speedup);
+  visit_measurements(r, [&](const char* name, double value) { json[name] = number_json(value); });
   json["busy"] = r.busy;
   json["stage_s"] = r.stage_s;
-  return dump(json);
+  return json_text(json);
 }
 
 Result result_from_json(const std::string& line) {
