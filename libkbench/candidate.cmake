@@ -25,7 +25,6 @@ kbench_room(candidate CORE
     src/starter_operators.cc
     src/starter_sizes.cc
     src/starter_windows.cc
-    src/text.cc
     src/yaml_hints.cc
     src/yaml_reader.cc
   LIBRARIES yaml-cpp muparser::muparser nlohmann_json::nlohmann_json OpenSSL::Crypto)

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "kbench/text.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::cuda {
 namespace {
@@ -28,12 +29,6 @@ constexpr Severity kSeverities[] = {{"catastrophic error", "error"},
                                     {"remark", "note"},
                                     {"note", "note"},
                                     {"info", "note"}};
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 std::optional<int> number(std::string_view text) {
   int value = 0;

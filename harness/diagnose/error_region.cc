@@ -181,8 +181,6 @@ void add_values(const Marks& marks, const std::vector<double>& expected,
   for (const int64_t element : marks.flat) {
     least = std::min(least, std::abs(expected[static_cast<size_t>(element)]));
   }
-  char limit[40];
-  std::snprintf(limit, sizeof limit, "%.3g", least);
   struct Kind {
     std::string text;
     std::function<bool(double)> holds;
@@ -192,7 +190,7 @@ void add_values(const Marks& marks, const std::vector<double>& expected,
       {"where the right value is 0", [](double v) { return v == 0; }, false},
       {"where the right value is negative", [](double v) { return v < 0; }, false},
       {"where the right value is positive", [](double v) { return v > 0; }, false},
-      {std::string("where the right value is ") + limit + " or more in magnitude",
+      {"where the right value is " + digits_text(least, 3) + " or more in magnitude",
        [least](double v) { return std::abs(v) >= least; }, true},
   };
   for (const auto& [text, holds, by_magnitude] : kinds) {

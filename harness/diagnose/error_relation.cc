@@ -1,22 +1,16 @@
 // What stands where the errors are.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "harness/diagnose/error_pattern.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::diagnose {
 namespace {
 
 /// Room for rounding: a relation may hold a little less well than the task asks for.
 constexpr double kSlack = 4;
-
-std::string text_of(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 class Relation {
  public:
@@ -79,7 +73,7 @@ class Relation {
     const bool same =
         std::all_of(marked_.begin(), marked_.end(), [&](size_t i) { return got_[i] == first; });
     if (!same || marked_.size() < kFew) return "";
-    return text_of(first) + " at each of them";
+    return digits_text(first, 6) + " at each of them";
   }
 
   /// got = a * expected + b by least squares: a factor, an offset, or both.
@@ -103,15 +97,15 @@ class Relation {
       });
     };
     const double offset = (sum_g - sum_e) / n;
-    if (fits(1, offset)) return "the right value plus " + text_of(offset);
+    if (fits(1, offset)) return "the right value plus " + digits_text(offset, 6);
     const double factor = ee > 0 ? ge / ee : 0;
-    if (factor != 0 && fits(factor, 0)) return "the right value times " + text_of(factor);
+    if (factor != 0 && fits(factor, 0)) return "the right value times " + digits_text(factor, 6);
     const double spread = ee - sum_e * sum_e / n;
     if (spread <= 0) return "";
     const double slope = (ge - sum_g * sum_e / n) / spread;
     const double intercept = (sum_g - slope * sum_e) / n;
     if (slope == 0 || std::abs(slope) < 1e-3 || !fits(slope, intercept)) return "";
-    return "the right value times " + text_of(slope) + " plus " + text_of(intercept);
+    return "the right value times " + digits_text(slope, 6) + " plus " + digits_text(intercept, 6);
   }
 
   /// A known function of the right value, or the right value one of it.

@@ -1,19 +1,10 @@
 #include "harness/generate/budget.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "libkbench/src/text.h"
 
 namespace kbench::generate {
-namespace {
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
-}  // namespace
-
 Budget::Claim Budget::claim(size_t prompt_characters, const Sampling& sampling,
                             const std::optional<ModelPrice>& price, size_t answers) const {
   // As many prompts: a server may give one answer a request.
@@ -39,7 +30,7 @@ Budget::Grant Budget::ask(const Claim& claim) {
       return false;
     }
     if (limits_.cost && spent_.cost + estimated_cost_ + other.cost + claim.cost > *limits_.cost) {
-      reason_ = "--max-cost " + number(*limits_.cost);
+      reason_ = "--max-cost " + digits_text(*limits_.cost, 6);
       return false;
     }
     return true;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
+
+#include "libkbench/src/text.h"
 
 namespace kbench::generate {
 namespace {
@@ -26,9 +27,7 @@ Scheduler::Scheduler(const Plan& plan, Options options, const Spent& before)
       lost_(plan.members().size()) {
   if (!options.limits.seconds) return;
   deadline_ = now_() + *options.limits.seconds;
-  char text[64];
-  std::snprintf(text, sizeof text, "--max-seconds %g", *options.limits.seconds);
-  deadline_text_ = text;
+  deadline_text_ = "--max-seconds " + digits_text(*options.limits.seconds, 6);
 }
 
 void Scheduler::add_open(uint32_t chain, uint32_t member) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "kbench/score.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::judge {
 namespace {
@@ -35,11 +35,7 @@ double median_of(const std::vector<BracketedRun>& runs, Value value) {
   return median(std::move(values));
 }
 
-std::string microseconds(double ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g us", ns * 1e-3);
-  return text;
-}
+std::string microseconds(double ns) { return digits_text(ns * 1e-3, 3) + " us"; }
 
 }  // namespace
 

@@ -5,18 +5,13 @@
 #include "harness/judge/inspect.h"
 #include "harness/judge/trial.h"
 #include "harness/judge/values.h"
+#include "kbench/score.h"
 
 namespace kbench::judge {
 namespace {
 
 constexpr double kAnswerSeconds = 5;
 constexpr int kWarmUps = 2;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 /// Of several runs, step by step.
 std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) {

@@ -21,13 +21,6 @@ std::string format_tokens(double tokens) {
   return tokens < 1e6 ? format_number(tokens / 1e3, 4) + "k" : format_number(tokens / 1e6, 4) + "M";
 }
 
-std::string outcome_of(const Attempt& attempt) {
-  if (!attempt.verdict) return std::string(name_of(attempt.outcome));
-  std::string text(name_of(*attempt.verdict));
-  if (attempt.correct()) text += "  " + format_speedup(attempt.speedup);
-  return text;
-}
-
 /// What is known of the cost; with what is not, a bound.
 std::string format_cost(const generate::Spent& spent) {
   const bool bound = spent.unknown_cost > 0;
@@ -59,10 +52,10 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
   const std::string name = purpose_of(attempt.task, attempt.sample, attempt.attempt) + " " +
                            shown(attempt.answered_by.empty() ? attempt.model : attempt.answered_by);
   if (isatty(STDERR_FILENO) == 1) {
-    bar_->begin(format_status(status) + "  " + name + " " + outcome_of(attempt));
+    bar_->begin(format_status(status) + "  " + name + " " + format_outcome(attempt));
   } else {
     bar_->note("[" + std::to_string(status.done) + "/" + std::to_string(status.chains) + "] " +
-               name + "  " + outcome_of(attempt));
+               name + "  " + format_outcome(attempt));
   }
   // What a setting mends is said once: nothing else tells a beginner.
   if (attempt.outcome == Outcome::too_long && !std::exchange(said_too_long_, true)) {
@@ -89,7 +82,7 @@ void RunProgress::close() {
 }
 
 std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
-                           bool judging) {
+                       bool judging) {
   const generate::Status& s = outcome.status;
   std::string text = shown(folder) + ": " + std::to_string(s.done) + " of " +
                      counted(s.chains, "sample") + " done; " + counted(s.attempts, "attempt");

@@ -89,6 +89,13 @@ std::string format_speedup(const Interval& speedup) {
   return print("%.2fx [%.2f, %.2f]", speedup.point, speedup.low, speedup.high);
 }
 
+std::string format_outcome(const Attempt& attempt) {
+  if (!attempt.verdict) return std::string(name_of(attempt.outcome));
+  std::string text(name_of(*attempt.verdict));
+  if (attempt.correct()) text += "  " + format_speedup(attempt.speedup);
+  return text;
+}
+
 std::string shown_message(const std::string& message) { return shown(message, 600); }
 
 std::string format_diagnostic(const Diagnostic& d) {

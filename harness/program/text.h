@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kbench/attempt.h"
 #include "kbench/result.h"
 
 namespace kbench::program {
@@ -14,6 +15,7 @@ std::string format_flops(double flops);                   ///< "2.15 GFLOP"
 std::string format_ms(double ms);                         ///< "0.123 ms"
 std::string format_seconds(double seconds);               ///< "42s", "3m05s"
 std::string format_speedup(const Interval& speedup);      ///< "1.43x [1.41, 1.45]"
+std::string format_outcome(const Attempt& attempt);       ///< "passed  1.43x [1.41, 1.45]"
 /// A message about a candidate, which may quote from it, as shown() makes it but longer.
 std::string shown_message(const std::string& message);
 /// "softmax.comp:12:3: error: undeclared identifier", in one line.

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "harness/generate/run_folder.h"
 #include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/terminal.h"
@@ -49,12 +50,6 @@ void expect_absent(const fs::path& path) {
               shown(path.string()) + " is there already; name another file or folder");
 }
 
-void make_folder(const fs::path& path) {
-  std::error_code failed;
-  fs::create_directories(path, failed);
-  if (failed) throw_io("make the folder", path.string(), failed.value());
-}
-
 int run_new(const NewOptions& options) {
   const Task& task = named_task(options.task);
   const fs::path path = options.path.empty() ? run_file_name(task.id) : options.path;
@@ -66,7 +61,7 @@ int run_new(const NewOptions& options) {
   const Starter starter =
       write_starter(task, preset, options.size.overrides(), language_of(options.language));
   if (!one_file) expect_absent(folder / starter.kernel_file);
-  if (!folder.empty()) make_folder(folder);
+  if (!folder.empty()) generate::make_folder(folder.string());
   if (!one_file) replace_file((folder / starter.kernel_file).string(), starter.kernel);
   replace_file(manifest.string(), one_file ? starter.one_file : starter.manifest);
   std::string run = "kbench run " + shown((one_file ? manifest : folder).string());

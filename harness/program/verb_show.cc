@@ -118,9 +118,8 @@ std::string preset_text(const Task& task, const ShowOptions& options) {
 std::string recorded_text(const Task& task, const Graph& graph, const ShowOptions& options) {
   if (options.baseline.empty()) return "";
   const RecordedTimes times = read_recorded_times(options.baseline);
-  char ms[32];
-  std::snprintf(ms, sizeof ms, "%.4g", times.time_of(task, trial::sizes_of(graph)));
-  return "recorded\n  " + std::string(ms) + " ms, " + times.label() + "\n";
+  return "recorded\n  " + format_number(times.time_of(task, trial::sizes_of(graph)), 4) + " ms, " +
+         times.label() + "\n";
 }
 
 int run_show(const ShowOptions& options) {

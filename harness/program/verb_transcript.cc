@@ -73,17 +73,10 @@ void print_text(const std::string& text) {
   }
 }
 
-std::string outcome_of(const Attempt& a) {
-  if (!a.verdict) return std::string(name_of(a.outcome));
-  std::string text(name_of(*a.verdict));
-  if (a.correct()) text += "  " + format_speedup(a.speedup);
-  return text;
-}
-
 std::string line_of(const Attempt& a) {
   std::string text = purpose_of(a.task, a.sample, a.attempt) + "  " + shown(a.model);
   if (!a.answered_by.empty()) text += " (" + shown(a.answered_by) + ")";
-  text += "  " + outcome_of(a);
+  text += "  " + format_outcome(a);
   if (a.usage.output) text += "  " + std::to_string(*a.usage.output) + " tokens";
   return text + "  " + format_seconds(a.seconds);
 }
@@ -132,7 +125,7 @@ void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_p
   } else {
     std::printf("(none)\n");
   }
-  heading(outcome_of(attempt));
+  heading(format_outcome(attempt));
 }
 
 void print_json(const Json& json) { std::printf("%s\n", json_text(json, 2).c_str()); }

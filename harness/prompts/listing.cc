@@ -2,7 +2,6 @@
 #include "harness/prompts/listing.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <map>
 #include <sstream>
 
@@ -10,6 +9,7 @@
 #include "kbench/candidate.h"
 #include "kbench/prompts.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace prompts {
@@ -120,18 +120,6 @@ class Operators : public Printer {
   std::set<std::string> mentioned_;
   std::map<std::string, const Graph::ValueInfo*> by_name_;
 };
-
-std::string with_unit(double value) {
-  constexpr const char* kUnits[] = {" ", " k", " M", " G", " T", " P"};
-  int unit = 0;
-  while (value >= 1000 && unit < 5) {
-    value /= 1000;
-    ++unit;
-  }
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(unit == 0 ? 0 : 2) << value << kUnits[unit];
-  return text.str();
-}
 
 /// "; stride=1, eps=1e-05 where left out": the defaults that the lines do not write.
 std::string left_out(const Operator& op, const Graph& graph) {
@@ -265,8 +253,8 @@ std::string folded_listing(const Task& task, const Graph& graph) {
   out << "\n"
       << text << "where (as PyTorch's functions of the same name unless another is named)\n";
   print_operators(out, graph);
-  out << "work\n  " << with_unit(graph.flops()) << "FLOP, at least "
-      << with_unit(graph.least_bytes()) << "B moved (inputs, parameters, constants and outputs "
+  out << "work\n  " << scaled_text(graph.flops()) << "FLOP, at least "
+      << scaled_text(graph.least_bytes()) << "B moved (inputs, parameters, constants and outputs "
       << "once)\n";
   out << "tolerance\n  |c - r| <= " << task.tolerance.relative
       << " * (s + |r|) for every element, s the RMS of the output";

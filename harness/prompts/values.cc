@@ -8,6 +8,7 @@
 
 #include "harness/vulkan/embedded.h"
 #include "kbench/candidate_limits.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::prompts {
 namespace {
@@ -201,13 +202,11 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
          {"answer", canonical_answer(example->files)}});
   }
   values["device"] = device_values(context);
-  char tolerance[32];
-  std::snprintf(tolerance, sizeof tolerance, "%g", task.tolerance.relative);
   values["task"] = {{"id", to_string(task.id)},
                     {"name", task.name},
                     {"preset", std::string(name_of(context.preset))},
                     {"listing", folded_listing(task, *graph)},
-                    {"tolerance", tolerance}};
+                    {"tolerance", digits_text(task.tolerance.relative, 6)}};
   values["precision"] = context.precision;
   values["code"] = context.code ? pytorch_code(task, *graph) : "";
   values["reference"] =

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "kbench/error.h"
+#include "kbench/score.h"
 #include "kbench/text.h"
 #include "libkbench/src/files.h"
 
@@ -81,12 +82,6 @@ bool says(std::string_view line, std::string_view field) {
   if (at == line.npos) return false;
   const size_t value = line.find_first_not_of(" \t", at + field.size());
   return value != line.npos && line.substr(value).starts_with("true");
-}
-
-/// A recorded time begins with the task's own number.
-std::string baseline_kind(const Result& result) {
-  const size_t label = result.baseline.find(" ms, ");
-  return label == std::string::npos ? result.baseline : result.baseline.substr(label + 5);
 }
 
 /// What has to agree among files that are shards of one: by set, how it was measured.

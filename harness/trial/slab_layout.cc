@@ -1,12 +1,12 @@
 #include "harness/trial/slab_layout.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "harness/eager/eager.h"
 #include "harness/vulkan/plan.h"
 #include "kbench/error.h"
+#include "libkbench/src/text.h"
 
 namespace kbench::trial {
 namespace {
@@ -52,9 +52,7 @@ uint64_t required_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapsh
 }
 
 std::string gigabytes(uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
-  return text;
+  return digits_text(static_cast<double>(bytes) * 1e-9, 3) + " GB";
 }
 
 }  // namespace kbench::trial

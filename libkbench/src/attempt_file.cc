@@ -20,13 +20,6 @@ namespace {
 constexpr std::string_view kLineStart = "{\"model\":";
 constexpr size_t kBlock = size_t{4} << 20;  ///< read and parsed at once
 
-bool is_torn(std::string_view line, bool has_newline) {
-  const size_t zero = line.find('\0');
-  if (has_newline && zero == line.npos) return false;
-  const std::string_view text = line.substr(0, zero);
-  return text.substr(0, kLineStart.size()) == kLineStart.substr(0, text.size());
-}
-
 struct Line {
   std::string_view text = {};
   int number = 0;
@@ -50,7 +43,7 @@ void parse(const Line& line, Record& record) {
   try {
     record.attempt = attempt_by_fields(std::string(line.text));
   } catch (const Error& e) {
-    record.skipped = line.last && is_torn(line.text, line.has_newline);
+    record.skipped = line.last && is_torn(line.text, line.has_newline, kLineStart);
     if (!record.skipped) record.error = e.message();
   }
 }

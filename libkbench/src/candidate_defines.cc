@@ -24,12 +24,6 @@ bool is_identifier(std::string_view text) {
                      [](unsigned char c) { return (c < 128 && std::isalnum(c)) || c == '_'; });
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 /// "ld( b , i )" as "ld(b,i)"; nothing where it is no macro's name.
 std::optional<std::string> plain_name(std::string_view key) {
   const size_t open = key.find('(');

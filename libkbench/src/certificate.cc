@@ -6,6 +6,7 @@
 
 #include "libkbench/src/json_field.h"
 #include "libkbench/src/json_text.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
@@ -19,9 +20,7 @@ constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
 /// Three digits; JSON has no infinity.
 Json from_number(double value) {
   if (!std::isfinite(value)) return nullptr;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return Json::parse(text);
+  return Json::parse(digits_text(value, 3));
 }
 
 Json from_margin(const Margin& margin) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kbench/error.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
@@ -16,25 +17,13 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kGrain = 1 << 16;
 
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
-
 bool is_whole(double value) { return std::isfinite(value) && value == std::trunc(value); }
 
 /// An element; of integers all digits.
 std::string value(double element, bool whole) {
   constexpr double kMost = 9.2e18;  // of int64_t
-  if (!whole || std::abs(element) > kMost) return number(element);
+  if (!whole || std::abs(element) > kMost) return digits_text(element, 9);
   return std::to_string(static_cast<int64_t>(element));
-}
-
-std::string short_number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.2g", value);
-  return text;
 }
 
 /// "largest error 24000 times the tolerated 0.0001".
@@ -43,7 +32,7 @@ std::string largest_error(double error, double tolerated) {
   const double times = error / tolerated;
   char text[40];
   std::snprintf(text, sizeof text, times < kWhole || times > 1e15 ? "%.3g" : "%.0f", times);
-  return "largest error " + std::string(text) + " times the tolerated " + short_number(tolerated);
+  return "largest error " + std::string(text) + " times the tolerated " + digits_text(tolerated, 2);
 }
 
 /// Root mean square of the finite elements.

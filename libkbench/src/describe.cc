@@ -7,24 +7,12 @@
 
 #include "kbench/task.h"
 #include "libkbench/src/in_words.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
 
 constexpr size_t kWidth = 100;
-
-/// 1.5e9 -> "1.50 G", 400 -> "400 "
-std::string with_unit(double value) {
-  constexpr const char* kUnits[] = {" ", " k", " M", " G", " T", " P"};
-  int unit = 0;
-  while (value >= 1000 && unit < 5) {
-    value /= 1000;
-    ++unit;
-  }
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(unit == 0 ? 0 : 2) << value << kUnits[unit];
-  return text.str();
-}
 
 /// The pieces one after the other, in lines of kWidth where they allow it, all but the first of
 /// them indented.
@@ -176,8 +164,8 @@ class Description {
   }
 
   void work() {
-    out_ << "work\n  " << with_unit(graph_.flops()) << "FLOP (a multiply-add is two), at least "
-         << with_unit(graph_.least_bytes())
+    out_ << "work\n  " << scaled_text(graph_.flops()) << "FLOP (a multiply-add is two), at least "
+         << scaled_text(graph_.least_bytes())
          << "B moved (inputs, parameters, constants\n  and outputs once), " << std::fixed
          << std::setprecision(2) << graph_.flops() / graph_.least_bytes() << " FLOP a byte\n";
     const auto integers = [this](int id) {

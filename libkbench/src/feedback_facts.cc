@@ -3,6 +3,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/src/feedback_parts.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 
@@ -19,11 +20,7 @@ Facts facts_of(const Result& result, const Candidate* candidate, const Evidence&
   return facts;
 }
 
-std::string short_number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string short_number(double value) { return digits_text(value, 4); }
 
 std::string bytes_text(double bytes) {
   const char* const units[] = {"B", "kB", "MB", "GB", "TB"};

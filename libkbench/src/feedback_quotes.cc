@@ -23,13 +23,6 @@ std::string_view line_of(std::string_view text, int number) {
   return {};
 }
 
-std::string trimmed(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return "";
-  const size_t last = line.find_last_not_of(" \t\r");
-  return std::string(line.substr(first, last - first + 1));
-}
-
 std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
@@ -67,7 +60,7 @@ std::map<std::string, double> numbers_of(const ResolvedKernel& kernel) {
 }
 
 std::optional<int64_t> value_of(std::string_view text, const std::map<std::string, double>& names) {
-  std::string expression = trimmed(text);
+  std::string expression(trimmed(text));
   while (!expression.empty() && (expression.back() == 'u' || expression.back() == 'U') &&
          expression.size() > 1 &&
          std::isdigit(static_cast<unsigned char>(*(expression.end() - 2)))) {
@@ -104,7 +97,7 @@ std::string source_line(const Facts& facts, const std::string& file, int line) {
   if (facts.candidate) {
     for (const Kernel& kernel : facts.candidate->kernels) {
       if (!is_file(file, kernel.file) || line < kernel.first_line) continue;
-      const std::string found = trimmed(line_of(kernel.source, line - kernel.first_line + 1));
+      const std::string found(trimmed(line_of(kernel.source, line - kernel.first_line + 1)));
       if (!found.empty()) return shown(found, kLineBytes);
     }
     for (const auto& [path, text] : facts.candidate->includes) {
@@ -178,7 +171,7 @@ std::vector<std::string> loop_lines(const Candidate& candidate, size_t most) {
     std::string_view rest = kernel.source;
     for (int line = kernel.first_line; !rest.empty(); ++line) {
       const size_t end = std::min(rest.find('\n'), rest.size());
-      const std::string text = trimmed(rest.substr(0, end));
+      const std::string text(trimmed(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       if (text.rfind("//", 0) == 0) continue;
       const std::vector<std::string> words = words_of(text);

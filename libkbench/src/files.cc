@@ -52,6 +52,13 @@ std::string read_file(const std::string& path) {
   }
 }
 
+bool is_torn(std::string_view line, bool has_newline, std::string_view start) {
+  const size_t zero = line.find('\0');
+  if (has_newline && zero == line.npos) return false;
+  const std::string_view text = line.substr(0, zero);
+  return text.substr(0, start.size()) == start.substr(0, text.size());
+}
+
 void write_all(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());

@@ -31,6 +31,11 @@ std::string read_file(const std::string& path);
 /// Writes all of it, in one call of the system where the system takes it in one. Throws kIo.
 void write_all(int fd, std::string_view bytes, const std::string& path);
 
+/// Whether the last line of a file was torn by the end of a process or of power, which leaves zero
+/// bytes where data did not reach the disk. All lines of that file begin with `start`: one that
+/// does not is foreign, and not torn.
+bool is_torn(std::string_view line, bool has_newline, std::string_view start);
+
 /// Whether a file is on disk before it has its name. Without, a loss of power, but no end of a
 /// process, may leave it empty.
 enum class Sync { yes, no };

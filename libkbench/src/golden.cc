@@ -5,23 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <set>
 #include <type_traits>
 
 #include "kbench/error.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
 
 constexpr int64_t kChunk = 1 << 16;  // elements whose weights are drawn at a time
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
 
 const GoldenTensor* find_tensor(const GoldenRecord& record, const std::string& name) {
   const auto found = std::ranges::find(record.tensors, name, &GoldenTensor::name);
@@ -74,7 +68,8 @@ void check_scalar(const GoldenRecord& record, const GoldenTensor& scalar, const 
       variable->second);
   if (mine != scalar.value) {
     throw_mismatch(record, "variable '" + scalar.name + "' is " + to_string(variable->second) +
-                               " in the graph and " + number(scalar.value) + " in the record");
+                               " in the graph and " + digits_text(scalar.value, 9) +
+                               " in the record");
   }
 }
 
@@ -139,8 +134,8 @@ class Judge {
     // Also where the ratio is NaN.
     check_.worst =
         std::isnan(ratio) ? std::numeric_limits<double>::infinity() : std::max(check_.worst, ratio);
-    fail(what + ": got " + number(got) + ", expected " + number(expected) + " within " +
-         number(bound));
+    fail(what + ": got " + digits_text(got, 9) + ", expected " + digits_text(expected, 9) +
+         " within " + digits_text(bound, 9));
   }
   void fail(const std::string& message) {
     if (check_.passed) check_.message = message;

@@ -1,12 +1,12 @@
 // Results of several files as one list, and whether they may stand beside each other.
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "kbench/text.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
@@ -31,12 +31,6 @@ Counts count_of(std::span<const Result> results, Value value) {
   return counts;
 }
 
-/// A recorded time begins with the task's own number.
-std::string baseline_kind(const Result& result) {
-  const size_t label = result.baseline.find(" ms, ");
-  return label == std::string::npos ? result.baseline : result.baseline.substr(label + 5);
-}
-
 std::string tolerance_rule(const Result& result) {
   const std::string& settings = result.settings;
   return settings.starts_with("tolerance=") ? settings.substr(0, settings.find(' ')) : "";
@@ -54,11 +48,7 @@ bool same_outcome(const Result& a, const Result& b) {
 
 std::string outcome(const ResultLine& line) {
   std::string text(name_of(line.result.verdict));
-  if (line.result.correct()) {
-    std::array<char, 40> speedup;
-    std::snprintf(speedup.data(), speedup.size(), " %.4gx", line.result.speedup.point);
-    text += speedup.data();
-  }
+  if (line.result.correct()) text += " " + digits_text(line.result.speedup.point, 4) + "x";
   return text;
 }
 
@@ -173,6 +163,11 @@ void require_one_device_kind(std::span<const Result> results) {
   throw Error(ErrorCode::kInvalidArgument,
               "results are of " + std::to_string(kinds.size()) +
                   " kinds of device, whose speedups do not compare: " + in_words(kinds));
+}
+
+std::string baseline_kind(const Result& result) {
+  const size_t label = result.baseline.find(" ms, ");
+  return label == std::string::npos ? result.baseline : result.baseline.substr(label + 5);
 }
 
 void require_one_question(std::span<const Result> results) {

@@ -5,17 +5,10 @@
 
 #include "kbench/ops.h"
 #include "libkbench/src/mutant_rules.h"
+#include "libkbench/src/rule_parts.h"
 
 namespace kbench {
 namespace {
-
-const Graph::Node& at(const Graph& graph, int node) {
-  return graph.nodes()[static_cast<size_t>(node)];
-}
-
-const Graph::ValueInfo& info_of(const Graph& graph, int id) {
-  return graph.values()[static_cast<size_t>(id)];
-}
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -83,7 +76,7 @@ std::vector<AttributeValue> alternatives(const std::string& name, const Attribut
 }  // namespace
 
 void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   if (elementwise(*node.call.op)) return;
   const bool many = node.inputs.size() > 3;  // a recurrent layer
   if (is_norm(*node.call.op) && node.inputs.size() == 3) {
@@ -123,7 +116,7 @@ void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void mutate_attributes(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   if (node.call.op->is_view) return;
   for (const auto& [name, value] : node.call.attributes) {
     for (AttributeValue& other : alternatives(name, value, node.call.inputs[0])) {
@@ -140,7 +133,7 @@ void mutate_attributes(const Graph& graph, int number, const AddMutant& add) {
 
 /// Operands of two that are swapped, and inputs of the task that are taken for zeros.
 void mutate_operands(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"sub", "div", "matmul", "kl_div_batchmean"})) {
     add("@ with its operands swapped", [](const Rewriting& rewriting, int n) {

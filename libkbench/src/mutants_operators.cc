@@ -7,10 +7,6 @@
 namespace kbench {
 namespace {
 
-const Graph::Node& at(const Graph& graph, int node) {
-  return graph.nodes()[static_cast<size_t>(node)];
-}
-
 const TensorType& type_of(const Graph& graph, int id) {
   return graph.values()[static_cast<size_t>(id)].type;
 }
@@ -256,7 +252,7 @@ std::vector<Value> uncentred(const Rewriting& rewriting, int number) {
 }  // namespace
 
 void mutate_by_leaving_out(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   if (node.outputs.size() != 1 || node.call.op->is_view) return;
   const TensorType& type = type_of(graph, node.outputs[0]);
   const size_t operands = is_norm(*node.call.op) ? 1 : node.inputs.size();
@@ -272,11 +268,11 @@ void mutate_by_leaving_out(const Graph& graph, int number, const AddMutant& add)
 
 /// Two neighbours that each keep their first input's type, the other way round.
 void mutate_by_order(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& second = at(graph, number);
+  const Graph::Node& second = node_at(graph, number);
   if (!keeps_type(graph, second)) return;
   const int before = graph.values()[static_cast<size_t>(second.inputs[0])].producer;
-  if (before < 0 || !keeps_type(graph, at(graph, before))) return;
-  const Graph::Node& first = at(graph, before);
+  if (before < 0 || !keeps_type(graph, node_at(graph, before))) return;
+  const Graph::Node& first = node_at(graph, before);
   if (first.call.op == second.call.op) return;
   for (size_t i = 1; i < second.inputs.size(); ++i) {
     if (second.inputs[i] == second.inputs[0]) return;
@@ -291,7 +287,7 @@ void mutate_by_order(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void mutate_by_other_operator(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   for (const Other& other : kOthers) {
     if (node.call.op->name != other.from) continue;
     const Operator& to = find_operator(other.to);
@@ -304,7 +300,7 @@ void mutate_by_other_operator(const Graph& graph, int number, const AddMutant& a
 }
 
 void mutate_by_other_form(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   for (const Form& form : kForms) {
     if (node.call.op->name != form.op) continue;
     add(form.text, [make = form.make](const Rewriting& rewriting, int n) -> std::vector<Value> {
@@ -319,7 +315,7 @@ void mutate_by_other_form(const Graph& graph, int number, const AddMutant& add) 
 }
 
 void mutate_by_constant(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   if (node.outputs.size() != 1 || type_of(graph, node.outputs[0]).dtype != DType::f32) return;
   for (const float value : {0.0f, 1.0f}) {
     add(value == 0 ? "zeros in place of @" : "ones in place of @",

@@ -7,10 +7,6 @@
 namespace kbench {
 namespace {
 
-const Graph::Node& at(const Graph& graph, int node) {
-  return graph.nodes()[static_cast<size_t>(node)];
-}
-
 /// Ends of ranges that were meant to reach n: one short, the last whole tile, a half.
 std::vector<int64_t> short_ends(int64_t n) {
   std::set<int64_t, std::greater<>> ends;
@@ -155,7 +151,7 @@ void convolution_ranges(const Graph::Node& node, const AddMutant& add) {
 }  // namespace
 
 void mutate_ranges(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"sum", "mean", "max", "min", "logsumexp", "norm", "argmax", "argmin"})) {
     reduction_ranges(node, add);
@@ -169,7 +165,7 @@ void mutate_ranges(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void mutate_layout(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"linear", "matmul"})) {
     for (size_t i = name == "linear" ? 1 : 0; i < 2; ++i) {
@@ -216,7 +212,7 @@ void mutate_layout(const Graph& graph, int number, const AddMutant& add) {
 
 /// Windows that begin one element too early or too late.
 void mutate_by_shift(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = at(graph, number);
+  const Graph::Node& node = node_at(graph, number);
   const std::string& name = node.call.op->name;
   const bool windows = is_convolution(*node.call.op) || name.find("_pool") != std::string::npos;
   if (!windows) return;

@@ -1,18 +1,12 @@
 #include "libkbench/src/result_check.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "kbench/error.h"
+#include "libkbench/src/text.h"
 
 namespace kbench {
 namespace {
-
-std::string text_of(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 [[noreturn]] void contradiction(const std::string& field, const std::string& why) {
   throw Error(ErrorCode::kParse, "result." + field + " " + why);
@@ -20,20 +14,21 @@ std::string text_of(double value) {
 
 void expect_positive(const char* field, double value) {
   if (std::isfinite(value) && value > 0) return;
-  contradiction(field, "is " + text_of(value) +
+  contradiction(field, "is " + digits_text(value, 6) +
                            " of a result that passed; it must be above 0 and "
                            "finite");
 }
 
 void expect_interval(const Interval& speedup) {
-  if (!(speedup.low >= 0)) contradiction("speedup.low", "is " + text_of(speedup.low) + ", below 0");
+  if (!(speedup.low >= 0))
+    contradiction("speedup.low", "is " + digits_text(speedup.low, 6) + ", below 0");
   if (!(speedup.low <= speedup.point)) {
-    contradiction("speedup.low", "is " + text_of(speedup.low) + ", above speedup.point, " +
-                                     text_of(speedup.point));
+    contradiction("speedup.low", "is " + digits_text(speedup.low, 6) + ", above speedup.point, " +
+                                     digits_text(speedup.point, 6));
   }
   if (!(speedup.high >= speedup.point)) {
-    contradiction("speedup.high", "is " + text_of(speedup.high) + ", below speedup.point, " +
-                                      text_of(speedup.point));
+    contradiction("speedup.high", "is " + digits_text(speedup.high, 6) + ", below speedup.point, " +
+                                      digits_text(speedup.point, 6));
   }
 }
 
@@ -57,8 +52,9 @@ void expect_consistent(const Result& result) {
   const double by_times = result.baseline_ms / result.candidate_ms;
   const double apart = result.speedup.point / by_times;
   if (apart > kMostApart || apart < 1 / kMostApart) {
-    contradiction("speedup.point", "is " + text_of(result.speedup.point) +
-                                       " where baseline_ms / candidate_ms is " + text_of(by_times));
+    contradiction("speedup.point", "is " + digits_text(result.speedup.point, 6) +
+                                       " where baseline_ms / candidate_ms is " +
+                                       digits_text(by_times, 6));
   }
 }
 

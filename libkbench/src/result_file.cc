@@ -29,15 +29,6 @@ bool is_result(std::string_view line) {
   }
 }
 
-/// Whether a last line was torn by the end of a process or of power. The latter leaves zero bytes
-/// where data did not reach the disk; JSON text has none.
-bool is_torn(std::string_view line, bool has_newline) {
-  const size_t zero = line.find('\0');
-  if (has_newline && zero == line.npos) return false;
-  const std::string_view text = line.substr(0, zero);
-  return text.substr(0, kLineStart.size()) == kLineStart.substr(0, text.size());
-}
-
 /// The end of a file: its last line, and zero bytes behind it.
 struct Tail {
   off_t begin = 0;  ///< of the last line
@@ -99,7 +90,7 @@ void repair_end(int fd, const std::string& path) {
   const Tail tail = read_tail(fd, status.st_size, path);
   const bool whole = is_result(tail.line);
   if (tail.has_newline && !tail.has_zeros && tail.line.find('\0') == tail.line.npos) return;
-  if (!whole && is_torn(tail.line, tail.has_newline) && is_ours(fd, tail, path)) {
+  if (!whole && is_torn(tail.line, tail.has_newline, kLineStart) && is_ours(fd, tail, path)) {
     return cut(fd, tail.begin, path);
   }
   if (!whole) {
@@ -134,7 +125,7 @@ std::vector<ResultLine> read_result_lines(const std::string& path) {
     try {
       lines.push_back({result_from_json(std::string(line)), path, number});
     } catch (const Error& e) {
-      if (rest.empty() && is_torn(line, has_newline)) break;
+      if (rest.empty() && is_torn(line, has_newline, kLineStart)) break;
       throw Error(ErrorCode::kParse, place, e.message());
     }
     try {

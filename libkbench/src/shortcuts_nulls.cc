@@ -4,16 +4,13 @@
 
 #include "kbench/error.h"
 #include "kbench/ops.h"
+#include "libkbench/src/rule_parts.h"
 #include "libkbench/src/shortcut_rules.h"
 
 namespace kbench {
 namespace {
 
 constexpr int kOtherDraws = 4;  ///< outputs for other inputs are averaged over so many
-
-const Graph::ValueInfo& info_of(const Graph& graph, int id) {
-  return graph.values()[static_cast<size_t>(id)];
-}
 
 /// By value id: whether it follows from an input.
 std::vector<bool> follows_from_inputs(const Graph& graph) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/error.h"
@@ -14,6 +15,12 @@ std::string quoted(const std::string& text);
 std::string joined(const std::vector<std::string>& names);
 /// Shortest decimal text that reads back as x.
 std::string number_text(double x);
+/// With so many significant digits, as printf's %g: 0.0001235, 1.2e+20.
+std::string digits_text(double x, int digits);
+/// 1.5e9 -> "1.50 G", 400 -> "400 ": what its unit follows.
+std::string scaled_text(double x);
+/// Without blanks, tabs and carriage returns at both ends.
+std::string_view trimmed(std::string_view text);
 
 /// Throws kParse. Whatever the message quotes is escaped, and cut where it is too long.
 [[noreturn]] void fail_parse(const Location& at, const std::string& message);

@@ -29,11 +29,6 @@ bool is_directive(std::string_view line) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-std::string trimmed(std::string_view line) {
-  line.remove_prefix(indent_of(line));
-  return std::string(line.substr(0, line.find_last_not_of(" \t\r") + 1));
-}
-
 }  // namespace
 
 bool begins_block(std::string_view line) {
@@ -60,8 +55,9 @@ std::optional<YamlHint> line_left_of_block(const std::vector<std::string>& lines
   while (i < lines.size() && indent_of(lines[i]) >= indent) i = next(i + 1);
   if (i == lines.size() || !is_directive(lines[i])) return std::nullopt;
   return YamlHint{static_cast<int>(i) + 1, static_cast<int>(indent_of(lines[i])) + 1,
-                  quoted(trimmed(lines[i])) + " stands left of the text of " +
-                      quoted(trimmed(lines[header])) + " in line " + std::to_string(header + 1) +
+                  quoted(std::string(trimmed(lines[i]))) + " stands left of the text of " +
+                      quoted(std::string(trimmed(lines[header]))) + " in line " +
+                      std::to_string(header + 1) +
                       ", and ends it: indent every line of it alike, by more than its key"};
 }
 

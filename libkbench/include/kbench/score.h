@@ -31,19 +31,19 @@ void require_one_device_kind(std::span<const Result> results);
 /// or what speedups are against differ. The message has the values and their counts. `missing`
 /// candidates count for nothing here either.
 void require_one_question(std::span<const Result> results);
+/// The baseline without a recorded time's number, which every task has another of.
+std::string baseline_kind(const Result& result);
 
 enum class Contradiction { refuse, take_last };
 /// Results of one file or several as one list with one result for each set and task, in the order
 /// in which they come.
-///   - Equal results of one experiment (Experiment::key) count once: those that did not pass for
-///   the
-///     same verdict, those that passed for the same times.
+///   - Equal results of one experiment (Experiment::key) count once: those that did not pass where
+///     their verdicts are the same, those that passed where their times are.
 ///   - A harness_error, which is worth a retry, gives way to any other result of its experiment,
 ///   and
 ///     `missing` to any other of its set and task.
 ///   - Within one file a later line takes the place of an earlier one, as where a job goes on with
-///   an
-///     edited candidate or measures again; but the verdict of one experiment does not change.
+///     an edited candidate or measures again; but the verdict of one experiment does not change.
 ///   - All else is a contradiction: two outcomes of one experiment, or two experiments for one set
 ///     and task in different files, between which there is no order. Throws kInvalidArgument that
 ///     says which, in what they differ and where they stand; or takes the one that comes last.
