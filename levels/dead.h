@@ -15,7 +15,7 @@ inline Dead bias_before_norm(const std::string& op) {
           "that mean, with it"};
 }
 
-/// A norm's bias that convolutions of one tap alone read, behind whatever is added to it. `norms`:
+/// A norm's bias that convolutions of one tap alone read, other terms added to it or not. `norms`:
 /// a pattern of their names.
 inline Dead bias_before_one_tap(const std::string& norms) {
   return {{"without the bias of batch_norm '" + norms + "'"},
@@ -23,7 +23,7 @@ inline Dead bias_before_one_tap(const std::string& norms) {
           "away"};
 }
 
-/// An operator that gives back what it is given, whatever that is.
+/// An operator whose result is its input, for all inputs.
 inline Dead identity(const std::string& op, const std::string& proof) {
   return {{"without " + op}, proof};
 }

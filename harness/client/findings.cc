@@ -66,7 +66,7 @@ std::vector<double> times_of(const json& list) {
   return times;
 }
 
-/// Runs `read`, whatever it throws being kParse.
+/// Runs `read`; any exception of it becomes an Error of kParse.
 template <class F>
 auto reading(F read) {
   try {

@@ -164,9 +164,9 @@ struct JudgeClient::Outcome {
   Verdict verdict = Verdict::harness_error;  ///< when there is neither
   std::string message;
   std::string stage = "start";  ///< the last one begun
-  double queued_s = 0;          ///< waited for the device, which is nobody's time
-  bool retry = false;           ///< nobody's fault, and it may pass
-  std::exception_ptr thrown;    ///< by a callback, or for a caller who has had enough
+  double queued_s = 0;          ///< waited for the device; counts in no limit
+  bool retry = false;           ///< not the candidate's fault, and worth a second try
+  std::exception_ptr thrown;    ///< by a callback, or Cancelled after a stop request
 
   bool touched() const { return stage != "start"; }
 };

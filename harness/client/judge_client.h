@@ -56,7 +56,7 @@ class JudgeClient {
   /// Has a judge running that can be asked. Throws as snapshot() does.
   void make_ready();
   /// Throws only for what is wrong with the request's options, what callbacks throw (`on_stage`,
-  /// and on_progress of the options), and Cancelled; whatever else happens is a result. `findings`
+  /// and on_progress of the options), and Cancelled; all other failures are results. `findings`
   /// receives what a request that looks closer brings. When `stop` is requested the judge is told;
   /// one that does not answer within a second is killed, which is all that ends a driver that
   /// hangs, and the next run starts another.

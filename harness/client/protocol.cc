@@ -18,7 +18,7 @@ using nlohmann::json;
   throw Error(ErrorCode::kParse, "malformed " + what + " between kbench and its judge: " + why);
 }
 
-/// A whole number that T holds: the JSON library would cast whatever is there.
+/// A whole number that T holds: the JSON library would cast any number, and cut it.
 template <std::integral T>
 T whole(const json& value) {
   const bool fits = value.is_number_unsigned()

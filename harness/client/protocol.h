@@ -40,13 +40,13 @@ struct Request {
   /// not known. What can be done for them without the device is done while this one is measured.
   std::vector<CandidateSource> next_files = {};
   // Ways to look closer, in place of judging. The result then says `passed` of a candidate that
-  // ran and stayed inside its buffers, whatever it computed; of `values_only`, that was right.
+  // ran and stayed inside its buffers, right or wrong; with `values_only`, that was right too.
   std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
   int profile_runs = 0;                       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
   bool progress = false;                      ///< "progress" lines are wanted
 };
-/// True when both ask for the same, whatever follows them.
+/// True when both ask for the same; what they say of the requests to follow may differ.
 bool same_question(const Request& a, const Request& b);
 
 std::string to_json(const Request& request);                  ///< one line, no newline at the end

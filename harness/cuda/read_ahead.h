@@ -10,7 +10,7 @@
 namespace kbench::cuda {
 
 /// Has the system read files into its cache, on a thread of its own, while something else is waited
-/// for. What cannot be read is left alone: whoever opens it says why.
+/// for. What cannot be read is left alone: opening it later says why.
 class ReadAhead {
  public:
   explicit ReadAhead(std::vector<std::string> files);

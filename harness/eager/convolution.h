@@ -67,7 +67,7 @@ CallPlan plan_product(const Convolution& conv, const TileChoice& choice,
                       const DeviceTraits& traits);
 TileChoice choose_tile(const Convolution& conv, const DeviceTraits& traits);
 
-/// The same with that tile and the depth in that many parts, whatever the sizes.
+/// A call with this tile and the depth in this many parts, not those chosen for its sizes.
 CallPlan plan_product(const OperatorCall& call, const GemmTile& tile, int64_t splits,
                       const DeviceTraits& traits);
 

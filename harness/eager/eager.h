@@ -98,7 +98,7 @@ class EagerGraph {
 
   /// Bytes of arena (intermediates and scratch) record() needs.
   uint64_t arena_bytes() const;
-  /// The pipelines the graph needs: whoever makes others too can prepare them all together.
+  /// The pipelines the graph needs, for a caller that makes others too and prepares all together.
   static std::vector<vulkan::EmbeddedKey> pipelines(const Graph& graph, const DeviceTraits& traits);
   /// arena_bytes(), planned without a device: what a task needs before anything starts.
   static uint64_t arena_bytes(const Graph& graph, const DeviceTraits& traits);

@@ -1,4 +1,4 @@
-// Work that must not hold up whoever has it to give.
+// Work that is done on a thread of its own, so that the caller does not wait for it.
 #pragma once
 
 #include <condition_variable>

@@ -42,7 +42,7 @@ Result DeviceBench::judge(const JudgeRequest& request, const std::string& file,
   client::Request asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
   if (!next_file.empty()) asked.next_files = {next_file};
   Result result = judge.run(asked, options_.on_stage);
-  // A model knows its files by the names it gave them, and so does whoever moves a run.
+  // A model knows its files by the names it gave them; and a run may be moved to another folder.
   const std::string folder = file.substr(0, file.rfind('/') + 1);
   take_out(result.message, folder);
   for (Diagnostic& each : result.diagnostics) {

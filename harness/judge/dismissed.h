@@ -9,8 +9,8 @@
 
 namespace kbench::judge {
 
-/// NVIDIA's driver is at nothing else while a process ends, 35 ms and 10 more for each gigabyte it
-/// had imported: whoever wants something of it meanwhile waits. Thread-safe.
+/// While a process ends, NVIDIA's driver serves no other one, for 35 ms and 10 ms more for each
+/// gigabyte that the process had imported: calls of other processes wait. Thread-safe.
 class Dismissed {
  public:
   /// It does nothing more, and ends at the next end_held().

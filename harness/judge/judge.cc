@@ -292,8 +292,8 @@ Result Judge::judge_as_asked(const client::Request& request, bool beside,
                              const std::stop_token& cancelled, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
-  // What is nobody's fault (a runner that does not come up or is killed from outside, an opponent
-  // that fails, a processor that slept while the judge's clock ran) may pass.
+  // What is not the candidate's fault (a runner that does not come up or is killed from outside, an
+  // opponent that fails, a processor that slept while the judge's clock ran) may pass.
   constexpr int kAttempts = 2;
   double queued_s = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {

@@ -12,7 +12,7 @@
 namespace kbench::judge {
 
 /// Lines of standard input, on a thread of their own. It ends this process when the client closes
-/// its end or has ended, whatever is going on: a fork of the client may hold that end, too. (The
+/// its end or has ended, even while a trial runs: a fork of the client may hold that end, too. (The
 /// kernel's own way, a signal at the parent's death, is sent when the parent's thread ends.)
 class Requests {
  public:

@@ -174,8 +174,8 @@ std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, 
                                      double seconds) {
   prepare(checks, first);
   if (roles.baseline_first) run_opponent(checks);
-  // The guards come before anyone else reads the inputs: a candidate that goes first and changes
-  // them does not feed the opponent.
+  // The guards come before the opponent reads the inputs: a candidate that goes first and changes
+  // them does not feed it.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
   if (!roles.baseline_first) run_opponent(checks);
   return check_outputs(checks);

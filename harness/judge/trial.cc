@@ -178,8 +178,8 @@ void Trial::take_device() {
   sampler_->draw_task(built_.has_setup || request_.profile_runs > 0);
 }
 
-/// From here on the device works for this trial, and for no other process's. What that takes is
-/// nobody's time: neither the candidate's nor the measurement's.
+/// Waits until no other process's trial has the device, and keeps it for this one. The time that
+/// takes counts in no limit, neither the candidate's nor the measurement's.
 void Trial::wait_turn() {
   deadline_.passed();
   const double waited =

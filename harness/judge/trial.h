@@ -37,8 +37,8 @@ struct Court {
   std::unique_ptr<Opponent>& opponent;
   std::unique_ptr<Bench>& bench;    ///< of the last task; replaced when another is asked for
   process::Bystanders& bystanders;  ///< who may be at something while the trial goes on
-  /// The device's, for as long as the trial has it measure or disturbs what others measure; whoever
-  /// lends it lets it go.
+  /// The device's: a trial takes it before it measures, or disturbs what others measure. The judge,
+  /// which lends it, lets it go.
   process::HostLock& lock;
   std::stop_token cancelled;  ///< ends waiting for it
   /// When trials last had the device work, or it was opened.

@@ -16,8 +16,8 @@ constexpr double kAttachSeconds = 120;
 
 bool Trial::has_bench() const { return court_.bench && court_.bench->key() == candidacy_.key(); }
 
-/// Drivers answer how much is free only when they are at nothing else for anyone: where memory is
-/// there already, nobody is asked.
+/// A driver says how much memory is free only once it is done with all other calls, of all
+/// processes: where the memory is allocated already, it is not asked.
 bool Trial::task_fits() {
   if (!request_.check_only) {
     const bool there = has_bench() || court_.take_bench(candidacy_);

@@ -10,8 +10,8 @@
 
 namespace kbench::judge {
 
-/// What one trial at a time works with. Drivers take a lock of the whole host to allocate: what is
-/// made anew for each trial waits for whoever opens a device meanwhile.
+/// What one trial at a time works with, made once: drivers take a lock of the whole host to
+/// allocate, so that an allocation waits while another process opens a device.
 struct Workspace {
   explicit Workspace(vulkan::Device& device_in) : device(device_in), commands(device_in) {}
 

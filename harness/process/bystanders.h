@@ -21,7 +21,7 @@ class Bystanders {
     Entry(Entry&& other) noexcept;
     Entry& operator=(Entry&& other) noexcept;
     ~Entry() { leave(); }
-    /// It may run from now on whatever is timed.
+    /// It may run from now on, also while something is timed.
     void leave();
 
    private:

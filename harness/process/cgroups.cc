@@ -47,7 +47,7 @@ void add_groups(const std::string& root, std::string path, std::vector<std::stri
 
 /// The folders of the groups that this process is in, its own first: of a controller of version 1,
 /// or of version 2 where that is empty. In a container they may lie directly in the mounted folder
-/// whatever the path says, so that some of these are not there.
+/// and not where the path says, so that some of these are not there.
 std::vector<std::string> groups_of(const SystemFolders& system, const std::string& controller) {
   std::vector<std::string> folders;
   std::ifstream list(system.proc + "/self/cgroup");

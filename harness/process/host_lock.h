@@ -1,4 +1,4 @@
-// A lock that all processes of a host share, whoever's they are.
+// A lock that all processes of a host share, those of other users too.
 #pragma once
 
 #include <functional>

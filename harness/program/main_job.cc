@@ -129,8 +129,8 @@ void apply_filter(const std::string& filter, Job& job) {
   });
 }
 
-/// Takes results as they come, from any thread: into the file, onto the screen, and to whoever of
-/// Google Benchmark's cases waits for them.
+/// Takes results as they come, from any thread: into the file, onto the screen, and to the case of
+/// Google Benchmark that waits for it.
 class Results {
  public:
   Results(OutputFile& output, Progress& progress) : output_(output), progress_(progress) {}

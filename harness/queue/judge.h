@@ -17,7 +17,7 @@ class Judge {
  public:
   virtual ~Judge() = default;
   /// Throws Error for what is wrong with the request's options, and Cancelled soon after `stop` is
-  /// requested; whatever else happens is a result.
+  /// requested; all other failures are results.
   virtual Result run(const client::Request& request,
                      const std::function<void(const char*)>& on_stage,
                      const std::stop_token& stop) = 0;

@@ -54,7 +54,7 @@ std::string CandidateProgram::why_driver(const ResolvedStep*& step) const {
   return "";
 }
 
-/// Opening the driver disturbs whoever measures on the device: here it is only known to be needed.
+/// Opening the driver disturbs measurements on the device: here it is only said that it is needed.
 std::optional<Refusal> CandidateProgram::choose_lane() {
   const ResolvedStep* at_step = nullptr;
   why_driver_ = why_driver(at_step);

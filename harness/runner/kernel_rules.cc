@@ -30,8 +30,8 @@ std::optional<Refusal> check_capability(uint32_t capability, const vulkan::Devic
                    "uses buffer addresses, but no step pushes it one: push {address: NAME}, or "
                    "bind the buffer"};
   }
-  // An allow-list: a capability kbench does not enable is missing, whatever the device has. Clocks
-  // and images are among those.
+  // An allow-list: a capability that kbench does not enable is missing on every device. Clocks and
+  // images are among those.
   if (const auto missing = vulkan::missing_capability(capability, plan, snapshot)) {
     return refusal_of(*missing, snapshot);
   }

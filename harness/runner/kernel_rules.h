@@ -17,7 +17,7 @@ std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
                                       const vulkan::DeviceSnapshot& snapshot,
                                       const vulkan::DevicePlan& plan);
 
-/// Why a module must not or cannot run, whatever step launches it; nothing when it may.
+/// Why a module must not or cannot run, by any step; nothing when it may.
 /// `addresses`: a step pushes it a buffer address.
 std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,

@@ -185,7 +185,7 @@ void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step
     if (resource.kind != Resource::Kind::storage_buffer || type == types.end()) continue;
     const BufferSlot& buffer =
         candidate.buffers[static_cast<size_t>(step.bind[static_cast<size_t>(bind)])];
-    // Data are words, of whatever kinds the manifest gives them.
+    // Data are words; the manifest may give each another type.
     const bool data = buffer.kind == BufferSlot::Kind::data;
     if (data || may_hold(type->second, buffer.type.dtype, by_bits)) continue;
     warn(step.at,

@@ -3,7 +3,7 @@
 // given it an empty working folder, a process group, and no other descriptors.
 //
 // A kernel on a GPU gets at the process only through a fault of the driver. On a software device it
-// is machine code in the process, and whatever it overwrites may run with the process's rights.
+// is machine code in the process, and code that it overwrites runs with the process's rights.
 //
 // | layer        | what it stops                                            | where               |
 // |--------------|----------------------------------------------------------|---------------------|

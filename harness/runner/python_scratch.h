@@ -1,5 +1,5 @@
-// The folder that Triton's Python writes to: how much is in it, and how it goes again, whatever the
-// candidate's own code has made of it.
+// The folder that Triton's Python writes to: how much is in it, and how it is removed, also where
+// the candidate's own code has nested it deeply or made it unreadable.
 #pragma once
 
 #include <cstddef>

@@ -154,8 +154,8 @@ void make_compilers_tables() {
   vulkan::ShaderCompiler().compile(first);
 }
 
-/// Opening a device disturbs whoever measures on it: the judge says when. What can be done before
-/// is.
+/// Waits until the judge says that the device may be opened, which disturbs measurements on it.
+/// What can be done before is done before.
 void Server::wait_to_open(vulkan::OpenOptions& options) {
   make_compilers_tables();
   uint32_t count = 0;  // The loader maps the drivers' libraries to answer this.
@@ -268,8 +268,8 @@ void Server::build(const Build& request) {
   if (!validation_objects()) send(program_->built());
 }
 
-/// What the validation layer says is the fault of whoever made the program; answers if it says
-/// anything.
+/// Whether the validation layer has complained: then the answer is that the candidate is invalid,
+/// or, of the baseline, an Error of kInternal.
 bool Server::validation_objects() {
   const std::vector<std::string> said = device_->take_validation_messages();
   if (said.empty()) return false;

@@ -19,7 +19,7 @@ namespace kbench::trial {
 /// How many passes are taken.
 struct PassPlan {
   int warm_up = 2;  ///< at least; more while the device's clock is rising
-  int least = 3;    ///< taken whatever they cost
+  int least = 3;    ///< taken even beyond max_seconds
   int most = 10;
   double max_seconds = 1;  ///< of device time
 };

@@ -10,7 +10,7 @@
 namespace kbench::trial {
 
 /// Knows the clock by a chain of dependent multiply-adds in one workgroup: a fixed number of cycles
-/// that takes microseconds, whatever else the device has been doing. Software devices have no such
+/// that takes microseconds, after any other work of the device. Software devices have no such
 /// clock: there it records nothing and is always content.
 class ClockWatch {
  public:

@@ -37,8 +37,8 @@ class SlabLayout {
   uint64_t size_ = 0;
 };
 
-/// The slabs of a task at one size, whatever the candidate. Outputs have two: those of the opponent
-/// are never imported by a candidate's runner.
+/// The slabs of a task at one size, the same for all candidates. Outputs have two: those of the
+/// opponent are never imported by a candidate's runner.
 struct TaskLayout {
   SlabLayout given;    ///< inputs, parameters, constants
   SlabLayout truth;    ///< the opponent's outputs

@@ -14,7 +14,7 @@ void get(VkDevice device, const char* name, F& call) {
   call = reinterpret_cast<F>(vkGetDeviceProcAddr(device, name));
 }
 
-/// What a driver makes of a bad cubin is whatever it likes; what a device lost is stays that.
+/// A driver may answer a bad cubin with any error: all become kCompile but that of a lost device.
 void check_load(VkResult result, const char* call, const std::string& what, int line) {
   try {
     check(result, call, __FILE__, line);

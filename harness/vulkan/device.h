@@ -74,7 +74,7 @@ class Device {
   void upload(const Buffer& to, uint64_t offset, std::span<const std::byte> data);
   void download(const Buffer& from, uint64_t offset, std::span<std::byte> data);
 
-  /// True once a wait has timed out: work is still in flight, so whatever belongs to the device is
+  /// True once a wait has timed out: work is still in flight, so all that belongs to the device is
   /// leaked instead of destroyed, and nothing may be submitted.
   bool hung() const;
 

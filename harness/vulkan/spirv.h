@@ -50,7 +50,7 @@ std::string validate_spirv(const Spirv& spirv);
 /// further. Throws nothing.
 SpirvFacts declared_by(const Spirv& spirv);
 
-/// The module that runs: validated, its one entry point `entry` (empty: whatever its name), its
+/// The module that runs: validated, its one entry point `entry` (empty: of any name), its
 /// specialization constants set to the given values (bools: 0 is false; floats: the value's bits),
 /// the others to their defaults, and all of them plain constants, so that what is inspected is what
 /// a driver compiles. Debug information of non-semantic instruction sets is taken out. Operations

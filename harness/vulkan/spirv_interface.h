@@ -74,7 +74,7 @@ void adopt_names(ShaderInterface& interface, const ShaderInterface& named);
 Spirv rebind_spirv(const Spirv& spirv, const ShaderInterface& interface);
 
 /// The module with every question after the length of resource i answered as if it had bytes[i]
-/// bytes, `element_bytes` those of a texel, whatever is bound.
+/// bytes, `texel_bytes` those of a texel; the buffers that are bound may have others.
 Spirv with_lengths(const Spirv& spirv, const ShaderInterface& interface,
                    const std::vector<uint64_t>& bytes, const std::vector<uint32_t>& texel_bytes);
 

@@ -5,7 +5,7 @@
 namespace kbench::levels {
 namespace {
 
-/// Channels, kernel and whatever else of a convolution the task has as a variable; no bias.
+/// Channels, kernel and all other options that the task has as a variable; no bias.
 Conv options(const Graph& g) {
   Conv conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size"), .bias = false};
   if (g.has("stride")) conv.stride = g.sizes("stride");

@@ -5,7 +5,7 @@
 namespace kbench::levels {
 namespace {
 
-/// Channels, kernel and whatever else the task has as a variable; no bias.
+/// Channels, kernel and all other options that the task has as a variable; no bias.
 ConvTranspose options(const Graph& g) {
   ConvTranspose conv{
       .out_channels = g["out_channels"], .kernel = g.sizes("kernel_size"), .bias = false};

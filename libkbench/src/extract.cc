@@ -351,8 +351,8 @@ class Assembly {
     return shown(names, 400);
   }
 
-  /// The manifest's task where that is another than the one asked for. One that is malformed is
-  /// left to whoever reads the candidate.
+  /// The manifest's task where that is another than the one asked for. What is wrong with a
+  /// malformed one is said where the candidate is read.
   std::optional<TaskId> other_task(const Block& manifest) const {
     if (task_ == TaskId{} || !manifest.outline.task) return std::nullopt;
     try {

@@ -31,7 +31,7 @@ LossTerms loss_terms(const std::string& loss, const std::vector<Value>& in,
     const Value rows = clamp_min(distance(1) - distance(2) + attributes.real("margin"), 0);
     return {flatten(rows), static_cast<double>(rows.type().elements())};
   }
-  // kl_div_batchmean; a target of 0 gives 0, whatever the logarithm's bound.
+  // kl_div_batchmean. The bound keeps the logarithm finite, so that a target of 0 gives 0.
   const Value terms = in[1] * log(clamp_min(in[1], 1e-37)) - in[1] * in[0];
   return {flatten(terms), static_cast<double>(in[0].dim(0))};
 }

@@ -1,4 +1,4 @@
-// What honest variants add up, whatever the order they add it up in.
+// The terms that honest variants add up, each in an order of its own.
 #pragma once
 
 #include <string>

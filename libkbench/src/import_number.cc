@@ -150,7 +150,7 @@ Number combine(const std::string& op, const Number& a, const Number& b, bool cpp
     r.at.push_back(v);
   }
   settle(r);
-  // What hangs on no size is a number, whatever it was computed from.
+  // What depends on no size is a plain number, also where it was computed.
   const bool plain = a.sym && b.sym && a.sym->op.empty() && b.sym->op.empty() && a.same() &&
                      b.same() &&
                      a.sym->leaf.find_first_not_of("-0123456789.e+") == std::string::npos &&

@@ -15,8 +15,8 @@ struct ManifestOutline {
 };
 
 /// Looks at keys line by line, in block and in flow style, JSON too; block scalars (shaders) are
-/// passed over. A manifest that is malformed further down is still known for one, so that whoever
-/// wrote it is told where it is.
+/// passed over. A manifest that is malformed further down is still known for one, so that its
+/// author is told the place of the mistake.
 ManifestOutline manifest_outline(std::string_view text);
 
 }  // namespace kbench

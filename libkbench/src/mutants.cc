@@ -10,7 +10,7 @@ namespace kbench {
 namespace {
 
 /// The one place to add a rule: a line here, a function in one of mutants_*.cc. Likeliest first, as
-/// whoever looks for the fault of a candidate has little time.
+/// `diagnose` has little time to look for the fault of a candidate.
 constexpr MutantRule kRules[] = {
     {"left_out", mutate_by_leaving_out},
     {"parameter", mutate_parameters},

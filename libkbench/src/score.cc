@@ -90,7 +90,7 @@ FastP fast_p(std::span<const Result> results, double p, int tasks) {
   FastP score{.p = p, .tasks = tasks};
   for (const auto& [task, result] : last) {
     if (!result->correct()) continue;
-    // A time is above zero whatever was measured: at p = 0 only correctness counts.
+    // Every time is above zero: at p = 0 only correctness counts.
     score.at_point += p <= 0 || result->speedup.point > p;
     score.at_low += p <= 0 || result->speedup.low > p;
   }

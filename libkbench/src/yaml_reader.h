@@ -1,5 +1,5 @@
-// Strict access to a YAML document: whatever is not asked for, or not of the kind asked for, is an
-// error with its place.
+// Strict access to a YAML document: a key that is not asked for, and a value of another kind than
+// is asked for, are errors with their place.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

@@ -1,5 +1,5 @@
 // Operators that move elements without computing on them: all are copies between strided views of
-// elements of 1, 4 or 8 bytes, whatever the type.
+// elements of 1, 4 or 8 bytes, of any type.
 #include <cstring>
 
 #include "libkbench/src/dimensions.h"

@@ -1,4 +1,4 @@
-// Sums and maxima over a workgroup of up to 1024 threads: first inside each subgroup, whatever its
+// Sums and maxima over a workgroup of up to 1024 threads: first inside each subgroup, of any
 // size, then over one value a subgroup in shared memory. Every thread gets the result, and every
 // thread of the workgroup must call.
 #extension GL_KHR_shader_subgroup_basic : require

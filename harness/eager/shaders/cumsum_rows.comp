@@ -58,7 +58,7 @@ float after(float v, float before) { return combine(v, before); }
 float last(float v) { return v; }
 #endif
 
-shared float subgroup_total[PIECES][THREADS];  // one a subgroup, whatever its size
+shared float subgroup_total[PIECES][THREADS];  // one a subgroup, of any size
 
 void main() {
   const uint group = group_index();

@@ -45,7 +45,7 @@ struct Attempt {
   std::string candidate;                ///< path relative to the run; empty without one
   std::string candidate_hash;
 
-  /// Set where a candidate was judged. harness_error and does_not_fit are nobody's: such an attempt
+  /// Set where a candidate was judged. With harness_error and does_not_fit an attempt
   /// is `unfinished`, no sample.
   std::optional<Verdict> verdict;
   std::string preset, device;

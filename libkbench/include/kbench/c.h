@@ -57,7 +57,7 @@ KBENCH_API void kbench_free(char* answer);
 typedef struct kbench_stop kbench_stop;
 /* NULL only where there is no memory. */
 KBENCH_API kbench_stop* kbench_stop_new(void);
-/* What it was handed to returns KBENCH_CANCELLED soon after, whatever was going on. */
+/* What it was handed to returns KBENCH_CANCELLED within about a second. */
 KBENCH_API void kbench_stop_request(kbench_stop* stop);
 KBENCH_API void kbench_stop_free(kbench_stop* stop);
 

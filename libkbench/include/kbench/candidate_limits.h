@@ -1,4 +1,4 @@
-// How much a candidate may ask of whoever reads and resolves it. Every limit is far above what a
+// How much reading and resolving a candidate may cost. Every limit is far above what a
 // candidate that solves a task needs; together they keep reading and resolving any candidate within
 // about a second and a few hundred MiB. Exceeding one is an Error (kParse) at the place.
 #pragma once

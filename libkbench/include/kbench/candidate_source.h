@@ -17,9 +17,9 @@ namespace kbench {
 /// the file is put in.
 using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
 
-/// A candidate's folder on disk, opened once. Files are opened beneath it whatever happens to its
-/// name afterwards; no symbolic link is followed; only regular files are read, and no more of them
-/// than kbench/candidate_limits.h allows one candidate.
+/// A candidate's folder on disk, opened once. Files are opened beneath it even where it is renamed
+/// or replaced afterwards; no symbolic link is followed; only regular files are read, and no more
+/// of them than kbench/candidate_limits.h allows one candidate.
 class CandidateFolder {
  public:
   /// Throws Error: kNotFound when there is no such folder, kIo when it cannot be opened. The folder

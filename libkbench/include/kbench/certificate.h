@@ -72,7 +72,7 @@ inline constexpr std::string_view kTrivialTask = "trivial";
 /// is no certificate of the task at the preset.
 std::string_view certification(const Task& task, Preset preset);
 std::string_view certification(const Task& task, const Certificate& certificate);
-/// Of what an experiment asks, whatever it says itself; empty where its sizes are not the preset's.
+/// Of an experiment's task and preset, not what its own field says; empty at sizes of no preset.
 std::string_view certification(const Experiment& experiment);
 
 }  // namespace kbench

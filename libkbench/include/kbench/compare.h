@@ -27,7 +27,7 @@ struct Comparison {
   int64_t not_finite = 0;  ///< NaN or infinite where the truth is finite
   int64_t zero = 0;        ///< elements equal to zero
   int64_t untouched = 0;   ///< elements that still hold the fill, where one was given
-  int64_t truth_nan = 0;   ///< elements whose truth is NaN: wrong whatever they hold
+  int64_t truth_nan = 0;   ///< elements whose truth is NaN, which count as wrong
   double truth_rms = 0;
   double max_error = 0;      ///< largest |c - r| / (s + |r|) among finite elements; infinite where
                              ///< integers or booleans differ

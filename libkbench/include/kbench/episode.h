@@ -112,7 +112,7 @@ struct EpisodeStep {
   std::optional<Result> result;        ///< of what was judged or refused
   std::optional<Result> reduced = {};  ///< of smaller sizes, where the feedback tells of those
   Feedback feedback;                   ///< also of the last attempt
-  std::optional<double> reward;        ///< unset where it is nobody's fault
+  std::optional<double> reward;        ///< unset for harness_error and does_not_fit
   /// False for harness_error and does_not_fit, which outlived two further tries: no attempt was
   /// used up, observation() is what it was, and the same answer can be handed in again.
   bool counted = true;
@@ -163,7 +163,7 @@ class Episode {
     std::optional<Verdict> verdict;
     double speedup_low = 0;
   };
-  /// Calls the judge, again where something failed that is nobody's fault.
+  /// Calls the judge, up to twice more where kbench, the driver or the machine failed.
   Result judged(const Reading& reading, Preset preset, const Judge& judge) const;
   void judge_into(Step& step, const Reading& reading, const Judge& judge) const;
   void tell(Step& step, const Reading& reading, const Investigate& investigate) const;

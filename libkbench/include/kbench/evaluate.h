@@ -92,10 +92,10 @@ class Evaluator {
   Evaluator& operator=(Evaluator&&) noexcept;
 
   /// From a candidate to its result. A hang, a crash or a lost device becomes a verdict, and so
-  /// does whatever is wrong with a candidate that is there. Throws Error for what the caller did: a
+  /// does all that is wrong with a candidate that is there. Throws Error for what the caller did: a
   /// path that names nothing (kNotFound) or cannot be read (kIo); what is wrong with the options
   /// (no such device, no kbench program, no recorded time of the task at these sizes); Cancelled
-  /// soon after `stop` is requested, whatever was going on. A judge that does not let go within a
+  /// soon after `stop` is requested, at any stage. A judge that does not let go within a
   /// second ends, and the next evaluation is as long as a first one.
   Result evaluate(const CandidateSource& candidate, std::stop_token stop = {});
   /// Reads, resolves and compiles, and runs nothing: `compiles` is the best that can come of it.

@@ -80,7 +80,7 @@ struct Operator {
   /// prefixes operator and shapes).
   std::vector<TensorType> (*infer)(const OperatorCall& call) = nullptr;
   /// Floating-point operations, as usually counted. A multiply-add is two, a comparison or a
-  /// transcendental function one, an elementwise operator one an element whatever its formula. A
+  /// transcendental function one, an elementwise operator one an element by any formula. A
   /// window's taps count wherever they fall. What is done once a row or less often (a mean's
   /// division, a norm's square root) is left out. Null for a view.
   double (*flops)(const OperatorCall& call) = nullptr;

@@ -20,7 +20,7 @@ struct Rewriting {
   std::function<Value(int id)> value;  ///< what stands in `to` for a value of `from`
 };
 /// What stands in the copy for a node: as many values as it has outputs, of their types. It may
-/// read whatever comes before the node. Throws kShape where it does not fit.
+/// read all values that come before the node. Throws kShape where it does not fit.
 using Replacement = std::function<std::vector<Value>(const Rewriting& rewriting, int node)>;
 
 /// A copy of the graph with some nodes replaced. Inputs, parameters, constants and outputs are

@@ -27,8 +27,8 @@ struct SolveOptions {
 };
 
 /// Asks and judges until the episode is done, the model fails or stop is requested. The attempts in
-/// order; a last one that is `unanswered`, or whose verdict is nobody's fault, says why there are
-/// no more. Throws what the judge throws.
+/// order; a last one that is `unanswered`, or whose verdict is not the candidate's fault, says why
+/// there are no more. Throws what the judge throws.
 std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts,
                            const Judge& judge, const SolveOptions& options = {});
 

@@ -49,7 +49,7 @@ def built_in_candidate(
 
 
 def verdicts() -> dict[str, bool]:
-    """Every verdict, and whether it is the candidate's fault ("passed" is nobody's)."""
+    """Every verdict, and whether it is the candidate's fault ("passed" is no fault)."""
     answer = library().ask("kbench_verdicts", {})
     return {each["name"]: each["candidates_fault"] for each in answer["verdicts"]}
 
