@@ -25,6 +25,7 @@
 #include "harness/client/protocol.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -349,16 +350,6 @@ TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
     EXPECT_EQ(e.code(), ErrorCode::kInternal);
     EXPECT_THAT(e.what(), HasSubstr("SIGSEGV"));
   }
-}
-
-ErrorCode code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorCode::kInternal;
 }
 
 TEST_F(FakeJudge, IsNotAskedForWhatIsNotThere) {

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "tests/error_of.h"
+
 namespace kbench::client {
 namespace {
 
@@ -31,17 +33,6 @@ Request full_request() {
   recorded.variables[{1, 19}] = {{"dim", int64_t{5}}};
   o.recorded = recorded;
   return request;
-}
-
-/// The code of the Error it throws.
-ErrorCode code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorCode::kInternal;
 }
 
 TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {

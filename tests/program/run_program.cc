@@ -37,6 +37,17 @@ size_t count_lines(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+std::vector<std::string> listed_experiments(const std::string& out) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < out.size();) {
+    const size_t end = out.find('\n', at);
+    const std::string line = out.substr(at, end - at);
+    names.push_back(line.substr(0, line.find("/iterations:")));  // Google Benchmark's
+    at = end + 1;
+  }
+  return names;
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::string pattern =
       (std::filesystem::temp_directory_path() / "kbench_program_test_XXXXXX").string();

@@ -23,6 +23,8 @@ Said run_in_shell(const std::string& script, const std::string& folder = "");
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& text);
 size_t count_lines(const std::string& text);
+/// The names that the main job prints with --benchmark_list_tests, in its order.
+std::vector<std::string> listed_experiments(const std::string& out);
 
 /// A folder that goes when the test does.
 class TemporaryFolder {

@@ -204,14 +204,7 @@ class Shards : public Score {
             flags,
         folder_.path());
     EXPECT_EQ(said.code, 0) << said.err;
-    std::vector<std::string> names;
-    for (size_t at = 0; at < said.out.size();) {
-      const size_t end = said.out.find('\n', at);
-      const std::string line = said.out.substr(at, end - at);
-      names.push_back(line.substr(0, line.find("/iterations:")));  // Google Benchmark's
-      at = end + 1;
-    }
-    return names;
+    return listed_experiments(said.out);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "kbench/ops.h"
 #include "kbench/reference.h"
 #include "reference/schedule.h"
+#include "tests/error_of.h"
 #include "tests/reference/arrays.h"
 
 namespace kbench::reference {
@@ -17,15 +18,6 @@ Tensor tensor(Shape shape, uint32_t seed = 1) {
   const auto values = random_array<float>(result.elements(), seed);
   std::copy(values.begin(), values.end(), result.data<float>().begin());
   return result;
-}
-
-ErrorCode code_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kInternal;
 }
 
 TEST(Executor, RunsAGraphInBothPrecisions) {

@@ -31,8 +31,7 @@ class MemoryTest : public vulkan::DeviceTest {
   Error refusal_of(const Place& place) {
     Message sent = message();
     sent.attach.wanted = {place};
-    return vulkan::error_of(
-        [&] { Memory(device()).add(sent.attach, std::move(sent.descriptors)); });
+    return error_of([&] { Memory(device()).add(sent.attach, std::move(sent.descriptors)); });
   }
 
   std::vector<vulkan::Buffer> slabs_;
@@ -93,23 +92,21 @@ TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
     Memory another(device());
     Message sent = message();
     another.add(sent.attach, std::move(sent.descriptors));
-    EXPECT_EQ(vulkan::error_of([&] { another.keep(kept); }).code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(error_of([&] { another.keep(kept); }).code(), ErrorCode::kInvalidArgument);
   }
 }
 
 TEST_F(MemoryTest, RefusesMessagesWithoutTheirDescriptors) {
   Message fewer = message();
   fewer.descriptors.pop_back();
-  EXPECT_EQ(vulkan::error_of([&] {
-              Memory(device()).add(fewer.attach, std::move(fewer.descriptors));
-            }).code(),
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(
+      error_of([&] { Memory(device()).add(fewer.attach, std::move(fewer.descriptors)); }).code(),
+      ErrorCode::kInvalidArgument);
   Message more = message();
   more.attach.slabs.pop_back();
-  EXPECT_EQ(vulkan::error_of([&] {
-              Memory(device()).add(more.attach, std::move(more.descriptors));
-            }).code(),
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(
+      error_of([&] { Memory(device()).add(more.attach, std::move(more.descriptors)); }).code(),
+      ErrorCode::kInvalidArgument);
 }
 
 TEST_F(MemoryTest, RefusesASlabThatIsLargerThanItsDescriptor) {

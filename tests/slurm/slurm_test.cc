@@ -70,13 +70,7 @@ class JobArray : public ::testing::Test {
     const Said said =
         cluster_.run("\"$KBENCH\" " + arguments_ + " --benchmark_list_tests --shard " + shard);
     EXPECT_EQ(said.code, 0) << said.err;
-    std::vector<std::string> names;
-    for (size_t at = 0; at < said.out.size();) {
-      const size_t end = said.out.find('\n', at);
-      const std::string line = said.out.substr(at, end - at);
-      names.push_back(line.substr(0, line.find("/iterations:")));  // Google Benchmark's
-      at = end + 1;
-    }
+    std::vector<std::string> names = listed_experiments(said.out);
     std::ranges::sort(names);
     return names;
   }

@@ -14,6 +14,7 @@
 #include "harness/vulkan/device.h"
 #include "harness/vulkan/pipeline.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::vulkan {
 
@@ -95,18 +96,6 @@ std::vector<std::byte> push_block(const T&... values) {
   };
   (append(values), ...);
   return bytes;
-}
-
-/// The code and message of the Error that `action` throws; fails the test when it throws none.
-template <typename Action>
-Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return Error(ErrorCode::kInternal, "nothing was thrown");
 }
 
 }  // namespace kbench::vulkan

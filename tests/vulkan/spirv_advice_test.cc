@@ -5,23 +5,14 @@
 
 #include <string>
 
-#include "harness/vulkan/compiler.h"
+#include "tests/vulkan/compiled.h"
 
 namespace kbench::vulkan {
 namespace {
 
-Spirv compiled(const std::string& text, bool optimize) {
-  ShaderSource source;
-  source.text = text;
-  source.optimize = optimize;
-  const CompileOutcome outcome = ShaderCompiler().compile(source);
-  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  return outcome.spirv;
-}
-
 /// A shader with x, y, `n`, shared memory `s` and what belongs to it.
 std::string shader(const std::string& body, const std::string& functions = "") {
-  return "#version 450\nlayout(local_size_x = 64) in;\n"
+  return "layout(local_size_x = 64) in;\n"
          "layout(binding = 0) readonly buffer X { float x[]; };\n"
          "layout(binding = 1) buffer Y { float y[]; };\n"
          "layout(push_constant) uniform Push { uint n; };\n"
@@ -96,7 +87,7 @@ TEST(SpirvAdvice, FindsSharedMemoryWithoutABarrier) {
 
 TEST(SpirvAdvice, TellsWhatElementsAreReadAs) {
   const std::string text =
-      "#version 450\nlayout(local_size_x = 64) in;\n"
+      "layout(local_size_x = 64) in;\n"
       "layout(binding = 0) readonly buffer A { int a[]; };\n"
       "layout(binding = 1) readonly buffer B { vec4 b[]; };\n"
       "layout(binding = 2) buffer C { double c; double d[]; };\n"

@@ -6,23 +6,13 @@
 #include "harness/vulkan/spirv_module.h"
 #include "kbench/error.h"
 #include "tests/vulkan/assemble.h"
+#include "tests/vulkan/compiled.h"
 
 namespace kbench::vulkan {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Spirv compile(const std::string& text, bool optimize = true) {
-  static ShaderCompiler compiler;
-  ShaderSource source;
-  source.text = "#version 450\n" + text;
-  source.file = "test.comp";
-  source.optimize = optimize;
-  CompileOutcome outcome = compiler.compile(source);
-  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  return outcome.spirv;
-}
 
 SpirvFacts frozen(const Spirv& spirv, const Specialization& values = {}) {
   return inspect_spirv(freeze_spirv(spirv, values, "main"));
@@ -60,7 +50,7 @@ bool has(const Spirv& spirv, uint32_t op) {
 
 TEST(FreezeSpirv, SizesFollowTheGivenValuesElseTheDefaults) {
   for (const bool optimize : {true, false}) {
-    const Spirv spirv = compile(
+    const Spirv spirv = compiled(
         "layout(local_size_x_id = 0, local_size_y = 2) in;\n"
         "layout(constant_id = 1) const uint TILE = 8;\n"
         "layout(binding = 0) buffer A { float a[]; };\n"
@@ -79,7 +69,7 @@ TEST(FreezeSpirv, SizesFollowTheGivenValuesElseTheDefaults) {
 }
 
 TEST(FreezeSpirv, ThePushBlockIsAsLongAsItsSpecializedArray) {
-  const Spirv spirv = compile(
+  const Spirv spirv = compiled(
       "layout(local_size_x = 1) in;\n"
       "layout(constant_id = 0) const uint N = 1;\n"
       "layout(binding = 0) buffer A { uint a[]; };\n"
@@ -90,7 +80,7 @@ TEST(FreezeSpirv, ThePushBlockIsAsLongAsItsSpecializedArray) {
 }
 
 TEST(FreezeSpirv, LeavesNoConstantToSpecialize) {
-  const Spirv spirv = compile(
+  const Spirv spirv = compiled(
       "layout(local_size_x = 1) in;\n"
       "layout(constant_id = 0) const uint N = 3;\n"
       "layout(constant_id = 1) const bool B = false;\n"
@@ -110,7 +100,7 @@ TEST(FreezeSpirv, LeavesNoConstantToSpecialize) {
 }
 
 TEST(FreezeSpirv, NamesAConstantItCannotSet) {
-  const Spirv spirv = compile(
+  const Spirv spirv = compiled(
       "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n"
       "layout(local_size_x = 1) in;\n"
       "layout(constant_id = 4) const uint64_t WIDE = 1;\n"
@@ -207,7 +197,7 @@ TEST(FreezeSpirv, AnOperationLeftUnfoldedIsNoSize) {
 }
 
 TEST(FreezeSpirv, WantsTheOneEntryPointThatIsAskedFor) {
-  const Spirv one = compile("layout(local_size_x = 1) in;\nvoid main() {}\n");
+  const Spirv one = compiled("layout(local_size_x = 1) in;\nvoid main() {}\n");
   EXPECT_THAT(refusal(one, {}, "other").what(), HasSubstr("no compute entry point named 'other'"));
   const Assembly two = {
       .entry_points =
@@ -238,7 +228,7 @@ TEST(FreezeSpirv, WithoutANameTakesTheOneEntryPointThereIs) {
 }
 
 TEST(FreezeSpirv, TakesNonSemanticInformationOut) {
-  const Spirv spirv = compile(
+  const Spirv spirv = compiled(
       "#extension GL_EXT_debug_printf : require\n"
       "layout(local_size_x = 1) in;\n"
       "layout(binding = 0) buffer A { float a[]; };\n"
@@ -249,7 +239,7 @@ TEST(FreezeSpirv, TakesNonSemanticInformationOut) {
 }
 
 TEST(FreezeSpirv, RefusesWhatIsNotValid) {
-  Spirv spirv = compile("layout(local_size_x = 1) in;\nvoid main() {}\n");
+  Spirv spirv = compiled("layout(local_size_x = 1) in;\nvoid main() {}\n");
   spirv.pop_back();  // OpFunctionEnd
   EXPECT_THAT(refusal(spirv).what(), HasSubstr("is not valid SPIR-V"));
   EXPECT_EQ(refusal({1, 2, 3}).code(), ErrorCode::kCompile);

@@ -8,6 +8,7 @@
 #include "harness/vulkan/spirv_module.h"
 #include "kbench/error.h"
 #include "tests/vulkan/assemble.h"
+#include "tests/vulkan/compiled.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -29,20 +30,15 @@ std::string refusal(const Spirv& spirv) {
 }
 
 SpirvFacts of_glsl(const std::string& text, bool optimize) {
-  static ShaderCompiler compiler;
-  ShaderSource source;
-  source.text =
-      "#version 450\n#extension GL_EXT_buffer_reference : require\n"
+  return inspect_spirv(compiled(
+      "#extension GL_EXT_buffer_reference : require\n"
       "#extension GL_EXT_buffer_reference_uvec2 : require\n"
       "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n"
       "layout(local_size_x = 1) in;\n"
       "layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float at[]; "
       "};\n" +
-      text;
-  source.optimize = optimize;
-  const CompileOutcome outcome = compiler.compile(source);
-  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  return inspect_spirv(outcome.spirv);
+          text,
+      optimize));
 }
 
 Assembly shared_array(const std::string& types, const std::string& type) {

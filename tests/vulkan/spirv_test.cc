@@ -5,6 +5,7 @@
 #include "harness/vulkan/capabilities.h"
 #include "harness/vulkan/compiler.h"
 #include "kbench/error.h"
+#include "tests/vulkan/compiled.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -13,24 +14,13 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Spirv compile(const std::string& text, bool optimize = true) {
-  static ShaderCompiler compiler;
-  ShaderSource source;
-  source.text = "#version 450\n" + text;
-  source.file = "test.comp";
-  source.optimize = optimize;
-  CompileOutcome outcome = compiler.compile(source);
-  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  return outcome.spirv;
-}
-
 TEST(InspectSpirv, ReadsBindingsAndLocalSize) {
   const SpirvFacts facts =
-      inspect_spirv(compile("layout(local_size_x = 32, local_size_y = 4) in;\n"
-                            "layout(set = 0, binding = 0) buffer A { float a[]; };\n"
-                            "layout(set = 0, binding = 3) buffer B { float b[]; };\n"
-                            "layout(set = 1, binding = 7) buffer C { float c[]; };\n"
-                            "void main() { b[gl_GlobalInvocationID.x] = a[0] + c[0]; }\n"));
+      inspect_spirv(compiled("layout(local_size_x = 32, local_size_y = 4) in;\n"
+                             "layout(set = 0, binding = 0) buffer A { float a[]; };\n"
+                             "layout(set = 0, binding = 3) buffer B { float b[]; };\n"
+                             "layout(set = 1, binding = 7) buffer C { float c[]; };\n"
+                             "void main() { b[gl_GlobalInvocationID.x] = a[0] + c[0]; }\n"));
   EXPECT_THAT(facts.bindings, ElementsAre(0, 3));
   EXPECT_THAT(facts.local_size, ElementsAre(32, 4, 1));
   EXPECT_EQ(facts.entry, "main");
@@ -42,26 +32,26 @@ TEST(InspectSpirv, ReadsBindingsAndLocalSize) {
 
 TEST(InspectSpirv, SeesArrayLengthAndHalfPrecision) {
   const SpirvFacts facts = inspect_spirv(
-      compile("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
-              "layout(local_size_x = 1) in;\n"
-              "layout(binding = 0) buffer A { float a[]; };\n"
-              "void main() { a[0] = float(float16_t(a[1]) * float16_t(a[2])) + a.length(); }\n"));
+      compiled("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+               "layout(local_size_x = 1) in;\n"
+               "layout(binding = 0) buffer A { float a[]; };\n"
+               "void main() { a[0] = float(float16_t(a[1]) * float16_t(a[2])) + a.length(); }\n"));
   EXPECT_TRUE(facts.uses_array_length);
   EXPECT_TRUE(facts.uses_float16);
 }
 
 TEST(InspectSpirv, WantsSpecializationConstantsFrozen) {
-  const Spirv spirv = compile("layout(local_size_x_id = 0) in;\nvoid main() {}\n");
+  const Spirv spirv = compiled("layout(local_size_x_id = 0) in;\nvoid main() {}\n");
   EXPECT_THROW(inspect_spirv(spirv), Error);
   EXPECT_NO_THROW(inspect_spirv(freeze_spirv(spirv, {}, "main")));
 }
 
 TEST(InspectSpirv, NamesExtensionsAndCapabilities) {
   const SpirvFacts facts =
-      inspect_spirv(compile("#extension GL_EXT_shader_atomic_float : require\n"
-                            "layout(local_size_x = 1) in;\n"
-                            "layout(binding = 0) buffer A { float a[]; };\n"
-                            "void main() { atomicAdd(a[0], 1.0); }\n"));
+      inspect_spirv(compiled("#extension GL_EXT_shader_atomic_float : require\n"
+                             "layout(local_size_x = 1) in;\n"
+                             "layout(binding = 0) buffer A { float a[]; };\n"
+                             "void main() { atomicAdd(a[0], 1.0); }\n"));
   EXPECT_THAT(facts.capabilities, Contains(spv::CapabilityAtomicFloat32AddEXT));
   EXPECT_THAT(facts.extensions, ElementsAre("SPV_EXT_shader_atomic_float_add"));
 }
@@ -69,7 +59,7 @@ TEST(InspectSpirv, NamesExtensionsAndCapabilities) {
 TEST(InspectSpirv, RefusesWhatIsNotSpirv) {
   EXPECT_THROW(inspect_spirv({}), Error);
   EXPECT_THROW(inspect_spirv({1, 2, 3, 4, 5, 6}), Error);
-  Spirv cut = compile("layout(local_size_x = 1) in;\nvoid main() {}\n");
+  Spirv cut = compiled("layout(local_size_x = 1) in;\nvoid main() {}\n");
   cut.resize(cut.size() - 1);
   cut.back() = 0xffff0000;
   EXPECT_THROW(inspect_spirv(cut), Error);
@@ -78,7 +68,7 @@ TEST(InspectSpirv, RefusesWhatIsNotSpirv) {
 }
 
 TEST(ValidateSpirv, TakesGoodModulesAndRejectsCorruptedOnes) {
-  Spirv spirv = compile(
+  Spirv spirv = compiled(
       "layout(local_size_x = 8) in;\nlayout(binding = 0) buffer A { float a[]; };\n"
       "void main() { a[gl_GlobalInvocationID.x] *= 2.0; }\n");
   EXPECT_EQ(validate_spirv(spirv), "");
@@ -100,10 +90,10 @@ TEST(OptimizeSpirv, GivesWhatShadercsOptimizerGives) {
       "  for (int i = 0; i < 4; ++i) sum += twice(a[gl_GlobalInvocationID.x + i]);\n"
       "  a[gl_GlobalInvocationID.x] = sum;\n"
       "}\n";
-  const Spirv plain = compile(text, false);
+  const Spirv plain = compiled(text, false);
   const Spirv optimized = optimize_spirv(plain);
   EXPECT_LT(optimized.size(), plain.size());  // twice() is gone
-  EXPECT_EQ(optimized, compile(text, true));
+  EXPECT_EQ(optimized, compiled(text, true));
 }
 
 TEST(OptimizeSpirv, RefusesWhatIsNotSpirv) {
