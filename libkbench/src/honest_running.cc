@@ -91,18 +91,6 @@ void add_each(int64_t terms, const char* before, const AddMutant& add, const Mak
 
 // --- statistics of norms -------------------------------------------------------------------------
 
-int64_t terms_of_statistics(const Graph::Node& node) {
-  const Shape& x = node.call.inputs[0].shape;
-  const Attributes& attributes = node.call.attributes;
-  const std::string& name = node.call.op->name;
-  const int64_t all = element_count(x);
-  if (name == "batch_norm") return all / x[1];
-  if (name == "group_norm") return all / (x[0] * attributes.integer("groups"));
-  if (name != "layer_norm") return all / (x[0] * x[1]);
-  const auto dims = static_cast<int64_t>(attributes.integer("dims"));
-  return element_count({x.end() - dims, x.end()});
-}
-
 /// The mean over what the statistics are over, all in one sum.
 Value mean_by(const NormView& view, Value x, Sum sum) {
   if (!view.batch) {

@@ -157,6 +157,18 @@ Value with_bias(const Rewriting& rewriting, int node, Value product) {
   return product + (is_convolution(*call.call.op) ? by_channel(bias, product.rank()) : bias);
 }
 
+int64_t terms_of_statistics(const Graph::Node& node) {
+  const Shape& x = node.call.inputs[0].shape;
+  const Attributes& attributes = node.call.attributes;
+  const std::string& name = node.call.op->name;
+  const int64_t all = element_count(x);
+  if (name == "batch_norm") return all / x[1];
+  if (name == "group_norm") return all / (x[0] * attributes.integer("groups"));
+  if (name != "layer_norm") return all / (x[0] * x[1]);
+  const auto dims = static_cast<int64_t>(attributes.integer("dims"));
+  return element_count({x.end() - dims, x.end()});
+}
+
 NormView norm_view(const Rewriting& rewriting, int node) {
   const Graph::Node& norm = node_of(rewriting, node);
   const Attributes& attributes = norm.call.attributes;

@@ -67,6 +67,8 @@ Value with_bias(const Rewriting& rewriting, int node, Value product);
 
 // --- norms ---------------------------------------------------------------------------------------
 
+/// How many elements each of a norm's statistics is over.
+int64_t terms_of_statistics(const Graph::Node& node);
 /// A norm as x [rows, channels, n] with statistics over dimension 2 and, of batch_norm, over
 /// dimension 0 as well.
 struct NormView {

@@ -13,7 +13,8 @@ namespace kbench {
 /// a candidate's file serves all presets, so it is written for any value of these. New values are
 /// larger, one or more of them above 64 where that costs little: multiples of four and not of eight
 /// where the preset's are multiples of four, so that kernels which take four values at a time are
-/// right at them, too. Fewer sets, or none, where the task allows no more or is much work at the
+/// right at them, too; and a kernel of one invocation a row has no more rounds of loops than
+/// llvmpipe runs, 65,535. Fewer sets, or none, where the task allows no more or is much work at the
 /// preset already.
 std::vector<Variables> other_sizes(const Task& task, Preset preset);
 
