@@ -218,7 +218,10 @@ std::vector<std::unique_ptr<Graph>> graphs_of(const Task& task, Preset preset,
     const VariableValue value = graphs.front()->variables().find(name)->second;
     Variables changed = overrides;
     if (const auto* number = std::get_if<int64_t>(&value)) {
-      for (const int64_t other : {*number * 2, *number + 1, *number + 2, *number * 3}) {
+      // A multiple alone would leave divisible what is divisible by chance.
+      changed[name] = *number * 2;
+      add(preset, changed);
+      for (const int64_t other : {*number + 1, *number + 2, *number * 3}) {
         changed[name] = other;
         if (add(preset, changed)) break;
       }
