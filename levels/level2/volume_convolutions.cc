@@ -161,9 +161,9 @@ Tasks level2_volume_convolutions() {
         {"width", 18, 32, 32},
         {"kernel_size", 4, 3, 4}},
        hardswish_group_norm_mean,
-       {2e-4,
-        "added up in one float, honest float32 is off by 7e-05: a mean of normalised values, which "
-        "cancel"}},
+       {4e-4,
+        "added up in one float, honest float32 is off by 1.8e-04: a mean of normalised values, "
+        "which cancel"}},
       {{2, 43},
        "Conv3d_Max_LogSumExp_ReLU",
        "convolution",

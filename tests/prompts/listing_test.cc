@@ -64,7 +64,7 @@ TEST(Listing, HasTheNamesThatExpressionsKnow) {
 
 TEST(Listing, HasTheToleranceThatApplies) {
   EXPECT_THAT(listing_of("1/19"), HasSubstr("<= 0.0001 * (s + |r|)"));
-  EXPECT_THAT(listing_of("3/10"), HasSubstr("<= 0.001 * (s + |r|)"));
+  EXPECT_THAT(listing_of("3/10"), HasSubstr("<= 0.003 * (s + |r|)"));
 }
 
 /// A reading that is off by one anywhere is noticed.
