@@ -70,8 +70,9 @@ TEST_F(Npy, WritesTheFormatByteForByte) {
   write_npy(file, tensor);
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
   header.resize(117, ' ');
-  const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" +
-                               std::string("\0\0\x80\x3f\0\0\0\xc0\0\0\0\x3f", 12);
+  std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
+  expected.append(header).append("\n");
+  expected.append("\0\0\x80\x3f\0\0\0\xc0\0\0\0\x3f", 12);
   EXPECT_EQ(bytes_of(file), expected);
 }
 
