@@ -82,7 +82,7 @@ void RunProgress::close() {
 }
 
 std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
-                       bool judging) {
+                           bool judging) {
   const generate::Status& s = outcome.status;
   std::string text = shown(folder) + ": " + std::to_string(s.done) + " of " +
                      counted(s.chains, "sample") + " done; " + counted(s.attempts, "attempt");

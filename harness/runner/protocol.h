@@ -11,8 +11,8 @@
 //                                                             the process gets ready and takes
 //                                                             nothing of the device
 //   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
-//   Build | Prepare           Built                           resolved, compiled; or baseline ready.
-//                                                             A second Build is for other sizes
+//   Build | Prepare           Built                           resolved, compiled; or baseline ready
+//                                                             (a second Build is for other sizes)
 //   Attach + descriptors      Attached                        shared memory imported; a first part
 //                                                             may come before Build, unanswered
 //   Select                    Selected                        which configurations run from now on
@@ -105,7 +105,7 @@ struct Loaded {
   static constexpr MessageKind kKind = MessageKind::loaded;
   TaskId task;
   std::string hash;
-  bool needs_cuda = false;  ///< Open has to have said so, where the device takes such kernels
+  bool needs_cuda = false;    ///< Open has to have said so, where the device takes such kernels
   bool needs_python = false;  ///< it can be built once: Python ends before there is any memory
 };
 

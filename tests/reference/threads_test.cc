@@ -56,8 +56,8 @@ std::map<std::string, std::vector<Case>> cases() {
   add({"clamp"}, {{{kFlat}, {{"lo", -0.5}, {"hi", 0.5}}}});
   add({"round_to"}, {{{kFlat}, {{"format", std::string("float16")}}},
                      {{kFlat}, {{"format", std::string("tf32")}}}});
-  add({"cast"}, {{{kFlat}, {{"dtype", std::string("f16")}}},
-                 {{kFlat}, {{"dtype", std::string("u8")}}}});
+  add({"cast"},
+      {{{kFlat}, {{"dtype", std::string("f16")}}}, {{kFlat}, {{"dtype", std::string("u8")}}}});
   add({"mul_mask"}, {{{kFlat, kFlat}, {}, DType::boolean}});
   add({"add", "sub", "mul", "div", "maximum", "minimum"},
       {{{kFlat, kFlat}}, {{{37, 41, 67}, {41, 1}}}, {{{41, 67}, {37, 1, 1}}}});
