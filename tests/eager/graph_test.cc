@@ -92,7 +92,7 @@ TEST_F(EagerGraphTest, AnArenaTooSmallIsRefused) {
   const EagerGraph eager(device(), graph);
   vulkan::Commands commands(device());
   commands.begin();
-  const Error error = vulkan::error_of([&] { eager.record(commands, {}, {}); });
+  const Error error = error_of([&] { eager.record(commands, {}, {}); });
   EXPECT_EQ(error.code(), ErrorCode::kInternal);
 }
 

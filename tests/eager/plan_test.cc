@@ -25,7 +25,7 @@ TEST(Registry, AnOperatorWithoutAKernelIsRefusedByName) {
   Operator op;
   op.name = "frobnicate";
   call.op = &op;
-  const Error error = vulkan::error_of([&] { plan_call(call, large_gpu()); });
+  const Error error = error_of([&] { plan_call(call, large_gpu()); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
   EXPECT_NE(error.message().find("frobnicate"), std::string::npos);
 }
@@ -124,7 +124,7 @@ TEST(Plans, GroupsOverTheLimitOfXWrapIntoY) {
 }
 
 TEST(Plans, TensorsTooLargeForTheKernelsCountersAreRefused) {
-  const Error error = vulkan::error_of([] {
+  const Error error = error_of([] {
     plan_call(call_of({"add", {{5, 2147483647}, {5, 2147483647}}}), large_gpu());
   });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
@@ -133,7 +133,7 @@ TEST(Plans, TensorsTooLargeForTheKernelsCountersAreRefused) {
 /// The end of a row's last stretch must not wrap, nor an element's index turn negative.
 TEST(Plans, RowsTooLongToCountAreRefused) {
   const auto sum_of = [](int64_t n) {
-    return vulkan::error_of([&] {
+    return error_of([&] {
              plan_call(call_of({"sum", {{n}}, {{"axis", int64_t{0}}}}), large_gpu());
              throw Error(ErrorCode::kInternal, "planned");
            })
@@ -150,7 +150,7 @@ TEST(Plans, NoStretchOfARowReachesTwoToTheThirtyTwoBytes) {
   const auto stretch = [](int64_t n, int64_t rows) { return split_row(n, rows).length; };
   EXPECT_LT(stretch(int64_t{1} << 31, 1), int64_t{1} << 30);
   EXPECT_LT(stretch(1'879'048'192, 1), int64_t{1} << 30);
-  EXPECT_THAT(vulkan::error_of([&] { split_row(int64_t{1} << 30, 10000); }).message(),
+  EXPECT_THAT(error_of([&] { split_row(int64_t{1} << 30, 10000); }).message(),
               ::testing::HasSubstr("stretches of less than 2^30"));
 }
 

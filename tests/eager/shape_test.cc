@@ -129,7 +129,7 @@ TEST_F(Moves, DoublesMoveWholeAndSmallerElementsAreRefused) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::u8, DType::boolean}) {
     const OperatorCall flip =
         make_call(find_operator("flip"), {{dtype, {3, 5}}}, {{"axis", int64_t{0}}});
-    const Error error = vulkan::error_of([&] { plan_call(flip, device_traits()); });
+    const Error error = error_of([&] { plan_call(flip, device_traits()); });
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
     EXPECT_NE(error.message().find("of 4 and 8 bytes, not " + std::string(name_of(dtype))),
               std::string::npos)

@@ -41,9 +41,9 @@ TEST(DriverLaneRefusal, IsAVerdictThatNamesTheKernel) {
               HasSubstr("kernel a (c.yaml:3) or kernel b (c.yaml:4) reached"));
   EXPECT_THAT(refused_by(step_error(700, -1), plan_of({"a", "b", "c", "d", "e"})).message,
               HasSubstr("one of its kernels reached"));
-  EXPECT_EQ(vulkan::error_of([&] { refused_by(step_error(2, 0), plan); }).code(),
+  EXPECT_EQ(error_of([&] { refused_by(step_error(2, 0), plan); }).code(),
             ErrorCode::kOutOfMemory);
-  EXPECT_EQ(vulkan::error_of([&] { refused_by(step_error(999, 0), plan); }).code(),
+  EXPECT_EQ(error_of([&] { refused_by(step_error(999, 0), plan); }).code(),
             ErrorCode::kInternal);
 }
 
@@ -238,7 +238,7 @@ TEST_F(DriverLaneTest, TellsAFaultByItsKernel) {
     EXPECT_EQ(said.verdict, Verdict::out_of_bounds);
     EXPECT_THAT(said.message, HasSubstr("kernel fault (c.yaml:22) reached memory"));
   }
-  EXPECT_EQ(vulkan::error_of([&] { made->run(false, 1); }).code(), ErrorCode::kDeviceLost);
+  EXPECT_EQ(error_of([&] { made->run(false, 1); }).code(), ErrorCode::kDeviceLost);
 }
 
 }  // namespace

@@ -291,7 +291,7 @@ TEST_F(LockInTest, AnOrphanIsToldSo) {
   if (in_child()) {
     LockInOptions orphan = options();
     orphan.parent = getpid();
-    EXPECT_EQ(vulkan::error_of([&] { LockIn(orphan).before_open(); }).code(), ErrorCode::kInternal);
+    EXPECT_EQ(error_of([&] { LockIn(orphan).before_open(); }).code(), ErrorCode::kInternal);
     end_child();
   }
   expect_child_passes(true);
