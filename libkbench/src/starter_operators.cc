@@ -364,17 +364,18 @@ std::string write_norm(KernelText& k, const OperatorCall& call, const Strings& b
   const auto mean_over_all = [&](const std::string& name,
                                  const std::function<std::string()>& term) {
     k.number(name, k.literal("0.0"));
+    const std::string part = name + "_part";
     if (pieces) k.loop("p", "PIECES");
-    k.number("part", k.literal("0.0"));
+    k.number(part, k.literal("0.0"));
     k.loop("k", "RUN");
     const std::string value = term();
-    k.set("part", "part + " + value);
+    k.set(part, part + " + " + value);
     k.when("k % 1024 == 1023");
-    k.set(name, name + " + part");
-    k.set("part", k.literal("0.0"));
+    k.set(name, name + " + " + part);
+    k.set(part, k.literal("0.0"));
     k.end();
     k.end();
-    k.set(name, name + " + part");
+    k.set(name, name + " + " + part);
     if (pieces) k.end();
     k.set(name, name + " / (" + k.as_float(pieces ? "PIECES * RUN" : "RUN") + ")");
   };
