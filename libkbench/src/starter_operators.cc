@@ -379,10 +379,8 @@ std::string write_norm(KernelText& k, const OperatorCall& call, const Strings& b
     if (pieces) k.end();
     k.set(name, name + " / (" + k.as_float(pieces ? "PIECES * RUN" : "RUN") + ")");
   };
-  k.note(
-      "Invocation i owns all elements of a group, and goes over them three times. It adds up "
-      "parts");
-  k.note("of 1024 and then those: a million terms in one float would lose too many of its bits.");
+  k.note("Invocation i owns all elements of a group, and goes over them three times.");
+  k.note("Parts of 1024 first: a million terms in one float would lose too many of its bits.");
   mean_over_all("mean", [&] { return k.load("x", at); });
   mean_over_all("variance", [&] {
     k.number("d", k.load("x", at) + " - mean");
