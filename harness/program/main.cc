@@ -1,6 +1,5 @@
 // kbench: judges GPU kernels against an eager baseline. See --help.
 
-#include <CLI/CLI.hpp>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -8,11 +7,10 @@
 
 #include "harness/client/device_list.h"
 #include "harness/judge/judge.h"
-#include "harness/program/help.h"
+#include "harness/program/command.h"
 #include "harness/program/overview.h"
 #include "harness/program/standard_streams.h"
 #include "harness/program/terminal.h"
-#include "harness/program/usage_errors.h"
 #include "harness/program/verbs.h"
 #include "harness/runner/runner.h"
 #include "kbench/error.h"
@@ -75,42 +73,31 @@ std::vector<std::string> take_benchmark_flags(std::vector<std::string>& argument
 }
 
 int run_program(std::vector<std::string> arguments) {
-  CLI::App app(kDescription, "kbench");
-  app.footer(kFooter);
-  app.set_version_flag("--version", std::string("kbench ") + version());
-  app.require_subcommand(0, 1);
-  app.formatter(make_help_formatter());
-
   if (arguments.empty()) {
     say(overview());
     return kDone;
   }
+  CommandLine line(kDescription, kFooter, std::string("kbench ") + version());
+  const Command program = line.program();
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
-  const Verb main_job = add_main_job(app, benchmark_flags);
-  const Verb verbs[] = {add_list(app),       add_show(app),      add_devices(app),  add_check(app),
-                        add_run(app),        add_audit(app),     add_diagnose(app), add_repl(app),
-                        add_verify(app),     add_reference(app), add_baseline(app), add_prompt(app),
-                        add_models(app),     add_extract(app),   add_generate(app), add_judge(app),
-                        add_transcript(app), add_report(app),    add_serve(app),    add_score(app),
-                        add_help(app),       add_import(app),    add_compare(app),  add_new(app)};
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::Success& e) {  // --help, --version
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    return complain(explain_parse_error(app, e));
-  }
-  if (const auto odd = find_odd_value(app)) return complain(*odd);
+  const Verb main_job = add_main_job(program, benchmark_flags);
+  const Verb verbs[] = {
+      add_list(program),       add_show(program),      add_devices(program),  add_check(program),
+      add_run(program),        add_audit(program),     add_diagnose(program), add_repl(program),
+      add_verify(program),     add_reference(program), add_baseline(program), add_prompt(program),
+      add_models(program),     add_extract(program),   add_generate(program), add_judge(program),
+      add_transcript(program), add_report(program),    add_serve(program),    add_score(program),
+      add_help(program),       add_import(program),    add_compare(program),  add_new(program)};
+  if (!line.parse(arguments)) return kDone;
   for (const Verb& verb : verbs) {
-    if (!verb.app->parsed()) continue;
+    if (!verb.command.given()) continue;
     if (!benchmark_flags.empty()) {
       return complain("'" + benchmark_flags.front() + "' goes with the main job, not with '" +
-                      verb.app->get_name() + "'; see kbench --help");
+                      verb.command.name() + "'; see kbench --help");
     }
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->count() == 0) continue;
-      return complain("'" + option->get_name() + "' stands before the verb '" +
-                      verb.app->get_name() + "'; put it behind, where the verb takes it");
+    if (const std::string option = program.first_given_option(); !option.empty()) {
+      return complain("'" + option + "' stands before the verb '" + verb.command.name() +
+                      "'; put it behind, where the verb takes it");
     }
     return verb.run();
   }

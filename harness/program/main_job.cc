@@ -53,37 +53,37 @@ struct MainJobOptions {
   bool json = false;
 };
 
-void add_options(CLI::App& app, MainJobOptions& o) {
+void add_options(Command app, MainJobOptions& o) {
   const std::string group = "Main job";
   app.add_option("--fast-p", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(within(0, 1e6))
-      ->type_name("P,...")
-      ->group(group);
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(within(0, 1e6))
+      .type_name("P,...")
+      .group(group);
   app.add_option("--candidates", o.candidates,
                  "Candidate sets: folders, or names of sets that ship (default: simple and fused)")
-      ->type_name("DIR...")
-      ->group(group);
+      .type_name("DIR...")
+      .group(group);
   app.add_option("--shard", o.shard,
                  "Only part I of N, for N machines: I from 1 to N; kbench score joins the outputs")
-      ->type_name("I/N")
-      ->group(group);
+      .type_name("I/N")
+      .group(group);
   o.tasks.add_to(app);
   o.size.add_to(app, /*with_auto=*/true);
   o.device.add_several_to(app);
   app.add_flag("--mix-devices", o.mix_devices,
                "Have --devices of several kinds in one leaderboard: speedups on one say nothing "
                "beside speedups on another")
-      ->group("Device");
+      .group("Device");
   o.measure.add_to(app);
   app.add_option("--output", o.output,
                  "Append results to a file of JSON lines; what it holds already is not done again")
-      ->type_name("FILE")
-      ->group("Output");
-  app.add_flag("--rerun", o.rerun, "Do again what --output holds already")->group("Output");
+      .type_name("FILE")
+      .group("Output");
+  app.add_flag("--rerun", o.rerun, "Do again what --output holds already").group("Output");
   app.add_flag("--json", o.json, "One JSON document on standard output, the rest on standard error")
-      ->group("Output");
+      .group("Output");
 }
 
 /// Says on Ctrl-C what is kept, and ends as the signal asks. Workers die with this process.
@@ -340,10 +340,10 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
 
 }  // namespace
 
-Verb add_main_job(CLI::App& program, std::vector<std::string> benchmark_flags) {
+Verb add_main_job(Command program, std::vector<std::string> benchmark_flags) {
   auto options = std::make_shared<MainJobOptions>();
   add_options(program, *options);
-  return {&program,
+  return {program,
           [options, flags = std::move(benchmark_flags)] { return run_main_job(*options, flags); }};
 }
 

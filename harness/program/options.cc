@@ -47,18 +47,7 @@ void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& r
 
 }  // namespace
 
-CLI::Validator within(double low, double high) {
-  const auto check = [low, high](const std::string& text) -> std::string {
-    double value = 0;
-    // Turned round, so that what is not a number fails too.
-    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-    return "'" + shown(text) + "' is not a number from " + format_number(low, 7) + " to " +
-           format_number(high, 7);
-  };
-  return CLI::Validator(check, "");
-}
-
-CLI::Validator whole_number() {
+Check whole_number() {
   const auto check = [](const std::string& text) -> std::string {
     uint64_t value = 0;
     const char* const end = text.data() + text.size();
@@ -66,10 +55,10 @@ CLI::Validator whole_number() {
     if (error == std::errc() && rest == end) return "";
     return "'" + shown(text) + "' is not a whole number below 2^64";
   };
-  return CLI::Validator(check, "");
+  return {check};
 }
 
-CLI::Validator whole_number(int64_t low, int64_t high) {
+Check whole_number(int64_t low, int64_t high) {
   const auto check = [low, high](const std::string& text) -> std::string {
     int64_t value = 0;
     const char* const end = text.data() + text.size();
@@ -78,43 +67,45 @@ CLI::Validator whole_number(int64_t low, int64_t high) {
     return "'" + shown(text) + "' is not a whole number from " + std::to_string(low) + " to " +
            std::to_string(high);
   };
-  return CLI::Validator(check, "");
+  return {check};
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
+Check one_of(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](const std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
     std::string all;
     for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
     return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
   };
-  return CLI::Validator(check, "");
+  return {check};
 }
 
-CLI::Validator readable() {
+Check readable() {
   const auto check = [](const std::string& path) -> std::string {
     if (access(path.c_str(), R_OK) == 0) return "";
     return "cannot read " + shown(path) + ": " + std::generic_category().message(errno);
   };
-  return CLI::Validator(check, "");
+  return {check};
 }
 
-CLI::Validator readable_or_dash() {
-  const auto check = [](std::string& path) { return path == "-" ? "" : readable()(path); };
-  return CLI::Validator(check, "");
+Check readable_or_dash() {
+  const auto check = [](const std::string& path) -> std::string {
+    return path == "-" ? "" : readable().find_mistake(path);
+  };
+  return {check};
 }
 
-void TaskOptions::add_to(CLI::App& app) {
+void TaskOptions::add_to(Command app) {
   app.add_option("--level", levels, "Levels to take tasks from: 1,2 (default: all)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N,...")
-      ->group("Tasks");
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("N,...")
+      .group("Tasks");
   app.add_option("--task,--tasks", selection,
                  "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9, names such as relu; several by "
                  "commas")
-      ->type_name("TASK,...")
-      ->group("Tasks");
+      .type_name("TASK,...")
+      .group("Tasks");
 }
 
 std::vector<const Task*> TaskOptions::select() const {
@@ -141,19 +132,19 @@ std::vector<const Task*> TaskOptions::select() const {
   return chosen;
 }
 
-void SizeOptions::add_to(CLI::App& app, bool with_auto, const std::string& fallback) {
+void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallback) {
   preset = fallback;
   const std::string names = with_auto ? "smoke, v0, v0.1 or auto" : "smoke, v0 or v0.1";
   const std::string meaning =
       with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
   app.add_option("--preset", preset, "Sizes: " + names + meaning)
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Sizes");
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Sizes");
   app.add_option("--set", assignments, "Override a shape variable; repeatable: --set height=65")
-      ->type_name("VAR=N")
-      ->allow_extra_args(false)
-      ->group("Sizes");
+      .type_name("VAR=N")
+      .allow_extra_args(false)
+      .group("Sizes");
 }
 
 Variables SizeOptions::overrides() const {
@@ -167,27 +158,27 @@ Variables SizeOptions::overrides() const {
 
 Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
 
-void DeviceOptions::add_to(CLI::App& app, bool with_validate) {
+void DeviceOptions::add_to(Command app, bool with_validate) {
   app.add_option("--device", device,
                  "Device: its index, its UUID, part of its name, cpu, or auto (see kbench devices)")
-      ->type_name("DEVICE")
-      ->capture_default_str()
-      ->group("Device");
+      .type_name("DEVICE")
+      .capture_default_str()
+      .group("Device");
   if (with_validate) {
     app.add_flag("--validate", validate,
                  "Turn the Vulkan validation layer on; its messages fail a candidate")
-        ->group("Device");
+        .group("Device");
   }
 }
 
-void DeviceOptions::add_several_to(CLI::App& app) {
+void DeviceOptions::add_several_to(Command app) {
   add_to(app);
   app.add_option("--devices", devices,
                  "Several devices, each with a judge of its own: all (of the GPUs), or a list by "
                  "commas of what --device takes")
-      ->type_name("all|DEVICE,...")
-      ->excludes(app.get_option("--device"))
-      ->group("Device");
+      .type_name("all|DEVICE,...")
+      .excludes(app.option("--device"))
+      .group("Device");
 }
 
 vulkan::DeviceSnapshot DeviceOptions::choose() const {
@@ -197,71 +188,71 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
   return chosen;
 }
 
-void MeasureOptions::add_to(CLI::App& app, bool in_run) {
+void MeasureOptions::add_to(Command app, bool in_run) {
   const std::string group = "Measurement";
   app.add_option(
          "--baseline", baseline,
          "What speedups are against: eager, timed in pairs with the candidate, or a file of "
          "recorded times, as kbench baseline --against takes it")
-      ->type_name("eager|FILE")
-      ->capture_default_str()
-      ->group(group);
+      .type_name("eager|FILE")
+      .capture_default_str()
+      .group(group);
   app.add_option("--column", column, "Which numbers of the file of --baseline")
-      ->type_name("NAME")
-      ->group(group);
+      .type_name("NAME")
+      .group(group);
   app.add_option("--tolerance", tolerance,
                  "Who passes: kbench (scale-aware), or kernelbench (the original's)")
-      ->check(one_of({"kbench", "kernelbench"}))
-      ->type_name("RULE")
-      ->capture_default_str()
-      ->group(group);
+      .check(one_of({"kbench", "kernelbench"}))
+      .type_name("RULE")
+      .capture_default_str()
+      .group(group);
   app.add_option("--min-samples", plan.min_samples, "Samples to take at least")
-      ->check(whole_number(1, 1000000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  CLI::Option* const seconds =
+      .check(whole_number(1, 1000000))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
+  const Option seconds =
       app.add_option(
              "--measure-seconds", plan.max_seconds,
              "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
-          ->check(within(0, 1e6))
-          ->type_name("S")
-          ->capture_default_str()
-          ->group(group);
+          .check(within(0, 1e6))
+          .type_name("S")
+          .capture_default_str()
+          .group(group);
   if (!in_run) keep_old_name(app, "--max-seconds", plan.max_seconds, within(0, 1e6), seconds);
   app.add_option("--precision", plan.precision,
                  "Stop when the speedup's 95% interval is within this share of it")
-      ->check(within(0, 1))
-      ->type_name("P")
-      ->capture_default_str()
-      ->group(group);
-  CLI::Option* const input_seed =
+      .check(within(0, 1))
+      .type_name("P")
+      .capture_default_str()
+      .group(group);
+  const Option input_seed =
       app.add_option("--input-seed", seed, "Fix the secret seed of the inputs, for debugging")
-          ->check(whole_number())
-          ->type_name("N")
-          ->group(group);
+          .check(whole_number())
+          .type_name("N")
+          .group(group);
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
   app.add_flag("--no-other-sizes", own_sizes_alone,
                "At preset smoke: leave out that the values of what passes are checked at two more "
                "sizes")
-      ->group(group);
+      .group(group);
   const std::string limits_group = "Limits of a candidate";
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     app.add_option(flag, value, help)
-        ->check(within(0.001, 1e6))
-        ->type_name("S")
-        ->capture_default_str()
-        ->group(limits_group);
+        .check(within(0.001, 1e6))
+        .type_name("S")
+        .capture_default_str()
+        .group(limits_group);
   };
   add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
   add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
   add_seconds("--total-seconds", limits.total_seconds,
               "Its trial, from file to verdict; by default longer for a long --measure-seconds");
   app.add_option("--host-memory", host_gigabytes, "Memory of its runner in GiB")
-      ->check(within(0.001, 1e6))
-      ->type_name("GIB")
-      ->capture_default_str()
-      ->group(limits_group);
+      .check(within(0.001, 1e6))
+      .type_name("GIB")
+      .capture_default_str()
+      .group(limits_group);
 }
 
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,

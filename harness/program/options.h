@@ -1,12 +1,12 @@
 // Options that several verbs share, each group with its checks.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/program/command.h"
 #include "harness/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
 #include "kbench/task.h"
@@ -14,22 +14,21 @@
 namespace kbench::program {
 
 // Checks of a value.
-CLI::Validator within(double low, double high);  ///< a number; NaN is none
-CLI::Validator whole_number();                   ///< what uint64_t holds
-CLI::Validator whole_number(int64_t low, int64_t high);
-CLI::Validator one_of(std::vector<std::string> words);
-CLI::Validator readable();          ///< a file or folder; says why it is not
-CLI::Validator readable_or_dash();  ///< the same, or "-"
+Check whole_number();  ///< what uint64_t holds
+Check whole_number(int64_t low, int64_t high);
+Check one_of(std::vector<std::string> words);
+Check readable();          ///< a file or folder; says why it is not
+Check readable_or_dash();  ///< the same, or "-"
 
 /// Keeps a flag's earlier name, which no help page shows, beside the one it has.
 template <class T>
-void keep_old_name(CLI::App& app, const std::string& old_name, T& value,
-                   const CLI::Validator& check, CLI::Option* renamed) {
+void keep_old_name(Command app, const std::string& old_name, T& value, const Check& check,
+                   Option renamed) {
   app.add_option(old_name, value)
-      ->check(check)
-      ->excludes(renamed)
-      ->type_name(renamed->get_type_name())
-      ->group("");
+      .check(check)
+      .excludes(renamed)
+      .type_name(renamed.type_name())
+      .group("");
 }
 
 /// --level and --task.
@@ -37,7 +36,7 @@ struct TaskOptions {
   std::vector<std::string> levels;
   std::string selection;
 
-  void add_to(CLI::App& app);
+  void add_to(Command app);
   bool given() const { return !levels.empty() || !selection.empty(); }
   /// All tasks where none are given. Throws Error when a level or an item has no task, or both
   /// together leave none.
@@ -51,7 +50,7 @@ struct SizeOptions {
 
   /// `with_auto`: the verb looks at a device, which "auto" needs; otherwise `fallback` is the
   /// default.
-  void add_to(CLI::App& app, bool with_auto, const std::string& fallback = "auto");
+  void add_to(Command app, bool with_auto, const std::string& fallback = "auto");
   Variables overrides() const;
   /// The preset, where it is not "auto".
   Preset fixed_preset() const;
@@ -63,9 +62,9 @@ struct DeviceOptions {
   std::string devices;  ///< of --devices; empty: one, `device`
   bool validate = false;
 
-  void add_to(CLI::App& app, bool with_validate = true);
+  void add_to(Command app, bool with_validate = true);
   /// --devices too.
-  void add_several_to(CLI::App& app);
+  void add_several_to(Command app);
   /// The chosen device; throws Error when there is none, or none that kbench can use.
   vulkan::DeviceSnapshot choose() const;
 };
@@ -82,7 +81,7 @@ struct MeasureOptions {
 
   /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests;
   /// elsewhere they are earlier names of --input-seed and --measure-seconds.
-  void add_to(CLI::App& app, bool in_run = false);
+  void add_to(Command app, bool in_run = false);
 };
 
 /// All of the above as the library takes them; reads the file of --baseline.

@@ -51,74 +51,74 @@ Variables split(const std::string& text) {
 
 }  // namespace
 
-void LoopOptions::add_to(CLI::App& app) {
+void LoopOptions::add_to(Command app) {
   const std::string group = "Samples and attempts";
   app.add_option("--samples", samples, "Samples of each model on each task")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
+      .check(number_from(1, 1000000))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
   app.add_option("--attempts", attempts, "Attempts a sample: the first, and repairs after feedback")
-      ->check(CLI::Range(1, 9999))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
+      .check(number_from(1, 9999))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
   app.add_option(
          "--goal", goal,
          "When a sample is done: correct, or faster:P (the speedup's lower bound is over P)")
-      ->type_name("GOAL")
-      ->capture_default_str()
-      ->group(group);
+      .type_name("GOAL")
+      .capture_default_str()
+      .group(group);
   app.add_option("--strategy", strategy,
                  "repair: a model repairs its own; relay: attempts go round the models")
-      ->check(CLI::IsMember({"repair", "relay"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
+      .check(member_of({"repair", "relay"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(group);
   app.add_option("--context", context,
                  "What a repair prompt shows: the last attempt, the best, or the history")
-      ->check(CLI::IsMember({"last", "best", "history"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
+      .check(member_of({"last", "best", "history"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(group);
   app.add_option("--smoke", smoke,
                  "Try preset smoke first (what does not run there has failed), after a failure of "
                  "values (to tell of the smaller case), or never")
-      ->check(CLI::IsMember({"first", "after", "never"}))
-      ->type_name("WHEN")
-      ->capture_default_str()
-      ->group(group);
+      .check(member_of({"first", "after", "never"}))
+      .type_name("WHEN")
+      .capture_default_str()
+      .group(group);
   const std::string prompts = "Prompts";
   app.add_option("--prompt", prompt, "Templates: a name of shipped ones, or a folder")
-      ->type_name("NAME|DIR")
-      ->capture_default_str()
-      ->group(prompts);
+      .type_name("NAME|DIR")
+      .capture_default_str()
+      .group(prompts);
   app.add_option(
          "--builtins", builtins,
          "Built-in steps (op:) in candidates: forbid, some (beside a kernel of its own), any")
-      ->check(CLI::IsMember({"forbid", "some", "any"}))
-      ->type_name("POLICY")
-      ->capture_default_str()
-      ->group(prompts);
+      .check(member_of({"forbid", "some", "any"}))
+      .type_name("POLICY")
+      .capture_default_str()
+      .group(prompts);
   app.add_option("--language", language, "What kernels are asked for in: glsl, hlsl, cuda, triton")
-      ->check(CLI::IsMember({"glsl", "hlsl", "cuda", "triton"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(prompts);
+      .check(member_of({"glsl", "hlsl", "cuda", "triton"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(prompts);
   app.add_option("--shots", shots, "Worked examples in the prompt")
-      ->check(CLI::Range(0, 8))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(prompts);
-  app.add_flag("--code", code, "The task also as PyTorch-like code")->group(prompts);
+      .check(number_from(0, 8))
+      .type_name("N")
+      .capture_default_str()
+      .group(prompts);
+  app.add_flag("--code", code, "The task also as PyTorch-like code").group(prompts);
   app.add_flag("--reference", reference, "Also the shipped shaders of its operators")
-      ->group(prompts);
-  app.add_flag("--no-precision", no_precision, "Without the block on tolerance")->group(prompts);
+      .group(prompts);
+  app.add_flag("--no-precision", no_precision, "Without the block on tolerance").group(prompts);
   app.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates")
-      ->group(prompts);
+      .group(prompts);
   app.add_flag("--no-evidence", no_evidence,
                "Feedback is verdict and message alone: nothing is looked into")
-      ->group(prompts);
+      .group(prompts);
 }
 
 Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,

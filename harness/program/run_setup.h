@@ -30,7 +30,7 @@ struct LoopOptions {
   bool code = false, reference = false, no_precision = false, no_device_block = false;
   bool no_evidence = false;
 
-  void add_to(CLI::App& app);
+  void add_to(Command app);
 };
 
 /// Devices named by --device, several by commas, each with judges; all have to be of one kind.

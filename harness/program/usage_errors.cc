@@ -1,5 +1,6 @@
 #include "harness/program/usage_errors.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -22,12 +23,6 @@ std::string in_quotes(const std::string& text) { return "'" + shown(text, 100) +
 
 /// It takes no value.
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
-
-/// CLI11 has no name for an option that no help page shows.
-std::string name_of(const CLI::Option& option) {
-  const std::string name = option.get_name();
-  return name.empty() && !option.get_lnames().empty() ? "--" + option.get_lnames().front() : name;
-}
 
 /// CLI11's message with the name that it lacks where the option is hidden.
 std::string with_name(const CLI::App& verb, const std::string& message) {
@@ -188,6 +183,11 @@ std::string of_two(const std::string& message, const std::string& between,
 }
 
 }  // namespace
+
+std::string name_of(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  return name.empty() && !option.get_lnames().empty() ? "--" + option.get_lnames().front() : name;
+}
 
 std::optional<std::string> find_odd_value(const CLI::App& program) {
   const CLI::App& verb = verb_of(program);

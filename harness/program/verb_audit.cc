@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/audit/audit.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/text.h"
@@ -324,10 +323,10 @@ int run_audit(VerbOptions options) {
 
 }  // namespace
 
-Verb add_audit(CLI::App& program) {
+Verb add_audit(Command program) {
   auto options = std::make_shared<VerbOptions>();
-  CLI::App* app = add_verb(
-      program, "audit", "Hold the tasks' own checks against shortcuts",
+  const Command app = program.add_verb(
+      "audit", "Hold the tasks' own checks against shortcuts",
       "Runs each task with a part of its work left out, in fewer bits, or not at all, and in "
       "other\n"
       "honest orders and formulas, and says by how much each fails or passes the task's check: "
@@ -338,51 +337,50 @@ Verb add_audit(CLI::App& program) {
       "  kbench audit --task level1/23 --all\n"
       "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
       "  kbench audit --preset v0.1 --recorded");
-  app->add_option("--preset", options->preset, "Sizes: smoke, v0 or v0.1")
-      ->check(CLI::IsMember({"smoke", "v0", "v0.1"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Computation");
-  app->add_option("--backend", options->backend,
-                  "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
-                  "kernels, held to themselves)")
-      ->check(CLI::IsMember({"reference", "vulkan"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Computation");
-  app->add_option("--only", options->audit.only, "Only variants whose description holds this")
-      ->type_name("TEXT")
-      ->group("Computation");
-  app->add_option("--kinds", options->kinds,
-                  "Only null, mutant, subset, precision or honest variants (default: all); --out "
-                  "keeps the others that the file has")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("KIND,...")
-      ->group("Computation");
-  app->add_option("--draws", options->audit.draws, "Draws of inputs")
-      ->check(CLI::Range(1, 100))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Computation");
-  app->add_option("--most-calls", options->audit.variants.most_calls,
-                  "Of an operator called more often, so many calls are tried one by one (0: all)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Computation");
-  options->tasks.add_to(*app);
-  options->device.add_to(*app);
-  app->add_flag("--all", options->all, "Every variant, not only those that are left")
-      ->group("Output");
-  app->add_flag("--recorded", options->recorded, "Nothing is run: the certificates of this build")
-      ->group("Output");
-  app->add_option("--out", options->out,
-                  "Certificates: a file that is written, or brought up to date for these tasks")
-      ->type_name("FILE")
-      ->group("Output");
-  app->add_flag("--json", options->json, "Every variant as JSON on standard output")
-      ->group("Output");
+  app.add_option("--preset", options->preset, "Sizes: smoke, v0 or v0.1")
+      .check(member_of({"smoke", "v0", "v0.1"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Computation");
+  app.add_option("--backend", options->backend,
+                 "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
+                 "kernels, held to themselves)")
+      .check(member_of({"reference", "vulkan"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Computation");
+  app.add_option("--only", options->audit.only, "Only variants whose description holds this")
+      .type_name("TEXT")
+      .group("Computation");
+  app.add_option("--kinds", options->kinds,
+                 "Only null, mutant, subset, precision or honest variants (default: all); --out "
+                 "keeps the others that the file has")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("KIND,...")
+      .group("Computation");
+  app.add_option("--draws", options->audit.draws, "Draws of inputs")
+      .check(number_from(1, 100))
+      .type_name("N")
+      .capture_default_str()
+      .group("Computation");
+  app.add_option("--most-calls", options->audit.variants.most_calls,
+                 "Of an operator called more often, so many calls are tried one by one (0: all)")
+      .check(not_negative())
+      .type_name("N")
+      .capture_default_str()
+      .group("Computation");
+  options->tasks.add_to(app);
+  options->device.add_to(app);
+  app.add_flag("--all", options->all, "Every variant, not only those that are left")
+      .group("Output");
+  app.add_flag("--recorded", options->recorded, "Nothing is run: the certificates of this build")
+      .group("Output");
+  app.add_option("--out", options->out,
+                 "Certificates: a file that is written, or brought up to date for these tasks")
+      .type_name("FILE")
+      .group("Output");
+  app.add_flag("--json", options->json, "Every variant as JSON on standard output").group("Output");
   return {app, [options] { return run_audit(*options); }};
 }
 

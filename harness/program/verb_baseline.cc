@@ -7,7 +7,6 @@
 
 #include "harness/process/host_lock.h"
 #include "harness/program/baseline_report.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
@@ -140,57 +139,56 @@ int run_baseline(const BaselineVerbOptions& options) {
   return untimed.empty() || !options.from.empty() ? kDone : kFailed;
 }
 
-void add_measurement(CLI::App& app, BaselineVerbOptions& options) {
-  const CLI::Validator counts = whole_number(1, 1000000);
-  CLI::Option* const passes =
-      app.add_option("--passes", options.samples, "Timed passes a task at most")
-          ->check(counts)
-          ->type_name("N")
-          ->capture_default_str()
-          ->group("Measurement");
+void add_measurement(Command app, BaselineVerbOptions& options) {
+  const Check counts = whole_number(1, 1000000);
+  const Option passes = app.add_option("--passes", options.samples, "Timed passes a task at most")
+                            .check(counts)
+                            .type_name("N")
+                            .capture_default_str()
+                            .group("Measurement");
   keep_old_name(app, "--samples", options.samples, counts, passes);
-  CLI::Option* const seconds =
+  const Option seconds =
       app.add_option("--measure-seconds", options.max_seconds,
                      "Device time to spend on a task's passes; three are taken at least")
-          ->check(within(0, 1e6))
-          ->type_name("S")
-          ->capture_default_str()
-          ->group("Measurement");
+          .check(within(0, 1e6))
+          .type_name("S")
+          .capture_default_str()
+          .group("Measurement");
   keep_old_name(app, "--max-seconds", options.max_seconds, within(0, 1e6), seconds);
-  CLI::Option* from =
+  const Option from =
       app.add_option("--from", options.from, "Measure nothing: take what an earlier --output wrote")
-          ->check(readable())
-          ->type_name("FILE")
-          ->group("Measurement");
+          .check(readable())
+          .type_name("FILE")
+          .group("Measurement");
   for (const char* measuring : {"--preset", "--set", "--device", "--validate", "--passes",
                                 "--samples", "--measure-seconds", "--max-seconds", "--output"}) {
-    from->excludes(app.get_option(measuring));
+    from.excludes(app.option(measuring));
   }
 }
 
-void add_comparison(CLI::App& app, BaselineVerbOptions& options) {
-  CLI::Option* against =
+void add_comparison(Command app, BaselineVerbOptions& options) {
+  const Option against =
       app.add_option(
              "--against", options.against,
              "Compare with recorded times: an --output of this verb, KernelBench's baseline "
              "JSON, or a table of tasks and columns")
-          ->check(readable())
-          ->type_name("FILE")
-          ->group("Comparison");
+          .check(readable())
+          .type_name("FILE")
+          .group("Comparison");
   app.add_option(
          "--column", options.column,
          "Which of its numbers (default: median_ms, mean, eager_strict_ms, or the only one)")
-      ->needs(against)
-      ->type_name("NAME")
-      ->group("Comparison");
+      .needs(against)
+      .type_name("NAME")
+      .group("Comparison");
 }
 
 }  // namespace
 
-Verb add_baseline(CLI::App& program) {
+Verb add_baseline(Command program) {
   auto options = std::make_shared<BaselineVerbOptions>();
-  CLI::App* app = add_verb(
-      program, "baseline", "Time the eager baseline itself",
+  const Command app = program.add_verb(
+      "baseline", "Time the eager baseline itself",
       "Times the eager baseline of each task: one kernel an operator, inputs drawn on the device,\n"
       "caches flushed before each pass, the median of the passes, and its share of the roofline\n"
       "measured on the device. Compares with recorded times. A task that does not fit or fails is\n"
@@ -198,24 +196,24 @@ Verb add_baseline(CLI::App& program) {
       "  kbench baseline --task level1/1,level2/*\n"
       "  kbench baseline --preset v0.1 --output h200.json --kernelbench baseline_time_kbench.json\n"
       "  kbench baseline --from h200.json --against torch.json --column eager_ms --svg plots");
-  options->tasks.add_to(*app);
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  app->add_option("--output", options->output,
-                  "Write what was measured as JSON; the file is replaced after every task")
-      ->type_name("FILE")
-      ->group("Output");
-  app->add_option("--kernelbench", options->kernelbench,
-                  "Write it in KernelBench's baseline format too, at the end")
-      ->type_name("FILE")
-      ->group("Output");
-  app->add_option("--svg", options->svg,
-                  "Draw roofline.svg, and with --against ratio.svg, into a folder")
-      ->type_name("DIR")
-      ->group("Output");
-  app->add_flag("--json", options->json, "The JSON document on standard output")->group("Output");
-  add_measurement(*app, *options);
-  add_comparison(*app, *options);
+  options->tasks.add_to(app);
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  app.add_option("--output", options->output,
+                 "Write what was measured as JSON; the file is replaced after every task")
+      .type_name("FILE")
+      .group("Output");
+  app.add_option("--kernelbench", options->kernelbench,
+                 "Write it in KernelBench's baseline format too, at the end")
+      .type_name("FILE")
+      .group("Output");
+  app.add_option("--svg", options->svg,
+                 "Draw roofline.svg, and with --against ratio.svg, into a folder")
+      .type_name("DIR")
+      .group("Output");
+  app.add_flag("--json", options->json, "The JSON document on standard output").group("Output");
+  add_measurement(app, *options);
+  add_comparison(app, *options);
   return {app, [options] { return run_baseline(*options); }};
 }
 

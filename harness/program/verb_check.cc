@@ -6,7 +6,6 @@
 
 #include "harness/client/judge_client.h"
 #include "harness/program/diagnostic_text.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
 #include "harness/program/text.h"
@@ -72,27 +71,28 @@ int run_check(const CheckOptions& options) {
 
 }  // namespace
 
-Verb add_check(CLI::App& program) {
+Verb add_check(Command program) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* app = add_verb(program, "check", "Whether candidates fit their tasks and compile",
-                           "Reads a candidate, or every candidate below a folder, works out its "
-                           "names and expressions at\n"
-                           "the preset's sizes, and compiles its kernels for the device, without "
-                           "running them: the best\n"
-                           "verdict is `compiles`. Diagnostics name the candidate's own files and "
-                           "lines; that the device lacks\n"
-                           "the task's memory (`does_not_fit`) is said where all else is right. "
-                           "Exit code 1 when one does\n"
-                           "not fit or does not compile.",
-                           "  kbench check my/relu.yaml\n"
-                           "  kbench check my/ --preset v0.1 --device cpu");
-  app->add_option("CANDIDATE", options->candidate, "A YAML file, or a folder")
-      ->required()
-      ->check(readable())
-      ->option_text("CANDIDATE");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  app->add_flag("--json", options->json, "The result as JSON on standard output")->group("Output");
+  const Command app =
+      program.add_verb("check", "Whether candidates fit their tasks and compile",
+                       "Reads a candidate, or every candidate below a folder, works out its "
+                       "names and expressions at\n"
+                       "the preset's sizes, and compiles its kernels for the device, without "
+                       "running them: the best\n"
+                       "verdict is `compiles`. Diagnostics name the candidate's own files and "
+                       "lines; that the device lacks\n"
+                       "the task's memory (`does_not_fit`) is said where all else is right. "
+                       "Exit code 1 when one does\n"
+                       "not fit or does not compile.",
+                       "  kbench check my/relu.yaml\n"
+                       "  kbench check my/ --preset v0.1 --device cpu");
+  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder")
+      .required()
+      .check(readable())
+      .option_text("CANDIDATE");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  app.add_flag("--json", options->json, "The result as JSON on standard output").group("Output");
   return {app, [options] { return run_check(*options); }};
 }
 

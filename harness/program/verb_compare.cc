@@ -4,7 +4,6 @@
 
 #include "harness/client/judge_client.h"
 #include "harness/program/candidate_arguments.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/report.h"
@@ -136,10 +135,10 @@ int run_compare(const CompareOptions& options) {
 
 }  // namespace
 
-Verb add_compare(CLI::App& program) {
+Verb add_compare(Command program) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* app = add_verb(
-      program, "compare", "Two candidates of one task, against each other",
+  const Command app = program.add_verb(
+      "compare", "Two candidates of one task, against each other",
       "Judges two candidates of a task as run does, one after the other by one judge, each in\n"
       "samples paired with the eager baseline, and divides the speedups: what B gains over A, "
       "with\n"
@@ -147,14 +146,14 @@ Verb add_compare(CLI::App& program) {
       "  kbench compare old.yaml new.yaml\n"
       "  kbench compare simple/relu.yaml mine/ --preset v0.1 --measure-seconds 5");
   const auto add = [&](const char* name, std::string& value, const char* what) {
-    app->add_option(name, value, what)->required()->check(readable_or_dash())->option_text(name);
+    app.add_option(name, value, what).required().check(readable_or_dash()).option_text(name);
   };
   add("A", options->a, "A YAML file, a folder that holds one, or - for standard input");
   add("B", options->b, "The same: what is measured against A");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  options->measure.add_to(*app);
-  app->add_flag("--json", options->json, "Both results and the speedup as JSON")->group("Output");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
+  app.add_flag("--json", options->json, "Both results and the speedup as JSON").group("Output");
   return {app, [options] { return run_compare(*options); }};
 }
 

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/client/device_list.h"
-#include "harness/program/help.h"
 #include "harness/program/terminal.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
@@ -132,10 +131,10 @@ int run_devices(bool json, bool limits) {
 
 }  // namespace
 
-Verb add_devices(CLI::App& program) {
+Verb add_devices(Command program) {
   auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false);
-  CLI::App* app = add_verb(
-      program, "devices", "The Vulkan devices of this machine",
+  const Command app = program.add_verb(
+      "devices", "The Vulkan devices of this machine",
       "Lists the Vulkan devices of this machine, why one cannot be used where that is so, and "
       "which\n"
       "languages the kernels of candidates may be written in on each, and why not in others. What\n"
@@ -143,10 +142,10 @@ Verb add_devices(CLI::App& program) {
       "  kbench devices\n"
       "  kbench --device 0\n"
       "  kbench --device cpu");
-  app->add_flag("--limits", *limits,
-                "Limits, by the names that expressions have for them, and features")
-      ->group("Output");
-  app->add_flag("--json", *json, "A JSON list on standard output")->group("Output");
+  app.add_flag("--limits", *limits,
+               "Limits, by the names that expressions have for them, and features")
+      .group("Output");
+  app.add_flag("--json", *json, "A JSON list on standard output").group("Output");
   return {app, [json, limits] { return run_devices(*json, *limits); }};
 }
 

@@ -5,7 +5,6 @@
 
 #include "harness/client/judge_client.h"
 #include "harness/diagnose/investigate.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
 #include "harness/program/variables_json.h"
@@ -99,10 +98,10 @@ int run_diagnose(const DiagnoseOptions& options) {
 
 }  // namespace
 
-Verb add_diagnose(CLI::App& program) {
+Verb add_diagnose(Command program) {
   auto options = std::make_shared<DiagnoseOptions>();
-  CLI::App* app = add_verb(
-      program, "diagnose", "What is wrong with a candidate, or where its time goes",
+  const Command app = program.add_verb(
+      "diagnose", "What is wrong with a candidate, or where its time goes",
       "Evaluates a candidate and looks for the cause: the smallest sizes at which it fails with "
       "all\n"
       "arrays, the pattern of the errors, the operator that is missing; or, of one that passes, "
@@ -112,15 +111,15 @@ Verb add_diagnose(CLI::App& program) {
       "Exit code 1 when it does not pass.",
       "  kbench diagnose my/relu.yaml\n"
       "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
-  app->add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml")
-      ->required()
-      ->check(readable())
-      ->option_text("CANDIDATE");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  options->measure.add_to(*app);
-  app->add_flag("--json", options->json, "Result, evidence and feedback as JSON on standard output")
-      ->group("Output");
+  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml")
+      .required()
+      .check(readable())
+      .option_text("CANDIDATE");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
+  app.add_flag("--json", options->json, "Result, evidence and feedback as JSON on standard output")
+      .group("Output");
   return {app, [options] { return run_diagnose(*options); }};
 }
 

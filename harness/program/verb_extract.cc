@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/program/help.h"
 #include "harness/program/verbs.h"
 #include "kbench/extract.h"
 #include "kbench/text.h"
@@ -121,29 +120,29 @@ int run_extract(const ExtractVerbOptions& options) {
 
 }  // namespace
 
-Verb add_extract(CLI::App& program) {
+Verb add_extract(Command program) {
   auto options = std::make_shared<ExtractVerbOptions>();
-  CLI::App* app = add_verb(
-      program, "extract", "The candidate in a language model's answer",
+  const Command app = program.add_verb(
+      "extract", "The candidate in a language model's answer",
       "Finds the candidate in an answer as a language model writes it: a fenced YAML block with\n"
       "'kbench:', and a fenced block for each shader. Says which files there are and what was\n"
       "overlooked. Exit code 1 when the answer holds none.",
       "  kbench extract answer.md\n"
       "  kbench extract - --task level1/19 --into my/relu < answer.md");
-  app->add_option("ANSWER", options->answer,
-                  "A file with the answer's text, or - for standard input")
-      ->required()
-      ->option_text("ANSWER");
-  app->add_option("--task", options->task, "The task that was asked for")->option_text("TASK");
-  app->add_option("--finish", options->finish,
-                  "Why the answer ended: stop, length where it was cut off, or content_filter")
-      ->check(CLI::IsMember({"stop", "length", "content_filter"}))
-      ->option_text("WORD")
-      ->capture_default_str();
-  app->add_option("--into", options->into, "Write the files into this folder, a new or empty one")
-      ->group("Output")
-      ->option_text("FOLDER");
-  app->add_flag("--json", options->json, "What was found, the files too, as JSON")->group("Output");
+  app.add_option("ANSWER", options->answer,
+                 "A file with the answer's text, or - for standard input")
+      .required()
+      .option_text("ANSWER");
+  app.add_option("--task", options->task, "The task that was asked for").option_text("TASK");
+  app.add_option("--finish", options->finish,
+                 "Why the answer ended: stop, length where it was cut off, or content_filter")
+      .check(member_of({"stop", "length", "content_filter"}))
+      .option_text("WORD")
+      .capture_default_str();
+  app.add_option("--into", options->into, "Write the files into this folder, a new or empty one")
+      .group("Output")
+      .option_text("FOLDER");
+  app.add_flag("--json", options->json, "What was found, the files too, as JSON").group("Output");
   return {app, [options] { return run_extract(*options); }};
 }
 

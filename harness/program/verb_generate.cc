@@ -7,7 +7,6 @@
 #include "harness/client/device_list.h"
 #include "harness/generate/line_file.h"
 #include "harness/program/generate_setup.h"
-#include "harness/program/help.h"
 #include "harness/program/prompt_sets.h"
 #include "harness/program/report.h"
 #include "harness/program/run_progress.h"
@@ -153,10 +152,10 @@ int run_generate(const GenerateOptions& options) {
 
 }  // namespace
 
-Verb add_generate(CLI::App& program) {
+Verb add_generate(Command program) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* app = add_verb(
-      program, "generate", "Ask language models for candidates, judge and repair them",
+  const Command app = program.add_verb(
+      "generate", "Ask language models for candidates, judge and repair them",
       "Asks the models of a models file for candidates, judges each on the device, and tells what "
       "is\n"
       "wrong or slow until the goal or the number of attempts is reached. Everything is kept in "
@@ -168,64 +167,63 @@ Verb add_generate(CLI::App& program) {
       "  kbench generate run1 --models models.yaml --task level1/* --samples 20 --attempts 5\n"
       "  kbench generate run2 --models models.yaml --dry-run\n"
       "  kbench generate run3 --replay run1 --prompt my-templates/");
-  app->add_option("RUN", options->run, "The run's folder")->required()->option_text("RUN");
+  app.add_option("RUN", options->run, "The run's folder").required().option_text("RUN");
   const std::string models = "Models";
-  app->add_option("--models", options->models_file, "Whom to ask, and where: docs/models-file.md")
-      ->check(readable())
-      ->type_name("FILE")
-      ->group(models);
-  app->add_option("--model", options->models, "Only these of the file")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...")
-      ->group(models);
-  app->add_option("--replay", options->replay, "Answer from the transcripts of another run")
-      ->check(readable())
-      ->type_name("RUN")
-      ->group(models);
-  app->add_option("--jobs", options->jobs,
-                  "Requests at once to each model (default: its connections)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N")
-      ->group(models);
-  options->loop.add_to(*app);
-  app->add_option("--order", options->order,
-                  "task: a task's samples together, which judges faster; sample: a sample of every "
-                  "task before the next")
-      ->check(CLI::IsMember({"task", "sample"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Samples and attempts");
+  app.add_option("--models", options->models_file, "Whom to ask, and where: docs/models-file.md")
+      .check(readable())
+      .type_name("FILE")
+      .group(models);
+  app.add_option("--model", options->models, "Only these of the file")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME,...")
+      .group(models);
+  app.add_option("--replay", options->replay, "Answer from the transcripts of another run")
+      .check(readable())
+      .type_name("RUN")
+      .group(models);
+  app.add_option("--jobs", options->jobs,
+                 "Requests at once to each model (default: its connections)")
+      .check(number_from(1, 1024))
+      .type_name("N")
+      .group(models);
+  options->loop.add_to(app);
+  app.add_option("--order", options->order,
+                 "task: a task's samples together, which judges faster; sample: a sample of every "
+                 "task before the next")
+      .check(member_of({"task", "sample"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Samples and attempts");
   const std::string budgets = "Budgets";
-  app->add_option("--max-cost", options->max_cost,
-                  "Of the whole run, in the currency of the prices")
-      ->check(within(0, 1e12))
-      ->type_name("X")
-      ->group(budgets);
-  app->add_option("--max-tokens", options->max_tokens, "Of the whole run, in and out")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(budgets);
-  app->add_option("--max-seconds", options->max_seconds, "Of this call")
-      ->check(within(0, 1e9))
-      ->type_name("S")
-      ->group(budgets);
-  app->add_option("--seed", options->seed, "What requests' seeds are drawn from")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(models);
-  app->add_flag("--dry-run", options->dry_run,
-                "Print the first prompt, and what all would cost at most; ask nobody")
-      ->group("Output");
-  app->add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them")
-      ->group("Output");
-  app->add_flag("--json", options->json,
-                "What the run came to as JSON on standard output; with --dry-run the plan")
-      ->group("Output");
-  options->tasks.add_to(*app);
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  options->measure.add_to(*app, /*in_run=*/true);
+  app.add_option("--max-cost", options->max_cost, "Of the whole run, in the currency of the prices")
+      .check(within(0, 1e12))
+      .type_name("X")
+      .group(budgets);
+  app.add_option("--max-tokens", options->max_tokens, "Of the whole run, in and out")
+      .check(whole_number())
+      .type_name("N")
+      .group(budgets);
+  app.add_option("--max-seconds", options->max_seconds, "Of this call")
+      .check(within(0, 1e9))
+      .type_name("S")
+      .group(budgets);
+  app.add_option("--seed", options->seed, "What requests' seeds are drawn from")
+      .check(whole_number())
+      .type_name("N")
+      .group(models);
+  app.add_flag("--dry-run", options->dry_run,
+               "Print the first prompt, and what all would cost at most; ask nobody")
+      .group("Output");
+  app.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them")
+      .group("Output");
+  app.add_flag("--json", options->json,
+               "What the run came to as JSON on standard output; with --dry-run the plan")
+      .group("Output");
+  options->tasks.add_to(app);
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app, /*in_run=*/true);
   return {app, [options] { return run_generate(*options); }};
 }
 

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/program/help.h"
 #include "harness/program/terminal.h"
 #include "harness/program/verbs.h"
 #include "kbench/error.h"
@@ -11,28 +10,27 @@
 
 namespace kbench::program {
 
-Verb add_help(CLI::App& program) {
+Verb add_help(Command program) {
   auto verb = std::make_shared<std::string>();
-  CLI::App* app = add_verb(program, "help", "The page of a verb, or of the main job",
-                           "Shows what `kbench VERB --help` shows, or without a verb what `kbench "
-                           "--help` does.",
-                           "  kbench help\n"
-                           "  kbench help show");
-  app->add_option("VERB", *verb, "A verb")->option_text("VERB");
-  const auto run = [verb, &program] {
+  const Command app =
+      program.add_verb("help", "The page of a verb, or of the main job",
+                       "Shows what `kbench VERB --help` shows, or without a verb what `kbench "
+                       "--help` does.",
+                       "  kbench help\n"
+                       "  kbench help show");
+  app.add_option("VERB", *verb, "A verb").option_text("VERB");
+  const auto run = [verb, program] {
     if (verb->empty()) {
-      // help() would show the page of the verb that was parsed, which is this one.
-      say(program.get_formatter()->make_help(&program, program.get_name(),
-                                             CLI::AppFormatMode::Normal));
+      say(program.help());
       return int{kDone};
     }
     std::vector<std::string> names;
-    for (const CLI::App* each : program.get_subcommands(nullptr)) {
-      if (each->get_name() == *verb) {
-        say(each->help(program.get_name()));
+    for (const Command each : program.verbs()) {
+      if (each.name() == *verb) {
+        say(each.help());
         return int{kDone};
       }
-      names.push_back(each->get_name());
+      names.push_back(each.name());
     }
     throw Error(ErrorCode::kNotFound, "there is no verb '" + shown(*verb) + "'" +
                                           suggestion(*verb, names) + "; see kbench --help");

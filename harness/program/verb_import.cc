@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/verbs.h"
 #include "kbench/import.h"
@@ -176,10 +175,10 @@ int run_import(const ImportVerbOptions& options) {
 
 }  // namespace
 
-Verb add_import(CLI::App& program) {
+Verb add_import(Command program) {
   auto options = std::make_shared<ImportVerbOptions>();
-  CLI::App* app = add_verb(
-      program, "import", "A candidate from a KernelBench kernel file",
+  const Command app = program.add_verb(
+      "import", "A candidate from a KernelBench kernel file",
       "Reads Python files with class ModelNew and inline CUDA (load_inline) and writes them as\n"
       "candidates, as far as they are kernels and simple launches. Nothing of them is executed.\n"
       "Says by file and line what was not followed. The task is the one that the path names\n"
@@ -188,17 +187,17 @@ Verb add_import(CLI::App& program) {
       "  kbench import level1/19_ReLU.py > relu.yaml\n"
       "  kbench import runs/*.py --out imported\n"
       "  kbench --candidates imported");
-  app->add_option("FILE", options->files, "Kernel files")->required()->option_text("FILE...");
-  app->add_option("--task", options->task, "The task that all files are for")->option_text("TASK");
-  app->add_option("--preset", options->preset,
-                  "Sizes to take where a number or a branch cannot follow them: smoke, v0 or v0.1")
-      ->option_text("PRESET")
-      ->capture_default_str();
-  app->add_option("--out", options->out, "Write the candidates into this folder")
-      ->group("Output")
-      ->option_text("FOLDER");
-  app->add_flag("--json", options->json, "A line of JSON a file: what was imported, and what not")
-      ->group("Output");
+  app.add_option("FILE", options->files, "Kernel files").required().option_text("FILE...");
+  app.add_option("--task", options->task, "The task that all files are for").option_text("TASK");
+  app.add_option("--preset", options->preset,
+                 "Sizes to take where a number or a branch cannot follow them: smoke, v0 or v0.1")
+      .option_text("PRESET")
+      .capture_default_str();
+  app.add_option("--out", options->out, "Write the candidates into this folder")
+      .group("Output")
+      .option_text("FOLDER");
+  app.add_flag("--json", options->json, "A line of JSON a file: what was imported, and what not")
+      .group("Output");
   return {app, [options] { return run_import(*options); }};
 }
 

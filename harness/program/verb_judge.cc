@@ -10,7 +10,6 @@
 
 #include "harness/client/device_list.h"
 #include "harness/client/judge_client.h"
-#include "harness/program/help.h"
 #include "harness/program/progress.h"
 #include "harness/program/prompt_sets.h"
 #include "harness/program/report.h"
@@ -242,10 +241,10 @@ int run_judge_verb(const JudgeOptions& options) {
 
 }  // namespace
 
-Verb add_judge(CLI::App& program) {
+Verb add_judge(Command program) {
   auto options = std::make_shared<JudgeOptions>();
-  CLI::App* app = add_verb(
-      program, "judge", "Judge a run's candidates again, without asking a model",
+  const Command app = program.add_verb(
+      "judge", "Judge a run's candidates again, without asking a model",
       "Judges the candidates that a run keeps, and asks no model. As the run was begun, it judges\n"
       "what is not judged yet (of kbench generate --no-judge, or where a judge failed). On "
       "another\n"
@@ -257,16 +256,16 @@ Verb add_judge(CLI::App& program) {
       "  kbench judge run1\n"
       "  kbench judge run1 --confirm\n"
       "  kbench judge run1 --device 1 --preset v0.1");
-  app->add_option("RUN", options->run, "The run's folder")
-      ->required()
-      ->check(readable())
-      ->option_text("RUN");
-  app->add_flag("--confirm", options->confirm, "Measure the winners once more")->group("Output");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  options->measure.add_to(*app);
-  app->add_flag("--json", options->json, "What was judged as JSON on standard output")
-      ->group("Output");
+  app.add_option("RUN", options->run, "The run's folder")
+      .required()
+      .check(readable())
+      .option_text("RUN");
+  app.add_flag("--confirm", options->confirm, "Measure the winners once more").group("Output");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
+  app.add_flag("--json", options->json, "What was judged as JSON on standard output")
+      .group("Output");
   return {app, [options] { return run_judge_verb(*options); }};
 }
 

@@ -2,7 +2,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/terminal.h"
 #include "harness/program/text.h"
@@ -84,10 +83,10 @@ int run_list(const ListOptions& options) {
 
 }  // namespace
 
-Verb add_list(CLI::App& program) {
+Verb add_list(Command program) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* app = add_verb(
-      program, "list", "The tasks: names, families, FLOPs, bytes",
+  const Command app = program.add_verb(
+      "list", "The tasks: names, families, FLOPs, bytes",
       "Lists the tasks with what they cost at a preset: floating-point operations (a multiply-add "
       "is\n"
       "two), the least bytes that have to be moved (inputs, parameters, constants and outputs "
@@ -96,9 +95,9 @@ Verb add_list(CLI::App& program) {
       "  kbench list\n"
       "  kbench list --level 2 --preset smoke\n"
       "  kbench list --task 1/1-30 --json");
-  options->tasks.add_to(*app);
-  options->size.add_to(*app, /*with_auto=*/false, "v0.1");
-  app->add_flag("--json", options->json, "A JSON list on standard output")->group("Output");
+  options->tasks.add_to(app);
+  options->size.add_to(app, /*with_auto=*/false, "v0.1");
+  app.add_flag("--json", options->json, "A JSON list on standard output").group("Output");
   return {app, [options] { return run_list(*options); }};
 }
 

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
@@ -145,23 +144,23 @@ bool ask_models(const ModelsOptions& options) {
 
 }  // namespace
 
-Verb add_models(CLI::App& program) {
+Verb add_models(Command program) {
   auto options = std::make_shared<ModelsOptions>();
-  CLI::App* app = add_verb(
-      program, "models", "Whether the language models of a file answer",
+  const Command app = program.add_verb(
+      "models", "Whether the language models of a file answer",
       "Reads a models file, asks each server what it serves, and each model for one word. Exit\n"
       "code 1 when one does not answer.",
       "  kbench models models.yaml\n"
       "  kbench models models.yaml --model coder,small --only-list");
-  app->add_option("FILE", options->file, "A models file")
-      ->required()
-      ->check(readable())
-      ->option_text("FILE");
-  app->add_option("--model", options->names, "Only these, by name")
-      ->delimiter(',')
-      ->option_text("NAME,...");
-  app->add_flag("--only-list", options->only_list, "Send no prompt: spend no token");
-  app->add_flag("--json", options->json, "The same as JSON on standard output")->group("Output");
+  app.add_option("FILE", options->file, "A models file")
+      .required()
+      .check(readable())
+      .option_text("FILE");
+  app.add_option("--model", options->names, "Only these, by name")
+      .delimiter(',')
+      .option_text("NAME,...");
+  app.add_flag("--only-list", options->only_list, "Send no prompt: spend no token");
+  app.add_flag("--json", options->json, "The same as JSON on standard output").group("Output");
   return {app, [options] {
             forbid_core_dumps();
             return ask_models(*options) ? kDone : kFailed;

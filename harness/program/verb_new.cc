@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "harness/generate/run_folder.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/terminal.h"
 #include "harness/program/verbs.h"
@@ -76,10 +75,10 @@ int run_new(const NewOptions& options) {
 
 }  // namespace
 
-Verb add_new(CLI::App& program) {
+Verb add_new(Command program) {
   auto options = std::make_shared<NewOptions>();
-  CLI::App* app = add_verb(
-      program, "new", "A candidate to start from, with a kernel of your own",
+  const Command app = program.add_verb(
+      "new", "A candidate to start from, with a kernel of your own",
       "Writes a candidate that is right and slow: the task's last operator that can be a kernel "
       "as\n"
       "one, an invocation an output or a row, with all that is bound and all sizes as macros; the\n"
@@ -88,19 +87,19 @@ Verb add_new(CLI::App& program) {
       "  kbench new level1/19\n"
       "  kbench new softmax --language cuda my/softmax\n"
       "  kbench new 2/76 --language hlsl my/gemm.yaml --preset smoke");
-  app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      ->required()
-      ->option_text("TASK");
-  app->add_option("PATH", options->path,
-                  "A folder, or a .yaml file (default: a folder named after the task)")
-      ->option_text("[PATH]");
-  app->add_option("--language", options->language, "glsl, hlsl, cuda or triton")
-      ->check(one_of({"glsl", "hlsl", "cuda", "triton"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Kernel");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app, /*with_validate=*/false);
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .required()
+      .option_text("TASK");
+  app.add_option("PATH", options->path,
+                 "A folder, or a .yaml file (default: a folder named after the task)")
+      .option_text("[PATH]");
+  app.add_option("--language", options->language, "glsl, hlsl, cuda or triton")
+      .check(one_of({"glsl", "hlsl", "cuda", "triton"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Kernel");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app, /*with_validate=*/false);
   return {app, [options] { return run_new(*options); }};
 }
 

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "harness/client/device_list.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/prompt_check.h"
 #include "harness/program/prompt_language.h"
@@ -183,10 +182,10 @@ int run_prompt(const PromptOptions& options) {
 
 }  // namespace
 
-Verb add_prompt(CLI::App& program) {
+Verb add_prompt(Command program) {
   auto options = std::make_shared<PromptOptions>();
-  CLI::App* app = add_verb(
-      program, "prompt", "The messages that ask a language model for a kernel",
+  const Command app = program.add_verb(
+      "prompt", "The messages that ask a language model for a kernel",
       "Prints the messages that ask a language model for a candidate of a task, and their length.\n"
       "Nothing is sent. With --feedback the messages ask for a better one, with the result of the\n"
       "last. With --check the prompts of all tasks are rendered and held to their budget.",
@@ -195,58 +194,57 @@ Verb add_prompt(CLI::App& program) {
       "  kbench prompt 2/12 --language cuda\n"
       "  kbench prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
       "  kbench prompt --check --prompt my-prompts/");
-  app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      ->option_text("TASK");
-  options->size.add_to(*app, /*with_auto=*/false, "v0.1");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .option_text("TASK");
+  options->size.add_to(app, /*with_auto=*/false, "v0.1");
   const std::string group = "Prompt";
-  app->add_option("--prompt", options->prompt, "Templates: a folder, or the name of a set")
-      ->type_name("DIR|NAME")
-      ->capture_default_str()
-      ->group(group);
-  app->add_option("--language", options->language,
-                  "What kernels are asked for in: glsl, hlsl, cuda, triton")
-      ->check(CLI::IsMember({"glsl", "hlsl", "cuda", "triton"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
-  app->add_option("--shots", options->shots, "Worked examples")
-      ->check(CLI::Range(0, 100))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app->add_option("--builtins", options->builtins,
-                  "May built-in operators be used: forbid, some (beside a kernel), any")
-      ->check(CLI::IsMember({"forbid", "some", "any"}))
-      ->type_name("POLICY")
-      ->capture_default_str()
-      ->group(group);
-  app->add_flag("--code", options->code, "Also the task as PyTorch code")->group(group);
-  app->add_flag("--reference", options->reference, "Also the baseline's shaders of its operators")
-      ->group(group);
-  app->add_flag("--no-precision", options->no_precision, "Leave out the part on precision")
-      ->group(group);
-  options->device.add_to(*app, /*with_validate=*/false);
-  app->add_flag("--no-device", options->no_device, "Leave out the part on the device")
-      ->group("Device");
-  app->add_option("--roof", options->roof,
-                  "The device's measured rates, from a file of kbench baseline --output")
-      ->check(readable())
-      ->type_name("FILE")
-      ->group("Device");
-  app->add_option("--feedback", options->feedback,
-                  "A results file: its last result of the task is what the prompt answers")
-      ->check(readable())
-      ->type_name("FILE")
-      ->group("Repair");
-  app->add_option("--candidate", options->candidate,
-                  "The candidate of that result (default: the file that the result names)")
-      ->check(readable())
-      ->type_name("CANDIDATE")
-      ->group("Repair");
-  app->add_flag("--json", options->json, "The messages as JSON on standard output")
-      ->group("Output");
-  app->add_flag("--check", options->check, "Render all tasks' prompts and hold them to the budget")
-      ->group("Output");
+  app.add_option("--prompt", options->prompt, "Templates: a folder, or the name of a set")
+      .type_name("DIR|NAME")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--language", options->language,
+                 "What kernels are asked for in: glsl, hlsl, cuda, triton")
+      .check(member_of({"glsl", "hlsl", "cuda", "triton"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--shots", options->shots, "Worked examples")
+      .check(number_from(0, 100))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--builtins", options->builtins,
+                 "May built-in operators be used: forbid, some (beside a kernel), any")
+      .check(member_of({"forbid", "some", "any"}))
+      .type_name("POLICY")
+      .capture_default_str()
+      .group(group);
+  app.add_flag("--code", options->code, "Also the task as PyTorch code").group(group);
+  app.add_flag("--reference", options->reference, "Also the baseline's shaders of its operators")
+      .group(group);
+  app.add_flag("--no-precision", options->no_precision, "Leave out the part on precision")
+      .group(group);
+  options->device.add_to(app, /*with_validate=*/false);
+  app.add_flag("--no-device", options->no_device, "Leave out the part on the device")
+      .group("Device");
+  app.add_option("--roof", options->roof,
+                 "The device's measured rates, from a file of kbench baseline --output")
+      .check(readable())
+      .type_name("FILE")
+      .group("Device");
+  app.add_option("--feedback", options->feedback,
+                 "A results file: its last result of the task is what the prompt answers")
+      .check(readable())
+      .type_name("FILE")
+      .group("Repair");
+  app.add_option("--candidate", options->candidate,
+                 "The candidate of that result (default: the file that the result names)")
+      .check(readable())
+      .type_name("CANDIDATE")
+      .group("Repair");
+  app.add_flag("--json", options->json, "The messages as JSON on standard output").group("Output");
+  app.add_flag("--check", options->check, "Render all tasks' prompts and hold them to the budget")
+      .group("Output");
   return {app, [options] { return run_prompt(*options); }};
 }
 

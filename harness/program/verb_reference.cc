@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/terminal.h"
 #include "harness/program/text.h"
@@ -53,38 +52,38 @@ int run_reference_verb(const ReferenceVerbOptions& options) {
 
 }  // namespace
 
-Verb add_reference(CLI::App& program) {
+Verb add_reference(Command program) {
   auto options = std::make_shared<ReferenceVerbOptions>();
-  CLI::App* app = add_verb(
-      program, "reference", "Inputs, parameters and outputs of a task as .npy files",
+  const Command app = program.add_verb(
+      "reference", "Inputs, parameters and outputs of a task as .npy files",
       "Draws a task's inputs and parameters from a seed, computes its outputs on the CPU, and "
       "writes\n"
       "all of them as NumPy files named after the tensors (x.npy, conv.weight.npy, output.npy).",
       "  kbench reference level1/19 --dump relu/\n"
       "  kbench reference 2/1 --preset v0 --set batch_size=4 --input-seed 7 --dump out/ --compute "
       "f64");
-  app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      ->required()
-      ->option_text("TASK");
-  app->add_option("--dump", options->folder, "Folder to write to, made when it is not there")
-      ->required()
-      ->type_name("DIR")
-      ->group("Output");
-  options->size.add_to(*app, /*with_auto=*/false, "smoke");
-  CLI::Option* const seed = app->add_option("--input-seed", options->seed, "Seed of the draws")
-                                ->check(whole_number())
-                                ->type_name("N")
-                                ->capture_default_str()
-                                ->group("Computation");
-  keep_old_name(*app, "--seed", options->seed, whole_number(), seed);
-  const CLI::Validator types = one_of({"f32", "f64"});
-  CLI::Option* const type =
-      app->add_option("--compute", options->precision, "In f32, or in f64: the truth")
-          ->check(types)
-          ->type_name("TYPE")
-          ->capture_default_str()
-          ->group("Computation");
-  keep_old_name(*app, "--precision", options->precision, types, type);
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .required()
+      .option_text("TASK");
+  app.add_option("--dump", options->folder, "Folder to write to, made when it is not there")
+      .required()
+      .type_name("DIR")
+      .group("Output");
+  options->size.add_to(app, /*with_auto=*/false, "smoke");
+  const Option seed = app.add_option("--input-seed", options->seed, "Seed of the draws")
+                          .check(whole_number())
+                          .type_name("N")
+                          .capture_default_str()
+                          .group("Computation");
+  keep_old_name(app, "--seed", options->seed, whole_number(), seed);
+  const Check types = one_of({"f32", "f64"});
+  const Option type =
+      app.add_option("--compute", options->precision, "In f32, or in f64: the truth")
+          .check(types)
+          .type_name("TYPE")
+          .capture_default_str()
+          .group("Computation");
+  keep_old_name(app, "--precision", options->precision, types, type);
   return {app, [options] { return run_reference_verb(*options); }};
 }
 

@@ -12,7 +12,6 @@
 #include "harness/client/judge_client.h"
 #include "harness/diagnose/investigate.h"
 #include "harness/generate/run_folder.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
 #include "harness/program/text.h"
@@ -209,10 +208,10 @@ int run_repl(const ReplOptions& options) {
 
 }  // namespace
 
-Verb add_repl(CLI::App& program) {
+Verb add_repl(Command program) {
   auto options = std::make_shared<ReplOptions>();
-  CLI::App* app = add_verb(
-      program, "repl", "A kernel under your hands: its verdict after each save",
+  const Command app = program.add_verb(
+      "repl", "A kernel under your hands: its verdict after each save",
       "Judges a candidate again whenever a file in its folder is saved, with device, compiler and\n"
       "baseline kept warm. Without a candidate it begins with one of built-in operators, in a "
       "folder\n"
@@ -222,16 +221,16 @@ Verb add_repl(CLI::App& program) {
       "  kbench repl level1/19\n"
       "  kbench repl level1/23 my/softmax.yaml --preset v0\n"
       "  EDITOR=vim kbench repl 1/19 --edit");
-  app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      ->required()
-      ->option_text("TASK");
-  app->add_option("CANDIDATE", options->candidate,
-                  "A YAML file, or a folder for candidate.yaml; made where it is not there")
-      ->option_text("[CANDIDATE]");
-  app->add_flag("--edit", options->edit, "Begin in $EDITOR")->group("Output");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  options->measure.add_to(*app);
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .required()
+      .option_text("TASK");
+  app.add_option("CANDIDATE", options->candidate,
+                 "A YAML file, or a folder for candidate.yaml; made where it is not there")
+      .option_text("[CANDIDATE]");
+  app.add_flag("--edit", options->edit, "Begin in $EDITOR").group("Output");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
   return {app, [options] { return run_repl(*options); }};
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/verbs.h"
 #include "harness/report/analysis.h"
@@ -69,10 +68,10 @@ int run_report(const ReportOptions& options) {
 
 }  // namespace
 
-Verb add_report(CLI::App& program) {
+Verb add_report(Command program) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* app = add_verb(
-      program, "report", "What attempts of models say: pass@k, funnel, cost, intervals",
+  const Command app = program.add_verb(
+      "report", "What attempts of models say: pass@k, funnel, cost, intervals",
       "Reads runs of models (folders) and files of results, and prints leaderboard, funnel,\n"
       "correct-by-attempt, cost, the models as a swarm and their comparisons. Candidate sets of a\n"
       "results file count as models with one sample, those of several shards as one. Nothing is "
@@ -81,26 +80,25 @@ Verb add_report(CLI::App& program) {
       "  kbench report run/\n"
       "  kbench report run/ other/ --k 1,10 --fast-p 1,2 --html report.html\n"
       "  kbench report results.jsonl --json");
-  app->add_option("RUN", options->sources, "Folders of runs, or files of results")->required();
-  options->tasks.add_to(*app);
-  app->add_option("--k", options->ks, "Samples k of pass@k: 1,5,10 (default: as many as there are)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("K,...");
-  app->add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,1,2 (default: 1)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(within(0, 1e6))
-      ->type_name("P,...");
-  app->add_flag("--json", options->json, "One JSON document on standard output")->group("Output");
-  app->add_option("--svg", options->svg,
-                  "Draw the curves, and the winners' speedups, into a folder")
-      ->type_name("DIR")
-      ->group("Output");
-  app->add_option("--html", options->html, "Write one page with everything in it, for any browser")
-      ->type_name("FILE")
-      ->group("Output");
+  app.add_option("RUN", options->sources, "Folders of runs, or files of results").required();
+  options->tasks.add_to(app);
+  app.add_option("--k", options->ks, "Samples k of pass@k: 1,5,10 (default: as many as there are)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(number_from(1, 1000000))
+      .type_name("K,...");
+  app.add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,1,2 (default: 1)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(within(0, 1e6))
+      .type_name("P,...");
+  app.add_flag("--json", options->json, "One JSON document on standard output").group("Output");
+  app.add_option("--svg", options->svg, "Draw the curves, and the winners' speedups, into a folder")
+      .type_name("DIR")
+      .group("Output");
+  app.add_option("--html", options->html, "Write one page with everything in it, for any browser")
+      .type_name("FILE")
+      .group("Output");
   return {app, [options] { return run_report(*options); }};
 }
 

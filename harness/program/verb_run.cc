@@ -8,7 +8,6 @@
 #include "harness/client/judge_client.h"
 #include "harness/program/baseline_report.h"
 #include "harness/program/candidate_arguments.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/output_file.h"
 #include "harness/program/progress.h"
@@ -194,10 +193,10 @@ int run_run(const RunOptions& options) {
 
 }  // namespace
 
-Verb add_run(CLI::App& program) {
+Verb add_run(Command program) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* app = add_verb(
-      program, "run", "Evaluate candidates, or folders of them, in full",
+  const Command app = program.add_verb(
+      "run", "Evaluate candidates, or folders of them, in full",
       "Evaluates candidates, and every candidate below folders: compiles each, runs it beside the\n"
       "eager baseline on fresh inputs, checks every element of every timed output, and reports\n"
       "verdict, speedup with its 95% interval, times and rates. Exit code 1 when one does not "
@@ -208,24 +207,24 @@ Verb add_run(CLI::App& program) {
       "  kbench run my/relu.yaml --fail-under 1.2\n"
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
       "  kbench run my/relu.yaml --validate --input-seed 7 --json");
-  app->add_option("CANDIDATE", options->candidates,
-                  "YAML files, folders, or - for one on standard input")
-      ->required()
-      ->check(readable_or_dash())
-      ->option_text("CANDIDATE...");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_to(*app);
-  options->measure.add_to(*app);
-  app->add_option("--fail-under", options->fail_under,
-                  "Exit code 1 also where a candidate's speedup (the median, not its interval) is "
-                  "below P")
-      ->check(within(0, 1e6))
-      ->type_name("P")
-      ->group("Output");
-  app->add_option("--output", options->output, "Append results to a file of JSON lines")
-      ->type_name("FILE")
-      ->group("Output");
-  app->add_flag("--json", options->json, "Results as JSON on standard output")->group("Output");
+  app.add_option("CANDIDATE", options->candidates,
+                 "YAML files, folders, or - for one on standard input")
+      .required()
+      .check(readable_or_dash())
+      .option_text("CANDIDATE...");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
+  app.add_option("--fail-under", options->fail_under,
+                 "Exit code 1 also where a candidate's speedup (the median, not its interval) is "
+                 "below P")
+      .check(within(0, 1e6))
+      .type_name("P")
+      .group("Output");
+  app.add_option("--output", options->output, "Append results to a file of JSON lines")
+      .type_name("FILE")
+      .group("Output");
+  app.add_flag("--json", options->json, "Results as JSON on standard output").group("Output");
   return {app, [options] { return run_run(*options); }};
 }
 

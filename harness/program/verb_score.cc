@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/report.h"
 #include "harness/program/terminal.h"
@@ -227,10 +226,10 @@ int run_score(const ScoreOptions& options) {
 
 }  // namespace
 
-Verb add_score(CLI::App& program) {
+Verb add_score(Command program) {
   auto options = std::make_shared<ScoreOptions>();
-  CLI::App* app = add_verb(
-      program, "score", "Score results files together, without measuring",
+  const Command app = program.add_verb(
+      "score", "Score results files together, without measuring",
       "Prints the leaderboard of everything that results files (--output of the main job and of "
       "run)\n"
       "hold together: the shards of a job, several sets, several machines of one kind. Nothing is\n"
@@ -244,37 +243,37 @@ Verb add_score(CLI::App& program) {
       "  kbench score results.jsonl --fast-p 0,0.5,1,2\n"
       "  kbench score shard-*.jsonl --level 1 --json\n"
       "  kbench score mine.jsonl theirs.jsonl --sets mine,theirs --device H200");
-  app->add_option("FILES", options->files, "Results files")
-      ->required()
-      ->check(readable())
-      ->option_text("FILES");
-  app->add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(within(0, 1e6))
-      ->type_name("P,...")
-      ->group("Scores");
-  app->add_option("--sets", options->sets, "Candidate sets, by name (default: all there are)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...")
-      ->group("Scores");
-  app->add_option("--device", options->devices, "Devices: parts of their names (default: all)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...")
-      ->group("Scores");
-  app->add_option("--preset", options->preset, "Only results at this preset: smoke, v0 or v0.1")
-      ->type_name("NAME")
-      ->group("Scores");
-  app->add_flag("--mix-devices", options->mix_devices,
-                "Have several kinds of device in one table, whose speedups do not compare")
-      ->group("Scores");
-  app->add_flag("--last", options->take_last,
-                "Of contradictory results take the last, by the order of files and lines")
-      ->group("Scores");
-  options->tasks.add_to(*app);
-  app->add_flag("--json", options->json, "One JSON document on standard output")->group("Output");
+  app.add_option("FILES", options->files, "Results files")
+      .required()
+      .check(readable())
+      .option_text("FILES");
+  app.add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(within(0, 1e6))
+      .type_name("P,...")
+      .group("Scores");
+  app.add_option("--sets", options->sets, "Candidate sets, by name (default: all there are)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME,...")
+      .group("Scores");
+  app.add_option("--device", options->devices, "Devices: parts of their names (default: all)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME,...")
+      .group("Scores");
+  app.add_option("--preset", options->preset, "Only results at this preset: smoke, v0 or v0.1")
+      .type_name("NAME")
+      .group("Scores");
+  app.add_flag("--mix-devices", options->mix_devices,
+               "Have several kinds of device in one table, whose speedups do not compare")
+      .group("Scores");
+  app.add_flag("--last", options->take_last,
+               "Of contradictory results take the last, by the order of files and lines")
+      .group("Scores");
+  options->tasks.add_to(app);
+  app.add_flag("--json", options->json, "One JSON document on standard output").group("Output");
   return {app, [options] { return run_score(*options); }};
 }
 

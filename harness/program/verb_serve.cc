@@ -1,6 +1,5 @@
 #include <memory>
 
-#include "harness/program/help.h"
 #include "harness/program/open_devices.h"
 #include "harness/program/options.h"
 #include "harness/program/signals.h"
@@ -41,10 +40,10 @@ int run_serve(const ServeVerbOptions& options) {
 
 }  // namespace
 
-Verb add_serve(CLI::App& program) {
+Verb add_serve(Command program) {
   auto options = std::make_shared<ServeVerbOptions>();
-  CLI::App* app = add_verb(
-      program, "serve", "Evaluate what is sent as lines of JSON",
+  const Command app = program.add_verb(
+      "serve", "Evaluate what is sent as lines of JSON",
       "Takes experiments as lines of JSON and answers each with a line, as they are done: on\n"
       "standard input and output, or for several clients on a Unix socket. The flags are for what "
       "a\n"
@@ -53,12 +52,12 @@ Verb add_serve(CLI::App& program) {
       "SIGTERM or Ctrl-C what is left is cancelled, and answered so.",
       "  kbench serve --preset smoke < experiments.jsonl > results.jsonl\n"
       "  kbench serve --devices all --socket /run/user/1000/kbench");
-  app->add_option("--socket", options->socket, "Listen at a Unix socket")
-      ->type_name("PATH")
-      ->group("Lines");
-  options->size.add_to(*app, /*with_auto=*/true);
-  options->device.add_several_to(*app);
-  options->measure.add_to(*app);
+  app.add_option("--socket", options->socket, "Listen at a Unix socket")
+      .type_name("PATH")
+      .group("Lines");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_several_to(app);
+  options->measure.add_to(app);
   return {app, [options] { return run_serve(*options); }};
 }
 

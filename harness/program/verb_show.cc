@@ -2,7 +2,6 @@
 #include <memory>
 #include <variant>
 
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/terminal.h"
 #include "harness/program/text.h"
@@ -142,10 +141,10 @@ int run_show(const ShowOptions& options) {
 
 }  // namespace
 
-Verb add_show(CLI::App& program) {
+Verb add_show(Command program) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* app = add_verb(
-      program, "show", "One task as a candidate's author needs it",
+  const Command app = program.add_verb(
+      "show", "One task as a candidate's author needs it",
       "Shows a task as the author of a candidate needs it: signature, shapes, operators in order\n"
       "with their formulas, floating-point operations and bytes. With --candidate, prints a "
       "candidate\n"
@@ -155,21 +154,21 @@ Verb add_show(CLI::App& program) {
       "  kbench show 2/1 --preset smoke --set height=65\n"
       "  kbench show 1/23 --candidate > my/softmax.yaml\n"
       "  kbench show 1/23 --json");
-  app->add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      ->required()
-      ->option_text("TASK");
-  options->size.add_to(*app, /*with_auto=*/false, "v0.1");
-  options->device.add_to(*app, /*with_validate=*/false);
-  app->add_option("--baseline", options->baseline,
-                  "A file of recorded times, as kbench baseline writes it: the task's is shown")
-      ->group("Output")
-      ->option_text("FILE");
-  app->add_flag("--candidate", options->candidate, "Print a candidate file to start from")
-      ->group("Output");
-  app->add_flag("--algebra", options->algebra,
-                "Print the best known rewriting by legal algebra, where there is one")
-      ->group("Output");
-  app->add_flag("--json", options->json, "The same facts as JSON")->group("Output");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .required()
+      .option_text("TASK");
+  options->size.add_to(app, /*with_auto=*/false, "v0.1");
+  options->device.add_to(app, /*with_validate=*/false);
+  app.add_option("--baseline", options->baseline,
+                 "A file of recorded times, as kbench baseline writes it: the task's is shown")
+      .group("Output")
+      .option_text("FILE");
+  app.add_flag("--candidate", options->candidate, "Print a candidate file to start from")
+      .group("Output");
+  app.add_flag("--algebra", options->algebra,
+               "Print the best known rewriting by legal algebra, where there is one")
+      .group("Output");
+  app.add_flag("--json", options->json, "The same facts as JSON").group("Output");
   return {app, [options] { return run_show(*options); }};
 }
 

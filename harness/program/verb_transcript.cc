@@ -11,7 +11,6 @@
 #include "harness/generate/line_file.h"
 #include "harness/generate/run_folder.h"
 #include "harness/generate/settings.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/text.h"
 #include "harness/program/verbs.h"
@@ -220,28 +219,28 @@ int run_transcript(const TranscriptOptions& options) {
 
 }  // namespace
 
-Verb add_transcript(CLI::App& program) {
+Verb add_transcript(Command program) {
   auto options = std::make_shared<TranscriptOptions>();
-  CLI::App* app =
-      add_verb(program, "transcript", "A run's conversations, readable",
-               "Prints what was asked in a run and what was answered: which models and tasks there "
-               "are, the\n"
-               "attempts at one task, or a conversation with its prompts, answers and verdicts.",
-               "  kbench transcript run1\n"
-               "  kbench transcript run1 level1/19\n"
-               "  kbench transcript run1 1/19/3        the whole conversation of sample 3\n"
-               "  kbench transcript run1 1/19/3/2      its second attempt");
-  app->add_option("RUN", options->run, "The run's folder")
-      ->required()
-      ->check(readable())
-      ->option_text("RUN");
-  app->add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]")
-      ->option_text("[TASK[/SAMPLE[/ATTEMPT]]]");
-  app->add_option("--model", options->model, "Only of this model (or relay)")
-      ->type_name("NAME")
-      ->group("Output");
-  app->add_flag("--json", options->json, "The same as a JSON list on standard output")
-      ->group("Output");
+  const Command app = program.add_verb(
+      "transcript", "A run's conversations, readable",
+      "Prints what was asked in a run and what was answered: which models and tasks there "
+      "are, the\n"
+      "attempts at one task, or a conversation with its prompts, answers and verdicts.",
+      "  kbench transcript run1\n"
+      "  kbench transcript run1 level1/19\n"
+      "  kbench transcript run1 1/19/3        the whole conversation of sample 3\n"
+      "  kbench transcript run1 1/19/3/2      its second attempt");
+  app.add_option("RUN", options->run, "The run's folder")
+      .required()
+      .check(readable())
+      .option_text("RUN");
+  app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]")
+      .option_text("[TASK[/SAMPLE[/ATTEMPT]]]");
+  app.add_option("--model", options->model, "Only of this model (or relay)")
+      .type_name("NAME")
+      .group("Output");
+  app.add_flag("--json", options->json, "The same as a JSON list on standard output")
+      .group("Output");
   return {app, [options] { return run_transcript(*options); }};
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "harness/process/host_memory.h"
-#include "harness/program/help.h"
 #include "harness/program/options.h"
 #include "harness/program/progress.h"
 #include "harness/program/terminal.h"
@@ -203,10 +202,10 @@ int run_verify(const VerifyOptions& options) {
 
 }  // namespace
 
-Verb add_verify(CLI::App& program) {
+Verb add_verify(Command program) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* app = add_verb(
-      program, "verify", "Hold this build against a golden file",
+  const Command app = program.add_verb(
+      "verify", "Hold this build against a golden file",
       "Computes the tasks of a golden file from the seeds and sizes in it and compares the "
       "outputs\n"
       "with the values PyTorch gave in float64: sampled elements and a checksum over all. A line "
@@ -215,29 +214,28 @@ Verb add_verify(CLI::App& program) {
       "  kbench verify --golden smoke.json\n"
       "  kbench verify --golden v0.json --compute f64 --task level1/*\n"
       "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");
-  app->add_option("--golden", options->golden, "The golden file: .json or .json.zst")
-      ->required()
-      ->check(readable())
-      ->type_name("FILE")
-      ->group("Computation");
-  app->add_option("--backend", options->backend,
-                  "reference (on the CPU), or vulkan (the eager baseline's kernels)")
-      ->check(one_of({"reference", "vulkan"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Computation");
-  const CLI::Validator types = one_of({"f32", "f64"});
-  CLI::Option* const type =
-      app->add_option("--compute", options->precision, "What the reference computes in: f32 or f64")
-          ->check(types)
-          ->type_name("TYPE")
-          ->capture_default_str()
-          ->group("Computation");
-  keep_old_name(*app, "--precision", options->precision, types, type);
-  options->tasks.add_to(*app);
-  options->device.add_to(*app);
-  app->add_flag("--json", options->json, "The findings as JSON on standard output")
-      ->group("Output");
+  app.add_option("--golden", options->golden, "The golden file: .json or .json.zst")
+      .required()
+      .check(readable())
+      .type_name("FILE")
+      .group("Computation");
+  app.add_option("--backend", options->backend,
+                 "reference (on the CPU), or vulkan (the eager baseline's kernels)")
+      .check(one_of({"reference", "vulkan"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Computation");
+  const Check types = one_of({"f32", "f64"});
+  const Option type =
+      app.add_option("--compute", options->precision, "What the reference computes in: f32 or f64")
+          .check(types)
+          .type_name("TYPE")
+          .capture_default_str()
+          .group("Computation");
+  keep_old_name(app, "--precision", options->precision, types, type);
+  options->tasks.add_to(app);
+  options->device.add_to(app);
+  app.add_flag("--json", options->json, "The findings as JSON on standard output").group("Output");
   return {app, [options] { return run_verify(*options); }};
 }
 

@@ -1,10 +1,11 @@
 // The verbs of the program: each adds its sub-command and returns what runs it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "harness/program/command.h"
 
 namespace kbench::program {
 
@@ -20,36 +21,36 @@ enum : int {
 
 /// A sub-command and its action, which returns the exit code.
 struct Verb {
-  CLI::App* app = nullptr;
+  Command command;
   std::function<int()> run;
 };
 
-Verb add_list(CLI::App& program);
-Verb add_show(CLI::App& program);
-Verb add_devices(CLI::App& program);
-Verb add_check(CLI::App& program);
-Verb add_run(CLI::App& program);
-Verb add_compare(CLI::App& program);
-Verb add_new(CLI::App& program);
-Verb add_audit(CLI::App& program);
-Verb add_diagnose(CLI::App& program);
-Verb add_repl(CLI::App& program);
-Verb add_verify(CLI::App& program);
-Verb add_reference(CLI::App& program);
-Verb add_baseline(CLI::App& program);
-Verb add_prompt(CLI::App& program);
-Verb add_models(CLI::App& program);
-Verb add_extract(CLI::App& program);
-Verb add_import(CLI::App& program);
-Verb add_generate(CLI::App& program);
-Verb add_judge(CLI::App& program);
-Verb add_transcript(CLI::App& program);
-Verb add_report(CLI::App& program);
-Verb add_serve(CLI::App& program);
-Verb add_score(CLI::App& program);
-Verb add_help(CLI::App& program);
+Verb add_list(Command program);
+Verb add_show(Command program);
+Verb add_devices(Command program);
+Verb add_check(Command program);
+Verb add_run(Command program);
+Verb add_compare(Command program);
+Verb add_new(Command program);
+Verb add_audit(Command program);
+Verb add_diagnose(Command program);
+Verb add_repl(Command program);
+Verb add_verify(Command program);
+Verb add_reference(Command program);
+Verb add_baseline(Command program);
+Verb add_prompt(Command program);
+Verb add_models(Command program);
+Verb add_extract(Command program);
+Verb add_import(Command program);
+Verb add_generate(Command program);
+Verb add_judge(Command program);
+Verb add_transcript(Command program);
+Verb add_report(Command program);
+Verb add_serve(Command program);
+Verb add_score(Command program);
+Verb add_help(Command program);
 /// The main job, which needs no verb. `benchmark_flags` are Google Benchmark's, taken from the
 /// command line before the rest was parsed.
-Verb add_main_job(CLI::App& program, std::vector<std::string> benchmark_flags);
+Verb add_main_job(Command program, std::vector<std::string> benchmark_flags);
 
 }  // namespace kbench::program
