@@ -41,10 +41,8 @@ TEST(DriverLaneRefusal, IsAVerdictThatNamesTheKernel) {
               HasSubstr("kernel a (c.yaml:3) or kernel b (c.yaml:4) reached"));
   EXPECT_THAT(refused_by(step_error(700, -1), plan_of({"a", "b", "c", "d", "e"})).message,
               HasSubstr("one of its kernels reached"));
-  EXPECT_EQ(error_of([&] { refused_by(step_error(2, 0), plan); }).code(),
-            ErrorCode::kOutOfMemory);
-  EXPECT_EQ(error_of([&] { refused_by(step_error(999, 0), plan); }).code(),
-            ErrorCode::kInternal);
+  EXPECT_EQ(error_of([&] { refused_by(step_error(2, 0), plan); }).code(), ErrorCode::kOutOfMemory);
+  EXPECT_EQ(error_of([&] { refused_by(step_error(999, 0), plan); }).code(), ErrorCode::kInternal);
 }
 
 constexpr const char* kHead = "kbench: 1\ntask: level1/19\nkernels:\n";
