@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "harness/report/analysis.h"
-#include "harness/report/study.h"
+#include "harness/evaluate/report/analysis.h"
+#include "harness/evaluate/report/study.h"
 #include "tests/report/folder.h"
 #include "tests/report/made_run.h"
 

@@ -58,7 +58,7 @@ def main():
 
     ours, theirs, names = {}, {}, {}
     for _ in range(options.rounds):
-        torch = pytorch_ms(options, os.path.join(options.build, "harness/program/kbench"))
+        torch = pytorch_ms(options, os.path.join(options.build, "bin/kbench"))
         for task, ms in torch["ms"].items():
             theirs.setdefault(task, []).append(ms)
         for task, (name, ms) in reference_ms(

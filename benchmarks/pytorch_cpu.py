@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Times PyTorch's eager mode on the CPU for the suite's tasks at preset v0.
 
-    benchmarks/pytorch_cpu.py --kernelbench DIR --kbench build/release/harness/program/kbench
+    benchmarks/pytorch_cpu.py --kernelbench DIR --kbench build/release/bin/kbench
                               [--threads 2] [--seconds 0.5] [--task 1/19,2/*]
 
 DIR is a checkout of KernelBench, whose modules are run; kbench tells the sizes. Prints one JSON

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Takes the figures of docs/throughput.md: how many candidates a minute are judged, and where the time goes.
 
-    benchmarks/throughput.py --kbench build/release/harness/program/kbench shipped serve itself tasks devices
+    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve itself tasks devices
 
 shipped  the sets that ship, on the tasks they have candidates for
 serve    one candidate again and again through `kbench serve`: from line to line

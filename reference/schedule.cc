@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "libkbench/src/liveness.h"
+#include "libkbench/core/liveness.h"
 #include "reference/registry.h"
 
 namespace kbench::reference {

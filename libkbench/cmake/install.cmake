@@ -5,16 +5,18 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kbench)
 install(TARGETS kbench_core_library EXPORT kbenchCoreTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kbench EXPORT kbenchTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kbench_models_library EXPORT kbenchModelsTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kbench_c EXPORT kbenchCTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kbench_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY libkbench/include/kbench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY harness/candidates DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench)
-install(DIRECTORY harness/prompts/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench/prompts)
+install(DIRECTORY harness/evaluate/prompts/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench/prompts)
 # Where "docs/serve.md" of a message, and the links of README.md, lead.
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
-foreach(export kbenchCoreTargets kbenchTargets kbenchCTargets)
+foreach(export kbenchCoreTargets kbenchTargets kbenchModelsTargets kbenchCTargets)
   install(EXPORT ${export} NAMESPACE kbench:: DESTINATION ${package_dir})
 endforeach()
 
@@ -26,6 +28,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/kbenchConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/kbenchConfig.cmake
               ${PROJECT_BINARY_DIR}/kbenchConfigVersion.cmake
               libkbench/cmake/dependencies.cmake
+              libkbench/cmake/dependencies_models.cmake
               libkbench/cmake/dependencies_core.cmake
         DESTINATION ${package_dir})
 
@@ -41,7 +44,7 @@ else()
 endif()
 cmake_path(APPEND KBENCH_PC_LIBDIR "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
 cmake_path(APPEND KBENCH_PC_INCLUDEDIR "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
-foreach(package kbench-core kbench kbench-c)
+foreach(package kbench-core kbench kbench-models kbench-c)
   configure_file(libkbench/cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${pkgconfig_dir})
 endforeach()

@@ -6,7 +6,7 @@
 #include <string>
 #include <unsupported/Eigen/SpecialFunctions>
 
-#include "libkbench/src/dimensions.h"
+#include "libkbench/core/dimensions.h"
 #include "reference/arrays.h"
 #include "reference/call.h"
 

@@ -2,7 +2,7 @@
 // elements of 1, 4 or 8 bytes, of any type.
 #include <cstring>
 
-#include "libkbench/src/dimensions.h"
+#include "libkbench/core/dimensions.h"
 #include "reference/arrays.h"
 #include "reference/call.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "harness/audit/audit.h"
+#include "harness/measure/audit/audit.h"
 #include "kbench/certificate.h"
 #include "kbench/task.h"
 

@@ -1,5 +1,5 @@
 // What an audit says of small tasks whose faults are known.
-#include "harness/audit/audit.h"
+#include "harness/measure/audit/audit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

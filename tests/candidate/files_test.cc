@@ -7,7 +7,7 @@
 
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
-#include "libkbench/src/open_beneath.h"
+#include "libkbench/base/open_beneath.h"
 #include "tests/candidate/support.h"
 
 namespace kbench {

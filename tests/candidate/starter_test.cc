@@ -1,5 +1,5 @@
 // Candidates to start from, whose sizes are expressions found by trying sizes.
-#include "libkbench/src/starter.h"
+#include "libkbench/candidate/starter.h"
 
 #include "kbench/other_sizes.h"
 #include "tests/candidate/support.h"

@@ -1,6 +1,6 @@
 // evaluate() against judges that misbehave: shell scripts that speak the protocol.
 
-#include "harness/client/judge_client.h"
+#include "harness/evaluate/client/judge_client.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "harness/client/device_list.h"
-#include "harness/client/protocol.h"
+#include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/client/protocol.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "tests/error_of.h"

@@ -1,5 +1,5 @@
 // What a client and its judge say to each other survives the way, and what is none is kParse.
-#include "harness/client/protocol.h"
+#include "harness/evaluate/client/protocol.h"
 
 #include <gtest/gtest.h>
 

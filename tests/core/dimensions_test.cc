@@ -1,4 +1,4 @@
-#include "libkbench/src/dimensions.h"
+#include "libkbench/core/dimensions.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "kbench/error.h"
 #include "kbench/random.h"
-#include "libkbench/src/draw_math.h"
+#include "libkbench/core/draw_math.h"
 
 namespace kbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "libkbench/src/liveness.h"
+#include "libkbench/core/liveness.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "libkbench/src/text_table.h"
+#include "libkbench/base/text_table.h"
 
 #include <gtest/gtest.h>
 

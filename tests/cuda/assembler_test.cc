@@ -1,9 +1,9 @@
-#include "harness/cuda/assembler.h"
+#include "harness/measure/cuda/assembler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/cuda/cubin.h"
+#include "harness/measure/cuda/cubin.h"
 #include "kbench/error.h"
 
 namespace kbench::cuda {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "harness/cuda/driver_calls.h"
+#include "harness/measure/cuda/driver_calls.h"
 
 namespace kbench::cuda::driver {
 namespace {

@@ -1,5 +1,5 @@
 // CUDA's driver as kbench uses it, against a library that behaves like it.
-#include "harness/cuda/driver.h"
+#include "harness/measure/cuda/driver.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

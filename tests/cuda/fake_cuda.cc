@@ -13,7 +13,7 @@
 #include <memory>
 #include <set>
 
-#include "harness/cuda/driver_calls.h"
+#include "harness/measure/cuda/driver_calls.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/cuda/driver_list.h"
-#include "libkbench/src/unique_fd.h"
+#include "harness/measure/cuda/driver_list.h"
+#include "libkbench/base/unique_fd.h"
 #include "tests/cuda/fake_cuda.h"
 
 namespace kbench::testing_support {

@@ -1,4 +1,4 @@
-#include "harness/cuda/includes.h"
+#include "harness/measure/cuda/includes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/cuda/assembler.h"
-#include "harness/cuda/nvrtc.h"
-#include "harness/runner/lock_in.h"
+#include "harness/measure/cuda/assembler.h"
+#include "harness/measure/cuda/nvrtc.h"
+#include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
 
 namespace kbench {

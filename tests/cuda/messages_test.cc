@@ -1,4 +1,4 @@
-#include "harness/cuda/messages.h"
+#include "harness/measure/cuda/messages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

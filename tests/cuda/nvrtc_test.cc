@@ -1,13 +1,13 @@
-#include "harness/cuda/nvrtc.h"
+#include "harness/measure/cuda/nvrtc.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/cuda/assembler.h"
-#include "harness/cuda/cubin.h"
-#include "harness/cuda/ptx.h"
-#include "harness/cuda/ptx_print.h"
-#include "harness/cuda/ptx_rules.h"
+#include "harness/measure/cuda/assembler.h"
+#include "harness/measure/cuda/cubin.h"
+#include "harness/measure/cuda/ptx.h"
+#include "harness/measure/cuda/ptx_print.h"
+#include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
 
 namespace kbench::cuda {

@@ -1,4 +1,4 @@
-#include "harness/cuda/ptx_approximate.h"
+#include "harness/measure/cuda/ptx_approximate.h"
 
 #include <gtest/gtest.h>
 

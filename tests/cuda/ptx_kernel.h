@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/cuda/ptx_rules.h"
+#include "harness/measure/cuda/ptx_rules.h"
 
 namespace kbench::cuda {
 

@@ -1,12 +1,12 @@
 // What is assembled is printed from what was checked.
-#include "harness/cuda/ptx_print.h"
+#include "harness/measure/cuda/ptx_print.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "harness/cuda/assembler.h"
+#include "harness/measure/cuda/assembler.h"
 #include "kbench/error.h"
 #include "tests/cuda/ptx_kernel.h"
 

@@ -1,9 +1,9 @@
-#include "harness/cuda/ptx_rules.h"
+#include "harness/measure/cuda/ptx_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/cuda/ptx_state.h"
+#include "harness/measure/cuda/ptx_state.h"
 #include "tests/cuda/ptx_kernel.h"
 
 namespace kbench::cuda {

@@ -1,9 +1,9 @@
-#include "harness/cuda/ptx.h"
+#include "harness/measure/cuda/ptx.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/cuda/ptx_rules.h"
+#include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
 
 namespace kbench::cuda {

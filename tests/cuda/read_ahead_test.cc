@@ -1,4 +1,4 @@
-#include "harness/cuda/read_ahead.h"
+#include "harness/measure/cuda/read_ahead.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "libkbench/src/unique_fd.h"
+#include "libkbench/base/unique_fd.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::cuda {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "harness/runner/cuda_kernels.h"
+#include "harness/measure/runner/cuda_kernels.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/task.h"

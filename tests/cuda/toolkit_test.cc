@@ -1,4 +1,4 @@
-#include "harness/cuda/toolkit.h"
+#include "harness/measure/cuda/toolkit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

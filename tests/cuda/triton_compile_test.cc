@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "harness/runner/cuda_kernels.h"
-#include "harness/runner/python_helper.h"
+#include "harness/measure/runner/cuda_kernels.h"
+#include "harness/measure/runner/python_helper.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "tests/candidate/support.h"

@@ -1,14 +1,14 @@
 // The script that translates Triton kernels, run with a module that stands in for Triton; and what
 // is made of answers.
-#include "harness/cuda/triton.h"
+#include "harness/measure/cuda/triton.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "harness/cuda/ptx.h"
-#include "harness/cuda/ptx_rules.h"
+#include "harness/measure/cuda/ptx.h"
+#include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 

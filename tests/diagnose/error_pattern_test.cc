@@ -1,5 +1,5 @@
 // Errors that were put in are named; errors without a pattern are not given one.
-#include "harness/diagnose/error_pattern.h"
+#include "harness/evaluate/diagnose/error_pattern.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

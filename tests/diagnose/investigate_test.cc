@@ -1,5 +1,5 @@
 // From a wrong candidate to feedback that names what is wrong, through judge and runners.
-#include "harness/diagnose/investigate.h"
+#include "harness/evaluate/diagnose/investigate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/diagnose/look.h"
+#include "harness/evaluate/diagnose/look.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"

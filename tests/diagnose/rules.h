@@ -16,7 +16,7 @@
 #include "kbench/ops.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
-#include "libkbench/src/shortcut_rules.h"
+#include "libkbench/shortcuts/shortcut_rules.h"
 
 namespace kbench {
 

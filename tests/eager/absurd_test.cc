@@ -8,7 +8,7 @@
 #include <set>
 #include <variant>
 
-#include "harness/eager/eager.h"
+#include "harness/measure/eager/eager.h"
 #include "kbench/error.h"
 #include "tests/operators/definition.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/eager/eager.h"
+#include "harness/measure/eager/eager.h"
 #include "kbench/compare.h"
 #include "kbench/graph.h"
 #include "kbench/random.h"

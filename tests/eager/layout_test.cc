@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "harness/eager/graph_layout.h"
+#include "harness/measure/eager/graph_layout.h"
 #include "kbench/ops.h"
 
 namespace kbench::eager {

@@ -1,4 +1,4 @@
-#include "harness/eager/gemm.h"
+#include "harness/measure/eager/gemm.h"
 #include "tests/eager/eager_fixture.h"
 
 namespace kbench::eager {

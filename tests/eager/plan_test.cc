@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "harness/eager/gemm.h"
-#include "harness/vulkan/compiler.h"
-#include "harness/vulkan/embedded.h"
+#include "harness/measure/eager/gemm.h"
+#include "harness/measure/vulkan/compiler.h"
+#include "harness/measure/vulkan/embedded.h"
 #include "kbench/task.h"
 #include "tests/eager/eager_fixture.h"
 

@@ -1,6 +1,6 @@
 // Convolution and pooling.
-#include "harness/eager/convolution.h"
-#include "harness/eager/winograd.h"
+#include "harness/measure/eager/convolution.h"
+#include "harness/measure/eager/winograd.h"
 #include "tests/eager/eager_fixture.h"
 
 namespace kbench::eager {

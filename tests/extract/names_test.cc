@@ -1,5 +1,5 @@
 // Where blocks' names are looked for, and what becomes of them.
-#include "libkbench/src/answer_names.h"
+#include "libkbench/extraction/answer_names.h"
 #include "tests/extract/support.h"
 
 namespace kbench::testing {

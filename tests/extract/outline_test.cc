@@ -1,5 +1,5 @@
 // What is known of a manifest without reading it as YAML.
-#include "libkbench/src/manifest_outline.h"
+#include "libkbench/extraction/manifest_outline.h"
 #include "tests/extract/support.h"
 
 namespace kbench::testing {

@@ -1,6 +1,6 @@
 // Attempts: one line, read fast and by fields, and a file of them.
 #include "kbench/attempt.h"
-#include "libkbench/src/attempt_json.h"
+#include "libkbench/scoring/attempt_json.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace kbench::fuzz {

@@ -1,6 +1,6 @@
 // Lines of the protocol between processes.
-#include "harness/client/findings.h"
-#include "harness/client/protocol.h"
+#include "harness/evaluate/client/findings.h"
+#include "harness/evaluate/client/protocol.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

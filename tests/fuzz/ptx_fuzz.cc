@@ -1,9 +1,9 @@
 // PTX as a candidate may give it: taken apart, held to the rules and to a launch.
-#include "harness/cuda/cubin.h"
-#include "harness/cuda/messages.h"
-#include "harness/cuda/ptx_print.h"
-#include "harness/cuda/ptx_rules.h"
-#include "harness/runner/cuda_kernels.h"
+#include "harness/measure/cuda/cubin.h"
+#include "harness/measure/cuda/messages.h"
+#include "harness/measure/cuda/ptx_print.h"
+#include "harness/measure/cuda/ptx_rules.h"
+#include "harness/measure/runner/cuda_kernels.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,9 +1,9 @@
 // What a runner may send its judge: a stream of frames, and the messages in them.
 #include <sys/socket.h>
 
-#include "harness/process/channel.h"
-#include "harness/process/fd_pair.h"
-#include "harness/runner/protocol.h"
+#include "harness/measure/process/channel.h"
+#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/runner/protocol.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace kbench::fuzz {

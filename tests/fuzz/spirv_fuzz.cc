@@ -1,9 +1,9 @@
 // SPIR-V as a candidate may give it: frozen, validated, inspected and held to the rules.
 #include <cstring>
 
-#include "harness/runner/kernel_rules.h"
-#include "harness/vulkan/spirv.h"
-#include "harness/vulkan/spirv_interface.h"
+#include "harness/measure/runner/kernel_rules.h"
+#include "harness/measure/vulkan/spirv.h"
+#include "harness/measure/vulkan/spirv_interface.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

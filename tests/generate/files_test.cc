@@ -6,11 +6,11 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/generate/budget.h"
-#include "harness/generate/ledger.h"
-#include "harness/generate/line_file.h"
-#include "harness/generate/settings.h"
-#include "harness/generate/store.h"
+#include "harness/evaluate/generate/budget.h"
+#include "harness/evaluate/generate/ledger.h"
+#include "harness/evaluate/generate/line_file.h"
+#include "harness/evaluate/generate/settings.h"
+#include "harness/evaluate/generate/store.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 

@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 
-#include "harness/generate/ledger.h"
-#include "harness/generate/line_file.h"
+#include "harness/evaluate/generate/ledger.h"
+#include "harness/evaluate/generate/line_file.h"
 #include "tests/generate/support.h"
 
 namespace kbench::testing {

@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "harness/generate/device_bench.h"
+#include "harness/evaluate/generate/device_bench.h"
 #include "kbench/metrics.h"
 #include "tests/generate/ngram_model.h"
 #include "tests/generate/support.h"

@@ -1,4 +1,4 @@
-#include "harness/generate/plan.h"
+#include "harness/evaluate/generate/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "kbench/error.h"
-#include "libkbench/src/run_names.h"
+#include "libkbench/scoring/run_names.h"
 
 namespace kbench::generate {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/generate/run.h"
+#include "harness/evaluate/generate/run.h"
 #include "kbench/attempt.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"

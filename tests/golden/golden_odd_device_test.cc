@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "harness/trial/eager_run.h"
+#include "harness/measure/trial/eager_run.h"
 #include "kbench/task.h"
 #include "tests/core/task_parameters.h"
 #include "tests/golden/golden_odd.h"

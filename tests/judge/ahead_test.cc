@@ -1,5 +1,5 @@
 // What is made ready while samples are taken, on a device where nothing is measured by it.
-#include "harness/judge/ahead.h"
+#include "harness/measure/judge/ahead.h"
 
 #include <gtest/gtest.h>
 

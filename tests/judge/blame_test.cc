@@ -1,4 +1,4 @@
-#include "harness/judge/blame.h"
+#include "harness/measure/judge/blame.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/judge/causes.h"
+#include "harness/measure/judge/causes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

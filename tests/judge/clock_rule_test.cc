@@ -1,5 +1,5 @@
 // Which device times the judge's own clock bears out. Pure: runs are numbers.
-#include "harness/judge/clock_rule.h"
+#include "harness/measure/judge/clock_rule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

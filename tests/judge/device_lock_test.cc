@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "harness/client/device_list.h"
-#include "harness/process/host_lock.h"
-#include "harness/vulkan/plan.h"
+#include "harness/evaluate/client/device_list.h"
+#include "harness/measure/process/host_lock.h"
+#include "harness/measure/vulkan/plan.h"
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/judge/processes.h"
 

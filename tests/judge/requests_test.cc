@@ -1,5 +1,5 @@
 // What a judge reads, in a process of its own, which ends with its client.
-#include "harness/judge/requests.h"
+#include "harness/measure/judge/requests.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,9 +13,9 @@
 #include <string>
 #include <thread>
 
-#include "harness/client/protocol.h"
-#include "harness/process/fd_pair.h"
-#include "libkbench/src/files.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/process/fd_pair.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::judge {
 namespace {

@@ -1,5 +1,5 @@
 // A runner that cannot do its work says why, whenever it is asked.
-#include "harness/judge/runner_process.h"
+#include "harness/measure/judge/runner_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What becomes of a candidate that is right at its preset's sizes and is tried at others.
-#include "harness/judge/size_rule.h"
+#include "harness/measure/judge/size_rule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Shared memory and its redzones: every word is a tensor's or a zone's, and a finding is named.
-#include "harness/judge/slab.h"
+#include "harness/measure/judge/slab.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which configurations are timed, and which is judged. Pure: times are numbers.
-#include "harness/judge/tuning.h"
+#include "harness/measure/judge/tuning.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/judge/verified_notes.h"
+#include "harness/measure/judge/verified_notes.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

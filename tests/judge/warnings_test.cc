@@ -1,7 +1,7 @@
 // What `check` says of candidates that compile and are mostly mistakes.
 #include <fstream>
 
-#include "harness/vulkan/compiler.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "tests/judge/evaluator_fixture.h"
 
 namespace kbench {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "kbench/error.h"
-#include "libkbench/src/attempt_json.h"
+#include "libkbench/scoring/attempt_json.h"
 
 namespace kbench {
 namespace {

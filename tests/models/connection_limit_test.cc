@@ -1,4 +1,4 @@
-#include "harness/models/connection_limit.h"
+#include "harness/evaluate/models/connection_limit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The table of what is done about which error.
-#include "harness/models/failure.h"
+#include "harness/evaluate/models/failure.h"
 
 #include <gtest/gtest.h>
 

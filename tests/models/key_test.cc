@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "harness/models/secret.h"
+#include "harness/evaluate/models/secret.h"
 #include "tests/models/asked.h"
 
 namespace kbench::testing {

@@ -1,4 +1,4 @@
-#include "harness/models/patience.h"
+#include "harness/evaluate/models/patience.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

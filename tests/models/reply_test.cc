@@ -1,5 +1,5 @@
 // Bodies of replies, one document or a stream, in pieces of any size.
-#include "harness/models/reply.h"
+#include "harness/evaluate/models/reply.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

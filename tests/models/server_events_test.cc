@@ -1,4 +1,4 @@
-#include "harness/models/server_events.h"
+#include "harness/evaluate/models/server_events.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Children that stand still while something is timed.
-#include "harness/process/bystanders.h"
+#include "harness/measure/process/bystanders.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 // What the limits of control groups leave, read from trees that are made for it.
-#include "harness/process/cgroups.h"
+#include "harness/measure/process/cgroups.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/process/host_memory.h"
+#include "harness/measure/process/host_memory.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::process {

@@ -1,5 +1,5 @@
 // Frames between processes: whole ones, however they arrive, and an end to those that are none.
-#include "harness/process/channel.h"
+#include "harness/measure/process/channel.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Child processes: what they are given and nothing else, and an end to all of them.
-#include "harness/process/child_process.h"
+#include "harness/measure/process/child_process.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // A time limit that a suspended machine or job does not use up. Pure: the clock is given.
-#include "harness/process/deadline.h"
+#include "harness/measure/process/deadline.h"
 
 #include <gtest/gtest.h>
 

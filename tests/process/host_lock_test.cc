@@ -1,5 +1,5 @@
 // A lock that all processes of a host share.
-#include "harness/process/host_lock.h"
+#include "harness/measure/process/host_lock.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

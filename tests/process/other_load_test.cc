@@ -1,5 +1,5 @@
 // How busy others keep the processors: by clocks that are made up, and by tables that are.
-#include "harness/process/other_load.h"
+#include "harness/measure/process/other_load.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "harness/process/own_folder.h"
+#include "harness/measure/process/own_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/process/prototype.h"
+#include "harness/measure/process/prototype.h"
 
 namespace {
 

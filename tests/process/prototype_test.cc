@@ -1,5 +1,5 @@
 // Copies of a process: children of who asks, with what the prototype had made and nothing else.
-#include "harness/process/prototype.h"
+#include "harness/measure/process/prototype.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/process/fd_pair.h"
+#include "harness/measure/process/fd_pair.h"
 #include "kbench/error.h"
 
 namespace kbench::process {

@@ -1,10 +1,10 @@
 // Lines between a client and its judge: what is said arrives, and a number that does not fit is no
 // line.
-#include "harness/client/protocol.h"
+#include "harness/evaluate/client/protocol.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/client/findings.h"
+#include "harness/evaluate/client/findings.h"
 
 namespace kbench::client {
 namespace {

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/prompts/embedded_files.h"
-#include "harness/prompts/examples.h"
-#include "harness/prompts/prompt_set.h"
-#include "harness/vulkan/embedded.h"
+#include "harness/evaluate/prompts/embedded_files.h"
+#include "harness/evaluate/prompts/examples.h"
+#include "harness/evaluate/prompts/prompt_set.h"
+#include "harness/measure/vulkan/embedded.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"

@@ -1,4 +1,4 @@
-#include "harness/prompts/template.h"
+#include "harness/evaluate/prompts/template.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

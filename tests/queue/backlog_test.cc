@@ -1,5 +1,5 @@
 // Who gets what next. Pure.
-#include "harness/queue/backlog.h"
+#include "harness/evaluate/queue/backlog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The devices of --devices, from snapshots of a machine's.
-#include "harness/queue/devices.h"
+#include "harness/evaluate/queue/devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

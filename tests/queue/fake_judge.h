@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/queue/judge.h"
+#include "harness/evaluate/queue/judge.h"
 #include "kbench/evaluate.h"
 
 namespace kbench::queue::testing {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "harness/queue/queue.h"
+#include "harness/evaluate/queue/queue.h"
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/judge/processes.h"
 

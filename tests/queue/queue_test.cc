@@ -1,5 +1,5 @@
 // The queue's threads, with judges that are none.
-#include "harness/queue/queue.h"
+#include "harness/evaluate/queue/queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

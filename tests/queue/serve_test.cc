@@ -1,5 +1,5 @@
 // `kbench serve` between a socket and judges that are none.
-#include "harness/queue/serve.h"
+#include "harness/evaluate/queue/serve.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@
 #include <set>
 #include <thread>
 
-#include "harness/process/fd_pair.h"
+#include "harness/measure/process/fd_pair.h"
 #include "tests/process/no_threads.h"
 #include "tests/queue/fake_judge.h"
 

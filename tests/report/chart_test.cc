@@ -1,4 +1,4 @@
-#include "harness/report/chart.h"
+#include "harness/evaluate/report/chart.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

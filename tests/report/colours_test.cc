@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/chart.h"
-#include "harness/report/page_files.h"
+#include "harness/evaluate/report/chart.h"
+#include "harness/evaluate/report/page_files.h"
 
 namespace kbench::report {
 namespace {

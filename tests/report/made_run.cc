@@ -9,7 +9,7 @@
 #include "kbench/attempt.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
-#include "libkbench/src/run_names.h"
+#include "libkbench/scoring/run_names.h"
 
 namespace kbench::testing {
 namespace {

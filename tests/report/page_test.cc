@@ -1,4 +1,4 @@
-#include "harness/report/page.h"
+#include "harness/evaluate/report/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/report/conversations.h"
-#include "harness/report/marks.h"
+#include "harness/evaluate/report/conversations.h"
+#include "harness/evaluate/report/marks.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
 #include "tests/report/made_run.h"

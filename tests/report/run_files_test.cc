@@ -1,4 +1,4 @@
-#include "harness/report/run_files.h"
+#include "harness/evaluate/report/run_files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/report/study.h"
+#include "harness/evaluate/report/study.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/report/tables.h"
+#include "harness/evaluate/report/tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/report/figures.h"
+#include "harness/evaluate/report/figures.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
 #include "tests/report/made_run.h"

@@ -1,5 +1,5 @@
 # Fails where a source in FOLDER includes a header of a folder that is none of MAY, both relative to
-# SOURCE: cmake -D SOURCE=DIR -D FOLDER=harness/eager -D "MAY=libkbench|harness/vulkan" -P this
+# SOURCE: cmake -D SOURCE=DIR -D FOLDER=harness/measure/eager -D "MAY=libkbench|harness/measure/vulkan" -P this
 # Public headers, kbench/..., are everyone's.
 string(REPLACE "|" ";" may "${MAY}")
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${FOLDER}/*.h ${SOURCE}/${FOLDER}/*.cc)

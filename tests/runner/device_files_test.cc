@@ -1,4 +1,4 @@
-#include "harness/runner/device_files.h"
+#include "harness/measure/runner/device_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

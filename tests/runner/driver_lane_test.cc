@@ -1,12 +1,12 @@
 // The lane of kernels that CUDA's own driver launches: from a candidate's file to values in shared
 // memory, the driver being a library of the tests.
-#include "harness/runner/driver_lane.h"
+#include "harness/measure/runner/driver_lane.h"
 
 #include <gmock/gmock.h>
 
-#include "harness/cuda/nvrtc.h"
-#include "harness/cuda/toolkit.h"
-#include "harness/runner/candidate_program.h"
+#include "harness/measure/cuda/nvrtc.h"
+#include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/runner/candidate_program.h"
 #include "kbench/task.h"
 #include "tests/cuda/fake_driver.h"
 #include "tests/vulkan/device_fixture.h"

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "harness/runner/lock_in.h"
+#include "harness/measure/runner/lock_in.h"
 
 namespace kbench::runner {
 namespace {

@@ -1,10 +1,10 @@
-#include "harness/runner/kernel_rules.h"
+#include "harness/measure/runner/kernel_rules.h"
 
 #include <set>
 #include <string>
 
-#include "harness/runner/device_numbers.h"
-#include "harness/vulkan/float_atomics.h"
+#include "harness/measure/runner/device_numbers.h"
+#include "harness/measure/vulkan/float_atomics.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::runner {

@@ -1,6 +1,6 @@
 // Locking in cannot be undone, so every test starts this program again, with the environment of a
 // runner, and looks at what became of it.
-#include "harness/runner/lock_in.h"
+#include "harness/measure/runner/lock_in.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // The judge's memory as a runner sees it: what lies outside of it is refused.
-#include "harness/runner/memory.h"
+#include "harness/measure/runner/memory.h"
 
 #include "tests/vulkan/device_fixture.h"
 

@@ -1,5 +1,5 @@
 // Every message between judge and runner survives the way, and what is none is kParse.
-#include "harness/runner/protocol.h"
+#include "harness/measure/runner/protocol.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Triton's Python process: what it can reach, what it leaves behind, what is said when it fails.
-#include "harness/runner/python_helper.h"
+#include "harness/measure/runner/python_helper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

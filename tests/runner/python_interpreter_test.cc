@@ -1,5 +1,5 @@
 // Which python3 translates Triton kernels, and what of the file system it is given.
-#include "harness/runner/python_interpreter.h"
+#include "harness/measure/runner/python_interpreter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "harness/cuda/toolkit.h"
-#include "harness/runner/lock_in.h"
-#include "harness/runner/python_helper.h"
+#include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/runner/lock_in.h"
+#include "harness/measure/runner/python_helper.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 

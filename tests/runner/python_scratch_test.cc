@@ -1,5 +1,5 @@
 // The folder and the processes of Triton's Python: they go, whatever has become of them.
-#include "harness/runner/python_scratch.h"
+#include "harness/measure/runner/python_scratch.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/process/fd_pair.h"
-#include "harness/runner/python_group.h"
+#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/runner/python_group.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::runner {

@@ -1,11 +1,11 @@
 // A step's buffers, uniform blocks and push constants in the places that its shader has for them.
-#include "harness/runner/shader_interface.h"
+#include "harness/measure/runner/shader_interface.h"
 
 #include <gmock/gmock.h>
 
 #include <bit>
 
-#include "harness/trial/slab_layout.h"
+#include "harness/measure/trial/slab_layout.h"
 #include "kbench/task.h"
 #include "tests/vulkan/device_fixture.h"
 

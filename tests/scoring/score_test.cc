@@ -9,7 +9,7 @@
 #include <random>
 
 #include "kbench/error.h"
-#include "libkbench/src/interval_ratio.h"
+#include "libkbench/scoring/interval_ratio.h"
 
 namespace kbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "libkbench/src/variables_json.h"
+#include "libkbench/core/variables_json.h"
 
 #include <gtest/gtest.h>
 

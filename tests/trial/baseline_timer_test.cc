@@ -1,10 +1,10 @@
 // The baseline timed alone, and the roofline, on whatever device there is.
 
-#include "harness/trial/baseline_timer.h"
+#include "harness/measure/trial/baseline_timer.h"
 
 #include <gmock/gmock.h>
 
-#include "harness/trial/roofline.h"
+#include "harness/measure/trial/roofline.h"
 #include "kbench/error.h"
 #include "tests/vulkan/device_fixture.h"
 

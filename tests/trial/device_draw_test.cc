@@ -1,4 +1,4 @@
-#include "harness/trial/device_draw.h"
+#include "harness/measure/trial/device_draw.h"
 
 #include <cstring>
 #include <string>

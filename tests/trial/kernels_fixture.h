@@ -1,7 +1,7 @@
 // A device for tests of the trial's own kernels.
 #pragma once
 
-#include "harness/trial/kernels.h"
+#include "harness/measure/trial/kernels.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::trial {

@@ -1,4 +1,4 @@
-#include "harness/trial/kernels.h"
+#include "harness/measure/trial/kernels.h"
 
 #include <algorithm>
 #include <array>

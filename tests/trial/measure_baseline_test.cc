@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/vulkan/device.h"
+#include "harness/measure/vulkan/device.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"

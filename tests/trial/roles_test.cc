@@ -1,4 +1,4 @@
-#include "harness/trial/roles.h"
+#include "harness/measure/trial/roles.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/trial/sampling.h"
+#include "harness/measure/trial/sampling.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Where tensors lie in shared memory: aligned, apart, and in sums that do not overflow.
-#include "harness/trial/slab_layout.h"
+#include "harness/measure/trial/slab_layout.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/eager/eager.h"
-#include "harness/vulkan/plan.h"
-#include "harness/vulkan/snapshot.h"
+#include "harness/measure/eager/eager.h"
+#include "harness/measure/vulkan/plan.h"
+#include "harness/measure/vulkan/snapshot.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 

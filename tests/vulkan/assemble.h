@@ -6,7 +6,7 @@
 #include <spirv-tools/libspirv.hpp>
 #include <string>
 
-#include "harness/vulkan/spirv.h"
+#include "harness/measure/vulkan/spirv.h"
 
 namespace kbench::vulkan {
 

@@ -1,4 +1,4 @@
-#include "harness/vulkan/commands.h"
+#include "harness/measure/vulkan/commands.h"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "harness/vulkan/compiler.h"
+#include "harness/measure/vulkan/compiler.h"
 
 namespace kbench::vulkan {
 

@@ -1,9 +1,9 @@
-#include "harness/vulkan/compiler.h"
+#include "harness/measure/vulkan/compiler.h"
 
 #include <gmock/gmock.h>
 
-#include "harness/vulkan/diagnostics.h"
-#include "harness/vulkan/embedded.h"
+#include "harness/measure/vulkan/diagnostics.h"
+#include "harness/measure/vulkan/embedded.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
@@ -270,7 +270,7 @@ TEST(EmbeddedShader, IsFoundByItsFileNameAlone) {
   const auto text = embedded_shader("void.comp");
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("void main()"));
-  EXPECT_FALSE(embedded_shader("harness/vulkan/shaders/void.comp"));
+  EXPECT_FALSE(embedded_shader("harness/measure/vulkan/shaders/void.comp"));
   const auto included = embedded_include("void.comp", "anything");
   ASSERT_TRUE(included);
   EXPECT_EQ(included->second, *text);

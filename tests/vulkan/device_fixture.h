@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/vulkan/commands.h"
-#include "harness/vulkan/compiler.h"
-#include "harness/vulkan/device.h"
-#include "harness/vulkan/pipeline.h"
+#include "harness/measure/vulkan/commands.h"
+#include "harness/measure/vulkan/compiler.h"
+#include "harness/measure/vulkan/device.h"
+#include "harness/measure/vulkan/pipeline.h"
 #include "kbench/error.h"
 #include "tests/error_of.h"
 

@@ -1,10 +1,10 @@
-#include "harness/vulkan/device.h"
+#include "harness/measure/vulkan/device.h"
 
 #include <gmock/gmock.h>
 
 #include <numeric>
 
-#include "harness/vulkan/functions.h"
+#include "harness/measure/vulkan/functions.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::vulkan {

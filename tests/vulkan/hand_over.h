@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "harness/vulkan/shared_memory.h"
+#include "harness/measure/vulkan/shared_memory.h"
 
 namespace kbench::vulkan {
 

@@ -1,4 +1,4 @@
-#include "harness/vulkan/memory.h"
+#include "harness/measure/vulkan/memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/vulkan/pipeline.h"
+#include "harness/measure/vulkan/pipeline.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "harness/vulkan/plan.h"
+#include "harness/measure/vulkan/plan.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // Two processes on one device: the test is the owner of the memory, this program started again the
 // importer.
-#include "harness/vulkan/shared_memory.h"
+#include "harness/measure/vulkan/shared_memory.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "harness/vulkan/functions.h"
+#include "harness/measure/vulkan/functions.h"
 #include "tests/vulkan/device_fixture.h"
 #include "tests/vulkan/hand_over.h"
 

@@ -1,5 +1,5 @@
 // Mistakes that a valid module shows: barriers that are skipped, shared memory without one, types.
-#include "harness/vulkan/spirv_advice.h"
+#include "harness/measure/vulkan/spirv_advice.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <glslang/SPIRV/spirv.hpp>
 #include <limits>
 
-#include "harness/vulkan/compiler.h"
-#include "harness/vulkan/spirv_module.h"
+#include "harness/measure/vulkan/compiler.h"
+#include "harness/measure/vulkan/spirv_module.h"
 #include "kbench/error.h"
 #include "tests/vulkan/assemble.h"
 #include "tests/vulkan/compiled.h"

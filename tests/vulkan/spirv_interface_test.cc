@@ -1,10 +1,10 @@
-#include "harness/vulkan/spirv_interface.h"
+#include "harness/measure/vulkan/spirv_interface.h"
 
 #include <gmock/gmock.h>
 
 #include <bit>
 
-#include "harness/vulkan/texels.h"
+#include "harness/measure/vulkan/texels.h"
 #include "tests/vulkan/assemble.h"
 #include "tests/vulkan/device_fixture.h"
 

@@ -1,13 +1,13 @@
 // KHR cooperative matrices, which the SPIRV-Tools of Debian 12 do not know. Its glslang does not
 // either, so modules are compiled with NV matrices and rewritten here.
-#include "harness/vulkan/spirv_matrix.h"
+#include "harness/measure/vulkan/spirv_matrix.h"
 
 #include <gmock/gmock.h>
 
 #include <glslang/SPIRV/spirv.hpp>
 
-#include "harness/vulkan/capabilities.h"
-#include "harness/vulkan/compiler.h"
+#include "harness/measure/vulkan/capabilities.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "kbench/error.h"
 #include "tests/vulkan/assemble.h"
 

@@ -2,8 +2,8 @@
 
 #include <glslang/SPIRV/spirv.hpp>
 
-#include "harness/vulkan/capabilities.h"
-#include "harness/vulkan/compiler.h"
+#include "harness/measure/vulkan/capabilities.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "kbench/error.h"
 #include "tests/vulkan/compiled.h"
 

@@ -67,7 +67,7 @@ struct AttributeSpec {
 };
 
 /// An operator, defined once, in libkbench/ops/<family>.cc. Its CPU reference stands in
-/// reference/ops/<family>.cc, its eager kernel in harness/eager/ops/<family>.cc, each in an
+/// reference/ops/<family>.cc, its eager kernel in harness/measure/eager/ops/<family>.cc, each in an
 /// explicit table keyed by `name`.
 struct Operator {
   std::string name;     ///< unique, snake_case, PyTorch's where there is one

@@ -1,0 +1,119 @@
+#include "harness/evaluate/client/device_list.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "harness/evaluate/client/judge_client.h"
+#include "harness/evaluate/client/program_path.h"
+#include "harness/measure/process/deadline.h"
+#include "harness/measure/vulkan/device.h"
+#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/vulkan/plan.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+
+namespace kbench {
+namespace {
+
+std::string type_name(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return "discrete";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return "integrated";
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return "virtual";
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return "cpu";
+    default:
+      return "other";
+  }
+}
+
+std::string version_text(uint32_t version) {
+  return std::to_string(VK_API_VERSION_MAJOR(version)) + "." +
+         std::to_string(VK_API_VERSION_MINOR(version)) + "." +
+         std::to_string(VK_API_VERSION_PATCH(version));
+}
+
+}  // namespace
+
+namespace client {
+
+std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program) {
+  LineProcess lister(program_path(program), {"list-devices-process"});
+  constexpr double kSeconds = 60;
+  constexpr std::chrono::milliseconds kLookEvery(20);
+  process::Deadline deadline(kSeconds);
+  for (;;) {
+    const auto line = lister.read_line(kLookEvery);
+    if (line && line->first == "devices") return snapshots_from_json(line->second);
+    if (line && line->first == "error") throw error_from_json(line->second);
+    if (!line && lister.ended()) {
+      const process::Exit exit = lister.process().finish(std::chrono::milliseconds(2000));
+      throw Error(ErrorCode::kInternal,
+                  "a Vulkan driver ended the process that listed its devices: " + describe(exit));
+    }
+    if (deadline.passed()) {
+      throw Error(ErrorCode::kTimeout, "a Vulkan driver does not list its devices within a minute");
+    }
+  }
+}
+
+namespace {
+
+DeviceLimits limits_of(const vulkan::DeviceSnapshot& snapshot, const vulkan::DevicePlan& plan) {
+  DeviceLimits limits;
+  for (size_t d = 0; d < 3; ++d) {
+    limits.group_size[d] = snapshot.max_group_size[d];
+    limits.group_count[d] = snapshot.max_group_count[d];
+  }
+  limits.invocations = snapshot.max_invocations;
+  limits.shared_bytes = snapshot.max_shared_memory;
+  limits.binding_range = static_cast<int64_t>(snapshot.max_storage_buffer_range);
+  limits.subgroup_size = snapshot.subgroup_size;
+  limits.min_subgroup_size = snapshot.min_subgroup_size;
+  limits.max_subgroup_size = snapshot.max_subgroup_size;
+  limits.subgroup_arithmetic = snapshot.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+  limits.subgroup_shuffle = snapshot.subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  limits.float16 = plan.float16;
+  limits.float64 = plan.float64;
+  limits.storage_16bit = plan.storage_16bit;
+  limits.cooperative_matrix = plan.cooperative_matrix || plan.cooperative_matrix_nv;
+  limits.float_atomics = plan.float_atomics & vulkan::float_atomic(false, false, true);
+  return limits;
+}
+
+}  // namespace
+
+DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot) {
+  DeviceSummary summary;
+  summary.index = snapshot.index;
+  summary.name = snapshot.name;
+  summary.driver = snapshot.driver;
+  summary.type = type_name(snapshot.type);
+  summary.api_version = version_text(snapshot.api_version);
+  summary.memory_bytes = static_cast<int64_t>(snapshot.device_local_bytes);
+  try {
+    const vulkan::DevicePlan plan = vulkan::plan_device(snapshot);
+    summary.usable = true;
+    summary.limits = limits_of(snapshot, plan);
+  } catch (const Error& e) {
+    summary.reason = e.what();
+  }
+  return summary;
+}
+
+}  // namespace client
+
+std::vector<DeviceSummary> list_devices(const std::string& program) {
+  std::vector<DeviceSummary> result;
+  for (const vulkan::DeviceSnapshot& snapshot : client::list_snapshots(program)) {
+    result.push_back(client::summary_of(snapshot));
+  }
+  return result;
+}
+
+}  // namespace kbench

@@ -1,0 +1,22 @@
+// The devices, listed by a process of their own: a driver that crashes or hangs takes nobody along.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/measure/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
+
+namespace kbench::client {
+
+/// Throws kInternal or kTimeout where a driver crashes or hangs while it lists its devices, and
+/// what program_path() throws.
+std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {});
+
+/// As list_devices() gives it.
+DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot);
+
+/// The listing process's side: what `kbench list-devices-process` does.
+int run_device_lister();
+
+}  // namespace kbench::client

@@ -1,0 +1,297 @@
+#include "harness/evaluate/client/judge_client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+
+#include "harness/evaluate/client/program_path.h"
+#include "harness/measure/process/deadline.h"
+#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/trial/experiment.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+
+namespace kbench::client {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using process::Deadline;
+using process::Exit;
+
+constexpr std::chrono::milliseconds kLookEvery(20);
+constexpr size_t kLongestLine = size_t{4} << 20;
+/// For a driver to list and open its devices.
+constexpr double kHelloSeconds = 90;
+/// Of a judge, beside what its trials may take: preparing a large baseline, starting runners.
+constexpr double kJudgeSeconds = 900;
+/// From being told that nobody wants its answer to saying so.
+constexpr double kCancelSeconds = 1;
+
+/// "; its last words: ..." where it had any.
+std::string last_words(process::ChildProcess& process) {
+  const std::string said = process.last_words();
+  return said.empty() ? "" : "; its last words: " + said;
+}
+
+/// True for a failure that says the options are wrong.
+bool blames_options(ErrorCode code) {
+  return code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound ||
+         code == ErrorCode::kUnsupported || code == ErrorCode::kShape || code == ErrorCode::kIo ||
+         code == ErrorCode::kParse;
+}
+
+void expect_wanted(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+}  // namespace
+
+LineProcess::LineProcess(const std::string& program, const std::vector<std::string>& arguments) {
+  auto [input_theirs, input_ours] = process::make_socket_pair();
+  auto [answers_ours, answers_theirs] = process::make_pipe();
+  process::make_nonblocking(answers_ours);
+  process::Spawn spawn;
+  spawn.program = program;
+  spawn.arguments = arguments;
+  spawn.descriptors = {{input_theirs.get(), STDIN_FILENO},
+                       {answers_theirs.get(), kAnswerDescriptor}};
+  process_ = std::make_unique<process::ChildProcess>(spawn);
+  input_ = std::move(input_ours);
+  answers_ = std::move(answers_ours);
+}
+
+void LineProcess::send_line(const std::string& line) {
+  unsent_ += line + "\n";
+  send_some();
+}
+
+void LineProcess::send_some() {
+  while (sent_ < unsent_.size()) {
+    const ssize_t n = send(input_.get(), unsent_.data() + sent_, unsent_.size() - sent_,
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (n <= 0) break;  // It is gone.
+    sent_ += static_cast<size_t>(n);
+  }
+  unsent_.clear();
+  sent_ = 0;
+}
+
+std::optional<std::pair<std::string, std::string>> LineProcess::read_line(
+    std::chrono::milliseconds wait) {
+  for (bool waited = false;; waited = true) {
+    if (const size_t end = text_.find('\n'); end != std::string::npos) {
+      const std::string line = text_.substr(0, end);
+      text_.erase(0, end + 1);
+      const size_t space = std::min(line.find(' '), line.size());
+      return std::pair{line.substr(0, space), line.substr(std::min(space + 1, line.size()))};
+    }
+    if (text_.size() > kLongestLine) {
+      throw Error(ErrorCode::kParse, "a line without end from kbench's judge");
+    }
+    if (!answers_.open()) return std::nullopt;
+    char buffer[16384];
+    const ssize_t n = read(answers_.get(), buffer, sizeof buffer);
+    if (n > 0) {
+      text_.append(buffer, static_cast<size_t>(n));
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+      answers_.reset();
+    } else if (waited) {
+      return std::nullopt;
+    } else {
+      pollfd ready[3] = {{answers_.get(), POLLIN, 0},
+                         {process_->output_descriptor(), POLLIN, 0},
+                         {unsent_.empty() ? -1 : input_.get(), POLLOUT, 0}};
+      poll(ready, 3, static_cast<int>(wait.count()));
+      process_->output();  // Keeps its pipe from filling.
+      send_some();
+    }
+  }
+}
+
+JudgeClient::JudgeClient(std::string program, std::string device, bool validate)
+    : program_(std::move(program)), device_(std::move(device)), validate_(validate) {}
+
+void JudgeClient::start(const std::stop_token& stop) {
+  std::vector<std::string> arguments = {"judge-process", device_};
+  if (validate_) arguments.emplace_back("validate");
+  judge_.reset();
+  auto judge = std::make_unique<LineProcess>(program_path(program_), arguments);
+  Deadline deadline(kHelloSeconds);
+  std::string message;
+  for (;;) {
+    expect_wanted(stop);
+    const auto line = judge->read_line(kLookEvery);
+    if (line && line->first == "hello") {
+      snapshot_ = snapshot_from_json(line->second);
+      judge_ = std::move(judge);
+      return;
+    }
+    if (line && line->first == "error") throw error_from_json(line->second);
+    if (line) message = "kbench's judge says '" + line->first + "'; is it another version?";
+    if (message.empty() && judge->ended()) {
+      const Exit exit = judge->process().finish(std::chrono::milliseconds(2000));
+      message = "kbench's judge " + std::string(exit.signal ? "was " : "") + describe(exit) +
+                " before the device was open" + last_words(judge->process());
+    }
+    if (message.empty() && deadline.passed()) {
+      message = "the Vulkan driver does not answer: opening the device took longer than a minute";
+    }
+    if (!message.empty()) throw Error(ErrorCode::kInternal, message);
+  }
+}
+
+const vulkan::DeviceSnapshot& JudgeClient::snapshot() {
+  if (!snapshot_) start();
+  return *snapshot_;
+}
+
+void JudgeClient::make_ready() {
+  if (!judge_ || judge_->process().poll().ended) start();
+}
+
+/// What became of one attempt.
+struct JudgeClient::Outcome {
+  std::optional<Result> result;
+  std::optional<Error> error;
+  Findings findings;
+  Verdict verdict = Verdict::harness_error;  ///< when there is neither
+  std::string message;
+  std::string stage = "start";  ///< the last one begun
+  double queued_s = 0;          ///< waited for the device; counts in no limit
+  bool retry = false;           ///< not the candidate's fault, and worth a second try
+  std::exception_ptr thrown;    ///< by a callback, or Cancelled after a stop request
+
+  bool touched() const { return stage != "start"; }
+};
+
+JudgeClient::Outcome JudgeClient::run_once(const Request& request,
+                                           const std::function<void(const char*)>& on_stage,
+                                           const std::stop_token& stop) {
+  Outcome outcome;
+  // The caller's code: a judge in the middle of its answer is of no use to who comes next.
+  const auto call = [&](const auto& callback) {
+    try {
+      callback();
+      return true;
+    } catch (...) {
+      outcome.thrown = std::current_exception();
+      judge_.reset();
+      return false;
+    }
+  };
+  if (!judge_ || judge_->process().poll().ended) start(stop);
+  const Limits& limits = request.options.limits;
+  Deadline deadline(2 * (limits.total_seconds + limits.compile_seconds) + kJudgeSeconds);
+  judge_->send_line(to_json(request));
+  std::optional<Deadline> cancelling;
+  try {
+    for (auto looked = Clock::now();;) {
+      if (stop.stop_requested() && !cancelling) {
+        judge_->send_line(kCancelLine);
+        cancelling.emplace(kCancelSeconds);
+      }
+      if (cancelling && cancelling->passed()) break;
+      const auto line = judge_->read_line(kLookEvery);
+      const auto now = Clock::now();
+      const std::chrono::duration<double> step = now - std::exchange(looked, now);
+      if (outcome.stage == kQueueStage) {
+        outcome.queued_s += step.count();
+        deadline.leave_out(now);
+      }
+      if (!line && judge_->ended()) break;
+      // A judge that says stage after stage without end is none, either.
+      if (deadline.passed() && (!line || line->first == "stage")) {
+        judge_.reset();
+        outcome.verdict = outcome.touched() ? Verdict::timeout : Verdict::harness_error;
+        outcome.message = "the judge took longer than any limit (" + outcome.stage + ")";
+        return outcome;
+      }
+      if (!line) continue;
+      if (cancelling) {
+        const bool answered =
+            line->first == "cancelled" || line->first == "result" || line->first == "error";
+        if (!answered) continue;
+        outcome.thrown = std::make_exception_ptr(Cancelled());
+        return outcome;
+      }
+      if (line->first == "stage") {
+        outcome.stage = line->second;
+        if (on_stage && !call([&] { on_stage(outcome.stage.c_str()); })) return outcome;
+      } else if (line->first == "progress") {
+        const Progress progress = progress_from_json(line->second);
+        const auto& on_progress = request.options.on_progress;
+        if (on_progress && !call([&] { on_progress(progress); })) return outcome;
+      } else if (line->first == "inspection") {
+        outcome.findings.inspection = inspection_from_json(line->second);
+      } else if (line->first == "profile") {
+        outcome.findings.times = step_times_from_json(line->second);
+      } else if (line->first == "result") {
+        outcome.result = result_from_json(line->second);
+        return outcome;
+      } else if (line->first == "error") {
+        outcome.error = error_from_json(line->second);
+        return outcome;
+      } else {
+        throw Error(ErrorCode::kParse,
+                    "a judge answered '" + line->first + "'; is it another version?");
+      }
+    }
+  } catch (const Error& e) {  // An answer that cannot be read: not the candidate's doing.
+    judge_.reset();
+    outcome.message = e.what();
+    return outcome;
+  }
+  if (!call([&] { expect_wanted(stop); })) return outcome;  // It goes with what it is at.
+  const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
+  outcome.retry = ended_from_outside(exit) || !outcome.touched();
+  outcome.message = "the judge " + std::string(exit.signal ? "was " : "") + describe(exit) + " (" +
+                    outcome.stage + ")" + last_words(judge_->process());
+  judge_.reset();
+  return outcome;
+}
+
+Result JudgeClient::run(const Request& request, const std::function<void(const char*)>& on_stage,
+                        Findings* findings, const std::stop_token& stop) {
+  const auto begin = std::chrono::steady_clock::now();
+  expect_wanted(stop);
+  Outcome outcome;
+  constexpr int kAttempts = 2;
+  double queued_s = 0;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    try {
+      outcome = run_once(request, on_stage, stop);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error& e) {  // It did not start; on a device that was there it may again.
+      if (blames_options(e.code()) || (attempt == kAttempts && !snapshot_)) throw;
+      outcome = {};
+      outcome.retry = true;
+      outcome.message = e.what();
+    }
+    if (outcome.thrown) std::rethrow_exception(outcome.thrown);
+    queued_s += outcome.queued_s;
+    if (outcome.error && blames_options(outcome.error->code())) throw *outcome.error;
+    if (!outcome.retry) break;
+  }
+  if (!outcome.result) {
+    Result failed;
+    failed.candidate = shown(request.candidate.path);
+    if (snapshot_) trial::describe_device(failed, *snapshot_, request.options);
+    failed.verdict = outcome.verdict;
+    failed.message = outcome.error ? outcome.error->what() : outcome.message;
+    outcome.result = std::move(failed);
+  }
+  if (findings) *findings = std::move(outcome.findings);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  outcome.result->wall_s = took.count() - queued_s;
+  return *std::move(outcome.result);
+}
+
+}  // namespace kbench::client

@@ -1,0 +1,78 @@
+// A judge as its client has it: a process that is watched, and started again when it ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "harness/evaluate/client/findings.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/process/child_process.h"
+#include "harness/measure/vulkan/snapshot.h"
+#include "kbench/result.h"
+#include "libkbench/base/unique_fd.h"
+
+namespace kbench::client {
+
+/// Lines to and from a kbench process that answers on descriptor 3.
+class LineProcess {
+ public:
+  /// Throws kNotFound, kIo.
+  LineProcess(const std::string& program, const std::vector<std::string>& arguments);
+  ~LineProcess() { process::end_in_background(std::move(process_)); }
+
+  /// Does not wait: what the process does not take at once it gets while read_line() waits. What it
+  /// is sent when it is gone is lost.
+  void send_line(const std::string& line);
+  /// The next whole line, its kind and the rest; nothing after `wait` or at the end. Throws kParse
+  /// for a line that is too long.
+  std::optional<std::pair<std::string, std::string>> read_line(std::chrono::milliseconds wait);
+  /// No more lines can come.
+  bool ended() const { return !answers_.open(); }
+  process::ChildProcess& process() { return *process_; }
+
+ private:
+  void send_some();
+
+  UniqueFd input_, answers_;
+  std::string unsent_;
+  size_t sent_ = 0;  ///< of it
+  std::string text_;
+  std::unique_ptr<process::ChildProcess> process_;
+};
+
+/// Not thread-safe.
+class JudgeClient {
+ public:
+  /// The judge is started when it is first needed. `program` as program_path() takes it.
+  JudgeClient(std::string program, std::string device, bool validate);
+
+  /// The device. Throws what is wrong with it: kNotFound, kUnsupported, kDeviceLost; kTimeout when
+  /// the driver does not answer.
+  const vulkan::DeviceSnapshot& snapshot();
+  /// Has a judge running that can be asked. Throws as snapshot() does.
+  void make_ready();
+  /// Throws only for what is wrong with the request's options, what callbacks throw (`on_stage`,
+  /// and on_progress of the options), and Cancelled; all other failures are results. `findings`
+  /// receives what a request that looks closer brings. When `stop` is requested the judge is told;
+  /// one that does not answer within a second is killed, which is all that ends a driver that
+  /// hangs, and the next run starts another.
+  Result run(const Request& request, const std::function<void(const char*)>& on_stage,
+             Findings* findings = nullptr, const std::stop_token& stop = {});
+
+ private:
+  struct Outcome;
+  void start(const std::stop_token& stop = {});
+  Outcome run_once(const Request& request, const std::function<void(const char*)>& on_stage,
+                   const std::stop_token& stop);
+
+  std::string program_, device_;
+  bool validate_;
+  std::unique_ptr<LineProcess> judge_;
+  std::optional<vulkan::DeviceSnapshot> snapshot_;
+};
+
+}  // namespace kbench::client

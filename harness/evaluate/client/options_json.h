@@ -1,0 +1,32 @@
+// What programs in other languages ask for, as JSON: the options of an evaluation, and devices.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "kbench/evaluate.h"
+#include "libkbench/scoring/json_field.h"
+
+namespace kbench::client {
+
+/// The members of EvaluateOptions by their names, all of them optional:
+///
+///     {"device": "auto", "preset": "smoke", "overrides": {"dim": 65}, "tolerance": "kbench",
+///      "recorded": {"file": "torch.json", "column": "eager_ms"},
+///      "plan": {"precision": .., "max_seconds": .., "min_samples": .., "max_samples": ..},
+///      "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": ..,
+///                 "host_bytes": ..},
+///      "validate": false, "seed": 7, "program": "/usr/bin/kbench"}
+///
+/// Throws kParse naming the field: one that there is not, or of another type. Reads the file of
+/// recorded times, and throws what that throws.
+EvaluateOptions options_from_json(const JsonField& field);
+
+/// Throws kParse where an object has another member than these.
+void expect_only(const JsonField& field, std::initializer_list<std::string_view> names);
+
+nlohmann::json to_value(const DeviceSummary& device);
+/// Of an object of that form; throws kParse.
+DeviceSummary device_from_json(const JsonField& field);
+
+}  // namespace kbench::client

@@ -1,0 +1,63 @@
+// What a client (evaluate(), the program) and its judge say to each other.
+//
+// Jobs are lines of JSON on the judge's standard input. Answers are lines on descriptor 3: once
+// "hello JSON" (the device) or "error JSON"; then for each request "stage NAME" as it goes along,
+// "progress JSON" where it is wanted, "inspection JSON" or "profile JSON"
+// (harness/evaluate/client/findings.h) where one was asked for, and "result JSON" or "error JSON".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/measure/vulkan/snapshot.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+
+namespace kbench::client {
+
+inline constexpr int kAnswerDescriptor = 3;
+/// Sent while a request is under way it ends it: `cancelled` is the answer then, or what it was if
+/// that was on its way.
+inline constexpr const char* kCancelLine = "cancel";
+/// The stage in which a judge waits for another process to be done with the device: it counts for
+/// nothing, neither in a limit nor in wall_s.
+inline constexpr const char* kQueueStage = "queue";
+/// As many requests ahead are worth naming.
+inline constexpr size_t kMostFilesAhead = 12;
+
+struct Request {
+  CandidateSource candidate;
+  /// Without device, program and callbacks, which stay with the client, and validate, which is the
+  /// judge's from its start.
+  EvaluateOptions options;
+  bool check_only = false;  ///< compile, run nothing
+  bool more = false;        ///< others will follow: start runners ahead
+  /// The candidates of the requests that follow, the next one first, with the same options; empty:
+  /// not known. What can be done for them without the device is done while this one is measured.
+  std::vector<CandidateSource> next_files = {};
+  // Ways to look closer, in place of judging. The result then says `passed` of a candidate that
+  // ran and stayed inside its buffers, right or wrong; with `values_only`, that was right too.
+  std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
+  int profile_runs = 0;                       ///< time its steps, and the baseline's
+  bool values_only = false;                   ///< hold it to the CPU's reference once
+  bool progress = false;                      ///< "progress" lines are wanted
+};
+/// True when both ask for the same; what they say of the requests to follow may differ.
+bool same_question(const Request& a, const Request& b);
+
+std::string to_json(const Request& request);                  ///< one line, no newline at the end
+Request request_from_json(const std::string& line);           ///< throws kParse
+std::string to_json(const Progress& progress);                ///< one line
+Progress progress_from_json(std::string_view line);           ///< throws kParse
+std::string to_json(const Error& error);                      ///< one line, no newline at the end
+Error error_from_json(std::string_view line);                 ///< throws kParse
+std::string to_json(const vulkan::DeviceSnapshot& snapshot);  ///< one line
+vulkan::DeviceSnapshot snapshot_from_json(std::string_view line);                ///< throws kParse
+std::string to_json(const std::vector<vulkan::DeviceSnapshot>& list);            ///< one line
+std::vector<vulkan::DeviceSnapshot> snapshots_from_json(std::string_view line);  ///< throws kParse
+
+}  // namespace kbench::client

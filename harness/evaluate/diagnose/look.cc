@@ -1,0 +1,157 @@
+#include "harness/evaluate/diagnose/look.h"
+
+#include <cstring>
+#include <utility>
+
+#include "kbench/compare.h"
+#include "kbench/error.h"
+
+namespace kbench::diagnose {
+namespace {
+
+/// For the float64 reference to take well under a second, on two slow processors too.
+constexpr double kMostFlops = 5e8;
+constexpr int64_t kMostBytes = int64_t{512} << 20;
+
+int64_t output_elements(const Graph& graph) {
+  int64_t elements = 0;
+  for (const int id : graph.outputs()) {
+    elements += graph.values()[static_cast<size_t>(id)].type.elements();
+  }
+  return elements;
+}
+
+/// Why the graph cannot be looked at; empty where it can.
+std::string too_much(const Graph& graph) {
+  const int64_t elements = output_elements(graph);
+  if (elements > client::kMostInspected) {
+    return "its outputs have " + std::to_string(elements) + " elements, and at most " +
+           std::to_string(client::kMostInspected) + " can be looked at";
+  }
+  if (graph.flops() > kMostFlops || reference_peak_bytes(graph, Precision::f64) > kMostBytes) {
+    return "the reference on the CPU takes too long or too much memory for it";
+  }
+  return "";
+}
+
+bool element_equal(const Tensor& a, const Tensor& b, int64_t i) {
+  const size_t size = size_of(a.dtype());
+  const auto at = static_cast<size_t>(i) * size;
+  return std::memcmp(a.raw() + at, b.raw() + at, size) == 0;
+}
+
+/// The elements that still hold what stood there. Bools and small integers do by chance.
+std::vector<char> written_of(const client::Inspection::Output& output) {
+  std::vector<char> written(static_cast<size_t>(output.got.elements()), 1);
+  if (output.got.dtype() == DType::boolean) return written;
+  for (int64_t i = 0; i < output.got.elements(); ++i) {
+    written[static_cast<size_t>(i)] = element_equal(output.got, output.before, i) ? 0 : 1;
+  }
+  return written;
+}
+
+std::vector<double> values_of(const Tensor& tensor) {
+  std::vector<double> values(static_cast<size_t>(tensor.elements()));
+  for (int64_t i = 0; i < tensor.elements(); ++i) values[static_cast<size_t>(i)] = tensor.at(i);
+  return values;
+}
+
+}  // namespace
+
+int64_t Look::elements() const {
+  int64_t elements = output_elements(*graph);
+  for (const auto& [name, tensor] : given) elements += tensor.elements();
+  return elements;
+}
+
+int64_t Look::racing() const {
+  int64_t racing = 0;
+  for (const client::Inspection::Output& output : inspection.outputs) {
+    for (int64_t i = 0; i < output.again.elements(); ++i) {
+      racing += element_equal(output.again, output.repeated, i) ? 0 : 1;
+    }
+  }
+  return racing;
+}
+
+Compared Look::compared(size_t output, double relative) const {
+  const client::Inspection::Output& seen = inspection.outputs.at(output);
+  return {seen.got.shape(),      values_of(seen.got), values_of(expected.at(output)),
+          values_of(seen.again), written_of(seen),    relative};
+}
+
+Looker::Looker(client::JudgeClient& judge, std::string candidate_file, const Task& task,
+               EvaluateOptions options, uint64_t seed)
+    : judge_(judge),
+      file_(std::move(candidate_file)),
+      task_(task),
+      options_(std::move(options)),
+      seed_(seed) {
+  options_.recorded.reset();
+  options_.seed.reset();
+  options_.on_stage = {};
+}
+
+std::optional<Look> Looker::look(Preset preset, const Variables& overrides) {
+  Look look;
+  try {
+    look.graph = build_graph(task_, preset, overrides);
+  } catch (const Error& error) {
+    refusal_ = error.message();
+    return std::nullopt;
+  }
+  const Graph& graph = *look.graph;
+  refusal_ = too_much(graph);
+  if (!refusal_.empty()) return std::nullopt;
+  for (const std::string& name : graph.variables_read()) {
+    look.variables.emplace(name, graph.variables().find(name)->second);
+  }
+  client::Request request{file_, options_, /*check_only=*/false, /*more=*/true};
+  request.options.preset = name_of(preset);
+  request.options.overrides = overrides;
+  request.inspect_seed = seed_;
+  client::Findings findings;
+  ++looks_;
+  const Result result = judge_.run(request, {}, &findings);
+  look.verdict = result.verdict;
+  look.message = result.message;
+  if (!findings.inspection) return look;
+  look.inspection = *std::move(findings.inspection);
+  look.given = draw_tensors(graph, task_.id, seed_);
+  look.expected = run_reference(graph, look.given, {.precision = Precision::f64});
+  for (size_t i = 0; i < look.expected.size() && !look.failed(); ++i) {
+    const client::Inspection::Output& output = look.inspection.outputs.at(i);
+    Comparison found =
+        compare(output.got, look.expected[i], task_.tolerance.relative, options_.tolerance);
+    for (const char written : written_of(output)) found.untouched += written ? 0 : 1;
+    look.verdict = classify(found, task_.tolerance.relative);
+    if (look.failed()) {
+      look.message = graph.output_name(i) + ": " +
+                     describe(found, look.expected[i].shape(), task_.tolerance.relative);
+    }
+  }
+  return look;
+}
+
+bool is_about_values(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::not_written:
+    case Verdict::partly_written:
+    case Verdict::not_finite:
+    case Verdict::all_zero:
+    case Verdict::low_precision:
+    case Verdict::wrong_values:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool alike(Verdict a, Verdict b) {
+  const auto precise = [](Verdict v) {
+    return v == Verdict::low_precision ? Verdict::wrong_values : v;
+  };
+  return precise(a) == precise(b);
+}
+
+}  // namespace kbench::diagnose

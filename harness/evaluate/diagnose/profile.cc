@@ -1,0 +1,152 @@
+#include "harness/evaluate/diagnose/profile.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/task.h"
+
+namespace kbench::diagnose {
+namespace {
+
+double flops_of(const OperatorCall& call) { return call.op->flops ? call.op->flops(call) : 0; }
+
+StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step) {
+  StepProfile profile;
+  if (step.kind == Step::Kind::copy || step.kind == Step::Kind::fill) {
+    const bool copy = step.kind == Step::Kind::copy;
+    profile.name = copy ? "copy" : "fill";
+    profile.bytes = static_cast<double>(step.ranges[0].bytes) * (copy ? 2 : 1);
+    return profile;
+  }
+  if (step.kernel < 0) {
+    profile.name = step.call.op->name + " (built in)";
+    profile.bytes = least_bytes(step.call);
+    profile.flops = flops_of(step.call);
+    return profile;
+  }
+  profile.name = candidate.kernels[static_cast<size_t>(step.kernel)].kernel->name;
+  // Parts may overlap, but no buffer is read or written in full twice.
+  std::map<int, double> bytes;
+  for (size_t i = 0; i < step.bind.size(); ++i) {
+    bytes[step.bind[i]] += static_cast<double>(step.ranges[i].bytes);
+  }
+  for (const auto& [offset, buffer] : step.addresses) {
+    bytes[buffer] = std::numeric_limits<double>::infinity();
+  }
+  for (const auto& [buffer, touched] : bytes) {
+    const auto& type = candidate.buffers[static_cast<size_t>(buffer)].type;
+    profile.bytes += std::min(touched, static_cast<double>(type.bytes()));
+  }
+  return profile;
+}
+
+/// What dispatch launches, and which of its steps each launch is of.
+struct Launches {
+  std::vector<StepProfile> profiles;
+  std::vector<size_t> steps;
+};
+
+/// Steps whose numbers are the device's have a name and no more; none where it says how often one
+/// is repeated.
+Launches launches_of(const Candidate& candidate, const Graph& graph) {
+  Launches launches;
+  try {
+    const ResolvedCandidate resolved = resolve(candidate, graph);
+    for (const ResolvedStep& step : resolved.dispatch) {
+      launches.profiles.push_back(of_step(resolved, step));
+      launches.steps.push_back(step.step);
+    }
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kUnsupported) throw;
+    for (const Step& step : candidate.dispatch) {
+      if (!step.repeats.empty()) return {};
+      const std::string& name = step.kind == Step::Kind::op ? step.op : step.kernel;
+      const char* moves = step.kind == Step::Kind::copy ? "copy" : "fill";
+      launches.steps.push_back(launches.profiles.size());
+      launches.profiles.push_back({name.empty() ? moves : name, 0, 0, 0, 0});
+    }
+  }
+  return launches;
+}
+
+/// Times on descriptions; where there are more descriptions than times, the last time is the
+/// rest's.
+std::vector<StepProfile> joined(std::vector<StepProfile> steps, const std::vector<double>& ms) {
+  if (ms.empty() || steps.empty()) return {};
+  while (steps.size() > ms.size()) {
+    const StepProfile last = steps.back();
+    steps.pop_back();
+    steps.back().name = "the rest";
+    steps.back().bytes += last.bytes;
+    steps.back().flops += last.flops;
+  }
+  if (steps.size() < ms.size()) steps.resize(ms.size(), {"copies of outputs", 0, 0, 0, 0});
+  const double total = std::accumulate(ms.begin(), ms.end(), 0.0);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    steps[i].ms = ms[i];
+    steps[i].share = total > 0 ? ms[i] / total : 0;
+  }
+  return steps;
+}
+
+/// Launches of one step together, but those that are "the rest" or of no step.
+std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
+                                  const std::vector<size_t>& step_of) {
+  struct Gathered {
+    StepProfile profile;
+    size_t launches = 0;
+  };
+  std::vector<Gathered> all;
+  std::map<size_t, size_t> places;  // step -> index in `all`
+  const size_t told_apart = launches.size() < step_of.size() ? launches.size() - 1 : step_of.size();
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const auto [known, added] =
+        places.emplace(i < told_apart ? step_of[i] : step_of.size() + i, all.size());
+    if (added) all.push_back({StepProfile{launches[i].name, 0, 0, 0, 0}, 0});
+    Gathered& step = all[known->second];
+    ++step.launches;
+    step.profile.ms += launches[i].ms;
+    step.profile.share += launches[i].share;
+    step.profile.bytes += launches[i].bytes;
+    step.profile.flops += launches[i].flops;
+  }
+  std::vector<StepProfile> profiles;
+  for (Gathered& step : all) {
+    if (step.launches > 1) step.profile.name += " (x " + std::to_string(step.launches) + ")";
+    profiles.push_back(std::move(step.profile));
+  }
+  return profiles;
+}
+
+}  // namespace
+
+void profile(client::JudgeClient& judge, const std::string& candidate_file,
+             const EvaluateOptions& options, const std::string& preset, int runs,
+             Evidence& evidence) {
+  client::Request request{candidate_file, options, /*check_only=*/false, /*more=*/true};
+  request.options.preset = preset;
+  request.options.recorded.reset();
+  request.profile_runs = runs;
+  client::Findings findings;
+  judge.run(request, {}, &findings);
+  if (!findings.times) return;
+  const Candidate candidate = load_candidate(candidate_file);
+  const auto graph =
+      build_graph(find_task(candidate.task), preset_from_name(preset), options.overrides);
+  std::vector<StepProfile> baseline;
+  Launches launches = launches_of(candidate, *graph);
+  std::vector<StepProfile>& steps = launches.profiles;
+  if (steps.size() == 1 && steps[0].flops == 0) steps[0].flops = graph->flops();
+  for (const Graph::Node& node : graph->nodes()) {
+    if (node.call.op->is_view) continue;
+    baseline.push_back({node.call.op->name, 0, 0, least_bytes(node.call), flops_of(node.call)});
+  }
+  evidence.steps = gathered(joined(std::move(steps), findings.times->candidate_ms), launches.steps);
+  evidence.baseline = joined(std::move(baseline), findings.times->baseline_ms);
+}
+
+}  // namespace kbench::diagnose

@@ -1,0 +1,200 @@
+#include "harness/evaluate/diagnose/smallest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kbench/error.h"
+
+namespace kbench::diagnose {
+namespace {
+
+constexpr int64_t kMostShown = 64;  ///< values of an array
+constexpr size_t kMostWrong = 8;
+
+/// The integers among a graph's variables; sizes, but also strides and the like, which are let be
+/// where other values make no sense.
+std::vector<std::string> integers_of(const Variables& variables) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : variables) {
+    if (std::holds_alternative<int64_t>(value)) names.push_back(name);
+  }
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return std::get<int64_t>(variables.find(a)->second) >
+           std::get<int64_t>(variables.find(b)->second);
+  });
+  return names;
+}
+
+int64_t integer(const Variables& variables, const std::string& name) {
+  return std::get<int64_t>(variables.find(name)->second);
+}
+
+template <class F>
+Variables changed(Variables variables, const std::vector<std::string>& names, F change) {
+  for (const std::string& name : names) {
+    int64_t& value = std::get<int64_t>(variables.find(name)->second);
+    value = std::max<int64_t>(1, change(value));
+  }
+  return variables;
+}
+
+/// Notes what the last look was refused for, each reason once.
+void note_refusal(const Looker& looker, Preset preset, const Variables& sizes,
+                  std::vector<std::string>& notes) {
+  std::string text = "preset " + std::string(name_of(preset));
+  for (const auto& [name, value] : sizes) text += ", " + name + " = " + to_string(value);
+  text += ": " + looker.refusal();
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
+}
+
+/// Where preset smoke is too much to be looked at: each of its variables a half, a quarter and so
+/// on, and then all of them.
+template <class F>
+void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
+  const Task& task = looker.task();
+  const Variables own = variables_of(task, Preset::smoke);
+  const auto graph = build_graph(task, Preset::smoke);
+  std::vector<std::string> names = integers_of(own);
+  std::erase_if(names, [&](const std::string& name) {
+    return !graph->variables_read().contains(name) || integer(own, name) < 2;
+  });
+  if (names.empty()) {
+    notes.emplace_back("no shape variable of the task makes it smaller");
+    return;
+  }
+  std::vector<std::vector<std::string>> groups;
+  for (const std::string& name : names) groups.push_back({name});
+  groups.push_back(names);
+  const size_t told = notes.size();
+  for (const std::vector<std::string>& group : groups) {
+    for (const int64_t part : {2, 4, 8, 16}) {
+      Variables sizes;
+      for (const std::string& name : group) {
+        sizes[name] = std::max<int64_t>(1, integer(own, name) / part);
+      }
+      if (fails(Preset::smoke, sizes)) return;
+    }
+  }
+  constexpr size_t kMost = 3;
+  if (notes.size() <= told + kMost) return;
+  const size_t more = notes.size() - told - kMost;
+  notes.resize(told + kMost);
+  notes.push_back("and " + std::to_string(more) + " smaller sizes");
+}
+
+}  // namespace
+
+Failure find_failure(Looker& looker, const Result& result, const Variables& overrides,
+                     const TimeLimit& deadline) {
+  Failure failure;
+  const Preset judged = preset_from_name(result.preset);
+  const auto fails = [&](Preset preset, const Variables& sizes) {
+    if (deadline.passed()) return false;
+    auto look = looker.look(preset, sizes);
+    if (!look) note_refusal(looker, preset, sizes, failure.not_tried);
+    if (!look || !look->failed() || !look->ran()) return false;
+    failure.look = std::move(look);
+    failure.preset = preset;
+    return true;
+  };
+  if (fails(judged, overrides)) return failure;
+  // Overrides may be of sizes that only the judged preset has room for.
+  const auto smoke = looker.look(Preset::smoke, {});
+  if (!smoke) {
+    note_refusal(looker, Preset::smoke, {}, failure.not_tried);
+    find_smaller(looker, fails, failure.not_tried);
+    return failure;
+  }
+  if (smoke->failed()) {
+    if (fails(Preset::smoke, {})) return failure;
+    return failure;
+  }
+  failure.right_when_small = true;
+  const std::vector<std::string> names = integers_of(smoke->variables);
+  if (fails(Preset::smoke, changed(smoke->variables, names, [](int64_t v) { return v + 1; }))) {
+    return failure;
+  }
+  for (const std::string& name : names) {
+    constexpr int64_t kSizes = 4;  // what is smaller is an option, mostly
+    if (integer(smoke->variables, name) < kSizes) continue;
+    for (const int factor : {1, 4}) {
+      const auto larger = [&](int64_t v) { return factor * v + 1; };
+      if (fails(Preset::smoke, changed(smoke->variables, {name}, larger))) return failure;
+    }
+  }
+  return failure;
+}
+
+std::optional<Look> shrink(Looker& looker, const Look& failing, Preset preset, int tries,
+                           const TimeLimit& deadline) {
+  std::optional<Look> best;
+  const auto now = [&]() -> const Look& { return best ? *best : failing; };
+  const int begin = looker.looks();
+  const auto spent = [&] { return looker.looks() - begin >= tries || deadline.passed(); };
+  const auto accept = [&](const Variables& sizes) {
+    if (spent() || sizes == now().variables) return false;
+    auto look = looker.look(preset, sizes);
+    if (!look || !look->ran() || !alike(look->verdict, now().verdict)) return false;
+    if (look->elements() >= now().elements()) return false;
+    best = std::move(look);
+    return true;
+  };
+  const std::vector<std::string> names = integers_of(failing.variables);
+  const auto half = [](int64_t v) { return (v + 1) / 2; };
+  for (const int64_t least : {1, 2, 3}) {
+    if (accept(changed(failing.variables, names, [&](int64_t v) { return std::min(v, least); }))) {
+      break;
+    }
+  }
+  while (accept(changed(now().variables, names, half))) {
+  }
+  bool smaller = true;
+  while (smaller && !spent()) {
+    smaller = false;
+    for (const std::string& name : names) {
+      const int64_t value = integer(now().variables, name);
+      if (value < 2) continue;
+      smaller |= accept(changed(now().variables, {name}, [](int64_t) { return 1; })) ||
+                 accept(changed(now().variables, {name}, half)) ||
+                 accept(changed(now().variables, {name}, [](int64_t v) { return v - 1; }));
+    }
+  }
+  return best;
+}
+
+FailingCase failing_case(const Look& look, double relative) {
+  FailingCase found;
+  found.overrides = look.variables;
+  found.verdict = look.verdict;
+  const auto add = [&](const std::string& name, const Tensor& tensor) {
+    FailingCase::Array array{name, tensor.shape(), {}};
+    for (int64_t i = 0; i < tensor.elements() && tensor.elements() <= kMostShown; ++i) {
+      array.values.push_back(tensor.at(i));
+    }
+    found.arrays.push_back(std::move(array));
+  };
+  for (const auto kind : {Graph::Kind::input, Graph::Kind::parameter}) {
+    for (const int id : look.graph->values_of(kind)) {
+      const std::string& name = look.graph->values()[static_cast<size_t>(id)].name;
+      add(name, look.given.at(name));
+    }
+  }
+  for (size_t i = 0; i < look.expected.size(); ++i) {
+    add(look.graph->output_name(i), look.inspection.outputs[i].got);
+    add(look.graph->output_name(i) + " (expected)", look.expected[i]);
+    const Compared compared = look.compared(i, relative);
+    const std::vector<char> wrong = wrong_elements(compared);
+    const std::vector<int64_t> strides = strides_of(compared.shape);
+    for (size_t e = 0; e < wrong.size() && found.wrong.size() < kMostWrong; ++e) {
+      if (!wrong[e]) continue;
+      WrongElement element{{}, compared.got[e], compared.expected[e]};
+      for (size_t axis = 0; axis < strides.size(); ++axis) {
+        element.index.push_back(static_cast<int64_t>(e) / strides[axis] % compared.shape[axis]);
+      }
+      found.wrong.push_back(std::move(element));
+    }
+  }
+  return found;
+}
+
+}  // namespace kbench::diagnose

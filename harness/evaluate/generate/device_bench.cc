@@ -1,0 +1,65 @@
+#include "harness/evaluate/generate/device_bench.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/evaluate/diagnose/investigate.h"
+
+namespace kbench::generate {
+namespace {
+
+/// Wall time at most for finding smaller sizes, and again for mutants: candidates wait behind it.
+constexpr double kSeconds = 8;
+
+void take_out(std::string& text, const std::string& part) {
+  for (size_t at; !part.empty() && (at = text.find(part)) != text.npos;)
+    text.erase(at, part.size());
+}
+
+}  // namespace
+
+DeviceBench::DeviceBench(EvaluateOptions options, const Roofline& roofline, bool evidence)
+    : options_(std::move(options)),
+      roofline_(roofline),
+      evidence_(evidence),
+      judge_(options_.program, options_.device, options_.validate),
+      small_(options_.program, options_.device, options_.validate) {}
+
+EvaluateOptions DeviceBench::at_sizes_of(const JudgeRequest& request) const {
+  EvaluateOptions options = options_;
+  options.preset = name_of(request.preset);
+  options.overrides = request.overrides;
+  if (request.quick) {  // Two inputs each are enough to see whether it is right.
+    options.recorded.reset();
+    options.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 4};
+  }
+  return options;
+}
+
+Result DeviceBench::judge(const JudgeRequest& request, const std::string& file,
+                          const std::string& next_file) {
+  client::JudgeClient& judge = request.quick ? small_ : judge_;
+  client::Request asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
+  if (!next_file.empty()) asked.next_files = {next_file};
+  Result result = judge.run(asked, options_.on_stage);
+  // A model knows its files by the names it gave them; and a run may be moved to another folder.
+  const std::string folder = file.substr(0, file.rfind('/') + 1);
+  take_out(result.message, folder);
+  for (Diagnostic& each : result.diagnostics) {
+    take_out(each.file, folder);
+    take_out(each.message, folder);
+  }
+  return result;
+}
+
+Evidence DeviceBench::investigate(const JudgeRequest& request, const std::string& file,
+                                  const Result& result) {
+  if (!evidence_) return {};
+  diagnose::InvestigateOptions options;
+  options.evaluate = at_sizes_of(request);
+  options.seconds = kSeconds;
+  if (roofline_.copy_bytes_per_s > 0) options.roofline = roofline_;
+  return diagnose::investigate(request.quick ? small_ : judge_, file, result, options);
+}
+
+}  // namespace kbench::generate

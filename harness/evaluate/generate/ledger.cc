@@ -1,0 +1,112 @@
+#include "harness/evaluate/generate/ledger.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "harness/evaluate/generate/line_file.h"
+#include "kbench/error.h"
+
+namespace kbench::generate {
+namespace {
+
+/// A number behind `field`, which holds quotes and so cannot stand inside of another field's text.
+std::optional<int> number_after(std::string_view line, std::string_view field) {
+  const size_t at = line.find(field);
+  if (at == line.npos) return std::nullopt;
+  const char* const begin = line.data() + at + field.size();
+  int value = 0;
+  const auto [end, error] = std::from_chars(begin, line.data() + line.size(), value);
+  if (error != std::errc() || value < 1) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void Spent::add(const Usage& usage, const std::optional<double>& price) {
+  input += usage.input.value_or(0);
+  output += usage.output.value_or(0);
+  unknown_tokens += !usage.input || !usage.output;
+  cost += price.value_or(0);
+  unknown_cost += !price;
+}
+
+bool is_counted(const Attempt& attempt, bool judging) {
+  if (attempt.outcome == Outcome::unanswered) return false;
+  if (attempt.outcome != Outcome::candidate) return true;
+  if (!attempt.verdict) return !judging;
+  return *attempt.verdict == Verdict::passed || is_candidates_fault(*attempt.verdict);
+}
+
+std::pair<int, int> ids_of(std::string_view line) {
+  const std::string_view head = line.substr(0, 1000);
+  const std::optional<int> sample = number_after(head, ",\"sample\":");
+  const std::optional<int> attempt = number_after(head, ",\"attempt\":");
+  if (sample && attempt) return {*sample, *attempt};
+  const Exchange exchange = exchange_from_json(std::string(line));
+  return {exchange.sample, exchange.attempt};
+}
+
+Ledger::Ledger(const RunFolder& run, const Plan& plan, int attempts, const Goal& goal, bool judging)
+    : states_(plan.chains()) {
+  read_attempts_of(run, plan, attempts, goal, judging);
+  scan_transcripts(run, plan);
+}
+
+void Ledger::read_attempts_of(const RunFolder& run, const Plan& plan, int attempts,
+                              const Goal& goal, bool judging) {
+  read_attempts(run.attempts(), [&](const Attempt& attempt) {
+    if (!is_counted(attempt, judging)) return;
+    const auto chain = plan.find(attempt.model, attempt.task, attempt.sample);
+    if (!chain) {
+      spent_.add(attempt.usage, attempt.cost);  // Of a model or a task that is not asked now.
+      return;
+    }
+    ChainState& state = states_[*chain];
+    if (attempt.attempt != state.counted + 1) return;  // Written twice.
+    ++state.counted;
+    ++attempts_;
+    passed_ += attempt.correct();
+    spent_.add(attempt.usage, attempt.cost);
+    const bool reached = attempt.verdict && goal.reached(*attempt.verdict, attempt.speedup);
+    if (reached || state.counted >= attempts) {
+      state.done = true;
+      ++done_;
+      open_.erase(*chain);
+    } else {
+      open_[*chain].attempts.push_back(attempt);
+    }
+  });
+}
+
+void Ledger::scan_transcripts(const RunFolder& run, const Plan& plan) {
+  for (const std::string& lane : plan.lanes()) {
+    for (const Task* task : plan.tasks()) {
+      const std::string path = run.transcript(lane, task->id);
+      if (cut_torn_line(path) == 0) continue;
+      int64_t number = 0;
+      each_line(path, [&](std::string_view line, int64_t offset) {
+        ++number;
+        std::pair<int, int> ids;
+        try {
+          ids = ids_of(line);
+        } catch (const Error& e) {
+          throw Error(ErrorCode::kParse, Location{path, static_cast<int>(number), 0}, e.message());
+        }
+        const auto chain = plan.find(lane, task->id, ids.first);
+        if (!chain || states_[*chain].done) return;
+        open_[*chain].answers.emplace_back(ids.second, offset);
+        states_[*chain].answered |= ids.second == states_[*chain].counted + 1;
+      });
+    }
+  }
+}
+
+Ledger::Past Ledger::take(uint32_t chain) {
+  const auto found = open_.find(chain);
+  if (found == open_.end()) return {};
+  Past past = std::move(found->second);
+  open_.erase(found);
+  return past;
+}
+
+}  // namespace kbench::generate

@@ -1,0 +1,94 @@
+// A run at work: the threads that ask and judge, and what each does. Its parts are in run.cc,
+// run_asking.cc and run_judging.cc.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/generate/background.h"
+#include "harness/evaluate/generate/run.h"
+#include "harness/evaluate/generate/scheduler.h"
+#include "kbench/error.h"
+#include "kbench/exchange.h"
+#include "libkbench/scoring/run_names.h"
+
+namespace kbench::generate {
+
+class Run {
+ public:
+  Run(const RunFolder& folder, RunOptions options);
+
+  RunOutcome run();
+
+ private:
+  // What threads do.
+  void ask_for(uint32_t member);
+  void take_turn(uint32_t member, Scheduler::Turn turn);
+  void ask(uint32_t member, std::unique_ptr<Chain> chain);
+  /// Chains with the same first prompt, for one request.
+  std::vector<std::unique_ptr<Chain>> with_siblings(uint32_t member, std::unique_ptr<Chain> chain);
+  /// What is asked of a member about a chain, without the answer.
+  Exchange asked_about(const Member& member, const Chain& chain) const;
+  /// Ends chains whose request failed: for the asker, and unless all is cancelled in the files.
+  void lose_request(uint32_t member, std::span<const std::unique_ptr<Chain>> chains,
+                    const ModelError& error);
+  void judge_on(Bench& bench);
+  void guarded(const std::function<void()>& work);
+
+  std::unique_ptr<Chain> begin(uint32_t number);
+  /// Brings a chain to where the files have it; its next answer, if that is there.
+  std::optional<Exchange> take_up(Chain& chain);
+  void take_in(std::unique_ptr<Chain> chain, const Exchange& exchange);
+  /// Keeps what became of an answer, and sends its chain on.
+  void finish(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
+              EpisodeStep step);
+  Attempt described(const Chain& chain, const Answer& answer, const Reading& reading,
+                    Attempt attempt) const;
+  void keep_result(const Attempt& attempt, Result result);
+  void lose_chain(const Chain& chain, const std::string& why);
+  /// Does what reads or writes files of a chain alone. Where that fails, the chain goes no further
+  /// for now, and the run goes on without it. Returns whether all went well.
+  bool with_files(const Chain& chain, const std::function<void()>& work);
+  /// The same with files of the whole run, whose failure ends the run, with an error unless it is
+  /// the disk that is full.
+  bool with_run_files(const Chain& chain, const std::function<void()>& work);
+  /// A full disk also stops the run.
+  void lose_files(const Chain& chain, const Error& why);
+  void lose_member(uint32_t member, const std::string& why);
+  void count(const Attempt& attempt, bool done, bool lost);
+  Status status() const;
+  const std::string& lane(const Chain& chain) const { return plan_.lanes()[chain.id.lane]; }
+  const Task& task(const Chain& chain) const { return *plan_.tasks()[chain.id.task]; }
+  std::string place(const Chain& chain, int attempt) const {
+    return run_attempt_folder(lane(chain), task(chain).id, chain.id.sample, attempt);
+  }
+  uint32_t next_member(const Chain& chain) const {
+    return plan_.member(chain.id, chain.episode->next_attempt());
+  }
+
+  RunOptions options_;
+  const Plan& plan_;
+  Store store_;
+  Ledger ledger_;
+  std::function<double()> now_;
+  Scheduler scheduler_;
+  double start_ = 0;
+
+  mutable std::mutex mutex_;  ///< of what follows
+  Status counts_;
+  std::vector<int> unanswered_;  ///< in a row, one a member
+  std::exception_ptr failure_;
+  std::stop_source cancel_;
+  std::mutex report_;
+  std::unique_ptr<Background> behind_;  ///< while threads run
+  std::mutex ledger_mutex_;
+};
+
+}  // namespace kbench::generate

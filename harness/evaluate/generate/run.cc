@@ -1,0 +1,192 @@
+#include "harness/evaluate/generate/run.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "harness/evaluate/generate/live_run.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/start_thread.h"
+
+namespace kbench::generate {
+namespace {
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Run::Run(const RunFolder& folder, RunOptions options)
+    : options_(std::move(options)),
+      plan_(options_.plan),
+      store_(folder),
+      ledger_(folder, plan_, options_.episode.attempts, options_.episode.goal, options_.judging),
+      now_(options_.now ? options_.now : steady_seconds),
+      scheduler_(
+          plan_,
+          {options_.judging ? options_.benches.size() : 0, options_.asking, options_.limits, now_},
+          ledger_.spent()),
+      unanswered_(options_.members.size()) {}
+
+RunOutcome Run::run() {
+  start_ = now_();
+  counts_.chains = plan_.chains();
+  counts_.done = ledger_.chains_done();
+  counts_.attempts = ledger_.attempts();
+  counts_.passed = ledger_.passed();
+  for (uint32_t number = 0; number < plan_.chains(); ++number) {
+    const Ledger::ChainState& state = ledger_.state(number);
+    if (state.done) {
+      scheduler_.add_done(number);
+    } else if (state.answered) {
+      scheduler_.add_answered(number);
+    } else if (state.counted > 0) {
+      scheduler_.add_open(number, plan_.member(plan_.chain(number), state.counted + 1));
+    }
+  }
+  {
+    const std::stop_callback on_interrupt(options_.interrupt, [this] {
+      scheduler_.stop(Scheduler::Stop::interrupted, "interrupted");
+    });
+    const std::stop_callback on_cancel(options_.cancel, [this] { cancel_.request_stop(); });
+    behind_ = std::make_unique<Background>();
+    std::vector<std::jthread> threads;
+    const auto start = [&](const std::function<void()>& work) {
+      threads.push_back(start_thread<std::jthread>([this, work] { guarded(work); }));
+    };
+    guarded([&] {
+      for (const auto& bench : options_.benches) start([this, &bench] { judge_on(*bench); });
+      for (uint32_t member = 0; member < options_.members.size(); ++member) {
+        for (int i = 0; i < options_.members[member].connections; ++i) {
+          start([this, member] { ask_for(member); });
+        }
+      }
+    });
+  }
+  behind_.reset();
+  if (failure_) std::rethrow_exception(failure_);
+  return {scheduler_.stopped(), scheduler_.reason(), status()};
+}
+
+/// What goes wrong in one thread ends them all, and then the run.
+void Run::guarded(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    const std::lock_guard hold(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+    scheduler_.stop(Scheduler::Stop::interrupted, "an error");
+  }
+}
+
+/// What an episode does not know of its attempt.
+Attempt Run::described(const Chain& chain, const Answer& answer, const Reading& reading,
+                       Attempt attempt) const {
+  const Member& member = options_.members[plan_.member(chain.id, attempt.attempt)];
+  attempt.model = lane(chain);
+  if (plan_.relay()) attempt.answered_by = member.model->name();
+  attempt.task = task(chain).id;
+  attempt.sample = chain.id.sample;
+  if (!reading.extraction.files.empty()) {
+    attempt.candidate = place(chain, attempt.attempt) + "/candidate.yaml";
+  }
+  attempt.usage = answer.usage;
+  attempt.seconds = answer.seconds;
+  if (member.price) attempt.cost = cost_of(answer.usage, *member.price);
+  return attempt;
+}
+
+void Run::lose_chain(const Chain& chain, const std::string& why) {
+  Attempt attempt;
+  attempt.attempt = chain.episode->next_attempt();
+  attempt.parent = chain.episode->parent();
+  attempt.prompt_hash = chain.episode->prompt_hash();
+  attempt.preset = name_of(options_.episode.prompt.preset);
+  attempt = described(chain, {}, {}, std::move(attempt));
+  attempt.cost.reset();
+  if (!with_run_files(chain, [&] { store_.keep_attempt(attempt); })) return;
+  count(attempt, /*done=*/false, /*lost=*/true);
+  if (options_.on_warning) {
+    options_.on_warning(purpose_of(attempt.task, attempt.sample, attempt.attempt) + " of " +
+                        attempt.model + " stays unanswered: " + shown(why, 500));
+  }
+}
+
+bool Run::with_files(const Chain& chain, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    lose_files(chain, error);
+    return false;
+  }
+}
+
+bool Run::with_run_files(const Chain& chain, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const SystemError& error) {
+    if (!error.disk_is_full()) throw;
+    lose_files(chain, error);
+    return false;
+  }
+}
+
+void Run::lose_files(const Chain& chain, const Error& why) {
+  const auto* system = dynamic_cast<const SystemError*>(&why);
+  if (system != nullptr && system->disk_is_full()) {
+    scheduler_.stop(Scheduler::Stop::disk_full, why.message());
+  }
+  {
+    const std::lock_guard hold(mutex_);
+    ++counts_.lost;
+  }
+  if (options_.on_warning) {
+    options_.on_warning(purpose_of(task(chain).id, chain.id.sample, chain.episode->next_attempt()) +
+                        " of " + lane(chain) + " goes no further: " + shown(why.what(), 500));
+  }
+}
+
+void Run::lose_member(uint32_t member, const std::string& why) {
+  scheduler_.lose(member);
+  if (options_.on_warning) {
+    options_.on_warning("model " + plan_.members()[member] +
+                        " is not asked any more: " + shown(why, 500));
+  }
+}
+
+void Run::count(const Attempt& attempt, bool done, bool lost) {
+  {
+    const std::lock_guard hold(mutex_);
+    counts_.done += done;
+    counts_.lost += lost;
+    if (attempt.sample > 0 && !attempt.model.empty() && !lost) {
+      ++counts_.attempts;
+      counts_.passed += attempt.correct();
+    }
+  }
+  if (!options_.on_attempt || attempt.model.empty()) return;
+  const std::lock_guard hold(report_);
+  options_.on_attempt(attempt, status());
+}
+
+Status Run::status() const {
+  const Scheduler::Counts queues = scheduler_.counts();
+  const std::lock_guard hold(mutex_);
+  Status status = counts_;
+  status.waiting = queues.waiting;
+  status.under_way = queues.under_way;
+  status.most_waiting = queues.most_waiting;
+  status.spent = queues.spent;
+  status.seconds = now_() - start_;
+  return status;
+}
+
+RunOutcome run(const RunFolder& folder, RunOptions options) {
+  return Run(folder, std::move(options)).run();
+}
+
+}  // namespace kbench::generate

@@ -1,0 +1,136 @@
+#include "harness/evaluate/generate/store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "kbench/error.h"
+#include "libkbench/base/files.h"
+
+namespace kbench::generate {
+namespace {
+
+/// Far more than can be written and not yet stand in attempts.jsonl: one a thread.
+constexpr size_t kLastLines = 4096;
+
+/// Without a wait for the disk: it can be made again from the transcript.
+void write_file(const std::string& path, std::string_view text) {
+  replace_file(path, text, Sync::no);
+}
+
+int64_t length_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+}
+
+}  // namespace
+
+ResultStore::ResultStore(const std::string& path) : path_(path), writer_(path) {
+  std::deque<int64_t> last;
+  each_line(path, [&](std::string_view line, int64_t offset) {
+    note(line, offset);
+    last.push_back(offset);
+    if (last.size() > kLastLines) last.pop_front();
+  });
+  for (const int64_t offset : last) {
+    const Result result = read_at(path, offset, result_from_json);
+    if (result.verdict != Verdict::harness_error && result.verdict != Verdict::does_not_fit) {
+      last_places_.insert(place_of(result));
+    }
+  }
+}
+
+ResultStore::Key ResultStore::key_of(std::string_view hash) {
+  Key key;
+  if (hash.size() < 32) return key;
+  std::from_chars(hash.data(), hash.data() + 16, key.high, 16);
+  std::from_chars(hash.data() + 16, hash.data() + 32, key.low, 16);
+  return key;
+}
+
+/// Looks at the one field: with its quotes it cannot stand inside of another field's text.
+void ResultStore::note(std::string_view line, int64_t offset) {
+  constexpr std::string_view kField = ",\"candidate_hash\":\"";
+  const size_t at = line.find(kField);
+  if (at == line.npos) return;
+  const std::string_view rest = line.substr(at + kField.size());
+  const std::string_view hash = rest.substr(0, rest.find('"'));
+  if (!hash.empty()) offsets_[key_of(hash)] = offset;
+}
+
+void ResultStore::append(const Result& result) {
+  const std::lock_guard hold(mutex_);
+  if (last_places_.contains(place_of(result))) return;
+  const int64_t offset = length_of(path_);
+  writer_.append(result);
+  if (!result.candidate_hash.empty()) offsets_[key_of(result.candidate_hash)] = offset;
+}
+
+std::optional<Result> ResultStore::find(const std::string& hash, Preset preset) const {
+  int64_t offset = 0;
+  {
+    const std::lock_guard hold(mutex_);
+    const auto found = offsets_.find(key_of(hash));
+    if (hash.empty() || found == offsets_.end()) return std::nullopt;
+    offset = found->second;
+  }
+  Result result = read_at(path_, offset, result_from_json);
+  if (result.candidate_hash != hash || result.preset != name_of(preset) ||
+      result.verdict == Verdict::harness_error || result.verdict == Verdict::does_not_fit) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+Store::Store(RunFolder folder)
+    : folder_(std::move(folder)), results_(folder_.results()), attempts_(folder_.attempts()) {}
+
+std::mutex& Store::stripe(const std::string& path) {
+  return stripes_[std::hash<std::string>()(path) % stripes_.size()];
+}
+
+void Store::keep_prompt(const std::string& hash, const std::vector<Message>& messages) {
+  const std::string path = folder_.prompt(hash);
+  const std::lock_guard hold(stripe(path));
+  if (access(path.c_str(), F_OK) == 0) return;
+  make_folder(std::filesystem::path(path).parent_path().string());
+  replace_file(path, messages_json(messages) + "\n");
+}
+
+void Store::keep_exchange(const Exchange& exchange, const std::string& line) {
+  const std::string path = folder_.transcript(exchange.model, exchange.task);
+  const std::lock_guard hold(stripe(path));
+  append_line(path, line);
+}
+
+void Store::keep_files(const std::string& relative, const CandidateFiles& files,
+                       const std::string& answer) const {
+  const std::filesystem::path folder = folder_.path() + "/" + relative;
+  make_folder(folder.string());
+  for (const auto& [name, text] : files) {
+    const std::filesystem::path path = folder / name;
+    if (path.parent_path() != folder) make_folder(path.parent_path().string());
+    write_file(path.string(), text);
+  }
+  // A model may well call a shader of its own so; the answer is in the transcript too.
+  if (!files.contains("answer.md")) write_file((folder / "answer.md").string(), answer);
+}
+
+void Store::keep_feedback(const std::string& relative, const std::string& text) const {
+  const std::string folder = folder_.path() + "/" + relative;
+  make_folder(folder);
+  write_file(folder + "/feedback.txt", text);
+}
+
+std::string Store::read_feedback(const std::string& relative) const {
+  const std::string path = folder_.path() + "/" + relative + "/feedback.txt";
+  return access(path.c_str(), F_OK) == 0 ? read_file(path) : "";
+}
+
+}  // namespace kbench::generate

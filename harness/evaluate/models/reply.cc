@@ -1,0 +1,209 @@
+#include "harness/evaluate/models/reply.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "kbench/text.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::models {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& member(const Json& json, const char* name) {
+  static const Json null;
+  if (!json.is_object()) return null;
+  const auto found = json.find(name);
+  return found == json.end() ? null : *found;
+}
+
+std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : ""; }
+
+/// A code that servers write as a text or as a number.
+std::string code_of(const Json& json) {
+  return json.is_number_integer() ? std::to_string(json.get<int64_t>()) : text_of(json);
+}
+
+void set_count(std::optional<int64_t>& count, const Json& json) {
+  if (json.is_number_unsigned() && json.get<uint64_t>() <= uint64_t{INT64_MAX}) {
+    count = json.get<int64_t>();
+  }
+}
+
+void take_usage(Usage& usage, const Json& json) {
+  set_count(usage.input, member(json, "prompt_tokens"));
+  set_count(usage.output, member(json, "completion_tokens"));
+  set_count(usage.cached, member(json, "prompt_cache_hit_tokens"));
+  set_count(usage.cached, member(member(json, "prompt_tokens_details"), "cached_tokens"));
+  set_count(usage.reasoning, member(member(json, "completion_tokens_details"), "reasoning_tokens"));
+}
+
+/// A message's content: a text, or a list of parts, some of which may be thoughts.
+void take_content(Choice& choice, const Json& content) {
+  choice.text += text_of(content);
+  if (!content.is_array()) return;
+  for (const Json& part : content) {
+    const std::string type = text_of(member(part, "type"));
+    if (type == "text") choice.text += text_of(member(part, "text"));
+    if (type != "thinking") continue;
+    const Json& thoughts = member(part, "thinking");
+    choice.reasoning += text_of(thoughts);
+    for (const Json& thought : thoughts.is_array() ? thoughts : Json::array()) {
+      choice.reasoning += text_of(member(thought, "text"));
+    }
+  }
+}
+
+std::string beginning(std::string_view body) {
+  return body.empty() ? "an empty body" : "'" + shown(body.substr(0, 120), 120) + "'";
+}
+
+}  // namespace
+
+bool Reply::feed(std::string_view bytes) {
+  if (form_ == Form::unknown && (status_ < 200 || status_ > 299)) form_ = Form::error;
+  if (form_ == Form::error) {
+    body_ += bytes.substr(0, kErrorBytes - std::min(kErrorBytes, body_.size()));
+    return body_.size() < kErrorBytes;
+  }
+  if (form_ == Form::unknown) {
+    // Some servers answer a request for a stream in one piece.
+    body_ += bytes;
+    const size_t first = body_.find_first_not_of(" \t\r\n");
+    if (first == body_.npos) return body_.size() <= kReplyBytes || stop_too_large();
+    form_ = body_[first] == '{' ? Form::document : Form::stream;
+    if (form_ == Form::document) return body_.size() <= kReplyBytes || stop_too_large();
+    const std::string beginning = body_;
+    body_.resize(std::min<size_t>(body_.size(), 120));  // for the message, should it be no stream
+    return feed(beginning);
+  }
+  if (form_ == Form::document) {
+    body_ += bytes;
+    return body_.size() <= kReplyBytes || stop_too_large();
+  }
+  stream_bytes_ += bytes.size();
+  if (!events_.feed(bytes) || stream_bytes_ > kStreamBytes || answer_bytes_ > kReplyBytes) {
+    return stop_too_large();
+  }
+  return !done_ && !error;
+}
+
+bool Reply::stop_too_large() {
+  too_large = true;
+  broken = "the reply is larger than " + std::to_string(kReplyBytes >> 20) + " MiB";
+  body_.clear();
+  return false;
+}
+
+void Reply::event(std::string_view data) {
+  if (done_ || error || !broken.empty()) return;
+  if (data == "[DONE]") {
+    done_ = true;
+    return;
+  }
+  const Json json = Json::parse(data, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    broken = "an event of the stream is not JSON: " + beginning(data);
+    return;
+  }
+  if (!member(json, "error").is_null()) {
+    error = read_error(0, data);
+    return;
+  }
+  take(json, "delta");
+}
+
+void Reply::take(const Json& json, const char* part) {
+  if (const std::string name = text_of(member(json, "model")); !name.empty()) served_by = name;
+  if (const std::string print = text_of(member(json, "system_fingerprint")); !print.empty()) {
+    fingerprint = print;
+  }
+  if (const Json& counts = member(json, "usage"); counts.is_object()) take_usage(usage, counts);
+  const Json& list = member(json, "choices");
+  for (const Json& choice : list.is_array() ? list : Json::array()) take_choice(choice, part);
+}
+
+void Reply::take_choice(const Json& json, const char* part) {
+  const Json& number = member(json, "index");
+  const size_t index = number.is_number_unsigned() ? number.get<size_t>() : 0;
+  if (index >= 1024) return;  // more than is ever asked for
+  if (index >= choices.size()) choices.resize(index + 1);
+  Choice& choice = choices[index];
+  const size_t before = choice.text.size() + choice.reasoning.size();
+  const Json& message = member(json, part);
+  take_content(choice, member(message, "content"));
+  choice.text += text_of(member(json, "text"));  // plain completions
+  const std::string thoughts = text_of(member(message, "reasoning_content"));
+  choice.reasoning += thoughts.empty() ? text_of(member(message, "reasoning")) : thoughts;
+  choice.refusal += text_of(member(message, "refusal"));
+  if (const std::string finish = text_of(member(json, "finish_reason")); !finish.empty()) {
+    choice.finish = finish;
+  }
+  answer_bytes_ += choice.text.size() + choice.reasoning.size() - before;
+}
+
+void Reply::finish(bool cut) {
+  if (error || too_large) return;
+  if (form_ == Form::error || status_ < 200 || status_ > 299) {
+    error = read_error(status_, body_);
+  } else if (form_ == Form::document) {
+    finish_document();
+  } else if (form_ == Form::unknown) {
+    broken = "the reply is empty";
+  } else {
+    events_.finish();
+    if (error || !broken.empty()) return;
+    if (choices.empty()) {
+      broken = "the reply holds no answer: " + beginning(body_);
+    } else if (std::any_of(choices.begin(), choices.end(),
+                           [](const Choice& choice) { return choice.finish.empty(); })) {
+      broken = cut ? "the stream broke off" : "the stream ended without a finish_reason";
+    }
+  }
+}
+
+void Reply::finish_document() {
+  const Json json = Json::parse(body_, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    broken = "the reply is not JSON: " + beginning(body_);
+  } else if (!member(json, "error").is_null()) {
+    error = read_error(0, body_);
+  } else {
+    take(json, "message");
+    if (choices.empty()) broken = "the reply holds no answer: " + beginning(body_);
+  }
+  body_.clear();
+}
+
+ServerError read_error(int status, std::string_view body) {
+  ServerError error;
+  error.status = status;
+  const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const Json& inside = member(json, "error");
+  const Json& said = inside.is_object() ? inside : json;
+  error.code = code_of(member(said, "code"));
+  error.type = text_of(member(said, "type"));
+  error.parameter = text_of(member(said, "param"));
+  error.message = inside.is_string() ? text_of(inside) : text_of(member(said, "message"));
+  if (error.message.empty()) {
+    // FastAPI: a text, or a list of {"loc": ["body", "max_tokens"], "msg": ...}.
+    const Json& detail = member(json, "detail");
+    error.message = detail.is_string() ? text_of(detail)
+                    : detail.is_null() ? ""
+                                       : json_text(detail);
+  }
+  if (error.message.empty()) error.message = std::string(body.substr(0, 300));
+  if (status == 0) {
+    const bool is_status =
+        error.code.size() == 3 && std::all_of(error.code.begin(), error.code.end(), [](char c) {
+          return std::isdigit(static_cast<unsigned char>(c)) != 0;
+        });
+    error.status = is_status ? std::stoi(error.code) : 500;
+  }
+  return error;
+}
+
+}  // namespace kbench::models

@@ -1,0 +1,57 @@
+// One request of HTTP and its reply. The one place that speaks to libcurl's transfers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "harness/evaluate/models/patience.h"
+#include "harness/evaluate/models/secret.h"
+
+namespace kbench::models {
+
+struct HttpRequest {
+  std::string url;
+  std::string body;  ///< empty: GET
+  const Secret* key = nullptr;
+  std::string ca_file;
+  // Seconds; 0: no limit.
+  double connect_timeout = 0;
+  double first_timeout = 0;    ///< to the body's first byte
+  double silence_timeout = 0;  ///< between two of its pieces
+  double total_timeout = 0;
+};
+
+struct HttpEnd {
+  enum class How {
+    whole,    ///< the reply is complete, or the sink wanted no more
+    broken,   ///< it is not: connections, time limits
+    refused,  ///< nothing further will help: certificates, addresses
+    stopped,  ///< stop was requested
+  };
+  How how = How::whole;
+  int status = 0;  ///< 0: there was no reply
+  Headers headers;
+  std::string message;  ///< why it is not whole
+};
+
+/// A connection that is used again. Redirects are not followed, cookies and .netrc not read;
+/// proxies are taken from the environment. Not for two threads at once.
+class Transfer {
+ public:
+  /// Throws Error.
+  Transfer();
+  ~Transfer();
+
+  /// `sink` takes the body in pieces, with the status; it returns false when it wants no more.
+  using Sink = std::function<bool(int status, std::string_view bytes)>;
+  HttpEnd run(const HttpRequest& request, std::stop_token stop, const Sink& sink);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kbench::models

@@ -1,0 +1,163 @@
+#include "harness/evaluate/prompts/printer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace kbench::prompts {
+namespace {
+
+/// Operands that are written as a range where so many follow each other.
+constexpr size_t kRange = 4;
+
+std::set<std::string> with_names(const Graph& graph, std::set<std::string> taken) {
+  for (const auto& value : graph.values()) {
+    if (value.kind != Graph::Kind::intermediate) taken.insert(value.name);
+  }
+  return taken;
+}
+
+}  // namespace
+
+Printer::Printer(const Graph& graph, const Program& program, std::set<std::string> taken)
+    : graph_(graph), program_(program), series_(with_names(graph, std::move(taken))) {
+  find_remembered(program.lines);
+  for (const auto& [name, reference] : program.outputs) {
+    if (reference.kind == Reference::Kind::history) remembered_.insert(reference.variable);
+  }
+}
+
+void Printer::find_remembered(const std::vector<Line>& lines) {
+  for (const Line& line : lines) {
+    if (line.kind == Line::Kind::loop) find_remembered(line.loop->body);
+    for (const Reference& reference : line.operands) {
+      if (reference.kind == Reference::Kind::history) remembered_.insert(reference.variable);
+    }
+  }
+}
+
+std::string Printer::print(const std::string& indent) {
+  std::string text = print(program_.lines, indent, 1, "");
+  const Line end{.kind = Line::Kind::copy,
+                 .id = -1,
+                 .at = {{}},
+                 .nodes = {},
+                 .operands = {},
+                 .results = {},
+                 .loop = nullptr};
+  for (const auto& [name, reference] : program_.outputs) {
+    text += indent + name + " = " + operand(end, reference) + "\n";
+  }
+  return text;
+}
+
+std::string Printer::print(const std::vector<Line>& lines, const std::string& indent, int64_t runs,
+                           const std::string& index) {
+  std::string text, condition;
+  for (const Line& line : lines) {
+    if (line.kind == Line::Kind::loop) {
+      condition.clear();
+      const auto& times = line.loop->times;
+      const std::string count = series_.number(line.at, times);
+      const std::string pass = series_.open(*std::max_element(times.begin(), times.end()));
+      const std::string body = print(line.loop->body, indent + "  ",
+                                     std::accumulate(times.begin(), times.end(), int64_t{0}), pass);
+      text += indent + "for " + pass + " in range(" + count + "):\n";
+      for (const std::string& definition : series_.close()) {
+        text += indent + "  " + definition + "\n";
+      }
+      text += body;
+      continue;
+    }
+    std::string passes;  // that have this line, where not all do
+    if (int64_t(line.at.size()) != runs) {
+      for (const Passes& at : line.at)
+        passes += (passes.empty() ? "" : ", ") + std::to_string(at.back());
+      passes = "if " + index + " in [" + passes + "]:";
+    }
+    if (passes != condition && !passes.empty()) text += indent + passes + "\n";
+    condition = passes;
+    const std::string inside = indent + (condition.empty() ? "" : "  ");
+    std::string results;
+    for (const int result : line.results) {
+      results += (results.empty() ? "" : ", ") + program_.variables[size_t(result)];
+    }
+    text += inside + results + " = " +
+            (line.kind == Line::Kind::copy ? operand(line, line.operands[0]) : operation(line)) +
+            "\n";
+    for (const int result : line.results) {
+      if (!remembered_.contains(result)) continue;
+      const std::string more = after(program_.variables[size_t(result)]);
+      if (!more.empty()) text += inside + more + "\n";
+    }
+  }
+  return text;
+}
+
+std::string Printer::operand(const Line& line, const Reference& reference) {
+  if (reference.kind == Reference::Kind::named) return named(line, reference);
+  const std::string& variable = program_.variables[size_t(reference.variable)];
+  if (reference.kind == Reference::Kind::variable) return variable;
+  return past(variable, series_.number(line.at, reference.counts));
+}
+
+std::vector<std::string> Printer::operands(const Line& line) {
+  std::vector<std::string> texts;
+  const auto& all = line.operands;
+  for (size_t i = 0; i < all.size();) {
+    size_t end = i + 1;
+    const bool numbered = all[i].kind == Reference::Kind::history && all[i].counts.size() == 1;
+    while (numbered && end < all.size() && all[end].kind == Reference::Kind::history &&
+           all[end].variable == all[i].variable &&
+           all[end].counts[0] == all[i].counts[0] + int64_t(end - i)) {
+      ++end;
+    }
+    if (end - i >= kRange) {
+      texts.push_back(past_range(program_.variables[size_t(all[i].variable)], all[i].counts[0],
+                                 all[end - 1].counts[0]));
+      i = end;
+    } else {
+      texts.push_back(operand(line, all[i++]));
+    }
+  }
+  return texts;
+}
+
+std::string Printer::shape(const Line& line, const std::vector<Shape>& shapes) {
+  std::string text = "[";
+  for (size_t d = 0; d < shapes[0].size(); ++d) {
+    std::vector<int64_t> extents;
+    for (const Shape& one : shapes) extents.push_back(one[d]);
+    text += (d ? ", " : "") + number(line, extents);
+  }
+  return text + "]";
+}
+
+std::vector<std::string> Printer::attribute(const Line& line, const std::string& name) {
+  const AttributeValue& first = *call(line).attributes.find(name);
+  if (std::holds_alternative<int64_t>(first)) {
+    std::vector<int64_t> values;
+    for (size_t run = 0; run < line.nodes.size(); ++run) {
+      values.push_back(call(line, run).attributes.integer(name));
+    }
+    return {number(line, values)};
+  }
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&first)) {
+    std::vector<std::string> texts;
+    for (size_t d = 0; d < list->size(); ++d) {
+      std::vector<int64_t> values;
+      for (size_t run = 0; run < line.nodes.size(); ++run) {
+        values.push_back(call(line, run).attributes.list(name)[d]);
+      }
+      texts.push_back(number(line, values));
+    }
+    return texts;
+  }
+  return {to_string(first)};  // lines of a loop have equal ones
+}
+
+const OperatorCall& Printer::call(const Line& line, size_t run) const {
+  return graph_.nodes()[size_t(line.nodes[run])].call;
+}
+
+}  // namespace kbench::prompts

@@ -1,0 +1,56 @@
+// Prints a program line by line; how an operator reads is for those who derive from this.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/prompts/program.h"
+#include "harness/evaluate/prompts/series.h"
+
+namespace kbench::prompts {
+
+class Printer {
+ public:
+  Printer(const Graph& graph, const Program& program, std::set<std::string> taken);
+  virtual ~Printer() = default;
+
+ protected:
+  /// All lines, each with a newline, indented from `indent` on.
+  std::string print(const std::string& indent);
+
+  /// The right side of an operator's line.
+  virtual std::string operation(const Line& line) = 0;
+  /// An input, a parameter or a constant.
+  virtual std::string named(const Line& line, const Reference& reference) = 0;
+  /// Value number `number` of all that the variable was given; the range first to last.
+  virtual std::string past(const std::string& variable, const std::string& number) = 0;
+  virtual std::string past_range(const std::string& variable, int64_t first, int64_t last) = 0;
+  /// What follows a line that gives the variable a value; empty: nothing.
+  virtual std::string after(const std::string& variable) = 0;
+
+  std::string operand(const Line& line, const Reference& reference);
+  /// All operands; many values of one variable in a row become a range.
+  std::vector<std::string> operands(const Line& line);
+  std::string number(const Line& line, const std::vector<int64_t>& values) {
+    return series_.number(line.at, values);
+  }
+  /// "[10, A, 56, 56]", a shape a run.
+  std::string shape(const Line& line, const std::vector<Shape>& shapes);
+  /// An attribute over all runs: the numbers of a list, or the one number.
+  std::vector<std::string> attribute(const Line& line, const std::string& name);
+  const OperatorCall& call(const Line& line, size_t run = 0) const;
+
+  const Graph& graph_;
+  const Program& program_;
+  Series series_;
+  std::set<int> remembered_;  ///< variables whose past values are read
+
+ private:
+  void find_remembered(const std::vector<Line>& lines);
+  /// `runs`: how often all of the lines run, but for those that some passes lack.
+  std::string print(const std::vector<Line>& lines, const std::string& indent, int64_t runs,
+                    const std::string& index);
+};
+
+}  // namespace kbench::prompts

@@ -1,0 +1,55 @@
+// A folder of templates, read and checked.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/prompts/examples.h"
+#include "harness/evaluate/prompts/template.h"
+#include "harness/evaluate/prompts/values.h"
+#include "kbench/model.h"
+#include "libkbench/candidate/yaml_reader.h"
+
+namespace kbench::prompts {
+
+/// What prompt.yaml says, with everything that it names. docs/prompts.md describes the folder.
+class PromptSet {
+ public:
+  /// `files`: path in the folder -> text; `folder` is shown in messages. Throws kParse with file
+  /// and line, kNotFound.
+  PromptSet(std::map<std::string, std::string> files, const std::string& folder);
+
+  struct Part {
+    Role role = Role::user;
+    std::vector<std::string> names;
+  };
+
+  std::string name, hash;
+  size_t budget = 0;            ///< characters of a first prompt
+  size_t reference_budget = 0;  ///< characters of shaders
+  std::vector<Part> first;
+  std::vector<std::string> repair, no_candidate, candidate;
+  std::map<PromptLanguage, std::vector<Example>> examples;  ///< best first
+  using Hints = std::map<std::string, std::string>;         ///< by verdict or outcome
+  Hints hints;
+  std::map<PromptLanguage, Hints> own_hints;  ///< in place of those above
+  ShaderTable shaders;
+  bool knows_languages = false;  ///< a template says something by the language
+
+  /// Those to show: as many as asked for, none of the task.
+  std::vector<const Example*> examples_for(const Task& task, const PromptContext& context) const;
+  /// Empty: there is none.
+  std::string hint_for(const std::string& outcome, PromptLanguage language) const;
+
+  /// The parts one after the other, those left out that come out empty.
+  std::string render(const std::vector<std::string>& parts, const nlohmann::json& values) const;
+
+ private:
+  void read_examples(const YamlReader& table);
+  void read_hints(const YamlReader& table);
+  std::map<std::string, Template> templates_;
+};
+
+}  // namespace kbench::prompts

@@ -1,0 +1,176 @@
+#include "kbench/prompts.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/evaluate/prompts/embedded_files.h"
+#include "harness/evaluate/prompts/prompt_set.h"
+#include "harness/evaluate/prompts/values.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostFiles = 1000;
+constexpr uintmax_t kMostBytes = 4 << 20;
+
+/// The folder's own files; sub-folders are somebody else's.
+std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.') || !(name.ends_with(".mustache") || name.ends_with(".yaml")))
+      continue;
+    std::error_code unknown;
+    if (entry.file_size(unknown) > kMostBytes || unknown || files.size() >= kMostFiles) {
+      throw Error(ErrorCode::kIo, "cannot take " + shown(entry.path().string()) +
+                                      " for a template: too large, too many, or no file");
+    }
+    files[name] = read_file(entry.path().string());
+  }
+  if (error) {
+    throw Error(ErrorCode::kIo, "cannot read " + shown(folder) + ": " + error.message());
+  }
+  return files;
+}
+
+}  // namespace
+
+Builtins builtins_from_name(std::string_view name) {
+  for (const Builtins builtins : {Builtins::forbid, Builtins::some, Builtins::any}) {
+    if (name_of(builtins) == name) return builtins;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "built-in operators are forbid, some or any, not '" + shown(name) + "'");
+}
+
+std::string_view name_of(Builtins builtins) {
+  switch (builtins) {
+    case Builtins::forbid:
+      return "forbid";
+    case Builtins::some:
+      return "some";
+    case Builtins::any:
+      break;
+  }
+  return "any";
+}
+
+PromptLanguage prompt_language_from_name(std::string_view name) {
+  for (const PromptLanguage language :
+       {PromptLanguage::glsl, PromptLanguage::hlsl, PromptLanguage::cuda, PromptLanguage::triton}) {
+    if (name_of(language) == name) return language;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "kernels are asked for in glsl, hlsl, cuda or triton, not in '" + shown(name) + "'");
+}
+
+std::string_view name_of(PromptLanguage language) {
+  switch (language) {
+    case PromptLanguage::glsl:
+      return "glsl";
+    case PromptLanguage::hlsl:
+      return "hlsl";
+    case PromptLanguage::cuda:
+      return "cuda";
+    case PromptLanguage::triton:
+      break;
+  }
+  return "triton";
+}
+
+struct Prompts::State {
+  prompts::PromptSet set;
+};
+
+Prompts Prompts::shipped(const std::string& name) {
+  const auto files = prompts::embedded_folder("templates/" + name);
+  if (files.empty()) {
+    throw Error(ErrorCode::kNotFound, "no prompts '" + shown(name) + "' ship with kbench");
+  }
+  Prompts result;
+  result.state_ = std::make_shared<const State>(State{prompts::PromptSet(files, name)});
+  return result;
+}
+
+Prompts Prompts::load(const std::string& folder) {
+  std::string path = folder;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  Prompts result;
+  result.state_ = std::make_shared<const State>(State{prompts::PromptSet(files_of(path), path)});
+  return result;
+}
+
+std::string Prompts::name() const { return state_->set.name; }
+std::string Prompts::hash() const { return state_->set.hash; }
+size_t Prompts::budget() const { return state_->set.budget; }
+
+std::vector<TaskId> Prompts::examples(const Task& task, const PromptContext& context) const {
+  std::vector<TaskId> chosen;
+  for (const prompts::Example* example : state_->set.examples_for(task, context)) {
+    chosen.push_back(example->candidate.task);
+  }
+  return chosen;
+}
+
+std::vector<std::string> Prompts::check_examples(Preset preset) const {
+  std::vector<std::string> problems;
+  for (const auto& [language, examples] : state_->set.examples) {
+    for (const prompts::Example& example : examples) {
+      try {
+        const auto graph = build_graph(find_task(example.candidate.task), preset);
+        resolve(example.candidate, *graph);
+      } catch (const Error& e) {
+        if (e.code() == ErrorCode::kUnsupported) continue;  // asks for a number of the device
+        problems.push_back("example " + example.path + ": " + e.what());
+      }
+    }
+  }
+  return problems;
+}
+
+std::vector<Message> Prompts::first(const Task& task, const PromptContext& context) const {
+  const prompts::PromptSet& set = state_->set;
+  if (context.language != PromptLanguage::glsl && !set.knows_languages) {
+    throw Error(ErrorCode::kInvalidArgument, "the prompts '" + shown(set.name) +
+                                                 "' ask for GLSL alone: no template uses language");
+  }
+  const nlohmann::json values = prompts::first_values(
+      task, context, set.examples_for(task, context), set.shaders, set.reference_budget);
+  std::vector<Message> messages;
+  for (const auto& part : set.first) {
+    std::string text = set.render(part.names, values);
+    if (!text.empty()) messages.push_back({part.role, std::move(text)});
+  }
+  return messages;
+}
+
+std::vector<Message> Prompts::repair(const Task& task, const PromptContext& context,
+                                     const std::vector<ShownAttempt>& shown) const {
+  const prompts::PromptSet& set = state_->set;
+  std::vector<Message> messages = first(task, context);
+  for (const ShownAttempt& attempt : shown) {
+    const nlohmann::json values = {{"task", {{"id", to_string(task.id)}, {"name", task.name}}},
+                                   {"language", prompts::language_values(context.language)},
+                                   {"attempt",
+                                    {{"feedback", attempt.feedback},
+                                     {"hint", set.hint_for(attempt.outcome, context.language)},
+                                     {"answer", attempt.answer},
+                                     {"files", canonical_answer(attempt.files)}}}};
+    const bool has_candidate = !attempt.files.empty();
+    std::string said = has_candidate ? set.render(set.candidate, values) : attempt.answer;
+    if (said.empty()) said = "(an empty answer)";
+    messages.push_back({Role::assistant, std::move(said)});
+    messages.push_back(
+        {Role::user, set.render(has_candidate ? set.repair : set.no_candidate, values)});
+  }
+  return messages;
+}
+
+}  // namespace kbench

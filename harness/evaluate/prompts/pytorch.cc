@@ -1,0 +1,247 @@
+// The graph as a Python module on torch: printed, never run by kbench.
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+
+#include "harness/evaluate/prompts/listing.h"
+#include "harness/evaluate/prompts/printer.h"
+#include "kbench/error.h"
+#include "kbench/prompts.h"
+
+namespace kbench {
+namespace prompts {
+namespace {
+
+class Code : public Printer {
+ public:
+  Code(const Graph& graph, const Program& program)
+      : Printer(graph, program, {"torch", "F", "p", "c", "all"}) {}
+
+  std::string text(const Task& task) {
+    std::string inputs;
+    for (const int id : graph_.values_of(Graph::Kind::input)) {
+      inputs += graph_.values()[size_t(id)].name + ", ";
+    }
+    std::string text = "import torch\nimport torch.nn.functional as F\n\n\n# " + task.name +
+                       ". p: the parameters by name";
+    const bool constants = !graph_.values_of(Graph::Kind::constant).empty();
+    if (constants) text += "; c: the constants";
+    text += ".\ndef forward(" + inputs + "p" + (constants ? ", c" : "") + "):\n";
+    for (const int variable : remembered_) {
+      text += "  all_" + program_.variables[size_t(variable)] + " = []\n";
+    }
+    text += print("  ");
+    text += "  return ";
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      text += (i ? ", " : "") + graph_.output_name(i);
+    }
+    return text + "\n";
+  }
+
+ private:
+  /// An operator's operands and attributes as Python.
+  struct Arguments {
+    std::vector<std::string> in;
+    std::map<std::string, std::string> attributes;
+    const std::string& operator[](const std::string& name) const { return attributes.at(name); }
+  };
+
+  std::string operation(const Line& line) override {
+    Arguments arguments{operands(line), {}};
+    for (const AttributeSpec& spec : call(line).op->attributes) {
+      const std::vector<std::string> numbers = attribute(line, spec.name);
+      const bool is_list =
+          std::holds_alternative<std::vector<int64_t>>(*call(line).attributes.find(spec.name));
+      std::string text = is_list ? "(" : "";
+      for (size_t i = 0; i < numbers.size(); ++i) text += (i ? ", " : "") + numbers[i];
+      if (is_list) text += numbers.size() == 1 ? ",)" : ")";
+      const bool tuple = is_list && spec.name != "shape" && spec.name != "axes";
+      if (tuple && std::all_of(numbers.begin(), numbers.end(),
+                               [&](const std::string& one) { return one == numbers[0]; })) {
+        text = numbers[0];
+      }
+      arguments.attributes[spec.name] = text;
+    }
+    return python(line, arguments);
+  }
+
+  std::string python(const Line& line, const Arguments& a) {
+    const std::string& op = call(line).op->name;
+    const std::string& x = a.in[0];
+    const auto is = [&](std::initializer_list<const char*> names) {
+      return std::find(names.begin(), names.end(), op) != names.end();
+    };
+    const auto functional = [&](const std::string& rest) { return "F." + op + "(" + rest + ")"; };
+    if (is({"relu", "sigmoid", "tanh", "exp", "log", "abs", "neg", "square", "sqrt", "triu", "tril",
+            "maximum", "minimum"})) {
+      return "torch." + op + "(" + joined(a.in) + ")";
+    }
+    if (is({"gelu", "selu", "softplus", "mish", "hardsigmoid", "hardswish"})) return functional(x);
+    if (op == "leaky_relu") return functional(x + ", negative_slope=" + a["slope"]);
+    if (op == "elu") return functional(x + ", alpha=" + a["alpha"]);
+    if (op == "clamp") return "torch.clamp(" + x + ", " + a["lo"] + ", " + a["hi"] + ")";
+    if (is({"clamp_min", "clamp_max"})) return x + "." + op + "(" + a["value"] + ")";
+    if (const char* sign = infix(op)) {
+      const std::string right = a.in.size() > 1 ? a.in[1] : a["value"];
+      return x + sign + (right[0] == '-' ? "(" + right + ")" : right);
+    }
+    if (op == "reshape") return x + ".reshape(" + bare(a["shape"]) + ")";
+    if (op == "permute") return x + ".permute(" + bare(a["axes"]) + ")";
+    if (op == "expand") return x + ".expand(" + bare(a["shape"]) + ")";
+    if (op == "slice") return sliced(a);
+    if (op == "cat") return "torch.cat([" + joined(a.in) + "], dim=" + a["axis"] + ")";
+    if (op == "pad") return padded(line, a);
+    if (op == "roll") return "torch.roll(" + x + ", " + a["shift"] + ", dims=" + a["axis"] + ")";
+    if (op == "flip") return "torch.flip(" + x + ", [" + a["axis"] + "])";
+    if (op == "index_rows") return "F.embedding(" + a.in[1] + ", " + x + ")";
+    if (is({"sum", "mean", "argmax", "argmin", "logsumexp"})) return reduced("torch." + op, a);
+    if (is({"max", "min"})) return reduced("torch.a" + op, a);
+    if (op == "norm") return reduced("torch.linalg.vector_norm", a);
+    if (is({"cumsum", "cumprod", "softmax", "log_softmax"})) {
+      return "torch." + op + "(" + x + ", dim=" + a["axis"] + ")";
+    }
+    if (op == "matmul") {
+      return "torch.matmul(" + x + (a["transpose_a"] == "0" ? "" : ".mT") + ", " + a.in[1] +
+             (a["transpose_b"] == "0" ? "" : ".mT") + ")";
+    }
+    if (is({"linear", "cross_entropy", "smooth_l1_loss"})) return functional(joined(a.in));
+    if (op == "kl_div_batchmean") return "F.kl_div(" + joined(a.in) + ", reduction=\"batchmean\")";
+    if (op == "triplet_margin_loss") return functional(joined(a.in) + ", margin=" + a["margin"]);
+    if (op.starts_with("conv")) {
+      return functional(
+          joined(a.in) +
+          keywords(line, a, {"stride", "padding", "output_padding", "dilation", "groups"}));
+    }
+    if (op == "adaptive_avg_pool2d") return functional(x + ", " + a["output"]);
+    if (op.find("_pool") != std::string::npos) {
+      return functional(x + ", " + a["kernel"] + ", stride=" + a["stride"] +
+                        keywords(line, a, {"padding", "dilation"}) +
+                        (a["ceil_mode"] == "0" ? "" : ", ceil_mode=True"));
+    }
+    const std::string weights = a.in.size() > 2 ? ", " + a.in[1] + ", " + a.in[2] : "";
+    if (op == "batch_norm") {
+      return functional(x + ", None, None" + weights + ", training=True, eps=" + a["eps"]);
+    }
+    if (op == "instance_norm") {
+      return functional(x + (weights.empty() ? "" : ", None, None" + weights) +
+                        ", eps=" + a["eps"]);
+    }
+    const std::string affine = weights.empty() ? ", None, None" : weights;
+    if (op == "group_norm") return functional(x + ", " + a["groups"] + affine + ", " + a["eps"]);
+    if (op == "layer_norm") {
+      return functional(x + ", " + x + ".shape[-" + a["dims"] + ":]" + affine + ", " + a["eps"]);
+    }
+    if (is({"lstm", "gru"})) return recurrent(a, op);
+    throw Error(ErrorCode::kInternal, "operator '" + op + "' has no form in Python");
+  }
+
+  static const char* infix(const std::string& op) {
+    static const std::map<std::string, const char*> signs = {
+        {"add", " + "},        {"sub", " - "},        {"mul", " * "},
+        {"div", " / "},        {"add_scalar", " + "}, {"sub_scalar", " - "},
+        {"mul_scalar", " * "}, {"div_scalar", " / "}, {"mul_mask", " * "}};
+    const auto found = signs.find(op);
+    return found == signs.end() ? nullptr : found->second;
+  }
+
+  static std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+    return all;
+  }
+
+  /// "(1, 2)" without its parentheses.
+  static std::string bare(const std::string& tuple) {
+    std::string text = tuple.substr(1, tuple.size() - 2);
+    if (text.ends_with(',')) text.pop_back();
+    return text;
+  }
+
+  /// Attributes as keywords, without those that have their defaults; one number for equal ones.
+  std::string keywords(const Line& line, const Arguments& a,
+                       std::initializer_list<const char*> names) const {
+    std::string text;
+    for (const AttributeSpec& spec : call(line).op->attributes) {
+      if (std::find(names.begin(), names.end(), spec.name) == names.end()) continue;
+      bool needless = true;
+      for (size_t run = 0; run < line.nodes.size() && needless; ++run) {
+        needless = *call(line, run).attributes.find(spec.name) == spec.fallback;
+      }
+      if (!needless) text += ", " + spec.name + "=" + a[spec.name];
+    }
+    return text;
+  }
+
+  static std::string sliced(const Arguments& a) {
+    const std::string range =
+        a["start"] + ":" + a["stop"] + (a["step"] == "1" ? "" : ":" + a["step"]);
+    if (a["axis"].find_first_not_of("0123456789") != std::string::npos) {
+      return "torch.index_select(" + a.in[0] + ", " + a["axis"] + ", torch.arange(" + a["start"] +
+             ", " + a["stop"] + ", " + a["step"] + ", device=" + a.in[0] + ".device))";
+    }
+    std::string colons;
+    for (int d = 0; d < std::stoi(a["axis"]); ++d) colons += ":, ";
+    return a.in[0] + "[" + colons + range + "]";
+  }
+
+  std::string padded(const Line& line, const Arguments& a) const {
+    const int64_t after =
+        int64_t(call(line).inputs[0].shape.size()) - 1 - call(line).attributes.integer("axis");
+    std::string zeros;
+    for (int64_t d = 0; d < after; ++d) zeros += "0, 0, ";
+    return "F.pad(" + a.in[0] + ", (" + zeros + a["before"] + ", " + a["after"] + "))";
+  }
+
+  static std::string reduced(const std::string& function, const Arguments& a) {
+    return function + "(" + a.in[0] + ", dim=" + a["axis"] +
+           (a["keepdim"] == "0" ? "" : ", keepdim=True") + ")";
+  }
+
+  /// torch.lstm(x, (h0, c0), weights, has_biases, layers, dropout, train, bidirectional,
+  /// batch_first)
+  static std::string recurrent(const Arguments& a, const std::string& op) {
+    const size_t states = op == "lstm" ? 2 : 1;
+    const auto first = a.in.begin() + 1 + long(states);
+    const std::string state = states == 2 ? "(" + a.in[1] + ", " + a.in[2] + ")" : a.in[1];
+    return "torch." + op + "(" + a.in[0] + ", " + state + ", [" + joined({first, a.in.end()}) +
+           "], True, " + a["layers"] + ", 0.0, False, " +
+           (a["bidirectional"] == "0" ? "False" : "True") + ", " +
+           (a["batch_first"] == "0" ? "False" : "True") + ")";
+  }
+
+  std::string named(const Line& line, const Reference& reference) override {
+    const std::string name = series_.name(line.at, reference.names);
+    Graph::Kind kind = Graph::Kind::parameter;
+    for (const auto& value : graph_.values()) {
+      if (value.name == reference.names[0] && value.kind != Graph::Kind::intermediate) {
+        kind = value.kind;
+      }
+    }
+    if (kind == Graph::Kind::input && name == reference.names[0]) return name;
+    const std::string format = name.find('{') == std::string::npos ? "\"" : "f\"";
+    const std::string where = kind == Graph::Kind::parameter  ? "p"
+                              : kind == Graph::Kind::constant ? "c"
+                                                              : "locals()";
+    return where + "[" + format + name + "\"]";
+  }
+
+  std::string past(const std::string& variable, const std::string& number) override {
+    return "all_" + variable + "[" + number + "]";
+  }
+  std::string past_range(const std::string& variable, int64_t first, int64_t last) override {
+    return "*all_" + variable + "[" + std::to_string(first) + ":" + std::to_string(last + 1) + "]";
+  }
+  std::string after(const std::string& variable) override {
+    return "all_" + variable + ".append(" + variable + ")";
+  }
+};
+
+}  // namespace
+}  // namespace prompts
+
+std::string pytorch_code(const Task& task, const Graph& graph) {
+  const prompts::Program program = prompts::folded(graph);
+  return prompts::Code(graph, program).text(task);
+}
+
+}  // namespace kbench

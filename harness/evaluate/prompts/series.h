@@ -1,0 +1,54 @@
+// What varies from pass to pass, as short exact expressions: "64 + 32*i", "96 * 2**i",
+// "[64, 256, 512][i]", each under a letter where it is long or comes again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/prompts/program.h"
+
+namespace kbench::prompts {
+
+/// The loops around the line that is being printed, and the letters defined in each.
+class Series {
+ public:
+  /// `taken`: names that letters and pass numbers must not have.
+  explicit Series(std::set<std::string> taken) : taken_(std::move(taken)) {}
+
+  /// Enters a loop that makes at most so many passes; returns the name of its pass number.
+  std::string open(int64_t most);
+  /// Leaves it; returns its definitions in order: "A = 64 + 32*i".
+  std::vector<std::string> close();
+
+  /// One value a run of the line; at[run] are its passes of the loops that are open.
+  std::string number(const std::vector<Passes>& at, const std::vector<int64_t>& values);
+  /// The same of texts; what differs is in braces: "layers.{i}.weight".
+  std::string name(const std::vector<Passes>& at, const std::vector<std::string>& names);
+
+ private:
+  struct Definition {
+    std::string letter;
+    std::vector<int64_t> values;  ///< by pass; empty for other kinds
+    std::string text;
+  };
+  struct Scope {
+    std::string index;
+    int64_t most = 0;
+    std::vector<Definition> definitions;
+  };
+
+  std::string fresh(const char* letters);
+  std::string by_pass(size_t depth, const std::map<int, int64_t>& values);
+  std::string define(size_t depth, const std::string& text,
+                     const std::vector<int64_t>& values = {});
+  std::string indices(size_t depth) const;  ///< "[i][j]"
+  std::string part(const std::vector<Passes>& at, const std::vector<std::string>& parts);
+
+  std::vector<Scope> scopes_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace kbench::prompts

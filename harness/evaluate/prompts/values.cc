@@ -1,0 +1,217 @@
+#include "harness/evaluate/prompts/values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "harness/measure/vulkan/embedded.h"
+#include "kbench/candidate_limits.h"
+#include "libkbench/base/text.h"
+
+namespace kbench::prompts {
+namespace {
+
+using nlohmann::json;
+
+std::string three(const std::array<int64_t, 3>& numbers) {
+  return std::to_string(numbers[0]) + ", " + std::to_string(numbers[1]) + ", " +
+         std::to_string(numbers[2]);
+}
+
+/// "1.5", "23.4", "4790": three digits that count.
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", value >= 100 ? 0 : value >= 10 ? 1 : 2, value);
+  return text;
+}
+
+json limits_values(const DeviceLimits& limits) {
+  std::string has, lacks;
+  const std::pair<const char*, bool> features[] = {
+      {"float16 arithmetic", limits.float16},
+      {"float64", limits.float64},
+      {"16-bit storage", limits.storage_16bit},
+      {"subgroup arithmetic", limits.subgroup_arithmetic},
+      {"subgroup shuffles", limits.subgroup_shuffle},
+      {"cooperative matrices", limits.cooperative_matrix},
+      {"atomic adds to float32", limits.float_atomics}};
+  for (const auto& [name, there] : features) {
+    std::string& list = there ? has : lacks;
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  std::string subgroup = std::to_string(limits.subgroup_size);
+  if (limits.min_subgroup_size < limits.max_subgroup_size) {
+    subgroup += " (" + std::to_string(limits.min_subgroup_size) + " to " +
+                std::to_string(limits.max_subgroup_size) + ")";
+  }
+  return {{"group_size", three(limits.group_size)},
+          {"invocations", std::to_string(limits.invocations)},
+          {"shared_bytes", std::to_string(limits.shared_bytes)},
+          {"group_count", three(limits.group_count)},
+          {"binding_range", std::to_string(limits.binding_range)},
+          {"subgroup", subgroup},
+          {"features", has.empty() ? "none of the optional features" : has},
+          {"missing", lacks}};
+}
+
+json device_values(const PromptContext& context) {
+  if (!context.device) return false;
+  const DeviceSummary& device = *context.device;
+  const bool cuda =
+      context.language == PromptLanguage::cuda || context.language == PromptLanguage::triton;
+  if (cuda && device.type == "cpu") return false;  // It cannot be where such kernels run.
+  json values = {{"name", device.name},
+                 {"type", device.type},
+                 {"memory", rounded(double(device.memory_bytes) / (1 << 30)) + " GiB"},
+                 {"limits", false},
+                 {"bandwidth", ""},
+                 {"flops", ""}};
+  if (device.limits) values["limits"] = limits_values(*device.limits);
+  if (context.roof_gbytes_per_s > 0) values["bandwidth"] = rounded(context.roof_gbytes_per_s);
+  if (context.roof_tflops > 0) values["flops"] = rounded(context.roof_tflops);
+  return values;
+}
+
+/// The shaders of the task's operators, those with the most work first.
+json reference_values(const Graph& graph, const ShaderTable& shaders, size_t budget) {
+  std::map<std::string, double> work;
+  for (const auto& node : graph.nodes()) {
+    const Operator& op = *node.call.op;
+    work[op.name] += op.flops ? op.flops(node.call) : 0;
+  }
+  std::vector<std::pair<double, std::string>> ranked;
+  for (const auto& [name, flops] : work) ranked.emplace_back(-flops, name);
+  std::sort(ranked.begin(), ranked.end());
+  json list = json::array();
+  std::set<std::string> put;
+  for (const auto& [flops, name] : ranked) {
+    const auto found = shaders.find(name);
+    if (found == shaders.end()) continue;
+    for (const std::string& file : found->second) {
+      const auto text = vulkan::embedded_include(file, "");
+      if (!text || text->second.size() > budget || !put.insert(file).second) continue;
+      budget -= text->second.size();
+      list.push_back({{"file", file}, {"text", text->second}});
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+const std::set<std::string>& known_values() {
+  static const std::set<std::string> known = {"limits.manifest_bytes",
+                                              "limits.file_bytes",
+                                              "limits.files",
+                                              "limits.bind",
+                                              "limits.push_bytes",
+                                              "builtins.forbid",
+                                              "builtins.some",
+                                              "builtins.any",
+                                              "limits.parameter_bytes",
+                                              "language.glsl",
+                                              "language.hlsl",
+                                              "language.cuda",
+                                              "language.triton",
+                                              "language.shaders",
+                                              "language.kernels",
+                                              "language.name",
+                                              "language.fence",
+                                              "language.file",
+                                              "examples",
+                                              "examples.task",
+                                              "examples.name",
+                                              "examples.listing",
+                                              "examples.answer",
+                                              "device",
+                                              "device.name",
+                                              "device.type",
+                                              "device.memory",
+                                              "device.limits",
+                                              "device.limits.group_size",
+                                              "device.limits.invocations",
+                                              "device.limits.shared_bytes",
+                                              "device.limits.group_count",
+                                              "device.limits.binding_range",
+                                              "device.limits.subgroup",
+                                              "device.limits.features",
+                                              "device.limits.missing",
+                                              "device.bandwidth",
+                                              "device.flops",
+                                              "task.id",
+                                              "task.name",
+                                              "task.preset",
+                                              "task.listing",
+                                              "task.tolerance",
+                                              "precision",
+                                              "code",
+                                              "reference",
+                                              "reference.file",
+                                              "reference.text",
+                                              "attempt.feedback",
+                                              "attempt.hint",
+                                              "attempt.answer",
+                                              "attempt.files"};
+  return known;
+}
+
+nlohmann::json language_values(PromptLanguage language) {
+  struct Said {
+    const char *name, *fence, *file;
+  };
+  const Said said = language == PromptLanguage::glsl   ? Said{"GLSL", "glsl", "NAME.comp"}
+                    : language == PromptLanguage::hlsl ? Said{"HLSL", "hlsl", "NAME.hlsl"}
+                    : language == PromptLanguage::cuda ? Said{"CUDA C++", "cuda", "NAME.cu"}
+                                                       : Said{"Triton", "python", "NAME.py"};
+  const bool shaders = language == PromptLanguage::glsl || language == PromptLanguage::hlsl;
+  return {{"glsl", language == PromptLanguage::glsl},
+          {"hlsl", language == PromptLanguage::hlsl},
+          {"cuda", language == PromptLanguage::cuda},
+          {"triton", language == PromptLanguage::triton},
+          {"shaders", shaders},
+          {"kernels", !shaders},
+          {"name", said.name},
+          {"fence", said.fence},
+          {"file", said.file}};
+}
+
+nlohmann::json first_values(const Task& task, const PromptContext& context,
+                            const std::vector<const Example*>& examples, const ShaderTable& shaders,
+                            size_t reference_budget) {
+  const auto graph = build_graph(task, context.preset, context.overrides);
+  json values;
+  values["limits"] = {{"manifest_bytes", std::to_string(limits::kManifestBytes)},
+                      {"file_bytes", std::to_string(limits::kFileBytes)},
+                      {"files", std::to_string(limits::kFiles)},
+                      {"bind", std::to_string(limits::kBind)},
+                      {"push_bytes", std::to_string(limits::kPushBytes)},
+                      {"parameter_bytes", std::to_string(limits::kParameterBytes)}};
+  values["language"] = language_values(context.language);
+  values["builtins"] = {{"forbid", context.builtins == Builtins::forbid},
+                        {"some", context.builtins == Builtins::some},
+                        {"any", context.builtins == Builtins::any}};
+  values["examples"] = json::array();
+  for (const Example* example : examples) {
+    const Task& other = find_task(example->candidate.task);
+    values["examples"].push_back(
+        {{"task", to_string(other.id)},
+         {"name", other.name},
+         {"listing", folded_listing(other, *build_graph(other, context.preset))},
+         {"answer", canonical_answer(example->files)}});
+  }
+  values["device"] = device_values(context);
+  values["task"] = {{"id", to_string(task.id)},
+                    {"name", task.name},
+                    {"preset", std::string(name_of(context.preset))},
+                    {"listing", folded_listing(task, *graph)},
+                    {"tolerance", digits_text(task.tolerance.relative, 6)}};
+  values["precision"] = context.precision;
+  values["code"] = context.code ? pytorch_code(task, *graph) : "";
+  values["reference"] =
+      context.reference ? reference_values(*graph, shaders, reference_budget) : json::array();
+  return values;
+}
+
+}  // namespace kbench::prompts

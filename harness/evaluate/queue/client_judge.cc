@@ -1,0 +1,45 @@
+#include <utility>
+
+#include "harness/evaluate/client/judge_client.h"
+#include "harness/evaluate/queue/judge.h"
+#include "kbench/error.h"
+
+namespace kbench::queue {
+namespace {
+
+class ClientJudge : public Judge {
+ public:
+  ClientJudge(const std::string& program, const std::string& device, bool validate)
+      : client_(program, device, validate) {}
+
+  Result run(const client::Request& request, const std::function<void(const char*)>& on_stage,
+             const std::stop_token& stop) override {
+    return client_.run(request, on_stage, nullptr, stop);
+  }
+  std::string trouble() override {
+    std::string why;
+    constexpr int kTries = 2;  // A driver may need a moment after it has lost a process.
+    for (int attempt = 1; attempt <= kTries; ++attempt) {
+      try {
+        client_.make_ready();
+        return "";
+      } catch (const std::exception& e) {
+        why = e.what();
+      }
+    }
+    return why;
+  }
+  const vulkan::DeviceSnapshot& snapshot() override { return client_.snapshot(); }
+
+ private:
+  client::JudgeClient client_;
+};
+
+}  // namespace
+
+std::unique_ptr<Judge> judge_of(const std::string& program, const std::string& device,
+                                bool validate) {
+  return std::make_unique<ClientJudge>(program, device, validate);
+}
+
+}  // namespace kbench::queue

@@ -1,0 +1,204 @@
+#include "harness/evaluate/queue/queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kbench/text.h"
+#include "libkbench/base/start_thread.h"
+
+namespace kbench::queue {
+namespace {
+
+/// Whether the device may be gone. What a candidate did to it is found out by whether its judge can
+/// be had again.
+bool doubtful(const Outcome& outcome) {
+  return outcome.error || (outcome.result && (outcome.result->verdict == Verdict::harness_error ||
+                                              outcome.result->verdict == Verdict::device_lost));
+}
+
+Outcome attempt(Judge& judge, const client::Request& request, const Job& job,
+                const std::stop_token& stop) {
+  Outcome outcome;
+  try {
+    outcome.result = judge.run(request, job.on_stage, stop);
+  } catch (const Cancelled&) {
+  } catch (const Error& e) {
+    outcome.error = e;
+  } catch (const std::exception& e) {
+    outcome.error = Error(ErrorCode::kInternal, e.what());
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Queue::Queue(std::vector<std::unique_ptr<Judge>> judges)
+    : judges_(std::move(judges)), backlog_(judges_.size()), troubles_(judges_.size()) {
+  try {
+    for (size_t device = 0; device < judges_.size(); ++device) {
+      threads_.push_back(start_thread<std::jthread>([this, device] { work(device); }));
+    }
+  } catch (const Error&) {
+    end();
+    throw;
+  }
+}
+
+Queue::~Queue() { end(); }
+
+void Queue::end() {
+  {
+    Lock lock(mutex_);
+    ending_ = true;
+    for (const Waiting& each : backlog_.clear()) deliver(each.id, {}, lock);
+    for (const auto& [id, entry] : entries_) entry->stop.request_stop();
+  }
+  changed_.notify_all();
+  threads_.clear();
+}
+
+uint64_t Queue::add(Job job) {
+  std::vector<Job> jobs;
+  jobs.push_back(std::move(job));
+  return add_all(std::move(jobs)).front();
+}
+
+std::vector<uint64_t> Queue::add_all(std::vector<Job> jobs) {
+  std::vector<std::shared_ptr<Entry>> entries;
+  for (Job& job : jobs) {
+    const auto& entry = entries.emplace_back(std::make_shared<Entry>());
+    client::Request alike = job.request;
+    alike.candidate = {};
+    alike.next_files.clear();
+    alike.more = false;
+    entry->options = to_json(alike);
+    entry->job = std::move(job);
+  }
+  std::vector<uint64_t> ids, for_none;
+  Lock lock(mutex_);
+  for (const auto& entry : entries) {
+    const uint64_t id = ids.emplace_back(++last_id_);
+    entries_.emplace(id, entry);
+    if (!backlog_.add(waiting_of(id, *entry))) for_none.push_back(id);
+  }
+  for (const uint64_t id : for_none) deliver(id, *ending(*entries_.at(id)), lock);
+  lock.unlock();
+  changed_.notify_all();
+  return ids;
+}
+
+bool Queue::cancel(uint64_t id) {
+  Lock lock(mutex_);
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return false;
+  if (backlog_.remove(id)) {
+    deliver(id, {}, lock);
+  } else {
+    const auto entry = found->second;
+    lock.unlock();
+    entry->stop.request_stop();
+  }
+  return true;
+}
+
+void Queue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
+void Queue::wait() {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] { return entries_.empty() && delivering_ == 0; });
+}
+
+size_t Queue::devices_left() {
+  const std::lock_guard lock(mutex_);
+  return backlog_.devices_left();
+}
+
+std::string Queue::trouble_of(size_t device) {
+  const std::lock_guard lock(mutex_);
+  return troubles_.at(device);
+}
+
+Waiting Queue::waiting_of(uint64_t id, const Entry& entry) const {
+  return {id, entry.job.group, entry.job.device, std::nullopt};
+}
+
+/// Of what no device is left for.
+std::optional<Outcome> Queue::ending(const Entry& entry) const {
+  if (entry.first) return entry.first;
+  Result result;
+  result.candidate = shown(entry.job.request.candidate.path);
+  result.verdict = Verdict::harness_error;
+  std::string why = entry.job.device ? troubles_.at(*entry.job.device) : "";
+  for (auto last = troubles_.rbegin(); last != troubles_.rend() && why.empty(); ++last) why = *last;
+  result.message = (entry.job.device ? "the device is lost: " : "no device is left: ") + why;
+  return Outcome{std::move(result), {}};
+}
+
+/// Without the lock, as the receiver may well add something.
+void Queue::deliver(uint64_t id, Outcome outcome, Lock& lock) {
+  const auto found = entries_.find(id);
+  const auto entry = std::move(found->second);
+  entries_.erase(found);
+  ++delivering_;
+  lock.unlock();
+  entry->job.on_outcome(std::move(outcome));
+  lock.lock();
+  --delivering_;
+  changed_.notify_all();
+}
+
+void Queue::work(size_t device) {
+  const std::string why = judges_[device]->trouble();
+  Lock lock(mutex_);
+  if (!why.empty()) return lose(device, why, lock);
+  while (!ending_ && troubles_[device].empty()) {
+    if (const auto next = backlog_.take(device)) {
+      run(device, next->id, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+client::Request Queue::request_for(size_t device, const Entry& entry) {
+  client::Request request = entry.job.request;
+  const std::vector<uint64_t> following = backlog_.following(device);
+  request.more = !closed_ || !following.empty();
+  for (const uint64_t id : following) {
+    const Entry& next = *entries_.at(id);
+    if (next.options == entry.options) request.next_files.push_back(next.job.request.candidate);
+  }
+  return request;
+}
+
+void Queue::run(size_t device, uint64_t id, Lock& lock) {
+  const auto entry = entries_.at(id);
+  const client::Request request = request_for(device, *entry);
+  lock.unlock();
+  Outcome outcome = attempt(*judges_[device], request, entry->job, entry->stop.get_token());
+  const std::string why = doubtful(outcome) ? judges_[device]->trouble() : "";
+  lock.lock();
+  if (why.empty()) return deliver(id, std::move(outcome), lock);
+  const bool again = !entry->first && !entry->stop.stop_requested() && !ending_;
+  if (!entry->first) entry->first = std::move(outcome);
+  Waiting waiting = waiting_of(id, *entry);
+  waiting.never_on = device;
+  troubles_[device] = why;
+  if (!again || !backlog_.add(std::move(waiting), /*at_front=*/true)) {
+    deliver(id, *entry->first, lock);
+  }
+  lose(device, why, lock);
+}
+
+void Queue::lose(size_t device, const std::string& why, Lock& lock) {
+  troubles_[device] = why;
+  for (const Waiting& each : backlog_.take_out(device)) {
+    deliver(each.id, *ending(*entries_.at(each.id)), lock);
+  }
+  changed_.notify_all();
+}
+
+}  // namespace kbench::queue

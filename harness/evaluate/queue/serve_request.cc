@@ -1,0 +1,244 @@
+#include "harness/evaluate/queue/serve_request.h"
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "harness/measure/vulkan/plan.h"
+#include "kbench/candidate_source.h"
+#include "kbench/text.h"
+#include "libkbench/base/json_text.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/candidate/source_json.h"
+#include "libkbench/core/variables_json.h"
+
+namespace kbench::queue {
+namespace {
+
+using nlohmann::json;
+
+/// Deeper than any line that means something.
+constexpr int kDepth = 8;
+constexpr size_t kIdBytes = 1000;
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); }
+
+json parse(std::string_view line) {
+  const auto shallow = [](int depth, json::parse_event_t, json&) {
+    if (depth > kDepth) refuse("is nested too deeply");
+    return true;
+  };
+  json value;
+  try {
+    value = json::parse(line, shallow);
+  } catch (const json::parse_error& e) {
+    refuse("is not JSON from character " + std::to_string(e.byte) + " on");
+  } catch (const json::out_of_range&) {
+    refuse("holds a number out of range");
+  }
+  if (!value.is_object()) refuse("is not a JSON object");
+  return value;
+}
+
+std::string id_of(const json& value) {
+  if (value.is_object() || value.is_array())
+    refuse("an id is a string, a number, a boolean or null");
+  std::string text = json_text(value);
+  if (text.size() > kIdBytes) refuse("an id of more than " + std::to_string(kIdBytes) + " bytes");
+  return text;
+}
+
+/// The members of a request, each asked for once; what nobody asked for is misspelt.
+class Members {
+ public:
+  explicit Members(const json& object) : object_(object) {}
+
+  const json* find(const std::string& name) {
+    known_.push_back(name);
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  void read(const std::string& name, std::string& value) {
+    if (const json* member = find(name)) {
+      if (!member->is_string()) refuse("'" + name + "' must be a string");
+      value = member->get<std::string>();
+    }
+  }
+  void read(const std::string& name, bool& value) {
+    if (const json* member = find(name)) {
+      if (!member->is_boolean()) refuse("'" + name + "' must be true or false");
+      value = member->get<bool>();
+    }
+  }
+  void read(const std::string& name, double& value, double low, double high) {
+    const json* member = find(name);
+    if (member == nullptr) return;
+    const double given = member->is_number() ? member->get<double>() : NAN;
+    if (!(given >= low && given <= high)) {
+      refuse("'" + name + "' must be a number from " + json(low).dump() + " to " +
+             json(high).dump());
+    }
+    value = given;
+  }
+  template <std::integral T>
+  void read(const std::string& name, T& value, T low, T high) {
+    const json* member = find(name);
+    if (member == nullptr) return;
+    const bool fits = member->is_number_unsigned()
+                          ? std::in_range<T>(member->get<uint64_t>())
+                          : member->is_number_integer() && std::in_range<T>(member->get<int64_t>());
+    const T given = fits ? member->get<T>() : T{};
+    if (!fits || given < low || given > high) {
+      refuse("'" + name + "' must be a whole number from " + std::to_string(low) + " to " +
+             std::to_string(high));
+    }
+    value = given;
+  }
+  void expect_no_more() const {
+    for (const auto& [name, value] : object_.items()) {
+      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+      refuse("there is no '" + shown(name) + "'" + suggestion(name, known_));
+    }
+  }
+
+ private:
+  const json& object_;
+  std::vector<std::string> known_;
+};
+
+CandidateSource read_candidate(Members& members) {
+  const json* candidate = members.find("candidate");
+  const json* files = members.find("files");
+  const json* manifest = members.find("manifest");
+  const json* name = members.find("name");
+  if ((candidate == nullptr) == (files == nullptr)) {
+    refuse("wants one of 'candidate' (a path) and 'files' (path: text)");
+  }
+  if (candidate != nullptr) {
+    if (!candidate->is_string()) refuse("'candidate' must be a path");
+    if (manifest != nullptr || name != nullptr) refuse("'manifest' and 'name' go with 'files'");
+    return candidate->get<std::string>();
+  }
+  json source = {{"files", *files}};
+  if (manifest != nullptr) source["manifest"] = *manifest;
+  if (name != nullptr) source["name"] = *name;
+  return source_from_json(source);
+}
+
+void read_options(Members& members, EvaluateOptions& options) {
+  members.read("preset", options.preset);
+  if (options.preset != "auto") preset_from_name(options.preset);
+  if (const json* set = members.find("set")) {
+    if (!set->is_object()) refuse("'set' must be an object of shape variables");
+    options.overrides = variables_from_json(*set, [](const std::string& name, const char* what) {
+      refuse("'set': " + shown(name) + " " + what);
+    });
+  }
+  std::string tolerance =
+      options.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench";
+  members.read("tolerance", tolerance);
+  if (tolerance != "kbench" && tolerance != "kernelbench") {
+    refuse("'tolerance' is kbench or kernelbench");
+  }
+  options.tolerance =
+      tolerance == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+  constexpr double kLongest = 1e6;
+  constexpr int kMostSamples = 1000000;
+  SamplingPlan& plan = options.plan;
+  members.read("max_seconds", plan.max_seconds, 0, kLongest);
+  members.read("precision", plan.precision, 0, 1);
+  members.read("min_samples", plan.min_samples, 1, kMostSamples);
+  plan.max_samples = std::max(plan.max_samples, plan.min_samples);
+  Limits& limits = options.limits;
+  const double before = limits.total_seconds;
+  members.read("compile_seconds", limits.compile_seconds, 0.001, kLongest);
+  members.read("device_seconds", limits.device_seconds, 0.001, kLongest);
+  members.read("total_seconds", limits.total_seconds, 0.001, kLongest);
+  // As on the command line: a long measurement that was asked for is not a hang.
+  if (limits.total_seconds == before && before == Limits{}.total_seconds) {
+    limits.total_seconds += 4 * plan.max_seconds;
+  }
+  members.read("other_sizes", options.other_sizes);
+  uint64_t seed = 0;
+  if (members.find("seed") != nullptr) {
+    members.read("seed", seed, uint64_t{0}, UINT64_MAX);
+    options.seed = seed;
+  }
+}
+
+/// The manifest's `task:`, for keeping candidates of one task together; "" where it is not plain.
+std::string task_named_in(std::string_view yaml) {
+  for (size_t at = 0; at < yaml.size();) {
+    const std::string_view line = yaml.substr(at, yaml.find('\n', at) - at);
+    if (line.starts_with("task:")) {
+      const size_t from = line.find_first_not_of(" \t\"'", 5);
+      const size_t to = line.find_first_of(" \t\r\"'#", std::min(from, line.size()));
+      return from == line.npos ? "" : std::string(line.substr(from, to - from));
+    }
+    at += line.size() + 1;
+  }
+  return "";
+}
+
+std::string task_of(const CandidateSource& source) {
+  try {
+    if (source.files) return task_named_in(source.files->at(source.manifest));
+    const CandidatePlace place = candidate_place(source.path);
+    return task_named_in(CandidateFolder(place.folder).read(place.manifest).value_or(""));
+  } catch (const std::exception&) {
+    return "";  // For the judge to say.
+  }
+}
+
+void read_line(const json& object, const EvaluateOptions& defaults,
+               const std::vector<vulkan::DeviceSnapshot>& devices, ServeLine& line) {
+  Members members(object);
+  members.find("id");
+  line.request.options = defaults;
+  line.request.candidate = read_candidate(members);
+  read_options(members, line.request.options);
+  members.read("check", line.request.check_only);
+  members.read("stages", line.stages);
+  if (const json* device = members.find("device")) {
+    if (!device->is_string() && !device->is_number_unsigned()) {
+      refuse("'device' must be an index, a UUID or part of a name");
+    }
+    const std::string selector = device->is_string() ? device->get<std::string>() : device->dump();
+    line.device = static_cast<size_t>(&vulkan::choose_device(devices, selector) - devices.data());
+  }
+  members.expect_no_more();
+  expect_readable(line.request.candidate);
+  const EvaluateOptions& options = line.request.options;
+  if (const std::string task = task_of(line.request.candidate); !task.empty()) {
+    line.group = task + " " + options.preset + " " + variables_json<json>(options.overrides).dump();
+  }
+}
+
+}  // namespace
+
+ServeLine parse_serve_line(std::string_view text, const EvaluateOptions& defaults,
+                           const std::vector<vulkan::DeviceSnapshot>& devices) {
+  ServeLine line;
+  try {
+    const json object = parse(text);
+    if (const auto id = object.find("id"); id != object.end()) line.id = id_of(*id);
+    if (const auto cancel = object.find("cancel"); cancel != object.end()) {
+      if (object.size() != 1) refuse("'cancel' stands alone: {\"cancel\": id}");
+      line.id = id_of(*cancel);
+      line.cancel = true;
+      return line;
+    }
+    if (line.id.empty()) refuse("has no 'id'");
+    read_line(object, defaults, devices, line);
+    return line;
+  } catch (const Error& e) {
+    throw BadLine{line.id, e};
+  } catch (const json::exception& e) {
+    throw BadLine{line.id, Error(ErrorCode::kInvalidArgument, e.what())};
+  }
+}
+
+}  // namespace kbench::queue

@@ -1,0 +1,235 @@
+#include "harness/evaluate/report/conversations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "harness/evaluate/report/run_files.h"
+#include "libkbench/scoring/run_names.h"
+
+namespace kbench::report {
+namespace {
+
+/// What was found of a wanted attempt.
+struct Found {
+  Attempt attempt;
+  bool recorded = false;
+  Spoken spoken;
+};
+
+class Collector {
+ public:
+  Collector(const Study& study, const std::vector<AttemptId>& wanted,
+            const ConversationLimits& limits)
+      : study_(study), limits_(limits) {
+    for (const AttemptId& id : wanted) found_[id];
+    for (size_t i = 0; i < study.participants.size(); ++i) {
+      const Participant& one = study.participants[i];
+      participants_[{one.source, one.recorded}] = i;
+    }
+  }
+
+  Conversations run(const std::vector<AttemptId>& wanted) {
+    for (size_t source = 0; source < study_.sources.size(); ++source) {
+      const std::string& path = study_.sources[source].path;
+      if (study_.sources[source].is_run) {
+        note_attempts(source, path + "/attempts.jsonl");
+        note_results(source, path + "/results.jsonl");
+      } else {
+        for (const std::string& each : study_.sources[source].paths()) {
+          note_plain_results(source, each);
+        }
+      }
+    }
+    read_transcripts();
+    for (const AttemptId& id : wanted) {
+      if (bytes_ > limits_.total) break;
+      if (found_[id].recorded) add(id, found_[id]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// The lines of those that are wanted, and no others.
+  void note_attempts(size_t source, const std::string& path) {
+    std::vector<int64_t> places;
+    std::vector<Found*> into;
+    for (auto& [id, found] : found_) {
+      const Participant& one = study_.participants[id.participant];
+      if (one.source != source) continue;
+      const AttemptRow* row = row_of(one.model, id);
+      if (row == nullptr) continue;
+      places.push_back(row->place);
+      into.push_back(&found);
+    }
+    std::vector<Attempt> attempts = read_attempts_at(path, places);
+    for (size_t i = 0; i < attempts.size(); ++i) note(source, std::move(attempts[i]), *into[i]);
+  }
+
+  const AttemptRow* row_of(uint32_t model, const AttemptId& id) const {
+    const auto chains = study_.attempts.chains(model, id.task);
+    const auto chain = std::ranges::lower_bound(chains, id.sample, {}, &Chain::sample);
+    if (chain == chains.end() || chain->sample != id.sample) return nullptr;
+    const auto row =
+        std::ranges::lower_bound(chain->attempts, id.attempt, {}, &AttemptRow::attempt);
+    return row == chain->attempts.end() || row->attempt != id.attempt ? nullptr : &*row;
+  }
+
+  void note(size_t source, Attempt attempt, Found& found) {
+    if (!attempt.candidate_hash.empty()) hashes_[source].insert(attempt.candidate_hash);
+    found.attempt = std::move(attempt);
+    found.recorded = true;
+  }
+
+  /// Results are many and long, and few are wanted: the others are not parsed.
+  void note_results(size_t source, const std::string& path) {
+    constexpr std::string_view kField = ",\"candidate_hash\":\"";
+    std::ifstream file(path, std::ios::binary);
+    for (std::string line; std::getline(file, line);) {
+      const size_t at = line.find(kField);
+      if (at == line.npos) continue;
+      const size_t begin = at + kField.size();
+      if (!hashes_[source].contains(line.substr(begin, line.find('"', begin) - begin))) continue;
+      try {
+        note_result(source, result_from_json(line));
+      } catch (const Error&) {  // of a run that was killed
+      }
+    }
+  }
+
+  void note_result(size_t source, const Result& result) {
+    results_[{source, result.task, result.candidate_hash}] = result;
+  }
+
+  void note_plain_results(size_t source, const std::string& path) {
+    for (const Result& result : read_results(path)) {
+      note_result(source, result);
+      const auto participant = participants_.find({source, result.set});
+      if (participant == participants_.end()) continue;
+      const auto found = found_.find({participant->second, result.task, 1, 1});
+      if (found == found_.end()) continue;
+      Attempt a;
+      a.model = result.set;
+      a.task = result.task;
+      a.candidate_hash = result.candidate_hash;
+      note(source, std::move(a), found->second);
+    }
+  }
+
+  void read_transcripts() {
+    std::map<std::pair<size_t, TaskId>, bool> files;
+    for (const auto& [id, found] : found_) files[{id.participant, id.task}] |= found.recorded;
+    size_t bytes = 0;
+    for (const auto& [file, recorded] : files) {
+      const auto number = file.first;
+      const TaskId task = file.second;
+      const Participant& one = study_.participants[number];
+      if (!recorded || !study_.sources[one.source].is_run || bytes > limits_.transcripts) continue;
+      const auto find = [&](int sample, int attempt) {
+        return found_.find({number, task, sample, attempt});
+      };
+      bytes += read_spoken(
+          study_.sources[one.source].path + "/transcripts/" + run_folder_name(one.recorded) + "/" +
+              run_file_name(task) + ".jsonl",
+          [&](int sample, int attempt) { return find(sample, attempt) != found_.end(); },
+          [&](Spoken spoken) {
+            spoken.answer = cut_in_the_middle(spoken.answer, limits_.text);
+            spoken.reasoning = cut_in_the_middle(spoken.reasoning, limits_.reasoning);
+            find(spoken.sample, spoken.attempt)->second.spoken = std::move(spoken);
+          });
+    }
+  }
+
+  /// The number of a text in the pool; null for an empty one.
+  Json pooled(const std::string& text) {
+    if (text.empty()) return nullptr;
+    const std::string kept = cut_in_the_middle(text, limits_.text);
+    const auto [entry, is_new] = numbers_.emplace(kept, result_.pool.size());
+    if (is_new) {
+      bytes_ += kept.size();
+      result_.pool.push_back(kept);
+    }
+    return entry->second;
+  }
+
+  void add(const AttemptId& id, Found& found) {
+    const Attempt& a = found.attempt;
+    const Participant& one = study_.participants[id.participant];
+    const Source& source = study_.sources[one.source];
+    Json text = Json::object();
+    if (source.is_run) {
+      AttemptFiles files = read_attempt_files(source.path, a, limits_.text);
+      if (found.spoken.answer.empty()) found.spoken.answer = std::move(files.answer);
+      Json prompt = Json::array(), code = Json::array();
+      for (const auto& [role, content] : read_prompt(source.path, a.prompt_hash)) {
+        prompt.push_back({role, pooled(content)});
+      }
+      for (const auto& [name, content] : files.code) code.push_back({name, pooled(content)});
+      text["prompt"] = std::move(prompt);
+      text["reasoning"] = pooled(found.spoken.reasoning);
+      text["answer"] = pooled(found.spoken.answer);
+      text["finish"] = found.spoken.finish;
+      text["code"] = std::move(code);
+      text["feedback"] = pooled(files.feedback);
+      text["leniencies"] = a.leniencies;
+      text["answered_by"] = a.answered_by;
+      text["tokens"] = {a.usage.input ? Json(*a.usage.input) : Json(nullptr),
+                        a.usage.output ? Json(*a.usage.output) : Json(nullptr)};
+      text["seconds"] = a.seconds;
+    }
+    add_result(text, one.source, a);
+    result_.texts.push_back(std::move(text));
+    result_.included.push_back(id);
+  }
+
+  void add_result(Json& text, size_t source, const Attempt& a) {
+    const auto found = results_.find({source, a.task, a.candidate_hash});
+    if (found == results_.end()) return;
+    const Result& r = found->second;
+    text["message"] = r.message;
+    Json diagnostics = Json::array();
+    for (const Diagnostic& d : r.diagnostics) {
+      diagnostics.push_back(
+          {cut_in_the_middle(at(Location{d.file, d.line, d.column}) + d.severity + ": " + d.message,
+                             size_t{2} << 10)});
+    }
+    text["diagnostics"] = std::move(diagnostics);
+    if (r.samples == 0) return;
+    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+    text["measured"] = {{"candidate_ms", number(r.candidate_ms)},
+                        {"baseline_ms", number(r.baseline_ms)},
+                        {"setup_ms", number(r.setup_ms)},
+                        {"gbytes_per_s", number(r.gbytes_per_s)},
+                        {"tflops", number(r.tflops)},
+                        {"max_error", number(r.max_error)},
+                        {"compile_s", number(r.compile_s)},
+                        {"samples", r.samples},
+                        {"busy", r.busy},
+                        {"device", r.device},
+                        {"preset", r.preset}};
+  }
+
+  const Study& study_;
+  const ConversationLimits& limits_;
+  std::map<AttemptId, Found> found_;
+  std::map<std::pair<size_t, std::string>, size_t> participants_;
+  std::map<size_t, std::set<std::string>> hashes_;
+  std::map<std::tuple<size_t, TaskId, std::string>, Result> results_;
+  std::unordered_map<std::string, size_t> numbers_;
+  Conversations result_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Conversations collect(const Study& study, std::vector<AttemptId> wanted,
+                      const ConversationLimits& limits) {
+  if (wanted.size() > limits.attempts) wanted.resize(limits.attempts);
+  return Collector(study, wanted, limits).run(wanted);
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,221 @@
+#include "harness/evaluate/report/page.h"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/evaluate/report/figures.h"
+#include "harness/evaluate/report/marks.h"
+#include "harness/evaluate/report/page_files.h"
+#include "harness/evaluate/report/svg_text.h"
+#include "harness/evaluate/report/tables_json.h"
+#include "kbench/error.h"
+#include "kbench/version.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::report {
+namespace {
+
+/// Attempts whose verdicts a page lists at most.
+constexpr size_t kListedAttempts = 60'000;
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+/// A task of a model: its chains, and of these the one that tells most.
+struct Cell {
+  size_t participant = 0;
+  TaskId task = {};
+  std::span<const Chain> chains;
+  size_t telling = 0;  ///< index of the chain
+  int attempt = 0;     ///< of it
+  size_t mark = 0;     ///< of that attempt
+};
+
+class Page {
+ public:
+  Page(const Study& study, const Analysis& analysis, const ConversationLimits& limits)
+      : study_(study), analysis_(analysis), limits_(limits) {
+    for (const ModelReport& model : analysis.models) {
+      const auto participant =
+          std::ranges::find(study.participants, model.model, &Participant::model);
+      const auto index = static_cast<size_t>(participant - study.participants.begin());
+      for (size_t i = 0; i < study.scope.tasks.size(); ++i) {
+        cells_.push_back(cell(index, model, i));
+      }
+    }
+  }
+
+  std::string html() const {
+    std::string charts;
+    for (const Chart& chart : report::charts(analysis_)) {
+      charts += "<figure id=\"fig-" + chart.id + "\">" + svg(chart, ChartUse::page) +
+                "<figcaption><b>" + escaped(chart.title) + ".</b> <span class=\"y\">" +
+                escaped(chart.y_axis) + "</span></figcaption></figure>\n";
+    }
+    std::string page(kPageHtml);
+    // The data last: what it holds is not searched again.
+    replace_all(page, "/*{style}*/", kPageStyle);
+    replace_all(page, "/*{script}*/", kPageScript);
+    replace_all(page, "<!--{charts}-->", charts);
+    const std::string json = json_text(data());
+    constexpr std::string_view kData = "{\"data\":0}";
+    const size_t at = page.find(kData);
+    if (at == page.npos) throw Error(ErrorCode::kInternal, "the page has no place for data");
+    return page.replace(at, kData.size(), script_safe(json));
+  }
+
+ private:
+  Cell cell(size_t participant, const ModelReport& model, size_t task_index) const {
+    Cell to{.participant = participant, .task = study_.scope.tasks[task_index], .chains = {}};
+    to.chains = study_.attempts.chains(model.model, to.task);
+    const Winner& winner = model.winners[task_index];
+    for (size_t i = 0; i < to.chains.size(); ++i) {
+      for (const AttemptRow& row : to.chains[i].attempts) {
+        const bool wins =
+            winner.solved() && row.sample == winner.sample && row.attempt == winner.attempt;
+        const size_t mark = mark_of(row);
+        const bool better = to.attempt == 0 || mark > to.mark;
+        if (wins || (!winner.solved() && better)) {
+          to.telling = i;
+          to.attempt = row.attempt;
+          to.mark = mark;
+        }
+      }
+    }
+    return to;
+  }
+
+  /// The telling attempt of every cell, then its chain, then the other chains.
+  std::vector<AttemptId> wanted() const {
+    std::vector<AttemptId> first, second, third;
+    for (const Cell& cell : cells_) {
+      for (size_t i = 0; i < cell.chains.size(); ++i) {
+        for (const AttemptRow& row : cell.chains[i].attempts) {
+          const bool telling = i == cell.telling;
+          std::vector<AttemptId>& to = !telling                      ? third
+                                       : row.attempt == cell.attempt ? first
+                                                                     : second;
+          if (to.size() < limits_.attempts) {
+            to.push_back({cell.participant, cell.task, row.sample, row.attempt});
+          }
+        }
+      }
+    }
+    first.insert(first.end(), second.begin(), second.end());
+    // By sample, so that no cell has all of its chains before another has a second one.
+    std::ranges::stable_sort(third, {}, &AttemptId::sample);
+    first.insert(first.end(), third.begin(), third.end());
+    return first;
+  }
+
+  Json data() const {
+    const std::vector<AttemptId> ids = wanted();
+    Conversations conversations = collect(study_, ids, limits_);
+    std::map<AttemptId, size_t> numbers;
+    for (size_t i = 0; i < conversations.included.size(); ++i) {
+      numbers[conversations.included[i]] = i;
+    }
+    Json models = Json::array(), tasks = Json::array(), legend = Json::array();
+    for (const ModelReport& model : analysis_.models) {
+      Json json = json_of(model, study_, analysis_);
+      json.erase("tasks");
+      models.push_back(std::move(json));
+    }
+    for (const TaskId& task : study_.scope.tasks) {
+      const Task* known = lookup_task(task);
+      tasks.push_back({to_string(task), known ? known->name : "", task.level});
+    }
+    for (const Mark& mark : marks()) {
+      legend.push_back({mark.name, mark.text, mark.kind, mark.meaning});
+    }
+    size_t attempts = 0;
+    for (const Cell& cell : cells_) {
+      for (const Chain& chain : cell.chains) attempts += chain.attempts.size();
+    }
+    return {{"kbench", version()},
+            {"device", study_.device},
+            {"preset", study_.preset},
+            {"software", study_.software_device},
+            {"notes", study_.notes},
+            {"attempts", study_.recorded_attempts},
+            {"longest", analysis_.attempts},
+            {"ks", analysis_.ks},
+            {"models", models},
+            {"tasks", tasks},
+            {"marks", legend},
+            {"cells", cells(numbers)},
+            {"swarm", analysis_.swarm ? json_of(*analysis_.swarm, analysis_) : Json(nullptr)},
+            {"comparisons", json_of(analysis_.comparisons, analysis_)},
+            {"shown", {conversations.included.size(), attempts}},
+            {"limits", {limits_.text, limits_.reasoning, limits_.total}},
+            {"texts", std::move(conversations.texts)},
+            {"pool", std::move(conversations.pool)}};
+  }
+
+  /// Model by model, task by task.
+  Json cells(const std::map<AttemptId, size_t>& numbers) const {
+    const size_t tasks = study_.scope.tasks.size();
+    const size_t listed = std::max<size_t>(
+        1, kListedAttempts / std::max<size_t>(1, cells_.size() * size_t(analysis_.attempts)));
+    Json all = Json::array();
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      const Cell& cell = cells_[i];
+      const ModelReport& model = analysis_.models[i / tasks];
+      const Winner& winner = model.winners[i % tasks];
+      const Draws& samples = model.samples_of[i % tasks];
+      Json json = {{"n", samples.n}, {"c", samples.c}, {"lost", samples.lost}};
+      if (winner.solved()) {
+        json["speedup"] = json_of(winner.speedup);
+        if (winner.confirmed) json["confirmed"] = *winner.confirmed;
+      }
+      if (!cell.chains.empty()) {
+        json["mark"] = cell.mark;
+        json["telling"] = {cell.chains[cell.telling].sample, cell.attempt};
+        json["chains"] = Json::array();
+        json["more"] = cell.chains.size() - std::min(cell.chains.size(), listed);
+        json["chains"].push_back(chain(cell, cell.telling, numbers));
+        for (size_t j = 0; j < cell.chains.size() && json["chains"].size() < listed; ++j) {
+          if (j != cell.telling) json["chains"].push_back(chain(cell, j, numbers));
+        }
+      }
+      all.push_back(std::move(json));
+    }
+    return all;
+  }
+
+  /// [sample, [attempt, mark, speedup or null, number of its texts or null], ...]
+  Json chain(const Cell& cell, size_t index, const std::map<AttemptId, size_t>& numbers) const {
+    const Chain& chain = cell.chains[index];
+    Json json = {chain.sample};
+    for (const AttemptRow& row : chain.attempts) {
+      const auto found = numbers.find({cell.participant, cell.task, row.sample, row.attempt});
+      json.push_back({row.attempt, mark_of(row), row.correct() ? Json(row.speedup.point) : Json(),
+                      found == numbers.end() ? Json() : Json(found->second)});
+    }
+    return json;
+  }
+
+  const Study& study_;
+  const Analysis& analysis_;
+  const ConversationLimits& limits_;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace
+
+std::string script_safe(std::string json) {
+  replace_all(json, "<", "\\u003c");
+  replace_all(json, "\u2028", "\\u2028");
+  replace_all(json, "\u2029", "\\u2029");
+  return json;
+}
+
+std::string report_page(const Study& study, const Analysis& analysis,
+                        const ConversationLimits& limits) {
+  return Page(study, analysis, limits).html();
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,345 @@
+#include "harness/evaluate/report/study.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "kbench/error.h"
+#include "kbench/score.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+
+namespace kbench::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a run was asked to do.
+struct Asked {
+  std::vector<TaskId> tasks;
+  int samples = 0;
+};
+
+[[noreturn]] void fail_at(const std::string& path, const YAML::Mark& mark, const std::string& why) {
+  throw Error(ErrorCode::kParse, Location{path, mark.line + 1, mark.column + 1}, shown(why));
+}
+
+/// "tasks" and "samples" of run.yaml, which may lack them.
+Asked read_settings(const std::string& path) {
+  Asked asked;
+  if (!fs::exists(path)) return asked;
+  try {
+    const YAML::Node settings = YAML::Load(read_file(path));
+    if (!settings.IsMap()) return asked;
+    const YAML::Node tasks = settings["tasks"], samples = settings["samples"];
+    if (tasks && tasks.IsSequence()) {
+      for (const YAML::Node& task : tasks) {
+        try {
+          asked.tasks.push_back(parse_task_id(task.Scalar()));
+        } catch (const Error& e) {
+          fail_at(path, task.Mark(), e.message());
+        }
+      }
+    }
+    if (samples) {
+      const std::string text = samples.IsScalar() ? samples.Scalar() : "";
+      const char* end = text.data() + text.size();
+      const auto read = std::from_chars(text.data(), end, asked.samples);
+      if (read.ec != std::errc() || read.ptr != end || asked.samples < 0) {
+        fail_at(path, samples.Mark(), "'samples' is no number of samples");
+      }
+    }
+  } catch (const YAML::Exception& e) {
+    fail_at(path, e.mark, "not valid YAML: " + e.msg);
+  }
+  return asked;
+}
+
+Attempt attempt_of(const Result& r) {
+  Attempt a;
+  a.model = r.set;
+  a.task = r.task;
+  a.outcome = r.verdict == Verdict::missing ? Outcome::no_candidate : Outcome::candidate;
+  a.candidate = r.candidate;
+  a.candidate_hash = r.candidate_hash;
+  a.verdict = r.verdict;
+  a.preset = r.preset;
+  a.device = r.device;
+  a.speedup = r.speedup;
+  return a;
+}
+
+/// Whether a line of results says that this is so of it. `field` comes with its quotes, and so
+/// cannot stand inside of another field's text.
+bool says(std::string_view line, std::string_view field) {
+  const size_t at = line.find(field);
+  if (at == line.npos) return false;
+  const size_t value = line.find_first_not_of(" \t", at + field.size());
+  return value != line.npos && line.substr(value).starts_with("true");
+}
+
+/// What has to agree among files that are shards of one: by set, how it was measured.
+struct Shard {
+  std::map<std::string, std::set<std::string>> settings;
+  std::set<std::pair<std::string, TaskId>> tasks;
+
+  explicit Shard(const std::vector<Result>& results) {
+    for (const Result& r : results) {
+      tasks.emplace(r.set, r.task);
+      std::set<std::string>& of_set = settings[r.set];
+      if (r.verdict == Verdict::missing) continue;  // It was not measured.
+      std::string how = baseline_kind(r) + '\n';
+      for (const std::string* part : {&r.preset, &r.device, &r.driver, &r.settings, &r.version}) {
+        how += *part + '\n';
+      }
+      of_set.insert(how);
+    }
+  }
+  bool shares_set(const Shard& other) const {
+    return std::ranges::any_of(
+        settings, [&](const auto& entry) { return other.settings.contains(entry.first); });
+  }
+  bool shares_task(const Shard& other) const {
+    return std::ranges::any_of(tasks, [&](const auto& task) { return other.tasks.contains(task); });
+  }
+  bool agrees(const Shard& other) const {
+    return std::ranges::all_of(settings, [&](const auto& entry) {
+      const auto found = other.settings.find(entry.first);
+      if (found == other.settings.end()) return true;
+      std::set<std::string> all = entry.second;
+      all.insert(found->second.begin(), found->second.end());
+      return all.size() <= 1;
+    });
+  }
+  void add(const Shard& other) {
+    for (const auto& [set, how] : other.settings) settings[set].insert(how.begin(), how.end());
+    tasks.insert(other.tasks.begin(), other.tasks.end());
+  }
+};
+
+/// The numbers of models of one source.
+class Names {
+ public:
+  Names(AttemptSet& set, std::string prefix) : set_(set), prefix_(std::move(prefix)) {}
+
+  uint32_t number_of(const std::string& model) {
+    const auto [entry, is_new] = numbers_.try_emplace(model);
+    if (is_new) entry->second = set_.number_of(prefix_ + model);
+    return entry->second;
+  }
+
+ private:
+  AttemptSet& set_;
+  std::string prefix_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+};
+
+/// Reads one source after the other; attempts of source i have models "i/NAME" until the end.
+class Reader {
+ public:
+  explicit Reader(Study& study) : study_(study) {}
+
+  void read(const std::string& path) {
+    std::error_code error;
+    const bool is_run = fs::is_directory(path, error);
+    if (!is_run && !fs::exists(path, error)) {
+      throw Error(ErrorCode::kNotFound, "there is no run and no file of results at " + shown(path));
+    }
+    std::vector<Result> results;
+    if (!is_run) results = read_results(path);
+    const size_t source = is_run ? new_source(path, is_run) : source_of(path, Shard(results));
+    Names& names = names_.at(source);
+    const auto take = [&](const Attempt& attempt, int64_t place) {
+      const uint32_t model = names.number_of(attempt.model);
+      const std::string& by = attempt.answered_by;
+      study_.attempts.add(attempt, model, by.empty() ? model : names.number_of(by), place);
+      note_device(attempt.device, attempt.preset);
+      ++study_.recorded_attempts;
+      if (attempt.task != last_task_) occurring_.insert(last_task_ = attempt.task);
+    };
+    if (is_run) {
+      read_run(path, take);
+    }
+    for (const Result& result : results) {
+      study_.software_device |= result.software_device;
+      busy_ += result.busy ? 1 : 0;
+      take(attempt_of(result), 0);
+    }
+  }
+
+  void finish(const std::vector<TaskId>& tasks) {
+    if (study_.recorded_attempts == 0) {
+      throw Error(ErrorCode::kNotFound, "there is nothing to report: no attempt, no result");
+    }
+    std::set<TaskId> wanted(tasks.begin(), tasks.end());
+    if (tasks.empty()) {
+      wanted = asked_;
+      if (!all_asked_ || wanted.empty()) wanted.insert(occurring_.begin(), occurring_.end());
+    }
+    study_.scope.tasks.assign(wanted.begin(), wanted.end());
+    study_.scope.samples = samples_.size() == 1 ? *samples_.begin() : 0;
+    study_.device = joined(devices_);
+    study_.preset = joined(presets_);
+    name_participants();
+    study_.attempts.finish();
+    add_missing();
+    note_busy();
+  }
+
+ private:
+  size_t new_source(const std::string& path, bool is_run) {
+    const size_t source = study_.sources.size();
+    study_.sources.push_back({path, is_run});
+    names_.emplace_back(study_.attempts, std::to_string(source) + "/");
+    return source;
+  }
+
+  /// The source that a file of results is a shard of, or a new one.
+  size_t source_of(const std::string& path, const Shard& shard) {
+    for (auto& [source, other] : shards_) {
+      if (!shard.shares_set(other)) continue;
+      if (shard.agrees(other) && !shard.shares_task(other)) {
+        other.add(shard);
+        study_.sources[source].more.push_back(path);
+        return source;
+      }
+      study_.notes.push_back(
+          shown(study_.sources[source].path) + " and " + shown(path) +
+          " hold results of one candidate set that " +
+          (shard.agrees(other)
+               ? "are of the same tasks"
+               : "differ in preset, device, driver, baseline, settings or version") +
+          ": they count as two models, and a task that only one of them has as failed by the "
+          "other; name tasks by --task, or report on each file by itself");
+    }
+    const size_t source = new_source(path, /*is_run=*/false);
+    shards_.emplace(source, shard);
+    return source;
+  }
+
+  template <class Take>
+  void read_run(const std::string& path, Take take) {
+    const std::string attempts = path + "/attempts.jsonl";
+    if (!fs::exists(attempts)) {
+      throw Error(ErrorCode::kNotFound, path + " is no run: it holds no attempts.jsonl");
+    }
+    const Asked asked = read_settings(path + "/run.yaml");
+    asked_.insert(asked.tasks.begin(), asked.tasks.end());
+    all_asked_ &= !asked.tasks.empty();
+    samples_.insert(asked.samples);
+    read_attempts(attempts, take);
+    for (const Result& again : read_results(path + "/confirmed.jsonl")) {
+      study_.confirmations.add(again);
+      study_.software_device |= again.software_device;
+    }
+    note_results(path + "/results.jsonl");
+  }
+
+  /// Attempts do not say whether their device is a CPU, nor whether that was busy; results do, but
+  /// for those that never came to a device.
+  void note_results(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    for (std::string line; std::getline(file, line);) {
+      study_.software_device |= says(line, "\"software_device\":");
+      busy_ += says(line, "\"busy\":") ? 1 : 0;
+    }
+  }
+
+  void note_busy() {
+    if (busy_ == 0) return;
+    study_.notes.push_back(std::to_string(busy_) + (busy_ == 1 ? " result was" : " results were") +
+                           " measured while other processes kept the processors busy: those "
+                           "speedups may be off");
+  }
+
+  void note_device(const std::string& device, const std::string& preset) {
+    if (!device.empty() && device != last_device_) devices_.insert(last_device_ = device);
+    if (!preset.empty() && preset != last_preset_) presets_.insert(last_preset_ = preset);
+  }
+
+  static std::string joined(const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  void name_participants() {
+    std::map<std::string, int> occurrences;
+    std::set<uint32_t> with_attempts;
+    for (const AttemptRow& row : study_.attempts.rows()) with_attempts.insert(row.model);
+    for (const uint32_t model : with_attempts) {
+      const std::string& prefixed = study_.attempts.models()[model];
+      const size_t slash = prefixed.find('/');
+      Participant& one = study_.participants.emplace_back();
+      one.model = model;
+      one.recorded = prefixed.substr(slash + 1);
+      one.source = std::stoul(prefixed.substr(0, slash));
+      ++occurrences[one.recorded];
+    }
+    for (Participant& one : study_.participants) {
+      one.name = one.recorded;
+      if (occurrences[one.recorded] > 1) {
+        const fs::path path = fs::path(study_.sources[one.source].path).lexically_normal();
+        const std::string file = (path.has_filename() ? path : path.parent_path()).filename();
+        one.name = file + "/" + one.recorded;
+        // Two runs in folders of one name: by their place on the command line.
+        while (study_.attempts.find_model(one.name)) one.name += "'";
+      }
+      study_.attempts.rename(one.model, one.name);
+    }
+  }
+
+  /// A set of a results file that has no result for a task has failed there.
+  void add_missing() {
+    bool added = false;
+    for (const Participant& one : study_.participants) {
+      if (study_.sources[one.source].is_run) continue;
+      for (const TaskId& task : study_.scope.tasks) {
+        if (!study_.attempts.chains(one.model, task).empty()) continue;
+        Attempt none;
+        none.model = one.name;
+        none.task = task;
+        none.outcome = Outcome::no_candidate;
+        none.verdict = Verdict::missing;
+        study_.attempts.add(none);
+        added = true;
+      }
+    }
+    if (added) study_.attempts.finish();
+  }
+
+  Study& study_;
+  std::vector<Names> names_;        ///< one a source
+  std::map<size_t, Shard> shards_;  ///< of sources that are files
+  std::set<TaskId> asked_, occurring_;
+  bool all_asked_ = true;
+  std::set<int> samples_;
+  std::set<std::string> devices_, presets_;
+  std::string last_device_, last_preset_;
+  int64_t busy_ = 0;  ///< results that say so
+  TaskId last_task_ = {};
+};
+
+}  // namespace
+
+std::vector<std::string> Source::paths() const {
+  std::vector<std::string> all = {path};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks) {
+  Study study;
+  Reader reader(study);
+  for (const std::string& path : paths) reader.read(path);
+  reader.finish(tasks);
+  return study;
+}
+
+}  // namespace kbench::report

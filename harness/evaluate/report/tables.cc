@@ -1,0 +1,276 @@
+#include "harness/evaluate/report/tables.h"
+
+#include <algorithm>
+#include <array>
+
+#include "harness/evaluate/report/svg_text.h"
+#include "kbench/text.h"
+#include "libkbench/base/text_table.h"
+
+namespace kbench::report {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string table(const Rows& rows) { return text_table(rows, Side::right); }
+
+/// "0.42 [0.31,0.53]", "0.42..0.51 [0.31,0.62]" where samples are lost.
+std::string text_of(const Score& score) {
+  if (!score.value) return "undefined";
+  const Share& share = *score.value;
+  const std::string value =
+      share.exact() ? print("%.3f", share.low) : print("%.3f..%.3f", share.low, share.high);
+  return value + print(" [%.2f,%.2f]", score.interval.low, score.interval.high);
+}
+
+std::string short_text_of(const Score& score) {
+  if (!score.value) return "undefined";
+  return score.value->exact() ? print("%.3f", score.value->low)
+                              : print("%.3f..%.3f", score.value->low, score.value->high);
+}
+
+std::string geomean_text(const BestOf& best) {
+  if (!best.geometric) return "undefined";
+  return (best.lower_bound ? ">=" : "") + print("%.2fx [%.2f,%.2f]", best.geometric->point,
+                                                best.geometric->low, best.geometric->high);
+}
+
+std::string of(int64_t part, int64_t whole) {
+  return std::to_string(part) + "/" + std::to_string(whole);
+}
+
+std::string percent(int64_t part, int64_t whole) {
+  return whole > 0 ? print("%.0f%%", 100.0 * double(part) / double(whole)) : "-";
+}
+
+std::string heading(const Study& study, const Analysis& analysis) {
+  const size_t models = study.participants.size(), tasks = study.scope.tasks.size();
+  std::string text = std::to_string(models) + (models == 1 ? " model, " : " models, ") +
+                     std::to_string(tasks) + (tasks == 1 ? " task, " : " tasks, ") +
+                     std::to_string(study.recorded_attempts) + " attempts";
+  if (analysis.attempts > 1) text += ", up to " + std::to_string(analysis.attempts) + " a sample";
+  if (!study.device.empty()) text += "; " + shown(study.device);
+  if (!study.preset.empty()) text += ", preset " + shown(study.preset);
+  return text + "\n";
+}
+
+std::string leaderboard_text(const Study& study, const Analysis& analysis) {
+  std::vector<std::string> header = {"model", "solved"};
+  for (const int k : analysis.ks) header.push_back("pass@" + std::to_string(k));
+  for (const double p : analysis.thresholds) {
+    if (p <= 0) continue;  // is pass@k
+    for (const int k : analysis.ks) {
+      header.push_back("fast_" + number(p) + "@" + std::to_string(k) + " (low)");
+    }
+  }
+  header.push_back("best of " + std::to_string(analysis.ks.back()));
+  header.push_back("median");
+  Rows rows = {header};
+  for (const ModelReport& model : analysis.models) {
+    auto& cells = rows.emplace_back();
+    cells = {shown(model.name, 40), of(model.solved, int64_t(study.scope.tasks.size()))};
+    for (const Score& score : model.pass) cells.push_back(text_of(score));
+    for (const FastScore& fast : model.fast) {
+      if (fast.p <= 0) continue;
+      for (size_t i = 0; i < fast.at_point.size(); ++i) {
+        cells.push_back(text_of(fast.at_point[i]) + " (" + short_text_of(fast.at_low[i]) + ")");
+      }
+    }
+    cells.push_back(geomean_text(model.best.back()));
+    cells.push_back(model.median_speedup > 0 ? print("%.2fx", model.median_speedup) : "-");
+    if (model.levels.size() < 2) continue;
+    for (const auto& [level, own] : model.levels) {
+      rows.push_back({"  L" + std::to_string(level), of(own.solved, own.tasks), text_of(own.pass)});
+    }
+  }
+  return table(rows) +
+         "in brackets: 95% by bootstrap over tasks; best of k: geometric mean of max(speedup, 1)\n";
+}
+
+std::string notes(const Study& study, const Analysis& analysis) {
+  std::string text;
+  for (const std::string& note : study.notes) text += note + "\n";
+  for (const ModelReport& model : analysis.models) {
+    const std::string name = shown(model.name, 40);
+    if (model.lost > 0) {
+      text += name + ": nothing is known of " + of(model.lost, model.samples) +
+              " samples; scores lie between all of them wrong and all right\n";
+    }
+    for (size_t i = 0; i < analysis.ks.size(); ++i) {
+      if (model.pass[i].undefined == 0) continue;
+      text += name + ": k = " + std::to_string(analysis.ks[i]) + " is undefined for " +
+              std::to_string(model.pass[i].undefined) + " tasks, of which fewer samples exist\n";
+    }
+    if (study.confirmations.size() > 0 && model.solved > 0) {
+      text += name + ": " + of(model.confirmed, model.solved) +
+              " winners measured again with a fresh seed";
+      if (model.withdrawn > 0) text += ", " + std::to_string(model.withdrawn) + " did not pass";
+      text += "\n";
+    }
+    const Funnel& sum = model.funnel.front();
+    if (sum.lenient > 0) {
+      text += name + ": " + std::to_string(sum.lenient) +
+              " candidates were found by overlooking something; strict pass@1 " +
+              short_text_of(model.strict) + "\n";
+    }
+    if (sum.with_builtins > 0) {
+      text += name + ": " + std::to_string(sum.with_builtins) +
+              " correct candidates use built-in operators; pass@1 of own kernels " +
+              short_text_of(model.own_kernels) + "\n";
+    }
+  }
+  if (study.software_device) {
+    text += "Timed on a software device (a CPU): the speedups say nothing about a GPU.\n";
+  }
+  return text;
+}
+
+std::string funnel_text(const Analysis& analysis) {
+  Rows rows = {{"funnel", "answers", "candidate", "fits task", "compiles", "runs", "correct",
+                "faster", "distinct", "unfinished"}};
+  for (const ModelReport& model : analysis.models) {
+    const Funnel& f = model.funnel.front();
+    rows.push_back({shown(model.name, 40), std::to_string(f.answered),
+                    percent(f.candidates, f.answered), percent(f.resolved, f.answered),
+                    percent(f.compiled, f.answered), percent(f.ran, f.answered),
+                    percent(f.correct, f.answered), percent(f.faster, f.answered),
+                    std::to_string(f.distinct), std::to_string(f.unfinished)});
+  }
+  return table(rows);
+}
+
+std::string attempts_text(const Analysis& analysis) {
+  if (analysis.attempts < 2) return "";
+  Rows rows = {{"correct by attempt"}};
+  const int most = std::min(analysis.attempts, 10);
+  for (int a = 1; a <= most; ++a) rows[0].push_back(std::to_string(a) + " (hazard)");
+  for (const ModelReport& model : analysis.models) {
+    auto& cells = rows.emplace_back(std::vector{shown(model.name, 40)});
+    for (size_t a = 0; a < size_t(most); ++a) {
+      const ByAttempt& at = model.correct_by[a];
+      cells.push_back(print("%.3f (%.3f)", at.share.low, at.hazard()));
+    }
+  }
+  return table(rows);
+}
+
+std::string amount(const std::optional<double>& value, bool lower_bound, const char* format,
+                   const char* none) {
+  if (!value) return none;
+  return (lower_bound ? ">=" : "") + print(format, *value);
+}
+
+std::string cost_text(const Analysis& analysis) {
+  const bool any = std::ranges::any_of(analysis.models, [](const ModelReport& model) {
+    return model.spending.output.known > 0 || model.spending.cost.known > 0;
+  });
+  if (!any) return "";
+  Rows rows = {{"cost", "tokens in", "tokens out", "out/attempt", "out/solved", "cost",
+                "cost/solved", "cost/faster"}};
+  for (const ModelReport& model : analysis.models) {
+    const Spending& s = model.spending;
+    const auto tokens = [](const Amount& a, double count) {
+      return amount(a.per(count), a.lower_bound(), "%.0f", "unknown");
+    };
+    // Known tokens without a cost: the models file names no price.
+    const bool priced = s.cost.known > 0 || s.input.known == 0 || s.output.known == 0;
+    const auto money = [&](double count) {
+      return amount(s.cost.per(count), s.cost.lower_bound(), "%.4g",
+                    priced ? "unknown" : "no price");
+    };
+    rows.push_back({shown(model.name, 40), tokens(s.input, 1), tokens(s.output, 1),
+                    tokens(s.output, double(s.attempts)),
+                    s.solved > 0 ? tokens(s.output, s.solved) : "-", money(1),
+                    s.solved > 0 ? money(s.solved) : "-", s.faster > 0 ? money(s.faster) : "-"});
+  }
+  return table(rows);
+}
+
+/// What a member alone is expected to solve with so many calls, between two numbers of samples on
+/// a line; unset beyond its samples.
+std::optional<double> solved_with(const std::vector<SwarmPoint>& alone, double calls) {
+  for (size_t i = 0; i < alone.size(); ++i) {
+    if (alone[i].calls < calls * (1 - 1e-9)) continue;
+    if (i == 0)
+      return alone[0].calls <= calls * (1 + 1e-9) ? std::optional(alone[0].solved->low)
+                                                  : std::nullopt;
+    const double from = alone[i - 1].calls, share = (calls - from) / (alone[i].calls - from);
+    return alone[i - 1].solved->low + share * (alone[i].solved->low - alone[i - 1].solved->low);
+  }
+  return std::nullopt;
+}
+
+/// All models and each alone at the calls of one, two, ... samples of each, as long as somebody
+/// alone has as many.
+std::string equal_calls_text(const Analysis& analysis) {
+  const Swarm& swarm = *analysis.swarm;
+  Rows rows = {{"solved at equal calls"}, {"all models"}};
+  for (const ModelReport& model : analysis.models) rows.push_back({"  " + shown(model.name, 40)});
+  constexpr size_t kMost = 5;
+  for (const SwarmPoint& at : swarm.together) {
+    bool any = false;
+    for (const Swarm::Member& member : swarm.members) {
+      any |= solved_with(member.alone, at.calls).has_value();
+    }
+    if (!any || rows[0].size() > kMost) break;
+    rows[0].push_back(print("%.1f a task", at.calls));
+    rows[1].push_back(print("%.3f", at.solved->low));
+    for (size_t m = 0; m < swarm.members.size(); ++m) {
+      const std::optional<double> alone = solved_with(swarm.members[m].alone, at.calls);
+      rows[m + 2].push_back(alone ? print("%.3f", *alone) : "-");
+    }
+  }
+  return rows[0].size() > 1 ? "\n" + table(rows) : "";
+}
+
+std::string swarm_text(const Study& study, const Analysis& analysis) {
+  if (!analysis.swarm) return "";
+  const Swarm& swarm = *analysis.swarm;
+  Rows rows = {{"together", "solved", "won", "lost without", "of them faster"}};
+  rows.push_back({"all models", of(swarm.solved, int64_t(study.scope.tasks.size()))});
+  for (size_t m = 0; m < swarm.members.size(); ++m) {
+    rows.push_back({"  " + shown(analysis.models[m].name, 40),
+                    std::to_string(analysis.models[m].solved), std::to_string(swarm.members[m].won),
+                    std::to_string(swarm.members[m].lost_solved),
+                    std::to_string(swarm.members[m].lost_faster)});
+  }
+  return table(rows) + equal_calls_text(analysis);
+}
+
+std::string comparisons_text(const Analysis& analysis) {
+  if (analysis.comparisons.empty()) return "";
+  const auto name = [&](uint32_t model) {
+    const auto found = std::ranges::find(analysis.models, model, &ModelReport::model);
+    return shown(found->name, 40);
+  };
+  Rows rows = {{"compared", "difference of pass@" + std::to_string(analysis.ks.front()),
+                "only first", "only second", "p"}};
+  for (const PairedComparison& c : analysis.comparisons) {
+    const std::string difference = c.difference ? print("%+.3f [%+.3f,%+.3f]", c.difference->point,
+                                                        c.difference->low, c.difference->high)
+                                                : "undefined";
+    rows.push_back({name(c.first) + " - " + name(c.second), difference,
+                    std::to_string(c.only_first), std::to_string(c.only_second),
+                    print("%.3g", c.p)});
+  }
+  const size_t count = analysis.comparisons.size();
+  return table(rows) + "p: McNemar's exact test on solved tasks; " + std::to_string(count) +
+         (count == 1 ? " comparison was" : " comparisons were") + " made\n";
+}
+
+}  // namespace
+
+std::string format_report(const Study& study, const Analysis& analysis) {
+  const std::array<std::string, 6> parts = {
+      leaderboard_text(study, analysis), funnel_text(analysis),
+      attempts_text(analysis),           cost_text(analysis),
+      swarm_text(study, analysis),       comparisons_text(analysis)};
+  std::string text = heading(study, analysis);
+  for (const std::string& part : parts) {
+    if (!part.empty()) text += "\n" + part;
+  }
+  const std::string below = notes(study, analysis);
+  return text + (below.empty() ? "" : "\n" + below);
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,18 @@
+// Numbers of a report as JSON, for --json and for the page.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "harness/evaluate/report/analysis.h"
+
+namespace kbench::report {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Interval& interval);
+Json json_of(const Score& score);
+Json json_of(const ModelReport& model, const Study& study, const Analysis& analysis);
+Json json_of(const Swarm& swarm, const Analysis& analysis);
+Json json_of(const std::vector<PairedComparison>& comparisons, const Analysis& analysis);
+
+}  // namespace kbench::report

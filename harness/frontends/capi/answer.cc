@@ -1,0 +1,144 @@
+#include "harness/frontends/capi/answer.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "harness/evaluate/client/options_json.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+#include "kbench/version.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::capi {
+namespace {
+
+kbench_status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return KBENCH_INVALID_ARGUMENT;
+    case ErrorCode::kNotFound:
+      return KBENCH_NOT_FOUND;
+    case ErrorCode::kShape:
+      return KBENCH_SHAPE;
+    case ErrorCode::kParse:
+      return KBENCH_PARSE;
+    case ErrorCode::kIo:
+      return KBENCH_IO;
+    case ErrorCode::kCompile:
+      return KBENCH_COMPILE;
+    case ErrorCode::kUnsupported:
+      return KBENCH_UNSUPPORTED;
+    case ErrorCode::kOutOfMemory:
+      return KBENCH_OUT_OF_MEMORY;
+    case ErrorCode::kTimeout:
+      return KBENCH_TIMEOUT;
+    case ErrorCode::kDeviceLost:
+      return KBENCH_DEVICE_LOST;
+    case ErrorCode::kModel:
+      return KBENCH_MODEL;
+    case ErrorCode::kInternal:
+      return KBENCH_INTERNAL;
+  }
+  return KBENCH_INTERNAL;
+}
+
+/// For the caller to free; null where there is no memory.
+char* copied(const json& value) {
+  const std::string text = json_text(value);
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+kbench_status fail(char** out, kbench_status status, const std::string& message,
+                   const Location& location = {}) noexcept {
+  try {
+    json value = {{"code", kbench_status_name(status)}, {"message", message}};
+    if (!location.file.empty()) {
+      value["file"] = location.file;
+      value["line"] = location.line;
+      value["column"] = location.column;
+    }
+    *out = copied(value);
+  } catch (...) {  // No memory for the message: the status alone tells.
+  }
+  return status;
+}
+
+}  // namespace
+
+Request::Request(const char* text)
+    : json_(parse_json(text != nullptr ? text : "{}", "the request")) {}
+
+Request::Request(const char* text, std::initializer_list<std::string_view> members)
+    : Request(text) {
+  client::expect_only(field(), members);
+}
+
+kbench_status answer(char** out, const std::function<json()>& call) {
+  if (out == nullptr) return KBENCH_INVALID_ARGUMENT;
+  *out = nullptr;
+  try {
+    *out = copied(call());
+    return *out != nullptr ? KBENCH_OK : KBENCH_OUT_OF_MEMORY;
+  } catch (const Cancelled& e) {
+    return fail(out, KBENCH_CANCELLED, e.message());
+  } catch (const Error& e) {
+    return fail(out, status_of(e.code()), e.message(), e.location());
+  } catch (const std::bad_alloc&) {
+    return fail(out, KBENCH_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::exception& e) {
+    return fail(out, KBENCH_INTERNAL, e.what());
+  } catch (...) {
+    return fail(out, KBENCH_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+}  // namespace kbench::capi
+
+extern "C" {
+
+const char* kbench_status_name(kbench_status status) {
+  switch (status) {
+    case KBENCH_OK:
+      return "ok";
+    case KBENCH_INVALID_ARGUMENT:
+      return "invalid_argument";
+    case KBENCH_NOT_FOUND:
+      return "not_found";
+    case KBENCH_SHAPE:
+      return "shape";
+    case KBENCH_PARSE:
+      return "parse";
+    case KBENCH_IO:
+      return "io";
+    case KBENCH_COMPILE:
+      return "compile";
+    case KBENCH_UNSUPPORTED:
+      return "unsupported";
+    case KBENCH_OUT_OF_MEMORY:
+      return "out_of_memory";
+    case KBENCH_TIMEOUT:
+      return "timeout";
+    case KBENCH_DEVICE_LOST:
+      return "device_lost";
+    case KBENCH_MODEL:
+      return "model";
+    case KBENCH_INTERNAL:
+      return "internal";
+    case KBENCH_CANCELLED:
+      return "cancelled";
+  }
+  return "internal";
+}
+
+const char* kbench_version(void) {
+  static const std::string version(kbench::version());
+  return version.c_str();
+}
+
+void kbench_free(char* answer) { std::free(answer); }
+
+}  // extern "C"

@@ -1,0 +1,136 @@
+// Evaluations, what stops them, and devices.
+#include <new>
+#include <stop_token>
+#include <utility>
+
+#include "harness/evaluate/client/options_json.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/frontends/capi/answer.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+#include "libkbench/base/json_text.h"
+#include "libkbench/candidate/source_json.h"
+
+struct kbench_stop {
+  std::stop_source source;
+};
+
+struct kbench_evaluator {
+  kbench::Evaluator evaluator;
+};
+
+namespace kbench::capi {
+namespace {
+
+std::stop_token token_of(const kbench_stop* stop) {
+  return stop != nullptr ? stop->source.get_token() : std::stop_token();
+}
+
+json value_of(const Result& result) { return json::parse(to_json(result)); }
+
+/// A caller's event, as both callbacks of an evaluation tell it.
+void tell(kbench_on_event on_event, void* user, const json& event) {
+  const std::string text = json_text(event);
+  if (on_event(user, text.c_str()) != 0) throw Cancelled();
+}
+
+EvaluateOptions options_of(const Request& request) {
+  return request.has("options") ? client::options_from_json(request["options"]) : EvaluateOptions();
+}
+
+kbench_status evaluated(kbench_evaluator* evaluator, const char* candidate, kbench_stop* stop,
+                        char** out,
+                        Result (Evaluator::*call)(const CandidateSource&, std::stop_token)) {
+  return answer(out, [&] {
+    if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
+    const Request request(candidate, {"path", "files", "manifest", "name"});
+    const CandidateSource source = source_from_json(request.whole());
+    return value_of((evaluator->evaluator.*call)(source, token_of(stop)));
+  });
+}
+
+kbench_status evaluated(const char* text, kbench_stop* stop, char** out,
+                        Result (*call)(const CandidateSource&, const EvaluateOptions&,
+                                       std::stop_token)) {
+  return answer(out, [&] {
+    const Request request(text, {"candidate", "options"});
+    const CandidateSource source = source_from_json(request["candidate"].json());
+    return value_of(call(source, options_of(request), token_of(stop)));
+  });
+}
+
+}  // namespace
+}  // namespace kbench::capi
+
+using namespace kbench;
+using capi::answer;
+using capi::json;
+
+extern "C" {
+
+kbench_stop* kbench_stop_new(void) {
+  try {
+    return new kbench_stop;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void kbench_stop_request(kbench_stop* stop) {
+  if (stop != nullptr) stop->source.request_stop();
+}
+
+void kbench_stop_free(kbench_stop* stop) { delete stop; }
+
+kbench_status kbench_evaluator_new(const char* options, kbench_on_event on_event, void* user,
+                                   kbench_evaluator** evaluator, char** out) {
+  if (evaluator != nullptr) *evaluator = nullptr;
+  return answer(out, [&] {
+    if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
+    const capi::Request request(options);
+    EvaluateOptions wanted = client::options_from_json(request.field());
+    if (on_event != nullptr) {
+      wanted.on_stage = [=](const char* stage) { capi::tell(on_event, user, {{"stage", stage}}); };
+      wanted.on_progress = [=](const Progress& progress) {
+        capi::tell(on_event, user, {{"progress", json::parse(client::to_json(progress))}});
+      };
+    }
+    *evaluator = new kbench_evaluator{Evaluator(std::move(wanted))};
+    return json::object();
+  });
+}
+
+kbench_status kbench_evaluator_evaluate(kbench_evaluator* evaluator, const char* candidate,
+                                        kbench_stop* stop, char** out) {
+  return capi::evaluated(evaluator, candidate, stop, out, &Evaluator::evaluate);
+}
+
+kbench_status kbench_evaluator_check(kbench_evaluator* evaluator, const char* candidate,
+                                     kbench_stop* stop, char** out) {
+  return capi::evaluated(evaluator, candidate, stop, out, &Evaluator::check);
+}
+
+void kbench_evaluator_free(kbench_evaluator* evaluator) { delete evaluator; }
+
+kbench_status kbench_evaluate(const char* request, kbench_stop* stop, char** out) {
+  return capi::evaluated(request, stop, out, &kbench::evaluate);
+}
+
+kbench_status kbench_check(const char* request, kbench_stop* stop, char** out) {
+  return capi::evaluated(request, stop, out, &kbench::check);
+}
+
+kbench_status kbench_devices(const char* text, char** out) {
+  return answer(out, [&] {
+    const capi::Request request(text, {"program"});
+    json devices = json::array();
+    for (const DeviceSummary& device :
+         list_devices(request.has("program") ? request["program"].text() : "")) {
+      devices.push_back(client::to_value(device));
+    }
+    return json{{"devices", std::move(devices)}};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,49 @@
+// The tasks, and one of them.
+#include "harness/frontends/capi/answer.h"
+#include "harness/frontends/capi/sizes.h"
+#include "kbench/candidate.h"
+#include "kbench/prompts.h"
+#include "kbench/task.h"
+
+using namespace kbench;
+using capi::answer;
+using capi::json;
+
+extern "C" {
+
+kbench_status kbench_tasks(const char* text, char** out) {
+  return answer(out, [&] {
+    const capi::Request request(text, {"select"});
+    std::vector<const Task*> chosen;
+    if (request.has("select")) {
+      chosen = select_tasks(request["select"].text());
+    } else {
+      for (const Task& task : tasks()) chosen.push_back(&task);
+    }
+    json list = json::array();
+    for (const Task* task : chosen) {
+      list.push_back({{"task", to_string(task->id)},
+                      {"name", task->name},
+                      {"family", task->family},
+                      {"tolerance", task->tolerance.relative},
+                      {"trivial", task->trivial}});
+    }
+    return json{{"tasks", std::move(list)}};
+  });
+}
+
+kbench_status kbench_show(const char* text, char** out) {
+  return answer(out, [&] {
+    const capi::Request request(text, {"task", "preset", "overrides", "candidate"});
+    const Task& task = capi::task_of(request);
+    const auto graph = build_graph(task, capi::preset_of(request), capi::overrides_of(request));
+    json shown = {{"facts", json::parse(facts_json(task, *graph))},
+                  {"text", describe(task, *graph)}};
+    if (request.has("candidate") && request["candidate"].boolean()) {
+      shown["candidate"] = eager_candidate_yaml(task, *graph);
+    }
+    return shown;
+  });
+}
+
+}  // extern "C"

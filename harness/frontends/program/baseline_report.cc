@@ -1,0 +1,179 @@
+#include "harness/frontends/program/baseline_report.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/frontends/program/text.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+constexpr double kSlow = 0.5;
+constexpr size_t kWorst = 10;
+
+std::string percent(double share) { return format_number(100 * share, 3) + "%"; }
+
+std::string time_text(double ms) { return format_number(ms, 4); }
+
+/// "2025-01-31": plots and headings need no more.
+std::string day_of(const Baseline& baseline) { return baseline.date.substr(0, 10); }
+
+std::vector<std::string> heading() {
+  return {"task", "name", "theirs ms", "ours ms", "ratio", "roofline", "eager roofline"};
+}
+
+std::vector<std::string> row_of(const ComparedTask& task) {
+  return {to_string(task.task),      task.name,
+          time_text(task.theirs_ms), time_text(task.ours_ms),
+          format_number(task.ratio), percent(task.roofline_share),
+          percent(task.eager_share)};
+}
+
+std::string table_of(const std::vector<ComparedTask>& tasks) {
+  std::vector<std::vector<std::string>> rows = {heading()};
+  for (const ComparedTask& task : tasks) rows.push_back(row_of(task));
+  return format_table(rows);
+}
+
+std::string list_of(const std::vector<TaskId>& tasks) {
+  std::string text;
+  for (const TaskId task : tasks) text += (text.empty() ? "" : ", ") + to_string(task);
+  return text;
+}
+
+}  // namespace
+
+std::string format_heading(const Baseline& baseline) {
+  std::string text = baseline.device + ", preset " + baseline.preset + "\n";
+  if (baseline.roofline.flops_per_s > 0) {
+    text += "roofline: copies " + format_bytes(baseline.roofline.copy_bytes_per_s) +
+            "/s, multiply-adds " + format_flops(baseline.roofline.flops_per_s) + "/s\n";
+  }
+  return text;
+}
+
+std::string format_times(const Baseline& baseline) {
+  const bool roofline = baseline.roofline.flops_per_s > 0;
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "name", "ms", "GFLOP/s", "GB/s", "roofline", "eager roofline"}};
+  for (const BaselineEntry& entry : baseline.tasks) {
+    if (!entry.timed()) continue;
+    const double seconds = entry.times.median_ms * 1e-3;
+    rows.push_back({to_string(entry.task), entry.name, time_text(entry.times.median_ms),
+                    format_number(entry.flops / seconds * 1e-9),
+                    format_number(entry.least_bytes / seconds * 1e-9),
+                    roofline ? percent(entry.roofline_share()) : "",
+                    roofline ? percent(entry.eager_share()) : ""});
+  }
+  return rows.size() > 1 ? format_table(rows) : "";
+}
+
+std::string format_untimed(const Baseline& baseline) {
+  std::string text;
+  for (const BaselineEntry& entry : baseline.tasks) {
+    if (entry.timed()) continue;
+    text +=
+        "  " + to_string(entry.task) + "_" + entry.name + ": " + shown_message(entry.error) + "\n";
+  }
+  return text.empty() ? "" : "Not timed:\n" + text;
+}
+
+std::string format_comparison(const BaselineComparison& comparison, const Baseline& ours,
+                              const RecordedTimes& theirs) {
+  std::string text = "Against " + theirs.label() + "; ratio is theirs / ours\n" +
+                     recorded_notice(theirs, ours.device) + "\n" + table_of(comparison.tasks);
+  std::map<int, size_t> count;
+  for (const ComparedTask& task : comparison.tasks) ++count[task.task.level];
+  std::vector<std::vector<std::string>> means = {{"", "tasks", "geometric mean"}};
+  for (const auto& [level, mean] : comparison.geomean_by_level) {
+    means.push_back(
+        {"level " + std::to_string(level), std::to_string(count[level]), format_number(mean)});
+  }
+  means.push_back(
+      {"all", std::to_string(comparison.tasks.size()), format_number(comparison.geomean)});
+  text += "\n" + format_table(means);
+  const auto slow = comparison.below(kSlow);
+  text += "\nBelow " + format_number(kSlow) + ": " + std::to_string(slow.size()) + "\n";
+  if (!slow.empty()) text += table_of(slow);
+  text += "\nSlowest\n" + table_of(comparison.worst(kWorst));
+  if (!comparison.not_theirs.empty()) {
+    text += "\nNo time in " + theirs.file + ": " + list_of(comparison.not_theirs) + "\n";
+  }
+  return text;
+}
+
+std::string comparison_json(const BaselineComparison& comparison, const Baseline& ours,
+                            const RecordedTimes& theirs) {
+  using Json = nlohmann::ordered_json;
+  Json document = Json::parse(to_json(ours));
+  Json& json = document["comparison"];
+  json = {{"file", theirs.file},
+          {"column", theirs.column},
+          {"device", theirs.device},
+          {"preset", theirs.preset},
+          {"geomean", comparison.geomean}};
+  for (const auto& [level, mean] : comparison.geomean_by_level) {
+    json["geomean_by_level"][std::to_string(level)] = mean;
+  }
+  json["tasks"] = Json::array();
+  for (const ComparedTask& task : comparison.tasks) {
+    json["tasks"].push_back({{"task", to_string(task.task)},
+                             {"theirs_ms", task.theirs_ms},
+                             {"ours_ms", task.ours_ms},
+                             {"ratio", task.ratio}});
+  }
+  for (const auto& [key, tasks] : {std::pair("not_theirs", &comparison.not_theirs),
+                                   std::pair("not_ours", &comparison.not_ours)}) {
+    json[key] = Json::array();
+    for (const TaskId task : *tasks) json[key].push_back(to_string(task));
+  }
+  return json_text(document, 1) + "\n";
+}
+
+report::Plot roofline_plot(const Baseline& baseline) {
+  report::Plot plot;
+  plot.title = "Share of the roofline: the eager baseline on " + baseline.device;
+  plot.subtitle = "preset " + baseline.preset + ", " + day_of(baseline) + "; copies at " +
+                  format_bytes(baseline.roofline.copy_bytes_per_s) + "/s, multiply-adds at " +
+                  format_flops(baseline.roofline.flops_per_s) + "/s";
+  plot.axis = "least time / measured time";
+  plot.filled = "least time of the task as one kernel";
+  plot.hollow = "least time with a kernel an operator";
+  for (const BaselineEntry& entry : baseline.tasks) {
+    if (!entry.timed() || !(entry.least_ms > 0)) continue;
+    plot.points.push_back({entry.task, entry.name, entry.roofline_share(), entry.eager_share()});
+  }
+  return plot;
+}
+
+report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
+                        const RecordedTimes& theirs) {
+  report::Plot plot;
+  plot.title = "Recorded time over the eager baseline's on " + ours.device;
+  plot.subtitle = "preset " + ours.preset + ", " + day_of(ours) + "; against " + theirs.label() +
+                  "; geometric mean " + format_number(comparison.geomean);
+  plot.axis = "theirs / ours";
+  plot.logarithmic = true;
+  plot.level_means = true;
+  plot.labelled_lowest = kWorst;
+  for (const ComparedTask& task : comparison.tasks) {
+    plot.points.push_back({task.task, task.name, task.ratio, std::nullopt});
+  }
+  return plot;
+}
+
+std::string recorded_notice(const RecordedTimes& theirs, const std::string& device) {
+  std::string text;
+  if (theirs.device != device) {
+    text += "warning: " + theirs.file + " was recorded on " +
+            (theirs.device.empty() ? "an unnamed device" : theirs.device) + ", not on " + device +
+            "\n";
+  }
+  if (theirs.preset.empty() && theirs.variables.empty()) {
+    text += "warning: " + theirs.file + " does not say at what sizes its times were taken\n";
+  }
+  return text;
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,123 @@
+#include "harness/frontends/program/benchmark_flags.h"
+
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <regex>
+
+#include "kbench/error.h"
+
+namespace kbench::program {
+namespace {
+
+/// Keeps standard error quiet while it lives: Google Benchmark reports a malformed flag there in
+/// its own words, and the program says everything in one line.
+class QuietErrors {
+ public:
+  QuietErrors() : saved_(dup(STDERR_FILENO)) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) {
+      dup2(nowhere, STDERR_FILENO);
+      close(nowhere);
+    }
+  }
+  ~QuietErrors() {
+    std::fflush(stderr);
+    if (saved_ >= 0) {
+      dup2(saved_, STDERR_FILENO);
+      close(saved_);
+    }
+  }
+
+ private:
+  int saved_;
+};
+
+std::optional<std::string> value_of(const std::string& flag, const std::string& name) {
+  const std::string prefix = "--benchmark_" + name;
+  if (flag == prefix) return "";
+  if (flag.rfind(prefix + "=", 0) != 0) return std::nullopt;
+  return flag.substr(prefix.size() + 1);
+}
+
+[[noreturn]] void reject(const std::string& flag, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, "'" + flag + "': " + why);
+}
+
+/// Google Benchmark ends the program over these, with no word on what was wrong.
+void check_format(const std::string& flag, const std::string& value) {
+  if (value != "console" && value != "json" && value != "csv") {
+    reject(flag, "the formats are console, json and csv");
+  }
+}
+
+size_t count_of(const std::string& flag, const std::string& value) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (error != std::errc() || end != value.data() + value.size() || count < 1) {
+    reject(flag, "takes a number from 1 on");
+  }
+  return static_cast<size_t>(count);
+}
+
+void check_writable(const std::string& flag, const std::string& path) {
+  if (!std::ofstream(path, std::ios::app)) reject(flag, "cannot write the file");
+}
+
+}  // namespace
+
+bool filter_takes(const std::string& filter, const std::string& name) {
+  if (filter.empty() || filter == "all") return true;
+  const bool negative = filter.front() == '-';
+  try {
+    const std::regex pattern(filter.substr(negative ? 1 : 0),
+                             std::regex::extended | std::regex::nosubs);
+    const bool found =
+        std::regex_search(name, pattern) || std::regex_search(name + kBenchmarkNameSuffix, pattern);
+    return found != negative;
+  } catch (const std::regex_error& e) {
+    reject("--benchmark_filter=" + filter, std::string("not a regular expression: ") + e.what());
+  }
+}
+
+BenchmarkFlags read_benchmark_flags(const std::vector<std::string>& flags) {
+  BenchmarkFlags taken;
+  for (const std::string& flag : flags) {
+    if (const auto format = value_of(flag, "format")) {
+      check_format(flag, *format);
+      taken.owns_output = true;
+    } else if (const auto out_format = value_of(flag, "out_format")) {
+      check_format(flag, *out_format);
+    } else if (const auto out = value_of(flag, "out")) {
+      check_writable(flag, *out);
+    } else if (const auto list = value_of(flag, "list_tests")) {
+      taken.lists_only = list->empty() || (*list != "false" && *list != "0" && *list != "no");
+    } else if (const auto repetitions = value_of(flag, "repetitions")) {
+      taken.repetitions = count_of(flag, *repetitions);
+    } else if (const auto filter = value_of(flag, "filter")) {
+      taken.filter = *filter;
+      filter_takes(taken.filter, "");
+    }
+  }
+  static char program[] = "kbench";  // Google Benchmark keeps the pointer, for its report
+  std::vector<std::string> arguments = flags;
+  std::vector<char*> argv = {program};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(argv.size()) - 1;
+  {
+    QuietErrors quiet;
+    benchmark::Initialize(&argc, argv.data());
+  }
+  if (argc > 1) reject(argv[1], "not a flag or value that Google Benchmark takes");
+  // Applied by filter_takes(), to names without the suffix.
+  benchmark::SetBenchmarkFilter("");
+  return taken;
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,112 @@
+#include "harness/frontends/program/candidate_arguments.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "kbench/candidate.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStandardInput = "stdin.yaml";
+
+struct Suffix {
+  std::string_view suffix, what, language;
+};
+
+/// What kernels' files are called, and the language that `kbench new` writes for them.
+constexpr Suffix kKernels[] = {
+    {".comp", "a GLSL shader", "glsl"},  {".glsl", "a GLSL shader", "glsl"},
+    {".compute", "a shader", "hlsl"},    {".cginc", "a shader", "hlsl"},
+    {".hlsl", "an HLSL shader", "hlsl"}, {".fx", "an HLSL shader", "hlsl"},
+    {".spv", "a SPIR-V module", "glsl"}, {".wgsl", "a WGSL shader", "glsl"},
+    {".cu", "a CUDA kernel", "cuda"},    {".cuh", "a CUDA header", "cuda"},
+    {".ptx", "a PTX kernel", "cuda"},    {".py", "a Python file", "triton"},
+};
+
+std::string read_standard_input() {
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t count = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_io("read", "standard input");
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(count));
+    if (text.size() > limits::kFileBytes) {
+      throw Error(ErrorCode::kInvalidArgument, "standard input is too long for a candidate");
+    }
+  }
+}
+
+NamedCandidate standard_input() {
+  CandidateSource source(
+      std::map<std::string, std::string>{{kStandardInput, read_standard_input()}}, kStandardInput);
+  source.manifest = kStandardInput;
+  return {std::move(source), kStandardInput};
+}
+
+}  // namespace
+
+void expect_no_kernel(const std::string& path) {
+  const std::string suffix = fs::path(path).extension().string();
+  const auto found = std::ranges::find(kKernels, suffix, &Suffix::suffix);
+  if (found == std::end(kKernels)) return;
+  const bool python = suffix == ".py";
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + shown(path) + "' is " + std::string(found->what) +
+                  " and no candidate, which is a YAML manifest that names it; `kbench new TASK "
+                  "--language " +
+                  std::string(found->language) + "` writes one to start from" +
+                  (python ? ", `kbench import` takes KernelBench's files" : ""));
+}
+
+std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words) {
+  if (std::ranges::count(words, "-") > 1) {
+    throw Error(ErrorCode::kInvalidArgument, "'-' is given twice; standard input is one candidate");
+  }
+  std::vector<NamedCandidate> candidates;
+  for (const std::string& word : words) {
+    if (word == "-") {
+      candidates.push_back(standard_input());
+      continue;
+    }
+    expect_no_kernel(word);
+    const std::vector<std::string> files = candidate_files(word);
+    if (files.empty()) {
+      throw Error(ErrorCode::kNotFound,
+                  "'" + shown(word) + "' holds no candidate: no *.yaml file anywhere below it");
+    }
+    for (const std::string& file : files) candidates.push_back({file, file});
+  }
+  return candidates;
+}
+
+NamedCandidate one_candidate(const std::string& word) {
+  std::vector<NamedCandidate> candidates = named_candidates({word});
+  if (candidates.size() == 1) return std::move(candidates.front());
+  throw Error(ErrorCode::kInvalidArgument, "'" + shown(word) + "' holds " +
+                                               std::to_string(candidates.size()) +
+                                               " candidates; name one of them");
+}
+
+Candidate load(const NamedCandidate& candidate) {
+  const CandidateSource& source = candidate.source;
+  return source.files ? candidate_from_files(source.manifest, *source.files)
+                      : load_candidate(source.path);
+}
+
+}  // namespace kbench::program

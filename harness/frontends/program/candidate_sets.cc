@@ -1,0 +1,185 @@
+#include "harness/frontends/program/candidate_sets.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "harness/frontends/program/candidate_arguments.h"
+#include "harness/frontends/program/run_candidates.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kLongestSetName = 100;
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+/// The folder that holds the sets that ship: beside the installed program, where $KBENCH_DATA says,
+/// in a source tree around the current folder, or in the one this program was built from.
+std::optional<fs::path> shipped_folder() {
+  std::error_code ignored;
+  const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
+  std::vector<fs::path> places = {self.parent_path().parent_path() / "share/kbench/candidates"};
+  if (const char* data = std::getenv("KBENCH_DATA"); data != nullptr && *data != '\0') {
+    places.push_back(fs::path(data) / "candidates");
+  }
+  places.push_back("harness/candidates");
+#ifdef KBENCH_BUILD_FOLDER
+  if (self.string().rfind(std::string(KBENCH_BUILD_FOLDER) + "/", 0) == 0) {
+    places.push_back(fs::path(KBENCH_SOURCE_FOLDER) / "harness/candidates");
+  }
+#endif
+  const auto found = std::find_if(places.begin(), places.end(), is_folder);
+  if (found == places.end()) return std::nullopt;
+  return *found;
+}
+
+std::vector<std::string> shipped_sets() {
+  const auto folder = shipped_folder();
+  std::vector<std::string> sets;
+  if (folder) {
+    for (const auto& entry : fs::directory_iterator(*folder)) {
+      if (entry.is_directory()) sets.push_back(entry.path().string());
+    }
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+/// A path that exists as it is; else the set of that name that ships.
+std::string locate(const std::string& path) {
+  std::error_code ignored;
+  expect_no_kernel(path);
+  if (fs::exists(path, ignored)) return path;
+  for (const std::string& set : shipped_sets()) {
+    if (fs::path(set).filename() == path) return set;
+  }
+  throw Error(ErrorCode::kNotFound, "no candidates at '" + shown(path) +
+                                        "': give a folder of candidate files, or the name of a set "
+                                        "that ships (simple, fused, cuda, triton)");
+}
+
+std::string set_name(const std::string& path) {
+  std::error_code ignored;
+  fs::path absolute = fs::absolute(path, ignored).lexically_normal();
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  return is_folder(path) ? absolute.filename().string() : absolute.stem().string();
+}
+
+/// The candidate; where it belongs to no task of this build, a note in the set instead.
+std::optional<Candidate> load_or_note(CandidateSet& set, const std::string& file,
+                                      const std::string& relative) {
+  std::string message;
+  try {
+    Candidate candidate = load_candidate(file);
+    try {
+      find_task(candidate.task);
+      return candidate;
+    } catch (const Error& e) {
+      message = Error(e.code(), candidate.task_at, e.message()).what();
+    }
+  } catch (const Error& e) {
+    message = e.what();
+  }
+  Result& result = set.unusable.emplace_back();
+  result.set = set.name;
+  result.candidate = relative;
+  result.version = version();
+  result.verdict = Verdict::invalid_candidate;
+  result.message = shown(message, limits::kMessageBytes);
+  return std::nullopt;
+}
+
+/// Fails the tasks that several files claim.
+void note_rivals(CandidateSet& set, const std::map<TaskId, std::vector<SetEntry>>& files_of) {
+  constexpr size_t kNamed = 5;
+  for (const auto& [task, files] : files_of) {
+    if (files.size() < 2) continue;
+    std::string names = files[0].relative;
+    std::string hashes = files[0].hash;
+    for (size_t i = 1; i < std::min(files.size(), kNamed); ++i) {
+      names += (i + 1 == files.size() ? " and " : ", ") + files[i].relative;
+      hashes += "+" + files[i].hash;
+    }
+    if (files.size() > kNamed) names += " and others";
+    SetEntry& entry = set.entries.at(task);
+    entry.hash = hashes;
+    entry.problem = "set '" + set.name + "' has " +
+                    (files.size() == 2 ? "two" : std::to_string(files.size())) +
+                    " candidates for " + to_string(task) + ", " + names +
+                    "; keep one, or give each a set of its own";
+  }
+}
+
+bool runs_anywhere(Kernel::Language language) {
+  return language == Kernel::Language::glsl || language == Kernel::Language::hlsl ||
+         language == Kernel::Language::spirv;
+}
+
+}  // namespace
+
+CandidateSet read_candidate_set(const std::string& path) {
+  CandidateSet set;
+  set.name = shown(set_name(path), kLongestSetName);
+  set.folder = path;
+  std::vector<std::string> files = best_of_run(path);
+  if (files.empty()) files = candidate_files(path);
+  if (files.empty()) {
+    throw Error(ErrorCode::kNotFound,
+                "'" + shown(path) + "' holds no candidate: no *.yaml file anywhere below it");
+  }
+  std::map<TaskId, std::vector<SetEntry>> files_of;
+  for (const std::string& file : files) {
+    const std::string relative =
+        shown(is_folder(path) ? fs::path(file).lexically_relative(path).string()
+                              : fs::path(file).filename().string());
+    const std::optional<Candidate> candidate = load_or_note(set, file, relative);
+    if (!candidate) continue;
+    const SetEntry entry{file, relative, candidate->hash, ""};
+    for (const Kernel& kernel : candidate->kernels) {
+      set.portable = set.portable && runs_anywhere(kernel.language);
+    }
+    set.entries.try_emplace(candidate->task, entry);
+    files_of[candidate->task].push_back(entry);
+  }
+  note_rivals(set, files_of);
+  return set;
+}
+
+std::vector<CandidateSet> read_candidate_sets(const std::vector<std::string>& paths) {
+  std::vector<std::string> places;
+  for (const std::string& path : paths) places.push_back(locate(path));
+  if (paths.empty()) places = shipped_sets();
+  if (places.empty()) {
+    throw Error(ErrorCode::kNotFound,
+                "the candidate sets that ship are not installed; give some by --candidates DIR, or "
+                "set KBENCH_DATA");
+  }
+  std::vector<CandidateSet> sets;
+  for (const std::string& place : places) {
+    sets.push_back(read_candidate_set(place));
+    if (paths.empty() && !sets.back().portable) {
+      sets.pop_back();
+      continue;
+    }
+    const auto same = [&](const CandidateSet& set) { return set.name == sets.back().name; };
+    if (std::count_if(sets.begin(), sets.end(), same) > 1) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "two candidate sets are called '" + sets.back().name + "'; rename one of the folders");
+    }
+  }
+  return sets;
+}
+
+}  // namespace kbench::program

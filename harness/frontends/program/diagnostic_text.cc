@@ -1,0 +1,88 @@
+#include "harness/frontends/program/diagnostic_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "harness/frontends/program/text.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "kbench/feedback.h"
+#include "libkbench/feedback/parts.h"
+
+namespace kbench::program {
+namespace {
+
+/// What the lines are quoted from: the candidate as it is on disk.
+struct Quoted {
+  std::optional<Candidate> candidate;
+  Evidence evidence;  ///< its YAML file
+
+  explicit Quoted(const std::string& path) {
+    try {
+      const CandidatePlace place = candidate_place(path);
+      if (auto text = CandidateFolder(place.folder).read(place.manifest)) {
+        evidence.files.emplace(place.manifest, *std::move(text));
+      }
+      candidate = load_candidate(path);
+    } catch (const Error&) {  // There is nothing to quote, or the YAML file alone.
+    }
+  }
+};
+
+/// Where a name stands in a line, and not as a part of another.
+std::optional<size_t> place_of(const std::string& name, const std::string& line) {
+  const auto is_word = [&](size_t at) {
+    return at < line.size() &&
+           (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
+  };
+  if (name.empty()) return std::nullopt;
+  for (size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
+    const bool begins = !is_word(at) || at == 0 || !is_word(at - 1);
+    const size_t last = at + name.size() - 1;
+    if (begins && (!is_word(last) || !is_word(last + 1))) return at;
+  }
+  return std::nullopt;
+}
+
+/// The first name in quotes that stands in the line; where it does.
+std::optional<size_t> place_of_quoted(const std::string& message, const std::string& line) {
+  for (size_t at = message.find('\''); at != std::string::npos;) {
+    const size_t end = message.find('\'', at + 1);
+    if (end == std::string::npos) return std::nullopt;
+    const std::string name = message.substr(at + 1, end - at - 1);
+    if (const auto found = place_of(name, line)) return found;
+    at = message.find('\'', end + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string format_diagnostics(const Result& result, const std::string& candidate,
+                               const std::string& indent) {
+  if (result.diagnostics.empty()) return "";
+  const Quoted quoted(candidate);
+  const Facts facts =
+      facts_of(result, quoted.candidate ? &*quoted.candidate : nullptr, quoted.evidence);
+  std::string text;
+  for (const Diagnostic& each : result.diagnostics) {
+    text += indent + format_diagnostic(each) + "\n";
+    const std::string line = source_line(facts, each.file, each.line);
+    if (line.empty()) continue;
+    text += indent + "    | " + line + "\n";
+    if (const auto place = place_of_quoted(each.message, line)) {
+      text += indent + "    | " + std::string(*place, ' ') + "^\n";
+    }
+  }
+  return text;
+}
+
+bool repeats_diagnostic(const Result& result) {
+  const auto first =
+      std::ranges::find(result.diagnostics, std::string("error"), &Diagnostic::severity);
+  return first != result.diagnostics.end() &&
+         result.message == at(Location{first->file, first->line, first->column}) + first->message;
+}
+
+}  // namespace kbench::program

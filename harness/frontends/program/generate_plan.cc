@@ -1,0 +1,123 @@
+// `kbench generate --dry-run`.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/frontends/program/generate_setup.h"
+#include "harness/frontends/program/text.h"
+#include "libkbench/base/in_words.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+size_t length_of(const std::vector<Message>& messages) {
+  size_t characters = 0;
+  for (const Message& message : messages) characters += message.text.size();
+  return characters;
+}
+
+/// What one model can be asked for at most.
+struct Most {
+  std::string model;
+  double samples = 0, requests = 0, tokens = 0;
+  std::optional<double> cost;  ///< unset: it has no price
+};
+
+struct Estimate {
+  size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
+  std::vector<Most> models;
+  std::optional<double> cost;  ///< of all, where all have a price
+};
+
+Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                  const Prompts& prompts, const EpisodeOptions& episode) {
+  Estimate all;
+  size_t characters = 0;
+  for (const Task* task : plan.tasks()) {
+    const size_t length = length_of(prompts.first(*task, episode.prompt));
+    characters += length;
+    all.longest = std::max(all.longest, length);
+  }
+  all.average = characters / plan.tasks().size();
+  all.cost = 0;
+  for (const ModelConfig& model : models) {
+    const double share = plan.relay() ? 1.0 / double(models.size()) : 1.0;
+    const double chains = double(plan.tasks().size()) * plan.samples() * share;
+    const double answer = double(model.sampling.max_tokens.value_or(4096));
+    double input = 0;
+    for (int attempt = 1; attempt <= episode.attempts; ++attempt) {
+      const int shown = episode.shown == Shown::history ? attempt - 1
+                        : episode.shown == Shown::best  ? std::min(attempt - 1, 2)
+                                                        : std::min(attempt - 1, 1);
+      // A token has two characters or more.
+      input += double(characters) / double(plan.tasks().size()) / 2 +
+               shown * (answer + double(episode.feedback.max_characters) / 2);
+    }
+    Most& most = all.models.emplace_back();
+    most.model = model.name;
+    most.samples = chains;
+    most.requests = chains * episode.attempts;
+    most.tokens = chains * (input + answer * episode.attempts);
+    if (model.price) {
+      most.cost = chains *
+                  (input * model.price->input + answer * episode.attempts * model.price->output) /
+                  1e6;
+    }
+    all.cost = all.cost && most.cost ? std::optional(*all.cost + *most.cost) : std::nullopt;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  std::string text;
+  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+    text += "--- " + std::string(name_of(message.role)) + ", " +
+            std::to_string(message.text.size()) + " characters\n" + message.text + "\n";
+  }
+  const Estimate all = estimate(plan, models, prompts, episode);
+  text += "---\n" + counted(plan.tasks().size(), "task") + "; prompts of " +
+          std::to_string(all.average) + " characters on average, " + std::to_string(all.longest) +
+          " at most\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
+  for (const Most& most : all.models) {
+    rows.push_back({most.model, format_number(most.samples, 9), format_number(most.requests, 9),
+                    format_number(most.tokens),
+                    most.cost ? format_number(*most.cost, 4) : "no price"});
+  }
+  text += format_table(rows);
+  if (all.cost) text += "highest possible cost: " + format_number(*all.cost, 4) + "\n";
+  return text;
+}
+
+std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  using Json = nlohmann::ordered_json;
+  const Estimate all = estimate(plan, models, prompts, episode);
+  Json json = {{"tasks", Json::array()},
+               {"samples", plan.samples()},
+               {"attempts", episode.attempts},
+               {"prompt_characters", {{"average", all.average}, {"most", all.longest}}},
+               {"models", Json::array()},
+               {"most_cost", or_null(all.cost)},
+               {"first_prompt", Json::array()}};
+  for (const Task* task : plan.tasks()) json["tasks"].push_back(to_string(task->id));
+  for (const Most& most : all.models) {
+    json["models"].push_back({{"name", most.model},
+                              {"samples", most.samples},
+                              {"most_requests", most.requests},
+                              {"most_tokens", most.tokens},
+                              {"most_cost", or_null(most.cost)}});
+  }
+  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+    json["first_prompt"].push_back(
+        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
+  }
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,111 @@
+#include "harness/frontends/program/job.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "harness/measure/trial/experiment.h"
+
+namespace kbench::program {
+
+size_t Job::done_before() const {
+  return static_cast<size_t>(std::count_if(evaluations.begin(), evaluations.end(),
+                                           [](const Evaluation& e) { return e.done_before; }));
+}
+
+std::vector<Result> Job::results() const {
+  std::vector<Result> results;
+  for (const Evaluation& evaluation : evaluations) {
+    if (evaluation.result) results.push_back(*evaluation.result);
+  }
+  return results;
+}
+
+Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
+             Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices,
+             EvaluateOptions options) {
+  Job job;
+  job.options = std::move(options);
+  job.options.preset = name_of(preset);
+  job.device = devices.front();
+  job.devices = devices;
+  job.preset = preset;
+  job.tasks = tasks;
+  for (const Task* task : tasks) {
+    const auto graph = build_graph(*task, preset, job.options.overrides);
+    for (const CandidateSet& set : sets) {
+      Evaluation evaluation;
+      evaluation.name = to_string(task->id) + "_" + task->name + "/" + set.name;
+      trial::identify(evaluation.identity, *task, *graph, preset, job.device, job.options);
+      evaluation.identity.set = set.name;
+      if (const auto entry = set.entries.find(task->id); entry != set.entries.end()) {
+        evaluation.file = entry->second.file;
+        evaluation.problem = entry->second.problem;
+        evaluation.identity.candidate = entry->second.relative;
+        evaluation.identity.candidate_hash = entry->second.hash;
+      }
+      job.evaluations.push_back(std::move(evaluation));
+    }
+  }
+  for (const CandidateSet& set : sets) {
+    job.unusable.insert(job.unusable.end(), set.unusable.begin(), set.unusable.end());
+  }
+  return job;
+}
+
+void take_over(Job& job, std::span<const Result> earlier) {
+  std::map<std::string, const Result*> by_key;
+  for (const Result& result : earlier) {
+    if (result.verdict != Verdict::harness_error) by_key[result.key()] = &result;
+  }
+  for (Evaluation& evaluation : job.evaluations) {
+    Experiment identity = evaluation.identity;
+    for (const vulkan::DeviceSnapshot& device : job.devices) {
+      trial::describe_device(identity, device, job.options);
+      const auto found = by_key.find(identity.key());
+      if (found == by_key.end()) continue;
+      evaluation.result = *found->second;
+      evaluation.done_before = true;
+      break;
+    }
+  }
+}
+
+std::optional<Result> result_without_judge(const Evaluation& evaluation) {
+  Result result;
+  static_cast<Experiment&>(result) = evaluation.identity;
+  if (evaluation.file.empty()) {
+    result.verdict = Verdict::missing;
+    result.message =
+        "set '" + result.set + "' has no candidate for " + to_string(evaluation.identity.task);
+    return result;
+  }
+  if (evaluation.problem.empty()) return std::nullopt;
+  result.verdict = Verdict::invalid_candidate;
+  result.message = evaluation.problem;
+  return result;
+}
+
+Result result_of(const Evaluation& evaluation, queue::Outcome outcome) {
+  Experiment known = evaluation.identity;
+  Result result;
+  if (outcome.result) {
+    result = *std::move(outcome.result);
+  } else {
+    result.verdict = Verdict::harness_error;
+    result.message = outcome.error ? outcome.error->what() : "cancelled";
+  }
+  // The plan's identity, so that a resumed run recognises the record; but for the hash, as the file
+  // may have been edited since, and for which of several devices it was.
+  if (!result.candidate_hash.empty()) known.candidate_hash = result.candidate_hash;
+  if (!result.device.empty()) {
+    known.device = result.device;
+    known.driver = result.driver;
+    known.device_uuid = result.device_uuid;
+    known.software_device = result.software_device;
+  }
+  static_cast<Experiment&>(result) = std::move(known);
+  return result;
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,129 @@
+// kbench: judges GPU kernels against an eager baseline. See --help.
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/evaluate/client/device_list.h"
+#include "harness/frontends/program/command.h"
+#include "harness/frontends/program/overview.h"
+#include "harness/frontends/program/standard_streams.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/verbs.h"
+#include "harness/measure/judge/judge.h"
+#include "harness/measure/runner/runner.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+
+namespace kbench::program {
+namespace {
+
+constexpr const char* kDescription =
+    R"(kbench evaluates GPU kernels: it runs every candidate of the sets it is given on a Vulkan device,
+checks every element of every timed output, times it against an eager baseline (one kernel an
+operator) on the same device, and prints a leaderboard of fast_p: the share of tasks whose
+candidate is correct and more than p times as fast.)";
+
+constexpr const char* kFooter = R"(
+Examples:
+  kbench --fast-p 1.0                              the sets that ship, their tasks, the best device
+  kbench --candidates my/ --task level1/19,2/*     your candidates on some tasks
+  kbench --fast-p 0,0.5,1,2 --output results.jsonl resumable: a second run does what is missing
+  kbench --shard 1/8 --output 1.jsonl              an eighth of it; kbench score *.jsonl joins them
+  kbench show level1/19                            what a task asks for
+  kbench new relu --language glsl                  a kernel to start from
+  kbench run my/relu.yaml                          one candidate, in full
+  kbench compare old.yaml new.yaml                 two of one task, against each other
+  kbench help VERB                                 a page on each verb
+
+Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format, list_tests ...)
+are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET.
+
+Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
+compare, verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so
+that the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
+output that could not be written, with one line on standard error; 3 a budget or a full disk stopped
+a run, which the same command goes on with once there is room (generate); 130 Ctrl-C; 141 the
+reader of what is printed has gone.
+
+A page that is named docs/NAME.md lies in kbench's sources, and in share/doc/kbench of an
+installation.)";
+
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, "; ");
+  return text;
+}
+
+int complain(const std::string& message) {
+  warn(shown(one_line(message), 2000));
+  return kUsage;
+}
+
+/// Takes Google Benchmark's flags out of the arguments.
+std::vector<std::string> take_benchmark_flags(std::vector<std::string>& arguments) {
+  std::vector<std::string> taken, rest;
+  for (auto& argument : arguments) {
+    (argument.rfind("--benchmark_", 0) == 0 ? taken : rest).push_back(std::move(argument));
+  }
+  arguments = std::move(rest);
+  return taken;
+}
+
+int run_program(std::vector<std::string> arguments) {
+  if (arguments.empty()) {
+    say(overview());
+    return kDone;
+  }
+  CommandLine line(kDescription, kFooter, std::string("kbench ") + version());
+  const Command program = line.program();
+  const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
+  const Verb main_job = add_main_job(program, benchmark_flags);
+  const Verb verbs[] = {
+      add_list(program),       add_show(program),      add_devices(program),  add_check(program),
+      add_run(program),        add_audit(program),     add_diagnose(program), add_repl(program),
+      add_verify(program),     add_reference(program), add_baseline(program), add_prompt(program),
+      add_models(program),     add_extract(program),   add_generate(program), add_judge(program),
+      add_transcript(program), add_report(program),    add_serve(program),    add_score(program),
+      add_help(program),       add_import(program),    add_compare(program),  add_new(program)};
+  if (!line.parse(arguments)) return kDone;
+  for (const Verb& verb : verbs) {
+    if (!verb.command.given()) continue;
+    if (!benchmark_flags.empty()) {
+      return complain("'" + benchmark_flags.front() + "' goes with the main job, not with '" +
+                      verb.command.name() + "'; see kbench --help");
+    }
+    if (const std::string option = program.first_given_option(); !option.empty()) {
+      return complain("'" + option + "' stands before the verb '" + verb.command.name() +
+                      "'; put it behind, where the verb takes it");
+    }
+    return verb.run();
+  }
+  return main_job.run();
+}
+
+}  // namespace
+
+int run(std::vector<std::string> arguments) {
+  try {
+    return run_program(std::move(arguments));
+  } catch (const std::exception& e) {
+    return complain(e.what());
+  }
+}
+
+}  // namespace kbench::program
+
+int main(int argc, char** argv) {
+  if (!kbench::program::open_missing_descriptors()) return kbench::program::kUsage;
+  // Before, and without, the command line's machinery: the processes that kbench starts.
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "judge-process") return kbench::judge::run_judge(argc - 2, argv + 2);
+  if (role == "runner-process") return kbench::runner::run_runner(argc - 2, argv + 2);
+  if (role == "list-devices-process") return kbench::client::run_device_lister();
+  kbench::program::let_writes_fail();
+  return kbench::program::finish_output(
+      kbench::program::run(std::vector<std::string>(argv + 1, argv + argc)));
+}

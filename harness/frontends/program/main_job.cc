@@ -1,0 +1,350 @@
+// The main job: candidate sets against tasks, to a leaderboard.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/evaluate/queue/queue.h"
+#include "harness/frontends/program/baseline_report.h"
+#include "harness/frontends/program/benchmark_flags.h"
+#include "harness/frontends/program/benchmark_out.h"
+#include "harness/frontends/program/benchmark_run.h"
+#include "harness/frontends/program/job.h"
+#include "harness/frontends/program/open_devices.h"
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/output_file.h"
+#include "harness/frontends/program/progress.h"
+#include "harness/frontends/program/report.h"
+#include "harness/frontends/program/shard.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/certificate.h"
+#include "kbench/error.h"
+#include "kbench/score.h"
+#include "libkbench/base/in_words.h"
+
+namespace kbench::program {
+namespace {
+
+struct MainJobOptions {
+  std::vector<double> thresholds = {1.0};
+  std::vector<std::string> candidates;
+  TaskOptions tasks;
+  SizeOptions size;
+  DeviceOptions device;
+  MeasureOptions measure;
+  std::string output;
+  bool mix_devices = false;
+  std::string shard = "1/1";
+  bool rerun = false;
+  bool json = false;
+};
+
+void add_options(Command app, MainJobOptions& o) {
+  const std::string group = "Main job";
+  app.add_option("--fast-p", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(within(0, 1e6))
+      .type_name("P,...")
+      .group(group);
+  app.add_option("--candidates", o.candidates,
+                 "Candidate sets: folders, or names of sets that ship (default: simple and fused)")
+      .type_name("DIR...")
+      .group(group);
+  app.add_option("--shard", o.shard,
+                 "Only part I of N, for N machines: I from 1 to N; kbench score joins the outputs")
+      .type_name("I/N")
+      .group(group);
+  o.tasks.add_to(app);
+  o.size.add_to(app, /*with_auto=*/true);
+  o.device.add_several_to(app);
+  app.add_flag("--mix-devices", o.mix_devices,
+               "Have --devices of several kinds in one leaderboard: speedups on one say nothing "
+               "beside speedups on another")
+      .group("Device");
+  o.measure.add_to(app);
+  app.add_option("--output", o.output,
+                 "Append results to a file of JSON lines; what it holds already is not done again")
+      .type_name("FILE")
+      .group("Output");
+  app.add_flag("--rerun", o.rerun, "Do again what --output holds already").group("Output");
+  app.add_flag("--json", o.json, "One JSON document on standard output, the rest on standard error")
+      .group("Output");
+}
+
+/// Says on Ctrl-C what is kept, and ends as the signal asks. Workers die with this process.
+class InterruptNotice {
+ public:
+  explicit InterruptNotice(const std::string& output) {
+    const std::string text =
+        output.empty() ? "\nkbench: interrupted; with --output FILE results would have been kept\n"
+                       : "\nkbench: interrupted; results so far are in " + output +
+                             ", the same command goes on from there\n";
+    length_ = std::min(text.size(), sizeof text_);
+    std::memcpy(text_, text.data(), length_);
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) {
+      [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text_, length_);
+      raise(signal);  // Delivered, with the default action, when this returns.
+    };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &previous_);
+  }
+  ~InterruptNotice() { sigaction(SIGINT, &previous_, nullptr); }
+  InterruptNotice(const InterruptNotice&) = delete;
+
+ private:
+  static inline char text_[512];
+  static inline size_t length_ = 0;
+  struct sigaction previous_ = {};
+};
+
+/// Leaves only what --benchmark_filter takes, evaluations and tasks.
+void apply_filter(const std::string& filter, Job& job) {
+  if (filter.empty()) return;
+  std::erase_if(job.evaluations, [&](const Evaluation& evaluation) {
+    return !filter_takes(filter, evaluation.name);
+  });
+  if (job.evaluations.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--benchmark_filter takes none of the evaluations; see --benchmark_list_tests");
+  }
+  std::erase_if(job.tasks, [&](const Task* task) {
+    return std::none_of(job.evaluations.begin(), job.evaluations.end(),
+                        [&](const Evaluation& e) { return e.identity.task == task->id; });
+  });
+}
+
+/// Takes results as they come, from any thread: into the file, onto the screen, and to the case of
+/// Google Benchmark that waits for it.
+class Results {
+ public:
+  Results(OutputFile& output, Progress& progress) : output_(output), progress_(progress) {}
+
+  void begin(const Evaluation& evaluation, std::string_view stage) {
+    const std::lock_guard lock(mutex_);
+    const bool waits = stage == client::kQueueStage;
+    progress_.begin(evaluation.name + (waits ? "  waits for the device" : ""));
+  }
+  void finish(Evaluation& evaluation, Result result) {
+    const std::lock_guard lock(mutex_);
+    if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
+    // Of what is missing nothing was run: the end has a line a set (format_failures).
+    if (result.verdict != Verdict::missing) progress_.finish(evaluation.name, result);
+    evaluation.result = std::move(result);
+  }
+  void note(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    progress_.note(line);
+  }
+
+ private:
+  std::mutex mutex_;
+  OutputFile& output_;
+  Progress& progress_;
+};
+
+/// Everything is in the queue before the first benchmark asks for its result; several devices have
+/// theirs in no order.
+void evaluate_all(Job& job, queue::Queue& queue, const BenchmarkFlags& benchmarks,
+                  Results& results) {
+  std::vector<BenchmarkCase> cases;
+  std::vector<queue::Job> jobs;
+  for (Evaluation& evaluation : job.evaluations) {
+    if (evaluation.done_before) continue;
+    cases.push_back({evaluation.name});
+    BenchmarkCase& benchmark_case = cases.back();
+    for (size_t i = 0; i < benchmarks.repetitions && !benchmarks.lists_only; ++i) {
+      auto promise = std::make_shared<std::promise<Result>>();
+      benchmark_case.results.push_back(promise->get_future());
+      const auto settle = [&results, &evaluation, promise](const Result& result) {
+        results.finish(evaluation, result);
+        promise->set_value(result);
+      };
+      if (const auto result = result_without_judge(evaluation)) {
+        settle(*result);
+        continue;
+      }
+      jobs.push_back({.request = {evaluation.file, job.options},
+                      .group = to_string(evaluation.identity.task),
+                      .on_stage = [&results, &evaluation](
+                                      const char* stage) { results.begin(evaluation, stage); },
+                      .on_outcome =
+                          [&evaluation, settle](queue::Outcome outcome) {
+                            settle(result_of(evaluation, std::move(outcome)));
+                          }});
+    }
+  }
+  queue.add_all(std::move(jobs));
+  queue.close();
+  if (cases.empty()) return;
+  run_benchmarks(cases, benchmarks.owns_output,
+                 [&](const std::string& line) { results.note(line); });
+  queue.wait();
+}
+
+void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
+  std::vector<TaskId> tasks;
+  for (const Task* task : job.tasks) tasks.push_back(task->id);
+  const std::vector<Result> results = job.results();
+  std::vector<TaskId> certified;
+  for (const Task* task : job.tasks) {
+    if (!job.options.overrides.empty()) break;  // certificates are of the presets' sizes
+    const std::string_view found = certification(*task, job.preset);
+    if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(task->id);
+  }
+  const Shard shard = parse_shard(options.shard);  // a part has no score of its own
+  const auto rows = shard.whole() ? leaderboard(results, tasks, options.thresholds, certified)
+                                  : std::vector<LeaderboardRow>();
+  if (options.json) {
+    say(job_json(job, results, rows) + "\n");
+    return;
+  }
+  std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
+               std::string(name_of(job.preset)).c_str(), counted(tasks.size(), "task").c_str());
+  if (const auto& recorded = job.options.recorded) {
+    std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
+                 recorded_notice(*recorded, job.device.name).c_str());
+  }
+  std::fprintf(
+      human, "\n%s",
+      (shard.whole() ? format_leaderboard(rows) : shard_notice(shard, results.size())).c_str());
+  if (job.device.software()) {
+    std::fprintf(human, "\n%s\n%s", software_warning(job.device.name).c_str(),
+                 busy_note(rows).c_str());
+  }
+  if (const std::string failures = format_failures(results, job.unusable); !failures.empty()) {
+    std::fprintf(human, "\n%s", failures.c_str());
+  }
+}
+
+/// The exit code, with a line on standard error where it is not 0.
+int conclude(const Job& job, OutputFile& output) {
+  int code = kDone;
+  const std::vector<Result> results = job.results();
+  const auto faults = std::ranges::count(results, Verdict::harness_error, &Result::verdict);
+  if (faults > 0) {
+    warn(std::to_string(faults) + " of " + counted(results.size(), "evaluation") +
+         " ended as harness_error, through no fault of the candidates; the same command tries them "
+         "again");
+    code = kFailed;
+  }
+  if (const std::string lost = output.finish(); !lost.empty()) {
+    warn(lost);
+    code = kUsage;
+  }
+  return code;
+}
+
+struct JobCounts {
+  size_t to_do = 0;    ///< evaluations of a candidate that is there, not done before
+  size_t missing = 0;  ///< tasks of a set that it has no candidate for
+};
+
+JobCounts count(const Job& job) {
+  JobCounts counts;
+  for (const Evaluation& evaluation : job.evaluations) {
+    if (evaluation.file.empty()) {
+      ++counts.missing;
+    } else if (!evaluation.done_before) {
+      ++counts.to_do;
+    }
+  }
+  return counts;
+}
+
+/// The tasks asked for. Where neither tasks nor sets are, those that the shipped sets are examples
+/// for; a set of one's own is judged over the whole suite.
+std::vector<const Task*> chosen_tasks(const MainJobOptions& options,
+                                      const std::vector<CandidateSet>& sets) {
+  std::vector<const Task*> chosen = options.tasks.select();
+  if (options.tasks.given() || !options.candidates.empty()) return chosen;
+  std::erase_if(chosen, [&](const Task* task) {
+    return std::none_of(sets.begin(), sets.end(),
+                        [&](const CandidateSet& set) { return set.entries.contains(task->id); });
+  });
+  return chosen;
+}
+
+int run_main_job(const MainJobOptions& options, std::vector<std::string> benchmark_flags) {
+  // Everything that can be wrong cheaply comes before the first evaluation.
+  BenchmarkOut benchmark_out(benchmark_flags);
+  const BenchmarkFlags benchmarks = read_benchmark_flags(benchmark_flags);
+  if (options.json && benchmarks.owns_output) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--json and --benchmark_format both want standard output; give one of them");
+  }
+  if (options.rerun && options.output.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--rerun goes with --output FILE");
+  }
+  const Shard shard = parse_shard(options.shard);
+  const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
+  const std::vector<const Task*> tasks = chosen_tasks(options, sets);
+  EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
+  OpenDevices opened = open_devices(options.device, evaluation);
+  const std::vector<vulkan::DeviceSnapshot>& devices = opened.snapshots;
+  if (!options.mix_devices) require_one_kind(devices);
+  const Preset preset = check_sizes(tasks, options.size, devices, evaluation.recorded);
+  Job job = plan_job(tasks, sets, preset, devices, std::move(evaluation));
+  apply_filter(benchmarks.filter, job);
+  keep_shard(shard, job);
+  OutputFile output(benchmarks.lists_only ? "" : options.output);
+  if (!benchmarks.lists_only && !options.rerun &&
+      std::filesystem::is_regular_file(options.output)) {
+    take_over(job, read_results(options.output));
+  }
+
+  std::FILE* const human = options.json || benchmarks.owns_output ? stderr : stdout;
+  const JobCounts counts = count(job);
+  const auto start = std::chrono::steady_clock::now();
+  {
+    Progress progress(human, benchmarks.lists_only ? 0 : counts.to_do * benchmarks.repetitions);
+    if (job.done_before() > 0) {
+      progress.note(std::to_string(job.done_before()) + " already done in " + options.output +
+                    ", " + std::to_string(counts.to_do) + " to do");
+    }
+    const InterruptNotice notice(options.output);
+    Results results(output, progress);
+    queue::Queue queue(std::move(opened.judges));
+    evaluate_all(job, queue, benchmarks, results);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const std::string why = queue.trouble_of(i);
+      if (!why.empty()) progress.warn(name_with_index(devices[i]) + " was lost: " + why);
+    }
+  }
+  if (benchmarks.lists_only) return kDone;
+  report(job, options, human);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const std::string missing =
+      counts.missing == 0 ? "" : "; " + std::to_string(counts.missing) + " without a candidate";
+  std::fprintf(human, "\n%s in %s%s\n", counted(counts.to_do, "evaluation").c_str(),
+               format_seconds(took.count()).c_str(), missing.c_str());
+  const int code = conclude(job, output);
+  benchmark_out.commit();
+  return code;
+}
+
+}  // namespace
+
+Verb add_main_job(Command program, std::vector<std::string> benchmark_flags) {
+  auto options = std::make_shared<MainJobOptions>();
+  add_options(program, *options);
+  return {program,
+          [options, flags = std::move(benchmark_flags)] { return run_main_job(*options, flags); }};
+}
+
+}  // namespace kbench::program

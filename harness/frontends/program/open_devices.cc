@@ -1,0 +1,105 @@
+#include "harness/frontends/program/open_devices.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/queue/devices.h"
+#include "harness/frontends/program/terminal.h"
+#include "kbench/error.h"
+#include "kbench/score.h"
+#include "libkbench/base/start_thread.h"
+
+namespace kbench::program {
+namespace {
+
+/// Opens all at once: each takes a second.
+std::vector<std::optional<Error>> open_all(
+    const std::vector<std::unique_ptr<queue::Judge>>& judges) {
+  std::vector<std::optional<Error>> failures(judges.size());
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < judges.size(); ++i) {
+    threads.push_back(start_thread<std::jthread>([&judge = *judges[i], &failure = failures[i]] {
+      try {
+        judge.snapshot();
+      } catch (const Error& e) {
+        failure = e;
+      } catch (const std::exception& e) {
+        failure = Error(ErrorCode::kInternal, e.what());
+      }
+    }));
+  }
+  threads.clear();
+  return failures;
+}
+
+}  // namespace
+
+OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation) {
+  OpenDevices opened;
+  if (options.devices.empty()) {
+    opened.judges.push_back(
+        queue::judge_of(evaluation.program, evaluation.device, evaluation.validate));
+    opened.snapshots = {opened.judges.front()->snapshot()};
+    return opened;
+  }
+  const auto all = client::list_snapshots(evaluation.program);
+  const auto chosen = queue::choose_devices(all, options.devices);
+  std::vector<std::unique_ptr<queue::Judge>> judges;
+  for (const vulkan::DeviceSnapshot& device : chosen) {
+    judges.push_back(
+        queue::judge_of(evaluation.program, queue::selector_of(device, all), evaluation.validate));
+  }
+  const auto failures = open_all(judges);
+  if (std::ranges::all_of(failures, [](const auto& each) { return each.has_value(); })) {
+    throw *failures.front();
+  }
+  for (size_t i = 0; i < judges.size(); ++i) {
+    if (failures[i]) {
+      warn("goes on without " + name_with_index(chosen[i]) + ": " + failures[i]->what());
+      continue;
+    }
+    opened.snapshots.push_back(judges[i]->snapshot());
+    opened.judges.push_back(std::move(judges[i]));
+  }
+  return opened;
+}
+
+void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices) {
+  std::vector<Result> results;  // As they would come.
+  for (const vulkan::DeviceSnapshot& device : devices) results.emplace_back().device = device.name;
+  try {
+    require_one_device_kind(results);
+  } catch (const Error& e) {
+    throw Error(e.code(), e.message() + "; --mix-devices has them in one leaderboard all the same");
+  }
+}
+
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const std::vector<vulkan::DeviceSnapshot>& devices,
+                   const std::optional<RecordedTimes>& recorded) {
+  Preset smallest = Preset::v0_1;
+  for (const vulkan::DeviceSnapshot& device : devices) {
+    smallest = std::min(smallest, check_sizes(tasks, size, device, recorded));
+  }
+  return smallest;
+}
+
+std::string name_with_index(const vulkan::DeviceSnapshot& device) {
+  return "device " + std::to_string(device.index) + " (" + device.name + ")";
+}
+
+std::string names_of(const std::vector<vulkan::DeviceSnapshot>& devices) {
+  std::map<std::string, int> counts;
+  for (const vulkan::DeviceSnapshot& device : devices) ++counts[device.name];
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += (text.empty() ? "" : ", ") + (count > 1 ? std::to_string(count) + " x " : "") + name;
+  }
+  return text;
+}
+
+}  // namespace kbench::program

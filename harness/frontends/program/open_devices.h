@@ -1,0 +1,35 @@
+// The devices of a job that may have several.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/queue/judge.h"
+#include "harness/frontends/program/options.h"
+#include "harness/measure/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
+
+namespace kbench::program {
+
+struct OpenDevices {
+  std::vector<std::unique_ptr<queue::Judge>> judges;  ///< one a device
+  std::vector<vulkan::DeviceSnapshot> snapshots;
+};
+
+/// Starts a judge on the device of --device, or on each of --devices. Of several, one that does not
+/// open is left out, with a line on standard error. Throws what is wrong where none is left.
+OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation);
+
+/// Throws kInvalidArgument where devices are of several kinds.
+void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices);
+/// The preset at which all of the tasks run on all of the devices: check_sizes() on each.
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const std::vector<vulkan::DeviceSnapshot>& devices,
+                   const std::optional<RecordedTimes>& recorded);
+
+std::string name_with_index(const vulkan::DeviceSnapshot& device);  ///< "device 1 (NVIDIA H200)"
+/// "NVIDIA H200", "2 x NVIDIA H200".
+std::string names_of(const std::vector<vulkan::DeviceSnapshot>& devices);
+
+}  // namespace kbench::program

@@ -1,0 +1,316 @@
+#include "harness/frontends/program/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <set>
+#include <system_error>
+
+#include "harness/evaluate/client/device_list.h"
+#include "harness/frontends/program/text.h"
+#include "harness/measure/trial/experiment.h"
+#include "harness/measure/trial/slab_layout.h"
+#include "harness/measure/vulkan/device.h"
+#include "harness/measure/vulkan/plan.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/base/suggest.h"
+
+namespace kbench::program {
+namespace {
+
+int parse_level(std::string text) {
+  if (text.rfind("level", 0) == 0) text.erase(0, 5);
+  if (text.empty() || text.size() > 3 ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--level takes numbers such as 1 or 1,2, not '" + text + "'");
+  }
+  return std::stoi(text);
+}
+
+void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& recorded) {
+  constexpr size_t kNamed = 10;
+  std::string missing;
+  size_t count = 0;
+  for (const Task* task : tasks) {
+    if (recorded.ms.contains(task->id)) continue;
+    if (++count <= kNamed) missing += (count > 1 ? ", " : "") + to_string(task->id);
+  }
+  if (count == 0) return;
+  if (count > kNamed) missing += " and " + std::to_string(count - kNamed) + " more";
+  throw Error(ErrorCode::kNotFound, recorded.file + " has no " + recorded.column + " for " +
+                                        missing + "; leave them out by --task");
+}
+
+}  // namespace
+
+Check whole_number() {
+  const auto check = [](const std::string& text) -> std::string {
+    uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && rest == end) return "";
+    return "'" + shown(text) + "' is not a whole number below 2^64";
+  };
+  return {check};
+}
+
+Check whole_number(int64_t low, int64_t high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && rest == end && value >= low && value <= high) return "";
+    return "'" + shown(text) + "' is not a whole number from " + std::to_string(low) + " to " +
+           std::to_string(high);
+  };
+  return {check};
+}
+
+Check one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+    return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
+  };
+  return {check};
+}
+
+Check readable() {
+  const auto check = [](const std::string& path) -> std::string {
+    if (access(path.c_str(), R_OK) == 0) return "";
+    return "cannot read " + shown(path) + ": " + std::generic_category().message(errno);
+  };
+  return {check};
+}
+
+Check readable_or_dash() {
+  const auto check = [](const std::string& path) -> std::string {
+    return path == "-" ? "" : readable().find_mistake(path);
+  };
+  return {check};
+}
+
+void TaskOptions::add_to(Command app) {
+  app.add_option("--level", levels, "Levels to take tasks from: 1,2 (default: all)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("N,...")
+      .group("Tasks");
+  app.add_option("--task,--tasks", selection,
+                 "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9, names such as relu; several by "
+                 "commas")
+      .type_name("TASK,...")
+      .group("Tasks");
+}
+
+std::vector<const Task*> TaskOptions::select() const {
+  std::vector<const Task*> chosen;
+  if (selection.empty()) {
+    for (const Task& task : tasks()) chosen.push_back(&task);
+  } else {
+    chosen = select_tasks(selection);
+  }
+  if (levels.empty()) return chosen;
+  std::set<int> wanted;
+  for (const std::string& level : levels) {
+    const int number = parse_level(level);
+    if (std::none_of(chosen.begin(), chosen.end(),
+                     [&](const Task* task) { return task->id.level == number; })) {
+      throw Error(ErrorCode::kNotFound,
+                  "no task of level " + std::to_string(number) +
+                      (selection.empty() ? "" : " among --task " + selection) +
+                      "; see kbench list");
+    }
+    wanted.insert(number);
+  }
+  std::erase_if(chosen, [&](const Task* task) { return !wanted.contains(task->id.level); });
+  return chosen;
+}
+
+void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallback) {
+  preset = fallback;
+  const std::string names = with_auto ? "smoke, v0, v0.1 or auto" : "smoke, v0 or v0.1";
+  const std::string meaning =
+      with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
+  app.add_option("--preset", preset, "Sizes: " + names + meaning)
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Sizes");
+  app.add_option("--set", assignments, "Override a shape variable; repeatable: --set height=65")
+      .type_name("VAR=N")
+      .allow_extra_args(false)
+      .group("Sizes");
+}
+
+Variables SizeOptions::overrides() const {
+  Variables result;
+  for (const std::string& assignment : assignments) {
+    auto [name, value] = parse_assignment(assignment);
+    result[name] = std::move(value);
+  }
+  return result;
+}
+
+Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
+
+void DeviceOptions::add_to(Command app, bool with_validate) {
+  app.add_option("--device", device,
+                 "Device: its index, its UUID, part of its name, cpu, or auto (see kbench devices)")
+      .type_name("DEVICE")
+      .capture_default_str()
+      .group("Device");
+  if (with_validate) {
+    app.add_flag("--validate", validate,
+                 "Turn the Vulkan validation layer on; its messages fail a candidate")
+        .group("Device");
+  }
+}
+
+void DeviceOptions::add_several_to(Command app) {
+  add_to(app);
+  app.add_option("--devices", devices,
+                 "Several devices, each with a judge of its own: all (of the GPUs), or a list by "
+                 "commas of what --device takes")
+      .type_name("all|DEVICE,...")
+      .excludes(app.option("--device"))
+      .group("Device");
+}
+
+vulkan::DeviceSnapshot DeviceOptions::choose() const {
+  const auto devices = client::list_snapshots();
+  vulkan::DeviceSnapshot chosen = vulkan::choose_device(devices, device);
+  vulkan::plan_device(chosen);
+  return chosen;
+}
+
+void MeasureOptions::add_to(Command app, bool in_run) {
+  const std::string group = "Measurement";
+  app.add_option(
+         "--baseline", baseline,
+         "What speedups are against: eager, timed in pairs with the candidate, or a file of "
+         "recorded times, as kbench baseline --against takes it")
+      .type_name("eager|FILE")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--column", column, "Which numbers of the file of --baseline")
+      .type_name("NAME")
+      .group(group);
+  app.add_option("--tolerance", tolerance,
+                 "Who passes: kbench (scale-aware), or kernelbench (the original's)")
+      .check(one_of({"kbench", "kernelbench"}))
+      .type_name("RULE")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--min-samples", plan.min_samples, "Samples to take at least")
+      .check(whole_number(1, 1000000))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
+  const Option seconds =
+      app.add_option(
+             "--measure-seconds", plan.max_seconds,
+             "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
+          .check(within(0, 1e6))
+          .type_name("S")
+          .capture_default_str()
+          .group(group);
+  if (!in_run) keep_old_name(app, "--max-seconds", plan.max_seconds, within(0, 1e6), seconds);
+  app.add_option("--precision", plan.precision,
+                 "Stop when the speedup's 95% interval is within this share of it")
+      .check(within(0, 1))
+      .type_name("P")
+      .capture_default_str()
+      .group(group);
+  const Option input_seed =
+      app.add_option("--input-seed", seed, "Fix the secret seed of the inputs, for debugging")
+          .check(whole_number())
+          .type_name("N")
+          .group(group);
+  if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
+  app.add_flag("--no-other-sizes", own_sizes_alone,
+               "At preset smoke: leave out that the values of what passes are checked at two more "
+               "sizes")
+      .group(group);
+  const std::string limits_group = "Limits of a candidate";
+  const auto add_seconds = [&](const char* flag, double& value, const char* help) {
+    app.add_option(flag, value, help)
+        .check(within(0.001, 1e6))
+        .type_name("S")
+        .capture_default_str()
+        .group(limits_group);
+  };
+  add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
+  add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
+  add_seconds("--total-seconds", limits.total_seconds,
+              "Its trial, from file to verdict; by default longer for a long --measure-seconds");
+  app.add_option("--host-memory", host_gigabytes, "Memory of its runner in GiB")
+      .check(within(0.001, 1e6))
+      .type_name("GIB")
+      .capture_default_str()
+      .group(limits_group);
+}
+
+EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
+                                 const MeasureOptions& measure) {
+  EvaluateOptions options;
+  options.device = device.device;
+  options.validate = device.validate;
+  options.preset = size.preset;
+  options.overrides = size.overrides();
+  options.tolerance =
+      measure.tolerance == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+  if (measure.baseline != "eager") {
+    options.recorded = read_recorded_times(measure.baseline, measure.column);
+  } else if (!measure.column.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--column goes with --baseline FILE");
+  }
+  options.plan = measure.plan;
+  options.plan.max_samples = std::max(options.plan.max_samples, options.plan.min_samples);
+  options.limits = measure.limits;
+  // A long measurement that was asked for is not a hang: it may take three times its budget.
+  if (options.limits.total_seconds == Limits{}.total_seconds) {
+    options.limits.total_seconds += 4 * options.plan.max_seconds;
+  }
+  options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
+  options.seed = measure.seed;
+  options.other_sizes = !measure.own_sizes_alone;
+  return options;
+}
+
+Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded) {
+  if (recorded) require_times(tasks, *recorded);
+  const Variables overrides = size.overrides();
+  const Preset preset = trial::choose_preset(size.preset, tasks, overrides, device);
+  for (const Task* task : tasks) {
+    const auto graph = build_graph(*task, preset, overrides);
+    if (recorded) recorded->time_of(*task, trial::sizes_of(*graph));
+  }
+  return preset;
+}
+
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded) {
+  const Preset preset = check_shapes(tasks, size, device, recorded);
+  for (const Task* task : tasks) {
+    const auto graph = build_graph(*task, preset, size.overrides());
+    const uint64_t needed = trial::required_bytes(*graph, device);
+    if (needed > device.device_local_bytes) {
+      throw Error(ErrorCode::kOutOfMemory,
+                  to_string(task->id) + " at preset " + std::string(name_of(preset)) + " needs " +
+                      format_bytes(double(needed)) + " of device memory, " + device.name + " has " +
+                      format_bytes(double(device.device_local_bytes)) +
+                      "; take a smaller --preset, or leave the task out by --task");
+    }
+  }
+  return preset;
+}
+
+}  // namespace kbench::program

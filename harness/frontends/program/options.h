@@ -1,0 +1,101 @@
+// Options that several verbs share, each group with its checks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/frontends/program/command.h"
+#include "harness/measure/vulkan/snapshot.h"
+#include "kbench/evaluate.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+
+// Checks of a value.
+Check whole_number();  ///< what uint64_t holds
+Check whole_number(int64_t low, int64_t high);
+Check one_of(std::vector<std::string> words);
+Check readable();          ///< a file or folder; says why it is not
+Check readable_or_dash();  ///< the same, or "-"
+
+/// Keeps a flag's earlier name, which no help page shows, beside the one it has.
+template <class T>
+void keep_old_name(Command app, const std::string& old_name, T& value, const Check& check,
+                   Option renamed) {
+  app.add_option(old_name, value)
+      .check(check)
+      .excludes(renamed)
+      .type_name(renamed.type_name())
+      .group("");
+}
+
+/// --level and --task.
+struct TaskOptions {
+  std::vector<std::string> levels;
+  std::string selection;
+
+  void add_to(Command app);
+  bool given() const { return !levels.empty() || !selection.empty(); }
+  /// All tasks where none are given. Throws Error when a level or an item has no task, or both
+  /// together leave none.
+  std::vector<const Task*> select() const;
+};
+
+/// --preset and --set.
+struct SizeOptions {
+  std::string preset = "auto";
+  std::vector<std::string> assignments;
+
+  /// `with_auto`: the verb looks at a device, which "auto" needs; otherwise `fallback` is the
+  /// default.
+  void add_to(Command app, bool with_auto, const std::string& fallback = "auto");
+  Variables overrides() const;
+  /// The preset, where it is not "auto".
+  Preset fixed_preset() const;
+};
+
+/// --device and --validate.
+struct DeviceOptions {
+  std::string device = "auto";
+  std::string devices;  ///< of --devices; empty: one, `device`
+  bool validate = false;
+
+  void add_to(Command app, bool with_validate = true);
+  /// --devices too.
+  void add_several_to(Command app);
+  /// The chosen device; throws Error when there is none, or none that kbench can use.
+  vulkan::DeviceSnapshot choose() const;
+};
+
+/// How a measurement is made and limited.
+struct MeasureOptions {
+  std::string tolerance = "kbench";
+  std::string baseline = "eager", column;
+  SamplingPlan plan;
+  Limits limits;
+  double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
+  std::optional<uint64_t> seed;
+  bool own_sizes_alone = false;
+
+  /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests;
+  /// elsewhere they are earlier names of --input-seed and --measure-seconds.
+  void add_to(Command app, bool in_run = false);
+};
+
+/// All of the above as the library takes them; reads the file of --baseline.
+EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
+                                 const MeasureOptions& measure);
+
+/// Checks that the tasks can be built at these sizes, and that each has a recorded time where those
+/// are the opponent; returns the preset. Throws Error saying what to do.
+Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded = std::nullopt);
+/// Also that they fit the device.
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded = std::nullopt);
+
+}  // namespace kbench::program

@@ -1,0 +1,234 @@
+#include "harness/frontends/program/report.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "harness/frontends/program/diagnostic_text.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
+#include "kbench/algebra.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr size_t kDiagnosticsShown = 3;
+
+std::string task_label(const Result& result) {
+  if (result.task_name.empty()) return shown(result.candidate);
+  return to_string(result.task) + "_" + result.task_name;
+}
+
+void append_diagnostics(std::string& text, const Result& result, size_t most,
+                        const std::string& indent) {
+  const size_t shown = std::min(most, result.diagnostics.size());
+  for (size_t i = 0; i < shown; ++i) {
+    text += indent + format_diagnostic(result.diagnostics[i]) + "\n";
+  }
+  if (const size_t rest = result.diagnostics.size() - shown; rest > 0) {
+    text += indent + "and " + std::to_string(rest) + " more\n";
+  }
+}
+
+ordered_json list_of(std::span<const Result> results) {
+  ordered_json list = ordered_json::array();
+  for (const Result& result : results) list.push_back(ordered_json::parse(to_json(result)));
+  return list;
+}
+
+ordered_json value_of(const vulkan::DeviceSnapshot& device) {
+  return {{"index", device.index},
+          {"name", device.name},
+          {"driver", device.driver},
+          {"uuid", vulkan::to_string(device.device_uuid)},
+          {"software", device.software()}};
+}
+
+/// "level1/2, 4-11, level2/1", of tasks in order.
+std::string in_ranges(const std::vector<TaskId>& tasks) {
+  std::string text;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const bool new_level = i == 0 || tasks[i].level != tasks[i - 1].level;
+    const TaskId first = tasks[i];
+    while (i + 1 < tasks.size() && tasks[i + 1].level == first.level &&
+           tasks[i + 1].number == tasks[i].number + 1) {
+      ++i;
+    }
+    text +=
+        (text.empty() ? "" : ", ") + (new_level ? to_string(first) : std::to_string(first.number));
+    if (tasks[i].number > first.number) text += "-" + std::to_string(tasks[i].number);
+  }
+  return text;
+}
+
+/// What a speedup on such a task should be named beside; empty where nobody has measured.
+std::string best_measured_text(const Algebra& algebra, const Result& result) {
+  if (result.preset.empty()) return "";
+  const Result* best = best_measured(algebra, preset_from_name(result.preset));
+  if (best == nullptr) return "";
+  return "; that reached " + format_number(best->speedup.point) + "x on " + best->device;
+}
+
+/// "task 0.62 s, sample 0.38 s": those that took a millisecond, as they follow each other.
+std::string format_stages(const Result& r) {
+  constexpr double kWorthSaying = 1e-3;
+  std::string text;
+  for (const char* stage : {"open", "load", "task", "compile", "import", "queue", "tune", "warm_up",
+                            "wait", "sample", "other_sizes"}) {
+    const auto found = r.stage_s.find(stage);
+    if (found == r.stage_s.end() || found->second < kWorthSaying) continue;
+    if (!text.empty()) text += ", ";
+    text += std::string(stage) + " " + format_number(found->second) + " s";
+  }
+  return text;
+}
+
+/// "matmul: num_warps 8, BLOCK 64 in 0.12 ms, the fastest of 4 (slowest 0.31 ms)".
+std::string format_tuning(const TunedKernel& tuned) {
+  const TunedConfig& chosen = tuned.configs.at(static_cast<size_t>(tuned.chosen));
+  const auto slowest = std::ranges::max_element(tuned.configs, {}, &TunedConfig::ms);
+  return shown(tuned.kernel) + ": " + shown(chosen.text) + " in " + format_ms(chosen.ms) +
+         ", chosen of " + std::to_string(tuned.configs.size()) + " (slowest " +
+         format_ms(slowest->ms) + ")";
+}
+
+}  // namespace
+
+std::string format_failures(std::span<const Result> results, std::span<const Result> unusable) {
+  std::vector<const Result*> failed;
+  std::map<std::string, std::vector<TaskId>> missing;
+  for (const Result& result : results) {
+    if (result.verdict == Verdict::missing) {
+      missing[result.set].push_back(result.task);
+    } else if (!result.correct()) {
+      failed.push_back(&result);
+    }
+  }
+  for (const Result& result : unusable) failed.push_back(&result);
+  size_t count = failed.size();
+  for (const auto& [set, tasks] : missing) count += tasks.size();
+  if (count == 0) return "";
+
+  size_t set_width = 0, task_width = 0;
+  for (const auto& [set, tasks] : missing) set_width = std::max(set_width, shown(set).size());
+  for (const Result* result : failed) {
+    set_width = std::max(set_width, shown(result->set).size());
+    task_width = std::max(task_width, task_label(*result).size());
+  }
+  std::string text = "Not passed: " + std::to_string(count) + "\n";
+  for (auto& [set, tasks] : missing) {
+    std::ranges::sort(tasks);
+    text += "  " + padded(shown(set), set_width) + "  " + std::string(name_of(Verdict::missing)) +
+            ": no candidate for " + std::to_string(tasks.size()) +
+            (tasks.size() == 1 ? " task: " : " tasks: ") + shown_message(in_ranges(tasks)) + "\n";
+  }
+  for (const Result* result : failed) {
+    text += "  " + padded(shown(result->set), set_width) + "  " +
+            padded(task_label(*result), task_width) + "  " + coloured_name(result->verdict);
+    if (!result->message.empty()) text += ": " + shown_message(result->message);
+    text += "\n";
+    append_diagnostics(text, *result, kDiagnosticsShown, "      ");
+  }
+  return text;
+}
+
+std::string format_result(const Result& r, const std::string& candidate) {
+  std::string text = task_label(r) + "  " + shown(r.candidate) + "\n";
+  const auto line = [&](const char* what, const std::string& value) {
+    text += "  " + padded(what, 12) + value + "\n";
+  };
+  line("verdict", coloured_name(r.verdict) + ": " + std::string(explain(r.verdict)));
+  if (!r.message.empty() && !repeats_diagnostic(r)) line("message", shown_message(r.message));
+  text += format_diagnostics(r, candidate, "    ");
+  if (!r.preset.empty()) {
+    std::string sizes = r.preset;
+    for (const auto& [name, value] : r.variables) sizes += " " + name + "=" + to_string(value);
+    line("sizes", sizes);
+  }
+  if (!r.device.empty()) line("device", r.device);
+  if (r.lane == "cuda") line("launched", "by CUDA's own driver, beside the baseline's Vulkan");
+  for (const TunedKernel& tuned : r.tuning) line("tuned", format_tuning(tuned));
+  if (r.samples > 0) {
+    if (r.correct()) line("speedup", format_speedup(r.speedup) + " over " + r.baseline);
+    line("candidate", format_ms(r.candidate_ms) + ", " + format_number(r.gbytes_per_s) + " GB/s, " +
+                          format_number(r.tflops) + " TFLOP/s");
+    line("baseline", format_ms(r.baseline_ms));
+    if (r.busy) {
+      line("busy", "other processes kept the processors busy: the times may be off");
+    }
+    if (const Algebra* known = lookup_algebra(r.task)) {
+      line("algebra", "this task can be rewritten" + best_measured_text(*known, r));
+    }
+    if (r.setup_ms > 0) line("setup", format_ms(r.setup_ms) + ", once, not in the speedup");
+    line("samples",
+         std::to_string(r.samples) + ", each checked; largest error " + format_number(r.max_error));
+  }
+  line("took",
+       format_number(r.wall_s) + " s, " + format_number(r.compile_s) + " s of it compiling");
+  if (const std::string stages = format_stages(r); !stages.empty()) line("stages", stages);
+  return text;
+}
+
+std::string software_warning(const std::string& device) {
+  return "times were taken on a software device (" + device + "): they rank nothing on a GPU";
+}
+
+std::string job_json(const Job& job, std::span<const Result> results,
+                     std::span<const LeaderboardRow> rows) {
+  ordered_json document;
+  document["version"] = version();
+  document["device"] = value_of(job.device);
+  document["devices"] = ordered_json::array();
+  for (const vulkan::DeviceSnapshot& device : job.devices) {
+    document["devices"].push_back(value_of(device));
+  }
+  document["preset"] = name_of(job.preset);
+  document["baseline"] = job.options.recorded ? job.options.recorded->label() : "eager";
+  document["done_before"] = job.done_before();
+  document["results"] = list_of(results);
+  document["unusable"] = ordered_json::array();
+  for (const Result& result : job.unusable) {
+    document["unusable"].push_back({{"set", result.set},
+                                    {"candidate", result.candidate},
+                                    {"verdict", name_of(result.verdict)},
+                                    {"message", result.message}});
+  }
+  document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
+  return json_text(document, 2);
+}
+
+std::string score_json(std::span<const std::string> files, std::span<const Result> results,
+                       std::span<const LeaderboardRow> rows) {
+  ordered_json document;
+  document["version"] = version();
+  document["files"] = ordered_json::array();
+  for (const std::string& file : files) document["files"].push_back(file);
+  document["devices"] = ordered_json::array();
+  for (const auto& kind : device_kinds(results)) {
+    const auto first = std::ranges::find_if(results, [&](const Result& result) {
+      return result.device == kind.first && result.verdict != Verdict::missing;
+    });
+    document["devices"].push_back(
+        {{"name", kind.first}, {"software", first->software_device}, {"results", kind.second}});
+  }
+  std::set<std::string> presets;
+  for (const Result& result : results) presets.insert(result.preset);
+  document["presets"] = presets;
+  document["results"] = list_of(results);
+  document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
+  return json_text(document, 2);
+}
+
+std::string results_json(std::span<const Result> results) {
+  const ordered_json list = list_of(results);
+  return json_text(list.size() == 1 ? list.front() : list, 2);
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,36 @@
+// Where a run of models is, on standard error: a bar on a terminal, a line an attempt elsewhere.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "harness/evaluate/generate/run.h"
+#include "harness/frontends/program/progress.h"
+
+namespace kbench::program {
+
+/// Any thread.
+class RunProgress {
+ public:
+  void attempt(const Attempt& attempt, const generate::Status& status);
+  void warn(const std::string& line);
+  void close();
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Progress> bar_;
+  uint32_t done_ = 0;
+  bool said_too_long_ = false, said_truncated_ = false;
+};
+
+/// "12 attempts, 5 passed, 3.1/min, 1.2 Mtok, cost 0.34".
+std::string format_status(const generate::Status& status);
+/// What a run came to, for standard output.
+std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
+                           bool judging);
+/// The same as a JSON document. `software`: judged on a CPU, whose speedups say nothing of a GPU.
+std::string outcome_json(const std::string& folder, const generate::RunOutcome& outcome,
+                         bool judging, bool software);
+
+}  // namespace kbench::program

@@ -1,0 +1,239 @@
+#include "harness/frontends/program/run_setup.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/frontends/program/text.h"
+#include "harness/measure/trial/experiment.h"
+#include "kbench/error.h"
+#include "kbench/exchange.h"
+#include "kbench/openai_model.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const generate::Settings& settings, const std::string& key) {
+  const std::optional<std::string> text = settings.text(key);
+  if (!text) throw Error(ErrorCode::kParse, "the run's settings (run.yaml) lack '" + key + "'");
+  return *text;
+}
+
+int count_of(const generate::Settings& settings, const std::string& key) {
+  return static_cast<int>(settings.number(key).value_or(0));
+}
+
+constexpr std::string_view kBetween = "; ";  ///< lists hold commas and blanks
+
+std::string joined(const Variables& overrides) {
+  std::string text;
+  for (const auto& [name, value] : overrides) {
+    if (!text.empty()) text += kBetween;
+    text += name + "=" + to_string(value);
+  }
+  return text;
+}
+
+Variables split(const std::string& text) {
+  Variables overrides;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(kBetween, begin), text.size());
+    auto [name, value] = parse_assignment(text.substr(begin, end - begin));
+    overrides[name] = std::move(value);
+    begin = end + kBetween.size();
+  }
+  return overrides;
+}
+
+}  // namespace
+
+void LoopOptions::add_to(Command app) {
+  const std::string group = "Samples and attempts";
+  app.add_option("--samples", samples, "Samples of each model on each task")
+      .check(number_from(1, 1000000))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--attempts", attempts, "Attempts a sample: the first, and repairs after feedback")
+      .check(number_from(1, 9999))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
+  app.add_option(
+         "--goal", goal,
+         "When a sample is done: correct, or faster:P (the speedup's lower bound is over P)")
+      .type_name("GOAL")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--strategy", strategy,
+                 "repair: a model repairs its own; relay: attempts go round the models")
+      .check(member_of({"repair", "relay"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--context", context,
+                 "What a repair prompt shows: the last attempt, the best, or the history")
+      .check(member_of({"last", "best", "history"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--smoke", smoke,
+                 "Try preset smoke first (what does not run there has failed), after a failure of "
+                 "values (to tell of the smaller case), or never")
+      .check(member_of({"first", "after", "never"}))
+      .type_name("WHEN")
+      .capture_default_str()
+      .group(group);
+  const std::string prompts = "Prompts";
+  app.add_option("--prompt", prompt, "Templates: a name of shipped ones, or a folder")
+      .type_name("NAME|DIR")
+      .capture_default_str()
+      .group(prompts);
+  app.add_option(
+         "--builtins", builtins,
+         "Built-in steps (op:) in candidates: forbid, some (beside a kernel of its own), any")
+      .check(member_of({"forbid", "some", "any"}))
+      .type_name("POLICY")
+      .capture_default_str()
+      .group(prompts);
+  app.add_option("--language", language, "What kernels are asked for in: glsl, hlsl, cuda, triton")
+      .check(member_of({"glsl", "hlsl", "cuda", "triton"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(prompts);
+  app.add_option("--shots", shots, "Worked examples in the prompt")
+      .check(number_from(0, 8))
+      .type_name("N")
+      .capture_default_str()
+      .group(prompts);
+  app.add_flag("--code", code, "The task also as PyTorch-like code").group(prompts);
+  app.add_flag("--reference", reference, "Also the shipped shaders of its operators")
+      .group(prompts);
+  app.add_flag("--no-precision", no_precision, "Without the block on tolerance").group(prompts);
+  app.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates")
+      .group(prompts);
+  app.add_flag("--no-evidence", no_evidence,
+               "Feedback is verdict and message alone: nothing is looked into")
+      .group(prompts);
+}
+
+Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,
+                     const Roofline& roofline, bool evidence) {
+  Devices devices;
+  for (size_t begin = 0; begin <= selectors.size();) {
+    const size_t end = std::min(selectors.find(',', begin), selectors.size());
+    EvaluateOptions options = evaluation;
+    options.device = selectors.substr(begin, end - begin);
+    auto bench = std::make_unique<generate::DeviceBench>(options, roofline, evidence);
+    const vulkan::DeviceSnapshot& snapshot = bench->snapshot();
+    if (devices.benches.empty()) {
+      devices.first = snapshot;
+    } else if (snapshot.name != devices.first.name || snapshot.driver != devices.first.driver) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "--device names a " + devices.first.name + " and a " + snapshot.name +
+                      "; the devices of one run have to be of one kind");
+    }
+    for (const auto& other : devices.benches) {
+      if (other->snapshot().index == snapshot.index) {
+        throw Error(ErrorCode::kInvalidArgument, "--device names one device twice");
+      }
+    }
+    devices.benches.push_back(std::move(bench));
+    begin = end + 1;
+  }
+  return devices;
+}
+
+generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
+                               const std::vector<const Task*>& tasks, Preset preset,
+                               const Variables& overrides, const EvaluateOptions& evaluation) {
+  generate::Settings settings;
+  settings.set("kbench", version());
+  settings.set("strategy", loop.strategy);
+  settings.set("samples", int64_t{loop.samples});
+  settings.set("attempts", int64_t{loop.attempts});
+  settings.set("goal", to_string(goal_from_name(loop.goal)));
+  settings.set("context", loop.context);
+  settings.set("smoke", loop.smoke);
+  settings.set("evidence", !loop.no_evidence);
+  settings.set("builtins", loop.builtins);
+  settings.set("language", loop.language);
+  settings.set("prompt", loop.prompt);
+  settings.set("prompt_hash", prompts.hash());
+  settings.set("shots", int64_t{loop.shots});
+  settings.set("code", loop.code);
+  settings.set("reference", loop.reference);
+  settings.set("precision", !loop.no_precision);
+  settings.set("preset", std::string(name_of(preset)));
+  settings.set("overrides", joined(overrides));
+  settings.set("measurement", trial::settings_text(evaluation));
+  settings.set_tasks(tasks);
+  return settings;
+}
+
+EpisodeOptions episode_of(const generate::Settings& settings) {
+  const auto flag = [&](const std::string& key) { return settings.flag(key).value_or(false); };
+  EpisodeOptions options;
+  options.attempts = count_of(settings, "attempts");
+  options.goal = goal_from_name(text_of(settings, "goal"));
+  options.shown = shown_from_name(text_of(settings, "context"));
+  options.smoke = smoke_from_name(text_of(settings, "smoke"));
+  options.feedback.evidence = flag("evidence");
+  options.prompt.preset = preset_from_name(text_of(settings, "preset"));
+  options.prompt.overrides = split(text_of(settings, "overrides"));
+  options.prompt.shots = count_of(settings, "shots");
+  options.prompt.code = flag("code");
+  options.prompt.reference = flag("reference");
+  options.prompt.precision = flag("precision");
+  options.prompt.builtins = builtins_from_name(text_of(settings, "builtins"));
+  options.prompt.language = prompt_language_from_name(settings.text("language").value_or("glsl"));
+  options.prompt.roof_gbytes_per_s = settings.number("roof_gbytes_per_s").value_or(0);
+  options.prompt.roof_tflops = settings.number("roof_tflops").value_or(0);
+  return options;
+}
+
+generate::Member member_of(
+    const ModelConfig& config, const std::vector<std::string>& lanes,
+    const std::vector<const Task*>& tasks, const std::string& replay,
+    std::function<void(const std::string& json, const std::string& text)> event) {
+  generate::Member member;
+  member.sampling = config.sampling;
+  member.price = config.price;
+  member.connections = config.connections;
+  member.thinking_tags = config.thinking_tags;
+  if (replay.empty()) {
+    ModelHooks hooks;
+    hooks.event = [event = std::move(event), name = config.name](const ModelEvent& happened) {
+      using Kind = ModelEvent::Kind;
+      const bool worth_saying = happened.kind == Kind::wait || happened.kind == Kind::insecure ||
+                                happened.kind == Kind::parameter;
+      event(to_json(happened), worth_saying ? name + ": " + happened.text : "");
+    };
+    const auto model = std::make_shared<OpenAiModel>(config, std::move(hooks));
+    member.model = model;
+    member.choices = config.choices;
+    member.ask_several = [model](const Ask& ask, int count, std::stop_token stop,
+                                 std::vector<Answer>* partial) {
+      return model->ask_several(ask, count, std::move(stop), partial);
+    };
+    return member;
+  }
+  const generate::RunFolder old(replay);
+  std::vector<Exchange> exchanges;
+  for (const std::string& lane : lanes) {
+    for (const Task* task : tasks) {
+      const std::string path = old.transcript(lane, task->id);
+      if (!fs::exists(path)) continue;
+      for (Exchange& exchange : read_transcript(path)) exchanges.push_back(std::move(exchange));
+    }
+  }
+  member.model = std::make_shared<ReplayModel>(config.name, std::move(exchanges),
+                                               ReplayModel::OtherPrompt::given);
+  return member;
+}
+
+}  // namespace kbench::program

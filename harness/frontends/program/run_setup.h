@@ -1,0 +1,58 @@
+// What `kbench generate` and `kbench judge` make a run from: its settings, and what follows from
+// them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/generate/device_bench.h"
+#include "harness/evaluate/generate/run.h"
+#include "harness/evaluate/generate/settings.h"
+#include "harness/frontends/program/options.h"
+#include "kbench/model_config.h"
+
+namespace kbench::program {
+
+/// How candidates are asked for, apart from who is asked; names as flags have them.
+struct LoopOptions {
+  int samples = 1;
+  int attempts = 1;
+  std::string goal = "correct";
+  std::string strategy = "repair";
+  std::string context = "last";
+  std::string smoke = "first";
+  std::string builtins = "forbid";
+  std::string prompt = "default";
+  std::string language = "glsl";
+  int shots = 1;
+  bool code = false, reference = false, no_precision = false, no_device_block = false;
+  bool no_evidence = false;
+
+  void add_to(Command app);
+};
+
+/// Devices named by --device, several by commas, each with judges; all have to be of one kind.
+struct Devices {
+  std::vector<std::unique_ptr<generate::DeviceBench>> benches;
+  vulkan::DeviceSnapshot first;
+};
+Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,
+                     const Roofline& roofline, bool evidence);
+
+/// Everything but the models: into settings, and out of them again, so that a run that goes on does
+/// so with what is in its file.
+generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
+                               const std::vector<const Task*>& tasks, Preset preset,
+                               const Variables& overrides, const EvaluateOptions& evaluation);
+EpisodeOptions episode_of(const generate::Settings& settings);
+
+/// A model of models.yaml as it takes part in a run; without a server where `replay` is a run's
+/// folder, whose transcripts then answer.
+generate::Member member_of(
+    const ModelConfig& config, const std::vector<std::string>& lanes,
+    const std::vector<const Task*>& tasks, const std::string& replay,
+    std::function<void(const std::string& json, const std::string& text)> event);
+
+}  // namespace kbench::program

@@ -1,0 +1,237 @@
+#include "harness/frontends/program/usage_errors.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "kbench/error.h"
+#include "kbench/task.h"
+#include "kbench/text.h"
+#include "libkbench/base/suggest.h"
+
+namespace kbench::program {
+namespace {
+
+const CLI::App& verb_of(const CLI::App& program) {
+  const auto parsed = program.get_subcommands();
+  return parsed.empty() ? program : *parsed.back();
+}
+
+std::string in_quotes(const std::string& text) { return "'" + shown(text, 100) + "'"; }
+
+/// It takes no value.
+bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
+
+/// CLI11's message with the name that it lacks where the option is hidden.
+std::string with_name(const CLI::App& verb, const std::string& message) {
+  const bool first = message.starts_with(":") || message.starts_with(" ");
+  if (!first && !message.ends_with(" ")) return message;
+  for (const CLI::Option* option : verb.get_options()) {
+    if (!option->get_name().empty() || option->count() == 0) continue;
+    return first ? name_of(*option) + message : message + name_of(*option);
+  }
+  return message;
+}
+
+/// "--task TASK,...".
+std::string usage_of(const CLI::Option& option) {
+  std::string text = name_of(option);
+  if (!option.get_positional() && !is_flag(option)) text += " " + option.get_type_name();
+  return text;
+}
+
+/// The option whose name a message of CLI11 begins with, or names behind a word.
+const CLI::Option* option_in(const CLI::App& verb, const std::string& message) {
+  const CLI::Option* found = nullptr;
+  size_t best = message.npos;
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string name = name_of(*option);
+    const size_t at = name.empty() ? name.npos : message.find(name);
+    if (at == message.npos) continue;
+    const size_t end = at + name.size();
+    const bool whole = (at == 0 || message[at - 1] == ' ') &&
+                       (end == message.size() || message[end] == ' ' || message[end] == ':');
+    if (whole && at < best) {
+      best = at;
+      found = option;
+    }
+  }
+  return found;
+}
+
+/// "; did you mean '--task'?", of the flags that the verb shows.
+std::string flag_suggestion(const CLI::App& verb, const std::string& wrong) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : verb.get_options()) {
+    if (option->get_group().empty()) continue;  // an earlier name
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  return suggestion(wrong.substr(0, wrong.find('=')), known);
+}
+
+bool is_task(const std::string& text) {
+  try {
+    named_task(text);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// What was meant by a first word that is no verb.
+std::string unknown_verb(const CLI::App& program, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : program.get_subcommands(nullptr)) names.push_back(verb->get_name());
+  const std::string meant = suggestion(word, names);
+  std::string message = "unknown verb " + in_quotes(word);
+  std::error_code ignored;
+  if (!meant.empty()) return message + meant;
+  if (std::filesystem::exists(word, ignored)) {
+    const bool folder = std::filesystem::is_directory(word, ignored);
+    return message + ": it is a " + (folder ? "folder" : "file") + "; `kbench run " + shown(word) +
+           "` evaluates " + (folder ? "the candidates in it" : "a candidate");
+  }
+  if (is_task(word)) return message + ": it is a task; `kbench show " + word + "` shows it";
+  message += "; verbs:";
+  for (const std::string& name : names) message += " " + name;
+  return message;
+}
+
+bool has_unknown_flag(const CLI::App& program) {
+  const std::vector<std::string> extra = program.remaining(/*recurse=*/true);
+  return !extra.empty() && extra.front().starts_with("-");
+}
+
+std::string unexpected_word(const CLI::App& program, const CLI::App& verb) {
+  const std::vector<std::string> extra = program.remaining(/*recurse=*/true);
+  const std::string word = extra.empty() ? "" : extra.front();
+  if (word.starts_with("-")) {
+    const bool placed = word.size() > 2 && word[1] != '-' && verb.get_option_no_throw("-" + word);
+    return "unknown flag " + in_quotes(word) +
+           (placed ? "; did you mean '-" + word + "'?" : flag_suggestion(verb, word));
+  }
+  if (&verb == &program) return unknown_verb(program, word);
+  return "unexpected argument " + in_quotes(word);
+}
+
+/// "--task takes a value: TASK,...".
+std::string wrong_count(const CLI::App& verb, const std::string& message) {
+  const CLI::Option* const option = option_in(verb, message);
+  if (option == nullptr) return "a flag has too few or too many values";
+  const std::string name = "'" + name_of(*option) + "'";
+  if (is_flag(*option)) return name + " takes no value";
+  if (message.find("At Most") != message.npos) return name + " is given twice; give it once";
+  return name + " lacks its value: " + usage_of(*option);
+}
+
+/// The checks that CLI11 has itself say "x not in {a,b}" and "Value x not in range 1 to 9".
+std::string in_own_words(std::string message) {
+  const auto replace = [&](const std::string& theirs, const std::string& ours) {
+    const size_t at = message.find(theirs);
+    if (at != message.npos) message.replace(at, theirs.size(), ours);
+    return at != message.npos;
+  };
+  if (replace(" not in {", " is none of ")) {
+    replace("}", "");
+    for (size_t at = 0; (at = message.find(',', at)) != message.npos; at += 2) {
+      message.replace(at, 1, ", ");
+    }
+  } else if (replace(" not in range ", " is not a number from ")) {
+    replace("Value ", "");
+  }
+  return message;
+}
+
+/// What a check of a value says; of an argument that has no flag, without its name.
+std::string bad_value(const CLI::App& verb, const std::string& message) {
+  const CLI::Option* const option = option_in(verb, message);
+  const std::string name = option == nullptr ? "" : name_of(*option) + ": ";
+  const bool named = option == nullptr || !option->get_positional() || !message.starts_with(name);
+  return in_own_words(named ? message : message.substr(name.size()));
+}
+
+std::string wrong_value(const CLI::App& verb, const std::string& message) {
+  const CLI::Option* const option = option_in(verb, message);
+  if (option == nullptr) return "a value cannot be read";
+  const std::string value = option->results().empty() ? "" : option->results().front();
+  if (is_flag(*option)) {
+    return "'" + name_of(*option) + "' takes no value, and was given " + in_quotes(value);
+  }
+  return usage_of(*option) + " does not take " + in_quotes(value);
+}
+
+std::string lacking(const CLI::App& verb, const std::string& message) {
+  const CLI::Option* const option = option_in(verb, message);
+  if (option == nullptr) return "a verb is missing";
+  std::string what = option->get_description();
+  if (!what.empty() && what.size() > 1 &&
+      (std::islower(static_cast<unsigned char>(what[1])) != 0 || what[1] == ' ')) {
+    what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+  }
+  return verb.get_name() + " needs " + usage_of(*option) + (what.empty() ? "" : " (" + what + ")");
+}
+
+/// "'--column' goes with '--against'", of a message that names two options around `between`.
+std::string of_two(const std::string& message, const std::string& between,
+                   const std::string& instead) {
+  const size_t at = message.find(between);
+  if (at == message.npos) return message;
+  return "'" + message.substr(0, at) + "'" + instead + "'" + message.substr(at + between.size()) +
+         "'";
+}
+
+}  // namespace
+
+std::string name_of(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  return name.empty() && !option.get_lnames().empty() ? "--" + option.get_lnames().front() : name;
+}
+
+std::optional<std::string> find_odd_value(const CLI::App& program) {
+  const CLI::App& verb = verb_of(program);
+  for (const CLI::Option* option : verb.get_options()) {
+    if (is_flag(*option)) continue;
+    for (const std::string& value : option->results()) {
+      if (value.empty()) {
+        return "'" + name_of(*option) + "' is given an empty text" +
+               (option->get_positional() ? "" : ": " + usage_of(*option));
+      }
+      const std::string flag = value.substr(0, value.find('='));
+      if (flag.starts_with("--") && verb.get_option_no_throw(flag) != nullptr) {
+        return "'" + name_of(*option) + "' lacks its value: " + usage_of(*option) + ", and '" +
+               flag + "' is a flag";
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string explain_parse_error(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& verb = verb_of(program);
+  const std::string said = with_name(verb, error.what());
+  std::string message = said;
+  if (const auto odd = find_odd_value(program)) {
+    message = *odd;
+  } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+             has_unknown_flag(program)) {
+    message = unexpected_word(program, verb);
+  } else if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
+    message = bad_value(verb, said);
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    message = wrong_count(verb, said);
+  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    message = wrong_value(verb, said);
+  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    message = lacking(verb, said);
+  } else if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) {
+    message = of_two(said, " requires ", " goes with ");
+  } else if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    message = of_two(said, " excludes ", " cannot go with ");
+  }
+  return message + "; see " +
+         (&verb == &program ? "kbench --help" : "kbench " + verb.get_name() + " --help");
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,387 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/progress.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "harness/measure/audit/audit.h"
+#include "harness/measure/vulkan/device.h"
+#include "kbench/certificate.h"
+#include "kbench/error.h"
+#include "kbench/task.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/in_words.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct VerbOptions {
+  TaskOptions tasks;
+  std::string preset = "smoke", backend = "reference", out;
+  DeviceOptions device;
+  audit::AuditOptions audit;
+  std::vector<std::string> kinds;
+  bool json = false, all = false, recorded = false;
+};
+
+std::string margin_text(double margin) {
+  return std::isinf(margin) ? "inf" : format_number(margin, 3);
+}
+
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json("inf");
+}
+
+ordered_json tried_json(const audit::Tried& tried) {
+  ordered_json entry = {{"kind", std::string(to_string(tried.kind))},
+                        {"rule", tried.margin.rule},
+                        {"description", tried.margin.description}};
+  if (!tried.not_tried.empty()) {
+    entry["not_tried"] = tried.not_tried;
+  } else {
+    entry["margin"] = number(tried.margin.margin);
+    entry["share"] = tried.beyond_share;
+  }
+  if (tried.identical) entry["identical"] = true;
+  if (tried.dead != nullptr) entry["dead"] = tried.dead->proof;
+  return entry;
+}
+
+std::string nearest(const Certificate& certificate, Variant::Kind kind) {
+  const auto found = certificate.kinds.find(kind);
+  if (found == certificate.kinds.end() || !found->second.nearest) return "-";
+  return margin_text(found->second.nearest->margin);
+}
+
+/// The kinds of variants, in the order of the columns.
+constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
+                                    Variant::Kind::subset, Variant::Kind::precision,
+                                    Variant::Kind::honest};
+
+Variant::Kind kind_from_name(const std::string& name) {
+  const auto found =
+      std::ranges::find_if(kKinds, [&](Variant::Kind kind) { return to_string(kind) == name; });
+  if (found != std::end(kKinds)) return *found;
+  throw Error(ErrorCode::kInvalidArgument,
+              "no kind of variants is called " + shown(name) +
+                  "; there are null, mutant, subset, precision and honest");
+}
+
+std::string in_words(const Task& task, const Certificate& certificate) {
+  const std::string_view certified = certification(task, certificate);
+  std::string text = certified == kCertifiedPrecision ? "certified in precision"
+                     : certified == kCertifiedValues  ? "certified in values"
+                     : certified == kTrivialTask      ? "trivial"
+                                                      : "not certified";
+  if (certificate.subset_within_noise()) text += ", a subset within noise";
+  return text;
+}
+
+/// One line for each task as it is done, under a header: widths are known from the tasks.
+class AuditTable {
+ public:
+  AuditTable(const std::vector<const Task*>& tasks, const VerbOptions& options)
+      : options_(options) {
+    for (const Task* task : tasks) name_width_ = std::max(name_width_, task->name.size());
+  }
+
+  void print_header() const {
+    std::printf(
+        "Worst error over the tolerance: what is wrong must be above 1, honest at most 0.5.\n");
+    std::vector<std::string> kinds;
+    for (const Variant::Kind kind : kKinds) kinds.emplace_back(to_string(kind));
+    print_row("task", "name", kinds, "time", "verdict");
+  }
+
+  void print(const audit::TaskAudit& audit) const {
+    const Certificate certificate = audit::certificate_of(audit);
+    std::vector<std::string> margins;
+    for (const Variant::Kind kind : kKinds) margins.push_back(nearest(certificate, kind));
+    print_row(to_string(audit.task->id), audit.task->name, margins, format_seconds(audit.seconds),
+              options_.audit.only.empty() && options_.kinds.empty()
+                  ? in_words(*audit.task, certificate)
+                  : "some variants alone, no verdict");
+    for (const audit::Tried& tried : audit.tried) {
+      if (options_.all || audit::is_left(tried)) print(tried);
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  static void print(const audit::Tried& tried) {
+    std::printf("    %-9s %-8s %s%s%s\n", std::string(to_string(tried.kind)).c_str(),
+                tried.not_tried.empty() ? margin_text(tried.margin.margin).c_str() : "-",
+                tried.margin.description.c_str(), tried.identical ? " (identical)" : "",
+                tried.dead != nullptr      ? " (dead)"
+                : !tried.not_tried.empty() ? (": " + tried.not_tried).c_str()
+                                           : "");
+  }
+
+  void print_row(const std::string& task, const std::string& name,
+                 const std::vector<std::string>& kinds, const std::string& time,
+                 const std::string& verdict) const {
+    std::string line = padded(task, 11) + padded(name, name_width_ + 1);
+    for (const std::string& each : kinds) line += padded(each, 10);
+    std::printf("%s%s%s\n", line.c_str(), padded(time, 9).c_str(), verdict.c_str());
+  }
+
+  static std::string padded(std::string text, size_t width) {
+    text.resize(std::max(width, text.size() + 1), ' ');
+    return text;
+  }
+
+  const VerbOptions& options_;
+  size_t name_width_ = 4;
+};
+
+/// A certificate in a row.
+std::vector<std::string> table_row(const Certificate& certificate) {
+  const Task& task = find_task(certificate.task);
+  std::string open;
+  for (const auto& [kind, tally] : certificate.kinds) {
+    if (tally.left.empty()) continue;
+    open += (open.empty() ? "" : ", ") + std::to_string(tally.left.size()) + " " +
+            std::string(to_string(kind));
+  }
+  std::vector<std::string> row = {to_string(certificate.task), task.name,
+                                  std::string(certification(task, certificate)),
+                                  format_number(certificate.tolerance, 2)};
+  for (const Variant::Kind kind : kKinds) row.push_back(nearest(certificate, kind));
+  row.push_back(open);
+  return row;
+}
+
+void print_certificates(const CertificateFile& file) {
+  std::vector<std::vector<std::string>> rows = {{"task", "name", "certified", "tolerance", "null",
+                                                 "mutant", "subset", "precision", "honest",
+                                                 "left"}};
+  std::map<std::string_view, int> count;
+  int subsets = 0;
+  for (const Certificate& certificate : file.tasks) {
+    rows.push_back(table_row(certificate));
+    ++count[certification(find_task(certificate.task), certificate)];
+    if (certificate.subset_within_noise()) ++subsets;
+  }
+  std::printf(
+      "%s at preset %s: %d certified in values, %d of them in precision; %d trivial; of %d a "
+      "subset "
+      "of the terms is within noise\n"
+      "(%s, %s, %s)\n\n%s",
+      counted(file.tasks.size(), "task").c_str(), std::string(name_of(file.preset)).c_str(),
+      count[kCertifiedValues] + count[kCertifiedPrecision], count[kCertifiedPrecision],
+      count[kTrivialTask], subsets, file.device.c_str(), file.driver.c_str(), file.date.c_str(),
+      format_table(rows).c_str());
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+/// The file's certificates, with new ones in the place of those of the same tasks; of kinds that
+/// were not tried what the file has.
+CertificateFile updated(const std::string& path, CertificateFile made) {
+  if (!std::filesystem::exists(path)) return made;
+  for (Certificate& old : parse_certificates(read_file(path), path).tasks) {
+    const auto again = std::ranges::find(made.tasks, old.task, &Certificate::task);
+    if (again == made.tasks.end()) {
+      made.tasks.push_back(std::move(old));
+    } else if (again->tolerance == old.tolerance) {
+      again->kinds.merge(old.kinds);
+    }
+  }
+  std::ranges::sort(made.tasks, {}, &Certificate::task);
+  return made;
+}
+
+void write_certificates(const std::string& path, const CertificateFile& made) {
+  const std::string text = to_json(updated(path, made));
+  NewFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+ordered_json audit_json(const audit::TaskAudit& audit) {
+  ordered_json entry = {{"task", to_string(audit.task->id)},
+                        {"name", audit.task->name},
+                        {"tolerance", audit.task->tolerance.relative},
+                        {"seconds", audit.seconds},
+                        {"variants", ordered_json::array()}};
+  for (const audit::Tried& tried : audit.tried) entry["variants"].push_back(tried_json(tried));
+  return entry;
+}
+
+/// Where the variants run.
+class Place {
+ public:
+  explicit Place(const VerbOptions& options) {
+    if (options.backend == "vulkan") {
+      device_ = vulkan::Device::open({options.device.device, options.device.validate});
+    }
+  }
+
+  CertificateFile file(Preset preset) const {
+    CertificateFile file;
+    file.preset = preset;
+    file.device = device_ ? device_->snapshot().name : "CPU reference";
+    file.driver = device_ ? device_->snapshot().driver : "held to float64";
+    file.date = today();
+    file.kbench = version();
+    return file;
+  }
+  std::unique_ptr<audit::Bench> bench(const Task& task, const Graph& graph) {
+    return device_ ? audit::make_device_bench(*device_, task, graph)
+                   : audit::make_host_bench(task, graph);
+  }
+
+ private:
+  std::unique_ptr<vulkan::Device> device_;
+};
+
+/// A file of certificates takes whole kinds, and of a task whose tolerance it does not have all.
+void expect_whole(const VerbOptions& options, const std::vector<const Task*>& selected) {
+  if (options.out.empty()) return;
+  if (!options.audit.only.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--out is of whole certificates; with --only there are none");
+  }
+  if (options.kinds.empty()) return;
+  std::map<TaskId, double> known;
+  if (std::filesystem::exists(options.out)) {
+    for (const Certificate& each : parse_certificates(read_file(options.out), options.out).tasks) {
+      known[each.task] = each.tolerance;
+    }
+  }
+  for (const Task* task : selected) {
+    const auto found = known.find(task->id);
+    if (found != known.end() && found->second == task->tolerance.relative) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                options.out + " has no certificate of " + to_string(task->id) +
+                    " at its tolerance, which --kinds could add to: leave --kinds out");
+  }
+}
+
+int run_audit(VerbOptions options) {
+  const Preset preset = preset_from_name(options.preset);
+  if (options.recorded) {
+    print_certificates(certificates(preset));
+    return kDone;
+  }
+  const auto selected = options.tasks.select();
+  expect_whole(options, selected);
+  if (!options.kinds.empty()) {
+    options.audit.kinds.clear();
+    for (const std::string& name : options.kinds) {
+      options.audit.kinds.push_back(kind_from_name(name));
+    }
+  }
+  Place place(options);
+  CertificateFile file = place.file(preset);
+  ordered_json document = ordered_json::array();
+  bool left = false;
+  const AuditTable table(selected, options);
+  if (!options.json) table.print_header();
+  {
+    Progress progress(stderr, selected.size());
+    for (const Task* task : selected) {
+      progress.begin(to_string(task->id));
+      const auto graph = build_graph(*task, preset);
+      const auto bench = place.bench(*task, *graph);
+      const audit::TaskAudit audit = audit::audit_task(*task, *graph, *bench, options.audit);
+      file.tasks.push_back(audit::certificate_of(audit));
+      left = left || certification(*task, file.tasks.back()) == kNotCertified ||
+             certification(*task, file.tasks.back()) == kCertifiedValues;
+      if (options.json) {
+        document.push_back(audit_json(audit));
+      } else {
+        table.print(audit);
+      }
+      progress.advance();
+      if (!options.out.empty()) write_certificates(options.out, file);
+    }
+  }
+  if (options.json) {
+    std::printf("%s\n", json_text(document, 1).c_str());
+  }
+  return left ? kFailed : kDone;
+}
+
+}  // namespace
+
+Verb add_audit(Command program) {
+  auto options = std::make_shared<VerbOptions>();
+  const Command app = program.add_verb(
+      "audit", "Hold the tasks' own checks against shortcuts",
+      "Runs each task with a part of its work left out, in fewer bits, or not at all, and in "
+      "other\n"
+      "honest orders and formulas, and says by how much each fails or passes the task's check: "
+      "its\n"
+      "worst error over the tolerance. What passes and should not is listed, and so is what is\n"
+      "honest and needs more than half of the tolerance; exit code 1 when there is any.\n"
+      "Certificates (docs/certificate.md) are made with --out.",
+      "  kbench audit --task level1/23 --all\n"
+      "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
+      "  kbench audit --preset v0.1 --recorded");
+  app.add_option("--preset", options->preset, "Sizes: smoke, v0 or v0.1")
+      .check(member_of({"smoke", "v0", "v0.1"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Computation");
+  app.add_option("--backend", options->backend,
+                 "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
+                 "kernels, held to themselves)")
+      .check(member_of({"reference", "vulkan"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Computation");
+  app.add_option("--only", options->audit.only, "Only variants whose description holds this")
+      .type_name("TEXT")
+      .group("Computation");
+  app.add_option("--kinds", options->kinds,
+                 "Only null, mutant, subset, precision or honest variants (default: all); --out "
+                 "keeps the others that the file has")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("KIND,...")
+      .group("Computation");
+  app.add_option("--draws", options->audit.draws, "Draws of inputs")
+      .check(number_from(1, 100))
+      .type_name("N")
+      .capture_default_str()
+      .group("Computation");
+  app.add_option("--most-calls", options->audit.variants.most_calls,
+                 "Of an operator called more often, so many calls are tried one by one (0: all)")
+      .check(not_negative())
+      .type_name("N")
+      .capture_default_str()
+      .group("Computation");
+  options->tasks.add_to(app);
+  options->device.add_to(app);
+  app.add_flag("--all", options->all, "Every variant, not only those that are left")
+      .group("Output");
+  app.add_flag("--recorded", options->recorded, "Nothing is run: the certificates of this build")
+      .group("Output");
+  app.add_option("--out", options->out,
+                 "Certificates: a file that is written, or brought up to date for these tasks")
+      .type_name("FILE")
+      .group("Output");
+  app.add_flag("--json", options->json, "Every variant as JSON on standard output").group("Output");
+  return {app, [options] { return run_audit(*options); }};
+}
+
+}  // namespace kbench::program

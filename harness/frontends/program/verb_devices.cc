@@ -1,0 +1,152 @@
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/evaluate/client/device_list.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "harness/measure/runner/device_numbers.h"
+#include "harness/measure/runner/languages.h"
+#include "harness/measure/vulkan/drivers.h"
+#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/vulkan/plan.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+nlohmann::ordered_json as_json(const std::vector<runner::LanguageSupport>& languages) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const runner::LanguageSupport& each : languages) {
+    list.push_back({{"name", each.name}, {"usable", each.usable}, {"detail", each.detail}});
+  }
+  return list;
+}
+
+/// "Device 0 takes GLSL, HLSL, SPIR-V; not CUDA C++: why".
+std::string as_text(int device, const std::vector<runner::LanguageSupport>& languages) {
+  std::string takes, not_taken;
+  for (const runner::LanguageSupport& each : languages) {
+    if (each.usable) {
+      takes += (takes.empty() ? "" : ", ") + each.name;
+      if (each.detail != "Vulkan 1.2") takes += " (" + each.detail + ")";
+    } else {
+      not_taken += "\n  not " + each.name + ": " + each.detail;
+    }
+  }
+  return "Device " + std::to_string(device) + " takes " + takes + not_taken + "\n";
+}
+
+/// What plan_device() turns on where the device has it, by the names of Vulkan's features.
+std::vector<std::pair<std::string, bool>> features_of(const vulkan::DevicePlan& plan) {
+  std::vector<std::pair<std::string, bool>> features = {
+      {"shaderFloat64", plan.float64},
+      {"shaderFloat16", plan.float16},
+      {"shaderInt16", plan.int16},
+      {"shaderInt8", plan.int8},
+      {"storageBuffer16BitAccess", plan.storage_16bit},
+      {"storageBuffer8BitAccess", plan.storage_8bit},
+      {"scalarBlockLayout", plan.scalar_layout},
+      {"vulkanMemoryModel", plan.memory_model},
+      {"vulkanMemoryModelDeviceScope", plan.memory_model_device_scope},
+      {"subgroupSizeControl", plan.subgroup_size_control},
+      {"computeFullSubgroups", plan.full_subgroups},
+      {"cooperativeMatrix", plan.cooperative_matrix},
+      {"cooperativeMatrixNV", plan.cooperative_matrix_nv}};
+  for (size_t i = 0; i < vulkan::kFloatAtomics.size(); ++i) {
+    features.emplace_back(vulkan::kFloatAtomics[i].feature, plan.float_atomics >> i & 1);
+  }
+  return features;
+}
+
+/// The numbers of the device under the names that expressions have for them, and its features.
+std::string limits_text(const vulkan::DeviceSnapshot& snapshot) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, number] : runner::device_numbers(snapshot)) {
+    rows.push_back({"  " + name, std::to_string(number)});
+  }
+  std::string has, lacks;
+  for (const auto& [name, there] : features_of(vulkan::plan_device(snapshot))) {
+    std::string& list = there ? has : lacks;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return format_table(rows) + "  features: " + has + "\n" +
+         (lacks.empty() ? "" : "  without: " + lacks + "\n");
+}
+
+int run_devices(bool json, bool limits) {
+  const std::vector<vulkan::DeviceSnapshot> snapshots = client::list_snapshots();
+  std::vector<DeviceSummary> devices;
+  for (const vulkan::DeviceSnapshot& each : snapshots) devices.push_back(client::summary_of(each));
+  if (json) {
+    nlohmann::ordered_json document = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const DeviceSummary& device = devices[i];
+      nlohmann::ordered_json features = nlohmann::ordered_json::object();
+      if (device.usable) {
+        for (const auto& [name, there] : features_of(vulkan::plan_device(snapshots[i]))) {
+          features[name] = there;
+        }
+      }
+      document.push_back({{"index", device.index},
+                          {"name", device.name},
+                          {"type", device.type},
+                          {"driver", device.driver},
+                          {"api_version", device.api_version},
+                          {"memory_bytes", device.memory_bytes},
+                          {"usable", device.usable},
+                          {"reason", device.reason},
+                          {"limits", runner::device_numbers(snapshots[i])},
+                          {"features", std::move(features)},
+                          {"languages", as_json(runner::languages_of(snapshots[i]))}});
+    }
+    say(json_text(document, 2) + "\n");
+    return kDone;
+  }
+  if (devices.empty()) {
+    const std::string absent = vulkan::absent_drivers();
+    if (!absent.empty()) throw Error(ErrorCode::kNotFound, "no Vulkan device: " + absent);
+    throw Error(
+        ErrorCode::kNotFound,
+        "no Vulkan device: install a driver (Debian's mesa-vulkan-drivers has one that runs "
+        "on the CPU), or point VK_DRIVER_FILES at its .json");
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"index", "name", "type", "memory", "Vulkan", "driver", "usable"}};
+  for (const DeviceSummary& device : devices) {
+    rows.push_back({std::to_string(device.index), device.name, device.type,
+                    format_bytes(double(device.memory_bytes)), device.api_version, device.driver,
+                    device.usable ? "yes" : "no: " + device.reason});
+  }
+  say(format_table(rows));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].usable) continue;
+    say(as_text(devices[i].index, runner::languages_of(snapshots[i])));
+    if (limits) say(limits_text(snapshots[i]));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_devices(Command program) {
+  auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false);
+  const Command app = program.add_verb(
+      "devices", "The Vulkan devices of this machine",
+      "Lists the Vulkan devices of this machine, why one cannot be used where that is so, and "
+      "which\n"
+      "languages the kernels of candidates may be written in on each, and why not in others. What\n"
+      "stands under index or name (a part of it is enough) goes to --device of the other verbs.",
+      "  kbench devices\n"
+      "  kbench --device 0\n"
+      "  kbench --device cpu");
+  app.add_flag("--limits", *limits,
+               "Limits, by the names that expressions have for them, and features")
+      .group("Output");
+  app.add_flag("--json", *json, "A JSON list on standard output").group("Output");
+  return {app, [json, limits] { return run_devices(*json, *limits); }};
+}
+
+}  // namespace kbench::program

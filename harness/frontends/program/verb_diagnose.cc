@@ -1,0 +1,126 @@
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/evaluate/client/judge_client.h"
+#include "harness/evaluate/diagnose/investigate.h"
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/report.h"
+#include "harness/frontends/program/variables_json.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/feedback.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+using nlohmann::json;
+
+struct DiagnoseOptions {
+  std::string candidate;
+  SizeOptions size;
+  DeviceOptions device;
+  MeasureOptions measure;
+  bool json = false;
+};
+
+json steps_json(const std::vector<StepProfile>& steps) {
+  json list = json::array();
+  for (const StepProfile& step : steps) {
+    list.push_back({{"name", step.name},
+                    {"ms", step.ms},
+                    {"share", step.share},
+                    {"bytes", step.bytes},
+                    {"flops", step.flops}});
+  }
+  return list;
+}
+
+json evidence_json(const Evidence& evidence) {
+  json value = {{"pattern", evidence.pattern},
+                {"matches", evidence.matches},
+                {"mutants_tried", evidence.mutants_tried},
+                {"seen_at", to_json(evidence.seen_at)},
+                {"right_when_small", evidence.right_when_small},
+                {"elements", evidence.elements},
+                {"wrong", evidence.wrong},
+                {"racing", evidence.racing},
+                {"not_tried", evidence.not_tried},
+                {"steps", steps_json(evidence.steps)},
+                {"baseline", steps_json(evidence.baseline)},
+                {"roof_gbytes_per_s", evidence.roof_gbytes_per_s},
+                {"roof_tflops", evidence.roof_tflops}};
+  if (evidence.smallest) {
+    json arrays = json::array();
+    for (const FailingCase::Array& array : evidence.smallest->arrays) {
+      arrays.push_back({{"name", array.name}, {"shape", array.shape}, {"values", array.values}});
+    }
+    value["smallest"] = {{"sizes", to_json(evidence.smallest->overrides)},
+                         {"verdict", std::string(name_of(evidence.smallest->verdict))},
+                         {"arrays", std::move(arrays)}};
+  }
+  return value;
+}
+
+std::optional<Candidate> loaded(const std::string& file) {
+  try {
+    return load_candidate(file);
+  } catch (const Error&) {
+    return std::nullopt;  // The result says what is wrong with it.
+  }
+}
+
+int run_diagnose(const DiagnoseOptions& options) {
+  diagnose::InvestigateOptions investigation;
+  investigation.evaluate = evaluate_options(options.size, options.device, options.measure);
+  const EvaluateOptions& evaluate = investigation.evaluate;
+  if (options.size.preset != "auto") options.size.fixed_preset();
+  client::JudgeClient judge(evaluate.program, evaluate.device, evaluate.validate);
+  Result result = judge.run({options.candidate, evaluate, false, /*more=*/true}, nullptr);
+  result.candidate = options.candidate;
+  if (result.correct()) investigation.roofline = diagnose::roofline_of(evaluate.device);
+  const Evidence evidence = diagnose::investigate(judge, options.candidate, result, investigation);
+  const std::optional<Candidate> candidate = loaded(options.candidate);
+  const Feedback told = feedback(result, candidate ? &*candidate : nullptr, evidence);
+  if (options.json) {
+    const json document = {{"result", json::parse(to_json(result))},
+                           {"evidence", evidence_json(evidence)},
+                           {"feedback", {{"text", told.text}, {"hash", told.hash}}}};
+    std::printf("%s\n", json_text(document, 2).c_str());
+  } else {
+    std::fputs(told.text.c_str(), stdout);
+  }
+  return result.correct() ? kDone : kFailed;
+}
+
+}  // namespace
+
+Verb add_diagnose(Command program) {
+  auto options = std::make_shared<DiagnoseOptions>();
+  const Command app = program.add_verb(
+      "diagnose", "What is wrong with a candidate, or where its time goes",
+      "Evaluates a candidate and looks for the cause: the smallest sizes at which it fails with "
+      "all\n"
+      "arrays, the pattern of the errors, the operator that is missing; or, of one that passes, "
+      "the\n"
+      "time of each step and of each of the baseline's operators. Prints what a model would be "
+      "told.\n"
+      "Exit code 1 when it does not pass.",
+      "  kbench diagnose my/relu.yaml\n"
+      "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
+  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml")
+      .required()
+      .check(readable())
+      .option_text("CANDIDATE");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
+  app.add_flag("--json", options->json, "Result, evidence and feedback as JSON on standard output")
+      .group("Output");
+  return {app, [options] { return run_diagnose(*options); }};
+}
+
+}  // namespace kbench::program

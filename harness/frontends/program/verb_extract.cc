@@ -1,0 +1,149 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/frontends/program/verbs.h"
+#include "kbench/extract.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExtractVerbOptions {
+  std::string answer, task, finish = "stop";
+  std::optional<std::string> into;
+  bool json = false;
+};
+
+[[noreturn]] void refuse_folder(const std::string& folder, const std::string& why) {
+  throw Error(ErrorCode::kIo, "cannot make folder " + shown(folder) + ": " + why);
+}
+
+/// The folder is made, or is there and empty: nothing is replaced, and no link is followed. It
+/// appears with all its files or not at all: they are written beside it, and it gets its name last.
+void write_files(const Extraction& found, const std::string& folder) {
+  std::error_code error;
+  fs::path target = fs::absolute(folder, error).lexically_normal();
+  if (error) refuse_folder(folder, error.message());
+  if (!target.has_filename()) target = target.parent_path();
+  const bool there = fs::exists(target, error);
+  if (error) refuse_folder(folder, error.message());
+  if (there && !fs::is_directory(target)) refuse_folder(folder, "it is a file");
+  if (there && !fs::is_empty(target, error)) {
+    throw Error(ErrorCode::kIo, "folder " + shown(folder) + " is not empty; give a new one");
+  }
+  // Inside of a folder that is there, which somebody may stand in or have linked.
+  const std::string next = "." + std::to_string(getpid()) + ".next";
+  const fs::path place = there ? target / next : fs::path(target.string() + next);
+  fs::create_directories(place, error);
+  if (error) refuse_folder(folder, error.message());
+  try {
+    for (const auto& [path, text] : found.files) {
+      const fs::path whole = place / path;
+      fs::create_directories(whole.parent_path(), error);
+      replace_file(whole.string(), text);
+    }
+    if (there) {
+      for (const auto& each : fs::directory_iterator(place)) {
+        fs::rename(each.path(), target / each.path().filename());
+      }
+      fs::remove(place);
+    } else {
+      fs::rename(place, target);
+    }
+  } catch (const std::exception& e) {
+    fs::remove_all(place, error);
+    refuse_folder(folder, e.what());
+  }
+}
+
+void print_text(const Extraction& found) {
+  if (found.outcome != Outcome::candidate) {
+    std::printf("no candidate: %s\n", found.explanation.c_str());
+    return;
+  }
+  for (const auto& [path, text] : found.files) {
+    std::printf("%s  %zu bytes\n", path.c_str(), text.size());
+  }
+  const size_t missing = found.explanation.find("; ");
+  if (missing != std::string::npos) {
+    std::printf("%s\n", found.explanation.substr(missing + 2).c_str());
+  }
+  std::string overlooked;
+  for (const std::string& leniency : found.leniencies) {
+    overlooked += (overlooked.empty() ? "" : ", ") + leniency;
+  }
+  if (!overlooked.empty()) std::printf("overlooked: %s\n", overlooked.c_str());
+}
+
+void print_json(const Extraction& found, const std::optional<std::string>& into) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"outcome", std::string(name_of(found.outcome))},
+               {"explanation", found.explanation},
+               {"files", Json::array()},
+               {"leniencies", found.leniencies},
+               {"written_to", into ? Json(*into) : Json(nullptr)}};
+  for (const auto& [path, text] : found.files) {
+    json["files"].push_back({{"path", path}, {"bytes", text.size()}, {"text", text}});
+  }
+  std::printf("%s\n", json_text(json, 2).c_str());
+}
+
+int run_extract(const ExtractVerbOptions& options) {
+  if (options.into && options.into->empty()) refuse_folder("", "it has no name");
+  Answer answer;
+  answer.text = options.answer == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                                      : read_file(options.answer);
+  answer.finish = options.finish;
+  const TaskId task = options.task.empty() ? TaskId{} : named_task(options.task).id;
+  const Extraction found = extract(answer, task);
+  const bool writes = options.into && found.outcome == Outcome::candidate;
+  if (!options.json) print_text(found);
+  if (writes) write_files(found, *options.into);
+  if (options.json) {
+    print_json(found, writes ? options.into : std::nullopt);
+  } else if (writes) {
+    std::printf("written to %s\n", shown(*options.into).c_str());
+  }
+  return found.outcome == Outcome::candidate ? kDone : kFailed;
+}
+
+}  // namespace
+
+Verb add_extract(Command program) {
+  auto options = std::make_shared<ExtractVerbOptions>();
+  const Command app = program.add_verb(
+      "extract", "The candidate in a language model's answer",
+      "Finds the candidate in an answer as a language model writes it: a fenced YAML block with\n"
+      "'kbench:', and a fenced block for each shader. Says which files there are and what was\n"
+      "overlooked. Exit code 1 when the answer holds none.",
+      "  kbench extract answer.md\n"
+      "  kbench extract - --task level1/19 --into my/relu < answer.md");
+  app.add_option("ANSWER", options->answer,
+                 "A file with the answer's text, or - for standard input")
+      .required()
+      .option_text("ANSWER");
+  app.add_option("--task", options->task, "The task that was asked for").option_text("TASK");
+  app.add_option("--finish", options->finish,
+                 "Why the answer ended: stop, length where it was cut off, or content_filter")
+      .check(member_of({"stop", "length", "content_filter"}))
+      .option_text("WORD")
+      .capture_default_str();
+  app.add_option("--into", options->into, "Write the files into this folder, a new or empty one")
+      .group("Output")
+      .option_text("FOLDER");
+  app.add_flag("--json", options->json, "What was found, the files too, as JSON").group("Output");
+  return {app, [options] { return run_extract(*options); }};
+}
+
+}  // namespace kbench::program

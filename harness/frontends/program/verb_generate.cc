@@ -1,0 +1,230 @@
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/generate/line_file.h"
+#include "harness/frontends/program/generate_setup.h"
+#include "harness/frontends/program/prompt_sets.h"
+#include "harness/frontends/program/report.h"
+#include "harness/frontends/program/run_progress.h"
+#include "harness/frontends/program/signals.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/error.h"
+#include "kbench/openai_model.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+using generate::Plan;
+using generate::RunFolder;
+using generate::Settings;
+
+std::string event(const std::string& kind, const std::string& text) {
+  return json_text(nlohmann::ordered_json{{"event", kind}, {"text", text}});
+}
+
+/// Events with their time.
+class EventLog {
+ public:
+  explicit EventLog(const std::string& path) : file_(path) {}
+  /// What cannot be written is passed over: nothing is read out of this file.
+  void add(const std::string& json) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc = {};
+    gmtime_r(&now, &utc);
+    char stamp[40];
+    std::strftime(stamp, sizeof stamp, "{\"at\":\"%Y-%m-%dT%H:%M:%SZ\",", &utc);
+    try {
+      file_.append(stamp + json.substr(1), false);
+    } catch (const Error&) {
+    }
+  }
+
+ private:
+  generate::LineFile file_;
+};
+
+int exit_code(const generate::RunOutcome& outcome, int signal) {
+  if (signal != 0) return 128 + signal;
+  using Stop = generate::Scheduler::Stop;
+  if (outcome.stop == Stop::budget || outcome.stop == Stop::disk_full) return kStopped;
+  return outcome.complete() ? kDone : kFailed;
+}
+
+int run_generate(const GenerateOptions& options) {
+  // Everything that can be wrong cheaply comes before the first request.
+  const std::vector<ModelConfig> configs = models_of(options);
+  check_flags(options, configs);
+  const std::vector<const Task*> tasks = options.tasks.select();
+  const Prompts prompts = find_prompts(options.loop.prompt);
+  const RunFolder folder(options.run);
+  std::optional<Settings> stored;
+  std::error_code error;
+  const fs::file_status there = fs::status(folder.path(), error);
+  if (there.type() == fs::file_type::none) throw_io("use", folder.path(), error.value());
+  if (fs::exists(folder.settings(), error)) stored = Settings::read(folder.settings());
+  if (!stored && fs::exists(there) && !fs::is_empty(folder.path(), error)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                shown(folder.path()) + " is not empty and no run: give a folder of its own");
+  }
+  Ground ground = prepare(options, tasks, stored);
+  const Settings asked = settings_of_run(options, configs, prompts, tasks, ground, stored);
+  const Settings settings = stored ? asked.resumed(*stored, folder.path()) : asked;
+
+  std::vector<std::string> names;
+  for (const ModelConfig& config : configs) names.push_back(config.name);
+  Plan plan(tasks, names, options.loop.samples, generate::strategy_from_name(options.loop.strategy),
+            generate::order_from_name(options.order));
+  EpisodeOptions episode = episode_of(settings);
+  episode.attempts = options.loop.attempts;
+  if (!options.loop.no_device_block && !options.no_judge) {
+    episode.prompt.device = client::summary_of(ground.devices.first);
+  }
+  for (const Task* task : tasks)
+    build_graph(*task, episode.prompt.preset, episode.prompt.overrides);
+  if (options.dry_run) {
+    std::fputs((options.json ? plan_json(plan, configs, prompts, episode)
+                             : plan_text(plan, configs, prompts, episode))
+                   .c_str(),
+               stdout);
+    return kDone;
+  }
+
+  generate::make_folder(folder.path());
+  const generate::RunLock lock(folder);
+  if (!stored || stored->to_yaml() != settings.to_yaml()) {
+    replace_file(folder.settings(), settings.to_yaml());
+  }
+  EventLog events(folder.events());
+  RunProgress progress;
+  generate::RunOptions run{.plan = std::move(plan), .members = {}, .prompts = prompts};
+  const auto on_event = [&](const std::string& json, const std::string& text) {
+    events.add(json);
+    if (!text.empty()) progress.warn(text);
+  };
+  for (const ModelConfig& config : configs) {
+    const std::vector<std::string> lanes =
+        run.plan.relay() ? run.plan.lanes() : std::vector{config.name};
+    generate::Member& member =
+        run.members.emplace_back(member_of(config, lanes, tasks, options.replay, on_event));
+    if (options.jobs > 0) member.connections = options.jobs;
+    if (!config.key_env.empty()) forbid_core_dumps();
+  }
+  run.episode = std::move(episode);
+  run.seed = static_cast<uint64_t>(settings.number("seed").value_or(0));
+  run.judging = !options.no_judge;
+  run.limits = {options.max_cost, options.max_tokens, options.max_seconds};
+  for (auto& bench : ground.devices.benches) run.benches.push_back(std::move(bench));
+  StopSignals signals([&](int) {
+    progress.warn("no further request; what is under way is waited for; again to drop it");
+  });
+  run.interrupt = signals.gently();
+  run.cancel = signals.at_once();
+  run.on_attempt = [&](const Attempt& attempt, const generate::Status& status) {
+    progress.attempt(attempt, status);
+  };
+  run.on_warning = [&](const std::string& text) {
+    events.add(event("warning", text));
+    progress.warn(text);
+  };
+  const generate::RunOutcome outcome = generate::run(folder, std::move(run));
+  progress.close();
+  if (outcome.stop != generate::Scheduler::Stop::none) {
+    events.add(event("stop", outcome.reason));
+  }
+  const bool software = !options.no_judge && ground.devices.first.software();
+  if (options.json) {
+    std::fputs(outcome_json(folder.path(), outcome, !options.no_judge, software).c_str(), stdout);
+  } else {
+    std::fputs(format_outcome(folder.path(), outcome, !options.no_judge).c_str(), stdout);
+    if (software) std::printf("  %s\n", software_warning(ground.devices.first.name).c_str());
+  }
+  return exit_code(outcome, signals.signal());
+}
+
+}  // namespace
+
+Verb add_generate(Command program) {
+  auto options = std::make_shared<GenerateOptions>();
+  const Command app = program.add_verb(
+      "generate", "Ask language models for candidates, judge and repair them",
+      "Asks the models of a models file for candidates, judges each on the device, and tells what "
+      "is\n"
+      "wrong or slow until the goal or the number of attempts is reached. Everything is kept in "
+      "the\n"
+      "folder RUN; the same command goes on where an earlier one stopped, and with more samples,\n"
+      "attempts, tasks or models does what is missing. Nothing that was answered is asked again.\n"
+      "Exit code 1 when samples stay open, 3 when a budget or a full disk stopped it.",
+      "  kbench generate run1 --models models.yaml --task level1/* --samples 10 --attempts 5\n"
+      "  kbench generate run1 --models models.yaml --task level1/* --samples 20 --attempts 5\n"
+      "  kbench generate run2 --models models.yaml --dry-run\n"
+      "  kbench generate run3 --replay run1 --prompt my-templates/");
+  app.add_option("RUN", options->run, "The run's folder").required().option_text("RUN");
+  const std::string models = "Models";
+  app.add_option("--models", options->models_file, "Whom to ask, and where: docs/models-file.md")
+      .check(readable())
+      .type_name("FILE")
+      .group(models);
+  app.add_option("--model", options->models, "Only these of the file")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME,...")
+      .group(models);
+  app.add_option("--replay", options->replay, "Answer from the transcripts of another run")
+      .check(readable())
+      .type_name("RUN")
+      .group(models);
+  app.add_option("--jobs", options->jobs,
+                 "Requests at once to each model (default: its connections)")
+      .check(number_from(1, 1024))
+      .type_name("N")
+      .group(models);
+  options->loop.add_to(app);
+  app.add_option("--order", options->order,
+                 "task: a task's samples together, which judges faster; sample: a sample of every "
+                 "task before the next")
+      .check(member_of({"task", "sample"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group("Samples and attempts");
+  const std::string budgets = "Budgets";
+  app.add_option("--max-cost", options->max_cost, "Of the whole run, in the currency of the prices")
+      .check(within(0, 1e12))
+      .type_name("X")
+      .group(budgets);
+  app.add_option("--max-tokens", options->max_tokens, "Of the whole run, in and out")
+      .check(whole_number())
+      .type_name("N")
+      .group(budgets);
+  app.add_option("--max-seconds", options->max_seconds, "Of this call")
+      .check(within(0, 1e9))
+      .type_name("S")
+      .group(budgets);
+  app.add_option("--seed", options->seed, "What requests' seeds are drawn from")
+      .check(whole_number())
+      .type_name("N")
+      .group(models);
+  app.add_flag("--dry-run", options->dry_run,
+               "Print the first prompt, and what all would cost at most; ask nobody")
+      .group("Output");
+  app.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them")
+      .group("Output");
+  app.add_flag("--json", options->json,
+               "What the run came to as JSON on standard output; with --dry-run the plan")
+      .group("Output");
+  options->tasks.add_to(app);
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app, /*in_run=*/true);
+  return {app, [options] { return run_generate(*options); }};
+}
+
+}  // namespace kbench::program

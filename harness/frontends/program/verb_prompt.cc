@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/evaluate/client/device_list.h"
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/prompt_check.h"
+#include "harness/frontends/program/prompt_language.h"
+#include "harness/frontends/program/prompt_sets.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/feedback.h"
+#include "kbench/prompts.h"
+#include "kbench/result.h"
+#include "kbench/text.h"
+#include "libkbench/base/in_words.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+struct PromptOptions {
+  std::string task;
+  std::string prompt = "default";
+  SizeOptions size;
+  DeviceOptions device;
+  bool no_device = false, no_precision = false;
+  std::string roof, builtins = "forbid", language = "glsl", feedback, candidate;
+  int shots = 1;
+  bool code = false, reference = false, json = false, check = false;
+};
+
+/// The device that was asked for; of "auto" the best there is, or none. None, with a warning, where
+/// it takes no kernels in the language.
+std::optional<DeviceSummary> device_for(const PromptOptions& options) {
+  if (options.no_device) return std::nullopt;
+  try {
+    const vulkan::DeviceSnapshot device = options.device.choose();
+    const std::string why = why_not_taken(prompt_language_from_name(options.language), device);
+    if (why.empty()) return client::summary_of(device);
+    std::fprintf(stderr,
+                 "kbench: warning: the prompt leaves the device out, which could not run the "
+                 "kernels that it asks for: %s\n",
+                 why.c_str());
+    return std::nullopt;
+  } catch (const Error&) {
+    if (options.device.device != "auto") throw;
+    return std::nullopt;
+  }
+}
+
+PromptContext context_for(const PromptOptions& options) {
+  PromptContext context;
+  context.preset = options.size.fixed_preset();
+  context.overrides = options.size.overrides();
+  context.device = device_for(options);
+  if (!options.roof.empty()) read_roof(options.roof, context);
+  context.shots = options.shots;
+  context.precision = !options.no_precision;
+  context.code = options.code;
+  context.reference = options.reference;
+  context.builtins = builtins_from_name(options.builtins);
+  context.language = prompt_language_from_name(options.language);
+  return context;
+}
+
+/// The files of a candidate as its answer would have had them.
+std::map<std::string, std::string> files_of(const Candidate& candidate) {
+  std::map<std::string, std::string> files;
+  namespace fs = std::filesystem;
+  const auto relative = [&](const std::string& file) {
+    return fs::path(file).lexically_relative(candidate.folder).string();
+  };
+  for (const Kernel& kernel : candidate.kernels) {
+    if (kernel.file != candidate.path && kernel.language != Kernel::Language::spirv) {
+      files[relative(kernel.file)] = kernel.source;
+    }
+  }
+  for (const auto& [file, text] : candidate.includes) files[file] = text;
+  std::ifstream manifest(candidate.path, std::ios::binary);
+  files["candidate.yaml"] = {std::istreambuf_iterator<char>(manifest), {}};
+  return files;
+}
+
+ShownAttempt attempt_from(const PromptOptions& options, const Task& task) {
+  ShownAttempt shown_attempt;
+  const Result* last = nullptr;
+  const std::vector<Result> results = read_results(options.feedback);
+  for (const Result& result : results) {
+    if (result.task == task.id) last = &result;
+  }
+  if (last == nullptr) {
+    throw Error(ErrorCode::kNotFound,
+                shown(options.feedback) + " has no result of " + to_string(task.id));
+  }
+  shown_attempt.outcome = std::string(name_of(last->verdict));
+  const std::string path = options.candidate.empty() ? last->candidate : options.candidate;
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
+    throw Error(ErrorCode::kNotFound, "there is no '" + shown(path) +
+                                          "' here, as the result names its candidate; give it by "
+                                          "--candidate");
+  }
+  const Candidate candidate = load_candidate(path);
+  shown_attempt.files = files_of(candidate);
+  Evidence evidence;
+  evidence.files = shown_attempt.files;
+  shown_attempt.feedback = feedback(*last, &candidate, evidence).text;
+  return shown_attempt;
+}
+
+size_t length_of(const std::vector<Message>& messages) {
+  size_t length = 0;
+  for (const Message& message : messages) length += message.text.size();
+  return length;
+}
+
+void print_json(const Prompts& prompts, const Task& task, const PromptContext& context,
+                const std::vector<Message>& messages) {
+  nlohmann::ordered_json document;
+  document["task"] = to_string(task.id);
+  document["prompt"] = prompts.name();
+  document["prompt_hash"] = prompts.hash();
+  document["preset"] = std::string(name_of(context.preset));
+  if (context.device) {
+    document["device"] = context.device->name;
+  } else {
+    document["device"] = nullptr;
+  }
+  document["characters"] = length_of(messages);
+  document["budget"] = prompts.budget();
+  document["examples"] = nlohmann::ordered_json::array();
+  for (const TaskId id : prompts.examples(task, context)) {
+    document["examples"].push_back(to_string(id));
+  }
+  document["messages"] = nlohmann::ordered_json::array();
+  for (const Message& message : messages) {
+    document["messages"].push_back(
+        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
+  }
+  std::printf("%s\n", json_text(document, 2).c_str());
+}
+
+int run_prompt(const PromptOptions& options) {
+  const Prompts prompts = find_prompts(options.prompt);
+  if (options.check) {
+    const std::vector<std::string> problems = check_prompts(
+        prompts, options.size.fixed_preset(), options.shots, builtins_from_name(options.builtins),
+        prompt_language_from_name(options.language));
+    for (const std::string& problem : problems) std::printf("%s\n", problem.c_str());
+    if (problems.empty()) {
+      std::printf("%s: the prompts of all %zu tasks are whole and within %zu characters\n",
+                  shown(prompts.name()).c_str(), tasks().size(), prompts.budget());
+    }
+    return problems.empty() ? kDone : kFailed;
+  }
+  if (options.task.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "kbench prompt takes a task, or --check");
+  }
+  const Task& task = named_task(options.task);
+  const PromptContext context = context_for(options);
+  const std::vector<Message> messages =
+      options.feedback.empty() ? prompts.first(task, context)
+                               : prompts.repair(task, context, {attempt_from(options, task)});
+  if (options.json) {
+    print_json(prompts, task, context, messages);
+    return kDone;
+  }
+  for (const Message& message : messages) {
+    std::printf("--- %s, %zu characters\n%s\n\n", std::string(name_of(message.role)).c_str(),
+                message.text.size(), message.text.c_str());
+  }
+  std::printf("--- %s, %zu characters\n", counted(messages.size(), "message").c_str(),
+              length_of(messages));
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_prompt(Command program) {
+  auto options = std::make_shared<PromptOptions>();
+  const Command app = program.add_verb(
+      "prompt", "The messages that ask a language model for a kernel",
+      "Prints the messages that ask a language model for a candidate of a task, and their length.\n"
+      "Nothing is sent. With --feedback the messages ask for a better one, with the result of the\n"
+      "last. With --check the prompts of all tasks are rendered and held to their budget.",
+      "  kbench prompt level1/19\n"
+      "  kbench prompt 3/10 --shots 2 --code --json\n"
+      "  kbench prompt 2/12 --language cuda\n"
+      "  kbench prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
+      "  kbench prompt --check --prompt my-prompts/");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .option_text("TASK");
+  options->size.add_to(app, /*with_auto=*/false, "v0.1");
+  const std::string group = "Prompt";
+  app.add_option("--prompt", options->prompt, "Templates: a folder, or the name of a set")
+      .type_name("DIR|NAME")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--language", options->language,
+                 "What kernels are asked for in: glsl, hlsl, cuda, triton")
+      .check(member_of({"glsl", "hlsl", "cuda", "triton"}))
+      .type_name("NAME")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--shots", options->shots, "Worked examples")
+      .check(number_from(0, 100))
+      .type_name("N")
+      .capture_default_str()
+      .group(group);
+  app.add_option("--builtins", options->builtins,
+                 "May built-in operators be used: forbid, some (beside a kernel), any")
+      .check(member_of({"forbid", "some", "any"}))
+      .type_name("POLICY")
+      .capture_default_str()
+      .group(group);
+  app.add_flag("--code", options->code, "Also the task as PyTorch code").group(group);
+  app.add_flag("--reference", options->reference, "Also the baseline's shaders of its operators")
+      .group(group);
+  app.add_flag("--no-precision", options->no_precision, "Leave out the part on precision")
+      .group(group);
+  options->device.add_to(app, /*with_validate=*/false);
+  app.add_flag("--no-device", options->no_device, "Leave out the part on the device")
+      .group("Device");
+  app.add_option("--roof", options->roof,
+                 "The device's measured rates, from a file of kbench baseline --output")
+      .check(readable())
+      .type_name("FILE")
+      .group("Device");
+  app.add_option("--feedback", options->feedback,
+                 "A results file: its last result of the task is what the prompt answers")
+      .check(readable())
+      .type_name("FILE")
+      .group("Repair");
+  app.add_option("--candidate", options->candidate,
+                 "The candidate of that result (default: the file that the result names)")
+      .check(readable())
+      .type_name("CANDIDATE")
+      .group("Repair");
+  app.add_flag("--json", options->json, "The messages as JSON on standard output").group("Output");
+  app.add_flag("--check", options->check, "Render all tasks' prompts and hold them to the budget")
+      .group("Output");
+  return {app, [options] { return run_prompt(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,90 @@
+#include <filesystem>
+#include <memory>
+
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/error.h"
+#include "kbench/npy.h"
+#include "kbench/reference.h"
+#include "kbench/task.h"
+#include "kbench/text.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReferenceVerbOptions {
+  std::string task;
+  SizeOptions size;
+  uint64_t seed = 0;
+  std::string folder;
+  std::string precision = "f32";
+};
+
+void save(const fs::path& folder, const std::string& name, const Tensor& tensor) {
+  const fs::path path = folder / (name + ".npy");
+  write_npy(path.string(), tensor);
+  say(path.string() + "  " + to_string(tensor.type()) + "\n");
+}
+
+int run_reference_verb(const ReferenceVerbOptions& options) {
+  const Task& task = named_task(options.task);
+  const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
+  std::error_code error;
+  fs::create_directories(options.folder, error);
+  if (error) {
+    throw Error(ErrorCode::kIo,
+                "cannot make the folder '" + shown(options.folder) + "': " + error.message());
+  }
+  NamedTensors tensors = draw_tensors(*graph, task.id, options.seed);
+  for (const auto& [name, tensor] : tensors) save(options.folder, name, tensor);
+  const ReferenceOptions reference = {.precision = options.precision == "f64" ? Precision::f64
+                                                                              : Precision::f32};
+  const std::vector<Tensor> outputs = run_reference(*graph, std::move(tensors), reference);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    save(options.folder, graph->output_name(i), outputs[i]);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_reference(Command program) {
+  auto options = std::make_shared<ReferenceVerbOptions>();
+  const Command app = program.add_verb(
+      "reference", "Inputs, parameters and outputs of a task as .npy files",
+      "Draws a task's inputs and parameters from a seed, computes its outputs on the CPU, and "
+      "writes\n"
+      "all of them as NumPy files named after the tensors (x.npy, conv.weight.npy, output.npy).",
+      "  kbench reference level1/19 --dump relu/\n"
+      "  kbench reference 2/1 --preset v0 --set batch_size=4 --input-seed 7 --dump out/ --compute "
+      "f64");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .required()
+      .option_text("TASK");
+  app.add_option("--dump", options->folder, "Folder to write to, made when it is not there")
+      .required()
+      .type_name("DIR")
+      .group("Output");
+  options->size.add_to(app, /*with_auto=*/false, "smoke");
+  const Option seed = app.add_option("--input-seed", options->seed, "Seed of the draws")
+                          .check(whole_number())
+                          .type_name("N")
+                          .capture_default_str()
+                          .group("Computation");
+  keep_old_name(app, "--seed", options->seed, whole_number(), seed);
+  const Check types = one_of({"f32", "f64"});
+  const Option type =
+      app.add_option("--compute", options->precision, "In f32, or in f64: the truth")
+          .check(types)
+          .type_name("TYPE")
+          .capture_default_str()
+          .group("Computation");
+  keep_old_name(app, "--precision", options->precision, types, type);
+  return {app, [options] { return run_reference_verb(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "harness/evaluate/client/judge_client.h"
+#include "harness/frontends/program/baseline_report.h"
+#include "harness/frontends/program/candidate_arguments.h"
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/output_file.h"
+#include "harness/frontends/program/progress.h"
+#include "harness/frontends/program/report.h"
+#include "harness/frontends/program/signals.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+#include "kbench/score.h"
+#include "kbench/task.h"
+#include "kbench/text.h"
+
+namespace kbench::program {
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> candidates;
+  SizeOptions size;
+  DeviceOptions device;
+  MeasureOptions measure;
+  std::optional<double> fail_under;
+  std::string output;
+  bool json = false;
+};
+
+/// Sizes that make no sense are the command line's fault, not the candidate's. Those that do not
+/// fit the device are a verdict.
+void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded) {
+  const Task* task = nullptr;
+  try {
+    task = &find_task(load(candidate).task);
+  } catch (const Error&) {
+    return;  // For the evaluation to find.
+  }
+  check_shapes({task}, options.size, device, recorded);
+}
+
+/// Judges one after another, until all are or the user has had enough.
+class Run {
+ public:
+  Run(const RunOptions& options, const std::vector<NamedCandidate>& candidates,
+      const EvaluateOptions& evaluation, client::JudgeClient& judge)
+      : options_(options),
+        candidates_(candidates),
+        evaluation_(evaluation),
+        judge_(judge),
+        output_(options.output),
+        progress_(stderr, candidates.size()) {}
+
+  void judge_all(const std::stop_token& stop) {
+    try {
+      for (size_t i = 0; i < candidates_.size() && !stop.stop_requested(); ++i) judge_one(i, stop);
+    } catch (const Cancelled&) {  // The results so far stay.
+    }
+    progress_.close();
+  }
+  const std::vector<Result>& results() const { return results_; }
+  OutputFile& output() { return output_; }
+
+ private:
+  client::Request request_of(size_t i) const {
+    client::Request request{candidates_[i].source, evaluation_};
+    for (size_t next = i + 1;
+         next < candidates_.size() && request.next_files.size() < client::kMostFilesAhead; ++next) {
+      request.next_files.push_back(candidates_[next].source);
+    }
+    request.more = !request.next_files.empty();
+    return request;
+  }
+
+  void judge_one(size_t i, const std::stop_token& stop) {
+    const std::string& name = candidates_[i].name;
+    progress_.begin(name);
+    const auto on_stage = [&](const char* stage) {
+      const bool waits = std::string_view(stage) == client::kQueueStage;
+      progress_.begin(name + (waits ? "  waits for the device" : ""));
+    };
+    Result result = judge_.run(request_of(i), on_stage, nullptr, stop);
+    // Of several, "candidate.yaml" alone would not say which.
+    if (result.candidate.empty() || candidates_.size() > 1) result.candidate = shown(name);
+    if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
+    if (candidates_.size() > 1) progress_.finish(name, result);
+    progress_.hide();
+    if (!options_.json) {
+      say(format_result(result, name));
+      std::fflush(stdout);
+    }
+    results_.push_back(std::move(result));
+  }
+
+  const RunOptions& options_;
+  const std::vector<NamedCandidate>& candidates_;
+  const EvaluateOptions& evaluation_;
+  client::JudgeClient& judge_;
+  OutputFile output_;
+  Progress progress_;
+  std::vector<Result> results_;
+};
+
+/// "12 candidates: 10 passed, 2 wrong_values; speedups 0.52x to 2.1x, median 1.2x".
+std::string summary_of(const std::vector<Result>& results) {
+  std::map<Verdict, size_t> counts;
+  std::vector<double> speedups;
+  for (const Result& result : results) {
+    ++counts[result.verdict];
+    if (result.correct()) speedups.push_back(result.speedup.point);
+  }
+  std::string text;
+  for (const auto& [verdict, count] : counts) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + coloured_name(verdict);
+  }
+  text = std::to_string(results.size()) + " candidates: " + text;
+  if (!speedups.empty()) {
+    const auto [least, most] = std::ranges::minmax(speedups);
+    text += "; speedups " + format_number(least) + "x to " + format_number(most) + "x, median " +
+            format_number(median(speedups)) + "x";
+  }
+  return text + "\n";
+}
+
+/// Whether all passed, and where a speedup is asked for have it; says which do not.
+bool reach(const std::vector<Result>& results, const std::optional<double>& fail_under) {
+  std::vector<std::string> slow;
+  bool all_passed = true;
+  for (const Result& result : results) {
+    all_passed = all_passed && result.correct();
+    if (!fail_under || !result.correct() || result.speedup.point >= *fail_under) continue;
+    slow.push_back(shown(result.candidate) + " (" + format_speedup(result.speedup) + ")");
+  }
+  if (slow.empty()) return all_passed;
+  constexpr size_t kNamed = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(slow.size(), kNamed); ++i) text += (i > 0 ? ", " : "") + slow[i];
+  if (slow.size() > kNamed) text += " and " + std::to_string(slow.size() - kNamed) + " more";
+  warn("slower than --fail-under " + format_number(*fail_under, 6) + ": " + text);
+  return false;
+}
+
+int run_run(const RunOptions& options) {
+  const EvaluateOptions evaluation =
+      evaluate_options(options.size, options.device, options.measure);
+  const std::vector<NamedCandidate> candidates = named_candidates(options.candidates);
+  client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
+  const vulkan::DeviceSnapshot device = judge.snapshot();
+  if (options.size.preset != "auto") options.size.fixed_preset();
+  for (const NamedCandidate& candidate : candidates) {
+    check_sizes_of(candidate, options, device, evaluation.recorded);
+  }
+  if (evaluation.recorded) {
+    std::fputs(recorded_notice(*evaluation.recorded, device.name).c_str(), stderr);
+  }
+  Run run(options, candidates, evaluation, judge);
+  int signal = 0;
+  {
+    const StopSignals signals([](int) {});
+    run.judge_all(signals.gently());
+    signal = signals.signal();
+  }
+  const std::vector<Result>& results = run.results();
+  if (options.json) {
+    say(results_json(results) + "\n");
+  } else {
+    if (results.size() > 1) say(summary_of(results));
+    if (device.software() && !results.empty()) say(software_warning(device.name) + "\n");
+  }
+  if (const std::string lost = run.output().finish(); !lost.empty()) {
+    warn(lost);
+    return kUsage;
+  }
+  if (signal != 0 && results.size() < candidates.size()) {
+    warn("interrupted: " + std::to_string(results.size()) + " of " +
+         std::to_string(candidates.size()) + " judged" +
+         (options.output.empty() ? "" : "; results are in " + shown(options.output)));
+    return 128 + signal;
+  }
+  return reach(results, options.fail_under) ? kDone : kFailed;
+}
+
+}  // namespace
+
+Verb add_run(Command program) {
+  auto options = std::make_shared<RunOptions>();
+  const Command app = program.add_verb(
+      "run", "Evaluate candidates, or folders of them, in full",
+      "Evaluates candidates, and every candidate below folders: compiles each, runs it beside the\n"
+      "eager baseline on fresh inputs, checks every element of every timed output, and reports\n"
+      "verdict, speedup with its 95% interval, times and rates. Exit code 1 when one does not "
+      "pass.\n"
+      "Ctrl-C ends it after what has been judged, which is printed and kept; exit code 130 then.",
+      "  kbench run my/relu.yaml\n"
+      "  kbench run my/ other.yaml --preset smoke --device cpu\n"
+      "  kbench run my/relu.yaml --fail-under 1.2\n"
+      "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
+      "  kbench run my/relu.yaml --validate --input-seed 7 --json");
+  app.add_option("CANDIDATE", options->candidates,
+                 "YAML files, folders, or - for one on standard input")
+      .required()
+      .check(readable_or_dash())
+      .option_text("CANDIDATE...");
+  options->size.add_to(app, /*with_auto=*/true);
+  options->device.add_to(app);
+  options->measure.add_to(app);
+  app.add_option("--fail-under", options->fail_under,
+                 "Exit code 1 also where a candidate's speedup (the median, not its interval) is "
+                 "below P")
+      .check(within(0, 1e6))
+      .type_name("P")
+      .group("Output");
+  app.add_option("--output", options->output, "Append results to a file of JSON lines")
+      .type_name("FILE")
+      .group("Output");
+  app.add_flag("--json", options->json, "Results as JSON on standard output").group("Output");
+  return {app, [options] { return run_run(*options); }};
+}
+
+}  // namespace kbench::program

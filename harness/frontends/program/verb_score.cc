@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/report.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/certificate.h"
+#include "kbench/error.h"
+#include "kbench/score.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+#include "libkbench/base/in_words.h"
+#include "libkbench/base/suggest.h"
+
+namespace kbench::program {
+namespace {
+
+struct ScoreOptions {
+  std::vector<std::string> files, sets, devices;
+  std::vector<double> thresholds = {1.0};
+  TaskOptions tasks;
+  std::string preset;
+  bool mix_devices = false, take_last = false, json = false;
+};
+
+std::vector<ResultLine> read_all(const std::vector<std::string>& files) {
+  std::vector<ResultLine> lines;
+  for (const std::string& file : files) {
+    std::vector<ResultLine> more = read_result_lines(file);
+    for (ResultLine& line : more) {
+      try {
+        line.result.certificate = certification(line.result);
+      } catch (const Error& e) {
+        throw Error(ErrorCode::kParse, Location{line.file, line.line, 0}, e.message());
+      }
+    }
+    std::ranges::move(more, std::back_inserter(lines));
+  }
+  return lines;
+}
+
+/// In lower case; a part of a device's name is enough.
+bool names(const std::string& part, const std::string& device) {
+  const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+  return std::search(device.begin(), device.end(), part.begin(), part.end(), same) != device.end();
+}
+
+/// Leaves what `fits` takes; throws where that is nothing, saying what there is.
+template <class Field, class Fits>
+void narrow(std::vector<ResultLine>& lines, const char* flag, const std::string& wanted,
+            Field field, Fits fits) {
+  std::set<std::string> known;
+  for (const ResultLine& line : lines) known.insert(shown(field(line.result)));
+  const auto count = std::ranges::count_if(
+      lines, [&](const ResultLine& line) { return fits(field(line.result)); });
+  if (count > 0) return;
+  std::string all;
+  for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+  const std::vector<std::string> list(known.begin(), known.end());
+  throw Error(ErrorCode::kNotFound, std::string("no result fits ") + flag + " " + shown(wanted) +
+                                        suggestion(wanted, list) + "; there are: " + shown(all));
+}
+
+template <class Field, class Same>
+void filter(std::vector<ResultLine>& lines, const char* flag,
+            const std::vector<std::string>& wanted, Field field, Same same) {
+  if (wanted.empty()) return;
+  for (const std::string& each : wanted) {
+    narrow(lines, flag, each, field, [&](const std::string& value) { return same(each, value); });
+  }
+  std::erase_if(lines, [&](const ResultLine& line) {
+    return std::ranges::none_of(
+        wanted, [&](const std::string& each) { return same(each, field(line.result)); });
+  });
+}
+
+void apply_filters(std::vector<ResultLine>& lines, const ScoreOptions& options) {
+  const auto equal = [](const std::string& a, const std::string& b) { return a == b; };
+  filter(
+      lines, "--sets", options.sets, [](const Result& r) { return r.set; }, equal);
+  filter(
+      lines, "--device", options.devices, [](const Result& r) { return r.device; }, names);
+  if (options.preset.empty()) return;
+  filter(
+      lines, "--preset", {options.preset}, [](const Result& r) { return r.preset; }, equal);
+}
+
+/// Those of --task, whether the files have results of them or not; without it those that they have,
+/// of the levels asked for.
+std::vector<TaskId> tasks_of(const std::vector<ResultLine>& lines, const ScoreOptions& options) {
+  std::set<TaskId> chosen, there;
+  for (const Task* task : options.tasks.select()) chosen.insert(task->id);
+  if (!options.tasks.selection.empty()) return {chosen.begin(), chosen.end()};
+  for (const ResultLine& line : lines) {
+    const TaskId task = line.result.task;
+    if (!options.tasks.given() || chosen.contains(task)) there.insert(task);
+  }
+  return {there.begin(), there.end()};
+}
+
+/// As this build's certificates say, of results at their presets' own sizes; of a task without a
+/// result, at the preset of the others.
+std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
+                                    const std::vector<TaskId>& tasks) {
+  const auto certain = [](std::string_view found) {
+    return found == kCertifiedValues || found == kCertifiedPrecision;
+  };
+  std::map<TaskId, std::string> known;
+  std::set<std::string> presets;
+  bool overrides = false;
+  for (const Result& result : results) {
+    known.try_emplace(result.task, result.certificate);
+    presets.insert(result.preset);
+    overrides |= result.certificate.empty();
+  }
+  std::vector<TaskId> certified;
+  for (const TaskId id : tasks) {
+    const auto found = known.find(id);
+    if (found != known.end()) {
+      if (certain(found->second)) certified.push_back(id);
+    } else if (const Task* task = lookup_task(id); task && presets.size() == 1 && !overrides) {
+      if (certain(certification(*task, preset_from_name(*presets.begin()))))
+        certified.push_back(id);
+    }
+  }
+  return certified;
+}
+
+/// What the leaderboard counts as missing although no file says so.
+std::vector<Result> with_gaps(const std::vector<Result>& results,
+                              const std::vector<LeaderboardRow>& rows) {
+  std::set<std::pair<std::string, TaskId>> there;
+  for (const Result& result : results) there.emplace(result.set, result.task);
+  std::vector<Result> all = results;
+  for (const LeaderboardRow& row : rows) {
+    for (const auto& [id, verdict] : row.not_passed) {
+      if (there.contains({row.set, id})) continue;
+      Result& gap = all.emplace_back();
+      gap.set = row.set;
+      gap.task = id;
+      gap.verdict = Verdict::missing;
+      if (const Task* task = lookup_task(id)) gap.task_name = task->name;
+    }
+  }
+  return all;
+}
+
+std::string joined(const std::set<std::string>& values, const char* between) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : between) + shown(value);
+  return text;
+}
+
+int run_score(const ScoreOptions& options) {
+  if (!options.preset.empty()) preset_from_name(options.preset);
+  std::vector<ResultLine> lines = read_all(options.files);
+  const size_t read = lines.size();
+  apply_filters(lines, options);
+  const std::vector<TaskId> tasks = tasks_of(lines, options);
+  const std::set<TaskId> wanted(tasks.begin(), tasks.end());
+  std::erase_if(lines, [&](const ResultLine& line) { return !wanted.contains(line.result.task); });
+
+  std::vector<Result> all;
+  for (const ResultLine& line : lines) all.push_back(line.result);
+  const auto advise = [](auto check, const char* advice) {
+    try {
+      check();
+    } catch (const Error& e) {
+      throw Error(e.code(), e.message() + advice);
+    }
+  };
+  if (!options.mix_devices) {
+    advise([&] { require_one_device_kind(all); },
+           "; choose by --device, or have them in one table by --mix-devices");
+  }
+  advise([&] { require_one_question(all); }, "; choose by --preset, or leave files out");
+  std::vector<Result> results;
+  advise(
+      [&] {
+        results = merge_results(
+            lines, options.take_last ? Contradiction::take_last : Contradiction::refuse);
+      },
+      "; leave a file out, or have the last count by --last");
+
+  const auto rows =
+      leaderboard(results, tasks, options.thresholds, certified_tasks(results, tasks));
+  if (options.json) {
+    say(score_json(options.files, results, rows) + "\n");
+    return kDone;
+  }
+  std::set<std::string> devices, software, presets;
+  for (const Result& result : results) {
+    presets.insert(result.preset);
+    if (result.verdict != Verdict::missing) devices.insert(result.device);
+    if (result.software_device) software.insert(result.device);
+  }
+  std::string text = counted(results.size(), "result") + " of " + counted(read, "line") + " in " +
+                     std::to_string(options.files.size()) +
+                     (options.files.size() == 1 ? " file\n" : " files\n");
+  if (!results.empty()) {
+    text += (devices.empty() ? "" : joined(devices, " and ") + ", ") + "preset " +
+            joined(presets, " and ") + ", " + std::to_string(tasks.size()) +
+            (tasks.size() == 1 ? " task\n" : " tasks\n");
+  }
+  text += "\n" + format_leaderboard(rows);
+  if (!software.empty()) {
+    text += "\n" + software_warning(joined(software, " and ")) + "\n" + busy_note(rows);
+  }
+  if (const std::string failures = format_failures(with_gaps(results, rows), {});
+      !failures.empty()) {
+    text += "\n" + failures;
+  }
+  say(text);
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_score(Command program) {
+  auto options = std::make_shared<ScoreOptions>();
+  const Command app = program.add_verb(
+      "score", "Score results files together, without measuring",
+      "Prints the leaderboard of everything that results files (--output of the main job and of "
+      "run)\n"
+      "hold together: the shards of a job, several sets, several machines of one kind. Nothing is\n"
+      "run and no device is needed. Equal results count once. Two outcomes of one experiment are "
+      "a\n"
+      "contradiction and refused, with the files and lines; so are different kinds of device, "
+      "presets,\n"
+      "tolerances or baselines in one table. The tasks that count are those of --task; without it, "
+      "all\n"
+      "that the files have results of, narrowed by --level.",
+      "  kbench score results.jsonl --fast-p 0,0.5,1,2\n"
+      "  kbench score shard-*.jsonl --level 1 --json\n"
+      "  kbench score mine.jsonl theirs.jsonl --sets mine,theirs --device H200");
+  app.add_option("FILES", options->files, "Results files")
+      .required()
+      .check(readable())
+      .option_text("FILES");
+  app.add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(within(0, 1e6))
+      .type_name("P,...")
+      .group("Scores");
+  app.add_option("--sets", options->sets, "Candidate sets, by name (default: all there are)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME,...")
+      .group("Scores");
+  app.add_option("--device", options->devices, "Devices: parts of their names (default: all)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME,...")
+      .group("Scores");
+  app.add_option("--preset", options->preset, "Only results at this preset: smoke, v0 or v0.1")
+      .type_name("NAME")
+      .group("Scores");
+  app.add_flag("--mix-devices", options->mix_devices,
+               "Have several kinds of device in one table, whose speedups do not compare")
+      .group("Scores");
+  app.add_flag("--last", options->take_last,
+               "Of contradictory results take the last, by the order of files and lines")
+      .group("Scores");
+  options->tasks.add_to(app);
+  app.add_flag("--json", options->json, "One JSON document on standard output").group("Output");
+  return {app, [options] { return run_score(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,175 @@
+#include <cstdio>
+#include <memory>
+#include <variant>
+
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "harness/measure/trial/experiment.h"
+#include "kbench/algebra.h"
+#include "kbench/candidate.h"
+#include "kbench/certificate.h"
+#include "kbench/error.h"
+#include "kbench/prompts.h"
+#include "kbench/recorded.h"
+#include "kbench/task.h"
+
+namespace kbench::program {
+namespace {
+
+struct ShowOptions {
+  std::string task;
+  SizeOptions size;
+  DeviceOptions device;
+  std::string baseline;
+  bool candidate = false, algebra = false, json = false;
+};
+
+/// Which task it is, to who wants to know what a pass is worth.
+std::string check_text(const Task& task, const ShowOptions& options) {
+  std::string text = "\nthe task's own check\n";
+  const std::string_view known = options.size.overrides().empty()
+                                     ? certification(task, options.size.fixed_preset())
+                                     : std::string_view();
+  if (!task.trivial.empty()) {
+    text += "  trivial: " + task.trivial + "\n";
+  } else if (known == kCertifiedPrecision) {
+    text += "  certified: no known shortcut passes, nor float16, bfloat16 or TF32\n";
+  } else if (known == kCertifiedValues) {
+    text += "  certified in values: no known shortcut passes; some part in fewer bits would\n";
+  } else if (known == kNotCertified) {
+    text +=
+        "  not certified: a shortcut is known that passes, or an honest variant that does not\n";
+  }
+  const Certificate* certificate =
+      known.empty() ? nullptr : lookup_certificate(task.id, options.size.fixed_preset());
+  if (certificate != nullptr && certificate->subset_within_noise()) {
+    text +=
+        "  a subset within noise: a sum over all but a part of 1/4 to 1/32 of its terms passes\n";
+  }
+  for (const Dead& dead : task.dead) {
+    text += "  dead: ";
+    for (size_t i = 0; i < dead.variants.size(); ++i) {
+      text += (i > 0 ? "; " : "") + dead.variants[i];
+    }
+    text += ": " + dead.proof + "\n";
+  }
+  return text;
+}
+
+/// "41x over eager on NVIDIA H200 at v0.1"; empty where nobody has measured.
+std::string measured_text(const Algebra& algebra, Preset preset) {
+  const Result* best = best_measured(algebra, preset);
+  if (best == nullptr) return "";
+  return format_number(best->speedup.point) + "x over eager on " + best->device + " at " +
+         best->preset;
+}
+
+/// What a speedup on this task should be named beside.
+std::string algebra_text(const Task& task, const ShowOptions& options) {
+  const Algebra* known = lookup_algebra(task.id);
+  if (known == nullptr) return "";
+  std::string text = "  legal algebra: " + known->how;
+  if (const std::string measured = measured_text(*known, options.size.fixed_preset());
+      !measured.empty() && options.size.overrides().empty()) {
+    text += " Measured: " + measured + ".";
+  }
+  return text + " (kbench show " + to_string(task.id) + " --algebra)\n";
+}
+
+const std::string& algebra_of(const Task& task) {
+  const Algebra* known = lookup_algebra(task.id);
+  if (known != nullptr) return known->candidate;
+  throw Error(ErrorCode::kNotFound, to_string(task.id) + " has no known rewriting");
+}
+
+/// What a manifest calls the sizes.
+std::string names_text(const Graph& graph) {
+  std::string names;
+  for (const auto& [name, value] : trial::sizes_of(graph)) {
+    const auto* const list = std::get_if<std::vector<int64_t>>(&value);
+    if (list == nullptr) {
+      names += (names.empty() ? "" : ", ") + name;
+    } else if (!list->empty()) {
+      names += (names.empty() ? "" : ", ") + name + "[0]";
+      if (list->size() > 1) names += " to " + name + "[" + std::to_string(list->size() - 1) + "]";
+    }
+  }
+  return "\nin a manifest's expressions\n  " + (names.empty() ? "no shape variables" : names) +
+         "; in a shader KB_<name>. A device's numbers: kbench devices --limits\n";
+}
+
+/// Which sizes a verb that runs would take on the device there is; nothing where there is none.
+std::string preset_text(const Task& task, const ShowOptions& options) {
+  try {
+    const vulkan::DeviceSnapshot device = options.device.choose();
+    const Task* const tasks[] = {&task};
+    const Preset taken = trial::choose_preset("auto", tasks, options.size.overrides(), device);
+    return "sizes\n  shown: preset " + std::string(name_of(options.size.fixed_preset())) +
+           "; kbench run takes " + std::string(name_of(taken)) + " on " + device.name +
+           " unless --preset says otherwise\n";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+std::string recorded_text(const Task& task, const Graph& graph, const ShowOptions& options) {
+  if (options.baseline.empty()) return "";
+  const RecordedTimes times = read_recorded_times(options.baseline);
+  return "recorded\n  " + format_number(times.time_of(task, trial::sizes_of(graph)), 4) + " ms, " +
+         times.label() + "\n";
+}
+
+int run_show(const ShowOptions& options) {
+  const Task& task = named_task(options.task);
+  const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
+  if (options.candidate + options.json + options.algebra > 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--candidate, --algebra and --json exclude each other");
+  }
+  const std::string text =
+      options.candidate ? eager_candidate_yaml(task, *graph)
+      : options.algebra ? algebra_of(task)
+      : options.json    ? facts_json(task, *graph)
+                        : describe(task, *graph) + names_text(*graph) + preset_text(task, options) +
+                           recorded_text(task, *graph, options) + check_text(task, options) +
+                           algebra_text(task, options);
+  say(text.ends_with('\n') ? text : text + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_show(Command program) {
+  auto options = std::make_shared<ShowOptions>();
+  const Command app = program.add_verb(
+      "show", "One task as a candidate's author needs it",
+      "Shows a task as the author of a candidate needs it: signature, shapes, operators in order\n"
+      "with their formulas, floating-point operations and bytes. With --candidate, prints a "
+      "candidate\n"
+      "file that computes the task with built-in operators: save it, then replace steps by "
+      "kernels.",
+      "  kbench show level1/19\n"
+      "  kbench show 2/1 --preset smoke --set height=65\n"
+      "  kbench show 1/23 --candidate > my/softmax.yaml\n"
+      "  kbench show 1/23 --json");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+      .required()
+      .option_text("TASK");
+  options->size.add_to(app, /*with_auto=*/false, "v0.1");
+  options->device.add_to(app, /*with_validate=*/false);
+  app.add_option("--baseline", options->baseline,
+                 "A file of recorded times, as kbench baseline writes it: the task's is shown")
+      .group("Output")
+      .option_text("FILE");
+  app.add_flag("--candidate", options->candidate, "Print a candidate file to start from")
+      .group("Output");
+  app.add_flag("--algebra", options->algebra,
+               "Print the best known rewriting by legal algebra, where there is one")
+      .group("Output");
+  app.add_flag("--json", options->json, "The same facts as JSON").group("Output");
+  return {app, [options] { return run_show(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "harness/evaluate/generate/ledger.h"
+#include "harness/evaluate/generate/line_file.h"
+#include "harness/evaluate/generate/run_folder.h"
+#include "harness/evaluate/generate/settings.h"
+#include "harness/frontends/program/options.h"
+#include "harness/frontends/program/text.h"
+#include "harness/frontends/program/verbs.h"
+#include "kbench/attempt.h"
+#include "kbench/error.h"
+#include "kbench/exchange.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/json_text.h"
+
+namespace kbench::program {
+namespace {
+
+namespace fs = std::filesystem;
+using generate::RunFolder;
+using Json = nlohmann::ordered_json;
+
+struct TranscriptOptions {
+  std::string run, what, model;
+  bool json = false;
+};
+
+/// "TASK[/SAMPLE[/ATTEMPT]]".
+struct Wanted {
+  std::optional<TaskId> task;
+  int sample = 0, attempt = 0;  ///< 0: all
+};
+
+int number_of(const std::string& text, const std::string& all) {
+  if (!text.empty() && text.size() < 8 && text != "0" &&
+      text.find_first_not_of("0123456789") == std::string::npos) {
+    return std::stoi(text);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + shown(all) + "' is no TASK[/SAMPLE[/ATTEMPT]], such as level1/19/3/2");
+}
+
+Wanted parse_wanted(const std::string& text) {
+  Wanted wanted;
+  if (text.empty()) return wanted;
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
+  if (parts.size() < 2 || parts.size() > 4) number_of("", text);
+  wanted.task = find_task(parse_task_id(parts[0] + "/" + parts[1])).id;
+  if (parts.size() > 2) wanted.sample = number_of(parts[2], text);
+  if (parts.size() > 3) wanted.attempt = number_of(parts[3], text);
+  return wanted;
+}
+
+/// A text of several lines, each fit for a terminal.
+void print_text(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    std::string spaced;
+    for (const char c : line) spaced += c == '\t' ? "    " : std::string(1, c);
+    std::printf("%s\n", shown(spaced, 100'000).c_str());
+  }
+}
+
+std::string line_of(const Attempt& a) {
+  std::string text = purpose_of(a.task, a.sample, a.attempt) + "  " + shown(a.model);
+  if (!a.answered_by.empty()) text += " (" + shown(a.answered_by) + ")";
+  text += "  " + format_outcome(a);
+  if (a.usage.output) text += "  " + std::to_string(*a.usage.output) + " tokens";
+  return text + "  " + format_seconds(a.seconds);
+}
+
+std::vector<Message> prompt_of(const RunFolder& folder, const std::string& hash) {
+  const std::string path = folder.prompt(hash);
+  if (!fs::exists(path)) return {};
+  const std::string text = read_file(path);
+  try {
+    return messages_from_json(text);
+  } catch (const Error& e) {
+    throw Error(e.code(), Location{path}, e.message());
+  }
+}
+
+/// The last line of the transcript about an attempt.
+std::optional<Exchange> exchange_of(const RunFolder& folder, const Attempt& attempt) {
+  std::optional<int64_t> at;
+  const std::string path = folder.transcript(attempt.model, attempt.task);
+  generate::each_line(path, [&](std::string_view line, int64_t offset) {
+    if (generate::ids_of(line) == std::pair(attempt.sample, attempt.attempt)) at = offset;
+  });
+  if (!at) return std::nullopt;
+  return generate::read_at(path, *at, exchange_from_json);
+}
+
+void heading(const std::string& text) { std::printf("\n=== %s\n", text.c_str()); }
+
+/// The prompt (of a repair only what is new in it), the answer and what became of it.
+void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_prompt) {
+  const std::vector<Message> prompt = prompt_of(folder, attempt.prompt_hash);
+  for (size_t i = whole_prompt || prompt.empty() ? 0 : prompt.size() - 1; i < prompt.size(); ++i) {
+    heading(std::string(name_of(prompt[i].role)));
+    print_text(prompt[i].text);
+  }
+  const std::optional<Exchange> exchange = exchange_of(folder, attempt);
+  heading(purpose_of(attempt.task, attempt.sample, attempt.attempt) + ", answer of " +
+          shown(attempt.answered_by.empty() ? attempt.model : attempt.answered_by));
+  if (exchange) {
+    if (!exchange->answer.reasoning.empty()) {
+      std::printf("(thoughts)\n");
+      print_text(exchange->answer.reasoning);
+      std::printf("(answer)\n");
+    }
+    print_text(exchange->answer.text);
+  } else {
+    std::printf("(none)\n");
+  }
+  heading(format_outcome(attempt));
+}
+
+void print_json(const Json& json) { std::printf("%s\n", json_text(json, 2).c_str()); }
+
+/// An attempt as attempts.jsonl has it; with its prompt and answer where a conversation was asked
+/// for.
+Json json_of(const RunFolder& folder, const Attempt& attempt, bool conversation) {
+  Json json = Json::parse(to_json(attempt));
+  if (!conversation) return json;
+  json["messages"] = Json::array();
+  for (const Message& message : prompt_of(folder, attempt.prompt_hash)) {
+    json["messages"].push_back(
+        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
+  }
+  const std::optional<Exchange> exchange = exchange_of(folder, attempt);
+  json["answer"] = exchange ? Json(exchange->answer.text) : Json(nullptr);
+  json["reasoning"] = exchange ? Json(exchange->answer.reasoning) : Json(nullptr);
+  return json;
+}
+
+int run_transcript(const TranscriptOptions& options) {
+  const RunFolder folder(options.run);
+  std::error_code unknown;
+  if (!fs::exists(folder.attempts(), unknown)) {
+    throw Error(ErrorCode::kNotFound,
+                shown(options.run) + " is no run: it holds no attempts.jsonl");
+  }
+  const Wanted wanted = parse_wanted(options.what);
+  using Key = std::tuple<std::string, TaskId, int, int>;
+  std::map<Key, Attempt> found;  // of one made twice, the last
+  std::map<std::tuple<std::string, TaskId>, std::pair<int, int>> counts;
+  read_attempts(folder.attempts(), [&](const Attempt& a) {
+    if (!options.model.empty() && a.model != options.model) return;
+    if (!wanted.task) {
+      auto& [attempts, passed] = counts[{a.model, a.task}];
+      ++attempts;
+      passed += a.correct();
+      return;
+    }
+    if (a.task != *wanted.task || (wanted.sample > 0 && a.sample != wanted.sample)) return;
+    if (wanted.attempt > 0 && a.attempt != wanted.attempt) return;
+    found.insert_or_assign({a.model, a.task, a.sample, a.attempt}, a);
+  });
+  if (!wanted.task && options.json) {
+    Json list = Json::array();
+    for (const auto& [key, count] : counts) {
+      list.push_back({{"model", std::get<0>(key)},
+                      {"task", to_string(std::get<1>(key))},
+                      {"attempts", count.first},
+                      {"passed", count.second}});
+    }
+    print_json(list);
+    return kDone;
+  }
+  if (!wanted.task) {
+    std::vector<std::vector<std::string>> rows = {{"model", "task", "attempts", "passed"}};
+    for (const auto& [key, count] : counts) {
+      rows.push_back({shown(std::get<0>(key)), to_string(std::get<1>(key)),
+                      std::to_string(count.first), std::to_string(count.second)});
+    }
+    std::fputs(format_table(rows).c_str(), stdout);
+    return kDone;
+  }
+  if (found.empty()) {
+    throw Error(ErrorCode::kNotFound, shown(options.run) + " has no attempt at " +
+                                          shown(options.what) +
+                                          (options.model.empty() ? "" : " of that model"));
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const auto& [key, attempt] : found) {
+      list.push_back(json_of(folder, attempt, wanted.sample > 0));
+    }
+    print_json(list);
+    return kDone;
+  }
+  const auto same_chain = [](const Attempt& a, const Attempt& b) {
+    return a.model == b.model && a.sample == b.sample;
+  };
+  const Attempt* before = nullptr;
+  for (const auto& [key, attempt] : found) {
+    if (wanted.sample == 0) {
+      std::printf("%s\n", line_of(attempt).c_str());
+      continue;
+    }
+    const bool begins = before == nullptr || !same_chain(*before, attempt);
+    print_attempt(folder, attempt, begins);
+    before = &attempt;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Verb add_transcript(Command program) {
+  auto options = std::make_shared<TranscriptOptions>();
+  const Command app = program.add_verb(
+      "transcript", "A run's conversations, readable",
+      "Prints what was asked in a run and what was answered: which models and tasks there "
+      "are, the\n"
+      "attempts at one task, or a conversation with its prompts, answers and verdicts.",
+      "  kbench transcript run1\n"
+      "  kbench transcript run1 level1/19\n"
+      "  kbench transcript run1 1/19/3        the whole conversation of sample 3\n"
+      "  kbench transcript run1 1/19/3/2      its second attempt");
+  app.add_option("RUN", options->run, "The run's folder")
+      .required()
+      .check(readable())
+      .option_text("RUN");
+  app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]")
+      .option_text("[TASK[/SAMPLE[/ATTEMPT]]]");
+  app.add_option("--model", options->model, "Only of this model (or relay)")
+      .type_name("NAME")
+      .group("Output");
+  app.add_flag("--json", options->json, "The same as a JSON list on standard output")
+      .group("Output");
+  return {app, [options] { return run_transcript(*options); }};
+}
+
+}  // namespace kbench::program

@@ -1,0 +1,56 @@
+// The verbs of the program: each adds its sub-command and returns what runs it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/frontends/program/command.h"
+
+namespace kbench::program {
+
+/// Exit codes of the program.
+enum : int {
+  kDone = 0,
+  kFailed = 1,   ///< what was asked about did not pass, or kbench failed in an evaluation
+  kUsage = 2,    ///< the question is wrong: a flag, name, size, file or device; or output is lost
+  kStopped = 3,  ///< a budget stopped a run, which can go on
+  kInterrupted = 130,  ///< as a shell has it: 128 and SIGINT
+  kPipeClosed = 141,   ///< likewise 128 and SIGPIPE: the reader of what is printed has gone
+};
+
+/// A sub-command and its action, which returns the exit code.
+struct Verb {
+  Command command;
+  std::function<int()> run;
+};
+
+Verb add_list(Command program);
+Verb add_show(Command program);
+Verb add_devices(Command program);
+Verb add_check(Command program);
+Verb add_run(Command program);
+Verb add_compare(Command program);
+Verb add_new(Command program);
+Verb add_audit(Command program);
+Verb add_diagnose(Command program);
+Verb add_repl(Command program);
+Verb add_verify(Command program);
+Verb add_reference(Command program);
+Verb add_baseline(Command program);
+Verb add_prompt(Command program);
+Verb add_models(Command program);
+Verb add_extract(Command program);
+Verb add_import(Command program);
+Verb add_generate(Command program);
+Verb add_judge(Command program);
+Verb add_transcript(Command program);
+Verb add_report(Command program);
+Verb add_serve(Command program);
+Verb add_score(Command program);
+Verb add_help(Command program);
+/// The main job, which needs no verb. `benchmark_flags` are Google Benchmark's, taken from the
+/// command line before the rest was parsed.
+Verb add_main_job(Command program, std::vector<std::string> benchmark_flags);
+
+}  // namespace kbench::program

@@ -1,0 +1,158 @@
+#include "harness/measure/audit/audit.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "kbench/error.h"
+
+namespace kbench::audit {
+namespace {
+
+/// A variant that differs from the task by no more than this in float64 computes the same.
+constexpr double kIdentical = 1e-9;
+/// Of the tolerance: an honest variant must pass with a factor of two to spare.
+constexpr double kHonestShare = 0.5;
+
+bool wants(const AuditOptions& options, Variant::Kind kind) {
+  return std::ranges::find(options.kinds, kind) != options.kinds.end();
+}
+
+bool wanted(const Variant& variant, const AuditOptions& options) {
+  return wants(options, variant.kind) &&
+         variant.description.find(options.only) != std::string::npos &&
+         (options.descriptions.empty() || variant.kind == Variant::Kind::null ||
+          options.descriptions.contains(variant.description));
+}
+
+/// A shortcut that has passed so far.
+bool may_still_fail(const Tried& tried) {
+  return tried.kind != Variant::Kind::honest && tried.not_tried.empty() && tried.margin.margin <= 1;
+}
+
+/// One variant on the draw at hand: what a draw before it has found is kept where it is more.
+void try_variant(Bench& bench, const Graph& variant, double tolerance, Tried& tried) {
+  ReferenceOptions options;
+  if (tried.margin.rule == kRunningRule) {
+    options.summation = ReferenceOptions::Summation::sequential;
+  }
+  try {
+    const Deviation deviation = bench.deviation(variant, options);
+    const double margin = deviation.worst / tolerance;
+    if (margin >= tried.margin.margin) {
+      tried.margin.margin = margin;
+      tried.beyond_share = deviation.beyond_share;
+    }
+    tried.identical = false;
+    if (bench.on_host() && may_still_fail(tried)) {
+      ReferenceOptions exact;
+      exact.precision = Precision::f64;
+      tried.identical = bench.deviation(variant, exact).worst < kIdentical;
+    }
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kOutOfMemory && e.code() != ErrorCode::kUnsupported) throw;
+    tried.not_tried = e.what();
+  }
+}
+
+/// The task itself in float32, where that is not the truth already.
+std::vector<Tried> plain_float32(Bench& bench, const Graph& graph, double tolerance) {
+  if (!bench.on_host()) return {};
+  std::vector<Tried> all;
+  const auto add = [&](const char* description, const ReferenceOptions& options) {
+    Tried tried;
+    tried.kind = Variant::Kind::honest;
+    tried.margin = {"plain", description, bench.deviation(graph, options).worst / tolerance};
+    all.push_back(std::move(tried));
+  };
+  add("the CPU reference in float32", {});
+  ReferenceOptions sequential;
+  sequential.summation = ReferenceOptions::Summation::sequential;
+  add("the CPU reference in float32, one term after another", sequential);
+  return all;
+}
+
+}  // namespace
+
+const Dead* find_dead(const Task& task, const std::string& description) {
+  for (const Dead& dead : task.dead) {
+    for (const std::string& pattern : dead.variants) {
+      if (fnmatch(pattern.c_str(), description.c_str(), 0) == 0) return &dead;
+    }
+  }
+  return nullptr;
+}
+
+TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
+                     const AuditOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  TaskAudit audit;
+  audit.task = &task;
+  const double tolerance = task.tolerance.relative;
+  std::vector<Variant> variants = shortcuts(graph, options.variants);
+  for (Variant& each : honest_variants(graph, options.variants)) {
+    variants.push_back(std::move(each));
+  }
+  std::erase_if(variants, [&](const Variant& each) { return !wanted(each, options); });
+
+  for (const Variant& variant : variants) {
+    Tried tried;
+    tried.kind = variant.kind;
+    tried.margin = {variant.rule, variant.description, 0};
+    tried.dead = find_dead(task, variant.description);
+    audit.tried.push_back(std::move(tried));
+  }
+  for (int draw = 0; draw < options.draws; ++draw) {
+    std::vector<size_t> now;
+    for (size_t i = 0; i < variants.size(); ++i) {
+      if (draw == 0 || may_still_fail(audit.tried[i])) now.push_back(i);
+    }
+    if (now.empty()) break;
+    bench.draw(options.seed + static_cast<uint64_t>(draw));
+    for (const size_t i : now) try_variant(bench, *variants[i].build(), tolerance, audit.tried[i]);
+    if (draw > 0 || !options.only.empty() || !wants(options, Variant::Kind::honest)) continue;
+    for (Tried& each : plain_float32(bench, graph, tolerance)) {
+      audit.tried.push_back(std::move(each));
+    }
+  }
+  audit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return audit;
+}
+
+bool is_left(const Tried& tried) {
+  if (!tried.not_tried.empty() || tried.dead != nullptr) return false;
+  const double margin = tried.margin.margin;
+  if (tried.kind != Variant::Kind::honest) return margin <= 1;
+  return margin > kHonestShare && !std::isinf(margin);
+}
+
+Certificate certificate_of(const TaskAudit& audit) {
+  Certificate certificate;
+  certificate.task = audit.task->id;
+  certificate.tolerance = audit.task->tolerance.relative;
+  for (const Tried& tried : audit.tried) {
+    KindTally& tally = certificate.kinds[tried.kind];
+    const bool honest = tried.kind == Variant::Kind::honest;
+    if (!tried.not_tried.empty()) {
+      ++tally.no_room;
+      continue;
+    }
+    ++tally.tried;
+    if (tried.dead != nullptr) {
+      ++tally.dead;
+      continue;
+    }
+    const double margin = tried.margin.margin;
+    // A formula that overflows at these sizes is no honest float32 there.
+    if (honest && std::isinf(margin)) continue;
+    const bool nearer = !tally.nearest ||
+                        (honest ? margin > tally.nearest->margin : margin < tally.nearest->margin);
+    if (nearer) tally.nearest = tried.margin;
+    if (is_left(tried)) tally.left.push_back(tried.margin);
+  }
+  return certificate;
+}
+
+}  // namespace kbench::audit

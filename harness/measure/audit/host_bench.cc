@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "harness/measure/audit/bench.h"
+#include "kbench/compare.h"
+
+namespace kbench::audit {
+namespace {
+
+class HostBench : public Bench {
+ public:
+  HostBench(const Task& task, const Graph& graph) : task_(task), graph_(graph) {}
+
+  void draw(uint64_t seed) override {
+    seed_ = seed;
+    tensors_ = draw_tensors(graph_, task_.id, seed);
+    truth_ = run_reference(graph_, tensors_, {.precision = Precision::f64});
+  }
+
+  Deviation deviation(const Graph& variant, const ReferenceOptions& options) override {
+    const std::vector<Tensor> got = run_reference(variant, tensors_of(variant), options);
+    Deviation deviation;
+    for (size_t i = 0; i < truth_.size(); ++i) {
+      const Comparison found = compare(got[i], truth_[i], task_.tolerance.relative);
+      const auto elements = static_cast<double>(std::max<int64_t>(found.elements, 1));
+      const double worst =
+          found.not_finite > 0 ? std::numeric_limits<double>::infinity() : found.max_error;
+      deviation.worst = std::max(deviation.worst, worst);
+      deviation.beyond_share =
+          std::max(deviation.beyond_share, static_cast<double>(found.wrong) / elements);
+    }
+    return deviation;
+  }
+
+  bool on_host() const override { return true; }
+
+ private:
+  /// The task's, and draws of other inputs that the variant asks for.
+  NamedTensors tensors_of(const Graph& variant) {
+    for (const int id : variant.values_of(Graph::Kind::input)) {
+      const Graph::ValueInfo& input = variant.values()[static_cast<size_t>(id)];
+      if (tensors_.count(input.name) > 0) continue;
+      tensors_.emplace(
+          input.name,
+          kbench::draw(input.distribution, {seed_, task_.id.draw_word(), input.name}, input.type));
+    }
+    return tensors_;
+  }
+
+  const Task& task_;
+  const Graph& graph_;
+  uint64_t seed_ = 0;
+  NamedTensors tensors_;
+  std::vector<Tensor> truth_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bench> make_host_bench(const Task& task, const Graph& graph) {
+  return std::make_unique<HostBench>(task, graph);
+}
+
+}  // namespace kbench::audit

@@ -1,0 +1,36 @@
+// PTX to machine code through nvJitLink, opened at run time: all that is launched, once it has been
+// checked and printed. No driver is needed, and no machine code is taken from anybody.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/measure/cuda/nvrtc.h"
+
+namespace kbench::cuda {
+
+struct AssembleOutcome {
+  std::vector<std::byte> cubin;  ///< empty when it failed
+  std::vector<Diagnostic> diagnostics;
+  bool ok() const { return !cubin.empty(); }
+};
+
+class Assembler {
+ public:
+  /// Throws kUnsupported, naming where it was looked for, when there is no nvJitLink.
+  Assembler(const Toolkit& toolkit, const ToolkitPlaces& places);
+  ~Assembler();
+
+  /// `file` and `first_line` as in CudaSource; 0: the PTX is no text of the file, and its lines
+  /// are not told.
+  AssembleOutcome assemble(const std::string& ptx, const ComputeCapability& device,
+                           const std::string& file, int first_line) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kbench::cuda

@@ -1,0 +1,217 @@
+#include "harness/measure/cuda/driver.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "harness/measure/cuda/driver_state.h"
+#include "libkbench/base/hex.h"
+
+namespace kbench::cuda {
+namespace {
+
+using driver::Result;
+
+ErrorCode code_of(Result result) {
+  if (result == driver::kMemory) return ErrorCode::kOutOfMemory;
+  return result == driver::kLaunchTimeout ? ErrorCode::kTimeout : ErrorCode::kInternal;
+}
+
+[[noreturn]] void unsupported(const std::string& message) {
+  throw Error(ErrorCode::kUnsupported, message);
+}
+
+/// Up to which number of blocks every device with clusters takes them.
+constexpr uint64_t kPortableCluster = 8;
+
+uint64_t product(const std::array<uint32_t, 3>& extents) {
+  return uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+}  // namespace
+
+DriverError::DriverError(int result, const std::string& message)
+    : Error(code_of(result), message), result_(result) {}
+
+bool DriverError::faulted() const {
+  return result_ == driver::kIllegalAddress || result_ == driver::kMisalignedAddress ||
+         result_ == driver::kInvalidAddressSpace;
+}
+
+bool DriverError::crashed() const {
+  return result_ == driver::kAssert || result_ == driver::kHardwareStack ||
+         result_ == driver::kIllegalInstruction || result_ == driver::kInvalidPc ||
+         result_ == driver::kLaunchFailed;
+}
+
+bool DriverError::too_much() const {
+  return result_ == driver::kOutOfResources || result_ == driver::kCooperativeTooLarge ||
+         result_ == driver::kInvalidClusterSize || result_ == driver::kInvalidValue;
+}
+
+void Driver::State::check(Result result, const char* call) {
+  if (result == driver::kSuccess) return;
+  const char *name = nullptr, *text = nullptr;
+  calls.error_name(result, &name);
+  calls.error_string(result, &text);
+  std::string message = std::string(call) + " gave " + (name ? name : "an error") + " (" +
+                        std::to_string(result) + ")";
+  if (text) message += std::string(": ") + text;
+  const DriverError error(result, message);
+  // A context does not come back from these.
+  if (error.faulted() || error.crashed() || result == driver::kLaunchTimeout) hung = true;
+  throw error;
+}
+
+driver::Device Driver::State::find(const std::array<uint8_t, 16>& uuid) const {
+  int count = 0;
+  const Result counted = calls.device_count(&count);
+  for (int i = 0; counted == driver::kSuccess && i < count; ++i) {
+    driver::Device device = 0;
+    char its[16] = {};
+    if (calls.device_get(&device, i) != driver::kSuccess ||
+        calls.device_uuid(its, device) != driver::kSuccess) {
+      continue;
+    }
+    if (std::memcmp(its, uuid.data(), sizeof its) == 0) return device;
+  }
+  unsupported("CUDA's driver does not know the device: none of its " + std::to_string(count) +
+              " has the UUID " + uuid_text(uuid));
+}
+
+void Driver::State::open(driver::Device device) {
+  driver::Context context = nullptr;
+  check(calls.context_retain(&context, device), "cuDevicePrimaryCtxRetain");
+  check(calls.context_set(context), "cuCtxSetCurrent");
+  // As little as there may be: nothing of it is used. Not every device has each.
+  for (const int limit : {driver::kPrintfFifo, driver::kMallocHeap, driver::kPersistingL2}) {
+    calls.context_limit(limit, 0);
+  }
+  const auto attribute = [&](int which) {
+    int value = 0;
+    check(calls.device_attribute(&value, which, device), "cuDeviceGetAttribute");
+    return value;
+  };
+  limits.shared_bytes = static_cast<uint64_t>(std::max(attribute(driver::kSharedOptIn), 0));
+  limits.multiprocessors = static_cast<uint32_t>(std::max(attribute(driver::kMultiprocessors), 0));
+  limits.cooperative = attribute(driver::kCooperativeLaunch) != 0;
+  limits.clusters = attribute(driver::kClusterLaunch) != 0;
+  check(calls.stream_create(&stream, driver::kNonBlockingStream), "cuStreamCreate");
+  check(calls.allocate(&lead, kLeadBytes), "cuMemAlloc");
+}
+
+Driver::Driver(const std::array<uint8_t, 16>& uuid, const std::vector<std::string>& libraries)
+    : state_(std::make_unique<State>(libraries)) {
+  State& s = *state_;
+  if (!s.library.there()) {
+    unsupported("CUDA's driver cannot be opened: " + s.library.reason());
+  }
+  if (const char* missing = s.calls.fill(s.library)) {
+    unsupported("'" + s.library.name() + "' is no CUDA driver of version 11.8 or later: it lacks " +
+                missing);
+  }
+  try {
+    s.check(s.calls.init(0), "cuInit");
+    s.open(s.find(uuid));
+  } catch (const DriverError& error) {
+    if (error.code() == ErrorCode::kOutOfMemory) throw;
+    unsupported("CUDA's driver does not open the device: " + error.message());
+  }
+}
+
+Driver::~Driver() = default;
+
+const DriverLimits& Driver::limits() const { return state_->limits; }
+bool Driver::hung() const { return state_->hung; }
+
+uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes) {
+  State& s = *state_;
+  driver::ExternalMemoryHandleDesc handle;
+  handle.handle.fd = descriptor.get();
+  handle.size = bytes;
+  handle.flags = driver::kDedicated;
+  driver::ExternalMemory memory = nullptr;
+  s.check(s.calls.import_memory(&memory, &handle), "cuImportExternalMemory");
+  static_cast<void>(descriptor.release());  // the driver's once the import has succeeded
+  driver::ExternalMemoryBufferDesc buffer;
+  buffer.size = bytes;
+  driver::Pointer address = 0;
+  s.check(s.calls.map_buffer(&address, memory, &buffer), "cuExternalMemoryGetMappedBuffer");
+  return address;
+}
+
+DriverKernel Driver::load(std::span<const std::byte> cubin, const std::string& entry) {
+  State& s = *state_;
+  driver::Module module = nullptr;
+  s.check(s.calls.module_load(&module, cubin.data()), "cuModuleLoadData");
+  driver::Function function = nullptr;
+  s.check(s.calls.module_function(&function, module, entry.c_str()), "cuModuleGetFunction");
+  return {function};
+}
+
+std::string Driver::allow(const DriverKernel& kernel, const DriverLaunch& launch) {
+  State& s = *state_;
+  const auto function = static_cast<driver::Function>(kernel.function);
+  int own = 0;
+  s.check(s.calls.function_attribute(&own, driver::kSharedBytes, function), "cuFuncGetAttribute");
+  const uint64_t shared = static_cast<uint64_t>(std::max(own, 0)) + launch.shared_bytes;
+  if (shared > s.limits.shared_bytes) {
+    return "takes " + std::to_string(shared) + " bytes of shared memory, the device has " +
+           std::to_string(s.limits.shared_bytes) + " for a block";
+  }
+  int most = 0;
+  s.check(s.calls.function_attribute(&most, driver::kMostDynamicShared, function),
+          "cuFuncGetAttribute");
+  if (static_cast<int64_t>(launch.shared_bytes) > most) {
+    s.check(s.calls.set_function_attribute(function, driver::kMostDynamicShared,
+                                           static_cast<int>(launch.shared_bytes)),
+            "cuFuncSetAttribute");
+  }
+  const uint64_t threads = product(launch.block), blocks = product(launch.grid);
+  if (product(launch.cluster) > 0) {
+    const std::string size = std::to_string(product(launch.cluster));
+    if (!s.limits.clusters) return "asks for clusters of blocks, which the device does not have";
+    if (product(launch.cluster) > kPortableCluster) {
+      s.calls.set_function_attribute(function, driver::kNonPortableCluster, 1);
+    }
+    const LaunchArguments arguments(launch, s.stream);
+    int clusters = 0;
+    const Result result = s.calls.cluster_occupancy(&clusters, function, &arguments.config());
+    if (result != driver::kSuccess || clusters < 1) {
+      return "asks for clusters of " + size + " blocks, which the device does not take";
+    }
+  }
+  if (launch.cooperative) {
+    if (!s.limits.cooperative) return "is launched as a cooperative grid, which the device lacks";
+    int at_once = 0;
+    s.check(s.calls.occupancy(&at_once, function, static_cast<int>(threads), launch.shared_bytes),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    const uint64_t room = static_cast<uint64_t>(std::max(at_once, 0)) * s.limits.multiprocessors;
+    if (blocks > room) {
+      return "is launched as a cooperative grid of " + std::to_string(blocks) +
+             " blocks, of which the device holds " + std::to_string(room) + " at once";
+    }
+  }
+  return "";
+}
+
+LaunchArguments::LaunchArguments(const DriverLaunch& launch, driver::Stream stream) {
+  for (size_t axis = 0; axis < 3; ++axis) {
+    config_.grid[axis] = launch.grid[axis];
+    config_.block[axis] = launch.block[axis];
+  }
+  config_.shared_bytes = launch.shared_bytes;
+  config_.stream = stream;
+  config_.attributes = attributes_.data();
+  if (launch.cooperative) {
+    driver::LaunchAttribute& attribute = attributes_[config_.attribute_count++];
+    attribute.id = driver::kCooperative;
+    attribute.value.cooperative = 1;
+  }
+  if (product(launch.cluster) > 0) {
+    driver::LaunchAttribute& attribute = attributes_[config_.attribute_count++];
+    attribute.id = driver::kClusterDimension;
+    attribute.value.cluster = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
+  }
+}
+
+}  // namespace kbench::cuda

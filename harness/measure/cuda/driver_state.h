@@ -1,0 +1,44 @@
+// What Driver and DriverList share.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/measure/cuda/driver.h"
+#include "harness/measure/cuda/driver_calls.h"
+
+namespace kbench::cuda {
+
+struct Driver::State {
+  Library library;
+  driver::Calls calls;
+  DriverLimits limits;
+  driver::Stream stream = nullptr;
+  driver::Pointer lead = 0;  ///< what is written to keep the device busy
+  bool hung = false;         ///< or dead of a fault
+
+  explicit State(const std::vector<std::string>& names) : library(names) {}
+  /// Throws DriverError unless it is success. `call` is the function's name.
+  void check(driver::Result result, const char* call);
+  driver::Device find(const std::array<uint8_t, 16>& uuid) const;
+  void open(driver::Device device);
+};
+
+/// A launch as the driver takes it; points into itself.
+class LaunchArguments {
+ public:
+  LaunchArguments(const DriverLaunch& launch, driver::Stream stream);
+  LaunchArguments(const LaunchArguments&) = delete;
+  const driver::LaunchConfig& config() const { return config_; }
+
+ private:
+  std::array<driver::LaunchAttribute, 2> attributes_;
+  driver::LaunchConfig config_;
+};
+
+/// Bytes of Driver::State::lead: more than any cache, so that writing them takes its time.
+inline constexpr uint64_t kLeadBytes = uint64_t{64} << 20;
+
+}  // namespace kbench::cuda

@@ -1,0 +1,178 @@
+#include "harness/measure/cuda/messages.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "kbench/text.h"
+#include "libkbench/base/text.h"
+
+namespace kbench::cuda {
+namespace {
+
+constexpr size_t kMost = 50;
+constexpr size_t kMostBytes = 4096;
+
+struct Severity {
+  std::string_view word;  // as a compiler writes it
+  const char* shown;
+};
+constexpr Severity kSeverities[] = {{"catastrophic error", "error"},
+                                    {"internal error", "error"},
+                                    {"error", "error"},
+                                    {"fatal", "error"},
+                                    {"warning", "warning"},
+                                    {"remark", "note"},
+                                    {"note", "note"},
+                                    {"info", "note"}};
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || end != text.data() + text.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<int>::max();
+  return error == std::errc{} && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+/// The text behind "error: ", "warning #177-D: ", "error   : ".
+bool read_severity(std::string_view text, Diagnostic& diagnostic) {
+  for (const Severity& severity : kSeverities) {
+    if (!text.starts_with(severity.word)) continue;
+    std::string_view rest = trimmed(text.substr(severity.word.size()));
+    if (rest.starts_with("#")) rest = rest.substr(std::min(rest.find(':'), rest.size()));
+    if (!rest.starts_with(":")) continue;
+    diagnostic.severity = severity.shown;
+    diagnostic.message = std::string(trimmed(rest.substr(1)));
+    return true;
+  }
+  return false;
+}
+
+/// "FILE(LINE): SEVERITY: MESSAGE"; a file's name may itself hold parentheses.
+std::optional<Diagnostic> nvrtc_line(std::string_view line) {
+  Diagnostic diagnostic;
+  for (size_t at = line.find("): "); at != std::string_view::npos; at = line.find("): ", at + 1)) {
+    const size_t open = line.rfind('(', at);
+    if (open == std::string_view::npos) continue;
+    const auto place = number(line.substr(open + 1, at - open - 1));
+    if (!place || !read_severity(line.substr(at + 3), diagnostic)) continue;
+    diagnostic.file = std::string(line.substr(0, open));
+    diagnostic.line = *place;
+    return diagnostic;
+  }
+  if (read_severity(line, diagnostic)) return diagnostic;
+  return std::nullopt;
+}
+
+/// "ptxas application ptx input, line 12; error   : MESSAGE" and "ptxas fatal   : MESSAGE".
+std::optional<Diagnostic> ptxas_line(std::string_view line, const std::string& file) {
+  if (!line.starts_with("ptxas ")) return std::nullopt;
+  Diagnostic diagnostic;
+  diagnostic.file = file;
+  constexpr std::string_view kPlace = ", line ";
+  const size_t place = line.find(kPlace);
+  const size_t end = line.find(';', place == std::string_view::npos ? 0 : place);
+  if (place != std::string_view::npos && end != std::string_view::npos) {
+    const size_t begin = place + kPlace.size();
+    diagnostic.line = number(line.substr(begin, end - begin)).value_or(0);
+    if (read_severity(trimmed(line.substr(end + 1)), diagnostic)) return diagnostic;
+  }
+  if (read_severity(line.substr(6), diagnostic)) return diagnostic;
+  return std::nullopt;
+}
+
+/// What compilers say to end with, and what only points at the line above.
+bool says_nothing(std::string_view line) {
+  const bool pointer = line.find_first_not_of("^~ \t") == std::string_view::npos;
+  return pointer || line.starts_with("Remark: The warnings can be suppressed") ||
+         line.find(" detected in the compilation of ") != std::string_view::npos;
+}
+
+class Collected {
+ public:
+  Collected(const std::string& file, int first_line) : file_(file), first_line_(first_line) {}
+
+  void add(Diagnostic diagnostic) {
+    size_t& count = diagnostic.severity == "error" ? errors_ : others_;
+    keeping_ = count < kMost / 2;
+    if (!keeping_) {
+      ++left_out_;
+      return;
+    }
+    ++count;
+    if (diagnostic.line > 0 && diagnostic.file == file_) {
+      const int64_t line = int64_t{diagnostic.line} + first_line_ - 1;
+      diagnostic.line =
+          static_cast<int>(std::clamp<int64_t>(line, 0, std::numeric_limits<int>::max()));
+    }
+    all_.push_back(std::move(diagnostic));
+  }
+  void continue_with(std::string_view line) {
+    if (all_.empty())
+      return add({.severity = "error", .file = file_, .message = std::string(line)});
+    if (!keeping_ || all_.back().message.size() > kMostBytes) return;
+    all_.back().message += " " + std::string(line);
+  }
+  /// A source chooses what its #line and #error directives say.
+  std::vector<Diagnostic> finish() {
+    for (Diagnostic& diagnostic : all_) {
+      diagnostic.file = shown(diagnostic.file);
+      diagnostic.message = shown(diagnostic.message, kMostBytes);
+    }
+    if (left_out_ > 0) {
+      all_.push_back({.severity = "note",
+                      .file = shown(file_),
+                      .message = std::to_string(left_out_) + " more messages are left out"});
+    }
+    return std::move(all_);
+  }
+
+ private:
+  const std::string& file_;
+  int first_line_;
+  std::vector<Diagnostic> all_;
+  size_t errors_ = 0, others_ = 0, left_out_ = 0;
+  bool keeping_ = false;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> parse_nvrtc_log(const std::string& log, const std::string& file,
+                                        int first_line) {
+  Collected all(file, first_line);
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (auto assembled = ptxas_line(line, file)) {
+      assembled->line = 0;  // of what NVRTC made of the source
+      all.add(*std::move(assembled));
+    } else if (auto diagnostic = nvrtc_line(line)) {
+      all.add(*std::move(diagnostic));
+    } else if (!says_nothing(line)) {
+      all.continue_with(trimmed(line));
+    }
+  }
+  return all.finish();
+}
+
+std::vector<Diagnostic> parse_ptxas_log(const std::string& log, const std::string& file,
+                                        int first_line) {
+  Collected all(file, first_line);
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (auto diagnostic = ptxas_line(line, file)) {
+      // The last line only says that there were errors.
+      if (diagnostic->message.find("aborted due to errors") == std::string::npos) {
+        all.add(*std::move(diagnostic));
+      }
+    } else if (!says_nothing(line) && !line.starts_with("ERROR NVJITLINK")) {
+      all.continue_with(trimmed(line));
+    }
+  }
+  return all.finish();
+}
+
+}  // namespace kbench::cuda

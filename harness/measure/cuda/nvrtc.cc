@@ -1,0 +1,207 @@
+#include "harness/measure/cuda/nvrtc.h"
+
+#include <algorithm>
+
+#include "harness/measure/cuda/includes.h"
+#include "harness/measure/cuda/library.h"
+#include "harness/measure/cuda/messages.h"
+#include "kbench/error.h"
+
+namespace kbench::cuda {
+namespace {
+
+// nvrtc.h's, by hand: its header is not there where kbench is built.
+using Program = struct NvrtcProgram*;
+constexpr int kSuccess = 0;
+constexpr int kOutOfMemory = 1;
+constexpr int kCompilation = 6;
+constexpr int kNameExpression = 8;  // NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION and behind
+constexpr int kFirstVersion = 11;
+
+struct Calls {
+  int (*version)(int*, int*) = nullptr;
+  const char* (*error)(int) = nullptr;
+  int (*archs_count)(int*) = nullptr;
+  int (*archs)(int*) = nullptr;
+  int (*create)(Program*, const char*, const char*, int, const char* const*,
+                const char* const*) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  int (*compile)(Program, int, const char* const*) = nullptr;
+  int (*ptx_size)(Program, size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
+  int (*log_size)(Program, size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*add_name)(Program, const char*) = nullptr;
+  int (*lowered_name)(Program, const char*, const char**) = nullptr;
+
+  bool fill(const Library& from) {
+    return from.get("nvrtcVersion", version) && from.get("nvrtcGetErrorString", error) &&
+           from.get("nvrtcGetNumSupportedArchs", archs_count) &&
+           from.get("nvrtcGetSupportedArchs", archs) && from.get("nvrtcCreateProgram", create) &&
+           from.get("nvrtcDestroyProgram", destroy) && from.get("nvrtcCompileProgram", compile) &&
+           from.get("nvrtcGetPTXSize", ptx_size) && from.get("nvrtcGetPTX", ptx) &&
+           from.get("nvrtcGetProgramLogSize", log_size) && from.get("nvrtcGetProgramLog", log) &&
+           from.get("nvrtcAddNameExpression", add_name) &&
+           from.get("nvrtcGetLoweredName", lowered_name);
+  }
+};
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> result;
+  for (const std::string& text : texts) result.push_back(text.c_str());
+  return result;
+}
+
+}  // namespace
+
+std::string ComputeCapability::architecture() const {
+  return "sm_" + std::to_string(major) + std::to_string(minor) + (major >= 9 ? "a" : "");
+}
+
+std::string ComputeCapability::virtual_architecture() const {
+  return "compute_" + architecture().substr(3);
+}
+
+struct Nvrtc::State {
+  Library library;
+  Calls calls;
+  int major = 0, minor = 0;
+  std::vector<int> architectures;  // 90 for sm_90
+  std::vector<std::string> include;
+
+  explicit State(const std::vector<std::string>& names) : library(names) {}
+
+  void check(int result, const char* call) const {
+    if (result == kSuccess) return;
+    const char* text = calls.error(result);
+    throw Error(result == kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal,
+                std::string(call) + " gave " + (text ? text : std::to_string(result)));
+  }
+  std::vector<std::string> options(const CudaSource& source, const std::string& architecture) const;
+  std::string log_of(Program program) const;
+};
+
+Nvrtc::Nvrtc(const Toolkit& toolkit, const ToolkitPlaces& places)
+    : state_(std::make_unique<State>(toolkit.nvrtc.empty() ? nvrtc_names()
+                                                           : std::vector{toolkit.nvrtc})) {
+  State& s = *state_;
+  if (!s.library.there()) {
+    throw Error(ErrorCode::kUnsupported,
+                "CUDA C++ takes NVIDIA's NVRTC (libnvrtc.so), which is not on this machine (looked "
+                "in: " +
+                    searched(places) + "; " + s.library.reason() + ")");
+  }
+  if (!s.calls.fill(s.library) || s.calls.version(&s.major, &s.minor) != kSuccess ||
+      s.major < kFirstVersion) {
+    throw Error(ErrorCode::kUnsupported,
+                "'" + s.library.name() + "' is no NVRTC of version 11 or later");
+  }
+  int count = 0;
+  s.check(s.calls.archs_count(&count), "nvrtcGetNumSupportedArchs");
+  s.architectures.resize(static_cast<size_t>(std::max(count, 0)));
+  if (count > 0) s.check(s.calls.archs(s.architectures.data()), "nvrtcGetSupportedArchs");
+  s.include = toolkit.include;
+}
+
+Nvrtc::~Nvrtc() = default;
+
+std::string Nvrtc::version() const {
+  return std::to_string(state_->major) + "." + std::to_string(state_->minor);
+}
+const std::string& Nvrtc::library() const { return state_->library.name(); }
+bool Nvrtc::has_headers() const { return !state_->include.empty(); }
+
+/// NVRTC says of its options only that they take a name: those with parameters go before the text.
+static bool has_parameters(const std::string& macro) {
+  return macro.find('(') != std::string::npos;
+}
+
+static std::string with_macros(const CudaSource& source, const std::string& text) {
+  std::string lines;
+  for (const auto& [name, value] : source.macros) {
+    if (has_parameters(name)) lines += "#define " + name + " " + value + "\n";
+  }
+  return lines.empty() ? text : lines + "#line 1\n" + text;
+}
+
+std::vector<std::string> Nvrtc::State::options(const CudaSource& source,
+                                               const std::string& architecture) const {
+  std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
+                                      "-default-device"};
+  if (major >= 12) options[1] = "--std=c++20";
+  // A cache on disk would let one candidate prepare the next, and its messages are gone with it.
+  if (major > 12 || (major == 12 && minor >= 9)) options.push_back("--no-cache");
+  if (source.fast_math) options.push_back("--use_fast_math");
+  for (const std::string& folder : include) options.push_back("--include-path=" + folder);
+  for (const auto& [name, value] : source.macros) {
+    if (has_parameters(name)) continue;
+    options.push_back("--define-macro=" + name + "=" + value);
+  }
+  return options;
+}
+
+std::string Nvrtc::State::log_of(Program program) const {
+  size_t size = 0;
+  check(calls.log_size(program, &size), "nvrtcGetProgramLogSize");
+  std::string log(size, '\0');
+  if (size > 0) check(calls.log(program, log.data()), "nvrtcGetProgramLog");
+  log.resize(std::min(log.find('\0'), log.size()));
+  return log;
+}
+
+CudaOutcome Nvrtc::compile(const CudaSource& source, const ComputeCapability& device) const {
+  const State& s = *state_;
+  const int number = device.major * 10 + device.minor;
+  if (std::find(s.architectures.begin(), s.architectures.end(), number) == s.architectures.end()) {
+    throw Error(ErrorCode::kUnsupported, "NVRTC " + version() + " does not compile for sm_" +
+                                             std::to_string(number) + ", which the device is");
+  }
+  CudaOutcome outcome;
+  Included included = resolve_includes(source);
+  if (!included.errors.empty()) {
+    outcome.diagnostics = std::move(included.errors);
+    return outcome;
+  }
+  std::vector<std::string> names, texts;
+  for (auto& [name, text] : included.headers) {
+    names.push_back(name);
+    texts.push_back(std::move(text));
+  }
+  Program made = nullptr;
+  const std::string file = source.file.empty() ? "kernel.cu" : source.file;
+  const std::string text = with_macros(source, included.text);
+  s.check(s.calls.create(&made, text.c_str(), file.c_str(), static_cast<int>(names.size()),
+                         pointers(texts).data(), pointers(names).data()),
+          "nvrtcCreateProgram");
+  const auto destroy = [&s](Program program) { s.calls.destroy(&program); };
+  const std::unique_ptr<NvrtcProgram, decltype(destroy)> program(made, destroy);
+  if (!source.entry.empty()) {
+    s.check(s.calls.add_name(program.get(), source.entry.c_str()), "nvrtcAddNameExpression");
+  }
+  const std::vector<std::string> options = s.options(source, device.virtual_architecture());
+  const int result =
+      s.calls.compile(program.get(), static_cast<int>(options.size()), pointers(options).data());
+  outcome.diagnostics = parse_nvrtc_log(s.log_of(program.get()), file, source.first_line);
+  if (result == kCompilation || result >= kNameExpression) {
+    if (outcome.diagnostics.empty()) {
+      outcome.diagnostics.push_back(
+          {.severity = "error", .file = file, .message = "NVRTC failed without a message"});
+    }
+    return outcome;
+  }
+  s.check(result, "nvrtcCompileProgram");
+  size_t size = 0;
+  s.check(s.calls.ptx_size(program.get(), &size), "nvrtcGetPTXSize");
+  outcome.ptx.resize(size);
+  s.check(s.calls.ptx(program.get(), outcome.ptx.data()), "nvrtcGetPTX");
+  outcome.ptx.resize(std::min(outcome.ptx.find('\0'), outcome.ptx.size()));
+  if (!source.entry.empty()) {
+    const char* lowered = nullptr;
+    s.check(s.calls.lowered_name(program.get(), source.entry.c_str(), &lowered),
+            "nvrtcGetLoweredName");
+    outcome.entry = lowered ? lowered : "";
+  }
+  return outcome;
+}
+
+}  // namespace kbench::cuda

@@ -1,0 +1,70 @@
+// CUDA C++ to PTX through NVRTC, opened at run time. What it assembles itself is not taken: PTX is
+// held to rules first.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/cuda/toolkit.h"
+#include "kbench/result.h"
+
+namespace kbench::cuda {
+
+/// Of a device: 9.0 is sm_90.
+struct ComputeCapability {
+  int major = 0, minor = 0;
+  bool known() const { return major > 0; }
+  /// "sm_90a": with what is this architecture's alone, from 9.0 on.
+  std::string architecture() const;
+  /// "compute_90a": the same to a compiler that stops at PTX.
+  std::string virtual_architecture() const;
+};
+
+struct CudaSource {
+  std::string text;
+  std::string file;    ///< as diagnostics should name it
+  int first_line = 1;  ///< line of `file` that the text's first line stands on
+  /// A name expression: a kernel's name with its namespace and template arguments. Empty: the one
+  /// kernel there is.
+  std::string entry;
+  std::vector<std::pair<std::string, std::string>> macros;
+  bool fast_math = false;
+  /// Resolves #include "name" seen in `from`: (path, text), or nothing when there is no such file.
+  std::function<std::optional<std::pair<std::string, std::string>>(const std::string& name,
+                                                                   const std::string& from)>
+      include;
+};
+
+struct CudaOutcome {
+  std::string ptx;    ///< empty when it failed
+  std::string entry;  ///< the symbol that CudaSource::entry means; empty with it
+  std::vector<Diagnostic> diagnostics;
+  bool ok() const { return !ptx.empty(); }
+};
+
+class Nvrtc {
+ public:
+  /// Throws kUnsupported, naming where it was looked for, when there is no NVRTC.
+  Nvrtc(const Toolkit& toolkit, const ToolkitPlaces& places);
+  ~Nvrtc();
+
+  /// "13.0".
+  std::string version() const;
+  /// The library's path or name.
+  const std::string& library() const;
+  /// The toolkit's own headers can be included.
+  bool has_headers() const;
+  /// Throws kUnsupported when this NVRTC does not know the architecture. What is wrong with the
+  /// source is in the outcome.
+  CudaOutcome compile(const CudaSource& source, const ComputeCapability& device) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kbench::cuda

@@ -1,0 +1,56 @@
+// Triton kernels: what the Python process that translates them is asked, and what it answers.
+// Nothing of an answer is believed but what the rules on PTX then hold: the candidate's own module
+// ran in that process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/cuda/nvrtc.h"
+
+namespace kbench::cuda {
+
+/// A parameter as a step gives it, in Triton's words.
+struct TritonArgument {
+  std::string type;   ///< "*fp32", "i32"
+  bool by16 = false;  ///< a multiple of 16: an address, a number
+  bool one = false;   ///< the number 1, which becomes a constant
+};
+
+struct TritonRequest {
+  std::string path;   ///< of the Python file, in the process's own folder
+  std::string entry;  ///< the function's name; empty: the one there is
+  std::vector<TritonArgument> arguments;
+  std::vector<std::pair<std::string, std::string>> constants;  ///< name -> a literal
+  uint32_t num_warps = 4, num_stages = 3;
+  ComputeCapability device;
+};
+
+struct TritonAnswer {
+  std::string ptx;            ///< empty when it failed
+  std::string entry;          ///< its symbol
+  uint32_t shared_bytes = 0;  ///< dynamic
+  uint32_t num_warps = 0;
+  std::vector<bool> kept;  ///< of each argument: still a parameter
+  // where it failed
+  bool unsupported = false, invalid = false;  ///< else it does not compile
+  std::string message;                        ///< one line, escaped and cut
+  int line = 0;                               ///< of the file
+  bool ok() const { return !ptx.empty(); }
+};
+
+/// One line of JSON: one kernel in each of its configurations.
+std::string encode(const std::vector<TritonRequest>& requests);
+/// In the requests' order. Throws kParse for what does not answer them.
+std::vector<TritonAnswer> decode_triton_answers(std::string_view json,
+                                                const std::vector<TritonRequest>& requests);
+
+/// What python3 runs.
+std::string_view triton_script();
+
+}  // namespace kbench::cuda

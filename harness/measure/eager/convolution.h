@@ -1,0 +1,74 @@
+// What the plans of convolutions share: their geometry, and the convolution as a matrix product.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/measure/eager/eager.h"
+#include "harness/measure/eager/gemm.h"
+#include "harness/measure/eager/planning.h"
+
+namespace kbench::eager {
+
+using Extents = std::array<int64_t, 3>;  // depth, height, width
+
+int64_t product(const Extents& values);
+
+/// A convolution in three dimensions, those it lacks being of extent 1.
+struct Convolution {
+  bool volume, transposed;
+  Extents in, out, kernel, stride, padding, dilation;
+  int64_t images, groups, group_channels, group_out_channels;
+  LaunchOperand x, weight, y;
+  std::optional<LaunchOperand> bias;
+  int first_scratch = 0;  ///< the number of the first scratch that its plan may ask for
+
+  int64_t channels() const { return groups * group_channels; }
+  int64_t out_channels() const { return groups * group_out_channels; }
+  int64_t plane() const { return product(out); }  ///< elements of an output channel
+  /// Whether windows may leave the input.
+  bool padded() const;
+  /// Parts that are convolutions of stride 1, one for each output position modulo the stride of a
+  /// transposed convolution.
+  int64_t phases() const { return transposed ? product(stride) : 1; }
+  /// Whether some phases meet no tap: their output is the bias.
+  bool has_empty_phases() const;
+  /// Output pixels of a phase, over all images.
+  int64_t pixels() const;
+  /// Window positions that an output pixel meets, at most.
+  int64_t window() const;
+  /// Elements of a row of the weight as the kernels read it.
+  int64_t taps() const;
+};
+
+/// Operands are the call's own.
+Convolution describe_convolution(const OperatorCall& call);
+
+/// Throws where shaders/conv_window.glsl could not count the window or the image.
+void require_countable(const Convolution& conv);
+
+/// Sets the macros of shaders/conv_window.glsl, and its struct Input.
+void add_window_macros(Launch& launch, const Convolution& conv);
+void add_geometry(Launch& launch, const Convolution& conv);
+
+/// Macros, addresses and words that conv_gemm.comp and conv_direct.comp both take, up to the number
+/// of pixels. `weight` is the packed one where the convolution is transposed.
+Launch start_convolution(std::string shader, const Convolution& conv, LaunchOperand weight,
+                         LaunchOperand y, int64_t groups, const DeviceTraits& traits);
+
+/// Writes the weight of a transposed convolution to `packed` as the kernels read it.
+Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTraits& traits);
+int64_t packed_bytes(const Convolution& conv);
+
+/// As a matrix product whose second factor is read through the window.
+CallPlan plan_product(const Convolution& conv, const TileChoice& choice,
+                      const DeviceTraits& traits);
+TileChoice choose_tile(const Convolution& conv, const DeviceTraits& traits);
+
+/// A call with this tile and the depth in this many parts, not those chosen for its sizes.
+CallPlan plan_product(const OperatorCall& call, const GemmTile& tile, int64_t splits,
+                      const DeviceTraits& traits);
+
+}  // namespace kbench::eager

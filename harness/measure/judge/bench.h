@@ -1,0 +1,65 @@
+// A task made ready on the judge's device: what is kept from candidate to candidate.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/measure/judge/opponent.h"
+#include "harness/measure/judge/slab.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/vulkan/device.h"
+#include "kbench/graph.h"
+#include "kbench/task.h"
+
+namespace kbench::judge {
+
+/// One task at one size: its graph, its memory, and the opponent that has imported it.
+class Bench {
+ public:
+  /// Asks the opponent to make the task's baseline, if it has not yet; while it does, allocates.
+  /// Memory of the opponent's bench before, if there is one, is taken over where it fits, in the
+  /// same place (what holds a truth was never imported by a candidate's runner), so that the
+  /// opponent need not import it again; else it is given back. Submits nothing to the device.
+  /// Throws kOutOfMemory where the task does not fit the device.
+  Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
+        std::unique_ptr<Bench> before);
+  /// One without an opponent, for runs of a candidate alone. Throws kOutOfMemory.
+  Bench(vulkan::Device& device, const BenchKey& key);
+  /// Both at once when that is done. Throws RunnerFailure for what the opponent cannot do.
+  void finish(vulkan::Device& device, Opponent& opponent) {
+    wait_opponent(opponent);
+    upload_constants(device);
+  }
+  /// Waits for the opponent to have made the baseline and imported its memory; at once when it has.
+  void wait_opponent(Opponent& opponent);
+  /// Once; before any run.
+  void upload_constants(vulkan::Device& device);
+
+  const BenchKey& key() const { return key_; }
+  /// No other bench of this process has or had it.
+  uint64_t serial() const { return serial_; }
+  const Task& task() const { return *task_; }
+  const Graph& graph() const { return *graph_; }
+  const Slab& given() const { return given_; }
+  const Slab& truth() const { return truth_; }
+  const Slab& outputs() const { return outputs_; }  ///< the candidate's
+  /// The memory of an input, parameter or constant, by value id.
+  vulkan::Region given(int value) const;
+  /// The task's tensors for a runner: given ones, and one side's outputs.
+  void place(Attachment& attachment, bool given_read_only, const Slab& outputs) const;
+  uint64_t bytes() const;
+
+ private:
+  void number_items();
+
+  BenchKey key_;
+  const Task* task_;
+  std::unique_ptr<Graph> graph_;
+  std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
+  Slab given_, truth_, arena_, outputs_;
+  uint64_t serial_;
+  bool awaited_ = true;    ///< the opponent has yet to answer
+  bool uploaded_ = false;  ///< constants are in their places
+};
+
+}  // namespace kbench::judge

@@ -1,0 +1,119 @@
+#include "harness/measure/judge/blame.h"
+
+#include <algorithm>
+
+#include "harness/evaluate/client/protocol.h"
+#include "kbench/text.h"
+#include "libkbench/base/text.h"
+
+namespace kbench::judge {
+namespace {
+
+Verdict verdict_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kTimeout:
+      return Verdict::timeout;
+    case ErrorCode::kDeviceLost:
+      return Verdict::device_lost;
+    case ErrorCode::kOutOfMemory:
+      return Verdict::out_of_memory;
+    case ErrorCode::kCompile:
+      return Verdict::compile_error;
+    case ErrorCode::kUnsupported:
+      return Verdict::unsupported;
+    default:
+      return Verdict::harness_error;
+  }
+}
+
+/// By the limit that was set: what the judge waits is longer, for the answer's way.
+std::string over_limit(const std::string& stage, const Limits& limits,
+                       const std::string& otherwise) {
+  if (stage == "load") return otherwise;
+  const double seconds = stage == "compile" ? limits.compile_seconds : limits.device_seconds;
+  return "took longer than " + number_text(seconds) + " s";
+}
+
+/// What a timeout is of, and which flag of the program would have given it longer.
+std::string of_limit(const RunnerState& state) {
+  if (state.stage == "load") return "";
+  if (state.stage == "compile") return "; --compile-seconds sets the limit";
+  constexpr size_t kNamed = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(state.kernels.size(), kNamed); ++i) {
+    text += (i == 0 ? (state.kernels.size() == 1 ? ", kernel " : ", one of its kernels ") : ", ") +
+            shown(state.kernels[i], 60);
+  }
+  if (state.kernels.size() > kNamed) {
+    text += " and " + std::to_string(state.kernels.size() - kNamed) + " more";
+  }
+  return text + "; --device-seconds sets the limit";
+}
+
+/// What the runner of a software device says against itself.
+Finding written_to(const RunnerFailure& failure, const Graph* graph) {
+  using Place = runner::WriteFault::Place;
+  const auto index = static_cast<size_t>(failure.given);
+  const bool known = graph != nullptr && failure.given >= 0 && index < graph->values().size();
+  const std::string name = known ? name_of_given(graph->values()[index]) : "an input";
+  if (failure.place == Place::inside) return {Verdict::input_modified, name + kWrittenTo};
+  return {Verdict::out_of_bounds,
+          "wrote outside " + name + ", the first " + std::to_string(failure.bytes) +
+              (failure.place == Place::behind ? " bytes past its end" : " bytes before its start")};
+}
+
+}  // namespace
+
+bool on_device(const std::string& stage) {
+  return stage != "load" && stage != "compile" && stage != client::kQueueStage;
+}
+
+std::string while_in(const std::string& stage) {
+  if (stage == "load") return "while its file was read";
+  if (stage == "compile") return "while compiling";
+  return "while running on the device (" + stage + ")";
+}
+
+std::string name_of_given(const Graph::ValueInfo& value) {
+  const char* word = value.kind == Graph::Kind::input       ? "input "
+                     : value.kind == Graph::Kind::parameter ? "parameter "
+                                                            : "constant ";
+  return word + value.name;
+}
+
+Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limits& limits) {
+  const std::string where = " " + while_in(state.stage);
+  switch (failure.kind) {
+    case RunnerFailure::Kind::timeout:
+      return {Verdict::timeout,
+              over_limit(state.stage, limits, failure.message) + where + of_limit(state)};
+    case RunnerFailure::Kind::memory:
+      return {Verdict::out_of_memory, failure.message + where};
+    case RunnerFailure::Kind::wrote:
+      if (state.ran) return written_to(failure, state.graph);
+      break;  // Nothing can have been written yet.
+    case RunnerFailure::Kind::ended:
+    case RunnerFailure::Kind::malformed:
+      break;
+    case RunnerFailure::Kind::killed:
+      return {Verdict::harness_error, failure.message + where + ", by nobody here"};
+    case RunnerFailure::Kind::starved:
+      // A process that has run the candidate may say so to blame another.
+      if (state.ran) break;
+      return {Verdict::harness_error, failure.message + where};
+    case RunnerFailure::Kind::cancelled:
+      return {Verdict::harness_error, failure.message + where};
+    case RunnerFailure::Kind::device: {
+      if (failure.code == ErrorCode::kTimeout && on_device(state.stage)) {
+        return {Verdict::timeout, over_limit(state.stage, limits, "") + where + of_limit(state)};
+      }
+      const Verdict verdict = verdict_of(failure.code);
+      // Whatever is wrong in a process that has run the candidate may be its doing.
+      if (verdict == Verdict::harness_error && state.ran) break;
+      return {verdict, failure.message + where};
+    }
+  }
+  return {Verdict::crashed, failure.message + where};
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,31 @@
+// What a failure of a candidate's runner means: whose fault it is, and what to say. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/runner_process.h"
+#include "kbench/evaluate.h"
+#include "kbench/graph.h"
+
+namespace kbench::judge {
+
+/// What the runner was doing.
+struct RunnerState {
+  std::string stage;                      ///< "load", "compile", "warm-up", "sample"
+  bool ran = false;                       ///< a line of the candidate may have been executed
+  const Graph* graph = nullptr;           ///< the task's, where it is known
+  std::vector<std::string> kernels = {};  ///< the candidate's, where they are known
+};
+
+/// True while the candidate is on the device.
+bool on_device(const std::string& stage);
+/// "while compiling".
+std::string while_in(const std::string& stage);
+/// "input x", as messages name what may only be read.
+std::string name_of_given(const Graph::ValueInfo& value);
+
+Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limits& limits);
+
+}  // namespace kbench::judge

@@ -1,0 +1,178 @@
+#include "harness/measure/judge/candidacy.h"
+
+#include <vulkan/vulkan.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "harness/measure/trial/experiment.h"
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
+#include "kbench/task.h"
+#include "kbench/text.h"
+#include "libkbench/candidate/files.h"
+
+namespace kbench::judge {
+namespace {
+
+/// For reading and parsing; the limits on sizes make it milliseconds.
+constexpr double kLoadSeconds = 20;
+/// Between the compile limit, which the runner looks at itself, and the judge's.
+constexpr double kAnswerSeconds = 2;
+
+}  // namespace
+
+Candidacy::Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
+                     const vulkan::DeviceSnapshot& snapshot)
+    : runner_(std::move(runner)), request_(request), snapshot_(snapshot) {
+  runner_->set_host_bytes(request.options.limits.host_bytes);
+  trial::describe_device(experiment_, snapshot, request.options);
+  const CandidateSource& candidate = request.candidate;
+  const bool nameless = candidate.files && candidate.path.empty();
+  const std::filesystem::path path =
+      std::filesystem::path(nameless ? candidate.manifest : candidate.path).lexically_normal();
+  experiment_.candidate = shown(path.filename().string());
+  experiment_.set = path.has_parent_path() ? shown(path.parent_path().filename().string()) : "";
+}
+
+bool Candidacy::answers(const client::Request& request) const {
+  return client::same_question(request, request_);
+}
+
+void Candidacy::begin(const std::function<void()>& before_build) {
+  if (std::exchange(begun_, true)) return;
+  try {
+    if (!loaded_ && !load()) return;
+    identify();
+    if (before_build) before_build();
+    runner_->send(
+        runner::Build{key_.preset, key_.overrides, request_.options.limits.compile_seconds});
+  } catch (const RunnerFailure& failure) {
+    failure_ = failure;
+  } catch (const Error& error) {
+    error_ = error;
+  }
+}
+
+bool Candidacy::looks_like_cuda(const CandidateSource& candidate) {
+  std::string text;
+  try {
+    if (candidate.files) {
+      const auto found = candidate.files->find(candidate.manifest);
+      if (found != candidate.files->end()) text = found->second;
+    } else {
+      const CandidatePlace place = candidate_place(candidate.path);
+      text = CandidateFolder(place.folder).read(place.manifest).value_or("");
+    }
+  } catch (const Error&) {  // The runner will say what is wrong.
+  }
+  return std::ranges::any_of(
+      std::array{"cuda", ".cu", "ptx", "triton", ".py"},
+      [&](const char* word) { return text.find(word) != std::string::npos; });
+}
+
+std::optional<runner::Loaded> Candidacy::load_in_runner() {
+  const CandidateSource& source = request_.candidate;
+  CandidatePlace place{"", source.manifest};
+  std::optional<CandidateFolder> folder;
+  files_.clear();
+  if (source.files) {
+    runner_->set_files([&](const std::string& path) -> std::optional<std::string> {
+      const auto found = source.files->find(path);
+      if (found == source.files->end()) return std::nullopt;
+      check_size(path, found->second.size(), limits::kFileBytes);
+      return files_[path] = found->second;
+    });
+  } else {
+    place = candidate_place(source.path);
+    try {
+      folder.emplace(place.folder);
+    } catch (const Error& e) {
+      refused_ = runner::Refused{Verdict::invalid_candidate, e.what(), {}};
+      return std::nullopt;
+    }
+    runner_->set_files([&](const std::string& path) {
+      auto bytes = folder->read(path);
+      if (bytes) files_[path] = *bytes;
+      return bytes;
+    });
+  }
+  manifest_ = place.manifest;
+  runner_->send(runner::Load{place.manifest, place.folder});
+  runner::Refused refused;
+  auto loaded = runner_->receive<runner::Loaded>(kLoadSeconds, refused);
+  runner_->set_files({});
+  if (!loaded) refused_ = std::move(refused);
+  return loaded;
+}
+
+bool Candidacy::load() {
+  auto loaded = load_in_runner();
+  const bool takes_cuda = snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+  if (loaded && loaded->needs_cuda && takes_cuda && !runner_->opened_for_cuda()) {
+    runner_ = runner_->another();
+    runner_->begin_open(/*for_cuda=*/true);
+    runner_->wait_open(vulkan::to_string(snapshot_.device_uuid));
+    runner_->set_host_bytes(request_.options.limits.host_bytes);
+    loaded = load_in_runner();
+  }
+  if (!loaded) return false;
+  experiment_.task = key_.task = loaded->task;
+  experiment_.candidate_hash = loaded->hash;
+  needs_python_ = loaded->needs_python;
+  return loaded_ = true;
+}
+
+void Candidacy::ask_again(const client::Request& request) {
+  request_ = request;
+  begun_ = false;
+  runner_->release();  // On a software device it stands still since its last run.
+}
+
+CandidateSource Candidacy::read_source() const {
+  CandidateSource source(files_, request_.candidate.path);
+  source.manifest = manifest_;
+  return source;
+}
+
+void Candidacy::identify() {
+  const Task& task = find_task(key_.task);
+  const Task* const tasks[] = {&task};
+  const EvaluateOptions& options = request_.options;
+  const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot_);
+  key_.preset = name_of(preset);
+  key_.overrides = options.overrides;
+  graph_ = build_graph(task, preset, options.overrides);
+  trial::identify(experiment_, task, *graph_, preset, snapshot_, options);
+}
+
+int Candidacy::attach(const Bench& bench) {
+  if (attached_to(bench)) return slabs_;
+  Attachment attachment;
+  bench.place(attachment, true, bench.outputs());
+  attachment.message.more = true;
+  slabs_ = static_cast<int>(attachment.message.slabs.size());
+  attached_ = bench.serial();
+  runner_->send(attachment.message, attachment.descriptors);
+  return slabs_;
+}
+
+bool Candidacy::loaded(runner::Refused& refused, const std::function<void()>& before_build) {
+  begin(before_build);
+  if (failure_) throw *failure_;
+  if (error_) throw *error_;
+  if (refused_) refused = *refused_;
+  return !refused_;
+}
+
+bool Candidacy::built(runner::Built& built, runner::Refused& refused) {
+  if (!loaded(refused)) return false;
+  auto answer = runner_->receive<runner::Built>(
+      request_.options.limits.compile_seconds + kAnswerSeconds, refused);
+  if (answer) built = *std::move(answer);
+  return answer.has_value();
+}
+
+}  // namespace kbench::judge

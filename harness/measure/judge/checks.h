@@ -1,0 +1,117 @@
+// What is checked after every sample, all on the device: redzones intact, what the candidate may
+// only read unchanged, every element of every output right. One small report comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/measure/judge/slab.h"
+#include "harness/measure/judge/workspace.h"
+#include "harness/measure/trial/kernels.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/vulkan/commands.h"
+#include "kbench/compare.h"
+#include "kbench/graph.h"
+#include "kbench/verdict.h"
+
+namespace kbench::judge {
+
+/// Why a candidate fails.
+struct Finding {
+  Verdict verdict = Verdict::wrong_values;
+  std::string message;
+};
+
+/// Behind the name of what was.
+inline constexpr const char* kWrittenTo = " was written to; a candidate may only read it";
+
+/// The comparison of a task's outputs.
+struct CheckRule {
+  double relative = 1e-4;
+  ToleranceRule rule = ToleranceRule::kbench;
+};
+
+/// A tensor whose bits must not change while the candidate runs.
+struct Watched {
+  std::string name;  ///< as a message says it: "input x"
+  vulkan::Region region;
+  bool every_sample = false;  ///< an input: its hashes are taken anew before every sample
+};
+
+/// One output of one sample.
+struct OutputCheck {
+  vulkan::Region got, truth;
+  trial::Fill fill;  ///< what `got` was written over
+};
+
+/// Owns the hashes and the report. Use: record_redzones() and record_hashes() before the candidate
+/// runs (hashes the first time of everything, then of inputs only); record_guards() when it has
+/// run, and guards() after that submission; record_outputs() when both have run, and outputs()
+/// after that. What it is given must outlive it.
+class Checks {
+ public:
+  Checks(Workspace& workspace, trial::Kernels& kernels, const Redzones& redzones,
+         const Graph& graph, std::vector<Watched> watched, const CheckRule& rule,
+         trial::SecretStream& secret);
+
+  /// Another pattern each time.
+  void record_redzones(vulkan::Commands& commands);
+  void record_hashes(vulkan::Commands& commands, bool inputs_only);
+
+  /// Redzones and watched tensors. Records the copy of the report to the host.
+  void record_guards(vulkan::Commands& commands);
+  std::optional<Finding> guards();
+
+  /// What the truths look like: before the candidate's outputs are looked at, so that nothing in
+  /// them can spoil it.
+  void record_truth(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
+  void record_outputs(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
+  /// Where something is wrong, the outputs are compared once more, to know what was written at all.
+  std::optional<Finding> outputs(vulkan::Commands& commands,
+                                 const std::vector<OutputCheck>& outputs);
+
+  /// What the truth of output i looked like, in the last sample.
+  double truth_rms(size_t i) const { return truth_[i].rms; }
+  uint32_t truth_largest(size_t i) const { return truth_[i].largest; }
+  double max_error() const { return max_error_; }  ///< of the last sample
+
+ private:
+  struct WatchedHashes {
+    Watched watched;
+    uint64_t hashes = 0;  ///< bytes before this one's in both arrays of hashes
+  };
+  struct Output {
+    Shape shape;
+    uint64_t scale = 0, summary = 0;  ///< in the report
+    uint64_t scale_work = 0, compare_work = 0;
+  };
+
+  void upload(vulkan::Buffer& buffer, std::span<const std::byte> bytes);
+  void record_comparison(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs,
+                         bool count_untouched);
+  std::optional<Finding> check_redzones();
+  std::optional<Finding> check_watched() const;
+  std::optional<Finding> check_output(size_t i, const OutputCheck& output);
+  Comparison comparison_of(size_t i, const OutputCheck& output);
+
+  Workspace& space_;
+  trial::Kernels& kernels_;
+  const Redzones& redzones_;
+  const Graph& graph_;
+  CheckRule rule_;
+  trial::SecretStream& secret_;
+  std::vector<WatchedHashes> watched_;
+  std::vector<Output> outputs_;
+  std::vector<trial::ScaleFinding> truth_;
+  double max_error_ = 0;
+  uint64_t zone_key_ = 0;
+  uint32_t pieces_ = 0;      ///< of redzones
+  uint64_t hash_bytes_ = 0;  ///< of all watched tensors
+  uint64_t zone_summary_ = 0, hash_finding_ = 0, report_bytes_ = 0;
+  uint64_t zone_findings_ = 0, before_ = 0, after_ = 0;  ///< in the work buffer
+};
+
+}  // namespace kbench::judge

@@ -1,0 +1,110 @@
+#include "harness/measure/judge/inspect.h"
+
+#include <span>
+#include <string>
+
+#include "harness/measure/trial/device_draw.h"
+#include "kbench/error.h"
+
+namespace kbench::judge {
+namespace {
+
+constexpr uint32_t kFillLimit = 1 << 30;  ///< of integers
+
+std::vector<Tensor> download(const SampleParts& parts) {
+  const Graph& graph = parts.bench.graph();
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Tensor tensor(graph.values()[static_cast<size_t>(graph.outputs()[i])].type);
+    const vulkan::Region from = parts.bench.outputs().tensor(i);
+    parts.device.download(*from.buffer, from.offset,
+                          {tensor.raw(), static_cast<size_t>(tensor.bytes())});
+    outputs.push_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands) {
+  const Graph& graph = parts.bench.graph();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    trial::Fill values;
+    values.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
+    values.limit = kFillLimit;
+    values.key = parts.secret.next();
+    parts.kernels.fill(commands, parts.bench.outputs().tensor(i), values);
+  }
+  sampler.fill_temporaries(commands, false, 1);
+}
+
+void require_few_elements(const Graph& graph) {
+  int64_t elements = 0;
+  for (const int id : graph.outputs()) {
+    elements += graph.values()[static_cast<size_t>(id)].type.elements();
+  }
+  if (elements > client::kMostInspected) {
+    throw Error(ErrorCode::kInvalidArgument, "outputs of " + std::to_string(elements) +
+                                                 " elements are not handed back; at most " +
+                                                 std::to_string(client::kMostInspected) + " are");
+  }
+}
+
+}  // namespace
+
+void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t seed) {
+  const Graph& graph = parts.bench.graph();
+  commands.begin();
+  for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
+    for (const int id : graph.values_of(kind)) {
+      const Graph::ValueInfo& info = graph.values()[static_cast<size_t>(id)];
+      const DrawKey key{seed, parts.bench.task().id.draw_word(), info.name};
+      trial::draw_tensor(parts.device, commands, info.distribution, key, info.type,
+                         parts.bench.given(id));
+    }
+  }
+  commands.submit_and_wait(kHarnessSeconds);
+}
+
+ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks, bool first,
+                            double seconds) {
+  vulkan::Commands& commands = sampler.commands();
+  ReceivedRun run;
+  commands.begin();
+  fill(parts, sampler, commands);
+  commands.barrier();
+  if (first) checks.record_hashes(commands, false);
+  commands.submit_and_wait(kHarnessSeconds);
+  if (first) run.before = download(parts);
+  sampler.run_candidate({}, seconds);
+  commands.begin();
+  checks.record_guards(commands);
+  commands.submit_and_wait(kHarnessSeconds);
+  run.finding = checks.guards();
+  run.after = download(parts);
+  return run;
+}
+
+std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                               double seconds, client::Inspection& inspection) {
+  const Graph& graph = parts.bench.graph();
+  require_few_elements(graph);
+  inspection.outputs.resize(graph.outputs().size());
+  std::optional<Finding> finding;
+  constexpr int kRuns = 3;
+  trial::SecretStream fills = parts.secret;
+  for (int run = 0; run < kRuns; ++run) {
+    if (run == 1) fills = parts.secret;
+    if (run == 2) parts.secret = fills;  // The values of the run before.
+    ReceivedRun received = run_and_receive(parts, sampler, checks, run == 0, seconds);
+    if (!finding) finding = std::move(received.finding);
+    for (size_t i = 0; i < inspection.outputs.size(); ++i) {
+      client::Inspection::Output& output = inspection.outputs[i];
+      if (run == 0) output.before = std::move(received.before[i]);
+      (run == 0   ? output.got
+       : run == 1 ? output.again
+                  : output.repeated) = std::move(received.after[i]);
+    }
+  }
+  return finding;
+}
+
+}  // namespace kbench::judge

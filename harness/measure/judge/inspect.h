@@ -1,0 +1,38 @@
+// A closer look at a candidate, on inputs drawn from a seed that the client gives, so that it can
+// draw them too. No verdict comes of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/evaluate/client/findings.h"
+#include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/sample.h"
+
+namespace kbench::judge {
+
+/// Draws inputs and parameters as kbench::draw_tensors() does for the task and that seed.
+void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t seed);
+
+/// The outputs of one run of a candidate, on the host, by output index.
+struct ReceivedRun {
+  std::vector<Tensor> before;  ///< what stood there before a first run; empty for later ones
+  std::vector<Tensor> after;
+  std::optional<Finding> finding;  ///< what it did outside of its outputs
+};
+
+/// Runs the candidate over random values in its outputs and temporaries, integers of a range so
+/// large that a result equals them by chance only. The first run with these `checks` hashes what
+/// must not change; they have their redzones recorded.
+ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks, bool first,
+                            double seconds);
+
+/// Runs the candidate three times, over values in its outputs and temporaries as client::Inspection
+/// has them, and receives what it wrote. The finding is what it did outside of its outputs, if
+/// anything. Throws kInvalidArgument where the outputs have more than client::kMostInspected
+/// elements, and what a sample throws. `checks` has its redzones recorded.
+std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                               double seconds, client::Inspection& inspection);
+
+}  // namespace kbench::judge

@@ -1,0 +1,514 @@
+#include "harness/measure/judge/judge.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/evaluate/client/findings.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge/ahead.h"
+#include "harness/measure/judge/bench.h"
+#include "harness/measure/judge/candidacy.h"
+#include "harness/measure/judge/dismissed.h"
+#include "harness/measure/judge/opponent.h"
+#include "harness/measure/judge/requests.h"
+#include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/size_rule.h"
+#include "harness/measure/judge/trial.h"
+#include "harness/measure/process/host_lock.h"
+#include "harness/measure/runner/kept_pipelines.h"
+#include "harness/measure/trial/experiment.h"
+#include "harness/measure/trial/kernels.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/trial/slab_layout.h"
+#include "harness/measure/vulkan/device.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "kbench/other_sizes.h"
+#include "kbench/result.h"
+
+namespace kbench::judge {
+namespace {
+
+void answer(const std::string& kind, const std::string& text) {
+  const std::string line = kind + " " + text + "\n";
+  for (size_t written = 0; written < line.size();) {
+    const ssize_t n =
+        write(client::kAnswerDescriptor, line.data() + written, line.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(3);  // Nobody listens any more.
+    written += static_cast<size_t>(n);
+  }
+}
+
+/// In a thread of its own, or where there is none to be had once it is waited for.
+constexpr auto kSoon = std::launch::async | std::launch::deferred;
+
+/// The device gave no sign of life after a candidate had run: this process is of no more use.
+struct DeviceGone {};
+
+/// Lets go of the device's lock once nothing of a trial is left on the device.
+struct LetGo {
+  process::HostLock& lock;
+  ~LetGo() { lock.release(); }
+};
+
+class Judge {
+ public:
+  explicit Judge(const vulkan::OpenOptions& open);
+
+  const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
+  /// Between requests: gets ready for the next.
+  void rest(const client::Request& last) {
+    dismissed_.end_held();
+    ahead_.at_rest(last, bench_.get());
+  }
+  /// Of one that is cancelled the result means nothing. `device_gone` tells whether it is the last
+  /// this process can give.
+  Result judge(const client::Request& request, const std::stop_token& cancelled, bool& device_gone);
+
+ private:
+  Result judge_as_asked(const client::Request& request, bool beside,
+                        const std::stop_token& cancelled, bool& device_gone);
+  bool wants_other_sizes(const client::Request& request, const Result& result) const;
+  void try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
+                       Result& result, bool& device_gone);
+  std::unique_ptr<Candidacy> candidacy_beside(const client::Request& request);
+  void begin_at(const std::vector<Variables>& sizes, const SizeUse& use, client::Request request);
+  void dismiss_again();
+  Court court(const client::Request& request, bool beside, const std::stop_token& cancelled);
+  void ready_opponent();
+  bool take_bench(const Candidacy& candidacy);
+  void make_bench(const Candidacy& candidacy);
+  void make_room();
+  void ready_kernels();
+  void prove_device();
+
+  std::string subject() const;
+  void ready_memory();
+  void prepare_kernels();
+  std::unique_ptr<Opponent> new_opponent();
+
+  RunnerProcess::Options runners_;
+  Opponent::Memory memory_;
+  bool memory_ready_ = false;
+  std::shared_future<std::string> build_ = std::async(kSoon, build_identity);
+  /// It takes as long as it takes the first runners to start.
+  std::future<std::unique_ptr<vulkan::Device>> opening_;
+  std::unique_ptr<vulkan::Device> device_;
+  std::unique_ptr<Opponent> opponent_;
+  Dismissed dismissed_;  ///< candidates' that were judged
+  Ahead ahead_;
+  std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
+  std::chrono::steady_clock::time_point last_at_work_ = std::chrono::steady_clock::now();
+  std::optional<Workspace> workspace_;
+  std::optional<trial::Kernels> kernels_;
+  /// Makes the pipelines that every trial needs, while a client works out what to ask for and
+  /// memory is allocated.
+  std::future<void> kernels_prepared_;
+  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<Bench> beside_;  ///< of runs at other sizes, which have no opponent
+  CandidateSource judged_;         ///< the last candidate, as it was read
+  /// Of the last candidate, whose runner can build it at other sizes; or null.
+  std::unique_ptr<Candidacy> again_;
+  std::vector<std::unique_ptr<Candidacy>> begun_beside_;  ///< at other sizes, in new runners
+  std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
+  trial::SecretStream secret_{std::nullopt};
+};
+
+RunnerProcess::Options with_prototype(RunnerProcess::Options options) {
+  options.prototype = RunnerProcess::make_prototype(options);
+  return options;
+}
+
+Judge::Judge(const vulkan::OpenOptions& open)
+    : runners_(
+          with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
+      opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
+      opponent_(new_opponent()),
+      ahead_(
+          runners_, [this] { return new_opponent(); }, dismissed_) {
+  device_ = opening_.get();
+  ahead_.use(*device_, !device_->snapshot().software());
+  lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
+  workspace_.emplace(*device_);
+  kernels_.emplace(*device_);
+  kernels_prepared_ = std::async(kSoon, [this] { prepare_kernels(); });
+}
+
+/// What is kept from run to run holds for this build on this device with this driver; empty where
+/// nothing can be kept.
+std::string Judge::subject() const {
+  const std::string& build = build_.get();
+  const vulkan::DeviceSnapshot& device = device_->snapshot();
+  return build.empty() ? ""
+                       : build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name +
+                             ' ' + device.driver;
+}
+
+void Judge::ready_memory() {
+  if (std::exchange(memory_ready_, true)) return;
+  memory_.subject = subject();
+  if (memory_.subject.empty()) return;
+  memory_.folder = process::cache_folder();
+  memory_.notes = VerifiedNotes(process::OwnFolder(memory_.folder), memory_.subject);
+}
+
+void Judge::prepare_kernels() {
+  const std::string held_for = subject();
+  const runner::KeptPipelines kept(
+      device_->pipelines(), held_for.empty() ? "" : process::cache_folder(), held_for, "trial");
+  kernels_->prepare();
+  kept.keep();
+}
+
+std::unique_ptr<Opponent> Judge::new_opponent() {
+  auto opponent = std::make_unique<Opponent>(runners_);
+  opponent->use(memory_);
+  return opponent;
+}
+
+void Judge::ready_opponent() {
+  ready_memory();
+  if (!opponent_) {
+    ahead_.pause();
+    bench_.reset();  // It knows nothing of that memory.
+    opponent_ = new_opponent();
+  }
+  opponent_->runner().wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+}
+
+void Judge::ready_kernels() {
+  if (kernels_prepared_.valid()) kernels_prepared_.get();
+}
+
+/// The bench of another task than it is for, where that was made ahead.
+bool Judge::take_bench(const Candidacy& candidacy) {
+  auto ready = ahead_.bench_of(candidacy.key());
+  if (!ready) return false;
+  std::swap(bench_, ready->bench);
+  std::swap(opponent_, ready->opponent);
+  opponent_->runner().spare_processors(false);
+  ahead_.leave(*std::move(ready));
+  return true;
+}
+
+/// After take_bench() has found none, and stopped what works ahead.
+void Judge::make_bench(const Candidacy& candidacy) {
+  if (bench_) bench_->finish(*device_, *opponent_);
+  // What is taken over may be larger than is needed, and runners that are dismissed may still hold
+  // what they had imported: where memory is short nothing is left of either.
+  if (bench_ &&
+      trial::required_bytes(candidacy.graph(), device_->snapshot()) > device_->available_bytes()) {
+    make_room();
+    bench_.reset();
+    opponent_->let_go();
+  }
+  bench_ = std::make_unique<Bench>(*device_, *opponent_, candidacy.key(), secret_.next(),
+                                   std::move(bench_));
+}
+
+void Judge::make_room() {
+  ahead_.make_room();
+  dismissed_.end_held();
+  dismissed_.wait();
+}
+
+/// After a run that hung, crashed or lost the device: it must still do as it is told.
+void Judge::prove_device() {
+  constexpr double kSeconds = 30;
+  try {
+    vulkan::Buffer word = device_->allocate(256);
+    vulkan::Commands commands(*device_);
+    commands.begin();
+    commands.fill(word, 0, word.size(), 1);
+    commands.submit_and_wait(kSeconds);
+  } catch (const Error&) {
+    throw DeviceGone();
+  }
+}
+
+/// What a trial is lent. One beside those that follow each other neither takes nor disturbs what
+/// was made ready for them.
+Court Judge::court(const client::Request& request, bool beside, const std::stop_token& cancelled) {
+  const auto prepare_next = [this, &request, beside] {
+    if (!beside) ahead_.at_preparation(request, bench_.get());
+  };
+  return {.device = *device_,
+          .workspace = *workspace_,
+          .kernels = *kernels_,
+          .opponent = opponent_,
+          .bench = beside ? beside_ : bench_,
+          .bystanders = *runners_.bystanders,
+          .lock = *lock_,
+          .cancelled = cancelled,
+          .last_at_work = last_at_work_,
+          .take_bench =
+              [this, beside, prepare_next](const Candidacy& which) {
+                if (beside) beside_ = std::make_unique<Bench>(*device_, which.key());
+                if (beside || !take_bench(which)) return beside;
+                prepare_next();
+                return true;
+              },
+          .make_bench =
+              [this, prepare_next](const Candidacy& which) {
+                make_bench(which);
+                prepare_next();
+              },
+          .make_room = [this] { make_room(); },
+          .before_kernels = [this] { ready_kernels(); },
+          .before_runs =
+              [this, &request, beside] {
+                if (!beside) ahead_.at_runs(request, *bench_);
+              },
+          .before_samples =
+              [this] {
+                // Not before: first runs on new memory wait for a driver that is taking back a
+                // process's.
+                dismissed_.end_held();
+                ahead_.at_samples();
+              },
+          .quiet = [this] { ahead_.quiet(); }};
+}
+
+/// `beside`: it is none of the requests that came.
+Result Judge::judge_as_asked(const client::Request& request, bool beside,
+                             const std::stop_token& cancelled, bool& device_gone) {
+  const auto start_time = std::chrono::steady_clock::now();
+  Result result;
+  // What is not the candidate's fault (a runner that does not come up or is killed from outside, an
+  // opponent that fails, a processor that slept while the judge's clock ran) may pass.
+  constexpr int kAttempts = 2;
+  double queued_s = 0;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    result = Result();
+    if (attempt > 1) lock_->release();
+    trial::describe_device(result, device_->snapshot(), request.options);
+    TrialEnd end;
+    try {
+      auto candidacy = beside ? candidacy_beside(request) : ahead_.candidacy_of(request);
+      candidacy->runner().end_when(cancelled);
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
+      result.stage_s["open"] = waited.count();
+      try {
+        if (!request.check_only && !beside) ready_opponent();
+        if (!beside) ahead_.at_preparation(request, bench_.get());
+        std::function<void(const Progress&)> on_progress;
+        if (request.progress) {
+          on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
+        }
+        end = Trial(
+                  court(request, beside, cancelled), *candidacy,
+                  [](const char* name) { answer("stage", name); }, on_progress)
+                  .run(result);
+      } catch (const Error& e) {
+        if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
+        result.verdict = Verdict::device_lost;
+        result.message = std::string("the device was lost under the judge: ") + e.what();
+        throw DeviceGone();
+      }
+      if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
+      if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
+      if (!beside) judged_ = candidacy->read_source();
+      if (end.device_in_doubt) {
+        candidacy->release().reset();  // A hung run ends with its process.
+        prove_device();
+      } else if (candidacy->can_be_built_again() &&
+                 (beside ? result.correct() : wants_other_sizes(request, result))) {
+        again_ = std::move(candidacy);
+      } else {
+        dismissed_.hold(candidacy->release());
+      }
+    } catch (const RunnerFailure& failure) {
+      result.verdict = Verdict::harness_error;
+      result.message = failure.message;
+      end.nobodys_fault = true;
+      opponent_.reset();
+    } catch (const DeviceGone&) {
+      device_gone = true;
+      break;
+    }
+    queued_s += std::exchange(result.stage_s[client::kQueueStage], 0);
+    if (end.opponent_failed) {
+      ahead_.pause();
+      opponent_.reset();
+      bench_.reset();
+    }
+    if (!end.opponent_failed && !end.nobodys_fault && !end.times_in_doubt) break;
+    if (cancelled.stop_requested()) break;
+  }
+  result.stage_s[client::kQueueStage] = queued_s;
+  return result;
+}
+
+/// The last candidate's, in its own runner where that is there; else in a new one.
+std::unique_ptr<Candidacy> Judge::candidacy_beside(const client::Request& request) {
+  if (again_) {
+    again_->ask_again(request);
+    return std::move(again_);
+  }
+  const auto begun =
+      std::ranges::find_if(begun_beside_, [&](const auto& each) { return each->answers(request); });
+  if (begun == begun_beside_.end()) return ahead_.candidacy_beside(request);
+  auto candidacy = std::move(*begun);
+  begun_beside_.erase(begun);
+  return candidacy;
+}
+
+/// Compiles the candidate at all of the sizes at once: Python takes a second for each.
+void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
+                     client::Request request) {
+  for (const Variables& set : sizes) {
+    request.options.overrides = read_of(set, use);
+    if (request.options.overrides.empty()) continue;
+    try {
+      begun_beside_.push_back(ahead_.candidacy_beside(request));
+      begun_beside_.back()->begin();
+    } catch (const RunnerFailure&) {  // It will be tried once more where it is asked for.
+    }
+  }
+}
+
+void Judge::dismiss_again() {
+  if (again_) dismissed_.hold(again_->release());
+  again_.reset();
+}
+
+/// Preset smoke is small: many faults show at sizes that are no multiple of anything alone.
+bool Judge::wants_other_sizes(const client::Request& request, const Result& result) const {
+  const bool judged = !request.check_only && !request.inspect_seed && request.profile_runs == 0 &&
+                      !request.values_only;
+  const EvaluateOptions& options = request.options;
+  return judged && options.other_sizes && options.overrides.empty() && result.correct() &&
+         result.preset == name_of(Preset::smoke);
+}
+
+void Judge::try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
+                            Result& result, bool& device_gone) {
+  if (!wants_other_sizes(request, result)) return;
+  const auto start_time = std::chrono::steady_clock::now();
+  auto [known, is_new] = other_sizes_.try_emplace(result.task);
+  if (is_new) known->second = other_sizes(find_task(result.task), Preset::smoke);
+  client::Request there = request;
+  there.candidate = judged_;
+  there.options.preset = result.preset;
+  there.options.recorded.reset();  // of the preset's own sizes
+  there.next_files.clear();
+  there.progress = false;
+  there.values_only = true;
+  double queued_s = 0;
+  const auto values_at = [&](const Variables& sizes) {
+    there.options.overrides = sizes;
+    Result found;  // a harness_error, until it is asked for
+    if (cancelled.stop_requested() || device_gone) return found;
+    for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {
+      try {
+        found = judge_as_asked(there, /*beside=*/true, cancelled, device_gone);
+      } catch (const Error&) {  // Nothing is known of the candidate there.
+        found = Result();
+      }
+      queued_s += found.stage_s[client::kQueueStage];
+      // What goes wrong in a runner that it has run in before may come from that.
+      if (found.correct() || !in_own_runner || cancelled.stop_requested() || device_gone) {
+        return found;
+      }
+      dismiss_again();
+    }
+  };
+  const SizeUse use(*judged_.files, judged_.manifest);
+  if (!again_) begin_at(known->second, use, there);
+  look_at_other_sizes(result, known->second, use, values_at);
+  begun_beside_.clear();
+  beside_.reset();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
+  result.stage_s["other_sizes"] = took.count() - queued_s;
+  result.stage_s[client::kQueueStage] += queued_s;
+}
+
+Result Judge::judge(const client::Request& request, const std::stop_token& cancelled,
+                    bool& device_gone) {
+  const auto start_time = std::chrono::steady_clock::now();
+  const LetGo let_go{*lock_};
+  dismiss_again();  // Of a request that ended by an error.
+  Result result = judge_as_asked(request, /*beside=*/false, cancelled, device_gone);
+  if (!device_gone && !cancelled.stop_requested()) {
+    try_other_sizes(request, cancelled, result, device_gone);
+  }
+  dismiss_again();
+  const std::vector<std::string> said = device_->take_validation_messages();
+  if (!said.empty()) {
+    result.verdict = Verdict::harness_error;
+    result.message = "the validation layer says of the judge: " + said.front();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
+  result.wall_s = took.count() - result.stage_s[client::kQueueStage];
+  return result;
+}
+
+[[noreturn]] void serve(const vulkan::OpenOptions& open) {
+  constexpr std::chrono::milliseconds kMoment(5);
+  constexpr int kDeviceGone = 4;
+  Requests requests;
+  Judge judge(open);
+  answer("hello", client::to_json(judge.snapshot()));
+  for (;;) {
+    const Requests::Received received = requests.next();
+    try {
+      bool device_gone = false;
+      const client::Request request = client::request_from_json(received.line);
+      const Result result = judge.judge(request, received.cancelled, device_gone);
+      // What is left to be torn down may hang after a device was lost; runners die with us.
+      const bool cancelled = received.cancelled.stop_requested();
+      answer(cancelled ? "cancelled" : "result", cancelled ? "" : to_json(result));
+      if (device_gone) _exit(kDeviceGone);
+      if (!requests.come_within(kMoment)) judge.rest(request);
+    } catch (const Error& e) {
+      answer("error", client::to_json(e));
+    }
+  }
+}
+
+}  // namespace
+
+int run_judge(int argc, char** argv) {
+  if (fcntl(client::kAnswerDescriptor, F_GETFD) < 0 || argc < 1) {
+    std::fputs("kbench: 'judge' is for kbench's own use; see kbench --help\n", stderr);
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  // Its memory holds what candidates must not know: no other process may look into it.
+  prctl(PR_SET_DUMPABLE, 0);
+  try {
+    vulkan::OpenOptions open;
+    open.selector = argv[0];
+    open.validate = argc > 1 && std::string(argv[1]) == "validate";
+    serve(open);
+  } catch (const Error& e) {
+    answer("error", client::to_json(e));
+  } catch (const RunnerFailure& failure) {
+    answer("error", client::to_json(Error(failure.code, failure.message)));
+  } catch (const std::exception& e) {
+    answer("error", client::to_json(Error(ErrorCode::kInternal, e.what())));
+  }
+  _exit(1);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,248 @@
+#include "harness/measure/judge/runner_process.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/process/host_memory.h"
+#include "harness/measure/runner/lock_in.h"
+#include "harness/measure/runner/runner.h"
+#include "harness/measure/trial/slab_layout.h"
+#include "libkbench/base/text.h"
+
+namespace kbench::judge {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery(20);
+constexpr double kOpenSeconds = 60;
+
+const char* name_of(Role role) { return role == Role::opponent ? "opponent" : "candidate"; }
+
+process::Spawn spawn_of(const char* role, const RunnerProcess::Options& options) {
+  process::Spawn spawn;
+  spawn.program = options.program;
+  spawn.arguments = {"runner-process", role, options.device};
+  if (options.validate) spawn.arguments.emplace_back("validate");
+  spawn.environment = runner::sanitized_environment();
+  return spawn;
+}
+
+/// What makes a runner, where its failure is the system's.
+template <class Make>
+auto made(Make make) {
+  try {
+    return make();
+  } catch (const Error& e) {
+    throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,
+                        std::string("a runner cannot be started: ") + e.what()};
+  }
+}
+
+std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Options& options,
+                                             const UniqueFd& channel) {
+  try {
+    if (options.prototype) return options.prototype->copy(name_of(role), channel);
+  } catch (const Error&) {  // Killed from outside, say: a process started anew does as well.
+  }
+  process::Spawn spawn = spawn_of(name_of(role), options);
+  spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
+  spawn.empty_folder = true;
+  return made([&] { return std::make_unique<process::ChildProcess>(spawn); });
+}
+
+}  // namespace
+
+RunnerProcess::RunnerProcess(Role role, const Options& options)
+    : role_(role),
+      ends_(made(process::make_socket_pair)),
+      process_(start(role, options, ends_.second)),
+      channel_(std::move(ends_.first)),
+      options_(options) {
+  ends_.second.reset();
+  stand_by(true);  // Drivers may make channels as soon as they are loaded.
+}
+
+std::shared_ptr<process::Prototype> RunnerProcess::make_prototype(const Options& options) {
+  return std::make_shared<process::Prototype>(spawn_of(runner::kPrototypeRole, options));
+}
+
+void RunnerProcess::begin_open(bool for_cuda) {
+  if (std::exchange(told_to_open_, true)) return;
+  for_cuda_ = for_cuda;
+  send(runner::Open{for_cuda});
+}
+
+void RunnerProcess::wait_open(const std::string& device_uuid) {
+  if (idle_bytes_ >= 0) return;
+  begin_open();
+  opened(receive<runner::Opened>(kOpenSeconds), device_uuid);
+}
+
+bool RunnerProcess::opens_within(std::chrono::milliseconds wait, const std::string& device_uuid) {
+  if (idle_bytes_ >= 0) return true;
+  begin_open();
+  std::optional<process::Frame> frame;
+  try {
+    frame = channel_.receive(wait, runner::kMostBytes);
+  } catch (const Error& e) {
+    fail(RunnerFailure::Kind::malformed, e.message());
+  }
+  if (frame) {
+    opened(expect<runner::Opened>(*frame), device_uuid);
+  } else if (channel_.ended() || process_->poll().ended) {
+    fail_ended();
+  }
+  return frame.has_value();
+}
+
+void RunnerProcess::opened(const runner::Opened& opened, const std::string& device_uuid) {
+  if (opened.device_uuid != device_uuid) {
+    fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");
+  }
+  stand_by(false);
+  lock_ = opened.lock;
+  idle_bytes_ = process_->own_bytes();
+}
+
+void RunnerProcess::wait_end() {
+  constexpr std::chrono::milliseconds kPatience(10000);
+  process_->finish(kPatience);
+}
+
+void RunnerProcess::set_host_bytes(int64_t bytes) {
+  const int64_t free = process::available_host_bytes();
+  options_.host_bytes = free > 0 ? std::min(bytes, free / 2) : bytes;
+}
+
+void RunnerProcess::spare_processors(bool spare) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+  constexpr int kSpared = 2, kEnough = 4;
+  if (spare && CPU_COUNT(&all) > kEnough) {
+    for (int cpu = 0, left = kSpared; cpu < CPU_SETSIZE && left > 0; ++cpu) {
+      if (!CPU_ISSET(cpu, &all)) continue;
+      CPU_CLR(cpu, &all);
+      --left;
+    }
+  }
+  sched_setaffinity(process_->id(), sizeof all, &all);
+}
+
+void RunnerProcess::stand_by(bool stand) {
+  standing_by_ = stand ? options_.bystanders->enter(process_->id()) : process::Bystanders::Entry();
+}
+
+void RunnerProcess::fail(RunnerFailure::Kind kind, const std::string& message) {
+  process_->kill();
+  throw RunnerFailure{kind, ErrorCode::kInternal, message};
+}
+
+void RunnerProcess::fail_ended() {
+  // A channel that has closed is a process about to end.
+  constexpr std::chrono::milliseconds kGrace(2000);
+  const process::Exit exit = process_->finish(kGrace);
+  std::string message = "the runner " + std::string(exit.signal ? "was " : "") + describe(exit);
+  const std::string said = process_->last_words();
+  if (!said.empty()) message += "; its last words: " + said;
+  if (exit.status == runner::kWriteFaultStatus) {
+    const runner::WriteFault fault = runner::write_fault_of(said);
+    throw RunnerFailure{RunnerFailure::Kind::wrote,
+                        ErrorCode::kInternal,
+                        message,
+                        fault.tensor,
+                        fault.place,
+                        fault.bytes};
+  }
+  if (exit.status == runner::kStarvedStatus) {
+    throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,
+                        "the system has no thread, process or memory left for the runner: " + said};
+  }
+  const bool outside = process::ended_from_outside(exit);
+  throw RunnerFailure{outside ? RunnerFailure::Kind::killed : RunnerFailure::Kind::ended,
+                      ErrorCode::kInternal, message};
+}
+
+/// One that left before it was asked may have said why: that there is no device, say.
+void RunnerProcess::fail_as_said() {
+  std::optional<process::Frame> frame;
+  try {
+    frame = channel_.receive(std::chrono::milliseconds(0), runner::kMostBytesOnceRun);
+  } catch (const Error&) {  // Nothing that can be read.
+  }
+  if (frame && frame->kind == static_cast<uint32_t>(runner::MessageKind::failed)) {
+    fail_failed(*frame);
+  }
+  fail_ended();
+}
+
+void RunnerProcess::fail_failed(const process::Frame& frame) {
+  const auto failed = decode<runner::Failed>(frame);
+  throw RunnerFailure{RunnerFailure::Kind::device, failed.code, failed.message};
+}
+
+void RunnerProcess::send(uint32_t kind, const std::string& payload,
+                         std::span<const UniqueFd> descriptors) {
+  std::vector<int> list;
+  for (const UniqueFd& each : descriptors) list.push_back(each.get());
+  try {
+    channel_.send(kind, payload, list);
+  } catch (const Error&) {
+    fail_as_said();
+  }
+}
+
+process::Frame RunnerProcess::receive_frame(double seconds) {
+  process::Deadline deadline(seconds);
+  for (;;) {
+    if (options_.cancelled.stop_requested()) {
+      fail(RunnerFailure::Kind::cancelled, "it was cancelled");
+    }
+    std::optional<process::Frame> frame;
+    try {
+      frame =
+          channel_.receive(kLookEvery, has_run_ ? runner::kMostBytesOnceRun : runner::kMostBytes);
+    } catch (const Error& e) {
+      fail(RunnerFailure::Kind::malformed, e.message());
+    }
+    if (frame && frame->kind == static_cast<uint32_t>(runner::MessageKind::read_file)) {
+      bring_file(*frame);
+      continue;
+    }
+    if (frame) return *std::move(frame);
+    process_->output();  // Keeps its pipe from filling.
+    if (channel_.ended() || process_->poll().ended) fail_ended();
+    if (deadline.passed()) {
+      fail(RunnerFailure::Kind::timeout, "took longer than " + number_text(seconds) + " s");
+    }
+    if (idle_bytes_ >= 0 && process_->own_bytes() - idle_bytes_ > options_.host_bytes) {
+      fail(RunnerFailure::Kind::memory,
+           "held over " + trial::gigabytes(static_cast<uint64_t>(options_.host_bytes)) +
+               " of host memory");
+    }
+  }
+}
+
+void RunnerProcess::bring_file(const process::Frame& frame) {
+  if (!files_ || has_run_) {
+    fail(RunnerFailure::Kind::malformed, "the runner asked for a file out of turn");
+  }
+  const auto request = decode<runner::ReadFile>(frame);
+  runner::File file;
+  try {
+    if (auto bytes = files_(request.path)) {
+      file.found = true;
+      file.bytes = *std::move(bytes);
+    }
+  } catch (const Error& e) {
+    file.refused = true;
+    file.code = e.code();
+    file.message = e.message();
+  }
+  send(file);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,176 @@
+// A runner as the judge has it: a process, a channel, and no trust.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "harness/measure/process/bystanders.h"
+#include "harness/measure/process/channel.h"
+#include "harness/measure/process/child_process.h"
+#include "harness/measure/process/deadline.h"
+#include "harness/measure/process/prototype.h"
+#include "harness/measure/runner/protocol.h"
+#include "harness/measure/runner/write_fault.h"
+#include "kbench/error.h"
+#include "kbench/verdict.h"
+
+namespace kbench::judge {
+
+enum class Role { opponent, candidate };
+
+/// How a runner failed to answer.
+struct RunnerFailure {
+  enum class Kind {
+    timeout,    ///< no answer within the limit
+    memory,     ///< it held more host memory than allowed
+    ended,      ///< it crashed or left
+    wrote,      ///< it says that it wrote to what is mapped read-only: `given`, `place`, `bytes`
+    killed,     ///< it was killed from outside: the machine's fault
+    starved,    ///< the system has no thread, process or memory left for it, or so it says
+    cancelled,  ///< nobody wants its answer any more
+    malformed,  ///< its answer was none
+    device,     ///< it says what is wrong with device or driver: `code`
+  };
+  Kind kind = Kind::ended;
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+  int given = -1;  ///< a value's id; what a runner says against itself is believed
+  runner::WriteFault::Place place = runner::WriteFault::Place::inside;
+  uint64_t bytes = 0;  ///< beside it
+};
+
+/// Starts the program as a runner, which gets ready and takes nothing of the device until it is
+/// told to open it; that is done before anything else is asked. Starting one, and every request,
+/// throws RunnerFailure where no proper answer comes; the runner is dead then.
+class RunnerProcess {
+ public:
+  struct Options {
+    std::string program;
+    std::string device;  ///< a selector
+    bool validate = false;
+    int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
+    /// Of which runners are copies while it lives; null: each is started anew.
+    std::shared_ptr<process::Prototype> prototype = nullptr;
+    std::stop_token cancelled = {};  ///< what it is asked from then on fails
+    /// Among whom it is until the device is open.
+    std::shared_ptr<process::Bystanders> bystanders = std::make_shared<process::Bystanders>();
+  };
+  RunnerProcess(Role role, const Options& options);
+  /// A process that has what every runner makes before it opens the device: the compiler's tables,
+  /// a fifth of a second's work. It never opens one itself.
+  static std::shared_ptr<process::Prototype> make_prototype(const Options& options);
+
+  /// Tells it to open the device, unless it has been told. Does not wait.
+  void begin_open(bool for_cuda = false);
+  bool told_to_open() const { return told_to_open_; }
+  bool opened_for_cuda() const { return for_cuda_; }
+  /// Another of its kind, that has been told nothing.
+  std::unique_ptr<RunnerProcess> another() const {
+    return std::make_unique<RunnerProcess>(role_, options_);
+  }
+  /// Waits for the device to be open, told to by this where it had not been; at once when it is.
+  void wait_open(const std::string& device_uuid);
+  /// Whether it is open, or is within that time; told to by this where it had not been.
+  bool opens_within(std::chrono::milliseconds wait, const std::string& device_uuid);
+  /// The text that says what holds it in; once it is open.
+  const std::string& lock() const { return lock_; }
+
+  template <class M>
+  void send(const M& message, std::span<const UniqueFd> descriptors = {}) {
+    send(static_cast<uint32_t>(M::kKind), runner::encode(message), descriptors);
+  }
+  /// The answer, of one of two kinds: nothing when the candidate is refused, which `refused` says.
+  template <class M>
+  std::optional<M> receive(double seconds, runner::Refused& refused) {
+    const process::Frame frame = receive_frame(seconds);
+    if (frame.kind == static_cast<uint32_t>(runner::MessageKind::refused)) {
+      refused = decode<runner::Refused>(frame);
+      if (!is_candidates_fault(refused.verdict)) {
+        fail(RunnerFailure::Kind::malformed, "the runner refused the candidate for no fault of it");
+      }
+      return std::nullopt;
+    }
+    return expect<M>(frame);
+  }
+  template <class M>
+  M receive(double seconds) {
+    return expect<M>(receive_frame(seconds));
+  }
+
+  /// How files are brought while an answer is waited for; throws Error for what is refused.
+  using Files = std::function<std::optional<std::string>(const std::string& path)>;
+  void set_files(Files files) { files_ = std::move(files); }
+  /// From now on the candidate's code has been executed: messages are short, and files asked for no
+  /// more.
+  void has_run() { has_run_ = true; }
+  bool ran() const { return has_run_; }
+
+  /// From now on every wait for it ends soon after a stop is requested; so it is for another().
+  void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
+  /// No more than half of what the machine has free: its memory killer must not come first.
+  void set_host_bytes(int64_t bytes);
+  /// Keeps threads that it starts from now on off two processors, where there are more than four;
+  /// or lets them have all again.
+  void spare_processors(bool spare);
+  /// Makes it stand still while something is timed, or not: for work that nobody waits for.
+  void stand_by(bool stand);
+
+  /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
+  void hold() { process_->stop(); }
+  void release() { process_->resume(); }
+  /// Sends it the signal that ends it, and does not wait.
+  void begin_kill() { process_->begin_kill(); }
+  bool ended() { return process_->poll().ended; }
+  pid_t id() const { return process_->id(); }
+  /// After begin_kill(): until the driver has taken back what it held, or some seconds.
+  void wait_end();
+
+ private:
+  void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);
+  process::Frame receive_frame(double seconds);
+  void bring_file(const process::Frame& frame);
+  void opened(const runner::Opened& opened, const std::string& device_uuid);
+  [[noreturn]] void fail(RunnerFailure::Kind kind, const std::string& message);
+  [[noreturn]] void fail_ended();
+  [[noreturn]] void fail_as_said();
+  [[noreturn]] void fail_failed(const process::Frame& frame);
+
+  template <class M>
+  M decode(const process::Frame& frame) {
+    try {
+      return runner::decode<M>(frame.payload);
+    } catch (const Error& e) {
+      fail(RunnerFailure::Kind::malformed, e.message());
+    }
+  }
+  template <class M>
+  M expect(const process::Frame& frame) {
+    if (frame.kind == static_cast<uint32_t>(runner::MessageKind::failed)) {
+      fail_failed(frame);
+    }
+    if (frame.kind != static_cast<uint32_t>(M::kKind)) {
+      fail(RunnerFailure::Kind::malformed, "the runner answered with a message of another kind");
+    }
+    return decode<M>(frame);
+  }
+
+  Role role_;
+  std::pair<UniqueFd, UniqueFd> ends_;
+  std::unique_ptr<process::ChildProcess> process_;
+  process::Channel channel_;
+  Options options_;
+  Files files_;
+  std::string lock_;
+  int64_t idle_bytes_ = -1;
+  bool told_to_open_ = false, for_cuda_ = false;
+  process::Bystanders::Entry standing_by_;
+  bool has_run_ = false;
+};
+
+}  // namespace kbench::judge

@@ -1,0 +1,194 @@
+#include "harness/measure/judge/sample.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "harness/measure/trial/device_draw.h"
+#include "kbench/random.h"
+
+namespace kbench::judge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What is as large as this is in no cache by the time it is written, whether it was filled or not.
+constexpr uint64_t kBeyondCaches = uint64_t{1} << 30;
+constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
+/// Between a runner's own limit and the judge's: for submitting and answering.
+constexpr double kAnswerSeconds = 5;
+
+/// The amplitude of uniform values with the RMS of a truth; 1 where there is none to speak of.
+float fill_scale(double rms) {
+  constexpr double kSmallest = 1e-30, kLargest = 1e30;
+  return rms > kSmallest && rms < kLargest ? static_cast<float>(rms * std::sqrt(3.0)) : 1.0f;
+}
+
+uint32_t fill_limit(uint32_t largest) {
+  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() / 2;
+  return std::max(2u, 2 * std::min(largest, kMost - 1) + 1);
+}
+
+}  // namespace
+
+Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.commands) {
+  const Graph& graph = parts.bench.graph();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    trial::Fill fill;
+    fill.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
+    fill.limit = kFirstLimit;
+    outputs_.push_back({parts.bench.outputs().tensor(i), parts.bench.truth().tensor(i), fill});
+  }
+}
+
+void Sampler::draw(int value) {
+  const Graph::ValueInfo& info = parts_.bench.graph().values()[static_cast<size_t>(value)];
+  const DrawKey key{parts_.secret.next(), parts_.bench.task().id.draw_word(), info.name};
+  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type,
+                     parts_.bench.given(value));
+}
+
+void Sampler::draw_task(bool inputs_too) {
+  commands_.begin();
+  for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
+    if (kind == Graph::Kind::input && !inputs_too) continue;
+    for (const int id : parts_.bench.graph().values_of(kind)) draw(id);
+  }
+  commands_.submit_and_wait(kHarnessSeconds);
+}
+
+void Sampler::upload_data() {
+  for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
+    const std::vector<uint32_t>& words = parts_.memory.wanted[i].words;
+    if (words.empty()) continue;
+    const vulkan::Region to = parts_.memory.slab.tensor(i);
+    parts_.device.upload(*to.buffer, to.offset, std::as_bytes(std::span(words)));
+  }
+}
+
+void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale) {
+  for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
+    const runner::Wanted& wanted = parts_.memory.wanted[i];
+    if (wanted.setup != of_setup || !wanted.words.empty()) continue;
+    parts_.kernels.fill(commands, parts_.memory.slab.tensor(i),
+                        {wanted.dtype, parts_.secret.next(), scale, kFirstLimit});
+  }
+}
+
+/// New values over what a candidate has to write.
+void Sampler::fill_outputs(vulkan::Commands& commands) {
+  for (OutputCheck& output : outputs_) {
+    output.fill.key = parts_.secret.next();
+    parts_.kernels.fill(commands, output.got, output.fill);
+  }
+}
+
+void Sampler::fill_all(vulkan::Commands& commands) {
+  fill_outputs(commands);
+  for (const bool of_setup : {false, true}) fill_temporaries(commands, of_setup, 1);
+}
+
+void Sampler::prepare(Checks& checks, bool first) {
+  commands_.begin();
+  checks.record_redzones(commands_);
+  for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    OutputCheck& output = outputs_[i];
+    if (!first) {
+      output.fill.scale = fill_scale(checks.truth_rms(i));
+      output.fill.limit = fill_limit(checks.truth_largest(i));
+    }
+    // Both outputs are met in the same state. The truth before was of other inputs: what the
+    // opponent left of it would be wrong.
+    if (first || output.truth.size < kBeyondCaches) {
+      output.fill.key = parts_.secret.next();
+      parts_.kernels.fill(commands_, output.truth, output.fill);
+    }
+    output.fill.key = parts_.secret.next();
+    parts_.kernels.fill(commands_, output.got, output.fill);
+  }
+  fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
+  commands_.barrier();
+  checks.record_hashes(commands_, !first);
+  commands_.submit_and_wait(kHarnessSeconds);
+}
+
+BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
+                          bool empty) {
+  const process::HeldStill still(parts_.bystanders);
+  const auto start = Clock::now();
+  runner.send(runner::Run{pass.setup, pass.exact, empty, seconds});
+  runner::Refused refused;
+  const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
+  const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
+  if (!ran) throw refused;
+  return {ran->flush_ns, ran->run_ns, bracket.count()};
+}
+
+BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
+  at_candidate_ = true;
+  // On a software device the candidate's shaders are its process's own threads: while the judge
+  // looks at the memory they share, none of them may run.
+  const bool held = parts_.device.snapshot().software();
+  if (held) parts_.candidate.release();
+  parts_.candidate.has_run();
+  const BracketedRun taken = run(parts_.candidate, pass, seconds);
+  if (held) parts_.candidate.hold();
+  at_candidate_ = false;
+  return taken;
+}
+
+BracketedRun Sampler::hand_over(double seconds) {
+  at_candidate_ = true;
+  const BracketedRun taken = run(parts_.candidate, {}, seconds, /*empty=*/true);
+  at_candidate_ = false;
+  return taken;
+}
+
+std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runner::Pass& pass,
+                                                      double seconds) {
+  candidate_run_ = run_candidate(pass, seconds);
+  commands_.begin();
+  checks.record_guards(commands_);
+  commands_.submit_and_wait(kHarnessSeconds);
+  return checks.guards();
+}
+
+void Sampler::run_opponent(Checks& checks) {
+  opponent_run_ = run(parts_.opponent, {}, parts_.opponent_seconds);
+  commands_.begin();
+  checks.record_truth(commands_, outputs_);
+  commands_.submit_and_wait(kHarnessSeconds);
+}
+
+std::optional<Finding> Sampler::check_outputs(Checks& checks) {
+  commands_.begin();
+  checks.record_outputs(commands_, outputs_);
+  commands_.submit_and_wait(kHarnessSeconds);
+  return checks.outputs(commands_, outputs_);
+}
+
+std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
+                                     double seconds) {
+  prepare(checks, first);
+  if (roles.baseline_first) run_opponent(checks);
+  // The guards come before the opponent reads the inputs: a candidate that goes first and changes
+  // them does not feed it.
+  if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
+  if (!roles.baseline_first) run_opponent(checks);
+  return check_outputs(checks);
+}
+
+std::optional<Finding> Sampler::run_again(Checks& checks, const runner::Pass& pass,
+                                          double seconds) {
+  commands_.begin();
+  fill_outputs(commands_);
+  fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
+  commands_.submit_and_wait(kHarnessSeconds);
+  if (auto finding = run_candidate_checked(checks, pass, seconds)) return finding;
+  return check_outputs(checks);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,102 @@
+// Paired samples: fresh inputs, plausible wrong values where results go, both runners in random
+// order, then the checks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/judge/bench.h"
+#include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/clock_rule.h"
+#include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/slab.h"
+#include "harness/measure/process/bystanders.h"
+#include "harness/measure/runner/program.h"
+#include "harness/measure/trial/kernels.h"
+#include "harness/measure/trial/roles.h"
+#include "harness/measure/trial/sampling.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/vulkan/commands.h"
+
+namespace kbench::judge {
+
+/// A candidate's temporaries and data, by index in the runner's list.
+struct CandidateMemory {
+  std::vector<runner::Wanted> wanted;
+  Slab slab;
+};
+
+/// Everything samples work with; all outlive it.
+struct SampleParts {
+  vulkan::Device& device;
+  vulkan::Commands& commands;  ///< the sampler's for its time
+  trial::Kernels& kernels;
+  trial::SecretStream& secret;
+  const Bench& bench;
+  const CandidateMemory& memory;
+  RunnerProcess& opponent;
+  RunnerProcess& candidate;
+  process::Bystanders& bystanders;  ///< they stand still during runs
+  double opponent_seconds;          ///< for one run of it
+};
+
+/// Takes samples of one trial, one after another.
+class Sampler {
+ public:
+  explicit Sampler(const SampleParts& parts);
+
+  /// Draws parameters and, where something runs before a sample draws them, so that nothing of an
+  /// earlier trial is left there, inputs.
+  void draw_task(bool inputs_too);
+  /// Writes what a candidate's data hold, once.
+  void upload_data();
+  /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
+  void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
+
+  /// Fills outputs and all temporaries.
+  void fill_all(vulkan::Commands& commands);
+
+  /// One sample. Redzones, too, hold other values in each. `first`: hashes are taken of everything,
+  /// not of inputs alone. A candidate's run is given `seconds`. The finding is the first thing
+  /// wrong with the candidate, if any; throws RunnerFailure with `at_candidate()` telling whose it
+  /// is.
+  std::optional<Finding> take(Checks& checks, const trial::Roles& roles, bool first,
+                              double seconds);
+  /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
+  /// objects to arrives as a runner::Refused that is thrown.
+  BracketedRun run_candidate(const runner::Pass& pass, double seconds);
+  /// The hand-over to the candidate's lane alone: nothing of the candidate runs.
+  BracketedRun hand_over(double seconds);
+  /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
+  /// temporaries; checked as a sample is.
+  std::optional<Finding> run_again(Checks& checks, const runner::Pass& pass, double seconds);
+  bool at_candidate() const { return at_candidate_; }
+
+  /// Of the last sample.
+  const BracketedRun& opponent_run() const { return opponent_run_; }
+  const BracketedRun& candidate_run() const { return candidate_run_; }
+  vulkan::Commands& commands() { return commands_; }
+
+ private:
+  void draw(int value);
+  void prepare(Checks& checks, bool first);
+  void fill_outputs(vulkan::Commands& commands);
+  std::optional<Finding> check_outputs(Checks& checks);
+  std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
+                                               double seconds);
+  void run_opponent(Checks& checks);
+  BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
+                   bool empty = false);
+
+  SampleParts parts_;
+  vulkan::Commands& commands_;
+  std::vector<OutputCheck> outputs_;
+  bool at_candidate_ = false;
+  BracketedRun opponent_run_, candidate_run_;
+};
+
+/// For what kbench itself runs on the device: generous, as software devices compile on first use.
+inline constexpr double kHarnessSeconds = 300;
+
+}  // namespace kbench::judge

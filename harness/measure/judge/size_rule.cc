@@ -1,0 +1,153 @@
+#include "harness/measure/judge/size_rule.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+namespace kbench::judge {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+void add_words(std::string_view text, std::set<std::string>& words) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    std::string_view word = text.substr(i, end - i);
+    // "48u" and "48L" are numbers, too.
+    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
+      while (word.size() > 1 && std::string_view("uUlL").find(word.back()) != word.npos) {
+        word.remove_suffix(1);
+      }
+    }
+    if (!word.empty()) words.emplace(word);
+    i = end > i ? end : i + 1;
+  }
+}
+
+/// Something about the candidate at those sizes that its values do not come into.
+bool is_about_form(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::invalid_candidate:
+    case Verdict::compile_error:
+    case Verdict::unsupported:
+    case Verdict::out_of_memory:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Nothing to say of the candidate.
+bool is_no_answer(Verdict verdict) {
+  return verdict == Verdict::harness_error || verdict == Verdict::does_not_fit;
+}
+
+void add_note(Result& result, const std::string& message) {
+  Diagnostic note;
+  note.severity = "note";
+  note.message = message;
+  result.diagnostics.push_back(std::move(note));
+}
+
+std::string own_text(const Result& result, const Variables& sizes) {
+  Variables own;
+  for (const auto& [name, value] : sizes) {
+    const auto found = result.variables.find(name);
+    if (found != result.variables.end()) own.insert(*found);
+  }
+  return sizes_text(own);
+}
+
+/// The failure in place of what had passed: none of its times counts.
+void fail(Result& result, const Variables& sizes, const Result& wrong) {
+  const std::string own = own_text(result, sizes);
+  Result failed = wrong;
+  static_cast<Experiment&>(failed) = result;
+  failed.message = "at " + sizes_text(sizes) + ": " + wrong.message + " (right at " + own + ")";
+  failed.lane = result.lane;
+  failed.compile_s = result.compile_s;
+  failed.stage_s = result.stage_s;
+  failed.samples = 0;
+  failed.speedup = {};
+  failed.candidate_ms = failed.baseline_ms = failed.setup_ms = 0;
+  failed.gbytes_per_s = failed.tflops = 0;
+  result = std::move(failed);
+}
+
+}  // namespace
+
+SizeUse::SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest) {
+  for (const auto& [path, bytes] : files) {
+    if (path.ends_with(".spv") || path.ends_with(".ptx")) {
+      hidden_ = true;
+      continue;
+    }
+    add_words(bytes, words_);
+    if (path != manifest) continue;
+    add_words(bytes, in_manifest_);
+    hidden_ = hidden_ || bytes.find("language: ptx") != std::string::npos;
+  }
+}
+
+bool SizeUse::reads(const std::string& variable) const {
+  return words_.contains("KB_" + variable) || in_manifest_.contains(variable);
+}
+
+bool SizeUse::may_hold(int64_t value) const {
+  return hidden_ || words_.contains(std::to_string(value));
+}
+
+Variables read_of(Variables sizes, const SizeUse& use) {
+  std::erase_if(sizes, [&](const auto& each) { return !use.reads(each.first); });
+  return sizes;
+}
+
+std::string sizes_text(const Variables& sizes) {
+  std::string text;
+  for (const auto& [name, value] : sizes) {
+    text += (text.empty() ? "" : ", ") + name + "=" + to_string(value);
+  }
+  return text;
+}
+
+void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, const SizeUse& use,
+                         const std::function<Result(const Variables&)>& values_at) {
+  const auto holds_own = [&](const std::string& name) {
+    const auto own = result.variables.find(name);
+    const auto* value =
+        own == result.variables.end() ? nullptr : std::get_if<int64_t>(&own->second);
+    return value != nullptr && use.may_hold(*value);
+  };
+  std::string tied;  // why it is; told once
+  for (const Variables& set : sizes) {
+    const Variables read = read_of(set, use);
+    if (read.empty()) {
+      if (tied.empty() && !set.empty()) tied = "it reads none of " + own_text(result, set);
+      continue;
+    }
+    const Result there = values_at(read);
+    if (there.correct() || is_no_answer(there.verdict)) continue;
+    if (is_about_form(there.verdict)) {
+      tied = "at " + sizes_text(read) + " it is " + std::string(name_of(there.verdict)) + ": " +
+             there.message;
+      break;
+    }
+    // A number that is the variable's value may be there for it.
+    Variables certain = read;
+    std::erase_if(certain, [&](const auto& each) { return holds_own(each.first); });
+    if (certain.size() == read.size()) return fail(result, read, there);
+    if (!certain.empty()) {
+      const Result again = values_at(certain);
+      const bool wrong = !again.correct() && !is_no_answer(again.verdict);
+      if (wrong && !is_about_form(again.verdict)) return fail(result, certain, again);
+    }
+    tied = "at " + sizes_text(read) + " it is " + std::string(name_of(there.verdict)) +
+           ", and its files hold " + own_text(result, read) + " as numbers: " + there.message;
+    break;
+  }
+  if (!tied.empty()) add_note(result, "tied to its sizes: " + tied);
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,392 @@
+#include "harness/measure/judge/trial.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "harness/measure/judge/blame.h"
+#include "harness/measure/judge/causes.h"
+#include "harness/measure/judge/inspect.h"
+#include "harness/measure/process/other_load.h"
+#include "harness/measure/trial/roles.h"
+#include "harness/measure/trial/sampling.h"
+#include "kbench/error.h"
+#include "libkbench/base/text.h"
+
+namespace kbench::judge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kTellEvery = 0.1;  ///< seconds from progress to progress
+/// Where the clocks seem to disagree after the fewest samples, so many more may show that they do
+/// not: a processor that sleeps deeply for a second makes one side's answers late.
+constexpr int kSamplesToExplain = 32;
+/// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
+/// of those taken, as a runner that may have samples taken again may choose among them.
+constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
+
+/// The share of a software device's processors that other processes may take: beyond it times are
+/// off.
+constexpr double kBusyShare = 0.1;
+
+/// It is about results, and not about what was written elsewhere.
+bool of_values(const Finding& finding) {
+  return finding.verdict != Verdict::out_of_bounds && finding.verdict != Verdict::input_modified &&
+         finding.verdict != Verdict::harness_error;
+}
+
+}  // namespace
+
+Trial::Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage,
+             std::function<void(const Progress&)> on_progress)
+    : court_(court),
+      candidacy_(candidacy),
+      request_(candidacy.request()),
+      options_(request_.options),
+      on_stage_(std::move(on_stage)),
+      on_progress_(std::move(on_progress)),
+      secret_(request_.options.seed),
+      deadline_(request_.options.limits.total_seconds) {}
+
+void Trial::stage(const char* name) {
+  stage_ = name;
+  on_stage_(name);
+}
+
+/// What has passed since the last one was this stage's.
+void Trial::lap(const char* name) {
+  const auto now = Clock::now();
+  result_->stage_s[name] += std::chrono::duration<double>(now - lap_).count();
+  lap_ = now;
+}
+
+bool Trial::refuse(Verdict verdict, std::string message) {
+  result_->verdict = verdict;
+  result_->message = std::move(message);
+  return false;
+}
+
+bool Trial::refuse(const runner::Refused& refused) {
+  result_->diagnostics = refused.diagnostics;
+  return refuse(refused.verdict, refused.message);
+}
+
+bool Trial::refuse(Finding finding) {
+  // Only then there is a bench.
+  const bool values =
+      finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
+  if (values) {
+    finding = with_causes(std::move(finding), built_, court_.bench->graph(), result_->certificate);
+  }
+  return refuse(finding.verdict, std::move(finding.message));
+}
+
+bool Trial::refuse_late() {
+  return refuse(Verdict::timeout, "took longer than " + number_text(options_.limits.total_seconds) +
+                                      " s in all, " + while_in(stage_) +
+                                      "; --total-seconds sets the limit");
+}
+
+TrialEnd Trial::run(Result& result) {
+  result_ = &result;
+  try {
+    steps();
+  } catch (const runner::Refused& refused) {
+    refuse(refused);
+  } catch (const RunnerFailure& failure) {
+    end_.opponent_failed = at_opponent_ || (sampler_ && !sampler_->at_candidate());
+    if (end_.opponent_failed) {
+      refuse(Verdict::harness_error, "the baseline's runner: " + failure.message);
+      return end_;
+    }
+    end_.device_in_doubt = on_device(stage_);
+    const Graph* graph = court_.bench ? &court_.bench->graph() : nullptr;
+    refuse(blame(failure, {stage_, candidate().ran(), graph, built_.kernels}, options_.limits));
+    end_.nobodys_fault = result.verdict == Verdict::harness_error;
+  }
+  return end_;
+}
+
+void Trial::steps() {
+  if (!load()) return;
+  if (request_.check_only) return check();
+  if (!task_fits() || !build() || !fits()) return;
+  stage("warm-up");
+  allocate();
+  take_device();
+  if (!request_.values_only) {
+    try_lane();
+    if (!tune()) return;
+  }
+  const std::optional<uint64_t> known =
+      request_.values_only ? secret_.next() : request_.inspect_seed;
+  if (known) draw_known(parts(), sampler_->commands(), *known);
+  if (!set_up()) return;
+  if (request_.values_only) return look_at_values(*known);
+  if (request_.inspect_seed) return inspect();
+  if (request_.profile_runs > 0) return profile();
+  if (!warm_up() || !sample()) return;
+  report();
+}
+
+/// Memory comes last: what else is wrong with a candidate is so on a device with more, too.
+void Trial::check() {
+  if (build() && task_fits() && fits()) refuse(Verdict::compiles, "");
+}
+
+bool Trial::load() {
+  stage("load");
+  runner::Refused refused;
+  const bool loaded = candidacy_.loaded(refused, [this] {
+    if (!request_.check_only && has_bench()) candidacy_.attach(*court_.bench);
+  });
+  static_cast<Experiment&>(*result_) = candidacy_.experiment();
+  lap("load");
+  return loaded || refuse(refused);
+}
+
+bool Trial::build() {
+  stage("compile");
+  if (!request_.check_only && !has_bench()) {
+    at_opponent_ = true;  // While the candidate compiles.
+    court_.make_bench(candidacy_);
+    at_opponent_ = false;
+    lap("task");
+  }
+  runner::Refused refused;
+  const bool built = candidacy_.built(built_, refused);
+  lap("compile");
+  if (!built) {
+    const bool too_small = request_.check_only && refused.size && !task_fits();
+    return too_small ? false : refuse(refused);
+  }
+  result_->compile_s = built_.compile_s;
+  result_->diagnostics = built_.diagnostics;
+  result_->lane = built_.lane;
+  return true;
+}
+
+void Trial::take_device() {
+  wait_turn();
+  court_.before_runs();
+  lap("wait");
+  sampler_.emplace(parts());
+  wake_device();
+  sampler_->upload_data();
+  sampler_->draw_task(built_.has_setup || request_.profile_runs > 0);
+}
+
+/// Waits until no other process's trial has the device, and keeps it for this one. The time that
+/// takes counts in no limit, neither the candidate's nor the measurement's.
+void Trial::wait_turn() {
+  deadline_.passed();
+  const double waited =
+      court_.lock.take([this] { on_stage_(client::kQueueStage); }, court_.cancelled);
+  deadline_.leave_out();
+  if (!court_.lock.held()) {
+    stage_ = client::kQueueStage;
+    throw RunnerFailure{RunnerFailure::Kind::cancelled, ErrorCode::kInternal, "it was cancelled"};
+  }
+  if (waited > 0) on_stage_(stage_.c_str());
+  lap(client::kQueueStage);
+}
+
+/// A GPU that has done nothing for some seconds runs at a fraction of its clock, and takes a fifth
+/// of a second to rise.
+void Trial::wake_device() {
+  constexpr std::chrono::seconds kAwake(2);
+  const auto now = Clock::now();
+  if (now - std::exchange(court_.last_at_work, now) > kAwake) raise_clock();
+}
+
+void Trial::raise_clock() {
+  constexpr std::chrono::milliseconds kRising(300);
+  if (court_.device.snapshot().software()) return;
+  const auto end = Clock::now() + kRising;
+  while (Clock::now() < end) sampler_->draw_task(true);
+}
+
+/// What handing over takes where the candidate is launched otherwise than the opponent, while none
+/// of it has run yet: its runner can still be asked.
+void Trial::try_lane() {
+  if (built_.lane != "cuda") return;
+  constexpr int kFirst = 5, kRuns = 20;  // The first wake everything up.
+  for (int run = 0; run < kFirst + kRuns; ++run) {
+    const BracketedRun taken = sampler_->hand_over(kHarnessSeconds);
+    if (run >= kFirst) lane_.push_back(taken);
+  }
+}
+
+std::vector<Watched> Trial::watched(bool with_setup) const {
+  std::vector<Watched> all;
+  const Graph& graph = court_.bench->graph();
+  for (const auto kind : {Graph::Kind::parameter, Graph::Kind::constant, Graph::Kind::input}) {
+    for (const int id : graph.values_of(kind)) {
+      all.push_back({name_of_given(graph.values()[static_cast<size_t>(id)]),
+                     court_.bench->given(id), kind == Graph::Kind::input});
+    }
+  }
+  for (size_t i = 0; i < memory_.wanted.size(); ++i) {
+    const runner::Wanted& wanted = memory_.wanted[i];
+    const bool data = !wanted.words.empty();
+    if (!data && !(with_setup && wanted.setup)) continue;
+    all.push_back(
+        {(data ? "data " : "setup's result ") + wanted.name, memory_.slab.tensor(i), false});
+  }
+  return all;
+}
+
+CheckRule Trial::rule() const {
+  if (options_.tolerance == ToleranceRule::kbench) {
+    return {court_.bench->task().tolerance.relative, ToleranceRule::kbench};
+  }
+  return {candidacy_.key().preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
+}
+
+bool Trial::set_up() {
+  if (!built_.has_setup) return true;
+  Checks checks(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(), watched(false),
+                rule(), secret_);
+  vulkan::Commands& commands = sampler_->commands();
+  constexpr int kRuns = 2;  // The first warms up.
+  for (int run = 0; run < kRuns; ++run) {
+    commands.begin();
+    checks.record_redzones(commands);
+    sampler_->fill_temporaries(commands, true, 1);
+    sampler_->fill_temporaries(commands, false, 1);
+    checks.record_hashes(commands, false);
+    commands.submit_and_wait(kHarnessSeconds);
+    const double seconds = options_.limits.device_seconds;
+    result_->setup_ms = sampler_->run_candidate({.setup = true}, seconds).run_ns * 1e-6;
+    commands.begin();
+    checks.record_guards(commands);
+    commands.submit_and_wait(kHarnessSeconds);
+    if (auto finding = checks.guards()) {
+      finding->message = "in setup: " + finding->message;
+      return refuse(*std::move(finding));
+    }
+  }
+  return true;
+}
+
+void Trial::make_checks() {
+  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
+                  watched(true), rule(), secret_);
+}
+
+bool Trial::warm_up() {
+  make_checks();
+  if (auto finding = take({}, true)) return refuse(*std::move(finding));
+  return true;
+}
+
+std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
+  auto finding = sampler_->take(*checks_, roles, first, options_.limits.device_seconds);
+  max_error_ = std::max(max_error_, checks_->max_error());
+  result_->max_error = max_error_;
+  if (!finding || !built_.asks_lengths) return finding;
+  return explained(*std::move(finding));
+}
+
+/// Wrong results of a candidate that asks how long its buffers are: those of one that is right
+/// where a device with bounds checks keeps it from what lies behind them, and wrong again without,
+/// come from reading there.
+Finding Trial::explained(Finding wrong) {
+  if (!of_values(wrong)) return wrong;
+  const double seconds = options_.limits.device_seconds;
+  if (sampler_->run_again(*checks_, {.exact = true}, seconds)) return wrong;
+  const auto again = sampler_->run_again(*checks_, {}, seconds);
+  if (!again || !of_values(*again)) return wrong;
+  return {Verdict::out_of_bounds,
+          "reads outside of its buffers: right where the device keeps it from what lies behind "
+          "them, and with that in reach " +
+              again->message};
+}
+
+bool Trial::sample() {
+  stage("sample");
+  court_.before_samples();
+  lap("warm_up");
+  const bool software = court_.device.snapshot().software();
+  std::optional<double> recorded_ns;
+  if (options_.recorded) {
+    recorded_ns = 1e6 * options_.recorded->time_of(court_.bench->task(), result_->variables);
+  }
+  trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns);
+  trial::RoleSchedule schedule;
+  ClockRule clock(software);
+  clock.set_lane(lane_);
+  const std::vector<pid_t> ours = {court_.opponent->runner().id(), candidate().id()};
+  const auto clocks = software ? process::processor_clocks(ours) : std::nullopt;
+  const auto start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  int retakes = 0, retakes_in_all = 0;
+  double told = 0;  // when progress was
+  trial::Roles roles = schedule.next(secret_);
+  const auto unexplained = [&] {
+    if (sampling.count() >= kSamplesToExplain || clock.contradiction().empty()) return false;
+    court_.quiet();
+    return true;
+  };
+  while (!sampling.done(seconds()) || unexplained()) {
+    if (deadline_.passed()) {
+      return refuse_late();
+    }
+    auto finding = take(roles, false);
+    if (finding) {
+      finding->message +=
+          " (in sample " + std::to_string(sampling.count() + 1) + "; the warm-up had been right)";
+      return refuse(*std::move(finding));
+    }
+    const BracketedRun& ours = sampler_->opponent_run();
+    const BracketedRun& theirs = sampler_->candidate_run();
+    if (clock.contradicts(ours) || clock.contradicts(theirs)) {
+      ++retakes_in_all;
+      const int most = kMostRetakesInAll + sampling.count() / kSamplesARetake;
+      if (++retakes < kMostRetakes && retakes_in_all <= most) continue;
+      end_.times_in_doubt = true;
+      return refuse(Verdict::harness_error,
+                    "the device's times and the judge's clock contradict each other, in " +
+                        std::to_string(retakes) + " samples in a row and " +
+                        std::to_string(retakes_in_all) + " in all");
+    }
+    retakes = 0;
+    clock.add(ours, theirs);
+    sampling.add({ours.run_ns, theirs.run_ns, ours.claimed_ns() + theirs.claimed_ns()});
+    roles = schedule.next(secret_);
+    if (on_progress_ && sampling.count() % 2 == 0 && seconds() - told >= kTellEvery) {
+      const Interval speedup = sampling.speedup();
+      if (!std::isfinite(speedup.high)) continue;  // Too few for one.
+      told = seconds();
+      on_progress_({sampling.count(), speedup, told});
+    }
+  }
+  if (clocks) {
+    const auto clocks_then = process::processor_clocks(ours);
+    const auto taken = clocks_then ? process::taken_by_others(*clocks, *clocks_then) : std::nullopt;
+    result_->busy = taken && *taken > kBusyShare;
+  }
+  lap("sample");
+  court_.last_at_work = Clock::now();
+  if (const std::string said = clock.contradiction(); !said.empty()) {
+    end_.times_in_doubt = true;
+    return refuse(Verdict::harness_error, said);
+  }
+  result_->samples = sampling.count();
+  result_->speedup = sampling.speedup();
+  result_->candidate_ms = sampling.candidate_ms();
+  result_->baseline_ms = sampling.baseline_ms();
+  return true;
+}
+
+void Trial::report() {
+  const Graph& graph = court_.bench->graph();
+  const double seconds = result_->candidate_ms * 1e-3;
+  result_->gbytes_per_s = graph.least_bytes() / seconds * 1e-9;
+  result_->tflops = graph.flops() / seconds * 1e-12;
+  refuse(Verdict::passed, "");
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,158 @@
+// One trial: a candidate from its files to a verdict, against the opponent, on one device.
+// docs/measurement.md explains each step and the attack it answers.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/client/findings.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge/bench.h"
+#include "harness/measure/judge/candidacy.h"
+#include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/sample.h"
+#include "harness/measure/judge/workspace.h"
+#include "harness/measure/process/bystanders.h"
+#include "harness/measure/process/deadline.h"
+#include "harness/measure/process/host_lock.h"
+#include "harness/measure/trial/kernels.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/vulkan/device.h"
+#include "kbench/evaluate.h"
+#include "kbench/result.h"
+
+namespace kbench::judge {
+
+/// What a judge lends to trials; all of it outlives them.
+struct Court {
+  vulkan::Device& device;
+  Workspace& workspace;
+  trial::Kernels& kernels;
+  std::unique_ptr<Opponent>& opponent;
+  std::unique_ptr<Bench>& bench;    ///< of the last task; replaced when another is asked for
+  process::Bystanders& bystanders;  ///< who may be at something while the trial goes on
+  /// The device's: a trial takes it before it measures, or disturbs what others measure. The judge,
+  /// which lends it, lets it go.
+  process::HostLock& lock;
+  std::stop_token cancelled;  ///< ends waiting for it
+  /// When trials last had the device work, or it was opened.
+  std::chrono::steady_clock::time_point& last_at_work;
+  /// Called when a task comes that the bench is not for: puts the one made ahead in its place, and
+  /// its opponent. False where there is none.
+  std::function<bool(const Candidacy&)> take_bench;
+  /// Called when there is none: makes the bench one for the task. Throws RunnerFailure for the
+  /// opponent's, and Error where the task does not fit the device.
+  std::function<void(const Candidacy&)> make_bench;
+  /// Called where memory is short: gives back what only later requests need.
+  std::function<void()> make_room;
+  /// Called before `kernels` are first used.
+  std::function<void()> before_kernels;
+  /// Called before the candidate first runs: from here on the bench stays as it is.
+  std::function<void()> before_runs;
+  /// Called once it has been right, before samples are taken.
+  std::function<void()> before_samples;
+  /// Called where times may have been disturbed: what can disturb them is to end.
+  std::function<void()> quiet;
+};
+
+/// What became of a trial, beside its result.
+struct TrialEnd {
+  bool opponent_failed = false;    ///< it must be started anew
+  bool nobodys_fault = false;      ///< a runner was killed from outside, or lacked what it needs
+  bool times_in_doubt = false;     ///< the judge's clock contradicts the device's times
+  bool device_in_doubt = false;    ///< a run hung, crashed or lost the device
+  client::Findings findings = {};  ///< of a request that asked to look closer
+};
+
+/// Use: construct, run(). Every step returns whether to go on; when it returns false the result's
+/// verdict and message say why.
+class Trial {
+ public:
+  /// `on_progress` may be empty.
+  Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage,
+        std::function<void(const Progress&)> on_progress);
+
+  /// Never throws for what candidate or opponent do; throws Error for what is wrong with the
+  /// request's options (no such preset, variable, recorded time) and for the judge's own device.
+  TrialEnd run(Result& result);
+
+ private:
+  void steps();
+  void check();
+  bool load();
+  bool build();
+  // trial_memory.cc
+  bool has_bench() const;
+  bool task_fits();
+  bool fits();
+  void allocate();
+  // trial.cc
+  void take_device();
+  void wait_turn();
+  void wake_device();
+  void raise_clock();
+  void try_lane();
+  // trial_tuning.cc
+  bool tune();
+  void select(const std::vector<uint32_t>& choice);
+  std::optional<Finding> time_choice(const std::vector<uint32_t>& choice, Checks& checks,
+                                     double& ns);
+  bool set_up();
+  void make_checks();
+  bool warm_up();
+  std::optional<Finding> take(const trial::Roles& roles, bool first);
+  Finding explained(Finding wrong);
+  bool sample();
+  void report();
+  // Instead of warm_up() and what follows (trial_findings.cc).
+  void make_checks_with_redzones();
+  void refuse_or_pass(std::optional<Finding> finding);
+  void inspect();
+  void look_at_values(uint64_t seed);
+  void profile();
+  std::vector<double> step_times(RunnerProcess& runner, double seconds);
+  SampleParts parts();
+  /// For one run of the opponent: what the whole trial may take.
+  double opponent_seconds() const;
+
+  /// Another process than before, once a candidate has been loaded that needs CUDA.
+  RunnerProcess& candidate() { return candidacy_.runner(); }
+
+  bool refuse(Verdict verdict, std::string message);
+  bool refuse(const runner::Refused& refused);
+  bool refuse(Finding finding);
+  bool refuse_late();
+  void stage(const char* name);
+  void lap(const char* name);
+  std::vector<Watched> watched(bool with_setup) const;
+  CheckRule rule() const;
+
+  Court court_;
+  Candidacy& candidacy_;
+  const client::Request& request_;
+  const EvaluateOptions& options_;
+  std::function<void(const char*)> on_stage_;
+  std::function<void(const Progress&)> on_progress_;
+  Result* result_ = nullptr;
+  TrialEnd end_;
+  bool at_opponent_ = false;  ///< the answer waited for is the opponent's
+  trial::SecretStream secret_;
+  process::Deadline deadline_;  ///< for all of it
+  std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
+  std::string stage_ = "load";
+  runner::Built built_;
+  std::vector<BracketedRun> lane_;  ///< hand-overs for nothing, where the lane is one of its own
+  CandidateMemory memory_;
+  std::optional<Redzones> redzones_;
+  std::optional<Sampler> sampler_;
+  std::optional<Checks> checks_;
+  double max_error_ = 0;
+};
+
+}  // namespace kbench::judge

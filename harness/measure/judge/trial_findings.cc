@@ -1,0 +1,112 @@
+// What a trial does when it is asked to look closer and not to judge.
+#include <algorithm>
+#include <vector>
+
+#include "harness/measure/judge/inspect.h"
+#include "harness/measure/judge/trial.h"
+#include "harness/measure/judge/values.h"
+#include "kbench/score.h"
+
+namespace kbench::judge {
+namespace {
+
+constexpr double kAnswerSeconds = 5;
+constexpr int kWarmUps = 2;
+
+/// Of several runs, step by step.
+std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) {
+  std::vector<double> medians;
+  for (size_t step = 0; !runs_ns.empty() && step < runs_ns.front().size(); ++step) {
+    std::vector<double> times;
+    for (const std::vector<double>& run : runs_ns) {
+      if (step < run.size()) times.push_back(run[step]);
+    }
+    medians.push_back(median(times) * 1e-6);
+  }
+  return medians;
+}
+
+}  // namespace
+
+SampleParts Trial::parts() {
+  return {court_.device,
+          court_.workspace.commands,
+          court_.kernels,
+          secret_,
+          *court_.bench,
+          memory_,
+          court_.opponent->runner(),
+          candidate(),
+          court_.bystanders,
+          opponent_seconds()};
+}
+
+double Trial::opponent_seconds() const {
+  return std::min(options_.limits.total_seconds + kAnswerSeconds, kHarnessSeconds);
+}
+
+void Trial::refuse_or_pass(std::optional<Finding> finding) {
+  if (finding) {
+    refuse(*std::move(finding));
+  } else {
+    refuse(Verdict::passed, "");
+  }
+}
+
+void Trial::make_checks_with_redzones() {
+  make_checks();
+  vulkan::Commands& commands = sampler_->commands();
+  commands.begin();
+  checks_->record_redzones(commands);
+  commands.submit_and_wait(kHarnessSeconds);
+}
+
+void Trial::inspect() {
+  stage("sample");
+  make_checks_with_redzones();
+  client::Inspection inspection;
+  auto finding =
+      judge::inspect(parts(), *sampler_, *checks_, options_.limits.device_seconds, inspection);
+  end_.findings.inspection = std::move(inspection);
+  refuse_or_pass(std::move(finding));
+}
+
+void Trial::look_at_values(uint64_t seed) {
+  make_checks_with_redzones();
+  refuse_or_pass(
+      check_values(parts(), *sampler_, *checks_, rule(), seed, options_.limits.device_seconds));
+}
+
+std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
+  std::vector<std::vector<double>> runs;
+  for (int run = 0; run < kWarmUps + request_.profile_runs; ++run) {
+    runner.send(runner::Profile{seconds});
+    runner::Refused refused;
+    auto answer = runner.receive<runner::Profiled>(seconds + kAnswerSeconds, refused);
+    if (!answer) throw refused;
+    if (run >= kWarmUps) runs.push_back(std::move(answer->step_ns));
+  }
+  return medians_ms(runs);
+}
+
+void Trial::profile() {
+  stage("sample");
+  court_.quiet();
+  vulkan::Commands& commands = sampler_->commands();
+  commands.begin();
+  sampler_->fill_temporaries(commands, false, 1);
+  commands.submit_and_wait(kHarnessSeconds);
+  const bool software = court_.device.snapshot().software();
+  if (software) candidate().release();
+  candidate().has_run();
+  client::StepTimes times;
+  times.candidate_ms = step_times(candidate(), options_.limits.device_seconds);
+  if (software) candidate().hold();
+  at_opponent_ = true;
+  times.baseline_ms = step_times(court_.opponent->runner(), opponent_seconds());
+  at_opponent_ = false;
+  end_.findings.times = std::move(times);
+  refuse(Verdict::passed, "");
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,97 @@
+// Where a trial's memory comes from, and whether there is enough.
+#include <algorithm>
+#include <utility>
+
+#include "harness/measure/judge/trial.h"
+#include "harness/measure/process/host_memory.h"
+#include "harness/measure/trial/slab_layout.h"
+#include "kbench/error.h"
+
+namespace kbench::judge {
+namespace {
+
+constexpr double kAttachSeconds = 120;
+
+}  // namespace
+
+bool Trial::has_bench() const { return court_.bench && court_.bench->key() == candidacy_.key(); }
+
+/// A driver says how much memory is free only once it is done with all other calls, of all
+/// processes: where the memory is allocated already, it is not asked.
+bool Trial::task_fits() {
+  if (!request_.check_only) {
+    const bool there = has_bench() || court_.take_bench(candidacy_);
+    lap("task");
+    if (there) return true;
+  }
+  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
+  const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
+  uint64_t available = 0;
+  const auto enough = [&] {
+    available = court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
+    return needed <= available;
+  };
+  if (enough()) return true;
+  court_.make_room();
+  if (enough()) return true;
+  return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
+                                           " of device memory, " + snapshot.name + " has " +
+                                           trial::gigabytes(available) +
+                                           " free: choose a smaller preset");
+}
+
+bool Trial::fits() {
+  memory_.wanted = built_.wanted;
+  trial::SlabLayout layout;
+  for (const runner::Wanted& wanted : memory_.wanted) {
+    const uint64_t held = wanted.words.size() * sizeof(uint32_t);
+    if (held > 0 && held != wanted.bytes) {
+      throw Error(ErrorCode::kInternal, "data of another size than its buffer's");
+    }
+    layout.add(wanted.name, wanted.bytes);
+  }
+  if (layout.empty() && !request_.check_only) return true;
+  // The bench has its memory already; a check has no bench.
+  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
+  const uint64_t task =
+      request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
+  uint64_t available = court_.device.available_bytes();
+  if (layout.bytes() > available) {
+    court_.make_room();
+    available = court_.device.available_bytes();
+  }
+  if (snapshot.software()) {  // Its memory is the host's, and others live there.
+    const auto host = static_cast<uint64_t>(process::available_host_bytes());
+    if (host > 0) available = std::min(available, host / 2);
+  }
+  if (layout.bytes() > available || task > available - layout.bytes()) {
+    return refuse(Verdict::out_of_memory, "its temporaries need " +
+                                              trial::gigabytes(layout.bytes()) +
+                                              " beside the task's own tensors; " + snapshot.name +
+                                              " has " + trial::gigabytes(available) + " free");
+  }
+  if (!request_.check_only) memory_.slab = Slab(court_.device, std::move(layout));
+  return true;
+}
+
+void Trial::allocate() {
+  const Bench& bench = *court_.bench;
+  const int known = candidacy_.attach(bench);
+  Attachment attachment;
+  const int slab = known + attachment.add(memory_.slab, false);
+  for (size_t i = 0; i < memory_.wanted.size(); ++i) {
+    attachment.message.wanted.push_back(memory_.slab.place(i, slab));
+  }
+  candidate().send(attachment.message, attachment.descriptors);
+  redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
+  runner::Refused refused;  // by what is opened only now
+  if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
+  lap("import");
+  court_.before_kernels();
+  at_opponent_ = true;
+  court_.bench->finish(court_.device, *court_.opponent);
+  at_opponent_ = false;
+  lap("task");
+}
+
+}  // namespace kbench::judge

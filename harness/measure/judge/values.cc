@@ -1,0 +1,45 @@
+#include "harness/measure/judge/values.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "harness/measure/judge/inspect.h"
+#include "kbench/reference.h"
+
+namespace kbench::judge {
+namespace {
+
+/// Elements that still hold what stood there before; bools do by chance.
+int64_t untouched(const Tensor& before, const Tensor& got) {
+  if (got.dtype() == DType::boolean) return 0;
+  const size_t size = size_of(got.dtype());
+  int64_t count = 0;
+  for (int64_t i = 0; i < got.elements(); ++i) {
+    const size_t at = static_cast<size_t>(i) * size;
+    count += std::memcmp(before.raw() + at, got.raw() + at, size) == 0 ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::optional<Finding> check_values(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                                    const CheckRule& rule, uint64_t seed, double seconds) {
+  const Graph& graph = parts.bench.graph();
+  const ReceivedRun run = run_and_receive(parts, sampler, checks, /*first=*/true, seconds);
+  if (run.finding) return run.finding;
+  const std::vector<Tensor> right = run_reference(
+      graph, draw_tensors(graph, parts.bench.task().id, seed), {.precision = Precision::f64});
+  for (size_t i = 0; i < right.size(); ++i) {
+    Comparison found = compare(run.after[i], right[i], rule.relative, rule.rule);
+    found.untouched = untouched(run.before[i], run.after[i]);
+    const Verdict verdict = classify(found, rule.relative);
+    if (verdict == Verdict::passed) continue;
+    const std::string name = right.size() > 1 ? graph.output_name(i) + ": " : "";
+    return Finding{verdict, name + describe(found, right[i].shape(), rule.relative)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,19 @@
+// What a candidate computes, held to the reference on the CPU: for small sizes, without an
+// opponent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/sample.h"
+
+namespace kbench::judge {
+
+/// Runs the candidate once, on inputs and parameters that draw_known() has drawn with that seed.
+/// The finding is what it did outside of its outputs, or what is wrong in them. Throws what a
+/// sample throws. `checks` has its redzones recorded.
+std::optional<Finding> check_values(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                                    const CheckRule& rule, uint64_t seed, double seconds);
+
+}  // namespace kbench::judge

@@ -1,0 +1,50 @@
+// Messages, with descriptors, between two processes that need not trust each other.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/measure/process/fd_pair.h"
+
+namespace kbench::process {
+
+/// One message: a kind, bytes, and the descriptors sent along.
+struct Frame {
+  uint32_t kind = 0;
+  std::string payload;
+  std::vector<UniqueFd> descriptors;
+};
+
+/// One end of a Unix stream socket. Whatever the other end sends, this one holds at most one
+/// message of the size that receive() allows. Not thread-safe.
+class Channel {
+ public:
+  explicit Channel(UniqueFd socket);
+
+  /// Throws kIo when the other end is gone, or takes nothing for ten seconds.
+  void send(uint32_t kind, std::string_view payload, std::span<const int> descriptors = {});
+  /// The next message; nothing when it has not arrived whole after `wait`, or at the end of the
+  /// stream. Throws kParse for a message that is larger than `most_bytes` or malformed: the channel
+  /// is of no more use then.
+  std::optional<Frame> receive(std::chrono::milliseconds wait, size_t most_bytes);
+  /// The other end has closed, and everything it sent has been received.
+  bool ended() const { return ended_ && buffer_.empty(); }
+
+ private:
+  std::optional<Frame> take(size_t most_bytes);
+  bool read_some(size_t most_bytes);
+
+  UniqueFd socket_;
+  std::string buffer_;
+  std::deque<UniqueFd> descriptors_;
+  bool ended_ = false;
+};
+
+}  // namespace kbench::process

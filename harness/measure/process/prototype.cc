@@ -1,0 +1,134 @@
+#include "harness/measure/process/prototype.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kbench/error.h"
+
+namespace kbench::process {
+namespace {
+
+/// Where the prototype's requests come from; a copy's own descriptor takes its place.
+constexpr int kRequests = kCopyDescriptor;
+constexpr uint32_t kCopy = 1, kCopied = 2;
+constexpr size_t kMostBytes = 4096;
+/// Getting ready takes a fifth of a second, on a busy machine seconds.
+constexpr std::chrono::seconds kPatience(60);
+
+Spawn with_requests(Spawn spawn, const UniqueFd& requests) {
+  spawn.descriptors = {{requests.get(), kRequests}};
+  return spawn;
+}
+
+std::string bytes_of(pid_t pid) { return {reinterpret_cast<const char*>(&pid), sizeof pid}; }
+
+/// A request, taken apart.
+struct Order {
+  std::string told;
+  UniqueFd output, descriptor, folder;  ///< the last one may be missing
+};
+
+/// In the copy: only what it was given is open, and its parent is who asked for it.
+std::string become_copy(Order order, pid_t between) {
+  if (order.folder.open() && fchdir(order.folder.get()) != 0) _exit(1);
+  dup2(order.output.get(), STDOUT_FILENO);
+  dup2(order.output.get(), STDERR_FILENO);
+  dup2(order.descriptor.get(), kCopyDescriptor);
+  std::string told = std::move(order.told);
+  order = {};
+  closefrom(kCopyDescriptor + 1);
+  while (getppid() == between) usleep(50);
+  return told;
+}
+
+/// Forks twice: the process between ends, and its child becomes that of the next process above
+/// which takes orphans. Returns that child's id here, 0 where there is none, and nothing in it.
+std::optional<pid_t> fork_for_another(pid_t& between) {
+  auto [read_end, write_end] = make_pipe();
+  between = fork();
+  if (between < 0) return 0;
+  if (between == 0) {
+    between = getpid();
+    const pid_t copy = fork();
+    if (copy == 0) return std::nullopt;
+    if (copy > 0) {
+      setpgid(copy, copy);
+      if (write(write_end.get(), &copy, sizeof copy) != sizeof copy) ::kill(copy, SIGKILL);
+    }
+    _exit(0);
+  }
+  write_end.reset();
+  pid_t copy = 0;
+  const bool known = read(read_end.get(), &copy, sizeof copy) == sizeof copy;
+  while (waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return known ? copy : 0;
+}
+
+}  // namespace
+
+Prototype::Prototype(Spawn spawn)
+    : ends_(make_socket_pair()),
+      process_(with_requests(std::move(spawn), ends_.second)),
+      channel_(std::move(ends_.first)) {
+  ends_.second.reset();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+std::unique_ptr<ChildProcess> Prototype::copy(const std::string& told, const UniqueFd& descriptor) {
+  const std::lock_guard lock(mutex_);
+  auto [output_read, output_write] = make_pipe();
+  const UniqueFd folder = nameless_folder();
+  std::vector<int> given = {output_write.get(), descriptor.get()};
+  if (folder.open()) given.push_back(folder.get());
+  channel_.send(kCopy, told, given);
+  const auto frame = channel_.receive(kPatience, kMostBytes);
+  pid_t pid = 0;
+  if (frame && frame->kind == kCopied && frame->payload.size() == sizeof pid) {
+    std::memcpy(&pid, frame->payload.data(), sizeof pid);
+  }
+  if (pid > 0) return std::make_unique<ChildProcess>(pid, std::move(output_read));
+  process_.kill();
+  const std::string said = process_.last_words();
+  throw Error(ErrorCode::kIo, "a process could not be copied" + (said.empty() ? "" : ": " + said));
+}
+
+std::string serve_copies() {
+  std::optional<Channel> channel;
+  channel.emplace(UniqueFd(kRequests));
+  for (;;) {
+    std::optional<Frame> frame;
+    try {
+      constexpr std::chrono::hours kForever(24);
+      frame = channel->receive(kForever, kMostBytes);
+      if (!frame && channel->ended()) _exit(0);
+      if (!frame) continue;
+      const size_t given = frame->descriptors.size();
+      if (frame->kind != kCopy || (given != 2 && given != 3)) _exit(1);
+      Order order{.told = std::move(frame->payload),
+                  .output = std::move(frame->descriptors[0]),
+                  .descriptor = std::move(frame->descriptors[1]),
+                  .folder = given == 3 ? std::move(frame->descriptors[2]) : UniqueFd()};
+      pid_t between = 0;
+      const std::optional<pid_t> copy = fork_for_another(between);
+      if (!copy) {
+        channel.reset();  // Its place is taken.
+        return become_copy(std::move(order), between);
+      }
+      channel->send(kCopied, bytes_of(*copy));
+    } catch (const Error&) {
+      _exit(0);
+    }
+  }
+}
+
+}  // namespace kbench::process

@@ -1,0 +1,182 @@
+#include "harness/measure/runner/candidate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/runner/candidate_program.h"
+#include "harness/measure/runner/device_numbers.h"
+#include "harness/measure/runner/driver_lane.h"
+#include "kbench/error.h"
+#include "kbench/task.h"
+
+namespace kbench::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The candidate with each Triton kernel's second configuration, third, ...: its last where it has
+/// no more. Buffers and all other kernels are the same in each.
+std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candidate,
+                                                         const Graph& graph,
+                                                         const DeviceNumbers& device) {
+  size_t most = 1;
+  for (const Kernel& kernel : candidate.kernels) most = std::max(most, kernel.configs.size());
+  std::vector<ResolvedCandidate> others;
+  for (size_t way = 1; way < most; ++way) {
+    std::map<size_t, size_t> configs;
+    for (size_t i = 0; i < candidate.kernels.size(); ++i) {
+      const size_t count = candidate.kernels[i].configs.size();
+      if (count > 1) configs[i] = std::min(way, count - 1);
+    }
+    others.push_back(resolve(candidate, graph, configs, device));
+  }
+  return others;
+}
+
+/// What it needs beside the task's own tensors.
+bool is_wanted(const BufferSlot& slot) {
+  return slot.kind == BufferSlot::Kind::temporary || slot.kind == BufferSlot::Kind::data;
+}
+
+class CandidateRun : public Program {
+ public:
+  CandidateRun(vulkan::Device& device, std::unique_ptr<Graph> graph, const Candidate& candidate,
+               PythonHelper* python)
+      : graph_(std::move(graph)),
+        resolved_(resolve(candidate, *graph_, {}, device_numbers(device.snapshot()))),
+        others_(with_other_configurations(candidate, *graph_, device_numbers(device.snapshot()))),
+        program_(device, resolved_, python, others_) {}
+
+  std::optional<Refused> build(double seconds) {
+    const auto start = Clock::now();
+    const auto refusal = program_.build(seconds, diagnostics_);
+    if (!refusal && program_.takes_driver()) {
+      lane_ = std::make_unique<DriverLane>(
+          [this]() -> cuda::Driver& { return program_.open_driver(); },
+          [this](const Memory& memory) {
+            return import_regions(program_.open_driver(), memory, buffers_in(memory).tensor);
+          },
+          [this](bool setup, const std::vector<uint64_t>& addresses) {
+            return program_.driver_plan(setup, addresses);
+          });
+    }
+    compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!refusal) return std::nullopt;
+    return Refused{refusal->verdict, refusal->message, diagnostics_, refusal->size};
+  }
+
+  bool launches_cuda() const override { return program_.launches_cuda(); }
+
+  Built built() const override {
+    Built built;
+    for (const BufferSlot& slot : resolved_.buffers) {
+      if (!is_wanted(slot)) continue;
+      built.wanted.push_back({slot.name, slot.type.dtype, static_cast<uint64_t>(slot.type.bytes()),
+                              slot.setup, slot.words});
+    }
+    if (program_.scratch_bytes() > 0) {
+      built.wanted.push_back({"operator scratch", DType::f32, program_.scratch_bytes()});
+    }
+    for (const ResolvedKernel& kernel : resolved_.kernels) {
+      built.kernels.push_back(kernel.kernel->name);
+    }
+    built.has_setup = program_.has_setup();
+    built.asks_lengths = program_.asks_lengths();
+    built.float16_kernel = program_.float16_kernel();
+    built.approximations = program_.approximations();
+    built.compile_s = compile_s_;
+    built.diagnostics = diagnostics_;
+    built.tunable = program_.tunable();
+    if (lane_) built.lane = "cuda";
+    return built;
+  }
+
+  Lane* lane() override { return lane_.get(); }
+
+  void select(const std::vector<uint32_t>& configs) override {
+    program_.select(configs);
+    if (lane_) lane_->forget_lists();
+  }
+
+  void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
+              const AfterStep& after_step) const override {
+    using Ranges = CandidateProgram::Ranges;
+    const CandidateProgram::Memory buffers = buffers_in(memory);
+    const Ranges ranges = pass.exact ? Ranges::exact : Ranges::past_ends;
+    if (pass.setup) {
+      program_.record_setup(commands, buffers, ranges, after_step);
+    } else {
+      program_.record_dispatch(commands, buffers, ranges, after_step);
+    }
+  }
+
+ private:
+  /// The candidate's buffers, in its own order.
+  CandidateProgram::Memory buffers_in(const Memory& memory) const {
+    CandidateProgram::Memory buffers;
+    size_t wanted = 0;
+    for (const BufferSlot& slot : resolved_.buffers) {
+      vulkan::Region tensor;
+      if (is_wanted(slot)) {
+        tensor = memory.wanted().at(wanted++);
+      } else if (slot.kind == BufferSlot::Kind::output) {
+        tensor = memory.outputs().at(output_index(slot.name));
+      } else {
+        tensor = memory.given().at(static_cast<size_t>(slot.value));
+      }
+      buffers.tensor.push_back(tensor);
+    }
+    if (program_.scratch_bytes() > 0) buffers.scratch = memory.wanted().at(wanted);
+    return buffers;
+  }
+
+  size_t output_index(const std::string& name) const {
+    for (size_t i = 0; i < graph_->outputs().size(); ++i) {
+      if (graph_->output_name(i) == name) return i;
+    }
+    throw Error(ErrorCode::kInternal, "the graph has no output " + name);
+  }
+
+  std::unique_ptr<Graph> graph_;
+  ResolvedCandidate resolved_;
+  std::vector<ResolvedCandidate> others_;  ///< with other configurations of Triton kernels
+  CandidateProgram program_;
+  std::unique_ptr<DriverLane> lane_;
+  std::vector<Diagnostic> diagnostics_;
+  double compile_s_ = 0;
+};
+
+}  // namespace
+
+Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
+  candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
+  using Language = Kernel::Language;
+  const bool needs_cuda =
+      std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(), [](const Kernel& kernel) {
+        return kernel.language == Language::cuda || kernel.language == Language::ptx ||
+               kernel.language == Language::triton;
+      });
+  return {candidate_->task, candidate_->hash, needs_cuda, needs_python()};
+}
+
+bool CandidateSide::has(Kernel::Language language) const {
+  return std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(),
+                     [&](const Kernel& kernel) { return kernel.language == language; });
+}
+
+std::unique_ptr<Program> CandidateSide::build(const Build& request, PythonHelper* python,
+                                              Refused& refused) {
+  const Task& task = find_task(candidate_->task);
+  auto graph = build_graph(task, preset_from_name(request.preset), request.overrides);
+  auto run = std::make_unique<CandidateRun>(device_, std::move(graph), *candidate_, python);
+  if (auto refusal = run->build(request.seconds)) {
+    refused = *std::move(refusal);
+    return nullptr;
+  }
+  return run;
+}
+
+}  // namespace kbench::runner

@@ -1,0 +1,122 @@
+#include "harness/measure/runner/driver_lane.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+/// Whose step it was: of several that ran as one, all whose names differ.
+std::string whose(const cuda::StepError& error, const DriverPlan& plan) {
+  if (error.step >= 0) {
+    return plan.names.at(plan.of.at(static_cast<size_t>(error.step)));
+  }
+  const std::set<std::string> names(plan.names.begin(), plan.names.end());
+  constexpr size_t kMost = 4;
+  if (names.empty() || names.size() > kMost) return "one of its kernels";
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " or ") + name;
+  return text;
+}
+
+/// A step of the manifest's may take several of the driver's.
+constexpr size_t kMostTimed = 4 * kMostProfiledSteps;
+
+}  // namespace
+
+Refused refused_by(const cuda::StepError& failure, const DriverPlan& plan) {
+  const cuda::DriverError& error = failure.error;
+  const std::string what = ": " + error.message();
+  const std::string who = whose(failure, plan);
+  if (error.faulted()) {
+    return {Verdict::out_of_bounds, who + " reached memory that is not its own" + what, {}};
+  }
+  if (error.crashed()) {
+    return {Verdict::crashed, who + " ended on the device before its end" + what, {}};
+  }
+  if (error.too_much()) {
+    return {Verdict::unsupported, who + " asks for more than the device gives" + what, {}};
+  }
+  throw Error(error.code(), who + what);
+}
+
+void DriverLane::attach(const Memory& memory) {
+  forget_lists();
+  driver_ = &open_();
+  addresses_ = import_(memory);
+}
+
+void DriverLane::forget_lists() {
+  for (auto& each : lists_) each.reset();
+}
+
+DriverLane::List& DriverLane::list(bool setup) {
+  std::unique_ptr<List>& made = lists_[setup ? 1 : 0];
+  if (driver_ == nullptr) throw Error(ErrorCode::kInternal, "a lane without memory");
+  if (!made) {
+    DriverPlan plan = plan_(setup, addresses_);
+    std::vector<cuda::DriverStep> steps = plan.steps;
+    made.reset(new List{std::move(plan), {*driver_, std::move(steps)}});
+  }
+  return *made;
+}
+
+double DriverLane::run(bool setup, double seconds) {
+  List& made = list(setup);
+  try {
+    return made.list.run(seconds);
+  } catch (const cuda::StepError& error) {
+    throw refused_by(error, made.plan);
+  }
+}
+
+double DriverLane::run_empty(double seconds) {
+  try {
+    return list(false).list.run_empty(seconds);
+  } catch (const cuda::StepError& error) {
+    throw Error(error.error.code(), error.error.message());
+  }
+}
+
+std::vector<double> DriverLane::profile(double seconds) {
+  List& made = list(false);
+  std::vector<double> times;
+  try {
+    times = made.list.profile(kMostTimed, seconds);
+  } catch (const cuda::StepError& error) {
+    throw refused_by(error, made.plan);
+  }
+  std::vector<double> of_steps(std::min(made.plan.names.size(), kMostProfiledSteps));
+  for (size_t i = 0; i < times.size(); ++i) {
+    of_steps[std::min(made.plan.of[i], of_steps.size() - 1)] += times[i];
+  }
+  return of_steps;
+}
+
+std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory,
+                                     const std::vector<vulkan::Region>& regions) {
+  std::vector<uint64_t> bases;
+  for (const Memory::Slab& slab : memory.kept()) {
+    UniqueFd descriptor(fcntl(slab.descriptor.get(), F_DUPFD_CLOEXEC, 0));
+    if (descriptor.get() < 0) {
+      throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");
+    }
+    bases.push_back(driver.import(std::move(descriptor), slab.bytes));
+  }
+  std::vector<uint64_t> addresses;
+  for (const vulkan::Region& region : regions) {
+    addresses.push_back(0);
+    for (size_t i = 0; i < bases.size(); ++i) {
+      if (memory.kept()[i].buffer == region.buffer) addresses.back() = bases[i] + region.offset;
+    }
+  }
+  return addresses;
+}
+
+}  // namespace kbench::runner

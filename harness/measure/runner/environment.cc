@@ -1,0 +1,60 @@
+// The environment a runner is started with.
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/runner/lock_in.h"
+
+namespace kbench::runner {
+namespace {
+
+constexpr std::string_view kPrefixes[] = {
+    "VK_",                                     // the loader and its layers
+    "LP_",     "GALLIUM_", "MESA_", "LIBGL_",  // Mesa, lavapipe
+    "RADV_",   "ANV_",     "NVK_",  "INTEL_",  // its drivers of GPUs
+    "AMDVLK_", "__GL_",    "__NV_",            // the vendors' own
+};
+constexpr std::string_view kNames[] = {
+    "LD_LIBRARY_PATH", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS",  // where drivers are found
+    "KBENCH_NVRTC",    "CUDA_HOME",     "CUDA_PATH",        // where NVIDIA's compilers are
+    "VIRTUAL_ENV",     "KBENCH_PYTHON", "DRI_PRIME",       "KBENCH_VULKAN_LOADER",
+    "ASAN_OPTIONS",    "UBSAN_OPTIONS", "TSAN_OPTIONS",
+};
+/// Compiled shaders left on disk would let one run prepare the next.
+constexpr std::string_view kCachesOff[] = {
+    "__GL_SHADER_DISK_CACHE=0",
+    "MESA_SHADER_CACHE_DISABLE=1",
+    "MESA_GLSL_CACHE_DISABLE=1",
+};
+
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+bool passes(std::string_view variable) {
+  const std::string_view name = name_of(variable);
+  const auto off = [name](std::string_view each) { return name_of(each) == name; };
+  if (std::any_of(std::begin(kCachesOff), std::end(kCachesOff), off)) return false;
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::vector<std::string> sanitized_environment() {
+  std::vector<std::string> result(std::begin(kCachesOff), std::end(kCachesOff));
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (passes(*variable)) result.emplace_back(*variable);
+  }
+  // Of PATH only what a runner looks for.
+  std::string folders;
+  for (const std::string& each : cuda::python_folders())
+    folders += (folders.empty() ? "" : ":") + each;
+  result.push_back(std::string(cuda::kPythonFolders) + "=" + folders);
+  return result;
+}
+
+}  // namespace kbench::runner

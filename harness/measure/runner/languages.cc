@@ -1,0 +1,69 @@
+#include "harness/measure/runner/languages.h"
+
+#include "harness/measure/cuda/assembler.h"
+#include "harness/measure/cuda/library.h"
+#include "harness/measure/cuda/nvrtc.h"
+#include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/runner/cuda_kernels.h"
+#include "harness/measure/runner/python_interpreter.h"
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+/// What launches kernels that a command list cannot.
+std::string driver_detail() {
+  const cuda::Library driver({"libcuda.so.1"});
+  return driver.there()
+             ? "; over 47 KiB of shared memory, clusters and cooperative grids by CUDA's "
+               "driver"
+             : "; at most 47 KiB of shared memory, no clusters or cooperative grids: " +
+                   driver.reason();
+}
+
+/// Fills in what `find` returns, or why it throws.
+template <class F>
+LanguageSupport language(const char* name, F find) {
+  LanguageSupport support;
+  support.name = name;
+  try {
+    support.detail = find();
+    support.usable = true;
+  } catch (const Error& e) {
+    support.detail = e.message();
+  }
+  return support;
+}
+
+}  // namespace
+
+std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot) {
+  std::vector<LanguageSupport> all;
+  for (const char* shader : {"GLSL", "HLSL", "SPIR-V"}) {
+    all.push_back({.name = shader, .usable = true, .detail = "Vulkan 1.2"});
+  }
+  const cuda::ToolkitPlaces places = cuda::toolkit_places();
+  const cuda::Toolkit toolkit = cuda::find_toolkit(places);
+  all.push_back(language("CUDA C++", [&] {
+    const cuda::ComputeCapability capability = cuda_capability(snapshot);
+    const cuda::Nvrtc nvrtc(toolkit, places);
+    const cuda::Assembler assembler(toolkit, places);
+    return capability.architecture() + " by NVRTC " + nvrtc.version() + " (" + nvrtc.library() +
+           (nvrtc.has_headers() ? ")" : "), without headers") + driver_detail();
+  }));
+  all.push_back(language("PTX", [&] {
+    const cuda::ComputeCapability capability = cuda_capability(snapshot);
+    const cuda::Assembler assembler(toolkit, places);
+    return capability.architecture() + " by nvJitLink";
+  }));
+  all.push_back(language("Triton", [&]() -> std::string {
+    cuda_capability(snapshot);
+    const cuda::Assembler assembler(toolkit, places);
+    const PythonSearch search = find_python("triton");
+    if (!search.found) throw Error(ErrorCode::kUnsupported, search.tried);
+    return "Triton " + search.found->version + " of " + search.found->program;
+  }));
+  return all;
+}
+
+}  // namespace kbench::runner

@@ -1,0 +1,145 @@
+#include "harness/measure/runner/lock_in.h"
+
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "harness/measure/runner/landlock.h"
+#include "harness/measure/runner/syscall_filter.h"
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+constexpr rlim_t kOpenFiles = 4096;
+constexpr rlim_t kThreads = 8192;  // of all the user's processes: the kernel counts no other way
+constexpr rlim_t kFileBytes = rlim_t{64} << 20;
+
+/// `done` after its system call: errno is that call's.
+LockLayer layer(const char* name, bool done, const std::string& detail) {
+  return {.name = name, .holds = done, .detail = done ? detail : std::strerror(errno)};
+}
+
+LockLayer give_up_privileges() {
+  return layer("no_new_privs", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set");
+}
+
+LockLayer drop_capabilities() {
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  // Without CAP_SETPCAP the bounding set stays; no_new_privs keeps anything from drawing on it.
+  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  }
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  return layer("capabilities", syscall(SYS_capset, &header, none) == 0, "none left");
+}
+
+LockLayer hide_memory() {
+  return layer("dumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "off");
+}
+
+LockLayer die_with(pid_t parent) {
+  LockLayer result = layer("parent_death", prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0,
+                           "killed with its parent");
+  // It may have ended before it could be asked for.
+  if (parent != 0 && getppid() != parent) {
+    throw Error(ErrorCode::kInternal, "the process that started this runner has ended");
+  }
+  return result;
+}
+
+/// Lowers a limit for good; one that is lower already stays.
+bool limit(__rlimit_resource resource, rlim_t most) {
+  rlimit value{};
+  if (getrlimit(resource, &value) != 0) return false;
+  value.rlim_max = std::min(value.rlim_max, most);
+  value.rlim_cur = std::min(value.rlim_cur, value.rlim_max);
+  return setrlimit(resource, &value) == 0;
+}
+
+LockLayer limit_resources(const LockInOptions& options) {
+  signal(SIGXFSZ, SIG_IGN);  // a write past the limit fails instead
+  bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, kOpenFiles) &&
+              limit(RLIMIT_FSIZE, kFileBytes) && limit(RLIMIT_MSGQUEUE, 0) &&
+              limit(RLIMIT_NICE, 0) && limit(RLIMIT_RTPRIO, 0);
+  std::string detail = "no core, " + std::to_string(kOpenFiles) + " descriptors, files of " +
+                       std::to_string(kFileBytes) + " bytes";
+  if (options.host_memory_bytes > 0) {
+    done = done && limit(RLIMIT_DATA, options.host_memory_bytes);
+    detail += ", " + std::to_string(options.host_memory_bytes) + " bytes of memory";
+  }
+  return layer("limits", done, detail);
+}
+
+LockLayer limit_threads() {
+  return layer("threads", limit(RLIMIT_NPROC, kThreads),
+               std::to_string(kThreads) + " of this user's at most");
+}
+
+/// Capabilities and Landlock restrict a thread and those it starts, not those there are.
+bool has_other_threads() {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  return !error && std::distance(begin(tasks), end(tasks)) > 1;
+}
+
+}  // namespace
+
+bool LockIn::holds(const std::string& name) const {
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [&](const LockLayer& each) { return each.name == name && each.holds; });
+}
+
+std::string LockIn::text() const { return describe(layers_); }
+
+std::string describe(const std::vector<LockLayer>& layers) {
+  std::string text;
+  for (const LockLayer& each : layers) {
+    text += each.name + ": " + (each.holds ? "" : "no: ") + each.detail + "\n";
+  }
+  return text;
+}
+
+void LockIn::before_open() {
+  const bool too_late = has_other_threads();
+  layers_.push_back(give_up_privileges());
+  layers_.push_back(drop_capabilities());
+  layers_.push_back(die_with(options_.parent));
+  layers_.push_back(limit_resources(options_));
+  layers_.push_back(restrict_files(options_.readable, options_.device));
+  for (LockLayer& each : layers_) {
+    if (too_late && (each.name == "capabilities" || each.name == "landlock")) {
+      each.holds = false;
+      each.detail = "the process had several threads already";
+    }
+  }
+}
+
+bool LockIn::for_python(const std::vector<std::string>& readable, const std::string& scratch) {
+  layers_.push_back(give_up_privileges());
+  layers_.push_back(drop_capabilities());
+  layers_.push_back(die_with(options_.parent));
+  layers_.push_back(limit_resources(options_));
+  layers_.push_back(limit_threads());
+  layers_.push_back(restrict_files_of_python(readable, scratch));
+  layers_.push_back(restrict_system_calls_of_python());
+  return holds("landlock") && holds("system_calls") && holds("no_new_privs");
+}
+
+void LockIn::after_open(bool software_device) {
+  layers_.push_back(hide_memory());
+  // The driver's threads are there by now; this is for those that come.
+  layers_.push_back(limit_threads());
+  layers_.push_back(restrict_system_calls(software_device));
+}
+
+}  // namespace kbench::runner

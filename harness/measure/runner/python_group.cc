@@ -1,0 +1,91 @@
+#include "harness/measure/runner/python_group.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/measure/process/deadline.h"
+#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/runner/python_scratch.h"
+#include "kbench/error.h"
+
+namespace kbench::runner {
+namespace {
+
+constexpr double kGuardSeconds = 10;
+
+/// The process group in a line of /proc/PID/stat, behind the program's name in parentheses.
+pid_t group_in(const std::string& line) {
+  const size_t name = line.rfind(')');
+  char state = 0;
+  int parent = 0, group = 0;
+  if (name == std::string::npos) return 0;
+  if (std::sscanf(line.c_str() + name + 1, " %c %d %d", &state, &parent, &group) != 3) return 0;
+  return state == 'Z' ? 0 : group;
+}
+
+[[noreturn]] void guard(pid_t group, const std::string& folder, int end) {
+  setsid();  // who ends this process's maker ends its group
+  const int kept = dup2(end, STDERR_FILENO + 1);
+  for (int each = 0; each <= STDERR_FILENO; ++each) close(each);
+  close_range(static_cast<unsigned>(kept) + 1, ~0u, 0);
+  char byte = 0;
+  ssize_t got = 0;
+  do {
+    got = read(kept, &byte, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got == 1) _exit(0);
+  process::Deadline deadline(kGuardSeconds);
+  while (kill(-group, SIGKILL) == 0 && !deadline.passed()) usleep(1000);
+  remove_tree(folder);
+  _exit(0);
+}
+
+}  // namespace
+
+bool end_group(pid_t group, double seconds) {
+  process::Deadline deadline(seconds);
+  while (!deadline.passed()) {
+    const bool none = kill(-group, SIGKILL) != 0 && errno == ESRCH;
+    const pid_t ended = waitpid(-group, nullptr, WNOHANG);
+    if (none && ended < 0 && errno == ECHILD) return true;
+    if (ended == 0) usleep(1000);
+  }
+  return false;
+}
+
+size_t size_of_group(pid_t group) {
+  size_t count = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    if (std::getline(file, line) && group_in(line) == group) ++count;
+  }
+  return count;
+}
+
+GroupGuard::GroupGuard(pid_t group, const std::string& folder) {
+  auto [read_end, write_end] = process::make_pipe();
+  pid_ = fork();
+  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process to watch Triton's Python");
+  if (pid_ == 0) guard(group, folder, read_end.get());
+  end_ = std::move(write_end);
+}
+
+GroupGuard::~GroupGuard() {
+  const char byte = 1;
+  while (write(end_.get(), &byte, 1) < 0 && errno == EINTR) {
+  }
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace kbench::runner

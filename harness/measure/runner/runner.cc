@@ -1,0 +1,407 @@
+#include "harness/measure/runner/runner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <vulkan/vulkan.h>
+
+#include <cstdio>
+#include <cstring>
+#include <future>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/cuda/read_ahead.h"
+#include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/process/channel.h"
+#include "harness/measure/process/prototype.h"
+#include "harness/measure/runner/baseline.h"
+#include "harness/measure/runner/candidate.h"
+#include "harness/measure/runner/lock_in.h"
+#include "harness/measure/runner/memory.h"
+#include "harness/measure/runner/protocol.h"
+#include "harness/measure/runner/python_helper.h"
+#include "harness/measure/runner/recordings.h"
+#include "harness/measure/runner/self_test.h"
+#include "harness/measure/runner/write_fault.h"
+#include "harness/measure/vulkan/commands.h"
+#include "harness/measure/vulkan/compiler.h"
+#include "harness/measure/vulkan/cuda.h"
+#include "harness/measure/vulkan/device.h"
+#include "harness/measure/vulkan/functions.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+
+namespace kbench::runner {
+namespace {
+
+/// The judge has closed the channel: there is nothing left to do.
+struct JudgeGone {};
+
+[[noreturn]] void leave(int status, const char* why) {
+  std::fprintf(stderr, "%s\n", why);
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+static_assert(kChannelDescriptor == process::kCopyDescriptor);
+
+class Server {
+ public:
+  Server(bool locked, const vulkan::OpenOptions& open);
+
+  [[noreturn]] void serve() {
+    for (;;) answer(receive());
+  }
+  template <class M>
+  void send(const M& message) {
+    try {
+      channel_.send(static_cast<uint32_t>(M::kKind), encode(message));
+    } catch (const Error&) {
+      throw JudgeGone();
+    }
+  }
+
+ private:
+  process::Frame receive();
+  void wait_to_open(vulkan::OpenOptions& options);
+  void answer(process::Frame frame);
+  void load(const Load& request);
+  void build(const Build& request);
+  void prepare(const Prepare& request);
+  void attach(Attach request, std::vector<UniqueFd> descriptors);
+  void begin_import();
+  void run(const Run& request);
+  void profile(const Profile& request);
+  void select(const Select& request);
+  void let_go();
+  bool validation_objects();
+  std::unique_ptr<Memory> new_memory() const;
+  std::optional<std::string> read_file(const std::string& path);
+
+  process::Channel channel_;
+  std::unique_ptr<vulkan::Device> device_;
+  std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known what has to be compiled
+  std::unique_ptr<PythonHelper> python_;        ///< until the candidate is built
+  std::optional<CandidateSide> candidate_;
+  std::optional<Baselines> baselines_;
+  // In the order in which they refer to each other.
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Memory> kept_;  ///< the baseline's before, until the next Attach
+  struct FirstPart {
+    Attach attach;
+    std::vector<UniqueFd> descriptors;
+  };
+  std::optional<FirstPart> first_part_;  ///< not yet being imported
+  std::future<std::unique_ptr<Memory>> importing_;
+  std::optional<Recordings> recordings_;
+};
+
+Server::Server(bool locked, const vulkan::OpenOptions& open)
+    : channel_(UniqueFd(kChannelDescriptor)) {
+  try {
+    vulkan::load_functions();  // Wherever it lies: what is locked in reads drivers alone.
+    const cuda::Toolkit toolkit =
+        locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
+    LockIn lock({.readable = toolkit.folders(), .device = open.selector});
+    // Forked while there is one thread, and rights to start programs.
+    if (locked) python_ = std::make_unique<PythonHelper>();
+    if (locked) lock.before_open();
+    device_ = vulkan::Device::open(open, [&](vulkan::OpenOptions& options) {
+      wait_to_open(options);
+      if (locked && options.cuda) {
+        compilers_ = std::make_unique<cuda::ReadAhead>(toolkit.nvrtc_files());
+      }
+    });
+    constexpr double kSelfTestSeconds = 10;
+    if (device_->snapshot().software() && !computes(*device_, kSelfTestSeconds)) {
+      leave(kStarvedStatus, "the driver runs no kernel; it may have no threads");
+    }
+    recordings_.emplace(*device_);
+    if (locked) {
+      candidate_.emplace(*device_);
+      if (!device_->cuda().there()) {
+        compilers_.reset();
+        python_.reset();
+      }
+      lock.after_open(device_->snapshot().software());
+    } else {
+      baselines_.emplace(*device_);
+      prctl(PR_SET_DUMPABLE, 0);  // The truth is here: no other process may look into it.
+    }
+    send(Opened{vulkan::to_string(device_->snapshot().device_uuid), lock.text()});
+  } catch (const Error& e) {
+    send(Failed{e.code(), e.what()});
+    throw JudgeGone();
+  } catch (const std::bad_alloc&) {
+    leave(kStarvedStatus, "no memory is left to open the device");
+  }
+}
+
+/// A process's first shader takes the compiler a fifth of a second, others of the same version of
+/// GLSL a millisecond.
+void make_compilers_tables() {
+  vulkan::ShaderSource first;
+  first.text = vulkan::embedded_shader("void.comp").value();
+  first.optimize = false;
+  vulkan::ShaderCompiler().compile(first);
+}
+
+/// Waits until the judge says that the device may be opened, which disturbs measurements on it.
+/// What can be done before is done before.
+void Server::wait_to_open(vulkan::OpenOptions& options) {
+  make_compilers_tables();
+  uint32_t count = 0;  // The loader maps the drivers' libraries to answer this.
+  vulkan::vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
+  const process::Frame frame = receive();
+  if (static_cast<MessageKind>(frame.kind) != MessageKind::open) {
+    throw Error(ErrorCode::kParse, "a request to a runner that has not opened its device");
+  }
+  options.cuda = decode<Open>(frame.payload).cuda;
+}
+
+process::Frame Server::receive() {
+  constexpr std::chrono::hours kForever(24);
+  for (;;) {
+    try {
+      if (auto frame = channel_.receive(kForever, kMostBytes)) return *std::move(frame);
+    } catch (const Error&) {
+      throw JudgeGone();
+    }
+    if (channel_.ended()) throw JudgeGone();
+  }
+}
+
+void Server::answer(process::Frame frame) {
+  try {
+    switch (static_cast<MessageKind>(frame.kind)) {
+      case MessageKind::load:
+        return load(decode<Load>(frame.payload));
+      case MessageKind::build:
+        return build(decode<Build>(frame.payload));
+      case MessageKind::prepare:
+        return prepare(decode<Prepare>(frame.payload));
+      case MessageKind::attach:
+        return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
+      case MessageKind::run:
+        return run(decode<Run>(frame.payload));
+      case MessageKind::profile:
+        return profile(decode<Profile>(frame.payload));
+      case MessageKind::select:
+        return select(decode<Select>(frame.payload));
+      default:
+        throw Error(ErrorCode::kParse, "a message of an unknown kind");
+    }
+  } catch (const Refused& refused) {
+    send(refused);
+  } catch (const Error& e) {
+    send(Failed{e.code(), e.what()});
+  } catch (const std::bad_alloc&) {  // Of what a candidate takes, most likely.
+    send(Failed{ErrorCode::kOutOfMemory, "no host memory is left"});
+  }
+}
+
+std::optional<std::string> Server::read_file(const std::string& path) {
+  send(ReadFile{path});
+  const process::Frame frame = receive();
+  if (static_cast<MessageKind>(frame.kind) != MessageKind::file) {
+    throw Error(ErrorCode::kParse, "an answer that is not a file");
+  }
+  File file = decode<File>(frame.payload);
+  if (file.refused) throw Error(file.code, file.message);
+  if (!file.found) return std::nullopt;
+  return std::move(file.bytes);
+}
+
+/// What is wrong with a candidate's file, as the candidate's fault.
+Refused refused_by(const Error& error) {
+  Refused refused{Verdict::invalid_candidate, error.what(), {}};
+  const Location& place = error.location();
+  if (!place.file.empty()) {
+    refused.diagnostics.push_back(
+        {"error", shown(place.file), place.line, place.column, error.message()});
+  }
+  return refused;
+}
+
+void Server::load(const Load& request) {
+  Loaded loaded;
+  try {
+    loaded =
+        candidate_.value().load(request, [&](const std::string& path) { return read_file(path); });
+    if (lookup_task(loaded.task) == nullptr) {
+      throw Error(ErrorCode::kNotFound, candidate_->task_at(),
+                  "there is no task " + to_string(loaded.task));
+    }
+  } catch (const Error& e) {
+    return send(refused_by(e));
+  }
+  if (!candidate_->needs_nvrtc()) compilers_.reset();
+  if (!candidate_->needs_python()) python_.reset();
+  send(loaded);
+}
+
+void Server::build(const Build& request) {
+  recordings_->forget();
+  program_.reset();
+  Refused refused;
+  std::unique_ptr<Program> program;
+  try {
+    program = candidate_.value().build(request, python_.get(), refused);
+  } catch (const Error& e) {
+    python_.reset();
+    if (e.location().file.empty()) throw;  // Not about the candidate's file.
+    refused = refused_by(e);
+  }
+  python_.reset();  // What it ran of the candidate's ends before there is any memory.
+  compilers_.reset();
+  begin_import();
+  if (!program) return send(refused);
+  program_ = std::move(program);
+  if (!validation_objects()) send(program_->built());
+}
+
+/// Whether the validation layer has complained: then the answer is that the candidate is invalid,
+/// or, of the baseline, an Error of kInternal.
+bool Server::validation_objects() {
+  const std::vector<std::string> said = device_->take_validation_messages();
+  if (said.empty()) return false;
+  const std::string message = "the validation layer says: " + shown(said.front(), 1000);
+  if (!candidate_) throw Error(ErrorCode::kInternal, message);
+  send(Refused{Verdict::invalid_candidate, message, {}});
+  return true;
+}
+
+void Server::prepare(const Prepare& request) {
+  recordings_->forget();
+  program_.reset();
+  kept_ = std::move(memory_);
+  if (kept_) kept_->keep(request.kept);
+  program_ = baselines_.value().prepare(request);
+  send(program_->built());
+}
+
+/// Whether another driver will want it too is known only once the candidate is built.
+std::unique_ptr<Memory> Server::new_memory() const {
+  auto memory = std::make_unique<Memory>(*device_);
+  if (candidate_ && device_->cuda().there()) memory->keep_descriptors();
+  return memory;
+}
+
+/// Drivers take tens of milliseconds a gigabyte to map it.
+void Server::begin_import() {
+  if (!first_part_ || python_) return;
+  const auto first = std::make_shared<FirstPart>(*std::exchange(first_part_, {}));
+  const auto import = [this, first] {
+    auto memory = new_memory();
+    memory->add(first->attach, std::move(first->descriptors));
+    return memory;
+  };
+  // Where there is no thread to be had, once it is waited for. (A copy: libstdc++ moves what it is
+  // given to the thread that cannot be started.)
+  importing_ = std::async(std::launch::async | std::launch::deferred, import);
+}
+
+void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
+  if (request.more) {
+    let_go();
+    first_part_ = FirstPart{std::move(request), std::move(descriptors)};
+    return begin_import();
+  }
+  begin_import();
+  auto memory = importing_.valid() ? importing_.get() : kept_ ? std::move(kept_) : new_memory();
+  let_go();
+  memory->add(request, std::move(descriptors));
+  memory_ = std::move(memory);
+  if (candidate_) report_write_faults(memory_->given());
+  if (Lane* lane = program_ ? program_->lane() : nullptr) lane->attach(*memory_);
+  send(Attached{});
+}
+
+void Server::run(const Run& request) {
+  if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
+  Lane* const lane = program_->lane();
+  if (request.empty && !lane) throw Error(ErrorCode::kInternal, "there is no lane to try");
+  const Pass pass{request.setup, request.exact};
+  vulkan::Commands& list = recordings_->of(*program_, pass, *memory_);
+  list.submit_and_wait(request.seconds);
+  if (validation_objects()) return;
+  double ns = list.elapsed_ns(1, 2);
+  if (lane) {
+    ns = request.empty ? lane->run_empty(request.seconds)
+                       : lane->run(request.setup, request.seconds);
+  }
+  send(Ran{list.elapsed_ns(0, 1), ns});
+}
+
+void Server::profile(const Profile& request) {
+  if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to profile");
+  if (Lane* lane = program_->lane()) {
+    recordings_->of(*program_, {}, *memory_).submit_and_wait(request.seconds);
+    return send(Profiled{lane->profile(request.seconds)});
+  }
+  const Profiled profiled{recordings_->profile(*program_, *memory_, request.seconds)};
+  if (!validation_objects()) send(profiled);
+}
+
+void Server::select(const Select& request) {
+  if (!program_) throw Error(ErrorCode::kInternal, "there is nothing to select in");
+  recordings_->forget();
+  program_->select(request.configs);
+  send(Selected{});
+}
+
+void Server::let_go() {
+  recordings_->forget();
+  memory_.reset();
+  kept_.reset();
+  first_part_.reset();
+  if (importing_.valid()) importing_.wait();
+  importing_ = {};
+}
+
+}  // namespace
+
+int run_runner(int argc, char** argv) {
+  const bool served = fcntl(kChannelDescriptor, F_GETFD) >= 0;
+  std::string role = argc > 0 ? argv[0] : "";
+  if (!served || argc < 2 ||
+      (role != "opponent" && role != "candidate" && role != kPrototypeRole)) {
+    std::fputs("kbench: 'runner' is for kbench's own use; see kbench --help\n", stderr);
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    if (role == kPrototypeRole) {
+      make_compilers_tables();
+      vulkan::load_functions();
+      role = process::serve_copies();
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      std::string listed = role;  // What those see who list processes.
+      listed.resize(std::strlen(argv[0]));
+      std::memcpy(argv[0], listed.data(), listed.size());
+    }
+    vulkan::OpenOptions open;
+    open.selector = argv[1];
+    open.validate = argc > 2 && std::string(argv[2]) == "validate";
+    Server(role == "candidate", open).serve();
+  } catch (const JudgeGone&) {
+  } catch (const std::system_error& e) {
+    const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;
+    leave(no_thread ? kStarvedStatus : 1, e.what());
+  } catch (const std::exception& e) {
+    leave(1, e.what());
+  }
+  // Whatever is left to be torn down may hang after a device was lost.
+  _exit(0);
+}
+
+}  // namespace kbench::runner

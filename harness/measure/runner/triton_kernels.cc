@@ -1,0 +1,168 @@
+// Triton kernels: what is known of their parameters, and what the process that translates them made
+// of that.
+#include <cstring>
+
+#include "harness/measure/cuda/triton.h"
+#include "harness/measure/runner/cuda_kernels.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+
+namespace kbench::runner {
+namespace {
+
+Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
+Refusal unsupported(std::string message) { return {Verdict::unsupported, std::move(message)}; }
+
+std::string triton_type(const ResolvedCandidate& candidate, const ResolvedArgument& argument) {
+  switch (argument.kind) {
+    case PushItem::Kind::u32:
+      return "u32";
+    case PushItem::Kind::i32:
+      return "i32";
+    case PushItem::Kind::u64:
+      return "u64";
+    case PushItem::Kind::i64:
+      return "i64";
+    case PushItem::Kind::f32:
+      return "fp32";
+    case PushItem::Kind::f64:
+      return "fp64";
+    case PushItem::Kind::boolean:
+      return "i1";
+    case PushItem::Kind::address:
+      break;
+  }
+  switch (candidate.buffers[static_cast<size_t>(argument.buffer)].type.dtype) {
+    case DType::f32:
+      return "*fp32";
+    case DType::f64:
+      return "*fp64";
+    case DType::f16:
+      return "*fp16";
+    case DType::bf16:
+      return "*bf16";
+    case DType::i64:
+      return "*i64";
+    case DType::boolean:
+      return "*i1";
+    case DType::i32:
+      return "*i32";
+    case DType::u32:
+      return "*u32";
+    case DType::u8:
+      return "*u8";
+  }
+  return "*i8";
+}
+
+/// What is known of an argument at every launch.
+cuda::TritonArgument triton_argument(const ResolvedCandidate& candidate, const ResolvedStep& step,
+                                     const ResolvedArgument& argument) {
+  using Kind = PushItem::Kind;
+  cuda::TritonArgument made{.type = triton_type(candidate, argument)};
+  const bool integer = argument.kind == Kind::u32 || argument.kind == Kind::i32 ||
+                       argument.kind == Kind::u64 || argument.kind == Kind::i64;
+  uint64_t bits = 0;
+  std::memcpy(&bits, step.push.data() + argument.offset, argument.size);
+  // Tensors begin at multiples of far more than 16 bytes; of an address the bits are the offset.
+  made.by16 = (argument.kind == Kind::address || integer) && bits % 16 == 0;
+  made.one = integer && bits == 1;
+  return made;
+}
+
+/// Of all steps that launch the kernel; nothing when their parameters differ in type or number.
+std::optional<cuda::TritonRequest> triton_request(const ResolvedCandidate& candidate,
+                                                  size_t index) {
+  const ResolvedKernel& resolved = candidate.kernels[index];
+  cuda::TritonRequest request;
+  request.entry = resolved.kernel->entry;
+  request.constants = resolved.macros;
+  request.num_warps = resolved.num_warps;
+  request.num_stages = resolved.num_stages;
+  bool first = true;
+  for (const auto* steps : {&candidate.setup, &candidate.dispatch}) {
+    for (const ResolvedStep& step : *steps) {
+      if (step.kernel != static_cast<int>(index)) continue;
+      if (!first && step.arguments.size() != request.arguments.size()) return std::nullopt;
+      for (size_t i = 0; i < step.arguments.size(); ++i) {
+        const cuda::TritonArgument made = triton_argument(candidate, step, step.arguments[i]);
+        if (first) {
+          request.arguments.push_back(made);
+          continue;
+        }
+        cuda::TritonArgument& known = request.arguments[i];
+        if (known.type != made.type) return std::nullopt;
+        known.by16 = known.by16 && made.by16;
+        known.one = known.one && made.one;
+      }
+      first = false;
+    }
+  }
+  return request;
+}
+
+}  // namespace
+
+/// Triton specializes a kernel by what it is launched with: all steps that launch it have to agree.
+void CudaCompilers::compile_triton(const std::vector<const ResolvedCandidate*>& ways, size_t index,
+                                   double seconds, std::vector<std::string>& ptx,
+                                   std::vector<CudaAttempt>& attempts) {
+  const Kernel& kernel = *ways.front()->kernels[index].kernel;
+  const std::string name = at(kernel.at) + "kernel " + kernel.name;
+  const auto refuse_all = [&](const Refusal& refusal) {
+    for (CudaAttempt& attempt : attempts) attempt.refusal = refusal;
+  };
+  if (!python_) return refuse_all(unsupported("Triton kernels are not translated here"));
+  const std::string file = "kernel.py";
+  std::vector<cuda::TritonRequest> asked;
+  for (const ResolvedCandidate* way : ways) {
+    auto request = triton_request(*way, index);
+    if (!request) {
+      return refuse_all(invalid(name + " is launched with parameters of different types"));
+    }
+    request->device = capability();
+    request->path = file;
+    asked.push_back(*std::move(request));
+  }
+  std::vector<cuda::TritonAnswer> answers;
+  try {
+    const std::string answered = python_->run({.package = "triton",
+                                               .script = std::string(cuda::triton_script()),
+                                               .files = {{file, kernel.source}},
+                                               .input = cuda::encode(asked),
+                                               .seconds = seconds});
+    answers = cuda::decode_triton_answers(answered, asked);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kTimeout) return refuse_all({Verdict::timeout, e.message()});
+    // An answer that is none may have been written by the candidate's own module.
+    if (e.code() == ErrorCode::kParse) return refuse_all(invalid(name + ": " + e.message()));
+    if (e.code() != ErrorCode::kCompile) throw;
+    return refuse_all({Verdict::compile_error, name + ": " + e.message()});
+  }
+  for (size_t i = 0; i < ways.size(); ++i) {
+    cuda::TritonAnswer& answer = answers[i];
+    CudaAttempt& attempt = attempts[i];
+    if (answer.ok()) {
+      ptx[i] = std::move(answer.ptx);
+      attempt.kernel.entry = std::move(answer.entry);
+      attempt.kernel.triton = true;
+      attempt.kernel.kept = std::move(answer.kept);
+      attempt.kernel.shared_bytes = answer.shared_bytes;
+      attempt.kernel.threads = 32 * answer.num_warps;
+    } else if (answer.unsupported) {
+      attempt.refusal = unsupported(name + ": " + answer.message);
+    } else if (answer.invalid) {
+      attempt.refusal = invalid(name + " " + answer.message);
+    } else {
+      const int line = answer.line > 0 ? kernel.first_line + answer.line - 1 : 0;
+      attempt.diagnostics.push_back({.severity = "error",
+                                     .file = shown(kernel.file),
+                                     .line = line,
+                                     .message = answer.message});
+      attempt.refusal = Refusal{Verdict::compile_error,
+                                at(Location{shown(kernel.file), line, 0}) + answer.message};
+    }
+  }
+}
+
+}  // namespace kbench::runner

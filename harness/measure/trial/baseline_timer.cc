@@ -1,0 +1,94 @@
+#include "harness/measure/trial/baseline_timer.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/eager/eager.h"
+#include "harness/measure/trial/device_draw.h"
+#include "harness/measure/trial/graph_memory.h"
+#include "kbench/error.h"
+
+namespace kbench::trial {
+namespace {
+
+constexpr double kDrawSeconds = 300, kPassSeconds = 120;
+/// Of device time, for a clock that does not come up: it is timed as it is then.
+constexpr double kMostWaitSeconds = 1;
+
+}  // namespace
+
+BaselineTimer::BaselineTimer(vulkan::Device& device)
+    : device_(device),
+      kernels_(device),
+      secret_(std::nullopt),
+      flush_(device.allocate(device.plan().flush_bytes)),
+      clock_(device, kernels_, {&flush_, 0, flush_.size()}),
+      commands_(device, 4) {}
+
+void BaselineTimer::prepare(std::span<const Graph* const> graphs) {
+  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
+  std::vector<vulkan::EmbeddedKey> keys;
+  for (const Graph* graph : graphs) {
+    try {
+      require_memory(device_, *graph, eager::EagerGraph::arena_bytes(*graph, traits));
+      const auto more = eager::EagerGraph::pipelines(*graph, traits);
+      keys.insert(keys.end(), more.begin(), more.end());
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  device_.pipelines().prepare({}, keys);
+}
+
+PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPlan& plan,
+                              int& launches) {
+  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
+  require_memory(device_, graph, eager::EagerGraph::arena_bytes(graph, traits));
+  const eager::EagerGraph baseline(device_, graph);
+  launches = static_cast<int>(baseline.launches());
+  const GraphMemory memory(device_, graph, baseline.arena_bytes());
+
+  commands_.begin();
+  for (size_t id = 0; id < graph.values().size(); ++id) {
+    const Graph::ValueInfo& value = graph.values()[id];
+    const vulkan::Region& to = memory.values()[id];
+    if (value.kind == Graph::Kind::constant) {
+      device_.upload(*to.buffer, 0, {value.data.raw(), static_cast<size_t>(value.data.bytes())});
+    } else if (value.kind != Graph::Kind::intermediate) {
+      const DrawKey key{secret_.next(), task.id.draw_word(), value.name};
+      draw_tensor(device_, commands_, value.distribution, key, value.type, to);
+    }
+  }
+  commands_.submit_and_wait(kDrawSeconds);
+
+  std::vector<double> milliseconds;
+  double spent_ns = 0, waited_ns = 0;
+  int warm_ups = 0;
+  const auto least = static_cast<size_t>(std::min(plan.least, plan.most));
+  while (milliseconds.size() < static_cast<size_t>(plan.most)) {
+    if (milliseconds.size() >= least && spent_ns * 1e-9 >= plan.max_seconds) break;
+    commands_.begin();
+    commands_.timestamp(0);
+    clock_.record(commands_);
+    commands_.timestamp(1);
+    kernels_.flush(commands_, {&flush_, 0, flush_.size()}, secret_.next());
+    commands_.barrier();
+    commands_.timestamp(2);
+    baseline.record(commands_, memory.values(), memory.arena());
+    commands_.timestamp(3);
+    commands_.submit_and_wait(kPassSeconds);
+    const bool steady = clock_.at_full_clock(commands_.elapsed_ns(0, 1));
+    if (warm_ups < plan.warm_up || (!steady && waited_ns * 1e-9 < kMostWaitSeconds)) {
+      ++warm_ups;
+      if (!steady) waited_ns += commands_.elapsed_ns(0, 3);
+      continue;
+    }
+    milliseconds.push_back(commands_.elapsed_ns(2, 3) * 1e-6);
+    spent_ns += commands_.elapsed_ns(0, 3);
+  }
+  return summarize_passes(milliseconds);
+}
+
+}  // namespace kbench::trial

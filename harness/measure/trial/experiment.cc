@@ -1,0 +1,58 @@
+#include "harness/measure/trial/experiment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "harness/measure/trial/slab_layout.h"
+#include "kbench/certificate.h"
+
+namespace kbench::trial {
+
+namespace {
+
+/// What a speedup is against, the number included: another number is another experiment.
+std::string baseline_name(const Task& task, const Variables& sizes,
+                          const std::optional<RecordedTimes>& recorded) {
+  if (!recorded) return "eager";
+  char text[32];
+  const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(task, sizes)).ptr;
+  return std::string(text, static_cast<size_t>(end - text)) + " ms, " + recorded->label();
+}
+
+}  // namespace
+
+Variables sizes_of(const Graph& graph) {
+  Variables sizes;
+  for (const std::string& name : graph.variables_read()) {
+    sizes[name] = graph.variables().find(name)->second;
+  }
+  return sizes;
+}
+
+Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
+                     const Variables& overrides, const vulkan::DeviceSnapshot& snapshot) {
+  if (name != "auto") return preset_from_name(name);
+  if (snapshot.software()) return Preset::smoke;
+  for (const Preset preset : {Preset::v0_1, Preset::v0}) {
+    const bool all_fit = std::all_of(tasks.begin(), tasks.end(), [&](const Task* task) {
+      return required_bytes(*build_graph(*task, preset, overrides), snapshot) <=
+             snapshot.device_local_bytes;
+    });
+    if (all_fit) return preset;
+  }
+  return Preset::smoke;
+}
+
+void identify(Experiment& experiment, const Task& task, const Graph& graph, Preset preset,
+              const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options) {
+  experiment.task = task.id;
+  experiment.task_name = task.name;
+  experiment.preset = name_of(preset);
+  experiment.variables = sizes_of(graph);
+  experiment.baseline = baseline_name(task, experiment.variables, options.recorded);
+  if (options.overrides.empty()) experiment.certificate = certification(task, preset);
+  describe_device(experiment, snapshot, options);
+}
+
+}  // namespace kbench::trial

@@ -1,0 +1,31 @@
+// The part of an experiment's identity that a client fills in, which has no device of its own.
+#include <sstream>
+
+#include "harness/measure/trial/experiment.h"
+#include "kbench/version.h"
+
+namespace kbench::trial {
+
+void describe_device(Experiment& experiment, const vulkan::DeviceSnapshot& snapshot,
+                     const EvaluateOptions& options) {
+  experiment.device = snapshot.name;
+  experiment.driver = snapshot.driver;
+  experiment.device_uuid = vulkan::to_string(snapshot.device_uuid);
+  experiment.software_device = snapshot.software();
+  experiment.settings = settings_text(options);
+  experiment.version = version();
+}
+
+std::string settings_text(const EvaluateOptions& options) {
+  std::ostringstream text;
+  text << "tolerance="
+       << (options.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench")
+       << " precision=" << options.plan.precision << " max_seconds=" << options.plan.max_seconds
+       << " samples=" << options.plan.min_samples << ".." << options.plan.max_samples;
+  if (options.validate) text << " validate";
+  if (options.seed) text << " seed=" << *options.seed;
+  if (!options.other_sizes) text << " own sizes alone";
+  return text.str();
+}
+
+}  // namespace kbench::trial

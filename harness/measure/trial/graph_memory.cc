@@ -1,0 +1,61 @@
+#include "harness/measure/trial/graph_memory.h"
+
+#include <algorithm>
+#include <string>
+
+#include "harness/measure/trial/slab_layout.h"
+#include "kbench/error.h"
+
+namespace kbench::trial {
+namespace {
+
+constexpr uint64_t kAlignment = 256;
+
+/// By value id: whether a graph's value has a buffer of its own.
+std::vector<bool> own_buffers(const Graph& graph) {
+  std::vector<bool> own;
+  for (const Graph::ValueInfo& value : graph.values()) {
+    own.push_back(value.kind != Graph::Kind::intermediate);
+  }
+  for (const int id : graph.outputs()) own[static_cast<size_t>(id)] = true;
+  return own;
+}
+
+}  // namespace
+
+uint64_t buffer_bytes(const TensorType& type) {
+  const auto bytes = static_cast<uint64_t>(type.bytes());
+  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+}
+
+void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes) {
+  uint64_t needed = arena_bytes;
+  const std::vector<bool> own = own_buffers(graph);
+  for (size_t id = 0; id < own.size(); ++id) {
+    if (own[id]) needed += buffer_bytes(graph.values()[id].type);
+  }
+  const uint64_t available = device.available_bytes();
+  if (needed <= available) return;
+  throw Error(ErrorCode::kOutOfMemory, "needs " + gigabytes(needed) + " of device memory, " +
+                                           device.snapshot().name + " has " + gigabytes(available) +
+                                           " free");
+}
+
+GraphMemory::GraphMemory(vulkan::Device& device, const Graph& graph, uint64_t arena_bytes)
+    : buffers_(graph.values().size()), regions_(graph.values().size()) {
+  require_memory(device, graph, arena_bytes);
+  const std::vector<bool> own = own_buffers(graph);
+  for (size_t id = 0; id < own.size(); ++id) {
+    if (!own[id]) continue;
+    const TensorType& type = graph.values()[id].type;
+    buffers_[id] = device.allocate(buffer_bytes(type));
+    regions_[id] = {&buffers_[id], 0, static_cast<uint64_t>(type.bytes())};
+  }
+  if (arena_bytes > 0) arena_ = device.allocate(arena_bytes);
+}
+
+vulkan::Region GraphMemory::arena() const {
+  return arena_ ? vulkan::Region{&arena_, 0, arena_.size()} : vulkan::Region{};
+}
+
+}  // namespace kbench::trial

@@ -1,0 +1,35 @@
+// Device memory for running a graph by the eager baseline alone, without a trial's guards.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/measure/vulkan/buffer.h"
+#include "harness/measure/vulkan/device.h"
+#include "kbench/graph.h"
+
+namespace kbench::trial {
+
+/// What a tensor with a buffer of its own takes.
+uint64_t buffer_bytes(const TensorType& type);
+/// Throws kOutOfMemory, saying what is needed and what there is, where the device has not enough
+/// for a graph whose arena takes so much.
+void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes);
+
+/// A buffer each input, parameter, constant and output, and the arena.
+class GraphMemory {
+ public:
+  /// Throws as require_memory() does, before the first allocation.
+  GraphMemory(vulkan::Device& device, const Graph& graph, uint64_t arena_bytes);
+
+  /// By value id; empty for intermediates, which lie in the arena.
+  const std::vector<vulkan::Region>& values() const { return regions_; }
+  vulkan::Region arena() const;
+
+ private:
+  std::vector<vulkan::Buffer> buffers_;
+  std::vector<vulkan::Region> regions_;
+  vulkan::Buffer arena_;
+};
+
+}  // namespace kbench::trial

@@ -1,0 +1,107 @@
+#include "harness/measure/trial/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "kbench/score.h"
+
+namespace kbench::trial {
+namespace {
+
+constexpr double kGpuSeconds = 2;
+constexpr double kSoftwareSeconds = 0.5;
+/// Drawing, filling and checking cost more than what is timed; they are bounded apart.
+constexpr double kWallPerBudget = 1.5;
+/// Pairs before a narrow interval may end the sampling. The interval of eight values is their whole
+/// range and misses the median once in 128 times; that of six misses it once in 32.
+constexpr size_t kPairsToStop = 8;
+/// Looks at single samples, half of each order, so that what going second costs is in them: without
+/// so many of the least and of the most, the range of the others misses what they are scattered
+/// around once in 128, 157 and 239 times. Most kernels of a millisecond end at the first; the
+/// others are for runs that something else on the device has lengthened.
+struct Look {
+  int samples;
+  size_t left_out;
+};
+constexpr Look kLooks[] = {{8, 0}, {12, 1}, {16, 2}};
+
+/// The last of them at so many samples or fewer; null before the first.
+const Look* last_look(int samples) {
+  const Look* last = nullptr;
+  for (const Look& each : kLooks) {
+    if (each.samples <= samples) last = &each;
+  }
+  return last;
+}
+
+}  // namespace
+
+SamplingPlan resolve_plan(SamplingPlan plan, bool software) {
+  if (plan.max_seconds <= 0) plan.max_seconds = software ? kSoftwareSeconds : kGpuSeconds;
+  const auto pairs = [](int samples) { return (std::max(samples, 1) + 1) / 2 * 2; };
+  plan.min_samples = pairs(plan.min_samples);
+  plan.max_samples = std::max(pairs(plan.max_samples), plan.min_samples);
+  return plan;
+}
+
+void Sampling::add(const PairedTimes& times) {
+  // A clock that ticks too slowly to see a kernel makes it one nanosecond, not a division by zero.
+  const double baseline = std::max(times.baseline_ns, 1.0);
+  const double candidate = std::max(times.candidate_ns, 1.0);
+  if (count() % 2 != 0) {
+    ratios_.push_back(std::sqrt(baseline / candidate * baseline_ns_.back() / candidate_ns_.back()));
+  }
+  singles_.push_back(baseline / candidate);
+  baseline_ns_.push_back(baseline);
+  candidate_ns_.push_back(candidate);
+  spent_seconds_ += times.spent_ns * 1e-9;
+}
+
+bool Sampling::done(double wall_seconds) const {
+  if (count() < plan_.min_samples || count() % 2 != 0) return false;
+  if (count() >= plan_.max_samples) return true;
+  if (spent_seconds_ >= plan_.max_seconds) return true;
+  if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
+  if (ratios_.size() < kPairsToStop && !looks_now()) return false;
+  const Interval interval = sampled();
+  return interval.low >= interval.point * (1 - plan_.precision) &&
+         interval.high <= interval.point * (1 + plan_.precision);
+}
+
+bool Sampling::looks_now() const {
+  const Look* look = last_look(count());
+  return look != nullptr && look->samples == count();
+}
+
+double placement_share(double run_ns) {
+  constexpr double kShare = 0.002, kNanoseconds = 200;
+  return kShare + kNanoseconds / std::max(run_ns, kNanoseconds);
+}
+
+Interval Sampling::speedup() const {
+  const Interval sampled = this->sampled();
+  const double share = placement_share(median(candidate_ns_));
+  return {sampled.low / (1 + share), sampled.point, sampled.high * (1 + share)};
+}
+
+Interval Sampling::sampled() const {
+  if (!recorded_ns_) {
+    const Interval of_pairs = median_interval(ratios_);
+    const Look* look = last_look(count());
+    if (look == nullptr || (of_pairs.low > 0 && !looks_now())) return of_pairs;
+    std::vector<double> sorted = singles_;
+    std::ranges::sort(sorted);
+    const double least = sorted[look->left_out], most = sorted[sorted.size() - 1 - look->left_out];
+    const bool holds_it = least <= of_pairs.point && of_pairs.point <= most;
+    const bool narrower = !(most - least >= of_pairs.high - of_pairs.low);
+    return holds_it && narrower ? Interval{least, of_pairs.point, most} : of_pairs;
+  }
+  const Interval ns = median_interval(candidate_ns_);
+  // An interval without bounds stays one: zero below, infinity above.
+  return {*recorded_ns_ / ns.high, *recorded_ns_ / ns.point, *recorded_ns_ / ns.low};
+}
+double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
+double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
+
+}  // namespace kbench::trial

@@ -1,0 +1,59 @@
+// Where tensors lie in memory that processes share. Pure: no device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/measure/vulkan/snapshot.h"
+#include "kbench/graph.h"
+
+namespace kbench::trial {
+
+/// Least bytes before a tensor and behind it that must not be written.
+inline constexpr uint64_t kRedzoneBytes = 64 << 10;
+
+/// Tensors in one allocation, a redzone before the first, between each two and behind the last:
+/// every byte that is not a tensor's is a redzone's.
+class SlabLayout {
+ public:
+  struct Item {
+    std::string name;
+    uint64_t offset = 0;  ///< a multiple of 256
+    uint64_t bytes = 0;   ///< at least 4
+    /// Where the redzone behind it begins: the next multiple of 4 bytes.
+    uint64_t end() const { return offset + (bytes + 3) / 4 * 4; }
+  };
+
+  /// Returns the item's index. Throws kShape where the sum of all does not fit 63 bits.
+  size_t add(std::string name, uint64_t bytes);
+  const std::vector<Item>& items() const { return items_; }
+  bool empty() const { return items_.empty(); }
+  /// Bytes to allocate; 0 without items.
+  uint64_t bytes() const { return items_.empty() ? 0 : size_; }
+
+ private:
+  std::vector<Item> items_;
+  uint64_t size_ = 0;
+};
+
+/// The slabs of a task at one size, the same for all candidates. Outputs have two: those of the
+/// opponent are never imported by a candidate's runner.
+struct TaskLayout {
+  SlabLayout given;    ///< inputs, parameters, constants
+  SlabLayout truth;    ///< the opponent's outputs
+  SlabLayout arena;    ///< the opponent's intermediates
+  SlabLayout outputs;  ///< the candidate's
+
+  TaskLayout(const Graph& graph, uint64_t arena_bytes);
+  uint64_t bytes() const;
+};
+
+/// Device bytes a trial of this task needs before a candidate's own temporaries, with what both
+/// runners write to make caches cold.
+uint64_t required_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot);
+
+/// "1.5 GB", powers of ten.
+std::string gigabytes(uint64_t bytes);
+
+}  // namespace kbench::trial

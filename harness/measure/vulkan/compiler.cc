@@ -1,0 +1,207 @@
+#include "harness/measure/vulkan/compiler.h"
+
+#include <map>
+#include <shaderc/shaderc.hpp>
+
+#include "harness/measure/vulkan/diagnostics.h"
+#include "harness/measure/vulkan/glsl_version.h"
+#include "harness/measure/vulkan/hlsl_entry.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+
+namespace kbench::vulkan {
+namespace {
+
+constexpr size_t kMaxIncludeDepth = 32;
+
+using Include = std::optional<std::pair<std::string, std::string>>;
+
+/// One #include as it was resolved: what a cached outcome depends on beside its source.
+struct ResolvedInclude {
+  std::string name, from;
+  Include resolved;
+};
+
+Include resolve(const ShaderSource& source, const std::string& name, const std::string& from) {
+  return source.include ? source.include(name, from) : std::nullopt;
+}
+
+/// Hands shaderc the files of ShaderSource::include and keeps note of them.
+class Includer : public shaderc::CompileOptions::IncluderInterface {
+ public:
+  Includer(const ShaderSource& source, std::vector<ResolvedInclude>& seen)
+      : source_(source), seen_(seen) {}
+
+  shaderc_include_result* GetInclude(const char* name, shaderc_include_type, const char* from,
+                                     size_t depth) override {
+    auto held = std::make_unique<Held>();
+    Include resolved;
+    std::string refusal = "cannot open include file '" + std::string(name) + "'";
+    if (depth > kMaxIncludeDepth) {
+      refusal = "includes are nested too deeply at '" + std::string(name) + "'";
+    } else {
+      try {  // shaderc is called through C: nothing may be thrown past it
+        resolved = resolve(source_, name, from);
+      } catch (const std::exception& error) {
+        refusal = error.what();
+      }
+    }
+    seen_.push_back({name, from, resolved});
+    // An empty name tells shaderc of a failure; the content is then the message.
+    if (resolved) held->path = resolved->first;
+    held->content = resolved ? resolved->second : refusal;
+    held->result = {.source_name = held->path.c_str(),
+                    .source_name_length = held->path.size(),
+                    .content = held->content.c_str(),
+                    .content_length = held->content.size(),
+                    .user_data = held.get()};
+    return &held.release()->result;
+  }
+
+  void ReleaseInclude(shaderc_include_result* data) override {
+    delete static_cast<Held*>(data->user_data);
+  }
+
+ private:
+  struct Held {
+    std::string path, content;
+    shaderc_include_result result{};
+  };
+  const ShaderSource& source_;
+  std::vector<ResolvedInclude>& seen_;
+};
+
+/// Everything an outcome depends on except what includes resolve to.
+std::string cache_key(const ShaderSource& source) {
+  std::string key;
+  const auto add = [&key](const std::string& field) {
+    key += std::to_string(field.size()) + ":" + field;
+  };
+  add(source.text);
+  add(source.file);
+  add(source.entry);
+  for (const auto& [name, value] : source.macros) {
+    add(name);
+    add(value);
+  }
+  add(std::to_string(source.first_line));
+  add(source.language == ShaderSource::Language::hlsl ? "hlsl" : "glsl");
+  add(source.optimize ? "optimized" : "plain");
+  return key;
+}
+
+struct Cached {
+  std::vector<ResolvedInclude> includes;
+  CompileOutcome outcome;
+
+  bool holds_for(const ShaderSource& source) const {
+    for (const ResolvedInclude& include : includes) {
+      if (resolve(source, include.name, include.from) != include.resolved) return false;
+    }
+    return true;
+  }
+};
+
+/// Of HLSL, whose front end only warns of an entry point that is not there, and of none by name.
+bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& diagnostics) {
+  if (source.language != ShaderSource::Language::hlsl) return false;
+  for (Diagnostic& each : diagnostics) {
+    if (each.message.find("Entry point not found") == std::string::npos) continue;
+    each.severity = "error";
+    each.message = "has no entry point '" + shown(source.entry, 100) + "'";
+    std::string there;
+    for (const std::string& name : hlsl_entry_points(source.text)) {
+      there += (there.empty() ? "; those behind [numthreads(...)] are " : ", ") + shown(name, 100);
+    }
+    each.message += there.empty() ? "; none stands behind [numthreads(...)]" : there;
+    return true;
+  }
+  return false;
+}
+
+/// glslang's tables of built-in functions, one a GLSL version, are made by the first compile that
+/// needs them and freed with a process's last compiler: this one stays.
+void keep_tables() {
+  static const auto* const kKept = new shaderc::Compiler;
+  static_cast<void>(kKept);
+}
+
+}  // namespace
+
+struct ShaderCompiler::State {
+  shaderc::Compiler compiler;
+  std::map<std::string, Cached> cache;
+};
+
+ShaderCompiler::ShaderCompiler() : state_(std::make_unique<State>()) {
+  keep_tables();
+  if (!state_->compiler.IsValid()) {
+    throw Error(ErrorCode::kInternal, "shaderc could not be initialized");
+  }
+}
+
+ShaderCompiler::~ShaderCompiler() = default;
+
+CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
+  const std::string key = cache_key(source);
+  const auto known = state_->cache.find(key);
+  if (known != state_->cache.end() && known->second.holds_for(source)) {
+    return known->second.outcome;
+  }
+  Cached& cached = state_->cache[key] = {};
+  const std::string file = source.file.empty() ? "shader" : source.file;
+  GlslVersion version;
+  if (source.language == ShaderSource::Language::glsl) version = read_glsl_version(source.text);
+  if (!version.error.empty()) {
+    cached.outcome.diagnostics = {{.severity = "error",
+                                   .file = file,
+                                   .line = source.first_line + version.line - 1,
+                                   .message = version.error}};
+    return cached.outcome;
+  }
+
+  shaderc::CompileOptions options;
+  options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
+  // What shaderc's optimizing does is done below, once the names of members are known.
+  options.SetOptimizationLevel(shaderc_optimization_level_zero);
+  // Resources without a binding get the lowest that is free, in the order of declaration.
+  options.SetAutoBindUniforms(true);
+  options.SetSourceLanguage(source.language == ShaderSource::Language::hlsl
+                                ? shaderc_source_language_hlsl
+                                : shaderc_source_language_glsl);
+  if (source.language == ShaderSource::Language::hlsl) {
+    // The HLSL front end declares storage buffers in a way that SPIR-V 1.4 took out.
+    options.SetTargetSpirv(shaderc_spirv_version_1_3);
+  }
+  options.SetIncluder(std::make_unique<Includer>(source, cached.includes));
+  for (const auto& [name, value] : source.macros) options.AddMacroDefinition(name, value);
+
+  if (source.language == ShaderSource::Language::glsl && !version.stated) {
+    options.SetForcedVersionProfile(kDefaultGlslVersion, shaderc_profile_core);
+  }
+  const shaderc::SpvCompilationResult result = state_->compiler.CompileGlslToSpv(
+      source.text.data(), source.text.size(), shaderc_compute_shader, file.c_str(),
+      source.entry.c_str(), options);
+  CompileOutcome& outcome = cached.outcome;
+  outcome.diagnostics = parse_diagnostics(result.GetErrorMessage(), file, source.first_line);
+  const bool lacks_entry = name_missing_entry(source, outcome.diagnostics);
+  if (result.GetCompilationStatus() == shaderc_compilation_status_success) {
+    outcome.spirv.assign(result.cbegin(), result.cend());
+    try {
+      outcome.named = reflect_spirv(outcome.spirv);
+      if (source.optimize) outcome.spirv = optimize_spirv(outcome.spirv);
+    } catch (const Error& error) {
+      outcome.spirv.clear();
+      outcome.diagnostics.push_back(
+          {.severity = "error", .file = file, .message = error.message()});
+    }
+    if (lacks_entry) outcome.spirv.clear();
+  } else if (lacks_entry) {  // It is said already.
+  } else if (outcome.diagnostics.empty()) {
+    outcome.diagnostics.push_back(
+        {.severity = "error", .file = file, .message = "shaderc failed without a message"});
+  }
+  return outcome;
+}
+
+}  // namespace kbench::vulkan

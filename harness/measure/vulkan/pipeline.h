@@ -1,0 +1,89 @@
+// Compute pipelines, cached by content.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/vulkan/compiler.h"
+
+namespace kbench::vulkan {
+
+class Device;
+
+/// What lies at one binding.
+struct Binding {
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< of a texel buffer
+  auto operator<=>(const Binding&) const = default;
+};
+/// Bindings 0, 1, 2, ... of set 0; a number is so many storage buffers.
+struct Bindings : std::vector<Binding> {
+  Bindings(uint32_t storage_buffers = 0) : vector(storage_buffers) {}
+  explicit Bindings(std::vector<Binding> list) : vector(std::move(list)) {}
+};
+
+/// Everything a pipeline depends on.
+struct PipelineKey {
+  Spirv spirv;  ///< without specialization constants: see freeze_spirv()
+  Bindings bindings = {};
+  uint32_t push_bytes = 0;
+  uint32_t subgroup_size = 0;  ///< 0: the driver's choice
+  bool optimize = false;       ///< run optimize_spirv() before the driver sees it
+  bool operator==(const PipelineKey&) const = default;
+};
+
+struct Pipeline {
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  ///< null without bindings
+  Bindings bindings = {};
+  uint32_t push_bytes = 0;
+};
+
+/// A built-in shader's pipeline by name: for shaders that take buffer addresses by push constant,
+/// without bindings.
+struct EmbeddedKey {
+  std::string file;
+  Macros macros;
+  uint32_t push_bytes = 0;
+  uint32_t subgroup_size = 0;
+};
+
+/// Owns pipelines; a reference stays valid until the cache goes. Not thread-safe.
+class PipelineCache {
+ public:
+  explicit PipelineCache(Device& device);
+  ~PipelineCache();
+  PipelineCache(const PipelineCache&) = delete;
+
+  /// Throws Error: kUnsupported where the device cannot take the subgroup size or push size.
+  const Pipeline& get(const PipelineKey& key);
+  /// Makes those that are not there yet, several at a time: drivers take up to seconds for a large
+  /// kernel. One that fails is left out, and fails again, with its error, when get() asks for it.
+  /// `stop` is asked before each, on any thread; once it says true the rest is left out too.
+  void prepare(std::vector<PipelineKey> keys, const std::vector<EmbeddedKey>& embedded = {},
+               const std::function<bool()>& stop = {});
+  /// Compiles an embedded shader with its macros and makes its pipeline; both cached by key.
+  const Pipeline& get_embedded(const EmbeddedKey& key);
+  size_t size() const;
+
+  /// From here on the driver takes what it has compiled before from `bytes`, which keep() gave on
+  /// the same device and driver; it looks at them itself, and anything else is as nothing.
+  void use(std::string_view bytes);
+  /// What the driver would want to be given another time, pipelines made since use() included;
+  /// empty where use() was not called or there is nothing.
+  std::string keep() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kbench::vulkan

@@ -1,0 +1,224 @@
+// Device::allocate_shared, Device::import_shared and Buffer::share.
+//
+// By descriptor the driver's own memory is exported. Formally its contents pass from one device to
+// another by queue family ownership transfers; buffers have no state that these would change, and
+// the fence each process waits for before it tells the other orders the accesses.
+#include "harness/measure/vulkan/shared_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "harness/measure/vulkan/device_state.h"
+#include "harness/measure/vulkan/functions.h"
+#include "kbench/error.h"
+
+namespace kbench::vulkan {
+namespace {
+
+/// The unit in which drivers of GPUs map memory: smaller allocations take as much.
+constexpr uint64_t kDeviceGranule = uint64_t{2} << 20;
+
+constexpr VkExternalMemoryHandleTypeFlagBits kDescriptor =
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+constexpr VkExternalMemoryHandleTypeFlagBits kHostPointer =
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+
+VkExternalMemoryBufferCreateInfo external_buffer(VkExternalMemoryHandleTypeFlagBits type) {
+  VkExternalMemoryBufferCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+  info.handleTypes = type;
+  return info;
+}
+
+uint64_t page_bytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+[[noreturn]] void throw_errno(ErrorCode code, const std::string& what) {
+  throw Error(code, what + ": " + std::strerror(errno));
+}
+
+[[noreturn]] void refuse_description(const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, "shared memory cannot be imported: " + why);
+}
+
+/// A file in memory whose size is final: no process that holds it can make another fault by it.
+UniqueFd make_file(uint64_t bytes) {
+  UniqueFd file(memfd_create("kbench", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.open()) throw_errno(ErrorCode::kOutOfMemory, "memfd_create");
+  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+    throw_errno(ErrorCode::kOutOfMemory, "sizing shared memory");
+  }
+  if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    throw_errno(ErrorCode::kInternal, "sealing shared memory");
+  }
+  return file;
+}
+
+/// A descriptor opened for reading only cannot be mapped for writing; a duplicate could.
+UniqueFd copy_of(const UniqueFd& file, Access access) {
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  UniqueFd copy(access == Access::read_only ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
+                                            : fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.open()) throw_errno(ErrorCode::kIo, "sharing memory");
+  return copy;
+}
+
+/// Where to map a file, so that no other address of the process tells where it lies: shaders of a
+/// software device reach what lies near their tensors, libraries' data among it. Only a wish: where
+/// it is not free the system chooses.
+void* random_place() {
+  constexpr uint64_t kLeast = uint64_t{1} << 40, kMask = (uint64_t{1} << 46) - 1;
+  std::random_device random;
+  const uint64_t drawn = uint64_t{random()} << 32 | random();
+  const uint64_t place = (kLeast + (drawn & kMask)) / page_bytes() * page_bytes();
+  return reinterpret_cast<void*>(place);
+}
+
+}  // namespace
+
+Buffer Device::State::begin_whole_buffer(uint64_t bytes, uint64_t granule, const void* next) const {
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    if (bytes > UINT64_MAX - granule) refuse_memory(bytes, "no device has as much");
+    const uint64_t whole = (bytes + granule - 1) / granule * granule;
+    Buffer buffer = begin_buffer(whole, next);
+    bytes = requirements(buffer).size;
+    if (bytes == whole) return buffer;
+  }
+  throw Error(ErrorCode::kUnsupported, "device '" + snapshot.name +
+                                           "' needs more memory for a buffer than the buffer "
+                                           "covers: what lies behind it could not be checked");
+}
+
+UniqueFd Device::State::export_descriptor(const Buffer& buffer) const {
+  const auto get_descriptor =
+      reinterpret_cast<PFN_vkGetMemoryFdKHR>(vkGetDeviceProcAddr(device, "vkGetMemoryFdKHR"));
+  VkMemoryGetFdInfoKHR info{};
+  info.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
+  info.memory = buffer.state_->memory;
+  info.handleType = kDescriptor;
+  int fd = -1;
+  KBENCH_VK(get_descriptor(device, &info, &fd));
+  return UniqueFd(fd);
+}
+
+Buffer Device::State::share_descriptor(uint64_t bytes) const {
+  const VkExternalMemoryBufferCreateInfo external = external_buffer(kDescriptor);
+  Buffer buffer = begin_whole_buffer(bytes, kDeviceGranule, &external);
+  const VkMemoryDedicatedAllocateInfo dedicated = dedicated_to(buffer.handle());
+  VkExportMemoryAllocateInfo exported{};
+  exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
+  // Dedicated memory is made in a tenth of the time (H200: 1 ms a gigabyte, others 12), but
+  // imported as such in twice (21 ms, others 10): imports are dedicated only where they must be.
+  exported.pNext = &dedicated;
+  exported.handleTypes = kDescriptor;
+  const uint32_t bits = requirements(buffer).memoryTypeBits;
+  allocate_memory(buffer, buffer.size(), choose_type(buffer, bits, MemoryUse::device), &exported);
+  bind(buffer);
+  count(buffer);
+  buffer.state_->sharing = Sharing::descriptor;
+  buffer.state_->file = export_descriptor(buffer);
+  return buffer;
+}
+
+Buffer Device::State::import_descriptor(SharedMemory shared) const {
+  const VkExternalMemoryBufferCreateInfo external = external_buffer(kDescriptor);
+  Buffer buffer = begin_buffer(shared.bytes, &external);
+  const VkMemoryRequirements needs = requirements(buffer);
+  if (needs.size != shared.bytes) refuse_description("its size is not that of a whole allocation");
+  if (shared.memory_type >= memory.memoryTypeCount ||
+      !(needs.memoryTypeBits >> shared.memory_type & 1)) {
+    refuse_description("its memory type is none of this device's for buffers");
+  }
+  const VkMemoryDedicatedAllocateInfo dedicated = dedicated_to(buffer.handle());
+  VkImportMemoryFdInfoKHR imported{};
+  imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
+  imported.pNext = snapshot.dedicated_descriptors ? &dedicated : nullptr;
+  imported.handleType = kDescriptor;
+  imported.fd = shared.descriptor.get();
+  allocate_memory(buffer, shared.bytes, shared.memory_type, &imported);
+  static_cast<void>(shared.descriptor.release());  // the driver's once the import has succeeded
+  bind(buffer);
+  return buffer;
+}
+
+void Device::State::allocate_file(const Buffer& buffer, const UniqueFd& file, Access access) const {
+  const int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
+  void* mapped = mmap(random_place(), buffer.size(), protection, MAP_SHARED, file.get(), 0);
+  if (mapped == MAP_FAILED) {
+    throw_errno(errno == ENOMEM ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
+                "mapping shared memory");
+  }
+  Buffer::State& state = *buffer.state_;
+  state.mapped = static_cast<std::byte*>(mapped);
+  state.memory_bytes = buffer.size();
+  state.maps_file = true;
+
+  const auto pointer_properties = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
+      vkGetDeviceProcAddr(device, "vkGetMemoryHostPointerPropertiesEXT"));
+  VkMemoryHostPointerPropertiesEXT properties{};
+  properties.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT;
+  KBENCH_VK(pointer_properties(device, kHostPointer, mapped, &properties));
+  VkImportMemoryHostPointerInfoEXT imported{};
+  imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT;
+  imported.handleType = kHostPointer;
+  imported.pHostPointer = mapped;
+  const uint32_t bits = requirements(buffer).memoryTypeBits & properties.memoryTypeBits;
+  allocate_memory(buffer, buffer.size(), choose_type(buffer, bits, MemoryUse::device), &imported);
+}
+
+Buffer Device::State::share_host_pointer(uint64_t bytes) const {
+  const VkExternalMemoryBufferCreateInfo external = external_buffer(kHostPointer);
+  Buffer buffer = begin_whole_buffer(bytes, page_bytes(), &external);
+  UniqueFd file = make_file(buffer.size());
+  allocate_file(buffer, file, Access::read_write);
+  buffer.state_->file = std::move(file);
+  bind(buffer);
+  count(buffer);
+  buffer.state_->sharing = Sharing::host_pointer;
+  return buffer;
+}
+
+Buffer Device::State::import_host_pointer(SharedMemory shared, Access access) const {
+  const VkExternalMemoryBufferCreateInfo external = external_buffer(kHostPointer);
+  Buffer buffer = begin_buffer(shared.bytes, &external);
+  struct stat file {};
+  if (fstat(shared.descriptor.get(), &file) != 0) refuse_description("it has no descriptor");
+  if (static_cast<uint64_t>(file.st_size) != shared.bytes ||
+      requirements(buffer).size != shared.bytes) {
+    refuse_description("its size is not that of a whole allocation");
+  }
+  allocate_file(buffer, shared.descriptor, access);  // the mapping needs no descriptor
+  bind(buffer);
+  return buffer;
+}
+
+Buffer Device::allocate_shared(uint64_t bytes) {
+  return state_->plan.sharing == Sharing::host_pointer ? state_->share_host_pointer(bytes)
+                                                       : state_->share_descriptor(bytes);
+}
+
+Buffer Device::import_shared(SharedMemory memory, Access access) {
+  if (state_->plan.sharing == Sharing::host_pointer) {
+    return state_->import_host_pointer(std::move(memory), access);
+  }
+  return state_->import_descriptor(std::move(memory));
+}
+
+SharedMemory Buffer::share(Access access) const {
+  if (!state_ || state_->sharing == Sharing::none) {
+    throw Error(ErrorCode::kInvalidArgument, "only memory of allocate_shared() can be shared");
+  }
+  SharedMemory shared{.descriptor = {}, .bytes = state_->size, .memory_type = state_->memory_type};
+  if (state_->sharing == Sharing::host_pointer) {
+    shared.descriptor = copy_of(state_->file, access);
+    return shared;
+  }
+  shared.descriptor = copy_of(state_->file, Access::read_write);
+  return shared;
+}
+
+}  // namespace kbench::vulkan

@@ -1,0 +1,102 @@
+#include "libkbench/base/in_words.h"
+
+#include <sstream>
+
+namespace kbench {
+namespace {
+
+std::string number(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+}  // namespace
+
+std::string counted(size_t n, const char* noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+std::string sizes_of(const Task& task, const Variables& variables) {
+  std::string nearest;
+  size_t fewest = variables.size() + 1;
+  for (Preset preset : {Preset::v0_1, Preset::v0, Preset::smoke}) {
+    std::string text = "preset " + std::string(name_of(preset));
+    size_t differ = 0;
+    for (const auto& [name, value] : variables_of(task, preset)) {
+      const auto it = variables.find(name);
+      if (it == variables.end() || it->second == value) continue;
+      text += (differ++ ? ", " : " with ") + name + "=" + to_string(it->second);
+    }
+    if (differ < fewest) nearest = text;
+    fewest = std::min(fewest, differ);
+  }
+  return nearest;
+}
+
+std::map<std::string, std::string> meanings_of(const Distribution& distribution) {
+  using Then = Distribution::Then;
+  std::map<std::string, std::string> meanings;
+  switch (distribution.kind) {
+    case Distribution::Kind::uniform:
+      meanings["uniform(lo, hi)"] = "lo <= x < hi";
+      break;
+    case Distribution::Kind::normal:
+      meanings["normal"] = "mean 0 and standard deviation 1, or normal(mean, deviation)";
+      break;
+    case Distribution::Kind::randint:
+      meanings["randint(lo, hi)"] = "an integer, lo <= n < hi; as bool, n is 0 or 1";
+      break;
+  }
+  switch (distribution.then) {
+    case Then::nothing:
+      break;
+    case Then::symmetrize:
+      meanings["symmetrize"] = "then (X + its transpose) / 2: the matrix is symmetric";
+      break;
+    case Then::triu:
+      meanings["triu"] = "then zero below the diagonal: the matrix is upper triangular";
+      break;
+    case Then::tril:
+      meanings["tril"] = "then zero above the diagonal: the matrix is lower triangular";
+      break;
+    case Then::softmax_last:
+      meanings["softmax_last"] = "then softmax over the last dimension: rows are probabilities";
+      break;
+    case Then::plus_minus_one:
+      meanings["plus_minus_one"] = "then 2 x - 1: from 0 or 1 to -1 or 1, as f32";
+      break;
+    case Then::offset:
+      meanings["offset"] =
+          "plus a number for each index of the first two dimensions (of the first, where there are "
+          "two), drawn alike: means differ from sample to sample and channel to channel";
+      break;
+  }
+  return meanings;
+}
+
+std::string contents_of(const Tensor& data) {
+  std::map<double, int64_t> counts;
+  for (int64_t i = 0; i < data.elements(); ++i) ++counts[data.at(i)];
+  const Shape& shape = data.shape();
+  if (counts.size() == 2 && shape.size() == 2 && shape[0] == shape[1] && shape[0] > 1) {
+    const int64_t n = shape[0];
+    const double below = data.at(0), above = data.at(1);
+    bool triangle = below != above;
+    for (int64_t i = 0; triangle && i < n * n; ++i) {
+      triangle = data.at(i) == (i % n > i / n ? above : below);
+    }
+    if (triangle) return number(below) + " on and below the diagonal, " + number(above) + " above";
+  }
+  if (counts.size() > 3) {
+    return "values from " + number(counts.begin()->first) + " to " + number(counts.rbegin()->first);
+  }
+  std::string text;
+  for (const auto& [value, count] : counts) {
+    text += (text.empty() ? "" : ", ") + number(value) + " at " +
+            counted(static_cast<size_t>(count), "place");
+  }
+  return text;
+}
+
+}  // namespace kbench

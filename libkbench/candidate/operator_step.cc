@@ -1,0 +1,128 @@
+// A built-in operator as a candidate's step: operands, attributes and the shape rule.
+#include <algorithm>
+#include <limits>
+#include <variant>
+
+#include "kbench/candidate_limits.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/resolver.h"
+
+namespace kbench {
+namespace {
+
+constexpr int64_t kLargest = (int64_t{1} << 53) - 1;
+
+int64_t integer_or_flag(const Sourced& value, const SymbolTable& scope) {
+  if (value.text == "true") return 1;
+  if (value.text == "false") return 0;
+  return scope.integer(value, -limits::kAttribute, limits::kAttribute, "an attribute");
+}
+
+}  // namespace
+
+TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) const {
+  TensorType type = result_.buffers[static_cast<size_t>(buffer)].type;
+  if (!operand.shape) return type;
+  Shape shape;
+  int64_t elements = 1;
+  for (const Sourced& extent : *operand.shape) {
+    for (const int64_t one : scope_.integers(extent, 1, kLargest, "an extent")) {
+      shape.push_back(one);
+      if (__builtin_mul_overflow(elements, one, &elements)) elements = -1;
+    }
+  }
+  if (elements != type.elements()) {
+    fail_parse(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +
+                                    "; it cannot be read as " + to_string(shape) +
+                                    ", which has another number of elements");
+  }
+  type.shape = std::move(shape);
+  return type;
+}
+
+AttributeValue CandidateResolver::attribute(const StepAttribute& given, const Operator& op) const {
+  const auto spec = std::find_if(op.attributes.begin(), op.attributes.end(),
+                                 [&](const AttributeSpec& s) { return s.name == given.name; });
+  if (spec == op.attributes.end()) {
+    std::vector<std::string> known;
+    for (const AttributeSpec& s : op.attributes) known.push_back(s.name);
+    fail_parse(given.at, "operator '" + op.name + "' has no attribute " + quoted(given.name) +
+                             suggestion(given.name.substr(0, 60), known) +
+                             " (allowed: " + (known.empty() ? "none" : joined(known)) + ")");
+  }
+  if (std::holds_alternative<std::vector<int64_t>>(spec->fallback)) {
+    std::vector<int64_t> list;
+    for (const Sourced& value : given.values) {
+      if (value.text == "true" || value.text == "false") {
+        list.push_back(value.text == "true");
+        continue;
+      }
+      for (const int64_t one :
+           scope_.integers(value, -limits::kAttribute, limits::kAttribute, "an attribute")) {
+        list.push_back(one);
+      }
+    }
+    return list;
+  }
+  if (given.is_list) {
+    fail_parse(given.at,
+               "attribute '" + given.name + "' of '" + op.name + "' takes one value, no list");
+  }
+  const Sourced& value = given.values.at(0);
+  if (std::holds_alternative<std::string>(spec->fallback)) return value.text;
+  if (std::holds_alternative<double>(spec->fallback)) return scope_.real(value);
+  return integer_or_flag(value, scope_);
+}
+
+void CandidateResolver::check_operator_outputs(const Step& step, Phase phase,
+                                               const ResolvedStep& resolved) const {
+  const auto& outputs = resolved.call.outputs;
+  if (outputs.size() != step.out.size()) {
+    fail_parse(step.at, "operator '" + step.op + "' has " + std::to_string(outputs.size()) +
+                            (outputs.size() == 1 ? " output" : " outputs") + ", but 'out' names " +
+                            std::to_string(step.out.size()));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Sourced& name = step.out[i].name;
+    const auto position = resolved.bind.begin() + static_cast<std::ptrdiff_t>(step.in.size() + i);
+    const int target = written(name, phase);
+    if (std::find(resolved.bind.begin(), position, target) != position) {
+      fail_parse(name.at, "a built-in step cannot write to '" + name.text +
+                              "', which it also reads or writes elsewhere; use a temporary");
+    }
+    const TensorType type = operand_type(step.out[i], target);
+    if (type != outputs[i]) {
+      fail_parse(name.at, "operator '" + step.op + "' gives " + to_string(outputs[i]) + ", but '" +
+                              name.text + "' is " + to_string(type));
+    }
+  }
+}
+
+ResolvedStep CandidateResolver::operator_step(const Step& step, Phase phase) {
+  ResolvedStep resolved;
+  resolved.kind = step.kind;
+  resolved.at = step.at;
+  const Operator& op = find_operator(step.op);
+  std::vector<TensorType> inputs;
+  for (const Operand& operand : step.in) {
+    const int source = read(operand.name, phase);
+    resolved.bind.push_back(source);
+    inputs.push_back(operand_type(operand, source));
+  }
+  for (const Operand& operand : step.out) resolved.bind.push_back(buffer(operand.name, phase));
+  Attributes attributes;
+  for (const StepAttribute& given : step.attributes) {
+    attributes.set(given.name, attribute(given, op));
+  }
+  try {
+    resolved.call = make_call(op, std::move(inputs), std::move(attributes));
+  } catch (const Error& error) {
+    fail_parse(step.at, error.message());
+  }
+  check_operator_outputs(step, phase, resolved);
+  for (int touched : resolved.bind) touch(touched, phase);
+  return resolved;
+}
+
+}  // namespace kbench

@@ -1,0 +1,209 @@
+// A candidate's file as a whole, its constants and temporaries; and where the text comes from.
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
+#include "kbench/text.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/parser.h"
+#include "libkbench/candidate/symbol_table.h"
+
+namespace kbench {
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+
+bool is_word(const std::string& name, std::string_view extra) {
+  const auto good = [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' ||
+           extra.find(c) != std::string_view::npos;
+  };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         name.size() <= limits::kNameBytes && std::all_of(name.begin(), name.end(), good);
+}
+
+}  // namespace
+
+void check_name(const YamlEntry& entry, const std::string& what, std::string_view extra) {
+  if (is_word(entry.key, extra)) return;
+  fail_parse(entry.at, quoted(entry.key) + " cannot name " + what + "; use at most " +
+                           std::to_string(limits::kNameBytes) +
+                           " letters, digits and _ and begin with a letter or _");
+}
+
+void check_constant_name(const YamlEntry& entry, const std::string& what) {
+  check_name(entry, "a " + what, "");
+  const auto& functions = expression_functions();
+  if (std::find(functions.begin(), functions.end(), entry.key) == functions.end()) return;
+  fail_parse(entry.at, what + " '" + entry.key + "' has the name of a function");
+}
+
+Candidate CandidateParser::parse(const std::string& text) {
+  const auto top = yaml_.fields(yaml_.root(), "the candidate",
+                                {"kbench", "task", "name", "author", "description", "constants",
+                                 "defines", "kernels", "temps", "data", "setup", "dispatch"});
+  // The version first: a later format may well have other keys missing.
+  const auto require = [&](const char* key) -> const YamlEntry& {
+    const YamlEntry* entry = top.find(key);
+    if (!entry) fail_parse(top.at(), "missing key '" + std::string(key) + "' in the candidate");
+    return *entry;
+  };
+  const YamlEntry& version = require("kbench");
+  const int64_t number = yaml_.integer(version.value, "kbench (the format's version)");
+  if (number != kFormatVersion) {
+    fail_parse(yaml_.at(version.value), "format version " + std::to_string(number) +
+                                            " is not known; this build reads version " +
+                                            std::to_string(kFormatVersion));
+  }
+  const Sourced task = yaml_.text(require("task").value, "task");
+  candidate_.task_at = task.at;
+  try {
+    candidate_.task = parse_task_id(task.text);
+  } catch (const Error& error) {
+    fail_parse(task.at, error.message());
+  }
+  candidate_.name = optional_text(top, "name", limits::kNameBytes);
+  candidate_.author = optional_text(top, "author", limits::kNameBytes);
+  candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
+  if (const auto* entry = top.find("constants")) candidate_.constants = constants(entry->value);
+  if (const auto* entry = top.find("defines")) candidate_.defines = defines(entry->value);
+  if (const auto* entry = top.find("kernels")) {
+    const auto items = yaml_.entries(entry->value, "kernels");
+    check_count(entry->at, "kernels", items.size(), limits::kKernels);
+    for (const auto& item : items) {
+      candidate_.kernels.push_back(kernel(item));
+      kernel_languages_.emplace(item.key, candidate_.kernels.back().language);
+    }
+  }
+  if (const auto* entry = top.find("temps")) {
+    const auto items = yaml_.entries(entry->value, "temps");
+    check_count(entry->at, "temps", items.size(), limits::kTemporaries);
+    for (const auto& item : items) candidate_.temporaries.push_back(temporary(item));
+  }
+  if (const auto* entry = top.find("data")) {
+    const auto items = yaml_.entries(entry->value, "data");
+    check_count(entry->at, "data", items.size(), limits::kDataBuffers);
+    for (const auto& item : items) candidate_.data.push_back(data_buffer(item));
+  }
+  if (const auto* entry = top.find("setup")) candidate_.setup = steps(*entry);
+  const YamlEntry& dispatch = require("dispatch");
+  candidate_.dispatch_at = dispatch.at;
+  candidate_.dispatch = steps(dispatch);
+  if (candidate_.dispatch.empty()) {
+    fail_parse(yaml_.at(dispatch.value),
+               "dispatch has no step; at least one must write the outputs");
+  }
+
+  candidate_.includes = files_.includes();
+  Sha256 hash;
+  hash.add(text);
+  for (const auto& [name, bytes] : files_.files()) hash.add(name).add(bytes);
+  candidate_.hash = hash.hex();
+  return std::move(candidate_);
+}
+
+std::string CandidateParser::optional_text(const YamlFields& fields, const std::string& key,
+                                           size_t most) {
+  const auto* entry = fields.find(key);
+  if (!entry) return "";
+  const Sourced source = yaml_.text(entry->value, key);
+  if (source.text.size() > most) {
+    fail_parse(source.at, key + " has " + std::to_string(source.text.size()) + " bytes; at most " +
+                              std::to_string(most) + " are allowed");
+  }
+  // Only the description may have several lines; it is not shown where lines mean something.
+  if (key != "description" && shown(source.text, most) != source.text) {
+    fail_parse(source.at, key + " holds a character that cannot be shown: " + quoted(source.text));
+  }
+  return source.text;
+}
+
+std::vector<Sourced> CandidateParser::texts(const YAML::Node& place,
+                                            const std::vector<YAML::Node>& nodes,
+                                            const std::string& what, size_t most) {
+  check_count(yaml_.at(place), what, nodes.size(), most);
+  std::vector<Sourced> result;
+  for (const auto& node : nodes) result.push_back(yaml_.text(node, what));
+  return result;
+}
+
+CandidateParser::Constants CandidateParser::constants(const YAML::Node& node) {
+  Constants result;
+  const auto entries = yaml_.entries(node, "constants");
+  check_count(yaml_.at(node), "constants", entries.size(), limits::kConstants);
+  for (const auto& entry : entries) {
+    check_constant_name(entry, "constant");
+    if (entry.key.starts_with("KB_") || entry.key.starts_with("GL_") ||
+        entry.key.starts_with("gl_") || entry.key.find("__") != std::string::npos) {
+      fail_parse(entry.at, "constant '" + entry.key +
+                               "': names with KB_, GL_ or gl_ in front or __ in them are reserved");
+    }
+    result.emplace_back(entry.key, yaml_.text(entry.value, "constant '" + entry.key + "'"));
+  }
+  return result;
+}
+
+Temporary CandidateParser::temporary(const YamlEntry& entry) {
+  check_name(entry, "a temporary", ".");
+  const std::string what = "temporary '" + entry.key + "'";
+  const auto fields = yaml_.fields(entry.value, what, {"dtype", "shape"}, {"dtype", "shape"});
+  Temporary temporary;
+  temporary.name = entry.key;
+  temporary.at = entry.at;
+  const Sourced dtype = yaml_.text(fields.find("dtype")->value, "dtype");
+  try {
+    temporary.dtype = dtype_from_name(dtype.text);
+  } catch (const Error& error) {
+    fail_parse(dtype.at, error.message());
+  }
+  temporary.shape = extents(fields);
+  return temporary;
+}
+
+std::vector<Sourced> CandidateParser::extents(const YamlFields& fields) {
+  const YAML::Node& shape = fields.find("shape")->value;
+  // A name in a list's place may be a list variable's.
+  const bool name = shape.IsScalar() && is_word(shape.Scalar(), "");
+  return texts(shape, name ? yaml_.list_or_one(shape) : yaml_.list(shape, "shape"), "an extent",
+               limits::kRank);
+}
+
+Candidate parse_candidate(const std::string& text, const std::string& file,
+                          const std::string& folder) {
+  std::optional<CandidateFolder> opened;
+  return CandidateParser(text, file, folder,
+                         [&](const std::string& path) {
+                           if (!opened) opened.emplace(folder);
+                           return opened->read(path);
+                         })
+      .parse(text);
+}
+
+Candidate load_candidate(const std::string& manifest, const std::string& folder,
+                         const ReadFile& read) {
+  const std::string file = shown_path(folder, manifest);
+  const Location whole{file, 0, 0};
+  std::optional<std::string> text;
+  try {
+    text = read(plain_path(manifest));
+    if (text) check_size(manifest, text->size(), limits::kManifestBytes);
+  } catch (const Error& error) {
+    throw Error(error.code(), whole, error.message());
+  }
+  if (!text) throw Error(ErrorCode::kNotFound, "there is no file " + quoted(file));
+  return CandidateParser(*text, file, folder, read).parse(*text);
+}
+
+Candidate candidate_from_files(const std::string& manifest,
+                               const std::map<std::string, std::string>& files) {
+  return load_candidate(manifest, "", [&](const std::string& path) -> std::optional<std::string> {
+    const auto found = files.find(path);
+    if (found == files.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+}  // namespace kbench

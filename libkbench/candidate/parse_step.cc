@@ -1,0 +1,277 @@
+// A candidate's steps: launches of its kernels, and built-in operators.
+#include <algorithm>
+#include <optional>
+
+#include "kbench/candidate_limits.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/parser.h"
+
+namespace kbench {
+namespace {
+
+constexpr const char* kQuoteCommas =
+    "; a comma divides a list, so quote what has one: [\"ceil_div(N, TILE)\", 1]";
+
+/// Whether a comma inside of parentheses has divided the list: "[ceil_div(N, TILE), 1]".
+bool divided_by_commas(const std::vector<YAML::Node>& items) {
+  return std::ranges::any_of(items, [](const YAML::Node& item) {
+    return item.IsScalar() &&
+           std::ranges::count(item.Scalar(), '(') != std::ranges::count(item.Scalar(), ')');
+  });
+}
+
+}  // namespace
+
+std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
+  std::vector<Step> result;
+  const auto nodes = yaml_.list(entry.value, entry.key);
+  check_count(entry.at, "steps of setup and dispatch", candidate_.setup.size() + nodes.size(),
+              limits::kSteps);
+  for (const auto& node : nodes) add_steps(node, {}, result);
+  return result;
+}
+
+Step CandidateParser::step(const YAML::Node& node) {
+  const auto entries = yaml_.entries(node, "a step");
+  const auto has = [&](const char* key) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const YamlEntry& entry) { return entry.key == key; });
+  };
+  if (!has("kernel") && !has("op") && !has("copy") && !has("fill")) {
+    fail_parse(
+        yaml_.at(node),
+        "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill', or "
+        "'steps' beside 'repeat'");
+  }
+  Step result = has("kernel") ? kernel_step(node)
+                : has("op")   ? operator_step(node)
+                : has("copy") ? copy_step(node)
+                              : fill_step(node);
+  result.at = yaml_.at(node);
+  return result;
+}
+
+Step CandidateParser::kernel_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a kernel step",
+                                   {"kernel", "bind", "uniforms", "push", "groups", "grid", "block",
+                                    "shared", "cluster", "cooperative", "args", "repeat"},
+                                   {"kernel"});
+  Step step;
+  const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
+  const auto language = kernel_languages_.find(name.text);
+  if (language == kernel_languages_.end()) {
+    std::vector<std::string> known;
+    for (const auto& [kernel, of] : kernel_languages_) known.push_back(kernel);
+    fail_parse(name.at, "there is no kernel " + quoted(name.text) +
+                            suggestion(name.text.substr(0, 60), known) +
+                            " (kernels: " + (known.empty() ? "none" : joined(known)) + ")");
+  }
+  step.kernel = name.text;
+  if (const auto* bind = fields.find("bind")) {
+    const auto items = yaml_.list(bind->value, "bind");
+    check_count(yaml_.at(bind->value), "a buffer's name", items.size(), limits::kBind);
+    for (const auto& item : items) step.bind.push_back(buffer_part(item, "a buffer's name"));
+  }
+  if (is_cuda(language->second)) {
+    cuda_launch(fields, language->second, step);
+    return step;
+  }
+  for (const char* key : {"grid", "block", "shared", "cluster", "cooperative", "args"}) {
+    if (const auto* item = fields.find(key)) {
+      fail_parse(item->at, "'" + item->key + "' belongs to CUDA, PTX and Triton kernels, and '" +
+                               name.text + "' is " + name_of(language->second) +
+                               ": use 'groups', 'bind' and 'push'");
+    }
+  }
+  if (const auto* item = fields.find("uniforms")) step.uniforms = uniforms(*item);
+  if (const auto* push = fields.find("push")) {
+    const auto items = yaml_.list(push->value, "push");
+    check_count(yaml_.at(push->value), "push constants", items.size(), limits::kPush);
+    for (const auto& item : items) step.push.push_back(push_item(item));
+  }
+  const auto* groups = fields.find("groups");
+  if (!groups) fail_parse(yaml_.at(node), "missing key 'groups' in a kernel step");
+  step.groups = extent3(*groups, "a number of workgroups");
+  return step;
+}
+
+/// Parameters are those of `bind`, in order, then those of `args`.
+void CandidateParser::cuda_launch(const YamlFields& fields, Kernel::Language language, Step& step) {
+  for (const char* key : {"groups", "push", "uniforms"}) {
+    if (const auto* item = fields.find(key)) {
+      fail_parse(item->at, "'" + item->key + "' belongs to shaders; a " + name_of(language) +
+                               " kernel takes " +
+                               (item->key != "groups" ? "'args'" : "'grid' and 'block'"));
+    }
+  }
+  const auto require = [&](const char* key) -> const YamlEntry& {
+    const YamlEntry* entry = fields.find(key);
+    if (!entry) {
+      fail_parse(fields.at(), "missing key '" + std::string(key) + "' in a step of a " +
+                                  name_of(language) + " kernel");
+    }
+    return *entry;
+  };
+  step.groups = extent3(require("grid"), "a number of blocks");
+  if (language != Kernel::Language::triton) {
+    step.block = extent3(require("block"), "a number of threads");
+    if (const auto* shared = fields.find("shared")) {
+      step.shared = yaml_.text(shared->value, "shared");
+    }
+    if (const auto* cluster = fields.find("cluster")) {
+      step.cluster = extent3(*cluster, "a number of blocks");
+    }
+  } else {
+    for (const char* key : {"block", "shared", "cluster"}) {
+      if (const auto* item = fields.find(key)) {
+        fail_parse(item->at, "'" + item->key + "' of a Triton kernel follows from num_warps and " +
+                                 "the kernel itself");
+      }
+    }
+  }
+  if (const auto* cooperative = fields.find("cooperative")) {
+    step.cooperative = yaml_.boolean(cooperative->value, "cooperative");
+  }
+  if (const auto* args = fields.find("args")) {
+    const auto items = yaml_.list(args->value, "args");
+    check_count(yaml_.at(args->value), "parameters", step.bind.size() + items.size(),
+                limits::kParameters);
+    for (const auto& item : items) step.push.push_back(argument(item));
+  }
+}
+
+/// 1 to 3 expressions.
+std::vector<Sourced> CandidateParser::extent3(const YamlEntry& entry, const std::string& what) {
+  const auto counts = yaml_.list_or_one(entry.value);
+  if (counts.empty() || counts.size() > 3) {
+    fail_parse(yaml_.at(entry.value), entry.key + ": expected 1 to 3 expressions, found " +
+                                          std::to_string(counts.size()) +
+                                          (divided_by_commas(counts) ? kQuoteCommas : ""));
+  }
+  return texts(entry.value, counts, what, 3);
+}
+
+PushItem CandidateParser::push_item(const YAML::Node& node) {
+  static const std::vector<std::string> kinds = {"u32", "i32", "f32", "u64", "address"};
+  std::vector<std::string> keys = kinds;
+  keys.push_back("offset");
+  const auto fields = yaml_.fields(node, "a push constant", keys);
+  auto entries = yaml_.entries(node, "a push constant");
+  std::optional<Sourced> offset;
+  if (const auto* item = fields.find("offset"); item && fields.find("address")) {
+    offset = yaml_.text(item->value, "offset");
+    std::erase_if(entries, [](const YamlEntry& entry) { return entry.key == "offset"; });
+  }
+  if (entries.size() != 1 || entries[0].key == "offset") {
+    fail_parse(yaml_.at(node), "a push constant is one of " + joined(kinds) +
+                                   ", as in {u32: height}; an address may have an offset");
+  }
+  const auto kind = std::find(kinds.begin(), kinds.end(), entries[0].key) - kinds.begin();
+  return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key), offset};
+}
+
+/// A buffer's name is a pointer to its first element, one with an offset to a later one.
+PushItem CandidateParser::argument(const YAML::Node& node) {
+  using Kind = PushItem::Kind;
+  static const std::vector<std::pair<std::string, Kind>> kinds = {
+      {"i32", Kind::i32}, {"u32", Kind::u32}, {"i64", Kind::i64},     {"u64", Kind::u64},
+      {"f32", Kind::f32}, {"f64", Kind::f64}, {"bool", Kind::boolean}};
+  if (!node.IsMap()) return {Kind::address, yaml_.text(node, "a parameter")};
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kinds) names.push_back(name);
+  if (node["name"].IsDefined()) {
+    const auto fields = yaml_.fields(node, "a parameter", {"name", "offset"}, {"name", "offset"});
+    return {Kind::address, yaml_.text(fields.find("name")->value, "name"),
+            yaml_.text(fields.find("offset")->value, "offset")};
+  }
+  yaml_.fields(node, "a parameter", names);
+  const auto entries = yaml_.entries(node, "a parameter");
+  if (entries.size() != 1) {
+    fail_parse(yaml_.at(node), "a parameter is a buffer's name or one of " + joined(names) +
+                                   ", as in {i32: height}");
+  }
+  const auto found = std::find(names.begin(), names.end(), entries[0].key) - names.begin();
+  return {kinds[static_cast<size_t>(found)].second, yaml_.text(entries[0].value, entries[0].key)};
+}
+
+/// A name, or {name: x, offset: 0, length: 16}.
+BufferPart CandidateParser::buffer_part(const YAML::Node& node, const std::string& what) {
+  BufferPart part;
+  if (!node.IsMap()) {
+    part.name = yaml_.text(node, what);
+    return part;
+  }
+  const auto fields =
+      yaml_.fields(node, "a part of a buffer", {"name", "offset", "length"}, {"name"});
+  part.name = yaml_.text(fields.find("name")->value, "name");
+  if (const auto* item = fields.find("offset")) part.offset = yaml_.text(item->value, "offset");
+  if (const auto* item = fields.find("length")) part.length = yaml_.text(item->value, "length");
+  return part;
+}
+
+Step CandidateParser::copy_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a copy", {"copy", "to", "repeat"}, {"copy", "to"});
+  Step step;
+  step.kind = Step::Kind::copy;
+  step.from = buffer_part(fields.find("copy")->value, "copy");
+  step.to = buffer_part(fields.find("to")->value, "to");
+  return step;
+}
+
+Step CandidateParser::fill_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(node, "a fill", {"fill", "value", "repeat"}, {"fill", "value"});
+  Step step;
+  step.kind = Step::Kind::fill;
+  step.to = buffer_part(fields.find("fill")->value, "fill");
+  step.value = yaml_.text(fields.find("value")->value, "value");
+  return step;
+}
+
+Step CandidateParser::operator_step(const YAML::Node& node) {
+  const auto fields = yaml_.fields(
+      node, "an operator step", {"op", "in", "out", "attributes", "repeat"}, {"op", "in", "out"});
+  Step step;
+  step.kind = Step::Kind::op;
+  const Sourced name = yaml_.text(fields.find("op")->value, "op");
+  try {
+    if (find_operator(name.text).is_view) {
+      fail_parse(name.at,
+                 "operator '" + name.text +
+                     "' only changes a shape; write {name: ..., shape: [...]} where it is used");
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound) throw;
+    fail_parse(name.at, error.message());
+  }
+  step.op = name.text;
+  const auto operands = [&](const char* key) {
+    const YAML::Node& node = fields.find(key)->value;
+    const auto items = yaml_.list_or_one(node);
+    check_count(yaml_.at(node), key, items.size(), limits::kBind);
+    std::vector<Operand> result;
+    for (const auto& item : items) result.push_back(operand(item, key));
+    return result;
+  };
+  step.in = operands("in");
+  step.out = operands("out");
+  if (const auto* attributes = fields.find("attributes")) {
+    const auto entries = yaml_.entries(attributes->value, "attributes");
+    check_count(attributes->at, "attributes", entries.size(), limits::kAttributes);
+    for (const auto& entry : entries) {
+      const std::string what = "attribute " + quoted(entry.key);
+      step.attributes.push_back(
+          {entry.key, texts(entry.value, yaml_.list_or_one(entry.value), what, limits::kRank),
+           entry.value.IsSequence(), entry.at});
+    }
+  }
+  return step;
+}
+
+Operand CandidateParser::operand(const YAML::Node& node, const std::string& what) {
+  if (!node.IsMap()) return {yaml_.text(node, what), std::nullopt};
+  const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
+  return {yaml_.text(fields.find("name")->value, "name"), extents(fields)};
+}
+
+}  // namespace kbench

@@ -1,0 +1,265 @@
+// A candidate against a task's sizes: names, expressions, shapes.
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "kbench/candidate_limits.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/defines.h"
+#include "libkbench/candidate/resolver.h"
+
+namespace kbench {
+namespace {
+
+constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
+
+std::string_view name_of(BufferSlot::Kind kind) {
+  constexpr std::string_view kNames[] = {"an input",  "a parameter", "a constant",
+                                         "an output", "a temporary", "data"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace
+
+CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& graph,
+                                     const std::map<size_t, size_t>& configs,
+                                     const DeviceNumbers& device)
+    : candidate_(candidate), graph_(graph), configs_(configs), scope_(graph.variables(), device) {}
+
+ResolvedCandidate CandidateResolver::resolve() {
+  result_.candidate = &candidate_;
+  for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
+  add_task_buffers();
+  add_temporaries();
+  add_data();
+  resolve_kernels();
+  result_.setup = resolve_steps(candidate_.setup, Phase::setup);
+  result_.dispatch = resolve_steps(candidate_.dispatch, Phase::dispatch);
+  check_complete();
+  return std::move(result_);
+}
+
+void CandidateResolver::add_buffer(BufferSlot slot, const Location& at) {
+  const auto [known, added] = names_.emplace(slot.name, static_cast<int>(result_.buffers.size()));
+  if (!added) {
+    const auto kind = result_.buffers[static_cast<size_t>(known->second)].kind;
+    const bool own = kind == BufferSlot::Kind::temporary;
+    fail_parse(at, std::string(slot.kind == BufferSlot::Kind::data ? "data" : "temporary") + " '" +
+                       slot.name + "' has the name of " + std::string(name_of(kind)) +
+                       (own ? "" : " of the task") + "; use another");
+  }
+  result_.buffers.push_back(std::move(slot));
+}
+
+void CandidateResolver::add_task_buffers() {
+  const std::pair<Graph::Kind, BufferSlot::Kind> kinds[] = {
+      {Graph::Kind::input, BufferSlot::Kind::input},
+      {Graph::Kind::parameter, BufferSlot::Kind::parameter},
+      {Graph::Kind::constant, BufferSlot::Kind::constant}};
+  for (const auto& [from, to] : kinds) {
+    for (int id : graph_.values_of(from)) {
+      const auto& value = graph_.values()[static_cast<size_t>(id)];
+      add_buffer({to, value.name, value.type, id}, {});
+    }
+  }
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    const int id = graph_.outputs()[i];
+    add_buffer({BufferSlot::Kind::output, graph_.output_name(i),
+                graph_.values()[static_cast<size_t>(id)].type, id},
+               {});
+  }
+}
+
+void CandidateResolver::add_temporaries() {
+  int64_t total = 0;
+  for (const Temporary& temporary : candidate_.temporaries) {
+    TensorType type{temporary.dtype, {}};
+    int64_t bytes = static_cast<int64_t>(size_of(temporary.dtype));
+    for (const Sourced& extent : temporary.shape) {
+      for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
+        type.shape.push_back(one);
+        if (__builtin_mul_overflow(bytes, one, &bytes)) {
+          fail_parse(temporary.at, "temporary '" + temporary.name + "' of shape " +
+                                       to_string(type.shape) + " is larger than any memory");
+        }
+      }
+    }
+    check_count(temporary.at, "extents", type.shape.size(), limits::kRank);
+    if (__builtin_add_overflow(total, bytes, &total) || total > limits::kTemporaryBytes) {
+      fail_parse(temporary.at, "with temporary '" + temporary.name +
+                                   "' the temporaries together are larger than any memory");
+    }
+    add_buffer({BufferSlot::Kind::temporary, temporary.name, std::move(type)}, temporary.at);
+  }
+}
+
+void CandidateResolver::resolve_kernels() {
+  size_t macros = 0, macro_bytes = 0;
+  for (const Kernel& kernel : candidate_.kernels) {
+    SymbolTable scope = scope_;
+    for (const auto& [name, expression] : kernel.constants) scope.define(name, expression);
+    ResolvedKernel resolved;
+    resolved.kernel = &kernel;
+    if (kernel.language == Kernel::Language::triton) {
+      const auto chosen = configs_.find(result_.kernels.size());
+      const TritonConfig& config = kernel.configs.at(chosen == configs_.end() ? 0 : chosen->second);
+      for (const auto& [name, expression] : config.constants) scope.define(name, expression);
+      resolve_config(config, scope, resolved);
+    }
+    resolved.macros = scope.macros();
+    macro_bytes += add_defines(candidate_, kernel, resolved);
+    macros += resolved.macros.size();
+    if (macro_bytes > limits::kMacroBytes) {
+      fail_parse(kernel.at, "up to kernel '" + kernel.name + "' the defines take " +
+                                std::to_string(macro_bytes) +
+                                " bytes; those of a candidate's kernels can take " +
+                                std::to_string(limits::kMacroBytes) + " together");
+    }
+    if (macros > limits::kMacros) {
+      fail_parse(kernel.at, "up to kernel '" + kernel.name + "' there are " +
+                                std::to_string(macros) +
+                                " macros; a candidate's kernels can have " +
+                                std::to_string(limits::kMacros) + " together");
+    }
+    for (const auto& [id, expression] : kernel.specialization) {
+      const std::string what = "specialization constant " + std::to_string(id);
+      const ResolvedNumber value = number(expression, scope);
+      if (value.integer) scope.integer(expression, kMinI32, kMaxU32, what);
+      resolved.specialization.emplace_back(id, value);
+    }
+    if (kernel.subgroup_size) {
+      const auto size =
+          static_cast<uint32_t>(scope.integer(*kernel.subgroup_size, 1, 128, "subgroup_size"));
+      if (!std::has_single_bit(size)) {
+        fail_parse(kernel.subgroup_size->at,
+                   "subgroup_size must be a power of two, but is " + std::to_string(size));
+      }
+      resolved.subgroup_size = size;
+    }
+    kernel_indices_.emplace(kernel.name, static_cast<int>(result_.kernels.size()));
+    result_.kernels.push_back(std::move(resolved));
+    kernel_scopes_.push_back(std::move(scope));
+  }
+}
+
+int CandidateResolver::buffer(const Sourced& name, Phase phase) const {
+  const auto found = names_.find(name.text);
+  if (found == names_.end()) {
+    std::vector<std::string> known;
+    for (const BufferSlot& slot : result_.buffers) known.push_back(slot.name);
+    fail_parse(name.at, "there is no buffer " + quoted(name.text) +
+                            suggestion(name.text.substr(0, 60), known) +
+                            " (buffers: " + joined(known) + ")");
+  }
+  const auto kind = result_.buffers[static_cast<size_t>(found->second)].kind;
+  if (phase == Phase::setup &&
+      (kind == BufferSlot::Kind::input || kind == BufferSlot::Kind::output)) {
+    fail_parse(name.at, "setup sees parameters, constants and temporaries only; '" + name.text +
+                            "' is " + std::string(name_of(kind)));
+  }
+  return found->second;
+}
+
+void CandidateResolver::touch(int buffer, Phase phase) {
+  touched_.insert(buffer);
+  auto& slot = result_.buffers[static_cast<size_t>(buffer)];
+  if (phase == Phase::dispatch) {
+    dispatch_touched_.insert(buffer);
+  } else if (slot.kind == BufferSlot::Kind::temporary) {
+    slot.setup = true;
+  }
+}
+
+ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
+  ResolvedStep resolved;
+  resolved.at = step.at;
+  const auto kernel = kernel_indices_.find(step.kernel);
+  if (kernel == kernel_indices_.end()) {
+    fail_parse(step.at, "there is no kernel " + quoted(step.kernel));
+  }
+  resolved.kernel = kernel->second;
+  used_kernels_.insert(resolved.kernel);
+  SymbolTable& scope = kernel_scopes_[static_cast<size_t>(resolved.kernel)];
+  scope.set_running(running_);
+  if (is_cuda(result_.kernels[static_cast<size_t>(resolved.kernel)].kernel->language)) {
+    resolve_cuda(step, scope, phase, resolved);
+    return resolved;
+  }
+  for (const BufferPart& part : step.bind) {
+    const int bound = buffer(part.name, phase);
+    resolved.bind.push_back(bound);
+    resolved.ranges.push_back(range(part, bound, scope));
+    touch(bound, phase);
+  }
+  resolved.uniforms = uniforms(step, scope, phase);
+  for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
+  for (size_t i = 0; i < step.groups.size(); ++i) {
+    resolved.groups[i] =
+        static_cast<uint32_t>(scope.integer(step.groups[i], 1, kMaxU32, "a number of workgroups"));
+  }
+  return resolved;
+}
+
+void CandidateResolver::pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
+                                  ResolvedStep& resolved) {
+  const bool address = item.kind == PushItem::Kind::address;
+  auto [bits, size] = address ? NumberBits{0, 8} : number_bits(item, scope);
+  const size_t offset = (resolved.push.size() + size - 1) / size * size;
+  if (offset + size > limits::kPushBytes) {
+    fail_parse(item.value.at, "the push constants take more than " +
+                                  std::to_string(limits::kPushBytes) +
+                                  " bytes; use KB_ macros or a specialization constant");
+  }
+  int target = -1;
+  if (address) {
+    target = buffer(item.value, phase);
+    bits = address_offset(item, target, scope);
+    resolved.addresses.emplace_back(offset, target);
+    touch(target, phase);
+  }
+  resolved.push.resize(offset + size);
+  std::memcpy(resolved.push.data() + offset, &bits, size);
+  resolved.arguments.push_back({item.kind, offset, size, target});
+}
+
+void CandidateResolver::check_complete() const {
+  for (size_t i = 0; i < result_.buffers.size(); ++i) {
+    const BufferSlot& slot = result_.buffers[i];
+    if (slot.kind == BufferSlot::Kind::output && !dispatch_touched_.contains(static_cast<int>(i))) {
+      fail_parse(candidate_.dispatch_at,
+                 "no step of dispatch binds the output '" + slot.name + "'");
+    }
+  }
+  for (size_t i = 0; i < candidate_.kernels.size(); ++i) {
+    if (used_kernels_.contains(static_cast<int>(i))) continue;
+    fail_parse(candidate_.kernels[i].at, "no step uses the kernel '" + candidate_.kernels[i].name +
+                                             "'; remove it or dispatch it");
+  }
+  for (const Temporary& temporary : candidate_.temporaries) {
+    if (touched_.contains(names_.at(temporary.name))) continue;
+    fail_parse(temporary.at,
+               "no step uses the temporary '" + temporary.name + "'; remove it or bind it");
+  }
+  for (const DataBuffer& data : candidate_.data) {
+    if (touched_.contains(names_.at(data.name))) continue;
+    fail_parse(data.at, "no step uses the data '" + data.name + "'; remove them or bind them");
+  }
+}
+
+int64_t ResolvedCandidate::temporary_bytes() const {
+  int64_t total = 0;
+  for (const BufferSlot& slot : buffers) {
+    if (slot.kind == BufferSlot::Kind::temporary) total += slot.type.bytes();
+  }
+  return total;
+}
+
+ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph,
+                          const std::map<size_t, size_t>& configs, const DeviceNumbers& device) {
+  return CandidateResolver(candidate, graph, configs, device).resolve();
+}
+
+}  // namespace kbench

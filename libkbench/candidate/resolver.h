@@ -1,0 +1,89 @@
+// The state of working a candidate out against a task: shared by kernel and operator steps.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kbench/candidate.h"
+#include "libkbench/candidate/symbol_table.h"
+
+namespace kbench {
+
+/// A number as a device has it: its lowest `size` bytes.
+struct NumberBits {
+  uint64_t bits = 0;
+  size_t size = 0;
+};
+/// Of any item but an address.
+NumberBits number_bits(const PushItem& item, const SymbolTable& scope);
+
+class CandidateResolver {
+ public:
+  CandidateResolver(const Candidate& candidate, const Graph& graph,
+                    const std::map<size_t, size_t>& configs, const DeviceNumbers& device);
+  ResolvedCandidate resolve();
+
+ private:
+  enum class Phase { setup, dispatch };
+  struct StepRange {
+    size_t begin, end;
+  };
+
+  void add_buffer(BufferSlot slot, const Location& at);
+  void add_task_buffers();
+  void add_temporaries();
+  void add_data();
+  void resolve_kernels();
+  void resolve_config(const TritonConfig& config, const SymbolTable& scope,
+                      ResolvedKernel& resolved);
+  void check_repeats(const Step& step) const;
+  std::vector<ResolvedStep> resolve_steps(const std::vector<Step>& steps, Phase phase);
+  void resolve_range(const std::vector<Step>& steps, StepRange range, Phase phase,
+                     std::vector<ResolvedStep>& resolved);
+  void add_step(const Step& step, size_t index, Phase phase, std::vector<ResolvedStep>& resolved);
+  void count_launch(const Step& step);
+  ResolvedStep kernel_step(const Step& step, Phase phase);
+  ResolvedNumber number(const Sourced& expression, const SymbolTable& scope) const;
+  ResolvedNumber uniform_number(const UniformValue& value, const SymbolTable& scope, Phase phase);
+  std::vector<ResolvedUniform> uniforms(const Step& step, const SymbolTable& scope, Phase phase);
+  void pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
+                 ResolvedStep& resolved);
+  void resolve_cuda(const Step& step, const SymbolTable& scope, Phase phase,
+                    ResolvedStep& resolved);
+  void pack_argument(const PushItem& item, const SymbolTable& scope, Phase phase,
+                     ResolvedStep& resolved);
+  ResolvedStep operator_step(const Step& step, Phase phase);
+  ResolvedStep copy_step(const Step& step, Phase phase);
+  ResolvedStep fill_step(const Step& step, Phase phase);
+  ByteRange range(const BufferPart& part, int buffer, const SymbolTable& scope) const;
+  uint64_t address_offset(const PushItem& item, int buffer, const SymbolTable& scope) const;
+  uint64_t fill_bits(const Sourced& value, DType dtype) const;
+  int read(const Sourced& name, Phase phase) const;
+  int written(const Sourced& name, Phase phase) const;
+  TensorType operand_type(const Operand& operand, int buffer) const;
+  AttributeValue attribute(const StepAttribute& given, const Operator& op) const;
+  void check_operator_outputs(const Step& step, Phase phase, const ResolvedStep& resolved) const;
+  void check_complete() const;
+
+  /// The buffer of that name, as one that a step of this phase may touch.
+  int buffer(const Sourced& name, Phase phase) const;
+  void touch(int buffer, Phase phase);
+
+  const Candidate& candidate_;
+  const Graph& graph_;
+  const std::map<size_t, size_t>& configs_;
+  SymbolTable scope_;
+  std::vector<SymbolTable> kernel_scopes_;
+  std::map<std::string, int> kernel_indices_;
+  std::map<std::string, int> names_;
+  std::set<int> touched_;           ///< buffers that some earlier step may have written
+  std::set<int> dispatch_touched_;  ///< the same, by steps of dispatch alone
+  std::set<int> used_kernels_;
+  SymbolTable::Running running_;
+  size_t launches_ = 0, repeated_bytes_ = 0;  ///< of repeated steps, each time counted
+  ResolvedCandidate result_;
+};
+
+}  // namespace kbench

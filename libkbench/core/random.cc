@@ -1,0 +1,66 @@
+#include "kbench/random.h"
+
+#include <sstream>
+
+#include "libkbench/core/philox.h"
+
+namespace kbench {
+
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  philox_rounds(counter[0], counter[1], counter[2], counter[3], key[0], key[1]);
+  return counter;
+}
+
+uint32_t fnv1a32(std::string_view text) {
+  uint32_t hash = 2166136261u;
+  for (unsigned char c : text) hash = (hash ^ c) * 16777619u;
+  return hash;
+}
+
+Distribution uniform(double lo, double hi) { return {Distribution::Kind::uniform, lo, hi}; }
+
+Distribution normal(double mean, double deviation) {
+  return {Distribution::Kind::normal, mean, deviation};
+}
+
+Distribution randint(int64_t lo, int64_t hi) {
+  return {Distribution::Kind::randint, static_cast<double>(lo), static_cast<double>(hi)};
+}
+
+Distribution offset(Distribution distribution) {
+  distribution.then = Distribution::Then::offset;
+  return distribution;
+}
+
+int64_t offset_run(const Shape& shape) {
+  if (shape.size() < 2) return 0;
+  const auto kept = static_cast<std::ptrdiff_t>(shape.size() == 2 ? 1 : 2);
+  return element_count(Shape(shape.begin() + kept, shape.end()));
+}
+
+std::string offsets_name(const std::string& name) { return name + ".offsets"; }
+
+std::string to_string(const Distribution& distribution) {
+  using Kind = Distribution::Kind;
+  std::ostringstream text;
+  switch (distribution.kind) {
+    case Kind::uniform:
+      text << "uniform(" << distribution.lo << ", " << distribution.hi << ")";
+      break;
+    case Kind::normal:
+      text << "normal";
+      if (distribution.lo != 0 || distribution.hi != 1) {
+        text << "(" << distribution.lo << ", " << distribution.hi << ")";
+      }
+      break;
+    case Kind::randint:
+      text << "randint(" << distribution.lo << ", " << distribution.hi << ")";
+      break;
+  }
+  constexpr const char* kThen[] = {
+      "", ", symmetrize", ", triu", ", tril", ", softmax_last", ", plus_minus_one", ", offset"};
+  text << kThen[static_cast<int>(distribution.then)];
+  return text.str();
+}
+
+}  // namespace kbench

@@ -1,0 +1,117 @@
+// What names a task, and finding tasks by name.
+#include "kbench/task.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "kbench/error.h"
+#include "libkbench/core/task_names.h"
+
+namespace kbench {
+namespace {
+
+bool parse_int(std::string_view text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// One item of a selection: a level and a range of numbers.
+struct Selection {
+  int level = 0, first = 0, last = 0;
+  bool whole_level = false;
+  bool contains(TaskId id) const {
+    return id.level == level && (whole_level || (id.number >= first && id.number <= last));
+  }
+};
+
+/// The item, where it is made of numbers.
+std::optional<Selection> read_selection(std::string_view item) {
+  std::string_view rest = item;
+  if (rest.starts_with("level")) rest.remove_prefix(5);
+  const size_t slash = rest.find('/');
+  Selection result;
+  bool good = slash != std::string_view::npos && parse_int(rest.substr(0, slash), result.level);
+  if (good) {
+    const std::string_view numbers = rest.substr(slash + 1);
+    const size_t dash = numbers.find('-');
+    if (numbers == "*") {
+      result.whole_level = true;
+    } else if (dash == std::string_view::npos) {
+      good = parse_int(numbers, result.first);
+      result.last = result.first;
+    } else {
+      good = parse_int(numbers.substr(0, dash), result.first) &&
+             parse_int(numbers.substr(dash + 1), result.last);
+    }
+  }
+  if (!good) return std::nullopt;
+  return result;
+}
+
+Selection parse_selection(std::string_view item) {
+  if (const auto selection = read_selection(item)) return *selection;
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + std::string(item) +
+                  "' is not a task: write level1/19 or 1/19 (1/* for a "
+                  "level, 1/1-9 for a range)");
+}
+
+}  // namespace
+
+std::string to_string(TaskId id) {
+  return "level" + std::to_string(id.level) + "/" + std::to_string(id.number);
+}
+
+TaskId parse_task_id(std::string_view text) {
+  const Selection item = parse_selection(text);
+  if (item.whole_level || item.first != item.last) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "'" + std::string(text) + "' names several tasks; write one, as in level1/19");
+  }
+  return {item.level, item.first};
+}
+
+const Task* lookup_task(TaskId id, std::span<const Task> suite) {
+  const auto it = std::ranges::find(suite, id, &Task::id);
+  return it == suite.end() ? nullptr : &*it;
+}
+
+const Task& find_task(TaskId id, std::span<const Task> suite) {
+  if (const Task* task = lookup_task(id, suite)) return *task;
+  throw Error(ErrorCode::kNotFound,
+              "there is no task " + to_string(id) + "; `kbench list` shows what there is");
+}
+
+const Task& named_task(std::string_view text, std::span<const Task> suite) {
+  const std::optional<Selection> item = read_selection(text);
+  return item ? find_task(parse_task_id(text), suite) : task_of_name(text, suite);
+}
+
+std::vector<const Task*> select_tasks(std::string_view selection, std::span<const Task> suite) {
+  std::set<const Task*> chosen;
+  while (!selection.empty()) {
+    const size_t comma = std::min(selection.find(','), selection.size());
+    const std::string_view text = selection.substr(0, comma);
+    const std::optional<Selection> item = read_selection(text);
+    bool known = !item.has_value();
+    if (!item) chosen.insert(&task_of_name(text, suite));
+    for (const Task& task : suite) {
+      if (item && item->contains(task.id)) {
+        chosen.insert(&task);
+        known = true;
+      }
+    }
+    if (!known) {
+      throw Error(ErrorCode::kNotFound,
+                  "no task matches '" + std::string(text) + "'; `kbench list` shows what there is");
+    }
+    selection.remove_prefix(std::min(comma + 1, selection.size()));
+  }
+  std::vector<const Task*> result(chosen.begin(), chosen.end());
+  std::sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  return result;
+}
+
+}  // namespace kbench

@@ -1,0 +1,88 @@
+#include "kbench/variables.h"
+
+#include <charconv>
+#include <optional>
+
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/base/suggest.h"
+
+namespace kbench {
+namespace {
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::vector<int64_t>> parse_list(std::string_view text) {
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::vector<int64_t> list;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const auto value = parse_number<int64_t>(text.substr(0, comma));
+    if (!value) return std::nullopt;
+    list.push_back(*value);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return list;
+}
+
+std::string real_text(double value) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  std::string text(buffer, end);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+}  // namespace
+
+std::string_view name_of(Preset preset) {
+  constexpr std::string_view kNames[] = {"smoke", "v0", "v0.1"};
+  return kNames[static_cast<size_t>(preset)];
+}
+
+Preset preset_from_name(std::string_view name) {
+  for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+    if (name_of(preset) == name) return preset;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown preset '" + shown(name) + "'" +
+                                               suggestion(name, {"smoke", "v0", "v0.1"}) +
+                                               "; known: smoke, v0, v0.1");
+}
+
+std::string to_string(const VariableValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
+  std::string text = "[";
+  for (int64_t item : std::get<std::vector<int64_t>>(value)) {
+    text += (text.size() > 1 ? ", " : "") + std::to_string(item);
+  }
+  return text + "]";
+}
+
+const VariableValue& VariableSpec::at(Preset preset) const {
+  return preset == Preset::smoke ? smoke : preset == Preset::v0 ? v0 : v0_1;
+}
+
+std::pair<std::string, VariableValue> parse_assignment(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals != std::string_view::npos && equals > 0) {
+    const std::string name(text.substr(0, equals));
+    const std::string_view value = text.substr(equals + 1);
+    if (auto integer = parse_number<int64_t>(value)) return {name, *integer};
+    if (auto real = parse_number<double>(value)) return {name, *real};
+    if (auto list = parse_list(value)) return {name, *list};
+  }
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "'" + std::string(text) + "' is not NAME=VALUE with a number or a list like [16,1,1]");
+}
+
+}  // namespace kbench

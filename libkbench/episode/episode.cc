@@ -1,0 +1,282 @@
+#include "kbench/episode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kbench/error.h"
+#include "kbench/exchange.h"
+#include "kbench/version.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/episode/reading.h"
+
+namespace kbench {
+namespace {
+
+/// Of an answer without a candidate, as a repair prompt shows it.
+constexpr size_t kShownAnswer = 6000;
+constexpr int kJudgeTries = 3;
+
+/// Begins and ends matter most: an answer that is cut keeps both.
+std::string shortened(const std::string& text) {
+  if (text.size() <= kShownAnswer) return text;
+  const auto boundary = [&](size_t at) {
+    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+    return at;
+  };
+  const size_t head = boundary(kShownAnswer / 2);
+  const size_t tail = boundary(text.size() - kShownAnswer / 2);
+  return text.substr(0, head) + "\n[... " + std::to_string(tail - head) + " bytes left out ...]\n" +
+         text.substr(tail);
+}
+
+bool is_infrastructure(Verdict verdict) {
+  return !is_candidates_fault(verdict) && verdict != Verdict::passed;
+}
+
+/// A failure that smaller sizes may show as well, with fewer numbers in it.
+bool is_about_values(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::not_written:
+    case Verdict::partly_written:
+    case Verdict::not_finite:
+    case Verdict::all_zero:
+    case Verdict::low_precision:
+    case Verdict::wrong_values:
+    case Verdict::input_modified:
+    case Verdict::out_of_bounds:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+double default_reward(const Result& result) {
+  return result.correct() ? 0.3 + result.speedup.low : 0.0;
+}
+
+Episode::Episode(const Task& task, Prompts prompts, EpisodeOptions options, Judge judge,
+                 Investigate investigate)
+    : task_(&task),
+      prompts_(std::move(prompts)),
+      options_(std::move(options)),
+      judge_(std::move(judge)),
+      investigate_(std::move(investigate)),
+      history_characters_(options_.history_characters) {
+  if (options_.attempts < 1) {
+    throw Error(ErrorCode::kInvalidArgument, "an episode takes at least one attempt");
+  }
+  if (std::isnan(options_.goal.faster) || options_.goal.faster < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a goal's speedup must not be negative");
+  }
+  observe();
+}
+
+std::string Episode::prompt_hash() const { return kbench::prompt_hash(observation_); }
+
+Reading Episode::read(const Answer& answer) const { return read_answer(answer, *task_, options_); }
+
+Episode::Step Episode::step(const Answer& answer, const Reading& reading) {
+  return step(answer, reading, judge_, investigate_);
+}
+
+Episode::Step Episode::step(const Answer& answer, const Reading& reading, const Judge& judge,
+                            const Investigate& investigate) {
+  if (done()) throw Error(ErrorCode::kInvalidArgument, "the episode is done");
+  Step step;
+  Attempt& attempt = step.attempt;
+  attempt.task = task_->id;
+  attempt.attempt = next_attempt();
+  attempt.parent = parent_;
+  attempt.outcome = reading.extraction.outcome;
+  attempt.leniencies = reading.extraction.leniencies;
+  attempt.candidate_hash = reading.hash;
+  attempt.operator_steps = reading.operator_steps;
+  attempt.prompt_hash = prompt_hash();
+  attempt.usage = answer.usage;
+  attempt.seconds = answer.seconds;
+  attempt.preset = name_of(options_.prompt.preset);
+  step.files = reading.extraction.files;
+
+  judge_into(step, reading, judge);
+  if (attempt.outcome == Outcome::candidate) {
+    attempt.verdict = step.result->verdict;
+    attempt.preset = step.result->preset;
+    attempt.device = step.result->device;
+    if (step.result->correct()) attempt.speedup = step.result->speedup;
+    step.counted = !is_infrastructure(*attempt.verdict);
+  }
+  if (!step.counted) return step;
+  if (options_.reward && attempt.outcome != Outcome::too_long) {
+    step.reward = options_.reward(*step.result);
+  }
+  tell(step, reading, investigate);
+  attempt.feedback_hash = step.feedback.hash;
+  advance(answer, step.files, attempt, step.feedback.text);
+  return step;
+}
+
+void Episode::replay(const Answer& answer, const Attempt& recorded, const std::string& feedback) {
+  if (done()) throw Error(ErrorCode::kInvalidArgument, "the episode is done");
+  advance(answer, read_files(answer, *task_, options_), recorded, feedback);
+}
+
+Result Episode::judged(const Reading& reading, Preset preset, const Judge& judge) const {
+  static const Variables kNone;
+  const bool asked = preset == options_.prompt.preset;
+  const JudgeRequest request{task_->id,
+                             reading.extraction.files,
+                             reading.hash,
+                             preset,
+                             asked ? options_.prompt.overrides : kNone,
+                             /*quick=*/!asked};
+  Result result;
+  for (int tries = 0; tries < kJudgeTries; ++tries) {
+    result = judge(request);
+    if (result.verdict != Verdict::harness_error) break;
+  }
+  return result;
+}
+
+void Episode::judge_into(Step& step, const Reading& reading, const Judge& judge) const {
+  if (!reading.needs_judge()) {
+    step.result = reading.refused ? *reading.refused
+                                  : unjudged(*task_, options_, reading.extraction.explanation);
+    return;
+  }
+  if (!judge)
+    throw Error(ErrorCode::kInvalidArgument, "an episode without a judge was given a candidate");
+  const bool also_smoke = options_.prompt.preset != Preset::smoke;
+  std::optional<Result> small;
+  if (also_smoke && options_.smoke == Smoke::first) {
+    small = judged(reading, Preset::smoke, judge);
+    // Wrong values may be those of a candidate for the sizes asked for alone, which is allowed.
+    if (is_candidates_fault(small->verdict) && !is_about_values(small->verdict)) {
+      step.result = *std::move(small);
+      return;
+    }
+  }
+  step.result = judged(reading, options_.prompt.preset, judge);
+  if (!also_smoke || !is_about_values(step.result->verdict)) return;
+  if (options_.smoke == Smoke::after) small = judged(reading, Preset::smoke, judge);
+  if (small && is_about_values(small->verdict)) step.reduced = std::move(small);
+}
+
+void Episode::tell(Step& step, const Reading& reading, const Investigate& investigate) const {
+  FeedbackOptions options = options_.feedback;
+  std::string note;
+  if (repeats(step.attempt)) {
+    note =
+        "This is the same candidate as in the attempt before, so the outcome is the same too. "
+        "Change it.\n\n";
+    options.max_characters -= std::min(options.max_characters, note.size());
+  }
+  if (step.attempt.outcome != Outcome::candidate) {
+    step.feedback = feedback(reading.extraction, options);
+  } else {
+    const Result& about = step.reduced ? *step.reduced : *step.result;
+    Evidence evidence;
+    // A device's time is spent on what somebody will read.
+    if (investigate && !reading.refused && options.evidence && !ending_with(step.attempt)) {
+      const bool asked = about.preset == name_of(options_.prompt.preset);
+      static const Variables kNone;
+      evidence = investigate({task_->id, step.files, reading.hash, preset_from_name(about.preset),
+                              asked ? options_.prompt.overrides : kNone, !asked},
+                             about);
+    }
+    step.feedback = feedback(about, reading.candidate.get(), evidence, options);
+  }
+  if (note.empty()) return;
+  step.feedback.text = note + step.feedback.text;
+  step.feedback.hash = Sha256().add(step.feedback.text).hex();
+}
+
+bool Episode::repeats(const Attempt& attempt) const {
+  return !past_.empty() && !attempt.candidate_hash.empty() &&
+         past_.back().hash == attempt.candidate_hash;
+}
+
+std::optional<Episode::Ending> Episode::ending_with(const Attempt& attempt) const {
+  if (attempt.verdict && options_.goal.reached(*attempt.verdict, attempt.speedup)) {
+    return Ending::goal;
+  }
+  if (attempt.outcome == Outcome::too_long &&
+      (options_.shown != Shown::history || shown().size() < 2)) {
+    return Ending::too_long;
+  }
+  if (attempts_ + 1 >= options_.attempts) return Ending::attempts;
+  if (repeats(attempt) && repeats_ > 0) return Ending::repeated;
+  return std::nullopt;
+}
+
+void Episode::advance(const Answer& answer, const CandidateFiles& files, const Attempt& attempt,
+                      const std::string& feedback) {
+  ending_ = ending_with(attempt);
+  repeats_ = repeats(attempt) ? repeats_ + 1 : 0;
+  ++attempts_;
+  asked_.push_back(prompt_hash());
+  if (attempt.outcome == Outcome::too_long) {
+    history_characters_ /= 2;  // The answer is none, and is not shown.
+  } else {
+    Past& past = past_.emplace_back();
+    past.attempt = attempts_;
+    past.shown.files = files;
+    if (files.empty()) past.shown.answer = shortened(answer.text);
+    past.shown.feedback = feedback;
+    past.shown.outcome = attempt.verdict ? name_of(*attempt.verdict) : name_of(attempt.outcome);
+    past.hash = attempt.candidate_hash;
+    past.verdict = attempt.verdict;
+    past.speedup_low = attempt.speedup.low;
+  }
+  if (!ending_) observe();
+}
+
+const Episode::Past* Episode::best() const {
+  const Past* found = nullptr;
+  for (const Past& past : past_) {
+    if (past.verdict != Verdict::passed) continue;
+    if (found == nullptr || past.speedup_low > found->speedup_low) found = &past;
+  }
+  return found != nullptr ? found : &past_.back();
+}
+
+std::vector<const Episode::Past*> Episode::shown() const {
+  if (past_.empty()) return {};
+  if (options_.shown == Shown::last) return {&past_.back()};
+  if (options_.shown == Shown::best) return {best()};
+  std::vector<const Past*> all;
+  size_t characters = 0;
+  for (auto past = past_.rbegin(); past != past_.rend(); ++past) {
+    characters += past->shown.answer.size() + past->shown.feedback.size();
+    for (const auto& [name, text] : past->shown.files) characters += name.size() + text.size();
+    if (!all.empty() && characters > history_characters_) break;
+    all.push_back(&*past);
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+void Episode::observe() {
+  if (past_.empty()) {
+    observation_ = prompts_.first(*task_, options_.prompt);
+    return;
+  }
+  std::vector<const Past*> all = shown();
+  const auto render = [&] {
+    std::vector<ShownAttempt> attempts;
+    for (const Past* past : all) attempts.push_back(past->shown);
+    observation_ = prompts_.repair(*task_, options_.prompt, attempts);
+  };
+  render();
+  parent_ = all.back()->attempt;
+  // A model that was asked about its best and did worse would be asked the very same again.
+  if (options_.shown == Shown::best && all.back() != &past_.back() &&
+      std::find(asked_.begin(), asked_.end(), prompt_hash()) != asked_.end()) {
+    all.push_back(&past_.back());
+    render();
+  }
+}
+
+}  // namespace kbench

@@ -1,0 +1,124 @@
+#include "libkbench/episode/reading.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "kbench/version.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/episode/own_kernels.h"
+
+namespace kbench {
+namespace {
+
+std::string hash_of(const CandidateFiles& files) {
+  Sha256 hash;
+  for (const auto& [name, text] : files) hash.add(name).add(text);
+  return hash.hex();
+}
+
+/// Why the candidate's built-in steps are not allowed; empty where they are.
+std::string against_policy(const Candidate& candidate, Builtins policy, Location& at) {
+  if (policy == Builtins::any) return "";
+  bool own_kernel = false;
+  for (const auto* steps : {&candidate.setup, &candidate.dispatch}) {
+    for (const auto& step : *steps) {
+      if (step.kind == Step::Kind::kernel) {
+        own_kernel |= steps == &candidate.dispatch;
+      } else if (step.kind == Step::Kind::op && policy == Builtins::forbid) {
+        at = step.at;
+        return "built-in operators (`op: " + shown(step.op, 40) +
+               "`) are not allowed here: every step has to be a kernel of your own";
+      }
+    }
+  }
+  if (own_kernel) return "";
+  at = candidate.dispatch_at;
+  return "dispatch has no kernel of its own: built-in operators are allowed beside at least one";
+}
+
+/// Throws where built-in operators stand beside kernels that have no part in the outputs.
+void require_working_kernel(const Candidate& candidate, const Graph& graph) {
+  DeviceNumbers some;  // What steps read and write does not depend on them.
+  for (const std::string& name : device_number_names()) some[name] = 32;
+  try {
+    if (own_kernel_reaches_output(resolve(candidate, graph, {}, some))) return;
+  } catch (const Error&) {
+    return;  // It does not fit these numbers; it may fit the device's.
+  }
+  throw Error(ErrorCode::kParse, candidate.dispatch_at,
+              "no kernel of your own has a part in the outputs: what it writes is overwritten or "
+              "never read; built-in operators are allowed beside one that does part of the work");
+}
+
+bool has_operators(const Candidate& candidate) {
+  const auto is_operator = [](const auto& step) { return step.kind == Step::Kind::op; };
+  return std::any_of(candidate.setup.begin(), candidate.setup.end(), is_operator) ||
+         std::any_of(candidate.dispatch.begin(), candidate.dispatch.end(), is_operator);
+}
+
+}  // namespace
+
+Result unjudged(const Task& task, const EpisodeOptions& options, const std::string& message) {
+  Result result;
+  result.task = task.id;
+  result.task_name = task.name;
+  result.preset = name_of(options.prompt.preset);
+  result.version = version();
+  result.verdict = Verdict::invalid_candidate;
+  result.message = shown(message, limits::kMessageBytes);
+  return result;
+}
+
+CandidateFiles read_files(const Answer& answer, const Task& task, const EpisodeOptions& options) {
+  return extract(answer, task.id, options.extract).files;
+}
+
+Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions& options) {
+  Reading reading;
+  reading.extraction = extract(answer, task.id, options.extract);
+  if (reading.extraction.outcome != Outcome::candidate) return reading;
+  const CandidateFiles& files = reading.extraction.files;
+  reading.hash = hash_of(files);
+  const auto graph = build_graph(task, options.prompt.preset, options.prompt.overrides);
+  const auto refuse = [&](const Error& error) {
+    Result result = unjudged(task, options, error.what());
+    result.candidate_hash = reading.hash;
+    const Location& place = error.location();
+    if (place.line > 0) {
+      result.diagnostics.push_back({"error", place.file, place.line, place.column,
+                                    shown(error.message(), limits::kMessageBytes)});
+    }
+    reading.refused = std::move(result);
+  };
+  try {
+    auto candidate = std::make_shared<Candidate>(candidate_from_files("candidate.yaml", files));
+    reading.candidate = candidate;
+    reading.hash = candidate->hash;  // As results and candidate sets have it.
+    reading.operator_steps = has_operators(*candidate);
+    Location place;
+    if (candidate->task != task.id) {
+      throw Error(ErrorCode::kParse, candidate->task_at,
+                  "the candidate is for " + to_string(candidate->task) + ", asked was " +
+                      to_string(task.id));
+    }
+    if (const std::string why = against_policy(*candidate, options.prompt.builtins, place);
+        !why.empty()) {
+      throw Error(ErrorCode::kParse, place, why);
+    }
+    if (options.prompt.builtins == Builtins::some && reading.operator_steps) {
+      require_working_kernel(*candidate, *graph);
+    }
+    resolve(*candidate, *graph);
+  } catch (const Error& error) {
+    // What only a device can tell is not against the answer.
+    if (error.code() != ErrorCode::kUnsupported) refuse(error);
+  }
+  return reading;
+}
+
+}  // namespace kbench

@@ -1,4 +1,0 @@
-kbench_room(exchange CORE
-  SOURCES
-    src/exchange.cc
-  LIBRARIES nlohmann_json::nlohmann_json)

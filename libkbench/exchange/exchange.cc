@@ -1,0 +1,166 @@
+#include "kbench/exchange.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "libkbench/base/files.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/base/json_text.h"
+#include "libkbench/scoring/json_field.h"
+
+namespace kbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void set_count(Json& json, const char* name, const std::optional<int64_t>& count) {
+  if (count) json[name] = *count;
+}
+
+std::string text_or_empty(const JsonField& json, const char* name) {
+  return json.has(name) ? json[name].text() : "";
+}
+
+std::optional<int64_t> count_or_none(const JsonField& json, const char* name) {
+  if (!json.has(name) || json[name].is_null()) return std::nullopt;
+  return json[name].integer();
+}
+
+constexpr int kMostLevels = 100;  ///< of what was sent; its copies are made by recursion
+
+bool is_deeper(const nlohmann::json& json, int levels) {
+  if (!json.is_structured()) return false;
+  if (levels == 0) return true;
+  return std::ranges::any_of(
+      json, [&](const nlohmann::json& inner) { return is_deeper(inner, levels - 1); });
+}
+
+Role role_from(const std::string& name) {
+  for (const Role role : {Role::system, Role::user, Role::assistant}) {
+    if (name == name_of(role)) return role;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "'" + name + "' is no role");
+}
+
+}  // namespace
+
+std::string to_json(const Exchange& exchange) {
+  const Answer& answer = exchange.answer;
+  Json json = {{"model", exchange.model}};
+  if (!exchange.answered_by.empty()) json["answered_by"] = exchange.answered_by;
+  json["task"] = to_string(exchange.task);
+  json["sample"] = exchange.sample;
+  json["attempt"] = exchange.attempt;
+  json["prompt"] = exchange.prompt_hash;
+  json["seed"] = exchange.seed;
+  if (!answer.sent.empty()) {
+    const auto sent = nlohmann::json::parse(answer.sent, nullptr, /*allow_exceptions=*/false);
+    json["sent"] = sent.is_object() ? Json(sent) : Json(answer.sent);
+  }
+  json["answer"] = answer.text;
+  if (!answer.reasoning.empty()) json["reasoning"] = answer.reasoning;
+  json["finish"] = answer.finish;
+  json["usage"] = Json::object();
+  set_count(json["usage"], "input", answer.usage.input);
+  set_count(json["usage"], "cached", answer.usage.cached);
+  set_count(json["usage"], "output", answer.usage.output);
+  set_count(json["usage"], "reasoning", answer.usage.reasoning);
+  if (!answer.served_by.empty()) json["served_by"] = answer.served_by;
+  if (!answer.fingerprint.empty()) json["fingerprint"] = answer.fingerprint;
+  json["seconds"] = answer.seconds;
+  json["tries"] = answer.tries;
+  return json_text(json);
+}
+
+Exchange exchange_from_json(const std::string& line) {
+  const nlohmann::json parsed = parse_json(line, "");
+  const std::string file;
+  const JsonField json(parsed, file, "");
+  Exchange exchange;
+  Answer& answer = exchange.answer;
+  exchange.model = json["model"].text();
+  exchange.answered_by = text_or_empty(json, "answered_by");
+  exchange.task = json["task"].as([](const std::string& text) { return parse_task_id(text); });
+  exchange.sample = json["sample"].small_integer();
+  exchange.attempt = json["attempt"].small_integer();
+  exchange.prompt_hash = json["prompt"].text();
+  if (json.has("seed")) exchange.seed = json["seed"].seed();
+  if (json.has("sent")) {
+    const nlohmann::json& sent = parsed["sent"];
+    if (is_deeper(sent, kMostLevels)) json["sent"].fail("is nested too deeply");
+    answer.sent = sent.is_string() ? sent.get<std::string>() : sent.dump();
+  }
+  answer.text = json["answer"].text();
+  answer.reasoning = text_or_empty(json, "reasoning");
+  answer.finish = json["finish"].text();
+  if (json.has("usage")) {
+    const JsonField usage = json["usage"];
+    answer.usage.input = count_or_none(usage, "input");
+    answer.usage.cached = count_or_none(usage, "cached");
+    answer.usage.output = count_or_none(usage, "output");
+    answer.usage.reasoning = count_or_none(usage, "reasoning");
+  }
+  answer.served_by = text_or_empty(json, "served_by");
+  answer.fingerprint = text_or_empty(json, "fingerprint");
+  if (json.has("seconds")) answer.seconds = json["seconds"].real();
+  if (json.has("tries")) answer.tries = json["tries"].small_integer();
+  return exchange;
+}
+
+std::string prompt_hash(const std::vector<Message>& messages) {
+  Sha256 hash;
+  for (const Message& message : messages) hash.add(name_of(message.role)).add(message.text);
+  return hash.hex();
+}
+
+std::string messages_json(const std::vector<Message>& messages) {
+  Json json = Json::array();
+  for (const Message& message : messages) {
+    json.push_back({{"role", std::string(name_of(message.role))}, {"content", message.text}});
+  }
+  return json_text(json);
+}
+
+std::vector<Message> messages_from_json(const std::string& text) {
+  const nlohmann::json parsed = parse_json(text, "");
+  const std::string file;
+  std::vector<Message> messages;
+  for (const JsonField& json : JsonField(parsed, file, "").items()) {
+    messages.push_back({json["role"].as(role_from), json["content"].text()});
+  }
+  return messages;
+}
+
+std::string purpose_of(TaskId task, int sample, int attempt) {
+  return to_string(task) + " s" + std::to_string(sample) + " a" + std::to_string(attempt);
+}
+
+uint64_t request_seed(uint64_t run_seed, std::string_view model, TaskId task, int sample,
+                      int attempt) {
+  const std::string digest = Sha256()
+                                 .add(std::to_string(run_seed))
+                                 .add(model)
+                                 .add(purpose_of(task, sample, attempt))
+                                 .hex();
+  return std::stoull(digest.substr(0, 8), nullptr, 16) & 0x7fffffff;
+}
+
+std::vector<Exchange> read_transcript(const std::string& path) {
+  const std::string text = read_file(path);
+  std::vector<Exchange> exchanges;
+  int number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    if (end == text.npos) break;  // torn
+    ++number;
+    try {
+      exchanges.push_back(exchange_from_json(text.substr(begin, end - begin)));
+    } catch (const Error& e) {
+      throw Error(ErrorCode::kParse, {path, number, 0}, e.message());
+    }
+    begin = end + 1;
+  }
+  return exchanges;
+}
+
+}  // namespace kbench

@@ -1,0 +1,208 @@
+#include "libkbench/extraction/fenced_blocks.h"
+
+#include <md4c.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <new>
+#include <optional>
+
+namespace kbench {
+namespace {
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n>") == line.npos; }
+
+/// Where the source's lines begin, and one more: its end.
+std::vector<size_t> line_starts(std::string_view source) {
+  std::vector<size_t> starts = {0};
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n') continue;
+    if (source[i] == '\n' || source[i] == '\r') starts.push_back(i + 1);
+  }
+  if (starts.back() != source.size()) starts.push_back(source.size());
+  return starts;
+}
+
+/// The source without what only matters inside paragraphs (emphasis, links, code spans), byte for
+/// byte: md4c would work most of its time on it, and on texts made for it a hundred times longer.
+std::string without_inlines(std::string_view source) {
+  std::string plain(source);
+  bool in_front = true;    // so far, what may stand before a fence
+  bool has_fence = false;  // a line that may open or close one is kept as it is
+  for (char& c : plain) {
+    switch (c) {
+      case '\n':
+      case '\r':
+        in_front = true;
+        has_fence = false;
+        break;
+      case '`':
+      case '~':
+        has_fence = has_fence || in_front;
+        [[fallthrough]];
+      case '*':
+      case '_':
+        if (!in_front && !has_fence) c = 'x';
+        break;
+      case '[':
+      case ']':
+      case '!':
+      case '&':
+      case '\\':
+      case '<':
+      case '@':
+      case ':':
+        c = 'x';
+        in_front = false;
+        break;
+      case ' ':
+      case '\t':
+      case '>':
+      case '-':
+      case '+':
+      case '.':
+      case ')':
+        break;
+      default:
+        in_front = in_front && c >= '0' && c <= '9';
+    }
+  }
+  return plain;
+}
+
+/// What md4c's callbacks gather. Its pieces of text point into the plain form of the source, which
+/// is how it is known where they stand.
+class Gatherer {
+ public:
+  explicit Gatherer(std::string_view source)
+      : source_(source), starts_(line_starts(source)), plain_(without_inlines(source)) {}
+  const std::string& plain() const { return plain_; }
+
+  void open(const MD_BLOCK_CODE_DETAIL& detail) {
+    block_.emplace();
+    block_->info = original({detail.info.text, detail.info.size});
+    block_->language = original({detail.lang.text, detail.lang.size});
+    fence_ = detail.fence_char;
+    first_line_.reset();
+    lines_ = 0;
+  }
+  void text(MD_TEXTTYPE type, std::string_view piece) {
+    if (!block_) return;
+    if (type == MD_TEXT_NULLCHAR) {
+      block_->text += '\0';
+      return;
+    }
+    block_->text += original(piece);
+    if (piece == "\n") {
+      ++lines_;
+    } else if (!first_line_) {
+      if (const auto offset = offset_of(piece)) first_line_ = line_of(*offset) - lines_;
+    }
+  }
+  void close() {
+    if (block_ && first_line_ && *first_line_ > 0) {
+      const size_t fence = *first_line_ - 1;
+      const size_t after = std::min(*first_line_ + lines_, starts_.size() - 1);
+      block_->begin = starts_[fence];
+      block_->end = starts_[after];
+      block_->closed = is_closing(line(after));
+      for (size_t above = fence; above-- > 0;) {
+        if (is_blank(line(above))) continue;
+        block_->line_before = line(above);
+        break;
+      }
+      blocks.push_back(std::move(*block_));
+    }
+    block_.reset();
+  }
+
+  std::vector<FencedBlock> blocks;
+  std::exception_ptr failure;
+
+ private:
+  /// Where a piece stands; nothing for one that is md4c's own, such as indentation.
+  std::optional<size_t> offset_of(std::string_view piece) const {
+    const std::less<const char*> before;
+    const char* begin = plain_.data();
+    if (piece.empty() || before(piece.data(), begin)) return std::nullopt;
+    if (!before(piece.data(), begin + plain_.size())) return std::nullopt;
+    return static_cast<size_t>(piece.data() - begin);
+  }
+  std::string_view original(std::string_view piece) const {
+    const auto offset = offset_of(piece);
+    return offset ? source_.substr(*offset, piece.size()) : piece;
+  }
+  size_t line_of(size_t offset) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+    return static_cast<size_t>(next - starts_.begin()) - 1;
+  }
+  /// A line with its end; empty behind the last.
+  std::string_view line(size_t number) const {
+    if (number + 1 >= starts_.size()) return {};
+    return source_.substr(starts_[number], starts_[number + 1] - starts_[number]);
+  }
+  bool is_closing(std::string_view line) const {
+    const size_t begin = line.find_first_not_of(" \t>");
+    if (begin == line.npos) return false;
+    const size_t end = line.find_first_not_of(fence_, begin);
+    const size_t length = (end == line.npos ? line.size() : end) - begin;
+    return length >= 3 && (end == line.npos || is_blank(line.substr(end)));
+  }
+
+  std::string_view source_;
+  std::vector<size_t> starts_;
+  std::string plain_;
+  std::optional<FencedBlock> block_;
+  char fence_ = 0;
+  std::optional<size_t> first_line_;  ///< of the text, counted from 0
+  size_t lines_ = 0;                  ///< of the text, so far
+};
+
+/// Runs f; no exception passes md4c, which is C.
+template <class F>
+int guarded(void* user, F f) {
+  auto& gatherer = *static_cast<Gatherer*>(user);
+  try {
+    f(gatherer);
+    return 0;
+  } catch (...) {
+    gatherer.failure = std::current_exception();
+    return 1;
+  }
+}
+
+int enter_block(MD_BLOCKTYPE type, void* detail, void* user) {
+  if (type != MD_BLOCK_CODE) return 0;
+  return guarded(user, [&](Gatherer& g) { g.open(*static_cast<MD_BLOCK_CODE_DETAIL*>(detail)); });
+}
+int leave_block(MD_BLOCKTYPE type, void*, void* user) {
+  if (type != MD_BLOCK_CODE) return 0;
+  return guarded(user, [](Gatherer& g) { g.close(); });
+}
+int pass_span(MD_SPANTYPE, void*, void*) { return 0; }
+int take_text(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* user) {
+  return guarded(user, [&](Gatherer& g) { g.text(type, {text, size}); });
+}
+
+}  // namespace
+
+std::vector<FencedBlock> fenced_blocks(std::string_view source) {
+  source = source.substr(0, std::numeric_limits<MD_SIZE>::max() / 2);
+  Gatherer gatherer(source);
+  MD_PARSER parser = {};
+  parser.flags = MD_FLAG_NOINDENTEDCODEBLOCKS | MD_FLAG_NOHTML;
+  parser.enter_block = enter_block;
+  parser.leave_block = leave_block;
+  parser.enter_span = pass_span;
+  parser.leave_span = pass_span;
+  parser.text = take_text;
+  const int failed = md_parse(gatherer.plain().data(),
+                              static_cast<MD_SIZE>(gatherer.plain().size()), &parser, &gatherer);
+  if (gatherer.failure) std::rethrow_exception(gatherer.failure);
+  if (failed != 0) throw std::bad_alloc();  // the one way in which md4c itself fails
+  return std::move(gatherer.blocks);
+}
+
+}  // namespace kbench

@@ -1,0 +1,42 @@
+#include <cmath>
+#include <cstdio>
+
+#include "kbench/error.h"
+#include "libkbench/base/text.h"
+#include "libkbench/feedback/parts.h"
+
+namespace kbench {
+
+Facts facts_of(const Result& result, const Candidate* candidate, const Evidence& evidence) {
+  Facts facts{result, candidate, evidence, nullptr, std::nullopt};
+  const Task* task = lookup_task(result.task);
+  if (task == nullptr || result.preset.empty()) return facts;
+  try {
+    facts.graph = build_graph(*task, preset_from_name(result.preset), result.variables);
+    if (candidate) facts.resolved = resolve(*candidate, *facts.graph);
+  } catch (const Error&) {  // The result says what is wrong.
+    return facts;
+  }
+  return facts;
+}
+
+std::string short_number(double value) { return digits_text(value, 4); }
+
+std::string bytes_text(double bytes) {
+  const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < std::size(units)) bytes /= 1000, ++unit;
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3g %s", bytes, units[unit]);
+  return text;
+}
+
+std::string sizes_text(const Variables& variables) {
+  std::string text;
+  for (const auto& [name, value] : variables) {
+    text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
+  }
+  return text;
+}
+
+}  // namespace kbench

@@ -1,0 +1,106 @@
+#include "kbench/feedback.h"
+
+#include <algorithm>
+
+#include "kbench/text.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/feedback/parts.h"
+
+namespace kbench {
+namespace {
+
+/// One after another with a blank line between, without those of the highest rank where all are too
+/// long, the last of equals first.
+std::string fitted(std::vector<Section> sections, size_t most) {
+  const auto length = [&] {
+    size_t sum = 0;
+    for (const Section& section : sections) sum += section.text.size() + 1;
+    return sum;
+  };
+  while (sections.size() > 1 && length() > most) {
+    size_t last = 0;
+    for (size_t i = 0; i < sections.size(); ++i) {
+      if (sections[i].rank >= sections[last].rank) last = i;
+    }
+    sections.erase(sections.begin() + static_cast<std::ptrdiff_t>(last));
+  }
+  std::string text;
+  for (const Section& section : sections) text += (text.empty() ? "" : "\n") + section.text;
+  if (text.size() > most) {
+    size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text.resize(end);
+  }
+  return text;
+}
+
+Feedback made_of(std::string text) {
+  std::string hash = Sha256().add(text).hex();
+  return {std::move(text), std::move(hash)};
+}
+
+}  // namespace
+
+Feedback feedback(const Result& result, const Candidate* candidate, const Evidence& evidence,
+                  const FeedbackOptions& options) {
+  const Facts facts = facts_of(result, candidate, evidence);
+  std::vector<Section> sections = {verdict_section(facts)};
+  if (options.evidence) {
+    std::vector<Section> more = sections_of(facts);
+    std::move(more.begin(), more.end(), std::back_inserter(sections));
+  }
+  return made_of(fitted(std::move(sections), options.max_characters));
+}
+
+Feedback feedback(const Extraction& extraction, const FeedbackOptions& options) {
+  std::vector<Section> sections;
+  const char* said = "";
+  const char* wanted = "";
+  switch (extraction.outcome) {
+    case Outcome::candidate:
+      said = "The answer holds a candidate.";
+      break;
+    case Outcome::wrong_task:
+      said = "The answer's candidate is for another task than the one asked for.";
+      wanted = "The `task:` of candidate.yaml must be the task of the prompt.";
+      break;
+    case Outcome::truncated:
+      said = "The answer was cut off at the token limit before a candidate was whole.";
+      wanted = "Think less, and write the candidate first; leave out explanations.";
+      break;
+    case Outcome::refused:
+      said = "The request was declined; there is no answer to judge.";
+      break;
+    case Outcome::too_long:
+      said = "The prompt does not fit the model's context.";
+      break;
+    case Outcome::unanswered:
+      said = "The request was not answered.";
+      break;
+    case Outcome::no_candidate:
+      said = "The answer holds no candidate.";
+      wanted =
+          "Answer with one fenced yaml block whose top level has `kbench: 1`, and one fenced block "
+          "for each file of a kernel, its name behind the language: ```glsl relu.comp, ```cuda "
+          "relu.cu, ```python relu.py. Each `file:` of the yaml names one of them.";
+      break;
+  }
+  sections.push_back({0, std::string(said) + "\n"});
+  if (!extraction.explanation.empty()) {
+    sections.push_back({1, shown(extraction.explanation, 1000) + "\n"});
+  }
+  if (*wanted != '\0' && options.evidence) sections.push_back({2, std::string(wanted) + "\n"});
+  if (options.evidence && !extraction.files.empty()) {
+    std::string names = "Found in it:";
+    size_t listed = 0;
+    for (const auto& [path, text] : extraction.files) {
+      constexpr size_t kMost = 20;
+      if (++listed > kMost) break;
+      names += " '" + shown(path, 80) + "'";
+    }
+    sections.push_back({3, names + "\n"});
+  }
+  return made_of(fitted(std::move(sections), options.max_characters));
+}
+
+}  // namespace kbench

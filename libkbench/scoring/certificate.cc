@@ -1,0 +1,120 @@
+#include "kbench/certificate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "libkbench/base/json_text.h"
+#include "libkbench/base/text.h"
+#include "libkbench/scoring/json_field.h"
+
+namespace kbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
+                                    Variant::Kind::subset, Variant::Kind::precision,
+                                    Variant::Kind::honest};
+
+/// Three digits; JSON has no infinity.
+Json from_number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return Json::parse(digits_text(value, 3));
+}
+
+Json from_margin(const Margin& margin) {
+  return {{"margin", from_number(margin.margin)},
+          {"rule", margin.rule},
+          {"description", margin.description}};
+}
+
+Json from_tally(const KindTally& tally) {
+  Json json = {{"tried", tally.tried}};
+  if (tally.dead > 0) json["dead"] = tally.dead;
+  if (tally.no_room > 0) json["no_room"] = tally.no_room;
+  if (tally.nearest) json["nearest"] = from_margin(*tally.nearest);
+  for (const Margin& left : tally.left) json["left"].push_back(from_margin(left));
+  return json;
+}
+
+Margin to_margin(const JsonField& field) {
+  return {field["rule"].text(), field["description"].text(), field["margin"].real_or_infinity()};
+}
+
+KindTally to_tally(const JsonField& field) {
+  KindTally tally;
+  tally.tried = field["tried"].small_integer();
+  if (field.has("dead")) tally.dead = field["dead"].small_integer();
+  if (field.has("no_room")) tally.no_room = field["no_room"].small_integer();
+  if (field.has("nearest")) tally.nearest = to_margin(field["nearest"]);
+  if (field.has("left")) {
+    for (const JsonField& each : field["left"].items()) tally.left.push_back(to_margin(each));
+  }
+  return tally;
+}
+
+bool none_left(const Certificate& certificate, Variant::Kind kind) {
+  const auto found = certificate.kinds.find(kind);
+  return found == certificate.kinds.end() || found->second.left.empty();
+}
+
+}  // namespace
+
+bool Certificate::values() const {
+  return none_left(*this, Variant::Kind::null) && none_left(*this, Variant::Kind::mutant) &&
+         none_left(*this, Variant::Kind::honest);
+}
+
+bool Certificate::subset_within_noise() const { return !none_left(*this, Variant::Kind::subset); }
+
+bool Certificate::precision() const {
+  return values() && none_left(*this, Variant::Kind::precision);
+}
+
+std::string to_json(const CertificateFile& file) {
+  Json document = {{"preset", std::string(name_of(file.preset))},
+                   {"device", file.device},
+                   {"driver", file.driver},
+                   {"date", file.date},
+                   {"kbench", file.kbench}};
+  // A line a task, so that what changes is seen in a diff.
+  std::string text = json_text(document);
+  text.back() = ',';
+  text += "\n\"tasks\": [";
+  const char* separator = "\n";
+  for (const Certificate& certificate : file.tasks) {
+    Json entry = {{"task", to_string(certificate.task)}, {"tolerance", certificate.tolerance}};
+    for (const auto& [kind, tally] : certificate.kinds) {
+      entry[std::string(to_string(kind))] = from_tally(tally);
+    }
+    text += separator + json_text(entry);
+    separator = ",\n";
+  }
+  return text + "\n]}\n";
+}
+
+CertificateFile parse_certificates(const std::string& text, const std::string& name) {
+  const nlohmann::json json = parse_json(text, name);
+  const JsonField fields(json, name, "");
+  CertificateFile file;
+  file.preset = fields["preset"].as(preset_from_name);
+  file.device = fields["device"].text();
+  file.driver = fields["driver"].text();
+  file.date = fields["date"].text();
+  file.kbench = fields["kbench"].text();
+  for (const JsonField& entry : fields["tasks"].items()) {
+    Certificate certificate;
+    certificate.task = entry["task"].as(parse_task_id);
+    certificate.tolerance = entry["tolerance"].positive_real();
+    for (const Variant::Kind kind : kKinds) {
+      const std::string kind_name(to_string(kind));
+      if (entry.has(kind_name)) certificate.kinds[kind] = to_tally(entry[kind_name]);
+    }
+    file.tasks.push_back(std::move(certificate));
+  }
+  std::ranges::sort(file.tasks, {}, &Certificate::task);
+  return file;
+}
+
+}  // namespace kbench

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "kbench/score.h"
+#include "kbench/text.h"
+#include "libkbench/base/json_text.h"
+#include "libkbench/base/text_table.h"
+
+namespace kbench {
+namespace {
+
+using ResultsByTask = std::map<TaskId, Result>;
+
+std::string fast_name(double p) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, p).ptr;
+  return "fast_" + std::string(text, end);
+}
+
+std::vector<FastP> fast_all(std::span<const Result> results, std::span<const double> thresholds,
+                            int tasks) {
+  std::vector<FastP> scores;
+  for (double p : thresholds) scores.push_back(fast_p(results, p, tasks));
+  return scores;
+}
+
+LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
+                      const std::set<TaskId>& tasks, const std::set<TaskId>& certified,
+                      std::span<const double> thresholds) {
+  LeaderboardRow row;
+  row.set = set;
+  row.tasks = static_cast<int>(tasks.size());
+  std::vector<Result> all, certain;
+  std::map<int, std::vector<Result>> by_level;
+  std::vector<double> speedups;
+  for (const TaskId& task : tasks) {
+    ++row.tasks_by_level[task.level];
+    row.certified_tasks += certified.contains(task) ? 1 : 0;
+    const auto found = results.find(task);
+    if (found == results.end()) {
+      row.not_passed.emplace_back(task, Verdict::missing);
+      continue;
+    }
+    const Result& result = found->second;
+    row.software_device |= result.software_device;
+    if (!result.correct()) {
+      row.not_passed.emplace_back(task, result.verdict);
+      continue;
+    }
+    ++row.correct;
+    row.busy += result.busy ? 1 : 0;
+    ++row.correct_by_level[task.level];
+    speedups.push_back(result.speedup.point);
+    all.push_back(result);
+    if (certified.contains(task)) certain.push_back(result);
+    by_level[task.level].push_back(result);
+  }
+  row.median_speedup = median(speedups);
+  row.geomean_speedup = geometric_mean(speedups);
+  row.overall = fast_all(all, thresholds, row.tasks);
+  row.certified_correct = static_cast<int>(certain.size());
+  row.certified = fast_all(certain, thresholds, row.certified_tasks);
+  for (const auto& [level, count] : row.tasks_by_level) {
+    row.by_level[level] = fast_all(by_level[level], thresholds, count);
+  }
+  return row;
+}
+
+// --- the text table ------------------------------------------------------------------------------
+
+using Cells = std::vector<std::string>;
+
+std::string formatted(const char* format, double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string share(int part, int whole) {
+  return std::to_string(part) + "/" + std::to_string(whole);
+}
+
+void add_scores(Cells& cells, const std::vector<FastP>& scores) {
+  for (const FastP& score : scores) {
+    cells.push_back(formatted("%.3f", score.point()) + formatted(" (%.3f)", score.low()));
+  }
+}
+
+/// "simple: 2 not passed: wrong_values level1/3; does_not_fit level1/33 (not the candidate's
+/// fault)"
+std::string describe_failures(const LeaderboardRow& row) {
+  std::map<Verdict, std::string> tasks;
+  for (const auto& [task, verdict] : row.not_passed) {
+    std::string& list = tasks[verdict];
+    list += (list.empty() ? "" : ", ") + to_string(task);
+  }
+  std::string text = shown(row.set) + ": " + std::to_string(row.not_passed.size()) + " not passed";
+  const char* separator = ": ";
+  for (const auto& [verdict, list] : tasks) {
+    text += separator + std::string(name_of(verdict)) + ' ' + list;
+    if (!is_candidates_fault(verdict)) text += " (not the candidate's fault)";
+    separator = "; ";
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<FastP>& scores) {
+  auto json = nlohmann::ordered_json::array();
+  for (const FastP& score : scores) {
+    json.push_back({{"p", score.p},
+                    {"tasks", score.tasks},
+                    {"at_point", score.at_point},
+                    {"at_low", score.at_low},
+                    {"point", score.point()},
+                    {"low", score.low()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+int LeaderboardRow::correct_in_level(int level) const {
+  const auto found = correct_by_level.find(level);
+  return found == correct_by_level.end() ? 0 : found->second;
+}
+
+std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
+                                        std::span<const TaskId> tasks,
+                                        std::span<const double> thresholds,
+                                        std::span<const TaskId> certified) {
+  const std::set<TaskId> certain(certified.begin(), certified.end());
+  const std::set<TaskId> wanted(tasks.begin(), tasks.end());
+  std::map<std::string, ResultsByTask> sets;
+  for (const Result& result : results) {
+    if (wanted.contains(result.task)) sets[result.set][result.task] = result;
+  }
+  std::vector<LeaderboardRow> rows;
+  for (const auto& [set, by_task] : sets) {
+    rows.push_back(row_of(set, by_task, wanted, certain, thresholds));
+  }
+
+  const auto first_from_one = std::ranges::find_if(thresholds, [](double p) { return p >= 1; });
+  const bool any_from_one = first_from_one != thresholds.end();
+  const ptrdiff_t column = any_from_one ? first_from_one - thresholds.begin()
+                                        : static_cast<ptrdiff_t>(thresholds.size()) - 1;
+  const auto rank = [&](const LeaderboardRow& row) {
+    const int fast = column < 0 ? row.correct : row.overall[static_cast<size_t>(column)].at_point;
+    return std::pair<int, double>(fast, row.geomean_speedup);
+  };
+  // Stable, so that equal rows stay in the order of their names.
+  std::ranges::stable_sort(rows, std::greater<>(), rank);
+  return rows;
+}
+
+std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
+  if (rows.empty()) return "no results\n";
+  Cells header = {"set", "correct"};
+  for (const FastP& score : rows.front().overall) header.push_back(fast_name(score.p) + " (low)");
+  header.insert(header.end(), {"median", "geomean"});
+  std::vector<Cells> lines = {header};
+  for (const LeaderboardRow& row : rows) {
+    Cells total = {shown(row.set), share(row.correct, row.tasks)};
+    add_scores(total, row.overall);
+    total.push_back(formatted("%.2fx", row.median_speedup));
+    total.push_back(formatted("%.2fx", row.geomean_speedup));
+    lines.push_back(total);
+    for (const auto& [level, scores] : row.by_level) {
+      Cells cells = {"  L" + std::to_string(level),
+                     share(row.correct_in_level(level), row.tasks_by_level.at(level))};
+      add_scores(cells, scores);
+      lines.push_back(cells);
+    }
+    if (row.certified_tasks > 0) {
+      Cells cells = {"  certified", share(row.certified_correct, row.certified_tasks)};
+      add_scores(cells, row.certified);
+      lines.push_back(cells);
+    }
+  }
+  return text_table(lines, Side::right);
+}
+
+std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows) {
+  std::string text;
+  for (const LeaderboardRow& row : rows) {
+    if (!row.not_passed.empty()) text += describe_failures(row) + '\n';
+  }
+  if (std::ranges::any_of(rows, &LeaderboardRow::software_device)) {
+    text += "Timed on a software device (a CPU): the speedups say nothing about a GPU.\n";
+  }
+  return text + busy_note(rows);
+}
+
+std::string busy_note(std::span<const LeaderboardRow> rows) {
+  int busy = 0, correct = 0;
+  for (const LeaderboardRow& row : rows) {
+    busy += row.busy;
+    correct += row.correct;
+  }
+  if (busy == 0) return "";
+  return std::to_string(busy) + " of " + std::to_string(correct) +
+         " speedups were measured while other processes kept the processors busy, and may be off: "
+         "measure them again on an idle machine.\n";
+}
+
+std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
+  auto json = nlohmann::ordered_json::array();
+  for (const LeaderboardRow& row : rows) {
+    nlohmann::ordered_json levels = nlohmann::ordered_json::object();
+    for (const auto& [level, scores] : row.by_level) {
+      levels[std::to_string(level)] = {{"tasks", row.tasks_by_level.at(level)},
+                                       {"correct", row.correct_in_level(level)},
+                                       {"fast_p", to_json(scores)}};
+    }
+    auto not_passed = nlohmann::ordered_json::array();
+    for (const auto& [task, verdict] : row.not_passed) {
+      not_passed.push_back({{"task", to_string(task)}, {"verdict", std::string(name_of(verdict))}});
+    }
+    json.push_back({{"set", row.set},
+                    {"tasks", row.tasks},
+                    {"correct", row.correct},
+                    {"fast_p", to_json(row.overall)},
+                    {"median_speedup", row.median_speedup},
+                    {"geomean_speedup", row.geomean_speedup},
+                    {"levels", levels},
+                    {"certified",
+                     {{"tasks", row.certified_tasks},
+                      {"correct", row.certified_correct},
+                      {"fast_p", to_json(row.certified)}}},
+                    {"not_passed", not_passed},
+                    {"software_device", row.software_device},
+                    {"busy", row.busy}});
+  }
+  return json_text(json, 2);
+}
+
+}  // namespace kbench

@@ -1,0 +1,73 @@
+// The rules that graphs are mutated by: one function a kind of fault.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kbench/mutants.h"
+#include "libkbench/core/operator_kinds.h"
+
+namespace kbench {
+
+/// Takes what a rule found for its node. In the text '@' stands for the operator: "without @".
+/// What does not fit the graph is dropped.
+using AddMutant = std::function<void(const std::string& text, Replacement replacement)>;
+
+/// A rule looks at one node and adds what it can spoil there.
+struct MutantRule {
+  const char* name;
+  void (*apply)(const Graph& graph, int node, const AddMutant& add);
+};
+
+// Whole operators (mutants_operators.cc).
+void mutate_by_leaving_out(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_order(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_other_operator(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_other_form(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_constant(const Graph& graph, int node, const AddMutant& add);
+// What operators are given (mutants_operands.cc).
+void mutate_parameters(const Graph& graph, int node, const AddMutant& add);
+void mutate_attributes(const Graph& graph, int node, const AddMutant& add);
+void mutate_operands(const Graph& graph, int node, const AddMutant& add);
+// Indices and loop bounds (mutants_ranges.cc).
+void mutate_layout(const Graph& graph, int node, const AddMutant& add);
+void mutate_by_shift(const Graph& graph, int node, const AddMutant& add);
+void mutate_ranges(const Graph& graph, int node, const AddMutant& add);
+
+// --- what rules are collected by -----------------------------------------------------------------
+
+struct FoundMutant {
+  int node;
+  std::string text;  ///< with its '@'
+  Replacement replacement;
+};
+/// What a rule finds in a graph and fits it, in the order of nodes.
+std::vector<FoundMutant> find_mutants(const Graph& graph, const MutantRule& rule);
+/// How each node is called: its operator, and where there are several of it, by its parameters'
+/// module, else by its place among them.
+std::vector<std::string> labels_of(const Graph& graph);
+/// The text with its '@' replaced.
+std::string filled_in(std::string text, const std::string& operator_text);
+/// rewrite() of some of the values, by id: all that the outputs need must be among them.
+std::unique_ptr<Graph> copied(const Graph& graph, const std::vector<bool>& wanted,
+                              const std::map<int, Replacement>& replacements = {});
+/// So that what follows from the variables (kbench::Experiment) is the same of a copy.
+void read_variables(const Graph& from, const Graph& to);
+
+// --- what rules are written in -------------------------------------------------------------------
+
+const Graph::Node& node_of(const Rewriting& rewriting, int node);
+/// Counterparts of the node's inputs.
+std::vector<Value> inputs_of(const Rewriting& rewriting, int node);
+/// The node as it is, but for its inputs, or for its inputs and attributes.
+std::vector<Value> again(const Rewriting& rewriting, int node, const std::vector<Value>& inputs);
+std::vector<Value> again(const Rewriting& rewriting, int node, const std::vector<Value>& inputs,
+                         Attributes attributes);
+/// A float32 tensor of one value.
+Value filled(Graph& graph, const Shape& shape, float value);
+/// x with another extent order of its last two dimensions, read from the same memory: what an index
+/// computed as [i * rows + j] for [i * columns + j] sees.
+Value misread(Value x);
+bool starts_with(const std::string& name, const char* prefix);
+
+}  // namespace kbench
