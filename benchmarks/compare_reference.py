@@ -6,10 +6,12 @@
 The two run in turn, `rounds` times. A task's time is the median over calls in its best round: the
 one that other work on the machine disturbed least, by the same rule for both. Prints a Markdown
 table; ratio is PyTorch's time over the reference's, above 1 where the reference is faster. Exits 1
-when a task is slower than PyTorch by more than --slack.
+when a task is slower than PyTorch by more than --slack, and 2 when DIR is no checkout of KernelBench
+or no task could be compared.
 """
 
 import argparse
+import glob
 import json
 import math
 import os
@@ -55,6 +57,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.2, help="time a task is measured for")
     parser.add_argument("--slack", type=float, default=0.05, help="of a slower task, 0.05: 5%%")
     options = parser.parse_args()
+    if not glob.glob(os.path.join(options.kernelbench, "KernelBench", "level1", "1_*.py")):
+        parser.error(f"no checkout of KernelBench at '{options.kernelbench}': it has no "
+                     "KernelBench/level1/1_*.py")  # fmt: skip
 
     ours, theirs, names = {}, {}, {}
     for _ in range(options.rounds):
@@ -70,6 +75,11 @@ def main():
             names[task] = name
 
     tasks = [t for t in theirs if t in ours]
+    if not tasks:
+        reasons = sorted(set(torch["failed"].values()))
+        why = "PyTorch ran none: " + "; ".join(reasons[:3]) if reasons else "no task is in both"
+        print(f"{parser.prog}: nothing to compare: {why}", file=sys.stderr)
+        return 2
     left_out = sorted(set(ours) ^ set(theirs))
     print(f"| task | PyTorch {torch['torch']}, ms | reference, ms | ratio |")
     print("|---|---:|---:|---:|")
