@@ -22,6 +22,15 @@ std::string scaled_text(double x);
 /// Without blanks, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view text);
 
+char lower(char c);  ///< of ASCII letters; others stay
+std::string lowered(std::string_view text);
+/// Letters, digits and '_'.
+bool is_word_character(char c);
+/// The longest runs of such characters, in order.
+std::vector<std::string_view> words_in(std::string_view text);
+/// Where `word` stands in a text and not as a part of a longer one; npos where it does not.
+size_t find_word(std::string_view text, std::string_view word);
+
 /// Throws kParse. Whatever the message quotes is escaped, and cut where it is too long.
 [[noreturn]] void fail_parse(const Location& at, const std::string& message);
 /// The same when there is more of something than the limit allows.

@@ -9,8 +9,6 @@
 namespace kbench {
 namespace {
 
-constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
-
 /// A number rounded to a format of 16 bits, to nearest and even; `exponent` and `mantissa` count
 /// its bits. Infinity where it is too large.
 uint16_t rounded_to_16(double value, int exponent, int mantissa) {

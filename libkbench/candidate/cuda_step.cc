@@ -10,7 +10,6 @@
 namespace kbench {
 namespace {
 
-constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kMostWarps = 32;
 constexpr int64_t kMostStages = 16;
 constexpr int64_t kMostCluster = 1024;  // far beyond any device

@@ -16,11 +16,6 @@ namespace {
 
 using Kind = PushItem::Kind;
 
-constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kMaxI32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
-
 const std::vector<std::pair<std::string, Kind>>& data_kinds() {
   static const std::vector<std::pair<std::string, Kind>> kinds = {
       {"u32", Kind::u32}, {"i32", Kind::i32}, {"f32", Kind::f32},

@@ -20,8 +20,6 @@
 namespace kbench {
 namespace {
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: integers below are exact doubles
-
 /// Arithmetic that has no answer; carried out of muParser's callbacks.
 struct Fault {
   std::string message;
@@ -205,8 +203,6 @@ class Parser : public mu::ParserBase {
   fail(expression, offset, message + ", " + where);
 }
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 /// Form, as far as it can be told without parsing.
 void check_form(const Sourced& expression) {
   const std::string& text = expression.text;
@@ -250,7 +246,7 @@ std::string without_brackets(const Sourced& expression) {
   std::string text = expression.text;
   for (size_t open = text.find('['); open != std::string::npos; open = text.find('[')) {
     const size_t close = text.find_first_not_of("0123456789", open + 1);
-    const bool element = open > 0 && is_name_character(text[open - 1]) && close > open + 1 &&
+    const bool element = open > 0 && is_word_character(text[open - 1]) && close > open + 1 &&
                          close != std::string::npos && text[close] == ']';
     if (!element) {
       fail(expression, open,
@@ -272,7 +268,7 @@ void define_names(const std::string& text, const std::map<std::string, double>& 
                   Parser& parser) {
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
-    while (end < text.size() && is_name_character(text[end])) ++end;
+    while (end < text.size() && is_word_character(text[end])) ++end;
     if (end > i && !std::isdigit(static_cast<unsigned char>(text[i]))) {
       const auto name = names.find(text.substr(i, end - i));
       if (name != names.end()) parser.DefineConst(name->first, name->second);

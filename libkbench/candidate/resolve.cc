@@ -12,10 +12,6 @@
 namespace kbench {
 namespace {
 
-constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
-
 std::string_view name_of(BufferSlot::Kind kind) {
   constexpr std::string_view kNames[] = {"an input",  "a parameter", "a constant",
                                          "an output", "a temporary", "data"};

@@ -450,9 +450,9 @@ std::string write_loss(KernelText& k, const OperatorCall& call, const Strings& b
   return rows;
 }
 
-using Writer = std::string (*)(KernelText&, const OperatorCall&, const Strings&);
+using OperatorWriter = std::string (*)(KernelText&, const OperatorCall&, const Strings&);
 
-Writer writer_of(const OperatorCall& call) {
+OperatorWriter writer_of(const OperatorCall& call) {
   const std::string& op = call.op->name;
   const auto one_of = [&](const std::set<std::string>& names) { return names.contains(op); };
   if (unary_formulas().contains(op)) return write_unary;

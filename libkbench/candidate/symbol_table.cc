@@ -11,10 +11,6 @@
 namespace kbench {
 namespace {
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: integers below are exact doubles
-
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 /// An expression of GLSL and HLSL alike, safe to paste anywhere.
 std::string literal(double value, bool real) {
   std::string text = number_text(value);
@@ -37,13 +33,13 @@ std::string literal(double value, bool real) {
 template <class F>
 void for_each_word(std::string_view text, F f) {
   for (size_t i = 0; i < text.size();) {
-    if (!is_name_character(text[i]) && text[i] != '.') {
+    if (!is_word_character(text[i]) && text[i] != '.') {
       ++i;
       continue;
     }
     const bool number = text[i] == '.' || std::isdigit(static_cast<unsigned char>(text[i]));
     size_t end = i;
-    while (end < text.size() && (is_name_character(text[end]) || text[end] == '.' ||
+    while (end < text.size() && (is_word_character(text[end]) || text[end] == '.' ||
                                  (number && (text[end] == '-' || text[end] == '+') &&
                                   (text[end - 1] == 'e' || text[end - 1] == 'E')))) {
       ++end;
@@ -60,7 +56,7 @@ SymbolTable::SymbolTable(const Variables& variables, const DeviceNumbers& device
   for (const auto& [name, value] : variables) {
     const bool real = std::holds_alternative<double>(value);
     const auto* list = std::get_if<std::vector<int64_t>>(&value);
-    if (list && std::all_of(name.begin(), name.end(), is_name_character)) {
+    if (list && std::all_of(name.begin(), name.end(), is_word_character)) {
       lists_[name] = list->size();
     }
     for (const auto& [plain, number] : expression_names({{name, value}})) {

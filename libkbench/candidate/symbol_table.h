@@ -1,6 +1,8 @@
 // The names a candidate's expressions see, and the macros its shaders see.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +13,13 @@
 #include "kbench/variables.h"
 
 namespace kbench {
+
+/// Ranges of integers that expressions are checked against.
+constexpr int64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kMaxI32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMinI32 = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMaxExact = (int64_t{1} << 53) - 1;
+constexpr double kExact = kMaxExact + 1;  ///< integers below are exact doubles
 
 /// Functions an expression may call.
 const std::vector<std::string>& expression_functions();

@@ -6,6 +6,7 @@
 
 #include "kbench/candidate_limits.h"
 #include "kbench/text.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -18,15 +19,9 @@ constexpr std::string_view kRunFiles[] = {"answer.md", "feedback.txt"};
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 bool ends_in(std::string_view name, std::initializer_list<std::string_view> suffixes) {
   if (name.find('.') == name.npos) return false;
-  const std::string small = lower(name.substr(name.size() - std::min<size_t>(name.size(), 8)));
+  const std::string small = lowered(name.substr(name.size() - std::min<size_t>(name.size(), 8)));
   const size_t slash = name.find_last_of("/\\");
   const size_t base = name.size() - (slash == name.npos ? 0 : slash + 1);
   return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
@@ -99,7 +94,7 @@ std::string_view without_marks(std::string_view text) {
 std::string_view without_label(std::string_view text) {
   const size_t mark = text.find_first_of(":=");
   if (mark == text.npos || mark > 24) return text;
-  const std::string label = lower(without_marks(text.substr(0, mark)));
+  const std::string label = lowered(without_marks(text.substr(0, mark)));
   for (const std::string_view known : {"file", "filename", "file name", "title", "path", "name"}) {
     if (!label.starts_with(known)) continue;
     if (label.find_first_not_of(" 0123456789", known.size()) == label.npos) {

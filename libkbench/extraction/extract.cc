@@ -8,6 +8,7 @@
 
 #include "kbench/candidate_limits.h"
 #include "kbench/text.h"
+#include "libkbench/base/text.h"
 #include "libkbench/extraction/answer_names.h"
 #include "libkbench/extraction/fenced_blocks.h"
 #include "libkbench/extraction/manifest_outline.h"
@@ -29,8 +30,6 @@ bool is_filtered(std::string_view finish) {
   return is_one_of(finish, {"content_filter", "refusal", "safety", "SAFETY"});
 }
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
 struct Block {
   FencedBlock source;
   BlockName name;
@@ -44,7 +43,7 @@ struct Block {
 std::string language_of(const FencedBlock& source) {
   std::string word = source.language.substr(0, source.language.find(':'));
   word.erase(0, word.find_first_not_of("{."));
-  std::transform(word.begin(), word.end(), word.begin(), lower);
+  word = lowered(word);
   return word.find('.') == word.npos && word.find('=') == word.npos ? word : "";
 }
 

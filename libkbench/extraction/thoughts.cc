@@ -1,15 +1,13 @@
 #include "libkbench/extraction/thoughts.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "libkbench/base/text.h"
 #include "libkbench/extraction/fenced_blocks.h"
 
 namespace kbench {
 namespace {
-
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 /// Whether `what` stands in a text at that place, in letters of either case.
 bool stands_at(std::string_view text, size_t at, std::string_view what) {

@@ -32,19 +32,13 @@ bool is_file(const std::string& shown_path, const std::string& path) {
   return shown_path == path || base_name(shown_path) == base_name(path);
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  for (size_t i = 0; i < line.size();) {
-    size_t end = i;
-    while (end < line.size() && is_word(line[end])) ++end;
-    if (end > i && std::isdigit(static_cast<unsigned char>(line[i])) == 0) {
-      words.emplace_back(line.substr(i, end - i));
-    }
-    i = std::max(end, i + 1);
+/// The words of a line that are no numbers.
+std::vector<std::string> names_in(std::string_view line) {
+  std::vector<std::string> names;
+  for (const std::string_view word : words_in(line)) {
+    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0) names.emplace_back(word);
   }
-  return words;
+  return names;
 }
 
 std::map<std::string, double> numbers_of(const ResolvedKernel& kernel) {
@@ -114,7 +108,7 @@ std::string macros_in(const Facts& facts, const std::string& line) {
   if (!facts.resolved) return "";
   constexpr size_t kMost = 6;
   std::map<std::string, std::string> found;
-  for (const std::string& word : words_of(line)) {
+  for (const std::string& word : names_in(line)) {
     for (const ResolvedKernel& kernel : facts.resolved->kernels) {
       for (const auto& [name, value] : kernel.macros) {
         if (name == word && found.size() < kMost) found.emplace(name, value);
@@ -174,7 +168,7 @@ std::vector<std::string> loop_lines(const Candidate& candidate, size_t most) {
       const std::string text(trimmed(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       if (text.rfind("//", 0) == 0) continue;
-      const std::vector<std::string> words = words_of(text);
+      const std::vector<std::string> words = names_in(text);
       const auto has = [&](const char* word) {
         return std::find(words.begin(), words.end(), word) != words.end();
       };

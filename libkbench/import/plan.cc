@@ -219,7 +219,7 @@ std::string Plan::step_text(const PlanStep& step) {
       const bool real = a.kind == "f32" || a.kind == "f64";
       text += i ? ", " : "";
       text += a.kind.empty()
-                  ? quoted(buffers[static_cast<size_t>(a.buffer)].name)
+                  ? importing::quoted(buffers[static_cast<size_t>(a.buffer)].name)
                   : "{" + a.kind + ": " + number(a.value, real, step.line, "an argument") + "}";
       if (a.kind == "i32" && a.value.value(worlds_.primary()) > 2147483647.0) {
         note(step.line,

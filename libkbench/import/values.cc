@@ -5,7 +5,7 @@
 namespace kbench::importing {
 namespace {
 
-constexpr size_t kMostSteps = 100000;
+constexpr size_t kMostFollowed = 100000;
 constexpr size_t kMostWeight = 65536;  // values in a list
 constexpr size_t kTextWeight = 64;     // bytes of text that count as one value
 constexpr int kMostNesting = 64;
@@ -67,7 +67,7 @@ Evaluator::Evaluator(const Worlds& worlds, Plan& plan, std::string file)
 
 void Evaluator::count(int line, size_t steps) {
   steps_ += steps;
-  if (steps_ > kMostSteps) stop(ImportObstacle::limits, line, "too long to follow");
+  if (steps_ > kMostFollowed) stop(ImportObstacle::limits, line, "too long to follow");
 }
 
 void Evaluator::no_sized_loop(int line) const {

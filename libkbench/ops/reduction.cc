@@ -25,7 +25,7 @@ std::vector<TensorType> reduced_index(const OperatorCall& call) {
   return {reduced(call, DType::i64)};
 }
 
-std::vector<TensorType> along_axis(const OperatorCall& call) {
+std::vector<TensorType> same_float_type(const OperatorCall& call) {
   require_float(call, 0);
   checked_axis(call);
   return {call.inputs[0]};
@@ -64,7 +64,7 @@ Operator along(std::string name, std::string formula, std::string follows,
           .formula = std::move(formula),
           .follows = std::move(follows),
           .attributes = {{"axis", int64_t{0}, true}},
-          .infer = along_axis,
+          .infer = same_float_type,
           .flops = flops};
 }
 

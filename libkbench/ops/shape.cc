@@ -78,7 +78,7 @@ std::vector<TensorType> pad_type(const OperatorCall& call) {
   return {type};
 }
 
-std::vector<TensorType> along_axis(const OperatorCall& call) {
+std::vector<TensorType> type_along_axis(const OperatorCall& call) {
   checked_axis(call);
   return {call.inputs[0]};
 }
@@ -156,13 +156,13 @@ const std::vector<Operator>& shape_operators() {
        .formula = "element i of x at (i + shift) mod extent along axis",
        .follows = "torch.roll(x, shift, dims=axis)",
        .attributes = {axis, {"shift", int64_t{0}, true}},
-       .infer = along_axis,
+       .infer = type_along_axis,
        .flops = no_flops},
       {.name = "flip",
        .formula = "x in reverse order along axis",
        .follows = "torch.flip(x, [axis])",
        .attributes = {axis},
-       .infer = along_axis,
+       .infer = type_along_axis,
        .flops = no_flops},
       {.name = "expand",
        .formula =

@@ -17,7 +17,7 @@ namespace kbench {
 namespace {
 
 /// What every line begins with: a last line that does not is not torn but foreign.
-constexpr std::string_view kLineStart = "{\"model\":";
+constexpr std::string_view kAttemptStart = "{\"model\":";
 constexpr size_t kBlock = size_t{4} << 20;  ///< read and parsed at once
 
 struct Line {
@@ -43,7 +43,7 @@ void parse(const Line& line, Record& record) {
   try {
     record.attempt = attempt_by_fields(std::string(line.text));
   } catch (const Error& e) {
-    record.skipped = line.last && is_torn(line.text, line.has_newline, kLineStart);
+    record.skipped = line.last && is_torn(line.text, line.has_newline, kAttemptStart);
     if (!record.skipped) record.error = e.message();
   }
 }

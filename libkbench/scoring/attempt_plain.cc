@@ -9,10 +9,8 @@
 namespace kbench {
 namespace {
 
-using Json = nlohmann::json;
-
 /// In the order in which to_json writes them.
-enum class Field : uint32_t {
+enum class AttemptField : uint32_t {
   model,
   answered_by,
   task,
@@ -42,32 +40,32 @@ enum class Field : uint32_t {
   operator_steps,
   unknown,  ///< of a later version
 };
-constexpr auto kFields = static_cast<uint32_t>(Field::unknown);
+constexpr auto kFields = static_cast<uint32_t>(AttemptField::unknown);
 
-enum class Scope { outside, attempt, speedup, usage };
+enum class ObjectOf { outside, attempt, speedup, usage };
 
 struct FieldName {
-  Scope in;
+  ObjectOf in;
   std::string_view name;
 };
 constexpr std::array<FieldName, kFields> kNames = {
-    {{Scope::attempt, "model"},         {Scope::attempt, "answered_by"},
-     {Scope::attempt, "task"},          {Scope::attempt, "sample"},
-     {Scope::attempt, "attempt"},       {Scope::attempt, "parent"},
-     {Scope::attempt, "outcome"},       {Scope::attempt, "leniencies"},
-     {Scope::attempt, "candidate"},     {Scope::attempt, "candidate_hash"},
-     {Scope::attempt, "verdict"},       {Scope::attempt, "preset"},
-     {Scope::attempt, "device"},        {Scope::attempt, "speedup"},
-     {Scope::speedup, "low"},           {Scope::speedup, "point"},
-     {Scope::speedup, "high"},          {Scope::attempt, "feedback_hash"},
-     {Scope::attempt, "prompt_hash"},   {Scope::attempt, "usage"},
-     {Scope::usage, "input"},           {Scope::usage, "cached"},
-     {Scope::usage, "output"},          {Scope::usage, "reasoning"},
-     {Scope::attempt, "cost"},          {Scope::attempt, "seconds"},
-     {Scope::attempt, "operator_steps"}}};
+    {{ObjectOf::attempt, "model"},         {ObjectOf::attempt, "answered_by"},
+     {ObjectOf::attempt, "task"},          {ObjectOf::attempt, "sample"},
+     {ObjectOf::attempt, "attempt"},       {ObjectOf::attempt, "parent"},
+     {ObjectOf::attempt, "outcome"},       {ObjectOf::attempt, "leniencies"},
+     {ObjectOf::attempt, "candidate"},     {ObjectOf::attempt, "candidate_hash"},
+     {ObjectOf::attempt, "verdict"},       {ObjectOf::attempt, "preset"},
+     {ObjectOf::attempt, "device"},        {ObjectOf::attempt, "speedup"},
+     {ObjectOf::speedup, "low"},           {ObjectOf::speedup, "point"},
+     {ObjectOf::speedup, "high"},          {ObjectOf::attempt, "feedback_hash"},
+     {ObjectOf::attempt, "prompt_hash"},   {ObjectOf::attempt, "usage"},
+     {ObjectOf::usage, "input"},           {ObjectOf::usage, "cached"},
+     {ObjectOf::usage, "output"},          {ObjectOf::usage, "reasoning"},
+     {ObjectOf::attempt, "cost"},          {ObjectOf::attempt, "seconds"},
+     {ObjectOf::attempt, "operator_steps"}}};
 
 /// False, from any of these, ends the parse.
-class PlainReader : public nlohmann::json_sax<Json> {
+class PlainReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit PlainReader(Attempt& attempt) : a_(attempt) {}
 
@@ -75,20 +73,20 @@ class PlainReader : public nlohmann::json_sax<Json> {
 
   bool null() override {
     switch (field_) {
-      case Field::verdict:
+      case AttemptField::verdict:
         a_.verdict.reset();
         return true;
-      case Field::cost:
+      case AttemptField::cost:
         a_.cost.reset();
         return true;
-      case Field::low:
-      case Field::point:
-      case Field::high:
+      case AttemptField::low:
+      case AttemptField::point:
+      case AttemptField::high:
         return real(std::numeric_limits<double>::infinity());
-      case Field::input:
-      case Field::cached:
-      case Field::output:
-      case Field::reasoning:
+      case AttemptField::input:
+      case AttemptField::cached:
+      case AttemptField::output:
+      case AttemptField::reasoning:
         tokens().reset();
         return true;
       default:
@@ -96,23 +94,23 @@ class PlainReader : public nlohmann::json_sax<Json> {
     }
   }
   bool boolean(bool value) override {
-    if (field_ != Field::operator_steps) return passed_over();
+    if (field_ != AttemptField::operator_steps) return passed_over();
     a_.operator_steps = value;
     return true;
   }
   bool number_integer(int64_t) override { return passed_over(); }
   bool number_unsigned(uint64_t value) override {
     switch (field_) {
-      case Field::sample:
+      case AttemptField::sample:
         return count(value, 1, a_.sample);
-      case Field::attempt:
+      case AttemptField::attempt:
         return count(value, 1, a_.attempt);
-      case Field::parent:
+      case AttemptField::parent:
         return count(value, 0, a_.parent);
-      case Field::input:
-      case Field::cached:
-      case Field::output:
-      case Field::reasoning:
+      case AttemptField::input:
+      case AttemptField::cached:
+      case AttemptField::output:
+      case AttemptField::reasoning:
         tokens() = static_cast<int64_t>(value);
         return value <= uint64_t{INT64_MAX};
       default:
@@ -122,49 +120,50 @@ class PlainReader : public nlohmann::json_sax<Json> {
   bool number_float(double value, const std::string&) override { return real(value); }
   bool string(std::string& value) override {
     switch (field_) {
-      case Field::model:
+      case AttemptField::model:
         return keep(value, a_.model);
-      case Field::answered_by:
+      case AttemptField::answered_by:
         return keep(value, a_.answered_by);
-      case Field::task:
+      case AttemptField::task:
         a_.task = parse_task_id(value);
         return true;
-      case Field::outcome:
+      case AttemptField::outcome:
         a_.outcome = outcome_from_name(value);
         return true;
-      case Field::leniencies:
+      case AttemptField::leniencies:
         if (!in_list_) return false;
         a_.leniencies.push_back(value);
         return true;
-      case Field::candidate:
+      case AttemptField::candidate:
         return keep(value, a_.candidate);
-      case Field::candidate_hash:
+      case AttemptField::candidate_hash:
         return keep(value, a_.candidate_hash);
-      case Field::verdict:
+      case AttemptField::verdict:
         a_.verdict = verdict_from_name(value);
         return true;
-      case Field::preset:
+      case AttemptField::preset:
         return keep(value, a_.preset);
-      case Field::device:
+      case AttemptField::device:
         return keep(value, a_.device);
-      case Field::feedback_hash:
+      case AttemptField::feedback_hash:
         return keep(value, a_.feedback_hash);
-      case Field::prompt_hash:
+      case AttemptField::prompt_hash:
         return keep(value, a_.prompt_hash);
       default:
         return passed_over();
     }
   }
-  bool binary(Json::binary_t&) override { return false; }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
 
   bool start_object(size_t) override {
-    if (field_ == Field::unknown && scope_ != Scope::outside) return ++unknown_depth_, true;
-    if (scope_ == Scope::outside) {
-      scope_ = Scope::attempt;
-    } else if (field_ == Field::speedup) {
-      scope_ = Scope::speedup;
-    } else if (field_ == Field::usage) {
-      scope_ = Scope::usage;
+    if (field_ == AttemptField::unknown && scope_ != ObjectOf::outside)
+      return ++unknown_depth_, true;
+    if (scope_ == ObjectOf::outside) {
+      scope_ = ObjectOf::attempt;
+    } else if (field_ == AttemptField::speedup) {
+      scope_ = ObjectOf::speedup;
+    } else if (field_ == AttemptField::usage) {
+      scope_ = ObjectOf::usage;
     } else {
       return false;
     }
@@ -173,7 +172,7 @@ class PlainReader : public nlohmann::json_sax<Json> {
   bool key(std::string& name) override {
     if (unknown_depth_ > 0) return true;
     field_ = find(name);
-    if (field_ == Field::unknown) return true;
+    if (field_ == AttemptField::unknown) return true;
     const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(field_);
     const bool twice = (seen_ & bit) != 0;
     seen_ |= bit;
@@ -181,12 +180,13 @@ class PlainReader : public nlohmann::json_sax<Json> {
   }
   bool end_object() override {
     if (unknown_depth_ > 0) return --unknown_depth_, true;
-    scope_ = scope_ == Scope::attempt ? Scope::outside : Scope::attempt;
+    scope_ = scope_ == ObjectOf::attempt ? ObjectOf::outside : ObjectOf::attempt;
     return true;
   }
   bool start_array(size_t) override {
-    if (field_ == Field::unknown && scope_ != Scope::outside) return ++unknown_depth_, true;
-    if (field_ != Field::leniencies || in_list_) return false;
+    if (field_ == AttemptField::unknown && scope_ != ObjectOf::outside)
+      return ++unknown_depth_, true;
+    if (field_ != AttemptField::leniencies || in_list_) return false;
     a_.leniencies.clear();
     return in_list_ = true;
   }
@@ -195,10 +195,14 @@ class PlainReader : public nlohmann::json_sax<Json> {
     in_list_ = false;
     return true;
   }
-  bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
 
  private:
-  bool passed_over() const { return field_ == Field::unknown && scope_ != Scope::outside; }
+  bool passed_over() const {
+    return field_ == AttemptField::unknown && scope_ != ObjectOf::outside;
+  }
 
   /// The parser's own string becomes the field, and the field's old memory the parser's.
   static bool keep(std::string& value, std::string& into) {
@@ -214,19 +218,19 @@ class PlainReader : public nlohmann::json_sax<Json> {
 
   bool real(double value) {
     switch (field_) {
-      case Field::low:
+      case AttemptField::low:
         a_.speedup.low = value;
         return true;
-      case Field::point:
+      case AttemptField::point:
         a_.speedup.point = value;
         return true;
-      case Field::high:
+      case AttemptField::high:
         a_.speedup.high = value;
         return true;
-      case Field::cost:
+      case AttemptField::cost:
         a_.cost = value;
         return value >= 0;
-      case Field::seconds:
+      case AttemptField::seconds:
         a_.seconds = value;
         return value >= 0;
       default:
@@ -236,11 +240,11 @@ class PlainReader : public nlohmann::json_sax<Json> {
 
   std::optional<int64_t>& tokens() {
     switch (field_) {
-      case Field::input:
+      case AttemptField::input:
         return a_.usage.input;
-      case Field::cached:
+      case AttemptField::cached:
         return a_.usage.cached;
-      case Field::output:
+      case AttemptField::output:
         return a_.usage.output;
       default:
         return a_.usage.reasoning;
@@ -248,7 +252,7 @@ class PlainReader : public nlohmann::json_sax<Json> {
   }
 
   /// Mostly the one behind the last.
-  Field find(std::string_view name) {
+  AttemptField find(std::string_view name) {
     const auto is = [&](uint32_t i) {
       return i < kFields && kNames[i].in == scope_ && kNames[i].name == name;
     };
@@ -258,12 +262,12 @@ class PlainReader : public nlohmann::json_sax<Json> {
       }
     }
     next_ = i + 1;
-    return static_cast<Field>(i);
+    return static_cast<AttemptField>(i);
   }
 
   Attempt& a_;
-  Field field_ = Field::unknown;
-  Scope scope_ = Scope::outside;
+  AttemptField field_ = AttemptField::unknown;
+  ObjectOf scope_ = ObjectOf::outside;
   bool in_list_ = false;
   int unknown_depth_ = 0;
   uint32_t next_ = 0, seen_ = 0;
@@ -274,7 +278,7 @@ class PlainReader : public nlohmann::json_sax<Json> {
 bool read_plain_attempt(std::string_view line, Attempt& attempt) {
   PlainReader reader(attempt);
   try {
-    return Json::sax_parse(line.begin(), line.end(), &reader) && reader.complete();
+    return nlohmann::json::sax_parse(line.begin(), line.end(), &reader) && reader.complete();
   } catch (const Error&) {  // a name that there is not
     return false;
   }

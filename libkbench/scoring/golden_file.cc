@@ -13,9 +13,6 @@
 namespace kbench {
 namespace {
 
-using Json = nlohmann::json;
-using Field = JsonField;
-
 /// More than any golden file unpacks to; a few kilobytes can be made to unpack to more than memory.
 constexpr size_t kMostBytes = size_t{4} << 30;
 
@@ -46,7 +43,7 @@ std::string decompressed(const std::string& packed, const std::string& path) {
   return text;
 }
 
-Distribution::Then read_then(const Field& field) {
+Distribution::Then read_then(const JsonField& field) {
   using Then = Distribution::Then;
   constexpr std::pair<std::string_view, Then> kNames[] = {{"symmetrize", Then::symmetrize},
                                                           {"triu", Then::triu},
@@ -61,8 +58,8 @@ Distribution::Then read_then(const Field& field) {
   field.fail("'" + name + "' is no step after drawing");
 }
 
-Distribution read_distribution(const Field& field) {
-  const Field kind = field["kind"];
+Distribution read_distribution(const JsonField& field) {
+  const JsonField kind = field["kind"];
   const std::string name = kind.text();
   Distribution distribution;
   if (name == "uniform") {
@@ -79,7 +76,7 @@ Distribution read_distribution(const Field& field) {
   return distribution;
 }
 
-TensorType read_type(const Field& field) {
+TensorType read_type(const JsonField& field) {
   TensorType type{field["dtype"].as(dtype_from_name), field["shape"].integers()};
   try {
     type.elements();
@@ -89,7 +86,7 @@ TensorType read_type(const Field& field) {
   return type;
 }
 
-GoldenTensor read_tensor(const Field& field) {
+GoldenTensor read_tensor(const JsonField& field) {
   GoldenTensor tensor;
   tensor.name = field["name"].text();
   tensor.kind = field["kind"].text();
@@ -105,7 +102,7 @@ GoldenTensor read_tensor(const Field& field) {
   return tensor;
 }
 
-GoldenOutput read_output(const Field& field) {
+GoldenOutput read_output(const JsonField& field) {
   GoldenOutput output;
   output.type = read_type(field);
   output.rms = field["rms"].positive_real();
@@ -130,16 +127,16 @@ GoldenOutput read_output(const Field& field) {
   return output;
 }
 
-GoldenRecord read_record(const Field& field) {
+GoldenRecord read_record(const JsonField& field) {
   GoldenRecord record;
   record.task = field["task"].as(parse_task_id);
   record.name = field["name"].text();
   record.seed = field["seed"].seed();
   record.variables = field["vars"].variables();
-  for (const Field& tensor : field["tensors"].items()) {
+  for (const JsonField& tensor : field["tensors"].items()) {
     record.tensors.push_back(read_tensor(tensor));
   }
-  for (const Field& output : field["outputs"].items()) {
+  for (const JsonField& output : field["outputs"].items()) {
     record.outputs.push_back(read_output(output));
   }
   if (record.outputs.empty()) field["outputs"].fail("is empty");
@@ -151,18 +148,18 @@ GoldenRecord read_record(const Field& field) {
 std::vector<GoldenRecord> load_golden(const std::string& path) {
   std::string text = read_file(path);
   if (path.ends_with(".zst")) text = decompressed(text, path);
-  const Json json = parse_json(text, path);
+  const nlohmann::json json = parse_json(text, path);
   std::vector<GoldenRecord> records;
-  const Field tasks = Field(json, path, "")["tasks"];
+  const JsonField tasks = JsonField(json, path, "")["tasks"];
   const auto all = tasks.items();
   for (size_t i = 0; i < all.size(); ++i) {
     // A record is known by its task where it says so, else by its place.
     std::string where = "record " + std::to_string(i);
-    const Json& record = json["tasks"][i];
+    const nlohmann::json& record = json["tasks"][i];
     if (record.is_object() && record.contains("task") && record["task"].is_string()) {
       where += " (task " + record["task"].get<std::string>() + ")";
     }
-    records.push_back(read_record(Field(record, path, where)));
+    records.push_back(read_record(JsonField(record, path, where)));
   }
   return records;
 }

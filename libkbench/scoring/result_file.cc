@@ -17,7 +17,7 @@ namespace kbench {
 namespace {
 
 /// What every line begins with: a fragment that does not is not ours to cut off.
-constexpr std::string_view kLineStart = "{\"set\":";
+constexpr std::string_view kResultStart = "{\"set\":";
 
 /// The line as a result, or nothing when it is no result.
 bool is_result(std::string_view line) {
@@ -76,7 +76,7 @@ Tail read_tail(int fd, off_t size, const std::string& path) {
 bool is_ours(int fd, const Tail& tail, const std::string& path) {
   if (tail.line.find('\0') == tail.line.npos) return true;
   const off_t end = tail.begin + static_cast<off_t>(tail.line.size());
-  return read_at(fd, 0, std::min<off_t>(end, kLineStart.size()), path) == kLineStart;
+  return read_at(fd, 0, std::min<off_t>(end, kResultStart.size()), path) == kResultStart;
 }
 
 void cut(int fd, off_t size, const std::string& path) {
@@ -90,7 +90,7 @@ void repair_end(int fd, const std::string& path) {
   const Tail tail = read_tail(fd, status.st_size, path);
   const bool whole = is_result(tail.line);
   if (tail.has_newline && !tail.has_zeros && tail.line.find('\0') == tail.line.npos) return;
-  if (!whole && is_torn(tail.line, tail.has_newline, kLineStart) && is_ours(fd, tail, path)) {
+  if (!whole && is_torn(tail.line, tail.has_newline, kResultStart) && is_ours(fd, tail, path)) {
     return cut(fd, tail.begin, path);
   }
   if (!whole) {
@@ -125,7 +125,7 @@ std::vector<ResultLine> read_result_lines(const std::string& path) {
     try {
       lines.push_back({result_from_json(std::string(line)), path, number});
     } catch (const Error& e) {
-      if (rest.empty() && is_torn(line, has_newline, kLineStart)) break;
+      if (rest.empty() && is_torn(line, has_newline, kResultStart)) break;
       throw Error(ErrorCode::kParse, place, e.message());
     }
     try {

@@ -117,7 +117,7 @@ struct SumFormula {
   MakeSum make;
   int64_t least;  ///< elements
 };
-constexpr SumFormula kSums[] = {
+constexpr SumFormula kSoftmaxSums[] = {
     {"@ online, in two blocks", in_two_blocks, 2},
     {"@ with exp(x) as 2^(x log2 e)", by_fast_exp, 1},
     {"@ without the maximum taken out (may overflow)", without_maximum, 1},
@@ -126,7 +126,7 @@ constexpr SumFormula kSums[] = {
 void other_softmax(const Graph::Node& node, const AddMutant& add) {
   const int axis = static_cast<int>(node.call.attributes.integer("axis"));
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(axis)];
-  for (const SumFormula& formula : kSums) {
+  for (const SumFormula& formula : kSoftmaxSums) {
     if (n < formula.least) continue;
     add(formula.text,
         [axis, formula](const Rewriting& rewriting, int number) -> std::vector<Value> {

@@ -72,7 +72,7 @@ struct RunningSum {
   Sum sum;
   int64_t least, most;  ///< terms
 };
-constexpr RunningSum kSums[] = {
+constexpr RunningSum kRunningSums[] = {
     {"in one float, one element after another", running_sum, 4, kMostTerms},
     {"in one float, the sums of blocks in any order", sum_of_blocks, 4 * kBlock,
      std::numeric_limits<int64_t>::max()}};
@@ -80,7 +80,7 @@ constexpr RunningSum kSums[] = {
 /// Adds what `make` gives of each sum that fits so many terms.
 template <class Make>
 void add_each(int64_t terms, const char* before, const AddMutant& add, const Make& make) {
-  for (const RunningSum& each : kSums) {
+  for (const RunningSum& each : kRunningSums) {
     if (terms < each.least || terms > each.most) continue;
     add(std::string("@ ") + before + each.text,
         [make, sum = each.sum](const Rewriting& rewriting, int number) -> std::vector<Value> {

@@ -1,17 +1,13 @@
 #include "harness/evaluate/models/failure.h"
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <string_view>
 
+#include "libkbench/base/text.h"
+
 namespace kbench::models {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 bool holds_any(const std::string& text, std::initializer_list<std::string_view> phrases) {
   return std::any_of(phrases.begin(), phrases.end(),
@@ -20,18 +16,6 @@ bool holds_any(const std::string& text, std::initializer_list<std::string_view> 
 
 bool is_one_of(int status, std::initializer_list<int> known) {
   return std::find(known.begin(), known.end(), status) != known.end();
-}
-
-/// Whether a text holds the name as a word of its own.
-bool names(const std::string& text, const std::string& name) {
-  const auto is_word = [&](size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
-  for (size_t at = 0; (at = text.find(name, at)) != text.npos; ++at) {
-    if ((at == 0 || !is_word(at - 1)) && !is_word(at + name.size())) return true;
-  }
-  return false;
 }
 
 /// What is said of a parameter that a model does not take, or not with this value. (That a value is
@@ -46,8 +30,8 @@ bool refuses(const std::string& words) {
 }  // namespace
 
 Failure understood(const ServerError& error, const std::vector<std::string>& sent) {
-  const std::string code = lower(error.code), type = lower(error.type);
-  const std::string message = lower(error.message);
+  const std::string code = lowered(error.code), type = lowered(error.type);
+  const std::string message = lowered(error.message);
   const std::string kind = code + " " + type;
   const bool wrong_request = is_one_of(error.status, {400, 413, 422});
 
@@ -66,7 +50,8 @@ Failure understood(const ServerError& error, const std::vector<std::string>& sen
   }
   if (is_one_of(error.status, {400, 422})) {
     for (const std::string& name : sent) {
-      if ((error.parameter == name || names(message, name)) && refuses(kind + " " + message)) {
+      if ((error.parameter == name || find_word(message, name) != message.npos) &&
+          refuses(kind + " " + message)) {
         return {Remedy::parameter, name};
       }
     }

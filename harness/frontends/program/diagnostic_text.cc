@@ -1,13 +1,13 @@
 #include "harness/frontends/program/diagnostic_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "harness/frontends/program/text.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/feedback.h"
+#include "libkbench/base/text.h"
 #include "libkbench/feedback/parts.h"
 
 namespace kbench::program {
@@ -30,28 +30,13 @@ struct Quoted {
   }
 };
 
-/// Where a name stands in a line, and not as a part of another.
-std::optional<size_t> place_of(const std::string& name, const std::string& line) {
-  const auto is_word = [&](size_t at) {
-    return at < line.size() &&
-           (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
-  };
-  if (name.empty()) return std::nullopt;
-  for (size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
-    const bool begins = !is_word(at) || at == 0 || !is_word(at - 1);
-    const size_t last = at + name.size() - 1;
-    if (begins && (!is_word(last) || !is_word(last + 1))) return at;
-  }
-  return std::nullopt;
-}
-
 /// The first name in quotes that stands in the line; where it does.
 std::optional<size_t> place_of_quoted(const std::string& message, const std::string& line) {
   for (size_t at = message.find('\''); at != std::string::npos;) {
     const size_t end = message.find('\'', at + 1);
     if (end == std::string::npos) return std::nullopt;
     const std::string name = message.substr(at + 1, end - at - 1);
-    if (const auto found = place_of(name, line)) return found;
+    if (const size_t found = find_word(line, name); found != line.npos) return found;
     at = message.find('\'', end + 1);
   }
   return std::nullopt;

@@ -5,24 +5,20 @@
 #include <string_view>
 #include <utility>
 
+#include "libkbench/base/text.h"
+
 namespace kbench::judge {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 void add_words(std::string_view text, std::set<std::string>& words) {
-  for (size_t i = 0; i < text.size();) {
-    size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
-    std::string_view word = text.substr(i, end - i);
+  for (std::string_view word : words_in(text)) {
     // "48u" and "48L" are numbers, too.
-    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
       while (word.size() > 1 && std::string_view("uUlL").find(word.back()) != word.npos) {
         word.remove_suffix(1);
       }
     }
-    if (!word.empty()) words.emplace(word);
-    i = end > i ? end : i + 1;
+    words.emplace(word);
   }
 }
 

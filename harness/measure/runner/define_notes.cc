@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kbench/text.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::runner {
 namespace {
@@ -23,18 +24,9 @@ std::string_view line_of(std::string_view text, int number) {
   return text.substr(0, text.find('\n'));
 }
 
-std::set<std::string> words_of(std::string_view line) {
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  std::set<std::string> words;
-  for (size_t i = 0; i < line.size();) {
-    size_t end = i;
-    while (end < line.size() && is_word(line[end])) ++end;
-    if (end > i) words.emplace(line.substr(i, end - i));
-    i = end > i ? end : i + 1;
-  }
-  return words;
+std::set<std::string> word_set(std::string_view line) {
+  const std::vector<std::string_view> words = words_in(line);
+  return {words.begin(), words.end()};
 }
 
 /// The line of the author's own that a diagnostic is about; empty where it is none.
@@ -61,7 +53,7 @@ bool defines(std::string_view text, const std::string& word) {
   for (size_t at = text.find("define"); at != std::string_view::npos;
        at = text.find("define", at + 1)) {
     const std::string_view rest = text.substr(at, text.find('\n', at) - at);
-    if (words_of(rest).contains(word)) return true;
+    if (find_word(rest, word) != rest.npos) return true;
   }
   return false;
 }
@@ -86,7 +78,7 @@ void add_undefined_notes(const ResolvedKernel& resolved, const Candidate& candid
     if (error.severity != "error" || error.message.find("syntax error") == std::string::npos) {
       continue;
     }
-    for (const std::string& word : words_of(line_of(error, kernel, candidate))) {
+    for (const std::string& word : word_set(line_of(error, kernel, candidate))) {
       if (!is_like_a_macro(word) || word.starts_with("GL_") || defined(word)) continue;
       if (told.size() >= kMostNotes || !told.insert(word).second) continue;
       diagnostics.push_back({.severity = "note",
@@ -107,7 +99,7 @@ void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate
   std::set<std::string> words;
   for (size_t i = first; i < diagnostics.size(); ++i) {
     if (diagnostics[i].severity != "error" || diagnostics[i].line < 1) continue;
-    words.merge(words_of(line_of(diagnostics[i], kernel, candidate)));
+    words.merge(word_set(line_of(diagnostics[i], kernel, candidate)));
   }
   add_undefined_notes(resolved, candidate, first, diagnostics);
   std::set<std::string> told;

@@ -1,15 +1,11 @@
 #include "harness/measure/vulkan/hlsl_entry.h"
 
-#include <algorithm>
-#include <cctype>
+#include "libkbench/base/text.h"
 
 namespace kbench::vulkan {
 
 std::vector<std::string> hlsl_entry_points(std::string_view text) {
   constexpr std::string_view kMark = "numthreads";
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
   std::vector<std::string> names;
   for (size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at)) {
     at = text.find(']', at);
@@ -18,9 +14,9 @@ std::vector<std::string> hlsl_entry_points(std::string_view text) {
     const size_t open = text.find('(', at);
     if (open == std::string_view::npos) break;
     size_t end = open;
-    while (end > at && !is_word(text[end - 1])) --end;
+    while (end > at && !is_word_character(text[end - 1])) --end;
     size_t begin = end;
-    while (begin > at && is_word(text[begin - 1])) --begin;
+    while (begin > at && is_word_character(text[begin - 1])) --begin;
     if (end > begin) names.emplace_back(text.substr(begin, end - begin));
     at = open;
   }
