@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 /// A driver's call ends before its process stops. Longer ones wait for another process's to end,
 /// and do nothing meanwhile.
-constexpr std::chrono::microseconds kPatience(700);
+constexpr std::chrono::microseconds kStopPatience(700);
 constexpr std::chrono::microseconds kLook(20);
 
 void send(const UniqueFd& child, int signal) {
@@ -65,7 +65,7 @@ void Bystanders::hold() {
   const std::lock_guard lock(mutex_);
   held_ = true;
   for (const UniqueFd& child : children_) send(child, SIGSTOP);
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + kStopPatience;
   for (const UniqueFd& child : children_) {
     while (!stands_still(child) && Clock::now() < end) std::this_thread::sleep_for(kLook);
   }

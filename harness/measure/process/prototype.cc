@@ -22,7 +22,7 @@ constexpr int kRequests = kCopyDescriptor;
 constexpr uint32_t kCopy = 1, kCopied = 2;
 constexpr size_t kMostBytes = 4096;
 /// Getting ready takes a fifth of a second, on a busy machine seconds.
-constexpr std::chrono::seconds kPatience(60);
+constexpr std::chrono::seconds kCopyPatience(60);
 
 Spawn with_requests(Spawn spawn, const UniqueFd& requests) {
   spawn.descriptors = {{requests.get(), kRequests}};
@@ -91,7 +91,7 @@ std::unique_ptr<ChildProcess> Prototype::copy(const std::string& told, const Uni
   std::vector<int> given = {output_write.get(), descriptor.get()};
   if (folder.open()) given.push_back(folder.get());
   channel_.send(kCopy, told, given);
-  const auto frame = channel_.receive(kPatience, kMostBytes);
+  const auto frame = channel_.receive(kCopyPatience, kMostBytes);
   pid_t pid = 0;
   if (frame && frame->kind == kCopied && frame->payload.size() == sizeof pid) {
     std::memcpy(&pid, frame->payload.data(), sizeof pid);

@@ -14,9 +14,6 @@ namespace {
 
 using Language = Kernel::Language;
 
-Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
-Refusal unsupported(std::string message) { return {Verdict::unsupported, std::move(message)}; }
-
 /// The first error as the verdict's message.
 Refusal compile_error(const Kernel& kernel, const std::vector<Diagnostic>& said) {
   for (const Diagnostic& d : said) {

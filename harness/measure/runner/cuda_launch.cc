@@ -10,9 +10,6 @@ namespace {
 
 constexpr uint64_t kRegistersPerBlock = 65536;
 
-Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
-Refusal unsupported(std::string message) { return {Verdict::unsupported, std::move(message)}; }
-
 std::string sizes(const std::vector<size_t>& bytes) {
   std::string text = std::to_string(bytes.size()) + " parameters";
   if (bytes.size() == 1) text.pop_back();

@@ -56,7 +56,7 @@ bool may_hold(const vulkan::ElementType& element, DType type, bool by_bits) {
   return true;  // bytes and bfloat16: a shader may use words of any type
 }
 
-std::string called(const Resource& resource) {
+std::string resource_name(const Resource& resource) {
   const std::string& name = resource.block.empty() ? resource.name : resource.block;
   return name.empty() ? "binding " + std::to_string(resource.binding) : shown(name, 60);
 }
@@ -87,8 +87,8 @@ void warn_of_bound_twice(const ResolvedCandidate& candidate, const ResolvedStep&
       if (!same || !same_type(types, interface.resources[i], interface.resources[j])) continue;
       warn(step.at,
            "binds " + shown(candidate.buffers[static_cast<size_t>(buffer)].name, 60) +
-               " twice, as " + called(interface.resources[i]) + " and as " +
-               called(interface.resources[j]) + " of kernel " + kernel_name(candidate, step),
+               " twice, as " + resource_name(interface.resources[i]) + " and as " +
+               resource_name(interface.resources[j]) + " of kernel " + kernel_name(candidate, step),
            diagnostics);
     }
   }
@@ -191,7 +191,7 @@ void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step
     warn(step.at,
          "kernel " + kernel_name(candidate, step) + " takes the elements of " +
              shown(buffer.name, 60) + ", of type " + std::string(name_of(buffer.type.dtype)) +
-             ", for " + vulkan::name_of(type->second.number) + " (" + called(resource) + ")",
+             ", for " + vulkan::name_of(type->second.number) + " (" + resource_name(resource) + ")",
          diagnostics);
   }
   for (size_t i = 0; i < step.bind.size(); ++i) {

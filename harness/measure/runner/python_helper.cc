@@ -33,8 +33,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint32_t kJob = 1, kAnswer = 2;
-constexpr size_t kMostBytes = size_t{64} << 20;
-constexpr size_t kMostOutput = size_t{1} << 16;  // of what it prints
+constexpr size_t kMostFrameBytes = size_t{64} << 20;
 constexpr int kAnswerDescriptor = 3;
 constexpr int kNoLock = 97, kNoProgram = 98;  // exit statuses of what has not become python3
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
@@ -125,8 +124,9 @@ bool collect(pid_t child, int answer, int output, const std::function<bool()>& w
       }
       std::string& to = &end == &ends[0] ? answered : said;
       to.append(buffer, static_cast<size_t>(got));
-      if (&end == &ends[1] && to.size() > kMostOutput) to.erase(0, to.size() - kMostOutput);
-      if (answered.size() > kMostBytes / 2) return false;
+      if (&end == &ends[1] && to.size() > kMostPythonOutput)
+        to.erase(0, to.size() - kMostPythonOutput);
+      if (answered.size() > kMostFrameBytes / 2) return false;
     }
   }
   return true;
@@ -231,7 +231,7 @@ Json serve_job(const Json& job) {
   try {
     process::Channel channel(std::move(socket));
     while (!channel.ended()) {
-      const auto frame = channel.receive(std::chrono::hours(24), kMostBytes);
+      const auto frame = channel.receive(std::chrono::hours(24), kMostFrameBytes);
       if (!frame) continue;
       Json answer;
       try {
@@ -272,8 +272,8 @@ std::string PythonHelper::run(const PythonJob& job) {
                         {"seconds", job.seconds}};
   channel_->send(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace));
   const auto wait = std::chrono::duration<double>(job.seconds + 2 * kGraceSeconds + kSearchSeconds);
-  const auto frame =
-      channel_->receive(std::chrono::duration_cast<std::chrono::milliseconds>(wait), kMostBytes);
+  const auto frame = channel_->receive(std::chrono::duration_cast<std::chrono::milliseconds>(wait),
+                                       kMostFrameBytes);
   if (!frame) throw Error(ErrorCode::kInternal, "Triton's helper gives no answer");
   const Json answer = Json::parse(frame->payload, nullptr, /*allow_exceptions=*/false);
   if (answer.is_object() && answer.contains("answer")) return answer.at("answer");

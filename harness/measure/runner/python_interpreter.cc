@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr double kProbeSeconds = 10;
-constexpr size_t kMostOutput = size_t{1} << 16;
 
 constexpr const char* kProbe = R"(
 import importlib.util, json, os, sys, sysconfig
@@ -70,7 +69,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& command) {
   std::string output;
   process::Deadline deadline(kProbeSeconds);
   bool open = true;
-  while (open && !deadline.passed() && output.size() < kMostOutput) {
+  while (open && !deadline.passed() && output.size() < kMostPythonOutput) {
     pollfd end{output_read.get(), POLLIN, 0};
     if (poll(&end, 1, 50) <= 0) continue;
     char buffer[4096];

@@ -2,11 +2,15 @@
 // system it has to read.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace kbench::runner {
+
+/// Bytes kept of what a python3 prints.
+inline constexpr size_t kMostPythonOutput = size_t{1} << 16;
 
 struct PythonInterpreter {
   std::string program;  ///< its path

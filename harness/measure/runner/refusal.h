@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "kbench/result.h"
 
@@ -12,5 +13,12 @@ struct Refusal {
   std::string message;
   bool size = false;  ///< for the size of a buffer alone: all else has been looked at
 };
+
+inline Refusal invalid(std::string message) {
+  return {Verdict::invalid_candidate, std::move(message)};
+}
+inline Refusal unsupported(std::string message) {
+  return {Verdict::unsupported, std::move(message)};
+}
 
 }  // namespace kbench::runner

@@ -22,8 +22,6 @@ constexpr uint64_t kWord = 4;
 
 uint64_t whole_words(uint64_t bytes) { return (bytes + kWord - 1) / kWord * kWord; }
 
-Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
-
 std::optional<uint32_t> number_in(std::string_view text) {
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -38,13 +36,13 @@ char register_class(const Resource& resource) {
 }
 
 /// "3", "1.3", "t0", or a name in the shader.
-struct Place {
+struct BindingPlace {
   uint32_t set = 0;
   std::optional<uint32_t> binding;
   char register_class = 0;
   std::string name;
 
-  explicit Place(const std::string& text) {
+  explicit BindingPlace(const std::string& text) {
     const size_t dot = text.find('.');
     if (const auto plain = number_in(text)) {
       binding = plain;
@@ -67,7 +65,7 @@ struct Place {
   }
 };
 
-std::string called(const Resource& resource) {
+std::string name_suffix(const Resource& resource) {
   const std::string& name = resource.block.empty() ? resource.name : resource.block;
   return name.empty() ? "" : " (" + shown(name, 60) + ")";
 }
@@ -108,7 +106,7 @@ class Connection {
   void note_too_large(std::string message);
   std::optional<Refusal> fill_uniform(size_t index);
   Refusal unbound(const Resource& resource) const;
-  using PlaceOf = std::vector<Place>::const_iterator;
+  using PlaceOf = std::vector<BindingPlace>::const_iterator;
   Refusal bound_twice(const Resource& resource, PlaceOf first, PlaceOf second) const;
   std::string suggested_places() const;
 
@@ -119,7 +117,7 @@ class Connection {
   const vulkan::DeviceSnapshot& limits_;
   UniformPool& uniforms_;
   ShaderLaunch& launch_;
-  std::vector<Place> places_;         ///< of the step's `bind`
+  std::vector<BindingPlace> places_;  ///< of the step's `bind`
   std::optional<Refusal> too_large_;  ///< a buffer for the device: said last
 };
 
@@ -147,7 +145,7 @@ std::optional<Refusal> Connection::choose_places() {
   }
   std::set<uint32_t> taken;
   for (const ResolvedUniform& uniform : step_.uniforms) {
-    const Place place(uniform.place.text);
+    const BindingPlace place(uniform.place.text);
     for (const Resource& resource : interface_.resources) {
       const bool here = resource.kind == Kind::uniform_buffer && place.is(resource);
       if (here && resource.set == 0 && place.register_class == 0) taken.insert(resource.binding);
@@ -169,8 +167,8 @@ std::optional<Refusal> Connection::check_registers() const {
       const bool both = register_class(a) == 't' && register_class(b) == 'u' && a.set == b.set &&
                         a.binding == b.binding;
       if (!both) continue;
-      return invalid("has " + place_of(a, true) + called(a) + " and " + place_of(b, true) +
-                     called(b) + ", which are both binding " + std::to_string(a.binding) +
+      return invalid("has " + place_of(a, true) + name_suffix(a) + " and " + place_of(b, true) +
+                     name_suffix(b) + ", which are both binding " + std::to_string(a.binding) +
                      ": say in the kernel where the buffers of `bind` go, as in bindings: " +
                      suggested_places());
     }
@@ -202,23 +200,24 @@ std::string Connection::suggested_places() const {
 Refusal Connection::unbound(const Resource& resource) const {
   if (resource.kind == Kind::uniform_buffer) {
     const bool registers = kernel_.language == Kernel::Language::hlsl;
-    return invalid(
-        "declares a uniform block" + called(resource) + " at binding " + place_of(resource, false) +
-        ", and this step gives it no values: uniforms: {" + place_of(resource, registers) + ": {" +
-        (resource.leaves.empty() ? "" : shown(top_name(resource.leaves.front()), 60)) + ": ...}}");
+    return invalid("declares a uniform block" + name_suffix(resource) + " at binding " +
+                   place_of(resource, false) + ", and this step gives it no values: uniforms: {" +
+                   place_of(resource, registers) + ": {" +
+                   (resource.leaves.empty() ? "" : shown(top_name(resource.leaves.front()), 60)) +
+                   ": ...}}");
   }
   if (!kernel_.bindings.empty()) {
     return invalid("declares " + std::string(resource.set == 0 ? "binding " : "set and binding ") +
-                   place_of(resource, false) + called(resource) +
+                   place_of(resource, false) + name_suffix(resource) +
                    ", which its `bindings` do not name");
   }
   if (resource.set != 0) {
     return invalid("declares a buffer outside descriptor set 0, " + place_of(resource, false) +
-                   called(resource) +
+                   name_suffix(resource) +
                    ": say in the kernel where the buffers of `bind` go, as in bindings: " +
                    suggested_places());
   }
-  return invalid("declares binding " + std::to_string(resource.binding) + called(resource) +
+  return invalid("declares binding " + std::to_string(resource.binding) + name_suffix(resource) +
                  ", but this step binds " + std::to_string(step_.bind.size()) + " buffers (0 to " +
                  std::to_string(step_.bind.size()) + " exclusive)");
 }
@@ -231,14 +230,14 @@ Refusal Connection::bound_twice(const Resource& resource, PlaceOf first, PlaceOf
     return shown(kernel_.bindings[bind].text, 60) + " (" + candidate_.buffers[buffer].name + ")";
   };
   return invalid("is given two buffers for binding " + place_of(resource, false) +
-                 called(resource) + " by its `bindings`, " + said(first) + " and " + said(second) +
-                 ": name another place for one of them");
+                 name_suffix(resource) + " by its `bindings`, " + said(first) + " and " +
+                 said(second) + ": name another place for one of them");
 }
 
 std::optional<Refusal> Connection::fill_slot(size_t index) {
   const Resource& resource = interface_.resources[index];
   if (resource.kind == Kind::uniform_buffer) return fill_uniform(index);
-  const auto is_here = [&](const Place& place) { return place.is(resource); };
+  const auto is_here = [&](const BindingPlace& place) { return place.is(resource); };
   const auto found = std::find_if(places_.begin(), places_.end(), is_here);
   if (found == places_.end()) return unbound(resource);
   const auto again = std::find_if(found + 1, places_.end(), is_here);
@@ -250,16 +249,17 @@ std::optional<Refusal> Connection::fill_uniform(size_t index) {
   const Resource& resource = interface_.resources[index];
   const ResolvedUniform* given = nullptr;
   for (const ResolvedUniform& each : step_.uniforms) {
-    if (!Place(each.place.text).is(resource)) continue;
+    if (!BindingPlace(each.place.text).is(resource)) continue;
     if (given)
-      return invalid("is given values for the uniform block" + called(resource) + " twice, as " +
-                     shown(given->place.text, 60) + " and as " + shown(each.place.text, 60));
+      return invalid("is given values for the uniform block" + name_suffix(resource) +
+                     " twice, as " + shown(given->place.text, 60) + " and as " +
+                     shown(each.place.text, 60));
     given = &each;
   }
   if (!given) return unbound(resource);
   if (resource.bytes > limits_.max_uniform_buffer_range) {
     return Refusal{Verdict::unsupported,
-                   "has a uniform block" + called(resource) + " of " +
+                   "has a uniform block" + name_suffix(resource) + " of " +
                        std::to_string(resource.bytes) + " bytes, over the device's " +
                        std::to_string(limits_.max_uniform_buffer_range) + ": use a buffer"};
   }
@@ -292,8 +292,9 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
   launch_.slots[index] = {static_cast<int>(bind), 0, bytes, part.offset, to_the_end};
   if (resource.kind != Kind::storage_buffer) {
     if (part.bytes == whole) return fill_texels(resource, buffer, launch_.bindings[index]);
-    return invalid("has a typed buffer" + called(resource) + ", and this step binds a part of " +
-                   buffer.name + ": typed buffers take whole ones");
+    return invalid("has a typed buffer" + name_suffix(resource) +
+                   ", and this step binds a part of " + buffer.name +
+                   ": typed buffers take whole ones");
   }
   if (part.bytes > limits_.max_storage_buffer_range) {
     note_too_large(buffer.name + " has " + std::to_string(part.bytes) +
@@ -320,7 +321,7 @@ std::optional<Refusal> Connection::fill_texels(const Resource& resource, const B
       storage ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
   const auto element = static_cast<uint32_t>(size_of(buffer.type.dtype));
   binding.format = vulkan::texel_format(resource, element);
-  const std::string typed = "has a typed buffer" + called(resource);
+  const std::string typed = "has a typed buffer" + name_suffix(resource);
   if (binding.format == VK_FORMAT_UNDEFINED) {
     return invalid(typed + (resource.image_format != 0
                                 ? " of a format that kbench does not bind"

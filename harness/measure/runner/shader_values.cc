@@ -16,8 +16,6 @@ using ScalarKind = vulkan::Scalar::Kind;
 /// A block is padded to the largest alignment that a member may have.
 constexpr uint64_t kBlockAlignment = 64;
 
-Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
-
 std::string member(const Leaf& leaf) { return "member '" + shown(leaf.name, 100) + "'"; }
 
 /// "(uint at byte 8)".

@@ -10,9 +10,6 @@
 namespace kbench::runner {
 namespace {
 
-Refusal invalid(std::string message) { return {Verdict::invalid_candidate, std::move(message)}; }
-Refusal unsupported(std::string message) { return {Verdict::unsupported, std::move(message)}; }
-
 std::string triton_type(const ResolvedCandidate& candidate, const ResolvedArgument& argument) {
   switch (argument.kind) {
     case PushItem::Kind::u32:

@@ -64,8 +64,8 @@ vulkan::Macros macros_of(const Distribution& distribution, DType dtype) {
 
 /// A launch of draw_softmax.comp: workgroups take rows in turns, their invocations columns, either
 /// in less than 1024 turns, as software devices may stop longer loops.
-constexpr int64_t kMostGroups = 65535, kMostTurns = 1024, kThreads = 256;
-constexpr int64_t kMostColumns = kMostTurns * kThreads, kMostRows = kMostGroups * kMostTurns;
+constexpr int64_t kMostGroups = 65535, kMostTurns = 1024;
+constexpr int64_t kMostColumns = kMostTurns * kGroupThreads, kMostRows = kMostGroups * kMostTurns;
 
 int64_t rows_of(const Shape& shape) {
   return shape.back() > 0 ? element_count(shape) / shape.back() : 0;

@@ -9,8 +9,6 @@
 namespace kbench::trial {
 namespace {
 
-constexpr uint64_t kAlignment = 256;
-
 /// By value id: whether a graph's value has a buffer of its own.
 std::vector<bool> own_buffers(const Graph& graph) {
   std::vector<bool> own;
@@ -25,7 +23,7 @@ std::vector<bool> own_buffers(const Graph& graph) {
 
 uint64_t buffer_bytes(const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(type.bytes());
-  return std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+  return std::max(align_tensor(bytes), kTensorAlignment);
 }
 
 void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes) {

@@ -11,7 +11,6 @@
 namespace kbench::trial {
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr uint64_t kGroupsWanted = 2048;  ///< enough to fill a large GPU
 constexpr uint64_t kMaxIterations = 256;  ///< software devices cut long loops short
 constexpr uint64_t kMaxWords = uint64_t{1} << 34;
@@ -61,10 +60,10 @@ WorkSplit split_work(uint64_t words) {
     throw Error(ErrorCode::kUnsupported, "a tensor of more than 64 GiB");
   }
   const uint64_t quads = std::max<uint64_t>((words + 3) / 4, 1);
-  const uint64_t threads = kThreads * kGroupsWanted;
+  const uint64_t threads = kGroupThreads * kGroupsWanted;
   const uint64_t iterations =
       std::clamp<uint64_t>((quads + threads - 1) / threads, 1, kMaxIterations);
-  const uint64_t per_group = iterations * kThreads;
+  const uint64_t per_group = iterations * kGroupThreads;
   return {static_cast<uint32_t>((quads + per_group - 1) / per_group),
           static_cast<uint32_t>(iterations)};
 }
@@ -168,7 +167,7 @@ void Kernels::compare_hashes(vulkan::Commands& commands, uint64_t before, uint64
   const Push push{before, after, count, finding};
   launch(commands, "trial_hash_compare.comp", {{"START", "1"}}, push, 1);
   commands.barrier();
-  const uint64_t groups = std::max<uint64_t>((count + kThreads - 1) / kThreads, 1);
+  const uint64_t groups = std::max<uint64_t>((count + kGroupThreads - 1) / kGroupThreads, 1);
   launch(commands, "trial_hash_compare.comp", {}, push, static_cast<uint32_t>(groups));
 }
 
@@ -257,7 +256,7 @@ void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
          split.groups);
   commands.barrier();
   const uint32_t per_quad = is_integer(fill.dtype) ? 2 : 4;
-  sum_findings(commands, work, split.groups, split.iterations * kThreads * per_quad, summary);
+  sum_findings(commands, work, split.groups, split.iterations * kGroupThreads * per_quad, summary);
 }
 
 void Kernels::sum_findings(vulkan::Commands& commands, uint64_t findings, uint32_t groups,
@@ -273,7 +272,7 @@ void Kernels::sum_findings(vulkan::Commands& commands, uint64_t findings, uint32
 void Kernels::prepare() {
   std::vector<vulkan::EmbeddedKey> keys;
   collected_ = &keys;
-  vulkan::Buffer buffer = device_.allocate(kThreads);
+  vulkan::Buffer buffer = device_.allocate(kGroupThreads);
   const vulkan::Region region{&buffer, 0, buffer.size()};
   vulkan::Commands commands(device_);
   commands.begin();

@@ -12,6 +12,9 @@
 
 namespace kbench::trial {
 
+/// Invocations of a workgroup, in all of the trial's shaders.
+inline constexpr uint32_t kGroupThreads = 256;
+
 /// How a kernel walks `words` 32-bit words: workgroups of 256, `iterations` 16-byte quads each.
 struct WorkSplit {
   uint32_t groups = 1;

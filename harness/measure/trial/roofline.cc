@@ -5,13 +5,13 @@
 #include <span>
 #include <string>
 
+#include "harness/measure/trial/kernels.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/pipeline.h"
 
 namespace kbench::trial {
 namespace {
 
-constexpr uint64_t kThreads = 256;
 constexpr double kWaitSeconds = 60;
 constexpr int kRepeats = 5;  ///< of which the fastest counts; the first warms up
 
@@ -52,7 +52,7 @@ double copy_bytes_per_s(vulkan::Device& device, vulkan::Commands& commands) {
                                   {{"QUADS", std::to_string(quads) + "u"}},
                                   static_cast<uint32_t>(sizeof push),
                                   0};
-    const uint64_t group_bytes = kThreads * quads * 16;
+    const uint64_t group_bytes = kGroupThreads * quads * 16;
     for (uint64_t bytes = least; bytes <= most; bytes *= 2) {
       const uint64_t groups = bytes / group_bytes;
       if (groups > device.snapshot().max_group_count[0]) break;
@@ -71,7 +71,7 @@ double flops_per_s(vulkan::Device& device, vulkan::Commands& commands) {
   // Software devices cut loops of more than 65535 turns short.
   const uint32_t most_turns = software ? 128 : 8192;
   constexpr double kLongEnough = 5e-3;  ///< seconds
-  const vulkan::Buffer to = device.allocate(kThreads);
+  const vulkan::Buffer to = device.allocate(kGroupThreads);
   struct Push {
     uint64_t to;
     float factor, term;
@@ -86,7 +86,7 @@ double flops_per_s(vulkan::Device& device, vulkan::Commands& commands) {
   double best = 0;
   for (;; push.turns *= 2) {
     const double seconds = fastest_seconds(device, commands, key, push, groups);
-    const double flops = 2.0 * kChains * kUnroll * push.turns * kThreads * groups;
+    const double flops = 2.0 * kChains * kUnroll * push.turns * kGroupThreads * groups;
     best = std::max(best, flops / seconds);
     if (seconds >= kLongEnough || 2 * push.turns > most_turns) return best;
   }

@@ -9,13 +9,6 @@
 #include "libkbench/base/text.h"
 
 namespace kbench::trial {
-namespace {
-
-constexpr uint64_t kAlignment = 256;
-
-uint64_t align(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-}  // namespace
 
 size_t SlabLayout::add(std::string name, uint64_t bytes) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
@@ -23,9 +16,9 @@ size_t SlabLayout::add(std::string name, uint64_t bytes) {
   if (bytes > kMost || size_ > kMost) {
     throw Error(ErrorCode::kShape, name + " and what stands before it have over 2^62 bytes");
   }
-  const uint64_t offset = align(items_.empty() ? kRedzoneBytes : size_);
+  const uint64_t offset = align_tensor(items_.empty() ? kRedzoneBytes : size_);
   items_.push_back({std::move(name), offset, bytes});
-  size_ = align(items_.back().end() + kRedzoneBytes);
+  size_ = align_tensor(items_.back().end() + kRedzoneBytes);
   return items_.size() - 1;
 }
 

@@ -13,13 +13,19 @@ namespace kbench::trial {
 /// Least bytes before a tensor and behind it that must not be written.
 inline constexpr uint64_t kRedzoneBytes = 64 << 10;
 
+/// Tensors begin at multiples of so many bytes.
+inline constexpr uint64_t kTensorAlignment = 256;
+inline uint64_t align_tensor(uint64_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
+
 /// Tensors in one allocation, a redzone before the first, between each two and behind the last:
 /// every byte that is not a tensor's is a redzone's.
 class SlabLayout {
  public:
   struct Item {
     std::string name;
-    uint64_t offset = 0;  ///< a multiple of 256
+    uint64_t offset = 0;  ///< a multiple of kTensorAlignment
     uint64_t bytes = 0;   ///< at least 4
     /// Where the redzone behind it begins: the next multiple of 4 bytes.
     uint64_t end() const { return offset + (bytes + 3) / 4 * 4; }
