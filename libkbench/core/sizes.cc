@@ -62,6 +62,18 @@ void require_sensible(const std::string& name, const VariableValue& value) {
   }
 }
 
+/// `variables`: of all that the task reads.
+std::unique_ptr<Graph> build_from_variables(const Task& task, const Variables& variables) {
+  auto graph = std::make_unique<Graph>(variables);
+  try {
+    for (const auto& [name, value] : variables) require_sensible(name, value);
+    task.build(*graph);
+  } catch (const Error& e) {
+    throw Error(e.code(), to_string(task.id) + ": " + e.message());
+  }
+  return graph;
+}
+
 }  // namespace
 
 Variables variables_of(const Task& task, Preset preset, const Variables& overrides) {
@@ -91,19 +103,13 @@ Variables variables_of(const Task& task, Preset preset, const Variables& overrid
   return variables;
 }
 
-std::unique_ptr<Graph> build_graph(const Task& task, const Variables& variables) {
-  auto graph = std::make_unique<Graph>(variables);
-  try {
-    for (const auto& [name, value] : variables) require_sensible(name, value);
-    task.build(*graph);
-  } catch (const Error& e) {
-    throw Error(e.code(), to_string(task.id) + ": " + e.message());
-  }
-  return graph;
+Variables variables_of(const TaskAt& at, std::span<const Task> suite) {
+  if (at.preset.empty()) return at.variables;
+  return variables_of(find_task(at.task, suite), preset_from_name(at.preset), at.variables);
 }
 
 std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variables& overrides) {
-  auto graph = build_graph(task, variables_of(task, preset, overrides));
+  auto graph = build_from_variables(task, variables_of(task, preset, overrides));
   for (const auto& [name, value] : overrides) {
     if (follows(task, name)) graph->list(name);  // given, it counts as read
     if (graph->variables_read().contains(name)) continue;
@@ -114,6 +120,12 @@ std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variab
                     " is not used, or follows from the other variables; set one of " + free);
   }
   return graph;
+}
+
+std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite) {
+  const Task& task = find_task(at.task, suite);
+  if (at.preset.empty()) return build_from_variables(task, at.variables);
+  return build_graph(task, preset_from_name(at.preset), at.variables);
 }
 
 }  // namespace kbench

@@ -9,10 +9,9 @@ namespace kbench {
 
 Facts facts_of(const Result& result, const Candidate* candidate, const Evidence& evidence) {
   Facts facts{result, candidate, evidence, nullptr, std::nullopt};
-  const Task* task = lookup_task(result.task);
-  if (task == nullptr || result.preset.empty()) return facts;
+  if (lookup_task(result.task) == nullptr || result.preset.empty()) return facts;
   try {
-    facts.graph = build_graph(*task, preset_from_name(result.preset), result.variables);
+    facts.graph = build_graph(result);
     if (candidate) facts.resolved = resolve(*candidate, *facts.graph);
   } catch (const Error&) {  // The result says what is wrong.
     return facts;

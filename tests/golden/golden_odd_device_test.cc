@@ -22,7 +22,7 @@ TEST_P(GoldenOddOnDevice, EagerBaselineMatches) {
     if (!wanted.contains(record.task)) continue;
     SCOPED_TRACE(sizes_of(record));
     seen.insert(record.task);
-    const auto graph = build_graph(find_task(record.task), record.variables);
+    const auto graph = build_graph(record);
     // On a software device each task of much work is run once, here or by EagerTasksTest at smoke;
     // VGG and Swin take images of 224 x 224 alone: minutes here, and no odd sizes. DenseNet-201
     // (3/16) is DenseNet-121 with more layers.

@@ -18,7 +18,7 @@ TEST_P(GoldenOdd, ReferenceMatchesInFloat32AndFloat64) {
     if (record.task != GetParam().id) continue;
     SCOPED_TRACE(sizes_of(record));
     ++records;
-    const auto graph = build_graph(GetParam(), record.variables);
+    const auto graph = build_graph(record);
     const NamedTensors tensors = draw_golden(record, *graph);
     for (const Precision precision : {Precision::f32, Precision::f64}) {
       const auto outputs = run_reference(*graph, tensors, {.precision = precision});

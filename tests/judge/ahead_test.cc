@@ -57,7 +57,7 @@ class AheadTest : public vulkan::DeviceTest {
     return request;
   }
   /// Ready once what a candidacy asks for has been done.
-  static BenchKey key_of(Candidacy& candidacy) {
+  static TaskAt key_of(Candidacy& candidacy) {
     runner::Refused refused;
     EXPECT_TRUE(candidacy.loaded(refused)) << refused.message;
     return candidacy.key();
@@ -78,12 +78,12 @@ TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedF
   measured.next_files = {same, other};
   auto candidacy = ahead_->candidacy_of(measured);
   EXPECT_FALSE(candidacy->well());  // Nobody knew of it.
-  const BenchKey key = key_of(*candidacy);
+  const TaskAt key = key_of(*candidacy);
   opponent_->runner().wait_open(runners_.device);
   Bench bench(device(), *opponent_, key, 1, nullptr);
   bench.finish(device(), *opponent_);
 
-  BenchKey next_key = key;
+  TaskAt next_key = key;
   next_key.task = parse_task_id("level1/20");
   std::optional<ReadyBench> ready;
   for (int i = 0; i < 600 && !ready; ++i) {
@@ -118,7 +118,7 @@ TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
   client::Request measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20"), candidate("last.yaml", "level1/21")};
   auto candidacy = ahead_->candidacy_of(measured);
-  BenchKey key = key_of(*candidacy);
+  TaskAt key = key_of(*candidacy);
   opponent_->runner().wait_open(runners_.device);
   Bench bench(device(), *opponent_, key, 1, nullptr);
   bench.finish(device(), *opponent_);
@@ -142,7 +142,7 @@ TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
 
 TEST_F(AheadTest, AnOpponentKeepsWhatItHasImportedWhereItFits) {
   auto candidacy = ahead_->candidacy_of(request_of(candidate("now.yaml", "level1/19")));
-  BenchKey key = key_of(*candidacy);
+  TaskAt key = key_of(*candidacy);
   opponent_->runner().wait_open(runners_.device);
   auto bench = std::make_unique<Bench>(device(), *opponent_, key, 1, nullptr);
   bench->finish(device(), *opponent_);

@@ -116,13 +116,13 @@ class Backend {
   std::unique_ptr<vulkan::Device> device_;
 };
 
-Verified verify(const GoldenRecord& record, const Task& task, Backend& backend) {
+Verified verify(const GoldenRecord& record, Backend& backend) {
   Verified result;
   result.record = &record;
   process::forget_peak();
   const auto start = std::chrono::steady_clock::now();
   try {
-    const auto graph = build_graph(task, record.variables);
+    const auto graph = build_graph(record);
     backend.check_memory(*graph);
     const std::vector<Tensor> outputs = backend.run(*graph, record);
     backend.check_validation();
@@ -166,23 +166,23 @@ int run_verify(const VerifyOptions& options) {
   const auto selected = options.tasks.select();
   const std::vector<GoldenRecord> records = load_golden(options.golden);
   Backend backend(options);
-  std::vector<std::pair<const GoldenRecord*, const Task*>> work;
+  std::vector<const GoldenRecord*> work;
   size_t skipped = 0;
   for (const GoldenRecord& record : records) {
     const Task* task = lookup_task(record.task);
     if (task == nullptr) {
       ++skipped;
     } else if (std::find(selected.begin(), selected.end(), task) != selected.end()) {
-      work.emplace_back(&record, task);
+      work.push_back(&record);
     }
   }
 
   std::vector<Verified> verified;
   {
     Progress progress(stderr, work.size());
-    for (const auto& [record, task] : work) {
+    for (const GoldenRecord* record : work) {
       progress.begin(label(*record));
-      verified.push_back(verify(*record, *task, backend));
+      verified.push_back(verify(*record, backend));
       progress.advance();
     }
   }

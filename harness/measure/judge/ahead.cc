@@ -107,7 +107,7 @@ ReadyBench Ahead::take_next() {
   return ready;
 }
 
-std::optional<ReadyBench> Ahead::bench_of(const BenchKey& key) {
+std::optional<ReadyBench> Ahead::bench_of(const TaskAt& key) {
   pause();
   while (!next_.empty()) {
     ReadyBench ready = take_next();
@@ -273,7 +273,7 @@ const Candidacy* Ahead::first_without_bench() const {
   return found == begun_.end() ? nullptr : found->get();
 }
 
-const Bench* Ahead::bench_for(const BenchKey& key) const {
+const Bench* Ahead::bench_for(const TaskAt& key) const {
   if (at_ && at_->key() == key) return at_;
   const auto found =
       std::ranges::find_if(next_, [&](const ReadyBench& each) { return each.bench->key() == key; });

@@ -60,7 +60,7 @@ class Ahead {
   /// of what was is given up. Throws RunnerFailure.
   std::unique_ptr<Candidacy> candidacy_beside(const client::Request& request);
   /// The bench for a task, with its opponent, where it was made.
-  std::optional<ReadyBench> bench_of(const BenchKey& key);
+  std::optional<ReadyBench> bench_of(const TaskAt& key);
   /// Leaves what is needed no more: an opponent will be another bench's, which takes over what
   /// memory fits; without it a bench is given back when there is time.
   void leave(ReadyBench old);
@@ -108,7 +108,7 @@ class Ahead {
   bool has_begun(const client::Request& request) const;
   const Following* first_not_begun() const;
   const Candidacy* first_without_bench() const;
-  const Bench* bench_for(const BenchKey& key) const;
+  const Bench* bench_for(const TaskAt& key) const;
   std::string uuid() const;
 
   NewOpponent new_opponent_;
@@ -121,7 +121,7 @@ class Ahead {
   /// Opponents that will be a bench's, some with the bench they had.
   std::vector<ReadyBench> understudies_;
   std::deque<ReadyBench> next_;  ///< of the tasks that follow, in their order
-  std::optional<BenchKey> does_not_fit_;
+  std::optional<TaskAt> does_not_fit_;
   std::vector<std::unique_ptr<Bench>> left_;
   client::Request now_;
   const Bench* at_ = nullptr;

@@ -19,12 +19,9 @@ uint64_t next_serial() {
 
 }  // namespace
 
-Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
+Bench::Bench(vulkan::Device& device, Opponent& opponent, const TaskAt& key, uint64_t seed,
              std::unique_ptr<Bench> before)
-    : key_(key),
-      task_(&find_task(key.task)),
-      graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)),
-      serial_(next_serial()) {
+    : key_(key), task_(&find_task(key.task)), graph_(build_graph(key)), serial_(next_serial()) {
   number_items();
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
   trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
@@ -54,10 +51,10 @@ Bench::Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, ui
   opponent.attach(attachment);
 }
 
-Bench::Bench(vulkan::Device& device, const BenchKey& key)
+Bench::Bench(vulkan::Device& device, const TaskAt& key)
     : key_(key),
       task_(&find_task(key.task)),
-      graph_(build_graph(*task_, preset_from_name(key.preset), key.overrides)),
+      graph_(build_graph(key)),
       serial_(next_serial()),
       awaited_(false) {
   number_items();

@@ -21,10 +21,10 @@ class Bench {
   /// same place (what holds a truth was never imported by a candidate's runner), so that the
   /// opponent need not import it again; else it is given back. Submits nothing to the device.
   /// Throws kOutOfMemory where the task does not fit the device.
-  Bench(vulkan::Device& device, Opponent& opponent, const BenchKey& key, uint64_t seed,
+  Bench(vulkan::Device& device, Opponent& opponent, const TaskAt& key, uint64_t seed,
         std::unique_ptr<Bench> before);
   /// One without an opponent, for runs of a candidate alone. Throws kOutOfMemory.
-  Bench(vulkan::Device& device, const BenchKey& key);
+  Bench(vulkan::Device& device, const TaskAt& key);
   /// Both at once when that is done. Throws RunnerFailure for what the opponent cannot do.
   void finish(vulkan::Device& device, Opponent& opponent) {
     wait_opponent(opponent);
@@ -35,7 +35,7 @@ class Bench {
   /// Once; before any run.
   void upload_constants(vulkan::Device& device);
 
-  const BenchKey& key() const { return key_; }
+  const TaskAt& key() const { return key_; }
   /// No other bench of this process has or had it.
   uint64_t serial() const { return serial_; }
   const Task& task() const { return *task_; }
@@ -52,7 +52,7 @@ class Bench {
  private:
   void number_items();
 
-  BenchKey key_;
+  TaskAt key_;
   const Task* task_;
   std::unique_ptr<Graph> graph_;
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1

@@ -47,8 +47,7 @@ void Candidacy::begin(const std::function<void()>& before_build) {
     if (!loaded_ && !load()) return;
     identify();
     if (before_build) before_build();
-    runner_->send(
-        runner::Build{key_.preset, key_.overrides, request_.options.limits.compile_seconds});
+    runner_->send(runner::Build{key_, request_.options.limits.compile_seconds});
   } catch (const RunnerFailure& failure) {
     failure_ = failure;
   } catch (const Error& error) {
@@ -143,7 +142,7 @@ void Candidacy::identify() {
   const EvaluateOptions& options = request_.options;
   const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot_);
   key_.preset = name_of(preset);
-  key_.overrides = options.overrides;
+  key_.variables = options.overrides;
   graph_ = build_graph(task, preset, options.overrides);
   trial::identify(experiment_, task, *graph_, preset, snapshot_, options);
 }

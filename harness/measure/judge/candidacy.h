@@ -57,7 +57,7 @@ class Candidacy {
   const client::Request& request() const { return request_; }
   /// Once loaded.
   const Experiment& experiment() const { return experiment_; }
-  const BenchKey& key() const { return key_; }
+  const TaskAt& key() const { return key_; }
   const Graph& graph() const { return *graph_; }
 
   /// Whether the candidate's manifest looks as if it had kernels for CUDA: only a guess at what the
@@ -73,7 +73,7 @@ class Candidacy {
   client::Request request_;
   const vulkan::DeviceSnapshot& snapshot_;
   Experiment experiment_;
-  BenchKey key_;
+  TaskAt key_;
   std::unique_ptr<Graph> graph_;
   bool begun_ = false;
   bool loaded_ = false, needs_python_ = false;  ///< its runner has parsed it, and what that needs

@@ -12,7 +12,7 @@ constexpr double kLetGoSeconds = 120;
 
 }  // namespace
 
-void Opponent::prepare(const BenchKey& key, uint64_t seed, const std::vector<uint64_t>& kept) {
+void Opponent::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept) {
   if (told_ == key) {
     imported_.clear();  // The next Attach is all it will know.
     return;
@@ -25,9 +25,7 @@ void Opponent::prepare(const BenchKey& key, uint64_t seed, const std::vector<uin
     slabs.push_back(static_cast<int>(i));
     left.push_back(imported_[i]);
   }
-  runner::Prepare request{.task = key.task,
-                          .preset = key.preset,
-                          .overrides = key.overrides,
+  runner::Prepare request{.at = key,
                           .seed = seed,
                           .kept = std::move(slabs),
                           .verified = false,
@@ -54,7 +52,7 @@ void Opponent::wait_prepared() {
   if (!std::exchange(pending_, false)) return;
   runner_.receive<runner::Built>(kPrepareSeconds);
   runner_.stand_by(false);
-  const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->overrides.empty();
+  const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->variables.empty();
   if (memory_ != nullptr && as_noted) memory_->notes.add(told_->task);
 }
 

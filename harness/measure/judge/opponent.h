@@ -10,17 +10,8 @@
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/verified_notes.h"
 #include "kbench/task.h"
-#include "kbench/variables.h"
 
 namespace kbench::judge {
-
-/// A task at one size.
-struct BenchKey {
-  TaskId task;
-  std::string preset;
-  Variables overrides;
-  bool operator==(const BenchKey&) const = default;
-};
 
 /// Every call throws RunnerFailure where the process fails; it is of no more use then.
 class Opponent {
@@ -41,7 +32,7 @@ class Opponent {
   /// Tells it to make the task's baseline, unless that is what it was told last, and to give back
   /// what it has imported, but for the memory of `kept` (Slab::memory). Does not wait. `seed`: of
   /// the inputs on which the baseline is held to the reference.
-  void prepare(const BenchKey& key, uint64_t seed, const std::vector<uint64_t>& kept = {});
+  void prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept = {});
   /// Waits for what it was told; at once when it is done.
   void wait_prepared();
   /// What it has still imported after prepare(), for attach().
@@ -53,7 +44,7 @@ class Opponent {
 
  private:
   RunnerProcess runner_;
-  std::optional<BenchKey> told_;
+  std::optional<TaskAt> told_;
   std::vector<uint64_t> imported_;  ///< Slab::memory, in its order
   Memory* memory_ = nullptr;
   bool pending_ = false;

@@ -43,14 +43,14 @@ class BaselineProgram : public Program {
 }  // namespace
 
 std::unique_ptr<Program> Baselines::prepare(const Prepare& request) {
-  const KeptPipelines kept(
-      device_.pipelines(), request.cache_folder, request.cache_subject,
-      std::to_string(request.task.level) + "-" + std::to_string(request.task.number));
-  const Task& task = find_task(request.task);
-  auto graph = build_graph(task, preset_from_name(request.preset), request.overrides);
-  // Other sizes of the smoke preset are other kernels perhaps: overrides are verified each time.
-  const bool small = request.preset == name_of(Preset::smoke);
-  const bool once = !small || request.overrides.empty();
+  const TaskAt& at = request.at;
+  const KeptPipelines kept(device_.pipelines(), request.cache_folder, request.cache_subject,
+                           std::to_string(at.task.level) + "-" + std::to_string(at.task.number));
+  const Task& task = find_task(at.task);
+  auto graph = build_graph(at);
+  // Other sizes of preset smoke may need other kernels: they are verified each time.
+  const bool small = at.preset == name_of(Preset::smoke);
+  const bool once = !small || at.variables.empty();
   if (!verified_.contains(task.id) && !(once && request.verified)) {
     // At the sizes of the smoke preset the reference takes milliseconds.
     const auto smoke = small ? nullptr : build_graph(task, Preset::smoke);

@@ -169,9 +169,7 @@ bool CandidateSide::has(Kernel::Language language) const {
 
 std::unique_ptr<Program> CandidateSide::build(const Build& request, PythonHelper* python,
                                               Refused& refused) {
-  const Task& task = find_task(candidate_->task);
-  auto graph = build_graph(task, preset_from_name(request.preset), request.overrides);
-  auto run = std::make_unique<CandidateRun>(device_, std::move(graph), *candidate_, python);
+  auto run = std::make_unique<CandidateRun>(device_, build_graph(request.at), *candidate_, python);
   if (auto refusal = run->build(request.seconds)) {
     refused = *std::move(refusal);
     return nullptr;

@@ -41,12 +41,12 @@ template <class V> void visit(V& v, auto& m, ReadFile*) { v("path", m.path); }
 template <class V> void visit(V& v, auto& m, Loaded*) { v("task", m.task); v("hash", m.hash); v("needs_cuda", m.needs_cuda);
   v("needs_python", m.needs_python);
 }
-template <class V> void visit(V& v, auto& m, Build*) {
-  v("preset", m.preset); v("overrides", m.overrides); v("seconds", m.seconds);
+template <class V> void visit(V& v, auto& m, TaskAt*) {
+  v("task", m.task); v("preset", m.preset); v("variables", m.variables);
 }
+template <class V> void visit(V& v, auto& m, Build*) { v("at", m.at); v("seconds", m.seconds); }
 template <class V> void visit(V& v, auto& m, Prepare*) {
-  v("task", m.task); v("preset", m.preset); v("overrides", m.overrides); v("seed", m.seed);
-  v("kept", m.kept);
+  v("at", m.at); v("seed", m.seed); v("kept", m.kept);
   v("verified", m.verified); v("cache_folder", m.cache_folder); v("cache_subject", m.cache_subject);
 }
 template <class V> void visit(V& v, auto& m, Wanted*) {

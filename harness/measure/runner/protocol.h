@@ -32,7 +32,6 @@
 #include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/tensor.h"
-#include "kbench/variables.h"
 
 namespace kbench::runner {
 
@@ -112,17 +111,14 @@ struct Loaded {
 /// The loaded candidate at the task's sizes.
 struct Build {
   static constexpr MessageKind kKind = MessageKind::build;
-  std::string preset;
-  Variables overrides;
+  TaskAt at;
   double seconds = 0;  ///< for compiling
 };
 
 /// A task's eager baseline, held to the float64 reference first unless that has been done.
 struct Prepare {
   static constexpr MessageKind kKind = MessageKind::prepare;
-  TaskId task;
-  std::string preset;
-  Variables overrides;
+  TaskAt at;
   uint64_t seed = 0;  ///< of the tensors it is held to the reference on
   /// Slabs that stay imported, by their indices until now; in this order they are the first that
   /// the next Attach counts. All others are given back.

@@ -30,11 +30,10 @@ struct GoldenTensor {
   Distribution distribution;
   double value = 0;  ///< of a scalar
 };
-struct GoldenRecord {
-  TaskId task;
+/// `preset` is empty: `variables` has all of the task's.
+struct GoldenRecord : TaskAt {
   std::string name;
   uint64_t seed = 0;
-  Variables variables;
   std::vector<GoldenTensor> tensors;
   std::vector<GoldenOutput> outputs;
 };

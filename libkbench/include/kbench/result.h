@@ -43,16 +43,13 @@ struct TunedKernel {
 };
 
 /// What is asked: one candidate on one task at one size on one device, and how it is judged. A
-/// value type; a result begins with its fields.
-struct Experiment {
+/// value type; a result begins with its fields. Of TaskAt, `variables` has all that the graph read.
+struct Experiment : TaskAt {
   // what is evaluated
   std::string set;             ///< candidate set, "simple"
   std::string candidate;       ///< file, relative to the set
   std::string candidate_hash;  ///< SHA-256
-  TaskId task;
   std::string task_name;
-  std::string preset;   ///< "smoke", "v0", "v0.1"
-  Variables variables;  ///< the values the graph read
   // where and how
   std::string device, driver;
   std::string device_uuid;       ///< which of several of one kind; not part of the key
@@ -66,6 +63,7 @@ struct Experiment {
 
   /// Two experiments with equal keys are the same: a resumed run does not do it again.
   std::string key() const;
+  bool operator==(const Experiment&) const = delete;  ///< not that of TaskAt alone
 };
 
 /// An experiment and its outcome. A value type with a JSON form.

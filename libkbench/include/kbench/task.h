@@ -28,6 +28,14 @@ std::string to_string(TaskId id);  ///< "level1/19"
 /// "level1/19" or "1/19"; throws kInvalidArgument.
 TaskId parse_task_id(std::string_view text);
 
+/// A task at one size: what its graph is built from.
+struct TaskAt {
+  TaskId task;
+  std::string preset;   ///< "smoke", "v0", "v0.1"; empty where `variables` has all of the task's
+  Variables variables;  ///< values in place of the preset's, of some of the variables or of all
+  bool operator==(const TaskAt&) const = default;
+};
+
 /// A pass needs |c - r| <= relative * (s + |r|) for every element, s being the RMS of r.
 struct Tolerance {
   double relative = 1e-4;
@@ -75,11 +83,13 @@ std::vector<const Task*> select_tasks(std::string_view selection,
 /// The task's variables at a preset, with overrides applied. Throws kInvalidArgument naming the
 /// variable when an override is unknown or of another type.
 Variables variables_of(const Task& task, Preset preset, const Variables& overrides = {});
+Variables variables_of(const TaskAt& at, std::span<const Task> suite = tasks());
 /// The task's graph. Throws kShape naming operator and shapes where the sizes make no sense, and
 /// kInvalidArgument for an override of a variable the task does not read (it follows from others).
-std::unique_ptr<Graph> build_graph(const Task& task, const Variables& variables);
 std::unique_ptr<Graph> build_graph(const Task& task, Preset preset,
                                    const Variables& overrides = {});
+/// The same; throws kNotFound too, when the suite has no such task.
+std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite = tasks());
 
 /// The task for a reader who has never seen the original: signature, shapes, operators in order
 /// with their formulas, FLOPs, bytes.
