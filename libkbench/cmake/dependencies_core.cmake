@@ -4,6 +4,7 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(yaml-cpp 0.7 REQUIRED)
 find_package(TBB REQUIRED)
 find_package(zstd REQUIRED)
+find_package(simdjson 3.0 REQUIRED)
 find_package(muparser REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 # By pkg-config: Debian's CMake file of libmd4c-dev asks for libmd4c-html, another package's.

@@ -1,7 +1,8 @@
 // An attempt's line straight into its fields, for files of a million.
+#include <simdjson.h>
+
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
 #include "libkbench/scoring/attempt_json.h"
@@ -9,276 +10,144 @@
 namespace kbench {
 namespace {
 
-/// In the order in which to_json writes them.
-enum class AttemptField : uint32_t {
-  model,
-  answered_by,
-  task,
-  sample,
-  attempt,
-  parent,
-  outcome,
-  leniencies,
-  candidate,
-  candidate_hash,
-  verdict,
-  preset,
-  device,
-  speedup,
-  low,
-  point,
-  high,
-  feedback_hash,
-  prompt_hash,
-  usage,
-  input,
-  cached,
-  output,
-  reasoning,
-  cost,
-  seconds,
-  operator_steps,
-  unknown,  ///< of a later version
-};
-constexpr auto kFields = static_cast<uint32_t>(AttemptField::unknown);
+using Element = simdjson::dom::element;
 
-enum class ObjectOf { outside, attempt, speedup, usage };
+// Each reads a value of JSON; false where it is of another kind or out of range.
 
-struct FieldName {
-  ObjectOf in;
+bool read_text(Element element, std::string& into) {
+  std::string_view text;
+  if (element.get(text) != simdjson::SUCCESS) return false;
+  into = text;
+  return true;
+}
+
+bool read_texts(Element element, std::vector<std::string>& into) {
+  simdjson::dom::array list;
+  if (element.get(list) != simdjson::SUCCESS) return false;
+  into.clear();
+  for (const Element item : list) {
+    if (!read_text(item, into.emplace_back())) return false;
+  }
+  return true;
+}
+
+bool read_count(Element element, int64_t least, int& into) {
+  int64_t value = 0;
+  if (element.get(value) != simdjson::SUCCESS) return false;
+  into = static_cast<int>(value);
+  return value >= least && value <= std::numeric_limits<int>::max();
+}
+
+/// JSON has no infinity: null stands for it.
+bool read_time(Element element, double& into) {
+  into = std::numeric_limits<double>::infinity();
+  return element.is_null() || element.get(into) == simdjson::SUCCESS;
+}
+
+/// A number that is not negative; null is none where it may be missing.
+template <class T>
+bool read_amount(Element element, T& into) {
+  return element.get(into) == simdjson::SUCCESS && into >= 0;
+}
+template <class T>
+bool read_amount(Element element, std::optional<T>& into) {
+  into.reset();
+  return element.is_null() || read_amount(element, into.emplace());
+}
+
+struct Member {
   std::string_view name;
+  bool (*read)(Element, Attempt&);
 };
-constexpr std::array<FieldName, kFields> kNames = {
-    {{ObjectOf::attempt, "model"},         {ObjectOf::attempt, "answered_by"},
-     {ObjectOf::attempt, "task"},          {ObjectOf::attempt, "sample"},
-     {ObjectOf::attempt, "attempt"},       {ObjectOf::attempt, "parent"},
-     {ObjectOf::attempt, "outcome"},       {ObjectOf::attempt, "leniencies"},
-     {ObjectOf::attempt, "candidate"},     {ObjectOf::attempt, "candidate_hash"},
-     {ObjectOf::attempt, "verdict"},       {ObjectOf::attempt, "preset"},
-     {ObjectOf::attempt, "device"},        {ObjectOf::attempt, "speedup"},
-     {ObjectOf::speedup, "low"},           {ObjectOf::speedup, "point"},
-     {ObjectOf::speedup, "high"},          {ObjectOf::attempt, "feedback_hash"},
-     {ObjectOf::attempt, "prompt_hash"},   {ObjectOf::attempt, "usage"},
-     {ObjectOf::usage, "input"},           {ObjectOf::usage, "cached"},
-     {ObjectOf::usage, "output"},          {ObjectOf::usage, "reasoning"},
-     {ObjectOf::attempt, "cost"},          {ObjectOf::attempt, "seconds"},
-     {ObjectOf::attempt, "operator_steps"}}};
 
-/// False, from any of these, ends the parse.
-class PlainReader : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit PlainReader(Attempt& attempt) : a_(attempt) {}
-
-  bool complete() const { return seen_ == (uint32_t{1} << kFields) - 1; }
-
-  bool null() override {
-    switch (field_) {
-      case AttemptField::verdict:
-        a_.verdict.reset();
-        return true;
-      case AttemptField::cost:
-        a_.cost.reset();
-        return true;
-      case AttemptField::low:
-      case AttemptField::point:
-      case AttemptField::high:
-        return real(std::numeric_limits<double>::infinity());
-      case AttemptField::input:
-      case AttemptField::cached:
-      case AttemptField::output:
-      case AttemptField::reasoning:
-        tokens().reset();
-        return true;
-      default:
-        return passed_over();
+/// Reads an object that has all of these members, each once. Others, of a later version, are passed
+/// over.
+template <size_t n>
+bool read_members(Element element, const std::array<Member, n>& members, Attempt& attempt) {
+  simdjson::dom::object object;
+  if (element.get(object) != simdjson::SUCCESS) return false;
+  uint32_t seen = 0;
+  size_t next = 0;
+  for (const auto [name, value] : object) {
+    size_t i = next;  // mostly they come in this order
+    if (i >= n || members[i].name != name) {
+      for (i = 0; i < n && members[i].name != name;) ++i;
     }
+    if (i == n) continue;
+    if ((seen >> i & 1) != 0 || !members[i].read(value, attempt)) return false;
+    seen |= uint32_t{1} << i;
+    next = i + 1;
   }
-  bool boolean(bool value) override {
-    if (field_ != AttemptField::operator_steps) return passed_over();
-    a_.operator_steps = value;
-    return true;
-  }
-  bool number_integer(int64_t) override { return passed_over(); }
-  bool number_unsigned(uint64_t value) override {
-    switch (field_) {
-      case AttemptField::sample:
-        return count(value, 1, a_.sample);
-      case AttemptField::attempt:
-        return count(value, 1, a_.attempt);
-      case AttemptField::parent:
-        return count(value, 0, a_.parent);
-      case AttemptField::input:
-      case AttemptField::cached:
-      case AttemptField::output:
-      case AttemptField::reasoning:
-        tokens() = static_cast<int64_t>(value);
-        return value <= uint64_t{INT64_MAX};
-      default:
-        return real(static_cast<double>(value));
-    }
-  }
-  bool number_float(double value, const std::string&) override { return real(value); }
-  bool string(std::string& value) override {
-    switch (field_) {
-      case AttemptField::model:
-        return keep(value, a_.model);
-      case AttemptField::answered_by:
-        return keep(value, a_.answered_by);
-      case AttemptField::task:
-        a_.task = parse_task_id(value);
-        return true;
-      case AttemptField::outcome:
-        a_.outcome = outcome_from_name(value);
-        return true;
-      case AttemptField::leniencies:
-        if (!in_list_) return false;
-        a_.leniencies.push_back(value);
-        return true;
-      case AttemptField::candidate:
-        return keep(value, a_.candidate);
-      case AttemptField::candidate_hash:
-        return keep(value, a_.candidate_hash);
-      case AttemptField::verdict:
-        a_.verdict = verdict_from_name(value);
-        return true;
-      case AttemptField::preset:
-        return keep(value, a_.preset);
-      case AttemptField::device:
-        return keep(value, a_.device);
-      case AttemptField::feedback_hash:
-        return keep(value, a_.feedback_hash);
-      case AttemptField::prompt_hash:
-        return keep(value, a_.prompt_hash);
-      default:
-        return passed_over();
-    }
-  }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
+  return seen == (uint32_t{1} << n) - 1;
+}
 
-  bool start_object(size_t) override {
-    if (field_ == AttemptField::unknown && scope_ != ObjectOf::outside)
-      return ++unknown_depth_, true;
-    if (scope_ == ObjectOf::outside) {
-      scope_ = ObjectOf::attempt;
-    } else if (field_ == AttemptField::speedup) {
-      scope_ = ObjectOf::speedup;
-    } else if (field_ == AttemptField::usage) {
-      scope_ = ObjectOf::usage;
-    } else {
-      return false;
-    }
-    return true;
-  }
-  bool key(std::string& name) override {
-    if (unknown_depth_ > 0) return true;
-    field_ = find(name);
-    if (field_ == AttemptField::unknown) return true;
-    const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(field_);
-    const bool twice = (seen_ & bit) != 0;
-    seen_ |= bit;
-    return !twice;
-  }
-  bool end_object() override {
-    if (unknown_depth_ > 0) return --unknown_depth_, true;
-    scope_ = scope_ == ObjectOf::attempt ? ObjectOf::outside : ObjectOf::attempt;
-    return true;
-  }
-  bool start_array(size_t) override {
-    if (field_ == AttemptField::unknown && scope_ != ObjectOf::outside)
-      return ++unknown_depth_, true;
-    if (field_ != AttemptField::leniencies || in_list_) return false;
-    a_.leniencies.clear();
-    return in_list_ = true;
-  }
-  bool end_array() override {
-    if (unknown_depth_ > 0) return --unknown_depth_, true;
-    in_list_ = false;
-    return true;
-  }
-  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override {
-    return false;
-  }
+constexpr std::array<Member, 3> kSpeedup = {
+    {{"low", [](Element e, Attempt& a) { return read_time(e, a.speedup.low); }},
+     {"point", [](Element e, Attempt& a) { return read_time(e, a.speedup.point); }},
+     {"high", [](Element e, Attempt& a) { return read_time(e, a.speedup.high); }}}};
 
- private:
-  bool passed_over() const {
-    return field_ == AttemptField::unknown && scope_ != ObjectOf::outside;
-  }
+constexpr std::array<Member, 4> kUsage = {
+    {{"input", [](Element e, Attempt& a) { return read_amount(e, a.usage.input); }},
+     {"cached", [](Element e, Attempt& a) { return read_amount(e, a.usage.cached); }},
+     {"output", [](Element e, Attempt& a) { return read_amount(e, a.usage.output); }},
+     {"reasoning", [](Element e, Attempt& a) { return read_amount(e, a.usage.reasoning); }}}};
 
-  /// The parser's own string becomes the field, and the field's old memory the parser's.
-  static bool keep(std::string& value, std::string& into) {
-    into.swap(value);
-    return true;
-  }
+bool read_task(Element element, Attempt& attempt) {
+  std::string_view text;
+  if (element.get(text) != simdjson::SUCCESS) return false;
+  attempt.task = parse_task_id(text);
+  return true;
+}
 
-  static bool count(uint64_t value, uint64_t least, int& into) {
-    if (value < least || value > uint64_t{std::numeric_limits<int>::max()}) return false;
-    into = static_cast<int>(value);
-    return true;
-  }
+bool read_outcome(Element element, Attempt& attempt) {
+  std::string_view text;
+  if (element.get(text) != simdjson::SUCCESS) return false;
+  attempt.outcome = outcome_from_name(text);
+  return true;
+}
 
-  bool real(double value) {
-    switch (field_) {
-      case AttemptField::low:
-        a_.speedup.low = value;
-        return true;
-      case AttemptField::point:
-        a_.speedup.point = value;
-        return true;
-      case AttemptField::high:
-        a_.speedup.high = value;
-        return true;
-      case AttemptField::cost:
-        a_.cost = value;
-        return value >= 0;
-      case AttemptField::seconds:
-        a_.seconds = value;
-        return value >= 0;
-      default:
-        return passed_over();
-    }
-  }
+bool read_verdict(Element element, Attempt& attempt) {
+  attempt.verdict.reset();
+  std::string_view text;
+  if (element.get(text) != simdjson::SUCCESS) return element.is_null();
+  attempt.verdict = verdict_from_name(text);
+  return true;
+}
 
-  std::optional<int64_t>& tokens() {
-    switch (field_) {
-      case AttemptField::input:
-        return a_.usage.input;
-      case AttemptField::cached:
-        return a_.usage.cached;
-      case AttemptField::output:
-        return a_.usage.output;
-      default:
-        return a_.usage.reasoning;
-    }
-  }
-
-  /// Mostly the one behind the last.
-  AttemptField find(std::string_view name) {
-    const auto is = [&](uint32_t i) {
-      return i < kFields && kNames[i].in == scope_ && kNames[i].name == name;
-    };
-    uint32_t i = next_;
-    if (!is(i)) {
-      for (i = 0; i < kFields && !is(i); ++i) {
-      }
-    }
-    next_ = i + 1;
-    return static_cast<AttemptField>(i);
-  }
-
-  Attempt& a_;
-  AttemptField field_ = AttemptField::unknown;
-  ObjectOf scope_ = ObjectOf::outside;
-  bool in_list_ = false;
-  int unknown_depth_ = 0;
-  uint32_t next_ = 0, seen_ = 0;
-};
+/// In the order in which to_json writes them.
+constexpr std::array<Member, 20> kAttempt = {
+    {{"model", [](Element e, Attempt& a) { return read_text(e, a.model); }},
+     {"answered_by", [](Element e, Attempt& a) { return read_text(e, a.answered_by); }},
+     {"task", read_task},
+     {"sample", [](Element e, Attempt& a) { return read_count(e, 1, a.sample); }},
+     {"attempt", [](Element e, Attempt& a) { return read_count(e, 1, a.attempt); }},
+     {"parent", [](Element e, Attempt& a) { return read_count(e, 0, a.parent); }},
+     {"outcome", read_outcome},
+     {"leniencies", [](Element e, Attempt& a) { return read_texts(e, a.leniencies); }},
+     {"candidate", [](Element e, Attempt& a) { return read_text(e, a.candidate); }},
+     {"candidate_hash", [](Element e, Attempt& a) { return read_text(e, a.candidate_hash); }},
+     {"verdict", read_verdict},
+     {"preset", [](Element e, Attempt& a) { return read_text(e, a.preset); }},
+     {"device", [](Element e, Attempt& a) { return read_text(e, a.device); }},
+     {"speedup", [](Element e, Attempt& a) { return read_members(e, kSpeedup, a); }},
+     {"feedback_hash", [](Element e, Attempt& a) { return read_text(e, a.feedback_hash); }},
+     {"prompt_hash", [](Element e, Attempt& a) { return read_text(e, a.prompt_hash); }},
+     {"usage", [](Element e, Attempt& a) { return read_members(e, kUsage, a); }},
+     {"cost", [](Element e, Attempt& a) { return read_amount(e, a.cost); }},
+     {"seconds", [](Element e, Attempt& a) { return read_amount(e, a.seconds); }},
+     {"operator_steps",
+      [](Element e, Attempt& a) { return e.get(a.operator_steps) == simdjson::SUCCESS; }}}};
 
 }  // namespace
 
 bool read_plain_attempt(std::string_view line, Attempt& attempt) {
-  PlainReader reader(attempt);
+  // simdjson takes half of a surrogate pair for a character.
+  if (line.find("\\ud") != line.npos || line.find("\\uD") != line.npos) return false;
+  thread_local simdjson::dom::parser parser;
+  Element root;
+  if (parser.parse(line.data(), line.size()).get(root) != simdjson::SUCCESS) return false;
   try {
-    return nlohmann::json::sax_parse(line.begin(), line.end(), &reader) && reader.complete();
+    return read_members(root, kAttempt, attempt);
   } catch (const Error&) {  // a name that there is not
     return false;
   }
