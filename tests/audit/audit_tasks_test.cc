@@ -49,8 +49,8 @@ TEST_P(AuditedTask, LetsNothingPassButWhatItsCertificateSays) {
   const Certificate* certificate = lookup_certificate(task.id, Preset::smoke);
   ASSERT_NE(certificate, nullptr) << "make one: kbench audit --out levels/certificates/smoke.json";
   EXPECT_EQ(certificate->tolerance, task.tolerance.relative) << "make it again";
-  const auto bench = make_host_bench(task, *graph);
-  const TaskAudit audit = audit_task(task, *graph, *bench, options_for(*graph, *certificate));
+  const auto evaluator = make_host_evaluator(task, *graph);
+  const TaskAudit audit = audit_task(task, *graph, *evaluator, options_for(*graph, *certificate));
   for (const Tried& tried : audit.tried) {
     if (!tried.not_tried.empty()) continue;
     const bool honest = tried.kind == Variant::Kind::honest;

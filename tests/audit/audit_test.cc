@@ -36,8 +36,8 @@ Task task_of(void (*build)(Graph&)) {
 TaskAudit audited(const Task& task) {
   Graph graph;
   task.build(graph);
-  const auto bench = make_host_bench(task, graph);
-  return audit_task(task, graph, *bench);
+  const auto evaluator = make_host_evaluator(task, graph);
+  return audit_task(task, graph, *evaluator);
 }
 
 std::vector<std::string> left(const Certificate& certificate, Variant::Kind kind) {
@@ -105,10 +105,10 @@ TEST(Audit, TheToleranceOfLongSumsPassesAtomicsTwofold) {
 void expect_twofold_in_one_float(TaskId id, Preset preset, const Variables& overrides = {}) {
   const Task& task = find_task(id);
   const auto graph = build_graph(task, preset, overrides);
-  const auto bench = make_host_bench(task, *graph);
+  const auto evaluator = make_host_evaluator(task, *graph);
   AuditOptions options;
   options.only = "in one float";
-  const TaskAudit audit = audit_task(task, *graph, *bench, options);
+  const TaskAudit audit = audit_task(task, *graph, *evaluator, options);
   EXPECT_FALSE(audit.tried.empty()) << to_string(id);
   for (const Tried& tried : audit.tried) {
     EXPECT_LE(tried.margin.margin, 0.5) << to_string(id) << " " << tried.margin.description;
@@ -146,10 +146,10 @@ TEST(Audit, TriesOnlyTheKindsAskedFor) {
   const Task task = task_of(plain_softmax);
   Graph graph;
   task.build(graph);
-  const auto bench = make_host_bench(task, graph);
+  const auto evaluator = make_host_evaluator(task, graph);
   AuditOptions options;
   options.kinds = {Variant::Kind::null};
-  for (const Tried& tried : audit_task(task, graph, *bench, options).tried) {
+  for (const Tried& tried : audit_task(task, graph, *evaluator, options).tried) {
     EXPECT_EQ(tried.kind, Variant::Kind::null) << tried.margin.description;
   }
 }

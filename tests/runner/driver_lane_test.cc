@@ -101,7 +101,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
   std::unique_ptr<DriverLane> lane() {
     return std::make_unique<DriverLane>(
         [this]() -> cuda::Driver& { return program_->open_driver(); },
-        [this](const Memory& memory) {
+        [this](const ImportedMemory& memory) {
           return import_regions(program_->open_driver(), memory,
                                 {memory.given().at(0), memory.outputs().at(0)});
         },
@@ -121,7 +121,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
   ResolvedCandidate resolved_;
   std::vector<Diagnostic> diagnostics_;
   std::optional<vulkan::Buffer> slab_;
-  std::optional<Memory> memory_;
+  std::optional<ImportedMemory> memory_;
   std::unique_ptr<CandidateProgram> program_;
 };
 

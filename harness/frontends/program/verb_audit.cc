@@ -244,9 +244,9 @@ class Place {
     file.kbench = version();
     return file;
   }
-  std::unique_ptr<audit::Bench> bench(const Task& task, const Graph& graph) {
-    return device_ ? audit::make_device_bench(*device_, task, graph)
-                   : audit::make_host_bench(task, graph);
+  std::unique_ptr<audit::VariantEvaluator> evaluator(const Task& task, const Graph& graph) {
+    return device_ ? audit::make_device_evaluator(*device_, task, graph)
+                   : audit::make_host_evaluator(task, graph);
   }
 
  private:
@@ -301,8 +301,8 @@ int run_audit(VerbOptions options) {
     for (const Task* task : selected) {
       progress.begin(to_string(task->id));
       const auto graph = build_graph(*task, preset);
-      const auto bench = place.bench(*task, *graph);
-      const audit::TaskAudit audit = audit::audit_task(*task, *graph, *bench, options.audit);
+      const auto evaluator = place.evaluator(*task, *graph);
+      const audit::TaskAudit audit = audit::audit_task(*task, *graph, *evaluator, options.audit);
       file.tasks.push_back(audit::certificate_of(audit));
       left = left || certification(*task, file.tasks.back()) == kNotCertified ||
              certification(*task, file.tasks.back()) == kCertifiedValues;

@@ -33,23 +33,24 @@ bool may_still_fail(const Tried& tried) {
 }
 
 /// One variant on the draw at hand: what a draw before it has found is kept where it is more.
-void try_variant(Bench& bench, const Graph& variant, double tolerance, Tried& tried) {
+void try_variant(VariantEvaluator& evaluator, const Graph& variant, double tolerance,
+                 Tried& tried) {
   ReferenceOptions options;
   if (tried.margin.rule == kRunningRule) {
     options.summation = ReferenceOptions::Summation::sequential;
   }
   try {
-    const Deviation deviation = bench.deviation(variant, options);
+    const Deviation deviation = evaluator.deviation(variant, options);
     const double margin = deviation.worst / tolerance;
     if (margin >= tried.margin.margin) {
       tried.margin.margin = margin;
       tried.beyond_share = deviation.beyond_share;
     }
     tried.identical = false;
-    if (bench.on_host() && may_still_fail(tried)) {
+    if (evaluator.on_host() && may_still_fail(tried)) {
       ReferenceOptions exact;
       exact.precision = Precision::f64;
-      tried.identical = bench.deviation(variant, exact).worst < kIdentical;
+      tried.identical = evaluator.deviation(variant, exact).worst < kIdentical;
     }
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kOutOfMemory && e.code() != ErrorCode::kUnsupported) throw;
@@ -58,13 +59,14 @@ void try_variant(Bench& bench, const Graph& variant, double tolerance, Tried& tr
 }
 
 /// The task itself in float32, where that is not the truth already.
-std::vector<Tried> plain_float32(Bench& bench, const Graph& graph, double tolerance) {
-  if (!bench.on_host()) return {};
+std::vector<Tried> plain_float32(VariantEvaluator& evaluator, const Graph& graph,
+                                 double tolerance) {
+  if (!evaluator.on_host()) return {};
   std::vector<Tried> all;
   const auto add = [&](const char* description, const ReferenceOptions& options) {
     Tried tried;
     tried.kind = Variant::Kind::honest;
-    tried.margin = {"plain", description, bench.deviation(graph, options).worst / tolerance};
+    tried.margin = {"plain", description, evaluator.deviation(graph, options).worst / tolerance};
     all.push_back(std::move(tried));
   };
   add("the CPU reference in float32", {});
@@ -85,7 +87,7 @@ const Dead* find_dead(const Task& task, const std::string& description) {
   return nullptr;
 }
 
-TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
+TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& evaluator,
                      const AuditOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   TaskAudit audit;
@@ -110,10 +112,11 @@ TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
       if (draw == 0 || may_still_fail(audit.tried[i])) now.push_back(i);
     }
     if (now.empty()) break;
-    bench.draw(options.seed + static_cast<uint64_t>(draw));
-    for (const size_t i : now) try_variant(bench, *variants[i].build(), tolerance, audit.tried[i]);
+    evaluator.draw(options.seed + static_cast<uint64_t>(draw));
+    for (const size_t i : now)
+      try_variant(evaluator, *variants[i].build(), tolerance, audit.tried[i]);
     if (draw > 0 || !options.only.empty() || !wants(options, Variant::Kind::honest)) continue;
-    for (Tried& each : plain_float32(bench, graph, tolerance)) {
+    for (Tried& each : plain_float32(evaluator, graph, tolerance)) {
       audit.tried.push_back(std::move(each));
     }
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/audit/bench.h"
+#include "harness/measure/audit/variant_evaluator.h"
 #include "kbench/certificate.h"
 #include "kbench/shortcuts.h"
 #include "kbench/task.h"
@@ -44,7 +44,7 @@ struct TaskAudit {
   double seconds = 0;
 };
 
-TaskAudit audit_task(const Task& task, const Graph& graph, Bench& bench,
+TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& evaluator,
                      const AuditOptions& options = {});
 /// A shortcut that passes and is not dead; an honest variant that needs more than half of the
 /// tolerance. One that overflows at these sizes is no honest float32 there, and never left.

@@ -255,7 +255,7 @@ Court Judge::court(const client::Request& request, bool beside, const std::stop_
           .kernels = *kernels_,
           .opponent = opponent_,
           .bench = beside ? beside_ : bench_,
-          .bystanders = *runners_.bystanders,
+          .pausable = *runners_.pausable,
           .lock = *lock_,
           .cancelled = cancelled,
           .last_at_work = last_at_work_,

@@ -133,7 +133,8 @@ void RunnerProcess::spare_processors(bool spare) {
 }
 
 void RunnerProcess::stand_by(bool stand) {
-  standing_by_ = stand ? options_.bystanders->enter(process_->id()) : process::Bystanders::Entry();
+  standing_by_ =
+      stand ? options_.pausable->add(process_->id()) : process::PausableProcesses::Entry();
 }
 
 void RunnerProcess::fail(RunnerFailure::Kind kind, const std::string& message) {

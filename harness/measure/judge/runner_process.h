@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "harness/measure/process/bystanders.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
+#include "harness/measure/process/pausable_processes.h"
 #include "harness/measure/process/prototype.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/write_fault.h"
@@ -59,7 +59,8 @@ class RunnerProcess {
     std::shared_ptr<process::Prototype> prototype = nullptr;
     std::stop_token cancelled = {};  ///< what it is asked from then on fails
     /// Among whom it is until the device is open.
-    std::shared_ptr<process::Bystanders> bystanders = std::make_shared<process::Bystanders>();
+    std::shared_ptr<process::PausableProcesses> pausable =
+        std::make_shared<process::PausableProcesses>();
   };
   RunnerProcess(Role role, const Options& options);
   /// A process that has what every runner makes before it opens the device: the compiler's tables,
@@ -169,7 +170,7 @@ class RunnerProcess {
   std::string lock_;
   int64_t idle_bytes_ = -1;
   bool told_to_open_ = false, for_cuda_ = false;
-  process::Bystanders::Entry standing_by_;
+  process::PausableProcesses::Entry standing_by_;
   bool has_run_ = false;
 };
 

@@ -117,7 +117,7 @@ void Sampler::prepare(Checks& checks, bool first) {
 
 BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
                           bool empty) {
-  const process::HeldStill still(parts_.bystanders);
+  const process::PausedScope still(parts_.pausable);
   const auto start = Clock::now();
   runner.send(runner::Run{pass.setup, pass.exact, empty, seconds});
   runner::Refused refused;

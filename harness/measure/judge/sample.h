@@ -11,7 +11,7 @@
 #include "harness/measure/judge/clock_rule.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/slab.h"
-#include "harness/measure/process/bystanders.h"
+#include "harness/measure/process/pausable_processes.h"
 #include "harness/measure/runner/program.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/roles.h"
@@ -37,8 +37,8 @@ struct SampleParts {
   const CandidateMemory& memory;
   RunnerProcess& opponent;
   RunnerProcess& candidate;
-  process::Bystanders& bystanders;  ///< they stand still during runs
-  double opponent_seconds;          ///< for one run of it
+  process::PausableProcesses& pausable;  ///< they stand still during runs
+  double opponent_seconds;               ///< for one run of it
 };
 
 /// Takes samples of one trial, one after another.

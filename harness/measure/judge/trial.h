@@ -18,9 +18,9 @@
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/sample.h"
 #include "harness/measure/judge/workspace.h"
-#include "harness/measure/process/bystanders.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
+#include "harness/measure/process/pausable_processes.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
@@ -35,8 +35,8 @@ struct Court {
   Workspace& workspace;
   trial::Kernels& kernels;
   std::unique_ptr<Opponent>& opponent;
-  std::unique_ptr<Bench>& bench;    ///< of the last task; replaced when another is asked for
-  process::Bystanders& bystanders;  ///< who may be at something while the trial goes on
+  std::unique_ptr<Bench>& bench;         ///< of the last task; replaced when another is asked for
+  process::PausableProcesses& pausable;  ///< who may be at something while the trial goes on
   /// The device's: a trial takes it before it measures, or disturbs what others measure. The judge,
   /// which lends it, lets it go.
   process::HostLock& lock;

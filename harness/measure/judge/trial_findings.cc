@@ -37,7 +37,7 @@ SampleParts Trial::parts() {
           memory_,
           court_.opponent->runner(),
           candidate(),
-          court_.bystanders,
+          court_.pausable,
           opponent_seconds()};
 }
 

@@ -24,7 +24,7 @@ class BaselineProgram : public Program {
     return built;
   }
 
-  void record(vulkan::Commands& commands, const Pass&, const Memory& memory,
+  void record(vulkan::Commands& commands, const Pass&, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
     std::vector<vulkan::Region> values = memory.given();
     values.resize(graph_->values().size());
@@ -42,7 +42,7 @@ class BaselineProgram : public Program {
 
 }  // namespace
 
-std::unique_ptr<Program> Baselines::prepare(const Prepare& request) {
+std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
   const TaskAt& at = request.at;
   const KeptPipelines kept(device_.pipelines(), request.cache_folder, request.cache_subject,
                            std::to_string(at.task.level) + "-" + std::to_string(at.task.number));

@@ -11,9 +11,9 @@
 namespace kbench::runner {
 
 /// Prepares baselines on one device and remembers which have been held to the reference.
-class Baselines {
+class BaselineLoader {
  public:
-  explicit Baselines(vulkan::Device& device) : device_(device) {}
+  explicit BaselineLoader(vulkan::Device& device) : device_(device) {}
 
   /// Throws kInternal saying what is wrong where the baseline differs from the float64 reference on
   /// this device, at the sizes of preset smoke; what build_graph() and the eager planner throw.

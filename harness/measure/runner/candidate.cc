@@ -56,7 +56,7 @@ class CandidateRun : public Program {
     if (!refusal && program_.takes_driver()) {
       lane_ = std::make_unique<DriverLane>(
           [this]() -> cuda::Driver& { return program_.open_driver(); },
-          [this](const Memory& memory) {
+          [this](const ImportedMemory& memory) {
             return import_regions(program_.open_driver(), memory, buffers_in(memory).tensor);
           },
           [this](bool setup, const std::vector<uint64_t>& addresses) {
@@ -101,10 +101,10 @@ class CandidateRun : public Program {
     if (lane_) lane_->forget_lists();
   }
 
-  void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
+  void record(vulkan::Commands& commands, const Pass& pass, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
     using Ranges = CandidateProgram::Ranges;
-    const CandidateProgram::Memory buffers = buffers_in(memory);
+    const CandidateProgram::Buffers buffers = buffers_in(memory);
     const Ranges ranges = pass.exact ? Ranges::exact : Ranges::past_ends;
     if (pass.setup) {
       program_.record_setup(commands, buffers, ranges, after_step);
@@ -115,8 +115,8 @@ class CandidateRun : public Program {
 
  private:
   /// The candidate's buffers, in its own order.
-  CandidateProgram::Memory buffers_in(const Memory& memory) const {
-    CandidateProgram::Memory buffers;
+  CandidateProgram::Buffers buffers_in(const ImportedMemory& memory) const {
+    CandidateProgram::Buffers buffers;
     size_t wanted = 0;
     for (const BufferSlot& slot : resolved_.buffers) {
       vulkan::Region tensor;
@@ -151,7 +151,7 @@ class CandidateRun : public Program {
 
 }  // namespace
 
-Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
+Loaded CandidateLoader::load(const Load& request, const kbench::ReadFile& read) {
   candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
   using Language = Kernel::Language;
   const bool needs_cuda =
@@ -162,13 +162,13 @@ Loaded CandidateSide::load(const Load& request, const kbench::ReadFile& read) {
   return {candidate_->task, candidate_->hash, needs_cuda, needs_python()};
 }
 
-bool CandidateSide::has(Kernel::Language language) const {
+bool CandidateLoader::has(Kernel::Language language) const {
   return std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(),
                      [&](const Kernel& kernel) { return kernel.language == language; });
 }
 
-std::unique_ptr<Program> CandidateSide::build(const Build& request, PythonHelper* python,
-                                              Refused& refused) {
+std::unique_ptr<Program> CandidateLoader::build(const Build& request, PythonHelper* python,
+                                                Refused& refused) {
   auto run = std::make_unique<CandidateRun>(device_, build_graph(request.at), *candidate_, python);
   if (auto refusal = run->build(request.seconds)) {
     refused = *std::move(refusal);

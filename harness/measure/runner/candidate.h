@@ -16,9 +16,9 @@ namespace kbench::runner {
 
 /// A candidate on its way: loaded, then built. What is wrong with it arrives as an Error with a
 /// place (load, resolve) or as a Refused (build).
-class CandidateSide {
+class CandidateLoader {
  public:
-  explicit CandidateSide(vulkan::Device& device) : device_(device) {}
+  explicit CandidateLoader(vulkan::Device& device) : device_(device) {}
 
   /// Parses the candidate whose files `read` brings.
   Loaded load(const Load& request, const kbench::ReadFile& read);

@@ -381,7 +381,7 @@ vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
 }
 
 /// Where the memory lies is known only when it is there.
-void CandidateProgram::write_addresses(const Memory& memory) const {
+void CandidateProgram::write_addresses(const Buffers& memory) const {
   if (uniforms_.addresses().empty()) return;
   std::vector<std::byte> bytes = uniforms_.bytes();
   for (const auto& [offset, buffer] : uniforms_.addresses()) {

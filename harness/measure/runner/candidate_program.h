@@ -68,7 +68,7 @@ class CandidateProgram {
   void select(const std::vector<uint32_t>& configs);
 
   /// The memory of the candidate's buffers, by buffer index. Behind each tensor lies a redzone.
-  struct Memory {
+  struct Buffers {
     std::vector<vulkan::Region> tensor;
     vulkan::Region scratch;
   };
@@ -77,9 +77,9 @@ class CandidateProgram {
   enum class Ranges { past_ends, exact };
   /// Record the steps, a full barrier between each two.
   using AfterStep = std::function<void()>;
-  void record_setup(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
+  void record_setup(vulkan::Commands& commands, const Buffers& memory, Ranges ranges,
                     const AfterStep& after_step = {}) const;
-  void record_dispatch(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
+  void record_dispatch(vulkan::Commands& commands, const Buffers& memory, Ranges ranges,
                        const AfterStep& after_step = {}) const;
 
   // Of one that takes the driver (candidate_driver.cc).
@@ -142,7 +142,7 @@ class CandidateProgram {
   bool asks_length(const ResolvedStep& step) const;
   Launch launch_of(const ResolvedStep& step) const;
   void upload_uniforms();
-  void write_addresses(const Memory& memory) const;
+  void write_addresses(const Buffers& memory) const;
   void make_pipelines(const Deadline& deadline);
   std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);
   const vulkan::Pipeline& pipeline(const Launch& launch);
@@ -151,11 +151,11 @@ class CandidateProgram {
   std::optional<Refusal> choose_lane();
   void load_by_driver(size_t kernel, Variant& variant);
   vulkan::PipelineKey pipeline_key(const Launch& launch) const;
-  void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Memory& memory,
+  void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Buffers& memory,
               Ranges ranges, const AfterStep& after_step) const;
   /// A step that copies or fills.
-  void move(vulkan::Commands& commands, const ResolvedStep& step, const Memory& memory) const;
-  void record_shader(vulkan::Commands& commands, const Step& step, const Memory& memory,
+  void move(vulkan::Commands& commands, const ResolvedStep& step, const Buffers& memory) const;
+  void record_shader(vulkan::Commands& commands, const Step& step, const Buffers& memory,
                      Ranges ranges) const;
 
   vulkan::Device& device_;

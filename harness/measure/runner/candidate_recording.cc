@@ -10,7 +10,7 @@ namespace {
 /// What is pushed, addresses in their places, where their offsets stand.
 std::vector<std::byte> with_addresses(std::vector<std::byte> push,
                                       const std::vector<std::pair<size_t, int>>& addresses,
-                                      const CandidateProgram::Memory& memory) {
+                                      const CandidateProgram::Buffers& memory) {
   for (const auto& [offset, buffer] : addresses) {
     uint64_t address = 0;
     std::memcpy(&address, push.data() + offset, sizeof address);
@@ -22,18 +22,18 @@ std::vector<std::byte> with_addresses(std::vector<std::byte> push,
 
 }  // namespace
 
-void CandidateProgram::record_setup(vulkan::Commands& commands, const Memory& memory, Ranges ranges,
-                                    const AfterStep& after_step) const {
+void CandidateProgram::record_setup(vulkan::Commands& commands, const Buffers& memory,
+                                    Ranges ranges, const AfterStep& after_step) const {
   record(commands, setup_, memory, ranges, after_step);
 }
 
-void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Memory& memory,
+void CandidateProgram::record_dispatch(vulkan::Commands& commands, const Buffers& memory,
                                        Ranges ranges, const AfterStep& after_step) const {
   record(commands, dispatch_, memory, ranges, after_step);
 }
 
 void CandidateProgram::move(vulkan::Commands& commands, const ResolvedStep& step,
-                            const Memory& memory) const {
+                            const Buffers& memory) const {
   const vulkan::Region& to = memory.tensor[static_cast<size_t>(step.bind.back())];
   const uint64_t start = to.offset + step.ranges.back().offset;
   const uint64_t bytes = step.ranges.back().bytes;
@@ -61,7 +61,7 @@ void CandidateProgram::move(vulkan::Commands& commands, const ResolvedStep& step
 }
 
 void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step>& steps,
-                              const Memory& memory, Ranges ranges,
+                              const Buffers& memory, Ranges ranges,
                               const AfterStep& after_step) const {
   write_addresses(memory);
   bool first = true;
@@ -91,7 +91,7 @@ void CandidateProgram::record(vulkan::Commands& commands, const std::vector<Step
 }
 
 void CandidateProgram::record_shader(vulkan::Commands& commands, const Step& made,
-                                     const Memory& memory, Ranges ranges) const {
+                                     const Buffers& memory, Ranges ranges) const {
   const ResolvedStep& step = *made.step;
   const ShaderLaunch& shader = *made.shader;
   const auto& resources = kernels_[static_cast<size_t>(step.kernel)].interface.resources;

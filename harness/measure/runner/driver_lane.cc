@@ -46,7 +46,7 @@ Refused refused_by(const cuda::StepError& failure, const DriverPlan& plan) {
   throw Error(error.code(), who + what);
 }
 
-void DriverLane::attach(const Memory& memory) {
+void DriverLane::attach(const ImportedMemory& memory) {
   forget_lists();
   driver_ = &open_();
   addresses_ = import_(memory);
@@ -99,10 +99,10 @@ std::vector<double> DriverLane::profile(double seconds) {
   return of_steps;
 }
 
-std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory,
+std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory& memory,
                                      const std::vector<vulkan::Region>& regions) {
   std::vector<uint64_t> bases;
-  for (const Memory::Slab& slab : memory.kept()) {
+  for (const ImportedMemory::Slab& slab : memory.kept()) {
     UniqueFd descriptor(fcntl(slab.descriptor.get(), F_DUPFD_CLOEXEC, 0));
     if (descriptor.get() < 0) {
       throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");

@@ -26,14 +26,14 @@ Refused refused_by(const cuda::StepError& error, const DriverPlan& plan);
 class DriverLane : public Lane {
  public:
   /// The addresses of the candidate's buffers once the judge's memory is imported, by buffer index.
-  using Import = std::function<std::vector<uint64_t>(const Memory&)>;
+  using Import = std::function<std::vector<uint64_t>(const ImportedMemory&)>;
   using MakePlan = std::function<DriverPlan(bool setup, const std::vector<uint64_t>& addresses)>;
   /// Called first by attach(); what it throws is the answer to that.
   using Open = std::function<cuda::Driver&()>;
   DriverLane(Open open, Import import, MakePlan plan)
       : open_(std::move(open)), import_(std::move(import)), plan_(std::move(plan)) {}
 
-  void attach(const Memory& memory) override;
+  void attach(const ImportedMemory& memory) override;
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
   std::vector<double> profile(double seconds) override;
@@ -56,7 +56,7 @@ class DriverLane : public Lane {
 };
 
 /// Imports every slab that was kept and gives the address of each region; of an empty one 0.
-std::vector<uint64_t> import_regions(cuda::Driver& driver, const Memory& memory,
+std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory& memory,
                                      const std::vector<vulkan::Region>& regions);
 
 }  // namespace kbench::runner

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "harness/measure/runner/memory.h"
+#include "harness/measure/runner/imported_memory.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/commands.h"
 #include "kbench/error.h"
@@ -27,7 +27,7 @@ class Lane {
  public:
   virtual ~Lane() = default;
   /// Where everything lies; before anything else.
-  virtual void attach(const Memory& memory) = 0;
+  virtual void attach(const ImportedMemory& memory) = 0;
   /// Nanoseconds by the device's clock, from the begin of the steps to their end.
   virtual double run(bool setup, double seconds) = 0;
   /// The same hand-over for nothing.
@@ -51,7 +51,7 @@ class Program {
   virtual void select(const std::vector<uint32_t>& configs);
   /// Records the steps of a pass, a full barrier between each two; `after_step` is called
   /// when one has been recorded.
-  virtual void record(vulkan::Commands& commands, const Pass& pass, const Memory& memory,
+  virtual void record(vulkan::Commands& commands, const Pass& pass, const ImportedMemory& memory,
                       const AfterStep& after_step) const = 0;
 
   /// What runs it in place of command lists, by launches of its own on the same device and memory;

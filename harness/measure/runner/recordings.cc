@@ -23,7 +23,7 @@ Recordings::Recordings(vulkan::Device& device)
   spare_->submit_and_wait(kFirstSeconds);
 }
 
-vulkan::Commands& Recordings::of(Program& program, const Pass& pass, const Memory& memory) {
+vulkan::Commands& Recordings::of(Program& program, const Pass& pass, const ImportedMemory& memory) {
   const bool lane = program.lane() != nullptr;
   std::unique_ptr<vulkan::Commands>& list =
       lists_[lane ? 0 : (pass.setup ? 1 : 0) + (pass.exact ? 2 : 0)];
@@ -41,7 +41,8 @@ vulkan::Commands& Recordings::of(Program& program, const Pass& pass, const Memor
   return *list;
 }
 
-std::vector<double> Recordings::profile(Program& program, const Memory& memory, double seconds) {
+std::vector<double> Recordings::profile(Program& program, const ImportedMemory& memory,
+                                        double seconds) {
   if (!profile_) {
     profile_ = std::make_unique<vulkan::Commands>(device_, kMostProfiledSteps + 1);
     profile_->begin();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/measure/runner/memory.h"
+#include "harness/measure/runner/imported_memory.h"
 #include "harness/measure/runner/program.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/vulkan/buffer.h"
@@ -24,10 +24,10 @@ class Recordings {
 
   /// That of a pass, with timestamps before the caches are made cold, before the steps and behind
   /// them; without steps where a lane launches them.
-  vulkan::Commands& of(Program& program, const Pass& pass, const Memory& memory);
+  vulkan::Commands& of(Program& program, const Pass& pass, const ImportedMemory& memory);
   /// Runs dispatch's steps with timestamps between them: nanoseconds of each, of the last ones
   /// together where there are more than kMostProfiledSteps.
-  std::vector<double> profile(Program& program, const Memory& memory, double seconds);
+  std::vector<double> profile(Program& program, const ImportedMemory& memory, double seconds);
   /// Nothing of a program or its memory is kept.
   void forget();
 

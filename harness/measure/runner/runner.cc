@@ -23,8 +23,8 @@
 #include "harness/measure/process/prototype.h"
 #include "harness/measure/runner/baseline.h"
 #include "harness/measure/runner/candidate.h"
+#include "harness/measure/runner/imported_memory.h"
 #include "harness/measure/runner/lock_in.h"
-#include "harness/measure/runner/memory.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
 #include "harness/measure/runner/recordings.h"
@@ -82,25 +82,25 @@ class Server {
   void select(const Select& request);
   void let_go();
   bool validation_objects();
-  std::unique_ptr<Memory> new_memory() const;
+  std::unique_ptr<ImportedMemory> new_memory() const;
   std::optional<std::string> read_file(const std::string& path);
 
   process::Channel channel_;
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known what has to be compiled
   std::unique_ptr<PythonHelper> python_;        ///< until the candidate is built
-  std::optional<CandidateSide> candidate_;
-  std::optional<Baselines> baselines_;
+  std::optional<CandidateLoader> candidate_;
+  std::optional<BaselineLoader> baselines_;
   // In the order in which they refer to each other.
   std::unique_ptr<Program> program_;
-  std::unique_ptr<Memory> memory_;
-  std::unique_ptr<Memory> kept_;  ///< the baseline's before, until the next Attach
+  std::unique_ptr<ImportedMemory> memory_;
+  std::unique_ptr<ImportedMemory> kept_;  ///< the baseline's before, until the next Attach
   struct FirstPart {
     Attach attach;
     std::vector<UniqueFd> descriptors;
   };
   std::optional<FirstPart> first_part_;  ///< not yet being imported
-  std::future<std::unique_ptr<Memory>> importing_;
+  std::future<std::unique_ptr<ImportedMemory>> importing_;
   std::optional<Recordings> recordings_;
 };
 
@@ -289,8 +289,8 @@ void Server::prepare(const Prepare& request) {
 }
 
 /// Whether another driver will want it too is known only once the candidate is built.
-std::unique_ptr<Memory> Server::new_memory() const {
-  auto memory = std::make_unique<Memory>(*device_);
+std::unique_ptr<ImportedMemory> Server::new_memory() const {
+  auto memory = std::make_unique<ImportedMemory>(*device_);
   if (candidate_ && device_->cuda().there()) memory->keep_descriptors();
   return memory;
 }

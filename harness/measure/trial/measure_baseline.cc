@@ -58,9 +58,9 @@ BaselineEntry describe_entry(const Task& task, const Graph& graph, const Rooflin
 
 /// The device with its timer. After a device was lost another is opened; after a wait that timed
 /// out there is none, as what still runs would disturb every later measurement.
-class Bench {
+class TimingDevice {
  public:
-  explicit Bench(vulkan::OpenOptions options) : options_(std::move(options)) { open(); }
+  explicit TimingDevice(vulkan::OpenOptions options) : options_(std::move(options)) { open(); }
 
   vulkan::Device& device() { return *device_; }
   trial::BaselineTimer& timer() { return *timer_; }
@@ -108,8 +108,8 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   vulkan::OpenOptions open;
   open.selector = options.device;
   open.validate = options.validate;
-  Bench bench(open);
-  const vulkan::DeviceSnapshot snapshot = bench.device().snapshot();
+  TimingDevice timing(open);
+  const vulkan::DeviceSnapshot snapshot = timing.device().snapshot();
   const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot);
   std::vector<std::unique_ptr<Graph>> graphs;
   for (const Task* task : tasks) graphs.push_back(build_graph(*task, preset, options.overrides));
@@ -124,8 +124,8 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   baseline.software_device = snapshot.software();
   baseline.preset = name_of(preset);
   baseline.date = now();
-  baseline.method = method_of(plan, bench.device().plan().flush_bytes);
-  if (options.roofline) baseline.roofline = trial::measure_roofline(bench.device());
+  baseline.method = method_of(plan, timing.device().plan().flush_bytes);
+  if (options.roofline) baseline.roofline = trial::measure_roofline(timing.device());
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (options.on_begin) options.on_begin(*tasks[i]);
     if (i % kTogether == 0) {
@@ -133,10 +133,10 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
       for (size_t j = i; j < std::min(i + kTogether, tasks.size()); ++j) {
         next.push_back(graphs[j].get());
       }
-      bench.timer().prepare(next);
+      timing.timer().prepare(next);
     }
     BaselineEntry entry = describe_entry(*tasks[i], *graphs[i], baseline.roofline);
-    bench.time(*tasks[i], *graphs[i], plan, entry);
+    timing.time(*tasks[i], *graphs[i], plan, entry);
     graphs[i].reset();
     baseline.tasks.push_back(std::move(entry));
     if (options.on_entry) options.on_entry(baseline);

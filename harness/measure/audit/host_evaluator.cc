@@ -2,15 +2,15 @@
 #include <limits>
 #include <vector>
 
-#include "harness/measure/audit/bench.h"
+#include "harness/measure/audit/variant_evaluator.h"
 #include "kbench/compare.h"
 
 namespace kbench::audit {
 namespace {
 
-class HostBench : public Bench {
+class HostEvaluator : public VariantEvaluator {
  public:
-  HostBench(const Task& task, const Graph& graph) : task_(task), graph_(graph) {}
+  HostEvaluator(const Task& task, const Graph& graph) : task_(task), graph_(graph) {}
 
   void draw(uint64_t seed) override {
     seed_ = seed;
@@ -57,8 +57,8 @@ class HostBench : public Bench {
 
 }  // namespace
 
-std::unique_ptr<Bench> make_host_bench(const Task& task, const Graph& graph) {
-  return std::make_unique<HostBench>(task, graph);
+std::unique_ptr<VariantEvaluator> make_host_evaluator(const Task& task, const Graph& graph) {
+  return std::make_unique<HostEvaluator>(task, graph);
 }
 
 }  // namespace kbench::audit

@@ -1,4 +1,4 @@
-#include "harness/measure/runner/memory.h"
+#include "harness/measure/runner/imported_memory.h"
 
 #include <fcntl.h>
 
@@ -8,7 +8,7 @@
 
 namespace kbench::runner {
 
-void Memory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
+void ImportedMemory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
   if (descriptors.size() != attach.slabs.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 std::to_string(descriptors.size()) + " descriptors for " +
@@ -30,7 +30,7 @@ void Memory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
   add(attach.wanted, wanted_);
 }
 
-void Memory::keep(const std::vector<int>& slabs) {
+void ImportedMemory::keep(const std::vector<int>& slabs) {
   std::deque<vulkan::Buffer> kept;
   for (const int slab : slabs) {
     const auto index = static_cast<size_t>(slab);
@@ -45,7 +45,8 @@ void Memory::keep(const std::vector<int>& slabs) {
   wanted_.clear();
 }
 
-void Memory::add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const {
+void ImportedMemory::add(const std::vector<Place>& places,
+                         std::vector<vulkan::Region>& regions) const {
   for (const Place& place : places) {
     if (place.bytes == 0) {
       regions.emplace_back();

@@ -19,9 +19,9 @@ struct Deviation {
 };
 
 /// One task's inputs, parameters and truth, for one seed after another.
-class Bench {
+class VariantEvaluator {
  public:
-  virtual ~Bench() = default;
+  virtual ~VariantEvaluator() = default;
   /// Draws the task's tensors and computes the truth. Before the first deviation().
   virtual void draw(uint64_t seed) = 0;
   /// Throws kOutOfMemory where the variant needs more than there is, kUnsupported where it does not
@@ -32,10 +32,10 @@ class Bench {
   virtual bool on_host() const = 0;
 };
 
-/// The CPU reference; the truth is its float64. `task` and `graph` must outlive the bench.
-std::unique_ptr<Bench> make_host_bench(const Task& task, const Graph& graph);
+/// The CPU reference; the truth is its float64. `task` and `graph` must outlive the evaluator.
+std::unique_ptr<VariantEvaluator> make_host_evaluator(const Task& task, const Graph& graph);
 /// The eager baseline's kernels; the truth is what they compute of the task, as in a trial.
-std::unique_ptr<Bench> make_device_bench(vulkan::Device& device, const Task& task,
-                                         const Graph& graph);
+std::unique_ptr<VariantEvaluator> make_device_evaluator(vulkan::Device& device, const Task& task,
+                                                        const Graph& graph);
 
 }  // namespace kbench::audit

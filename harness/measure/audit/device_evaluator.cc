@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/audit/bench.h"
+#include "harness/measure/audit/variant_evaluator.h"
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/device_draw.h"
 #include "harness/measure/trial/graph_memory.h"
@@ -21,9 +21,9 @@ constexpr uint64_t kAlignment = 256;
 /// Left free: what the driver takes for pipelines and command lists.
 constexpr uint64_t kSpareBytes = uint64_t{256} << 20;
 
-class DeviceBench : public Bench {
+class DeviceEvaluator : public VariantEvaluator {
  public:
-  DeviceBench(vulkan::Device& device, const Task& task, const Graph& graph)
+  DeviceEvaluator(vulkan::Device& device, const Task& task, const Graph& graph)
       : device_(device), task_(task), graph_(graph), kernels_(device), commands_(device) {
     uint64_t work = kAlignment;
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
@@ -213,9 +213,9 @@ class DeviceBench : public Bench {
 
 }  // namespace
 
-std::unique_ptr<Bench> make_device_bench(vulkan::Device& device, const Task& task,
-                                         const Graph& graph) {
-  return std::make_unique<DeviceBench>(device, task, graph);
+std::unique_ptr<VariantEvaluator> make_device_evaluator(vulkan::Device& device, const Task& task,
+                                                        const Graph& graph) {
+  return std::make_unique<DeviceEvaluator>(device, task, graph);
 }
 
 }  // namespace kbench::audit

@@ -11,9 +11,9 @@
 namespace kbench::runner {
 
 /// Owns the imported slabs; the device must outlive it.
-class Memory {
+class ImportedMemory {
  public:
-  explicit Memory(vulkan::Device& device) : device_(device) {}
+  explicit ImportedMemory(vulkan::Device& device) : device_(device) {}
   /// Adds the message's slabs to those there are, which its places may lie in too. Throws
   /// kInvalidArgument where descriptors and message do not agree or a place lies outside its slab,
   /// and what Device::import_shared() throws.

@@ -1,5 +1,5 @@
 // The judge's memory as a runner sees it: what lies outside of it is refused.
-#include "harness/measure/runner/memory.h"
+#include "harness/measure/runner/imported_memory.h"
 
 #include "tests/vulkan/device_fixture.h"
 
@@ -31,7 +31,8 @@ class MemoryTest : public vulkan::DeviceTest {
   Error refusal_of(const Place& place) {
     Message sent = message();
     sent.attach.wanted = {place};
-    return error_of([&] { Memory(device()).add(sent.attach, std::move(sent.descriptors)); });
+    return error_of(
+        [&] { ImportedMemory(device()).add(sent.attach, std::move(sent.descriptors)); });
   }
 
   std::vector<vulkan::Buffer> slabs_;
@@ -42,7 +43,7 @@ TEST_F(MemoryTest, GivesRegionsInOrderAndTheSameBytes) {
   const uint64_t size = slabs_[0].size();
   sent.attach.given = {{0, 0, size}, {}, {1, 256, 16}};
   sent.attach.outputs = {{1, 512, 4}};
-  Memory memory(device());
+  ImportedMemory memory(device());
   memory.add(sent.attach, std::move(sent.descriptors));
   ASSERT_EQ(memory.given().size(), 3u);
   EXPECT_EQ(memory.given()[0].size, size);
@@ -70,7 +71,7 @@ TEST_F(MemoryTest, RefusesPlacesOutsideItsSlabs) {
 }
 
 TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
-  Memory memory(device());
+  ImportedMemory memory(device());
   Message first = message();
   first.attach.given = {{0, 0, 16}};
   memory.add(first.attach, std::move(first.descriptors));
@@ -89,7 +90,7 @@ TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
   EXPECT_EQ(memory.given()[1].buffer->size(), slabs_[0].size());
 
   for (const std::vector<int>& kept : {std::vector{2}, std::vector{-1}, std::vector{0, 0}}) {
-    Memory another(device());
+    ImportedMemory another(device());
     Message sent = message();
     another.add(sent.attach, std::move(sent.descriptors));
     EXPECT_EQ(error_of([&] { another.keep(kept); }).code(), ErrorCode::kInvalidArgument);
@@ -99,24 +100,26 @@ TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
 TEST_F(MemoryTest, RefusesMessagesWithoutTheirDescriptors) {
   Message fewer = message();
   fewer.descriptors.pop_back();
-  EXPECT_EQ(
-      error_of([&] { Memory(device()).add(fewer.attach, std::move(fewer.descriptors)); }).code(),
-      ErrorCode::kInvalidArgument);
+  EXPECT_EQ(error_of([&] {
+              ImportedMemory(device()).add(fewer.attach, std::move(fewer.descriptors));
+            }).code(),
+            ErrorCode::kInvalidArgument);
   Message more = message();
   more.attach.slabs.pop_back();
-  EXPECT_EQ(
-      error_of([&] { Memory(device()).add(more.attach, std::move(more.descriptors)); }).code(),
-      ErrorCode::kInvalidArgument);
+  EXPECT_EQ(error_of([&] {
+              ImportedMemory(device()).add(more.attach, std::move(more.descriptors));
+            }).code(),
+            ErrorCode::kInvalidArgument);
 }
 
 TEST_F(MemoryTest, RefusesASlabThatIsLargerThanItsDescriptor) {
   Message sent = message();
   sent.attach.slabs[0].bytes *= 1024;
-  EXPECT_THROW(Memory(device()).add(sent.attach, std::move(sent.descriptors)), Error);
+  EXPECT_THROW(ImportedMemory(device()).add(sent.attach, std::move(sent.descriptors)), Error);
 }
 
 TEST_F(MemoryTest, TakesASecondMessagesSlabsBesideTheFirsts) {
-  Memory memory(device());
+  ImportedMemory memory(device());
   Message first = message();
   first.attach.given = {{1, 256, 16}};
   memory.add(first.attach, std::move(first.descriptors));

@@ -1,5 +1,5 @@
 // Children that stand still while something is timed.
-#include "harness/measure/process/bystanders.h"
+#include "harness/measure/process/pausable_processes.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -56,14 +56,14 @@ class Counter {
   pid_t pid_ = -1;
 };
 
-TEST(Bystanders, StandStillBetweenHoldAndReleaseAsOftenAsTheyAreTold) {
+TEST(PausableProcesses, StandStillFromPauseToResume) {
   Counter one, two, none_of_them;
-  Bystanders bystanders;
-  const auto first = bystanders.enter(one.id()), second = bystanders.enter(two.id());
+  PausableProcesses pausable;
+  const auto first = pausable.add(one.id()), second = pausable.add(two.id());
   EXPECT_TRUE(one.moves() && two.moves());
   for (int round = 0; round < 3; ++round) {
     {
-      const HeldStill held(bystanders);
+      const PausedScope held(pausable);
       EXPECT_TRUE(one.stands_still() && two.stands_still()) << round;
       EXPECT_TRUE(none_of_them.moves());
     }
@@ -71,37 +71,37 @@ TEST(Bystanders, StandStillBetweenHoldAndReleaseAsOftenAsTheyAreTold) {
   }
 }
 
-TEST(Bystanders, WhoComesWhileTheyAreHeldIsHeldAndWhoLeavesRunsAgain) {
+TEST(PausableProcesses, OneAddedWhilePausedStopsAndOneRemovedRuns) {
   Counter early, late;
-  Bystanders bystanders;
-  auto first = bystanders.enter(early.id());
-  bystanders.hold();
-  auto second = bystanders.enter(late.id());
+  PausableProcesses pausable;
+  auto first = pausable.add(early.id());
+  pausable.pause();
+  auto second = pausable.add(late.id());
   std::this_thread::sleep_for(milliseconds(10));  // It is not waited for.
   EXPECT_TRUE(late.stands_still());
-  first.leave();
+  first.remove();
   EXPECT_TRUE(early.moves());
-  { const Bystanders::Entry moved = std::move(second); }
+  { const PausableProcesses::Entry moved = std::move(second); }
   EXPECT_TRUE(late.moves());
-  bystanders.release();
-  bystanders.hold();  // Nobody is among them.
+  pausable.resume();
+  pausable.pause();  // There are none.
   EXPECT_TRUE(early.moves() && late.moves());
-  bystanders.release();
+  pausable.resume();
 }
 
-TEST(Bystanders, OneThatHasEndedHoldsNobodyUp) {
+TEST(PausableProcesses, OneThatHasEndedDelaysNothing) {
   Counter ended, waited_for, other;
-  Bystanders bystanders;
-  const auto first = bystanders.enter(ended.id()), second = bystanders.enter(waited_for.id()),
-             third = bystanders.enter(other.id());
+  PausableProcesses pausable;
+  const auto first = pausable.add(ended.id()), second = pausable.add(waited_for.id()),
+             third = pausable.add(other.id());
   kill(ended.id(), SIGKILL);
   waited_for.end();
   std::this_thread::sleep_for(milliseconds(20));
   const auto start = std::chrono::steady_clock::now();
-  bystanders.hold();
+  pausable.pause();
   EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(1000));
   EXPECT_TRUE(other.stands_still());
-  bystanders.release();
+  pausable.resume();
 }
 
 }  // namespace
