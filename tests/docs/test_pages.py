@@ -1,0 +1,99 @@
+"""What the pages say of themselves and of the source holds: line lengths, links, files, messages,
+the table of rooms. Needs no program."""
+
+import os
+import re
+import unittest
+
+import pages
+
+WIDEST = 100
+
+
+def anchor(heading):
+    """As GitHub and GitLab make it."""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
+class Pages(unittest.TestCase):
+    def test_lines_are_short(self):
+        for page in pages.pages():
+            if page.startswith("docs/results/"):  # recorded tables
+                continue
+            for number, line in pages.split(page)[0]:
+                self.assertLessEqual(len(line), WIDEST, f"{page}:{number}")
+
+    def test_readme_is_short(self):
+        self.assertLess(len(pages.read("README.md").splitlines()), 120)
+
+    def test_links_lead_somewhere(self):
+        anchors = {}
+        for page in pages.pages():
+            lines = (line for _, line in pages.split(page)[0])
+            headings = (re.match(r"#+ (.*)", line) for line in lines)
+            anchors[page] = {anchor(h[1]) for h in headings if h}
+        for page in pages.pages():
+            text = "\n".join(line for _, line in pages.split(page)[0])
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                if re.match(r"https?:", target):
+                    continue
+                path, _, name = target.partition("#")
+                to = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+                self.assertTrue(os.path.exists(os.path.join(pages.ROOT, to)), f"{page}: {target}")
+                if name:
+                    self.assertIn(name, anchors.get(to, ()), f"{page}: {target}")
+
+    def test_every_page_is_in_the_index(self):
+        index = pages.read("docs/README.md")
+        for page in pages.pages():
+            if page.startswith("docs/") and page != "docs/README.md":
+                self.assertIn(f"]({page[len('docs/'):]})", index.replace("\n", " "))
+
+    def test_files_that_are_named_exist(self):
+        names = {os.path.basename(path) for path in pages.tracked()}
+        folders = "libkbench|levels|reference|harness|tests|benchmarks"
+        for page in pages.pages():
+            for number, line in pages.split(page)[0]:
+                for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", line):
+                    path = path.rstrip("/")
+                    place = os.path.join(pages.ROOT, path)
+                    there = os.path.exists(place) or os.path.exists(place + ".cc")  # a program
+                    self.assertTrue(there or "FAMILY" in path, f"{page}:{number}: {path}")
+                for group in re.findall(r"\[((?:`[\w.]+\.(?:cc|h|comp)`(?:, )?)+)\]", line):
+                    for name in re.findall(r"`([^`]+)`", group):
+                        self.assertIn(name, names, f"{page}:{number}")
+
+    def test_rooms_are_those_of_the_build(self):
+        rooms = pages.read("tests/rooms/CMakeLists.txt")
+        table = re.findall(r"^kbench_room_uses\((.*)\)$", rooms, re.M)
+        wanted = []
+        for line in table:
+            rooms, *uses = re.findall(r'"[^"]*"|\S+', line)
+            if uses:
+                wanted.append((rooms.strip('"').replace(";", " "), " ".join(uses)))
+        (block,) = [b for b in pages.split("docs/architecture.md")[1] if b.language == "rooms"]
+        shown = [tuple(re.split(r"  +", line)) for line in block.text.strip().split("\n")]
+        self.assertEqual(shown, wanted)
+
+    def test_messages_of_troubleshooting_are_the_sources(self):
+        text = ""
+        for path in pages.tracked("*.cc", "*.h", "dev"):
+            if path.startswith("tests/"):
+                continue
+            if path == "dev" or path.endswith((".cc", ".h")):
+                text += pages.read(path)
+        # Literals that stand one behind another are one; what is put in between is any text.
+        text = re.sub(r'"\s*\n?\s*"', "", text)
+        text = text.replace('\\"', '"')
+        blocks = [b for b in pages.split("docs/troubleshooting.md")[1] if b.language == "message"]
+        self.assertGreater(len(blocks), 15)
+        for block in blocks:
+            for part in " ".join(block.text.split()).removeprefix("dev: ").split("..."):
+                part = part.strip(" '();:,")
+                if len(part) >= 6:
+                    self.assertTrue(part in text, f"troubleshooting.md:{block.line}: {part}")
+
+
+if __name__ == "__main__":
+    unittest.main()
