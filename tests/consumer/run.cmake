@@ -22,17 +22,31 @@ endfunction()
 extract(../README.md "#include <kbench/kbench.h>" "\n```\n\n" readme.cc)
 extract(../README.md "kbench: 1\n" "\n```\n\n" relu.yaml)
 extract(models.md "// Plays one episode" "\n```\n\n" episode.cc)
-extract(embedding.md "// Judges the candidates" "\n```\n\n" judge.cc)
+extract(embedding.md "// Judges the candidates" "\n```\n\n" judge/main.cc)
+extract(embedding.md "cmake_minimum_required" "\n```\n\n" judge/CMakeLists.txt)
 extract(embedding.md "/* Judges the candidate" "\n```\n\n" judge.c)
 extract(embedding.md "\"\"\"Rewards for two answers" "\n````\n\n" rewards.py)
+
+# Lines that are no whole program become one.
+function(extract_part document begin name)
+  extract(${document} "${begin}" "\n```\n" parts/${name}.cc)
+  file(READ ${WORK}/parts/${name}.cc text)
+  file(WRITE ${WORK}/parts/${name}.cc
+       "#include <kbench/kbench.h>\n#include <iostream>\nint main() {\n${text}}\n")
+endfunction()
+extract_part(golden.md "for (const kbench::GoldenRecord" golden)
+extract_part(prompts.md "const kbench::Prompts prompts" prompts)
+file(COPY ${SOURCE}/../golden/smoke.json.zst DESTINATION ${WORK})
 
 set(prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 set(configure ${CMAKE_COMMAND} -G Ninja -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
               -DCMAKE_CXX_FLAGS=${FLAGS})
-run(${configure} -S ${SOURCE} -B ${WORK}/build -DEPISODE=${WORK}/episode.cc -DJUDGE=${WORK}/judge.cc
+run(${configure} -S ${SOURCE} -B ${WORK}/build -DEPISODE=${WORK}/episode.cc -DPARTS=${WORK}/parts
     -DJUDGE_C=${WORK}/judge.c -DREADME=${WORK}/readme.cc)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${configure} -S ${WORK}/judge -B ${WORK}/judge/build)
+run(${CMAKE_COMMAND} --build ${WORK}/judge/build)
 run(${WORK}/build/consumer)
 run(${prefix}/bin/kbench --version)
 foreach(page README.md docs/serve.md docs/results/h200-24-tasks.md)
@@ -82,6 +96,12 @@ function(expect_said wanted)
     message(FATAL_ERROR "${ARGN} says\n${said}")
   endif()
 endfunction()
+execute_process(COMMAND ${WORK}/build/golden WORKING_DIRECTORY ${WORK} ERROR_VARIABLE said
+                COMMAND_ERROR_IS_FATAL ANY)
+if(said)
+  message(FATAL_ERROR "the lines of golden.md say\n${said}")
+endif()
+expect_said("level1/19" ${WORK}/build/prompts)
 execute_process(COMMAND ${prefix}/bin/kbench devices RESULT_VARIABLE no_device OUTPUT_QUIET
                 ERROR_QUIET)
 if(no_device AND NOT DEFINED ENV{KBENCH_REQUIRE_VULKAN})
@@ -89,7 +109,7 @@ if(no_device AND NOT DEFINED ENV{KBENCH_REQUIRE_VULKAN})
 else()
   expect_said("^attempt 1: wrong_values, reward 0\nattempt 2: passed, reward " ${WORK}/build/episode)
   expect_said("^passed, [0-9.]+ times the baseline's speed\n$" ${WORK}/build/readme)
-  expect_said(": passed, .* times the baseline's speed, .*\n1 passed\n$" ${WORK}/build/judge
+  expect_said(": passed, .* times the baseline's speed, .*\n1 passed\n$" ${WORK}/judge/build/judge
               ${CANDIDATE})
   expect_said("\"verdict\":\"passed\"" ${WORK}/build/judge_c ${CANDIDATE})
   expect_said("\"verdict\":\"passed\"" ${WORK}/by_pkgconfig_c ${CANDIDATE})
