@@ -11,29 +11,31 @@
 namespace kbench::models {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
-const Json& member(const Json& json, const char* name) {
-  static const Json null;
+const PlainJson& member(const PlainJson& json, const char* name) {
+  static const PlainJson null;
   if (!json.is_object()) return null;
   const auto found = json.find(name);
   return found == json.end() ? null : *found;
 }
 
-std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : ""; }
+std::string text_of(const PlainJson& json) {
+  return json.is_string() ? json.get<std::string>() : "";
+}
 
 /// A code that servers write as a text or as a number.
-std::string code_of(const Json& json) {
+std::string code_of(const PlainJson& json) {
   return json.is_number_integer() ? std::to_string(json.get<int64_t>()) : text_of(json);
 }
 
-void set_count(std::optional<int64_t>& count, const Json& json) {
+void set_count(std::optional<int64_t>& count, const PlainJson& json) {
   if (json.is_number_unsigned() && json.get<uint64_t>() <= uint64_t{INT64_MAX}) {
     count = json.get<int64_t>();
   }
 }
 
-void take_usage(Usage& usage, const Json& json) {
+void take_usage(Usage& usage, const PlainJson& json) {
   set_count(usage.input, member(json, "prompt_tokens"));
   set_count(usage.output, member(json, "completion_tokens"));
   set_count(usage.cached, member(json, "prompt_cache_hit_tokens"));
@@ -42,16 +44,16 @@ void take_usage(Usage& usage, const Json& json) {
 }
 
 /// A message's content: a text, or a list of parts, some of which may be thoughts.
-void take_content(Choice& choice, const Json& content) {
+void take_content(Choice& choice, const PlainJson& content) {
   choice.text += text_of(content);
   if (!content.is_array()) return;
-  for (const Json& part : content) {
+  for (const PlainJson& part : content) {
     const std::string type = text_of(member(part, "type"));
     if (type == "text") choice.text += text_of(member(part, "text"));
     if (type != "thinking") continue;
-    const Json& thoughts = member(part, "thinking");
+    const PlainJson& thoughts = member(part, "thinking");
     choice.reasoning += text_of(thoughts);
-    for (const Json& thought : thoughts.is_array() ? thoughts : Json::array()) {
+    for (const PlainJson& thought : thoughts.is_array() ? thoughts : PlainJson::array()) {
       choice.reasoning += text_of(member(thought, "text"));
     }
   }
@@ -104,7 +106,7 @@ void Reply::event(std::string_view data) {
     done_ = true;
     return;
   }
-  const Json json = Json::parse(data, nullptr, /*allow_exceptions=*/false);
+  const PlainJson json = PlainJson::parse(data, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     broken = "an event of the stream is not JSON: " + beginning(data);
     return;
@@ -116,24 +118,26 @@ void Reply::event(std::string_view data) {
   take(json, "delta");
 }
 
-void Reply::take(const Json& json, const char* part) {
+void Reply::take(const PlainJson& json, const char* part) {
   if (const std::string name = text_of(member(json, "model")); !name.empty()) served_by = name;
   if (const std::string print = text_of(member(json, "system_fingerprint")); !print.empty()) {
     fingerprint = print;
   }
-  if (const Json& counts = member(json, "usage"); counts.is_object()) take_usage(usage, counts);
-  const Json& list = member(json, "choices");
-  for (const Json& choice : list.is_array() ? list : Json::array()) take_choice(choice, part);
+  if (const PlainJson& counts = member(json, "usage"); counts.is_object())
+    take_usage(usage, counts);
+  const PlainJson& list = member(json, "choices");
+  for (const PlainJson& choice : list.is_array() ? list : PlainJson::array())
+    take_choice(choice, part);
 }
 
-void Reply::take_choice(const Json& json, const char* part) {
-  const Json& number = member(json, "index");
+void Reply::take_choice(const PlainJson& json, const char* part) {
+  const PlainJson& number = member(json, "index");
   const size_t index = number.is_number_unsigned() ? number.get<size_t>() : 0;
   if (index >= 1024) return;  // more than is ever asked for
   if (index >= choices.size()) choices.resize(index + 1);
   Choice& choice = choices[index];
   const size_t before = choice.text.size() + choice.reasoning.size();
-  const Json& message = member(json, part);
+  const PlainJson& message = member(json, part);
   take_content(choice, member(message, "content"));
   choice.text += text_of(member(json, "text"));  // plain completions
   const std::string thoughts = text_of(member(message, "reasoning_content"));
@@ -166,7 +170,7 @@ void Reply::finish(bool cut) {
 }
 
 void Reply::finish_document() {
-  const Json json = Json::parse(body_, nullptr, /*allow_exceptions=*/false);
+  const PlainJson json = PlainJson::parse(body_, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) {
     broken = "the reply is not JSON: " + beginning(body_);
   } else if (!member(json, "error").is_null()) {
@@ -181,16 +185,16 @@ void Reply::finish_document() {
 ServerError read_error(int status, std::string_view body) {
   ServerError error;
   error.status = status;
-  const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
-  const Json& inside = member(json, "error");
-  const Json& said = inside.is_object() ? inside : json;
+  const PlainJson json = PlainJson::parse(body, nullptr, /*allow_exceptions=*/false);
+  const PlainJson& inside = member(json, "error");
+  const PlainJson& said = inside.is_object() ? inside : json;
   error.code = code_of(member(said, "code"));
   error.type = text_of(member(said, "type"));
   error.parameter = text_of(member(said, "param"));
   error.message = inside.is_string() ? text_of(inside) : text_of(member(said, "message"));
   if (error.message.empty()) {
     // FastAPI: a text, or a list of {"loc": ["body", "max_tokens"], "msg": ...}.
-    const Json& detail = member(json, "detail");
+    const PlainJson& detail = member(json, "detail");
     error.message = detail.is_string() ? text_of(detail)
                     : detail.is_null() ? ""
                                        : json_text(detail);

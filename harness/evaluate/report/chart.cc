@@ -11,8 +11,8 @@
 namespace kbench::report {
 namespace {
 
-constexpr double kWidth = 460, kHeight = 250;
-constexpr double kLeft = 38, kRight = 122, kTop = 12, kBottom = 36;
+constexpr double kChartWidth = 460, kChartHeight = 250;
+constexpr double kPlotLeft = 38, kPlotRight = 122, kPlotTop = 12, kPlotBottom = 36;
 constexpr double kNameHeight = 12;
 constexpr size_t kNameLetters = 16;
 
@@ -50,10 +50,11 @@ class Frame {
 
   double x(double value) const {
     const double share = (scaled(value) - scaled(first_)) / (scaled(last_) - scaled(first_));
-    return kLeft + share * (kWidth - kLeft - kRight);
+    return kPlotLeft + share * (kChartWidth - kPlotLeft - kPlotRight);
   }
   double y(double value) const {
-    return kHeight - kBottom - std::clamp(value, 0.0, 1.0) * (kHeight - kTop - kBottom);
+    return kChartHeight - kPlotBottom -
+           std::clamp(value, 0.0, 1.0) * (kChartHeight - kPlotTop - kPlotBottom);
   }
 
   /// Few enough to be read.
@@ -98,9 +99,9 @@ std::string axes(const Chart& chart, const Frame& frame) {
   for (const double tick : {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}) {
     const double y = frame.y(tick);
     text += print("<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", tick == 0 ? "axis" : "grid",
-                  kLeft, y, kWidth - kRight);
+                  kPlotLeft, y, kChartWidth - kPlotRight);
     text += print("<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n",
-                  kLeft - 6, y + 3.5, tick);
+                  kPlotLeft - 6, y + 3.5, tick);
   }
   for (const double tick : frame.ticks()) {
     const double x = frame.x(tick), y = frame.y(0);
@@ -113,7 +114,7 @@ std::string axes(const Chart& chart, const Frame& frame) {
                   frame.y(0), frame.y(1));
   }
   text += print("<text class=\"label\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-                (kLeft + kWidth - kRight) / 2, kHeight - 5) +
+                (kPlotLeft + kChartWidth - kPlotRight) / 2, kChartHeight - 5) +
           escaped(chart.x_axis) + "</text>\n";
   return text;
 }
@@ -183,9 +184,9 @@ std::vector<double> name_heights(const Frame& frame, const std::vector<ChartLine
   const auto end = [&](size_t i) { return frame.y(lines[i].points.back().y); };
   std::ranges::stable_sort(order, {}, end);
   std::vector<double> heights(lines.size());
-  double last = kTop - kNameHeight;
+  double last = kPlotTop - kNameHeight;
   for (const size_t i : order) last = heights[i] = std::max(end(i), last + kNameHeight);
-  double next = kHeight - kBottom + kNameHeight;
+  double next = kChartHeight - kPlotBottom + kNameHeight;
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
     next = heights[*i] = std::min(heights[*i], next - kNameHeight);
   }
@@ -200,7 +201,7 @@ std::string shortened(const std::string& name) {
 
 std::string name_at(const Frame& frame, const ChartLine& line, double height, ChartUse use) {
   const ChartPoint& last = line.points.back();
-  const double x = kWidth - kRight + 8;
+  const double x = kChartWidth - kPlotRight + 8;
   const std::string leader = print("<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
                                    frame.x(last.x) + 4, frame.y(last.y), x - 2, height);
   const std::string start = print("<text class=\"name\" data-style=\"%zu\" x=\"%.1f\" y=\"%.1f\">",
@@ -218,7 +219,7 @@ std::string svg(const Chart& chart, ChartUse use) {
   std::string text = print(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 %.0f %.0f\" "
       "role=\"img\" aria-label=\"",
-      kWidth, kHeight);
+      kChartWidth, kChartHeight);
   text += escaped(chart.title + ": " + chart.y_axis) + "\">\n";
   if (use == ChartUse::file) {
     text += "<title>" + escaped(chart.title) + "</title>\n" + kFileStyle;

@@ -4,18 +4,13 @@
 #include <optional>
 
 #include "harness/frontends/program/generate_setup.h"
+#include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
 #include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::program {
 namespace {
-
-size_t length_of(const std::vector<Message>& messages) {
-  size_t characters = 0;
-  for (const Message& message : messages) characters += message.text.size();
-  return characters;
-}
 
 /// What one model can be asked for at most.
 struct Most {
@@ -35,7 +30,7 @@ Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& mo
   Estimate all;
   size_t characters = 0;
   for (const Task* task : plan.tasks()) {
-    const size_t length = length_of(prompts.first(*task, episode.prompt));
+    const size_t length = characters_of(prompts.first(*task, episode.prompt));
     characters += length;
     all.longest = std::max(all.longest, length);
   }

@@ -37,6 +37,12 @@ Prompts find_prompts(const std::string& name_or_folder) {
                                         "': give a folder of templates, or default, which ships");
 }
 
+size_t characters_of(const std::vector<Message>& messages) {
+  size_t characters = 0;
+  for (const Message& message : messages) characters += message.text.size();
+  return characters;
+}
+
 void read_roof(const std::string& file, PromptContext& context) {
   const Baseline baseline = read_baseline(file);
   context.roof_gbytes_per_s = baseline.roofline.copy_bytes_per_s / 1e9;

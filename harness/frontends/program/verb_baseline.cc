@@ -91,7 +91,7 @@ Baseline measure(const BaselineVerbOptions& options, const std::optional<Recorde
   return measure_baseline(tasks, wanted);
 }
 
-Baseline read(const BaselineVerbOptions& options) {
+Baseline read_measured(const BaselineVerbOptions& options) {
   Baseline baseline = read_baseline(options.from);
   const std::vector<const Task*> tasks = options.tasks.select();
   std::erase_if(baseline.tasks, [&](const BaselineEntry& entry) {
@@ -118,7 +118,7 @@ int run_baseline(const BaselineVerbOptions& options) {
   std::optional<RecordedTimes> theirs;
   if (!options.against.empty()) theirs = read_recorded_times(options.against, options.column);
   require_folder(options.svg);
-  const Baseline ours = options.from.empty() ? measure(options, theirs) : read(options);
+  const Baseline ours = options.from.empty() ? measure(options, theirs) : read_measured(options);
   std::optional<BaselineComparison> comparison;
   if (theirs) comparison = compare_baselines(ours, *theirs);
 

@@ -49,7 +49,7 @@ fs::path target(const std::string& file, TaskId task, const std::string& folder,
 }
 
 /// What became of one file, as a line for a program.
-nlohmann::ordered_json to_json(const std::string& file, const Imported& found) {
+nlohmann::ordered_json import_json(const std::string& file, const Imported& found) {
   const auto findings = [](const std::vector<ImportFinding>& all, bool kinds) {
     auto list = nlohmann::ordered_json::array();
     for (const ImportFinding& finding : all) {
@@ -115,7 +115,7 @@ void import_one(const std::string& file, const ImportVerbOptions& options,
     replace_file(to, found.yaml);
   }
   if (options.json) {
-    auto line = to_json(file, found);
+    auto line = import_json(file, found);
     if (!failure.empty()) line["obstacles"][0]["kind"] = failure;
     if (failure.empty()) line["task"] = to_string(id);
     if (!to.empty()) line["candidate"] = to;

@@ -114,12 +114,6 @@ ShownAttempt attempt_from(const PromptOptions& options, const Task& task) {
   return shown_attempt;
 }
 
-size_t length_of(const std::vector<Message>& messages) {
-  size_t length = 0;
-  for (const Message& message : messages) length += message.text.size();
-  return length;
-}
-
 void print_json(const Prompts& prompts, const Task& task, const PromptContext& context,
                 const std::vector<Message>& messages) {
   nlohmann::ordered_json document;
@@ -132,7 +126,7 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
   } else {
     document["device"] = nullptr;
   }
-  document["characters"] = length_of(messages);
+  document["characters"] = characters_of(messages);
   document["budget"] = prompts.budget();
   document["examples"] = nlohmann::ordered_json::array();
   for (const TaskId id : prompts.examples(task, context)) {
@@ -176,7 +170,7 @@ int run_prompt(const PromptOptions& options) {
                 message.text.size(), message.text.c_str());
   }
   std::printf("--- %s, %zu characters\n", counted(messages.size(), "message").c_str(),
-              length_of(messages));
+              characters_of(messages));
   return kDone;
 }
 
