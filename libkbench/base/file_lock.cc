@@ -14,6 +14,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench {
 namespace {
@@ -53,10 +54,9 @@ void lock_file(int fd, const std::string& path, const std::string& doing) {
 
 void sync_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
-  close(fd);
+  const UniqueFd fd(
+      open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.open()) fsync(fd.get());
 }
 
 }  // namespace kbench

@@ -11,19 +11,10 @@
 #include <utility>
 
 #include "kbench/error.h"
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench {
-namespace {
-
 namespace fs = std::filesystem;
-
-/// Closes a descriptor that is only read from.
-struct Closer {
-  int fd;
-  ~Closer() { close(fd); }
-};
-
-}  // namespace
 
 void throw_io(const std::string& doing, const std::string& path, int error) {
   throw SystemError("cannot " + doing + " " + path + ": " + std::generic_category().message(error),
@@ -31,18 +22,17 @@ void throw_io(const std::string& doing, const std::string& path, int error) {
 }
 
 std::string read_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw_io("read", path);
-  const Closer closer{fd};
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) throw_io("read", path);
   struct stat status {};
-  if (fstat(fd, &status) != 0) throw_io("read", path);
+  if (fstat(fd.get(), &status) != 0) throw_io("read", path);
   constexpr size_t kChunk = 1 << 16;
   std::string text;
   // One byte more than the file has, so that one call finds its end.
   if (S_ISREG(status.st_mode)) text.reserve(static_cast<size_t>(status.st_size) + 1);
   for (size_t size = 0;;) {
     text.resize(std::max(text.capacity(), size + kChunk));
-    const ssize_t count = read(fd, text.data() + size, text.size() - size);
+    const ssize_t count = read(fd.get(), text.data() + size, text.size() - size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_io("read", path);
     size += static_cast<size_t>(count);

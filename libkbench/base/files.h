@@ -15,7 +15,7 @@ class SystemError : public Error {
  public:
   SystemError(const std::string& message, int number)
       : Error(ErrorCode::kIo, message), number_(number) {}
-  /// Nothing more can be written before somebody makes room.
+  /// Nothing can be written until space is freed.
   bool disk_is_full() const { return number_ == ENOSPC || number_ == EDQUOT; }
 
  private:
@@ -31,13 +31,13 @@ std::string read_file(const std::string& path);
 /// Writes all of it, in one call of the system where the system takes it in one. Throws kIo.
 void write_all(int fd, std::string_view bytes, const std::string& path);
 
-/// Whether the last line of a file was torn by the end of a process or of power, which leaves zero
-/// bytes where data did not reach the disk. All lines of that file begin with `start`: one that
-/// does not is foreign, and not torn.
+/// Whether the last line of a file is incomplete because a process was killed or power was lost,
+/// which leaves zero bytes where data did not reach the disk. All lines of that file begin with
+/// `start`; a line that begins otherwise is not ours, and not torn.
 bool is_torn(std::string_view line, bool has_newline, std::string_view start);
 
-/// Whether a file is on disk before it has its name. Without, a loss of power, but no end of a
-/// process, may leave it empty.
+/// Whether a file is synced to disk before it gets its name. With `no`, a loss of power may leave
+/// it empty; the end of a process may not.
 enum class Sync { yes, no };
 
 /// A file under construction. It has no name until commit(), which puts it on disk and then in the

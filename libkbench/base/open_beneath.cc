@@ -11,7 +11,7 @@
 namespace kbench {
 namespace {
 
-// A FIFO or a terminal must neither be waited for nor become ours.
+// A FIFO is not waited for, and a terminal does not become the process's controlling one.
 constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 void close_keeping_errno(int fd) {

@@ -1,4 +1,4 @@
-// Threads, of which the system may have none left.
+// Starting threads where the system may allow no more of them.
 #pragma once
 
 #include <system_error>
@@ -9,8 +9,8 @@
 
 namespace kbench {
 
-/// A std::thread or std::jthread that does this work. Throws kInternal where there is none to be
-/// had, by a limit on processes.
+/// A std::thread or std::jthread that does this work. Throws kInternal where a limit on processes
+/// allows no more threads.
 template <class Thread, class Work>
 Thread start_thread(Work&& work) {
   try {

@@ -1,4 +1,4 @@
-// Bits of text that messages are made of.
+// Small texts: numbers, names and lists in messages, words and case.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@
 #include "libkbench/core/philox.h"
 
 // The hot loops are compiled for AVX2 too; the build contracts nothing into fused multiply-adds, so
-// both give the same bits. Not under sanitizers: what chooses between clones runs before their
-// libraries are up.
+// both give the same bits. Not under sanitizers: the function that picks a clone runs before their
+// libraries are set up.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define KBENCH_VECTOR_CLONES __attribute__((target_clones("default", "avx2")))

@@ -1,4 +1,4 @@
-// Whose memory a graph's values are, and how long it is needed.
+// Which values of a graph share memory through views, and how long that memory is needed.
 #pragma once
 
 #include <vector>

@@ -86,7 +86,7 @@ void require_count(const Operator& op, size_t count) {
                     " inputs, got " + std::to_string(n));
 }
 
-/// Some elements, and no more than int64 can count the bytes of.
+/// At least one element, and a number of bytes that int64 holds.
 void require_elements(const TensorType& type) {
   require_shape(type.bytes() > 0, to_string(type) + " is empty");
 }

@@ -20,8 +20,8 @@ constexpr double kMostFlops = 2e7, kMostBytes = 1 << 21;
 /// llvmpipe ends the loops of an invocation after 65,535 rounds in all. A task with more at the
 /// preset already has no such kernel there.
 constexpr int64_t kMostRounds = 60'000;
-/// Of a task that costs more at the preset already, so many times as much; above so many operations
-/// it is left at that.
+/// A task that costs more at the preset already may cost kMostGrowth times that; above
+/// kMostOwnFlops it is tried at no other size.
 constexpr double kMostGrowth = 1.5, kMostOwnFlops = 1e8;
 
 /// Odd sizes where they are small or the preset's are odd. Else multiples of four, which kernels
@@ -33,8 +33,8 @@ std::vector<int64_t> a_little_larger(int64_t own) {
   return sizes;
 }
 
-/// `apart` differs between a task's variables: two that are equal by chance hide what mixes them
-/// up.
+/// `apart` differs between a task's variables: a kernel that mixes two of them up would be right
+/// where they are equal.
 std::vector<int64_t> much_larger(int64_t own, int64_t large, int64_t apart) {
   const int64_t base = own / 64 * 64;
   std::vector<int64_t> sizes = {base + large + apart, base + large + 8, base + large + 16,
@@ -146,14 +146,14 @@ class Search {
       if (own == nullptr || !spec.follows.empty() || !differs) continue;
       if (own_->variables_read().contains(spec.name)) sizes_.push_back({spec.name, *own});
     }
-    // A larger batch is more of the same: what is left over is for it.
+    // The batch grows last, with the budget that is left: it only repeats the same work.
     std::ranges::stable_sort(sizes_, [](const Size& a, const Size& b) {
       const bool batch_a = a.name.starts_with("batch"), batch_b = b.name.starts_with("batch");
       return batch_a != batch_b ? batch_b : a.own > b.own;
     });
   }
 
-  /// Every size a little larger; then, first those that come first, as large as there is room for.
+  /// Makes every size a little larger, then one after another as large as the budget allows.
   Variables even_set(bool other_way_round, int64_t large) const {
     Variables chosen;
     const std::vector<Size> sizes = in_order(other_way_round);
@@ -172,7 +172,7 @@ class Search {
     return chosen;
   }
 
-  /// Each size, first those that come first, as large as there is room for.
+  /// Makes one size after another as large as the budget allows.
   Variables uneven_set(bool other_way_round, int64_t large) const {
     Variables chosen;
     int64_t apart = 0;
@@ -184,7 +184,7 @@ class Search {
   }
 
  private:
-  /// The other way round, a batch comes last all the same.
+  /// In reverse order the batch still comes last.
   std::vector<Size> in_order(bool other_way_round) const {
     std::vector<Size> sizes = sizes_;
     if (other_way_round) {
@@ -235,7 +235,7 @@ std::vector<Variables> other_sizes(const Task& task, Preset preset) {
   constexpr int64_t kLarge = 68, kLarger = 132;
   add(search.even_set(false, kLarge));
   add(search.even_set(true, kLarger));
-  // Where there is room for little, both are every size a little larger.
+  // Where the budget is small, both sets may be the same: every size a little larger.
   for (const bool other_way_round : {true, false}) {
     if (sets.size() < 2) add(search.uneven_set(other_way_round, kLarge));
   }

@@ -22,8 +22,8 @@ Json variables_json(const Variables& variables) {
   return json;
 }
 
-/// A real stays one though it is whole, and true is 1. `json` must be an object. For a member that
-/// is no variable's value calls fail(its name, what is wrong with it), which must throw.
+/// A whole real stays a real; true becomes 1. `json` must be an object. For a member that cannot be
+/// a variable's value calls fail(its name, what is wrong with it), which must throw.
 template <class Json, class Fail>
 Variables variables_from_json(const Json& json, Fail fail) {
   const auto integer = [&](const std::string& name, const Json& value) {

@@ -136,7 +136,7 @@ int64_t product(int64_t first, const std::vector<int64_t>& values) {
   return first;
 }
 
-/// Asked before the weight has a shape: what is left of a division would be lost in it.
+/// Checked before the weight's shape is computed, where a remainder would be lost.
 void require_groups(const std::string& op, Value x, int64_t out_channels, int64_t groups) {
   require_for(op, x, groups > 0 && dim_for(op, x, 1) % groups == 0 && out_channels % groups == 0,
               "groups, " + std::to_string(groups) + ", must divide both channel counts, " +

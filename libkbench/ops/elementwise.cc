@@ -79,7 +79,7 @@ std::vector<TensorType> rounded_type(const OperatorCall& call) {
   return {call.inputs[0]};
 }
 
-/// What shortcuts of precision are made of; no task has it.
+/// Used by shortcuts of precision (kbench/shortcuts.h); no task has it.
 Operator round_to_operator() {
   Operator op = unary("round_to",
                       "x rounded to the nearest value of a format of fewer bits, ties to even: "

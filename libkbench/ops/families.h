@@ -45,7 +45,7 @@ Value call_operator(const std::string& name, const std::vector<Value>& inputs,
 /// axis counted from the end when negative; throws kShape, naming the operator and x's shape, when
 /// it is out of range.
 int normalized_axis(const std::string& op, const Value& x, int axis);
-/// Throws kShape, naming the operator and x's shape, unless the condition holds: for what is wrong
+/// Throws kShape, naming the operator and x's shape, unless the condition holds: for checks made
 /// before there is a call.
 void require_for(const std::string& op, const Value& x, bool condition, const std::string& message);
 /// The extent of x's dimension, as Value::dim gives it; errors name the operator.

@@ -16,7 +16,7 @@
 namespace kbench {
 namespace {
 
-/// What every line begins with: a last line that does not is not torn but foreign.
+/// What every line begins with; a last line that begins otherwise is foreign, not torn.
 constexpr std::string_view kAttemptStart = "{\"model\":";
 constexpr size_t kBlock = size_t{4} << 20;  ///< read and parsed at once
 

@@ -1,4 +1,4 @@
-// The two ways to read an attempt's line: by fields, which knows what to complain of, and fast.
+// The two ways to read an attempt's line: by fields, with errors that name the field, and fast.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace kbench {
 
-/// Reads a line as to_json writes it, in one go and without a tree. False where there is anything
-/// unusual about it, which need not be wrong: attempt_by_fields decides. `attempt` may be one that
-/// was read before, whose memory is used again; it is left half read where the line is refused.
+/// Reads a line as to_json writes it. False where anything about it is unusual, which need not be
+/// wrong: attempt_by_fields decides. `attempt` may be one that was read before, whose memory is
+/// used again; it is left half read where the answer is false.
 bool read_plain_attempt(std::string_view line, Attempt& attempt);
 
 /// Throws kParse with the field.

@@ -148,7 +148,7 @@ bool read_plain_attempt(std::string_view line, Attempt& attempt) {
   if (parser.parse(line.data(), line.size()).get(root) != simdjson::SUCCESS) return false;
   try {
     return read_members(root, kAttempt, attempt);
-  } catch (const Error&) {  // a name that there is not
+  } catch (const Error&) {  // an unknown task, outcome or verdict
     return false;
   }
 }

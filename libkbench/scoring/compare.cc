@@ -28,7 +28,7 @@ std::string value(double element, bool whole) {
 
 /// "largest error 24000 times the tolerated 0.0001".
 std::string largest_error(double error, double tolerated) {
-  constexpr double kWhole = 100;  // From here on digits behind the point say nothing.
+  constexpr double kWhole = 100;  // from here on digits behind the point say nothing
   const double times = error / tolerated;
   char text[40];
   std::snprintf(text, sizeof text, times < kWhole || times > 1e15 ? "%.3g" : "%.0f", times);
@@ -161,7 +161,7 @@ Shape coordinates(int64_t flat, const Shape& shape) {
   return at;
 }
 
-/// Few elements, none of them far: what another formula or order of float32 may come to.
+/// Few elements, all just above the tolerance: as another formula or order in float32 may give.
 bool at_the_edge(const Comparison& found, double relative) {
   constexpr int64_t kFewOf = 10'000;  // one in so many
   constexpr double kJustAbove = 1.1;
@@ -192,15 +192,15 @@ Comparison compare(const Tensor& got, const Tensor& truth, double relative, Tole
     default:
       throw Error(ErrorCode::kUnsupported, "cannot compare elements of type " +
                                                std::string(name_of(got.dtype())) +
-                                               "; convert them to f32 first");
+                                               ": only f32, f64, i64 and bool are compared");
   }
 }
 
 Verdict classify(const Comparison& found, double relative) {
   if (found.passed()) return Verdict::passed;
   if (found.untouched == found.elements) return Verdict::not_written;
-  // What was not written still holds the fill, which is wrong but for the few elements whose right
-  // value it meets by chance. When many that hold it are right, they were written.
+  // Elements that were not written hold the fill, which is right only by chance. Where many that
+  // hold it are right, they were written.
   constexpr double kWrongShare = 0.9;
   if (found.untouched > 0 &&
       static_cast<double>(found.wrong) >= kWrongShare * static_cast<double>(found.untouched)) {
@@ -222,14 +222,14 @@ std::string describe(const Comparison& found, const Shape& shape, double relativ
     return "all " + std::to_string(found.elements) + " elements right, " +
            largest_error(found.max_error, relative);
   }
-  // What was not written is wrong, also where it meets the right value by chance.
+  // Elements that were not written are wrong, also where the fill is right by chance.
   std::string text = std::to_string(std::max(found.wrong, found.untouched)) + " of " +
                      std::to_string(found.elements) + " elements wrong";
   if (found.untouched > 0) {
     text += ", " + std::to_string(found.untouched) + " of them never written";
   }
   if (found.first_wrong >= 0) {
-    // Integers and booleans have no error that is finite.
+    // The error of integers and booleans is infinite.
     const bool whole =
         std::isinf(found.max_error) && is_whole(found.first_got) && is_whole(found.first_expected);
     text += ", the first at " + to_string(coordinates(found.first_wrong, shape)) + ": got " +

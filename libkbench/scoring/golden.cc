@@ -117,12 +117,12 @@ double factor_of(const GoldenOutput& output, Precision precision) {
   return 32 * (precision == Precision::f64 ? 1e-7 : std::max(output.float32_error, 2e-6));
 }
 
-/// Collects errors and keeps the first that is over its bound.
-class Judge {
+/// Keeps the largest error over its bound, and the message of the first that fails.
+class GoldenComparison {
  public:
-  explicit Judge(GoldenCheck& check) : check_(check) {}
+  explicit GoldenComparison(GoldenCheck& check) : check_(check) {}
 
-  void judge(double got, double expected, double bound, const std::string& what) {
+  void add(double got, double expected, double bound, const std::string& what) {
     const double error = std::abs(got - expected);
     const double ratio = error == 0  ? 0
                          : bound > 0 ? error / bound
@@ -147,26 +147,26 @@ class Judge {
 };
 
 void check_output(const GoldenRecord& record, size_t number_of_output, const Tensor& got,
-                  Precision precision, Judge& judge) {
+                  Precision precision, GoldenComparison& comparison) {
   const GoldenOutput& output = record.outputs[number_of_output];
   const std::string name = "output " + std::to_string(number_of_output);
   const bool widened = output.type.dtype == DType::f32 && got.dtype() == DType::f64;
   if (got.empty() || got.shape() != output.type.shape ||
       (got.dtype() != output.type.dtype && !widened)) {
-    return judge.fail(name + " is " + to_string(got.type()) + ", expected " +
-                      to_string(output.type));
+    return comparison.fail(name + " is " + to_string(got.type()) + ", expected " +
+                           to_string(output.type));
   }
   const double factor = factor_of(output, precision);
   for (size_t i = 0; i < output.index.size(); ++i) {
     const int64_t at = output.index[i];
-    judge.judge(got.at(at), output.value[i], factor * output.rms,
-                name + " element " + std::to_string(at));
+    comparison.add(got.at(at), output.value[i], factor * output.rms,
+                   name + " element " + std::to_string(at));
   }
   const std::string checksum = "checksum" + std::to_string(number_of_output);
   // Exact outputs too: their sum is rounded in another order than the record's.
   const double slack = factor > 0 ? factor + 1e-6 : 1e-10;
-  judge.judge(checksum_of(got, {record.seed, record.task.draw_word(), checksum}), output.checksum,
-              slack * output.checksum_scale, name + " checksum");
+  comparison.add(checksum_of(got, {record.seed, record.task.draw_word(), checksum}),
+                 output.checksum, slack * output.checksum_scale, name + " checksum");
 }
 
 }  // namespace
@@ -226,14 +226,14 @@ NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph) {
 GoldenCheck check_golden(const GoldenRecord& record, const std::vector<Tensor>& outputs,
                          Precision precision) {
   GoldenCheck check;
-  Judge judge(check);
+  GoldenComparison comparison(check);
   if (outputs.size() != record.outputs.size()) {
-    judge.fail("got " + std::to_string(outputs.size()) + " outputs, expected " +
-               std::to_string(record.outputs.size()));
+    comparison.fail("got " + std::to_string(outputs.size()) + " outputs, expected " +
+                    std::to_string(record.outputs.size()));
     return check;
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    check_output(record, i, outputs[i], precision, judge);
+    check_output(record, i, outputs[i], precision, comparison);
   }
   return check;
 }

@@ -10,7 +10,7 @@ void add(Amount& to, const std::optional<T>& value, bool answered) {
   if (value) {
     to.sum += static_cast<double>(*value);
     ++to.known;
-  } else if (answered) {  // a request that failed was, as far as one knows, not charged
+  } else if (answered) {  // a failed request is taken as not charged
     ++to.unknown;
   }
 }

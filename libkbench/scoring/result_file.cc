@@ -16,7 +16,7 @@
 namespace kbench {
 namespace {
 
-/// What every line begins with: a fragment that does not is not ours to cut off.
+/// What every line begins with; a fragment that begins otherwise is not cut off.
 constexpr std::string_view kResultStart = "{\"set\":";
 
 /// The line as a result, or nothing when it is no result.

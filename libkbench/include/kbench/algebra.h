@@ -1,7 +1,6 @@
-// Legal algebra: tasks that can be computed with less work than their operators say, by a product
-// and a sum that change places or factors that go into a weight. That is no cheating: such a
-// candidate passes, as it should, and is the opponent that a speedup on this task should be named
-// beside.
+// Allowed algebra: tasks that can be computed exactly with fewer operations than their operators
+// take, by exchanging a product and a sum or by folding factors into a weight. Such a candidate
+// passes; a speedup on such a task should be compared with the best known one.
 #pragma once
 
 #include <string>
@@ -23,8 +22,7 @@ struct Algebra {
 /// Those this build carries (levels/algebra/), by level and number.
 const std::vector<Algebra>& known_algebra();
 const Algebra* lookup_algebra(TaskId task);  ///< null where none is known
-/// What was measured of it at the preset; null where nothing was. The largest where several devices
-/// were.
+/// Its measurement with the largest speedup at the preset; null where it was not measured.
 const Result* best_measured(const Algebra& algebra, Preset preset);
 
 }  // namespace kbench

@@ -24,7 +24,7 @@ enum class Outcome {
   truncated,     ///< cut off at the token limit before a candidate was whole
   refused,       ///< the model or its server declined (a content filter)
   too_long,      ///< the prompt does not fit the model's context
-  unanswered,    ///< the request failed for reasons that are not the model's: no sample
+  unanswered,    ///< the request failed, not through the model: no sample
 };
 std::string_view name_of(Outcome outcome);
 Outcome outcome_from_name(std::string_view name);  ///< throws kInvalidArgument
@@ -70,10 +70,10 @@ Attempt attempt_from_json(const std::string& line);  ///< throws kParse
 /// Throws kIo with the reason where the file cannot be read.
 void read_attempts(const std::string& path, const std::function<void(const Attempt&)>& take);
 std::vector<Attempt> read_attempts(const std::string& path);
-/// With each the byte of the file at which its line begins ...
+/// The same; take() also gets the byte of the file at which the attempt's line begins.
 void read_attempts(const std::string& path,
                    const std::function<void(const Attempt&, int64_t)>& take);
-/// ... by which single ones are found again. Throws kIo, and kParse where no attempt is there.
+/// The attempts whose lines begin at these bytes. Throws kIo, and kParse where none begins.
 std::vector<Attempt> read_attempts_at(const std::string& path, std::span<const int64_t> places);
 
 }  // namespace kbench

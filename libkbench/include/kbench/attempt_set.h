@@ -18,7 +18,7 @@
 
 namespace kbench {
 
-/// What is counted of an attempt, some 100 bytes: a million fit.
+/// The fields of an attempt that metrics count: some 100 bytes, so that a million fit in memory.
 struct AttemptRow {
   uint32_t model = 0;        ///< index into AttemptSet::models()
   uint32_t answered_by = 0;  ///< the same, but for relays
@@ -29,7 +29,7 @@ struct AttemptRow {
   std::optional<Verdict> verdict = {};
   bool lenient = false;  ///< extraction overlooked something
   bool operator_steps = false;
-  uint64_t candidate = 0;  ///< of its hash; 0: none
+  uint64_t candidate = 0;  ///< candidate_key() of its hash; 0: it has none
   Interval speedup = {};
   Usage usage = {};
   std::optional<double> cost = {};
@@ -65,7 +65,7 @@ class Confirmations {
   std::map<std::pair<TaskId, uint64_t>, double> speedups_;
 };
 
-/// A number for a candidate's hash, which is never 0 but for the empty one.
+/// A 64-bit key of a candidate's hash; 0 for the empty hash only.
 uint64_t candidate_key(std::string_view hash);
 
 class AttemptSet {
@@ -74,12 +74,12 @@ class AttemptSet {
   explicit AttemptSet(std::span<const Attempt> attempts);
 
   void add(const Attempt& attempt);
-  /// The same under other names, which have these numbers.
+  /// The same under other model names, given by their numbers (number_of).
   void add(const Attempt& attempt, uint32_t model, uint32_t answered_by, int64_t place = 0);
   /// A model's number, a new one where the name is new.
   uint32_t number_of(const std::string& model);
   void rename(uint32_t model, const std::string& name);
-  /// Puts what was added in order; needed before anything below is asked for.
+  /// Sorts what was added; to be called before any function below.
   void finish();
 
   /// In the order in which they first appeared.

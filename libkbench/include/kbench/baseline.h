@@ -45,7 +45,7 @@ struct BaselineEntry {
   int launches = 0;
 
   bool timed() const { return error.empty(); }
-  /// least_ms and eager_least_ms over the median time; 0 where there is either not. Above 1 where
+  /// least_ms and eager_least_ms over the median time; 0 where either is missing. Above 1 where
   /// the caches held what the roofline takes from memory.
   double roofline_share() const;
   double eager_share() const;

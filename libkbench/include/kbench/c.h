@@ -5,13 +5,13 @@
  *
  * Every call that can fail returns a kbench_status and writes a text to *answer: where it is
  * KBENCH_OK the answer, a JSON object; else {"code": "not_found", "message": "..."}, with "file",
- * "line" and "column" where a place is known. The text is the caller's, and goes by kbench_free();
- * it is NULL where there was no memory even for that. `request` is a JSON object in UTF-8, and NULL
+ * "line" and "column" where a place is known. The caller frees the text with kbench_free(); it is
+ * NULL where there was no memory even for that. `request` is a JSON object in UTF-8, and NULL
  * the empty one; a field that a request may not have is an error (KBENCH_PARSE). No C++ exception
  * leaves the library, it prints nothing, and a candidate never runs in the caller's process.
  *
- * Threads: everything may be called from any thread at any time, but for what frees a handle, which
- * comes after all other uses of it have returned.
+ * Threads: every function may be called from any thread at any time; a handle is freed after all
+ * other calls that use it have returned.
  */
 #ifndef KBENCH_C_H
 #define KBENCH_C_H
@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* What a candidate does wrong is none of these but a verdict in a result. */
+/* What is wrong with a candidate is no error: it is a verdict in a result. */
 typedef enum kbench_status {
   KBENCH_OK = 0,
   KBENCH_INVALID_ARGUMENT = 1, /* a value, name or size that makes no sense */
@@ -48,7 +48,7 @@ typedef enum kbench_status {
 KBENCH_API const char* kbench_status_name(kbench_status status);
 /* "0.1.0". Never freed. */
 KBENCH_API const char* kbench_version(void);
-/* Frees an answer; NULL is one, too. */
+/* Frees an answer; NULL is allowed. */
 KBENCH_API void kbench_free(char* answer);
 
 /* --- a request to stop ---------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ KBENCH_API void kbench_free(char* answer);
 typedef struct kbench_stop kbench_stop;
 /* NULL only where there is no memory. */
 KBENCH_API kbench_stop* kbench_stop_new(void);
-/* What it was handed to returns KBENCH_CANCELLED within about a second. */
+/* Evaluations that were given it return KBENCH_CANCELLED within about a second. */
 KBENCH_API void kbench_stop_request(kbench_stop* stop);
 KBENCH_API void kbench_stop_free(kbench_stop* stop);
 
@@ -83,9 +83,9 @@ KBENCH_API kbench_status kbench_evaluator_new(const char* options, kbench_on_eve
                                               void* user, kbench_evaluator** evaluator,
                                               char** answer);
 /* candidate: {"path": "relu.yaml"}, a YAML file or a folder holding candidate.yaml; or in memory
- * {"files": {"candidate.yaml": "kbench: 1 ...", "k.spv": {"base64": "..."}}}, with "manifest" where
- * it is another of them, and "name" ("set/relu.yaml") for results to bear. Answers with a result,
- * as docs/results-format.md has it. `stop` may be NULL.
+ * {"files": {"candidate.yaml": "kbench: 1 ...", "k.spv": {"base64": "..."}}}, "manifest" naming
+ * the YAML file where it is not candidate.yaml, and "name" ("set/relu.yaml") for results. Answers
+ * with a result, as docs/results-format.md has it. `stop` may be NULL.
  */
 KBENCH_API kbench_status kbench_evaluator_evaluate(kbench_evaluator* evaluator,
                                                    const char* candidate, kbench_stop* stop,

@@ -25,8 +25,8 @@ struct Sourced {
 /// One way to compile a Triton kernel.
 struct TritonConfig {
   std::vector<std::pair<std::string, Sourced>> constants;  ///< in place of the kernel's
-  std::optional<Sourced> num_warps;                        ///< of 32 threads; 4
-  std::optional<Sourced> num_stages;                       ///< of a software pipeline; 3
+  std::optional<Sourced> num_warps;                        ///< of 32 threads; unset: 4
+  std::optional<Sourced> num_stages;                       ///< of a software pipeline; unset: 3
   Location at;
 };
 
@@ -70,7 +70,7 @@ struct PushItem {
   std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
 };
 
-/// Steps that run for 0, 1, ..., count - 1, which expressions of theirs know as `variable`.
+/// A loop around steps, which run for `variable` = 0, 1, ..., count - 1; expressions may use it.
 struct Repeat {
   size_t group = 0;  ///< the same of all steps that are repeated together
   std::string variable;
@@ -80,8 +80,8 @@ struct Repeat {
 /// A buffer as a step names it, or a part of one, in elements of its type.
 struct BufferPart {
   Sourced name;
-  std::optional<Sourced> offset = std::nullopt;  ///< 0
-  std::optional<Sourced> length = std::nullopt;  ///< up to the buffer's end
+  std::optional<Sourced> offset = std::nullopt;  ///< unset: 0
+  std::optional<Sourced> length = std::nullopt;  ///< unset: up to the buffer's end
 };
 
 /// A number of a uniform block, or the address of a buffer.
@@ -231,8 +231,8 @@ struct ResolvedUniform {
 /// A kernel with its numbers worked out.
 struct ResolvedKernel {
   const Kernel* kernel = nullptr;
-  std::vector<std::pair<std::string, std::string>>
-      macros;  ///< in order; shape variables as KB_<name>, then constants, then defines
+  /// In order: shape variables as KB_<name>, then constants, then defines.
+  std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::pair<uint32_t, ResolvedNumber>> specialization;
   uint32_t subgroup_size = 0;              ///< 0: the driver's choice
   uint32_t num_warps = 0, num_stages = 0;  ///< of Triton

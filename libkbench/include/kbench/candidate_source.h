@@ -29,7 +29,7 @@ class CandidateFolder {
   CandidateFolder(const CandidateFolder&) = delete;
   CandidateFolder& operator=(const CandidateFolder&) = delete;
 
-  /// A ReadFile. Trusts nobody who asks: any path that is not plain, and every file after the
+  /// A ReadFile. The path need not be trusted: one that is not plain, and every file after the
   /// limits are reached, is refused (kParse); so is what is no regular file or cannot be read
   /// (kIo).
   std::optional<std::string> read(const std::string& path);
@@ -53,8 +53,8 @@ struct CandidateSource {
   CandidateSource(std::map<std::string, std::string> in_memory, std::string called = {})
       : path(std::move(called)), files(std::move(in_memory)) {}
 
-  /// A YAML file, or a folder holding candidate.yaml. Of a candidate in memory what results call
-  /// it, "set/name.yaml", where that is not to be the manifest's name; nothing is read there.
+  /// A YAML file, or a folder holding candidate.yaml. For a candidate in memory the name that
+  /// results give it, "set/name.yaml" (empty: the manifest's); no file is read then.
   std::string path;
   /// Relative path -> bytes, the manifest among them, in place of what the path names.
   std::optional<std::map<std::string, std::string>> files;
@@ -63,8 +63,8 @@ struct CandidateSource {
   bool operator==(const CandidateSource&) const = default;
 };
 
-/// Throws Error for what is no candidate's fault: kNotFound where there is no such file, folder or
-/// manifest, kIo where it cannot be read. Whatever else is wrong with it is not looked at.
+/// Checks what is not the candidate's fault: throws kNotFound where there is no such file, folder
+/// or manifest, kIo where it cannot be read. Nothing else is checked.
 void expect_readable(const CandidateSource& source);
 
 /// The place that a path names: a YAML file, or a folder holding candidate.yaml. Reads no file.

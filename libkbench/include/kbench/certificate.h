@@ -26,12 +26,12 @@ struct Margin {
 /// All variants of one kind.
 struct KindTally {
   int tried = 0;
-  int dead = 0;                   ///< excused by a proof that stands beside the task
-  int no_room = 0;                ///< not tried: memory or a limit of the device was short
-  std::optional<Margin> nearest;  ///< to passing, of those that are not dead; of honest variants to
-                                  ///< failing
-  std::vector<Margin> left;  ///< shortcuts that pass and are not dead; honest variants that need
-                             ///< more than half of the tolerance
+  int dead = 0;     ///< excused by a proof that stands beside the task
+  int no_room = 0;  ///< not tried: memory or a limit of the device was short
+  /// Of shortcuts that are not dead the one nearest to passing; of honest variants to failing.
+  std::optional<Margin> nearest;
+  /// Shortcuts that pass and are not dead; honest variants that need over half of the tolerance.
+  std::vector<Margin> left;
 };
 
 struct Certificate {
@@ -68,11 +68,12 @@ inline constexpr std::string_view kCertifiedPrecision = "precision";
 inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
 inline constexpr std::string_view kNotCertified = "none";
 inline constexpr std::string_view kTrivialTask = "trivial";
-/// One of these, by the certificates that this build carries or by one in hand; empty where there
-/// is no certificate of the task at the preset.
+/// One of these four, by the certificates that this build carries or by the one given; empty where
+/// there is no certificate of the task at the preset.
 std::string_view certification(const Task& task, Preset preset);
 std::string_view certification(const Task& task, const Certificate& certificate);
-/// Of an experiment's task and preset, not what its own field says; empty at sizes of no preset.
+/// The same of an experiment's task and preset, whatever its own field says; empty at sizes that
+/// are no preset's.
 std::string_view certification(const Experiment& experiment);
 
 }  // namespace kbench

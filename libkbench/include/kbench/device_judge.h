@@ -7,9 +7,9 @@
 
 namespace kbench {
 
-/// What an Episode takes: both keep the device's judges, with kernels and memory warm, as long as a
-/// copy of either lives. Not to be called from two threads at once. Sizes come from the episode;
-/// everything else from the options, as Evaluator has it, and so do the errors thrown.
+/// The two functions that an Episode takes. The device's judge processes stay open, with kernels
+/// and memory warm, as long as a copy of either lives. Not to be called from two threads at once.
+/// Sizes come from the episode, everything else from the options; errors are those of Evaluator.
 struct DeviceJudge {
   Judge judge;
   Investigate investigate;  ///< smallest failing size, pattern, mutants, profile

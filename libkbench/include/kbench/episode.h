@@ -73,7 +73,7 @@ struct JudgeRequest {
   const Variables& overrides;
   bool quick = false;  ///< only whether it is right; its time is of no interest
 };
-/// The device's part. Whatever a candidate does is a result; what a Judge throws ends the step.
+/// Judges a candidate on a device. Its faults are in the result; an exception ends the step.
 using Judge = std::function<Result(const JudgeRequest&)>;
 /// Looks for more than the result says (kbench/feedback.h).
 using Investigate = std::function<Evidence(const JudgeRequest&, const Result&)>;
@@ -113,13 +113,13 @@ struct EpisodeStep {
   std::optional<Result> reduced = {};  ///< of smaller sizes, where the feedback tells of those
   Feedback feedback;                   ///< also of the last attempt
   std::optional<double> reward;        ///< unset for harness_error and does_not_fit
-  /// False for harness_error and does_not_fit, which outlived two further tries: no attempt was
-  /// used up, observation() is what it was, and the same answer can be handed in again.
+  /// False for harness_error and does_not_fit that came again in two further tries: no attempt was
+  /// used up, observation() is unchanged, and the same answer can be handed in again.
   bool counted = true;
 };
 
-/// Pure: asks nobody, writes nothing, and runs what it is given in the thread that calls step().
-/// Not thread-safe. The task must outlive it.
+/// Asks no model and writes no file; judge and investigate run in the thread that calls step(). Not
+/// thread-safe. The task must outlive it.
 class Episode {
  public:
   using Step = EpisodeStep;
@@ -185,7 +185,7 @@ class Episode {
   std::vector<Past> past_;          ///< of those that a prompt may still show
   int attempts_ = 0;
   int parent_ = 0;
-  int repeats_ = 0;  ///< how often running the last candidate was the one before
+  int repeats_ = 0;  ///< how often in a row the candidate was the one before
   size_t history_characters_ = 0;
   std::optional<Ending> ending_;
 };

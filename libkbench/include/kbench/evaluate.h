@@ -37,7 +37,7 @@ struct Limits {
   int64_t host_bytes = int64_t{16} << 30;  ///< its runner's own resident memory beyond start-up
 };
 
-/// An evaluation that its caller stopped; of all codes, kTimeout.
+/// An evaluation that its caller stopped. Its code is kTimeout.
 class Cancelled : public Error {
  public:
   Cancelled();
@@ -68,8 +68,8 @@ struct EvaluateOptions {
   std::optional<uint64_t> seed = {};  ///< fixed secret seed, for debugging; else from the system
   std::string program = {};  ///< the kbench program; empty: found beside this one or on PATH
   /// Called when a stage begins: "load" (reading the candidate's files), "compile", "warm-up",
-  /// "sample"; all may come again when something that is not the candidate's fault made kbench try
-  /// once more.
+  /// "sample"; they come again where kbench repeats an evaluation that failed through no fault of
+  /// the candidate's.
   std::function<void(const char* stage)> on_stage = {};
   /// Called during the stage "sample", a few times a second, once there are samples enough for an
   /// interval. What a callback throws ends the evaluation and is thrown on.
@@ -78,10 +78,10 @@ struct EvaluateOptions {
 
 /// Judges candidates on one device, one after another. Holds a judge process, which holds the
 /// device, the memory of the last task and runners started ahead: the first evaluation takes a
-/// second longer than those that follow. Movable while nobody uses it.
+/// second longer than those that follow. Movable while no call is under way.
 ///
-/// May be called from several threads at once: who comes second waits. Any number of Evaluators may
-/// be used at once, an Evaluator a thread; on one device they measure one at a time.
+/// May be called from several threads at once; calls wait for each other. Any number of Evaluators
+/// may be used at once, one per thread; on one device they measure one at a time.
 /// Callbacks run in the thread that evaluates, and must not call the same Evaluator.
 class Evaluator {
  public:
@@ -95,8 +95,8 @@ class Evaluator {
   /// does all that is wrong with a candidate that is there. Throws Error for what the caller did: a
   /// path that names nothing (kNotFound) or cannot be read (kIo); what is wrong with the options
   /// (no such device, no kbench program, no recorded time of the task at these sizes); Cancelled
-  /// soon after `stop` is requested, at any stage. A judge that does not let go within a
-  /// second ends, and the next evaluation is as long as a first one.
+  /// soon after `stop` is requested, at any stage. A judge that does not stop within a second
+  /// is killed, and the next evaluation starts another.
   Result evaluate(const CandidateSource& candidate, std::stop_token stop = {});
   /// Reads, resolves and compiles, and runs nothing: `compiles` is the best that can come of it.
   Result check(const CandidateSource& candidate, std::stop_token stop = {});
@@ -106,10 +106,10 @@ class Evaluator {
   std::unique_ptr<State> state_;
 };
 
-/// One evaluation, with a judge of its own. From as many threads as one likes.
+/// One evaluation, with a judge of its own; may be called from any number of threads.
 Result evaluate(const CandidateSource& candidate, const EvaluateOptions& options = {},
                 std::stop_token stop = {});
-/// Likewise.
+/// The same for Evaluator::check.
 Result check(const CandidateSource& candidate, const EvaluateOptions& options = {},
              std::stop_token stop = {});
 

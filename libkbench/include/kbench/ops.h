@@ -85,8 +85,7 @@ Value tril(Value x);                 ///< zero above it
 /// Rows of a [rows, columns] table, by an i64 index of any shape: torch.nn.functional.embedding.
 Value index_rows(Value table, Value index);
 
-// --- reductions and scans over one dimension
-// -------------------------------------------------------
+// --- reductions and scans over one dimension ----------------------------------------------------
 struct Reduce {
   int axis = -1;
   bool keepdim = false;
@@ -185,8 +184,7 @@ Value adaptive_avg_pool2d(Value x, std::vector<int64_t> output);
 /// The mean over all of height and width (and depth), extents kept as 1.
 Value global_avg_pool(Value x);
 
-// --- normalisation
-// -----------------------------------------------------------------------------------
+// --- normalisation ------------------------------------------------------------------------------
 struct Norm {
   double eps = 1e-5;
   bool affine = true;  ///< creates "weight" drawn from [0.5, 1.5) and "bias" from [-0.5, 0.5)
@@ -201,8 +199,7 @@ Value group_norm(Value x, const Module& module, int64_t groups, Norm options = {
 /// Statistics over the last `dims` dimensions.
 Value layer_norm(Value x, const Module& module, int dims, Norm options = {});
 
-// --- losses
-// -----------------------------------------------------------------------------------------
+// --- losses -------------------------------------------------------------------------------------
 /// Mean over rows of -log softmax(x)[target]; x [N, C], target i64 [N]; a scalar.
 Value cross_entropy(Value x, Value target);
 /// Mean of 0.5 d^2 for |d| < 1, |d| - 0.5 beyond; d = x - target.
@@ -213,8 +210,7 @@ Value kl_div_batchmean(Value log_input, Value target);
 /// Mean over rows of max(|a - p| - |a - n| + margin, 0), 2-norms of differences with 1e-6 added.
 Value triplet_margin_loss(Value anchor, Value positive, Value negative, double margin);
 
-// --- recurrent layers
-// -----------------------------------------------------------------------------
+// --- recurrent layers ---------------------------------------------------------------------------
 struct Recurrent {
   int64_t hidden = 0;
   int64_t layers = 1;
@@ -232,8 +228,7 @@ struct RecurrentValues {
 RecurrentValues lstm(Value x, Value h0, Value c0, const Module& module, Recurrent options);
 RecurrentValues gru(Value x, Value h0, const Module& module, Recurrent options);
 
-// --- how parameters are drawn
-// ----------------------------------------------------------------------
+// --- how parameters are drawn -------------------------------------------------------------------
 /// uniform(-b, b), b = sqrt(3 / fan_in) rounded to six decimals: keeps activations at unit scale.
 Distribution weight_init(int64_t fan_in);
 

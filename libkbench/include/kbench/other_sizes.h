@@ -1,5 +1,4 @@
-// Sizes of a task beside those of a preset, at which a candidate that is right in general is right
-// too.
+// Further sizes of a task, at which a candidate that is right in general is right too.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Times that were recorded elsewhere or earlier, as opponents: of the eager baseline in a
-// comparison, of candidates in an evaluation.
+// Times that were recorded elsewhere or earlier, which the eager baseline is compared with and
+// candidates' speedups can be taken against.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace kbench {
 
-/// One number a task from a file of times.
+/// One time per task, from a file of times.
 struct RecordedTimes {
   std::string file;             ///< its name, without folders
   std::string column;           ///< which of the file's numbers

@@ -113,10 +113,10 @@ struct ResultLine {
 /// read_results() with the places.
 std::vector<ResultLine> read_result_lines(const std::string& path);
 
-/// Appends results to a file, which is its own until it goes: a second writer is refused. Opening
-/// throws kIo when the file cannot be written or has a writer, whose process it names; kParse when
-/// the file ends in something else than results. Nothing already in it is touched, but a torn last
-/// line is cut off. Not thread-safe.
+/// Appends results to a file, which it locks as long as it lives: a second writer is refused.
+/// Opening throws kIo when the file cannot be written or has a writer, whose process it names;
+/// kParse when the file ends in something else than results. Nothing already in it is touched, but
+/// a torn last line is cut off. Not thread-safe.
 class ResultWriter {
  public:
   explicit ResultWriter(const std::string& path);

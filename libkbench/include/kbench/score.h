@@ -39,9 +39,8 @@ enum class Contradiction { refuse, take_last };
 /// in which they come.
 ///   - Equal results of one experiment (Experiment::key) count once: those that did not pass where
 ///     their verdicts are the same, those that passed where their times are.
-///   - A harness_error, which is worth a retry, gives way to any other result of its experiment,
-///   and
-///     `missing` to any other of its set and task.
+///   - A harness_error, which is worth a retry, gives way to any other result of its experiment;
+///     `missing` gives way to any other of its set and task.
 ///   - Within one file a later line takes the place of an earlier one, as where a job goes on with
 ///     an edited candidate or measures again; but the verdict of one experiment does not change.
 ///   - All else is a contradiction: two outcomes of one experiment, or two experiments for one set
@@ -81,8 +80,8 @@ struct LeaderboardRow {
   int certified_tasks = 0;  ///< of those asked for: see leaderboard()
   int certified_correct = 0;
   std::vector<FastP> certified;  ///< over the certified tasks alone, one a threshold
-  std::vector<std::pair<TaskId, Verdict>>
-      not_passed;                ///< by task; missing where there is no result
+  /// By task; `missing` where there is no result.
+  std::vector<std::pair<TaskId, Verdict>> not_passed;
   bool software_device = false;  ///< a result was timed on a CPU: speedups say nothing about a GPU
   int busy = 0;                  ///< correct results that were timed on a busy CPU (Result::busy)
 };

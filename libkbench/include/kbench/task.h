@@ -42,11 +42,11 @@ struct Tolerance {
   std::string reason;  ///< why it differs from the default, with the measured number
 };
 
-/// A part of a task that no output depends on: what an audit (kbench/certificate.h) cannot tell
-/// from the task, and why nobody can.
+/// A part of a task that no output depends on: variants without it compute the same values, so that
+/// an audit (kbench/certificate.h) cannot tell them from the task.
 struct Dead {
-  std::vector<std::string> variants;  ///< descriptions (Variant) that it excuses; '*' and '?' as in
-                                      ///< file names
+  /// Descriptions (Variant) that it excuses; '*' and '?' as in file names.
+  std::vector<std::string> variants;
   std::string proof;
 };
 
@@ -59,8 +59,8 @@ struct Task {
   void (*build)(Graph& graph);
   Tolerance tolerance = {};
   std::vector<Dead> dead = {};
-  std::string trivial =
-      {};  ///< why its outputs can be known without its inputs; empty: they cannot
+  /// Why its outputs can be known without its inputs; empty: they cannot.
+  std::string trivial = {};
 };
 
 /// All tasks, by level and number.

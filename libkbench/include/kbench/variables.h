@@ -24,8 +24,8 @@ std::string to_string(const VariableValue& value);  ///< "64", "0.1", "[16, 1, 1
 /// Values by name, sorted.
 using Variables = std::map<std::string, VariableValue, std::less<>>;
 
-/// A list that is computed from other variables where it is not given itself: a number, or a
-/// variable's name, an extent.
+/// How a list follows from other variables where it is not given itself: each extent is a number or
+/// a variable's name.
 using Follows = std::vector<std::variant<int64_t, std::string>>;
 
 /// A variable as a task declares it: one value at all presets, one each, or a list that follows

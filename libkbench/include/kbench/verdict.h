@@ -28,7 +28,7 @@ enum class Verdict {
   does_not_fit,   ///< the task's own tensors exceed this device's memory
   harness_error,  ///< kbench, the driver or the machine failed; worth a retry
   // --- of a check alone, which runs nothing (Evaluator::check) ---------------------------------
-  compiles,  ///< it fits its task and compiles; nobody knows whether it is right
+  compiles,  ///< it fits its task and compiles; its values were not checked
 };
 
 std::string_view name_of(Verdict verdict);         ///< "passed", "compile_error", ...
