@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "kbench/certificate.h"
-#include "kbench/result.h"
 #include "levels/certificates.h"
 
 namespace kbench {
@@ -25,15 +24,23 @@ const CertificateFile& certificates(Preset preset) {
   return preset == Preset::smoke ? smoke : preset == Preset::v0 ? v0 : v0_1;
 }
 
-const Certificate* lookup_certificate(TaskId task, Preset preset) {
+const Certificate* lookup_certificate(const TaskAt& at) {
+  const Task* task = lookup_task(at.task);
+  if (task == nullptr || at.preset.empty()) return nullptr;
+  const Preset preset = preset_from_name(at.preset);
+  const Variables at_preset = variables_of(*task, preset);
+  for (const auto& [name, value] : at.variables) {
+    const auto found = at_preset.find(name);
+    if (found == at_preset.end() || found->second != value) return nullptr;
+  }
   const std::vector<Certificate>& all = certificates(preset).tasks;
-  const auto found = std::ranges::lower_bound(all, task, {}, &Certificate::task);
-  return found != all.end() && found->task == task ? &*found : nullptr;
+  const auto found = std::ranges::lower_bound(all, at.task, {}, &Certificate::task);
+  return found != all.end() && found->task == at.task ? &*found : nullptr;
 }
 
-std::string_view certification(const Task& task, Preset preset) {
-  const Certificate* certificate = lookup_certificate(task.id, preset);
-  return certificate != nullptr ? certification(task, *certificate) : "";
+std::string_view certification(const TaskAt& at) {
+  const Certificate* certificate = lookup_certificate(at);
+  return certificate != nullptr ? certification(find_task(at.task), *certificate) : "";
 }
 
 std::string_view certification(const Task& task, const Certificate& certificate) {
@@ -41,18 +48,6 @@ std::string_view certification(const Task& task, const Certificate& certificate)
   return certificate.precision() ? kCertifiedPrecision
          : certificate.values()  ? kCertifiedValues
                                  : kNotCertified;
-}
-
-std::string_view certification(const Experiment& experiment) {
-  const Task* task = lookup_task(experiment.task);
-  if (task == nullptr || experiment.preset.empty()) return "";
-  const Preset preset = preset_from_name(experiment.preset);
-  const Variables at_preset = variables_of(*task, preset);
-  for (const auto& [name, value] : experiment.variables) {
-    const auto found = at_preset.find(name);
-    if (found == at_preset.end() || found->second != value) return "";
-  }
-  return certification(*task, preset);
 }
 
 }  // namespace kbench

@@ -198,44 +198,44 @@ class Writer {
 };
 
 /// The chosen sizes, those of the presets, and the chosen ones with one variable changed each.
-std::vector<std::unique_ptr<Graph>> graphs_of(const Task& task, Preset preset,
-                                              const Variables& overrides) {
+std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at) {
   std::vector<std::unique_ptr<Graph>> graphs;
-  graphs.push_back(build_graph(task, preset, overrides));
-  const auto add = [&](Preset at, const Variables& changed) {
+  graphs.push_back(build_graph(at));
+  const auto add = [&](const TaskAt& other) {
     try {
-      graphs.push_back(build_graph(task, at, changed));
+      graphs.push_back(build_graph(other));
       return true;
     } catch (const Error&) {  // A combination that makes no sense.
       return false;
     }
   };
   for (const Preset each : {Preset::smoke, Preset::v0, Preset::v0_1}) {
-    if (each != preset) add(each, overrides);
+    if (name_of(each) != at.preset) add(task_at(at.task, each, at.variables));
   }
   const std::set<std::string, std::less<>> names = graphs.front()->variables_read();
   for (const std::string& name : names) {
     const VariableValue value = graphs.front()->variables().find(name)->second;
-    Variables changed = overrides;
+    TaskAt changed = at;
+    VariableValue& to = changed.variables[name];
     if (const auto* number = std::get_if<int64_t>(&value)) {
       // A multiple alone would leave divisible what is divisible by chance.
-      changed[name] = *number * 2;
-      add(preset, changed);
+      to = *number * 2;
+      add(changed);
       for (const int64_t other : {*number + 1, *number + 2, *number * 3}) {
-        changed[name] = other;
-        if (add(preset, changed)) break;
+        to = other;
+        if (add(changed)) break;
       }
     } else if (const auto* real = std::get_if<double>(&value)) {
-      changed[name] = *real * 1.5 + 0.125;
-      add(preset, changed);
+      to = *real * 1.5 + 0.125;
+      add(changed);
     } else {
       const auto& list = std::get<std::vector<int64_t>>(value);
       for (size_t i = 0; i < list.size(); ++i) {
         for (const int64_t other : {list[i] * 2, list[i] + 1, list[i] + 2}) {
           std::vector<int64_t> longer = list;
           longer[i] = other;
-          changed[name] = longer;
-          if (add(preset, changed)) break;
+          to = longer;
+          if (add(changed)) break;
         }
       }
     }
@@ -315,9 +315,9 @@ std::string indented(const std::string& text, const std::string& by) {
 
 }  // namespace
 
-Starter write_starter(const Task& task, Preset preset, const Variables& overrides,
-                      StarterLanguage language) {
-  const auto graphs = graphs_of(task, preset, overrides);
+Starter write_starter(const TaskAt& at, StarterLanguage language) {
+  const Task& task = find_task(at.task);
+  const auto graphs = graphs_of(at);
   const Graph& graph = *graphs.front();
   const Chosen chosen = choose(graph);
   const bool addresses = needs_addresses(graph, chosen, language);
@@ -352,8 +352,8 @@ Starter write_starter(const Task& task, Preset preset, const Variables& override
   const std::string head = heading(task, graph, writer, starter.any_size);
   starter.manifest = head + (filled ? *filled : fill_with_numbers(texts.front()));
   starter.one_file = starter.manifest;
-  const size_t at = starter.one_file.find(file);
-  starter.one_file.replace(at, file.size(), inline_source());
+  const size_t place = starter.one_file.find(file);
+  starter.one_file.replace(place, file.size(), inline_source());
   return starter;
 }
 

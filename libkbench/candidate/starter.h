@@ -20,7 +20,6 @@ struct Starter {
 };
 
 /// Throws kUnsupported where a tensor is too large for what is written.
-Starter write_starter(const Task& task, Preset preset, const Variables& overrides,
-                      StarterLanguage language);
+Starter write_starter(const TaskAt& at, StarterLanguage language);
 
 }  // namespace kbench

@@ -131,8 +131,7 @@ bool only_larger(const Graph& own, const Graph& other) {
 
 class Search {
  public:
-  Search(const Task& task, Preset preset)
-      : task_(task), preset_(preset), own_(build_graph(task, preset)) {
+  explicit Search(const TaskAt& at) : at_(at), own_(build_graph(at)) {
     const auto limit = [](double own, double most) {
       return own > most / kMostGrowth ? kMostGrowth * own : most;
     };
@@ -140,8 +139,8 @@ class Search {
     most_bytes_ = limit(bytes_of(*own_), kMostBytes);
     if (rounds_of(*own_) <= kMostRounds) most_rounds_ = kMostRounds;
     if (own_->flops() > kMostOwnFlops) return;
-    for (const VariableSpec& spec : task.variables) {
-      const auto* own = std::get_if<int64_t>(&spec.at(preset));
+    for (const VariableSpec& spec : find_task(at.task).variables) {
+      const auto* own = std::get_if<int64_t>(&own_->variables().at(spec.name));
       const bool differs = spec.smoke != spec.v0 || spec.v0 != spec.v0_1;
       if (own == nullptr || !spec.follows.empty() || !differs) continue;
       if (own_->variables_read().contains(spec.name)) sizes_.push_back({spec.name, *own});
@@ -205,8 +204,10 @@ class Search {
   bool accept(Variables& chosen, const std::string& name, int64_t value) const {
     Variables tried = chosen;
     tried[name] = value;
+    TaskAt there = at_;
+    for (const auto& [changed, to] : tried) there.variables[changed] = to;
     try {
-      const auto graph = build_graph(task_, preset_, tried);
+      const auto graph = build_graph(there);
       if (graph->flops() > most_flops_ || bytes_of(*graph) > most_bytes_) return false;
       if (rounds_of(*graph) > most_rounds_ || !only_larger(*own_, *graph)) return false;
     } catch (const Error&) {  // Sizes that do not go together.
@@ -216,8 +217,7 @@ class Search {
     return true;
   }
 
-  const Task& task_;
-  Preset preset_;
+  const TaskAt at_;
   std::unique_ptr<Graph> own_;
   std::vector<Size> sizes_;  ///< that may change, in the order in which they grow
   double most_flops_ = 0, most_bytes_ = 0;
@@ -226,8 +226,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Variables> other_sizes(const Task& task, Preset preset) {
-  const Search search(task, preset);
+std::vector<Variables> other_sizes(const TaskAt& at) {
+  const Search search(at);
   std::vector<Variables> sets;
   const auto add = [&](const Variables& set) {
     if (!set.empty() && std::ranges::find(sets, set) == sets.end()) sets.push_back(set);

@@ -1,6 +1,7 @@
 // A task at sizes of one's choice: its variables with overrides, and the graph they make.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kbench/error.h"
 #include "kbench/task.h"
@@ -75,6 +76,10 @@ std::unique_ptr<Graph> build_from_variables(const Task& task, const Variables& v
 }
 
 }  // namespace
+
+TaskAt task_at(TaskId task, Preset preset, Variables variables) {
+  return {task, std::string(name_of(preset)), std::move(variables)};
+}
 
 Variables variables_of(const Task& task, Preset preset, const Variables& overrides) {
   Variables variables;

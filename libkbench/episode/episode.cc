@@ -123,15 +123,15 @@ void Episode::replay(const Answer& answer, const Attempt& recorded, const std::s
   advance(answer, read_files(answer, *task_, options_), recorded, feedback);
 }
 
-Result Episode::judged(const Reading& reading, Preset preset, const Judge& judge) const {
-  static const Variables kNone;
+/// At the sizes asked for, or quickly at those of another preset.
+JudgeRequest Episode::request_for(const Reading& reading, Preset preset) const {
   const bool asked = preset == options_.prompt.preset;
-  const JudgeRequest request{task_->id,
-                             reading.extraction.files,
-                             reading.hash,
-                             preset,
-                             asked ? options_.prompt.overrides : kNone,
-                             /*quick=*/!asked};
+  return {asked ? options_.prompt.at(task_->id) : task_at(task_->id, preset),
+          reading.extraction.files, reading.hash, /*quick=*/!asked};
+}
+
+Result Episode::judged(const Reading& reading, Preset preset, const Judge& judge) const {
+  const JudgeRequest request = request_for(reading, preset);
   Result result;
   for (int tries = 0; tries < kJudgeTries; ++tries) {
     result = judge(request);
@@ -180,11 +180,7 @@ void Episode::tell(Step& step, const Reading& reading, const Investigate& invest
     Evidence evidence;
     // A device's time is spent on what somebody will read.
     if (investigate && !reading.refused && options.evidence && !ending_with(step.attempt)) {
-      const bool asked = about.preset == name_of(options_.prompt.preset);
-      static const Variables kNone;
-      evidence = investigate({task_->id, step.files, reading.hash, preset_from_name(about.preset),
-                              asked ? options_.prompt.overrides : kNone, !asked},
-                             about);
+      evidence = investigate(request_for(reading, preset_from_name(about.preset)), about);
     }
     step.feedback = feedback(about, reading.candidate.get(), evidence, options);
   }

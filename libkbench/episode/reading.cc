@@ -84,7 +84,7 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
   if (reading.extraction.outcome != Outcome::candidate) return reading;
   const CandidateFiles& files = reading.extraction.files;
   reading.hash = hash_of(files);
-  const auto graph = build_graph(task, options.prompt.preset, options.prompt.overrides);
+  const auto graph = build_graph(options.prompt.at(task.id));
   const auto refuse = [&](const Error& error) {
     Result result = unjudged(task, options, error.what());
     result.candidate_hash = reading.hash;

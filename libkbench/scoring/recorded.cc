@@ -144,25 +144,25 @@ std::string RecordedTimes::label() const {
   return file + " (" + column + "), recorded on " + (device.empty() ? "an unnamed device" : device);
 }
 
-bool RecordedTimes::same_sizes(const Task& task, const Variables& sizes) const {
-  const auto own = variables.find(task.id);
+bool RecordedTimes::same_sizes(const TaskAt& at, std::span<const Task> suite) const {
+  const auto own = variables.find(at.task);
   if (own == variables.end() && preset.empty()) return true;
   const Variables theirs =
-      own != variables.end() ? own->second : variables_of(task, preset_from_name(preset));
-  return std::ranges::all_of(sizes, [&](const auto& variable) {
+      own != variables.end() ? own->second : variables_of({at.task, preset, {}}, suite);
+  return std::ranges::all_of(variables_of(at, suite), [&](const auto& variable) {
     const auto found = theirs.find(variable.first);
     return found == theirs.end() || found->second == variable.second;
   });
 }
 
-double RecordedTimes::time_of(const Task& task, const Variables& sizes) const {
-  const auto found = ms.find(task.id);
+double RecordedTimes::time_of(const TaskAt& at, std::span<const Task> suite) const {
+  const auto found = ms.find(at.task);
   if (found == ms.end()) {
-    throw Error(ErrorCode::kNotFound, file + " has no " + column + " for " + to_string(task.id));
+    throw Error(ErrorCode::kNotFound, file + " has no " + column + " for " + to_string(at.task));
   }
-  if (!same_sizes(task, sizes)) {
+  if (!same_sizes(at, suite)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the time of " + to_string(task.id) + " in " + file + " was taken at other sizes" +
+                "the time of " + to_string(at.task) + " in " + file + " was taken at other sizes" +
                     (preset.empty() ? "" : " (preset " + preset + ")"));
   }
   return found->second;
@@ -219,7 +219,7 @@ BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& 
     ComparedTask& task = comparison.tasks.emplace_back();
     task.task = entry.task;
     task.name = entry.name;
-    task.theirs_ms = theirs.time_of(find_task(entry.task, suite), entry.variables);
+    task.theirs_ms = theirs.time_of({entry.task, ours.preset, entry.variables}, suite);
     task.ours_ms = entry.times.median_ms;
     task.ratio = task.theirs_ms / task.ours_ms;
     task.roofline_share = entry.roofline_share();

@@ -46,7 +46,7 @@ TEST_P(AuditedTask, LetsNothingPassButWhatItsCertificateSays) {
   const Task& task = GetParam();
   if (is_a_deeper_one(task)) GTEST_SKIP() << "its shallower sibling is audited";
   const auto graph = build_graph(task, Preset::smoke);
-  const Certificate* certificate = lookup_certificate(task.id, Preset::smoke);
+  const Certificate* certificate = lookup_certificate({task.id, "smoke", {}});
   ASSERT_NE(certificate, nullptr) << "make one: kbench audit --out levels/certificates/smoke.json";
   EXPECT_EQ(certificate->tolerance, task.tolerance.relative) << "make it again";
   const auto evaluator = make_host_evaluator(task, *graph);

@@ -72,11 +72,11 @@ TEST_P(Carried, CertificatesAreOfEveryTaskAndOfItsTolerance) {
   const CertificateFile& file = certificates(GetParam());
   EXPECT_EQ(file.tasks.size(), tasks().size());
   for (const Task& task : tasks()) {
-    const Certificate* certificate = lookup_certificate(task.id, GetParam());
+    const Certificate* certificate = lookup_certificate(task_at(task.id, GetParam()));
     ASSERT_NE(certificate, nullptr) << to_string(task.id);
     EXPECT_EQ(certificate->tolerance, task.tolerance.relative) << to_string(task.id);
     EXPECT_GT(certificate->kinds.at(Variant::Kind::null).tried, 0) << to_string(task.id);
-    EXPECT_NE(certification(task, GetParam()), "") << to_string(task.id);
+    EXPECT_NE(certification(task_at(task.id, GetParam())), "") << to_string(task.id);
   }
 }
 

@@ -17,10 +17,10 @@ Macros macros_of(const Starter& starter, const Graph& graph) {
 TEST(Starter, ExpressionsGiveWhatOneWrittenForOtherSizesHas) {
   int compared = 0;
   for (const Task& task : tasks()) {
-    const Starter starter = write_starter(task, Preset::smoke, {}, StarterLanguage::glsl);
+    const Starter starter = write_starter({task.id, "smoke", {}}, StarterLanguage::glsl);
     if (!starter.any_size) continue;
-    for (const Variables& set : other_sizes(task, Preset::smoke)) {
-      const Starter there = write_starter(task, Preset::smoke, set, StarterLanguage::glsl);
+    for (const Variables& set : other_sizes({task.id, "smoke", {}})) {
+      const Starter there = write_starter({task.id, "smoke", set}, StarterLanguage::glsl);
       if (there.kernel != starter.kernel) continue;
       const auto graph = build_graph(task, Preset::smoke, set);
       EXPECT_EQ(macros_of(starter, *graph), macros_of(there, *graph)) << to_string(task.id);
@@ -32,8 +32,7 @@ TEST(Starter, ExpressionsGiveWhatOneWrittenForOtherSizesHas) {
 
 /// 3 divides 24 at smoke by chance.
 TEST(Starter, TakesNoDivisionThatHoldsByChance) {
-  const Starter starter =
-      write_starter(find_task({1, 3}), Preset::smoke, {}, StarterLanguage::glsl);
+  const Starter starter = write_starter({{1, 3}, "smoke", {}}, StarterLanguage::glsl);
   EXPECT_THAT(starter.manifest, ::testing::HasSubstr("COUNT: \"batch_size * m * n\""));
 }
 

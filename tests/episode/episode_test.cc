@@ -40,8 +40,8 @@ Answer prose(const std::string& text, const std::string& finish = "stop") {
 Result judged(const JudgeRequest& request) {
   const std::string& text = request.files.at("k.comp");
   Result result;
-  result.task = request.task;
-  result.preset = name_of(request.preset);
+  result.task = request.at.task;
+  result.preset = request.at.preset;
   result.device = "a fake device";
   result.verdict = Verdict::wrong_values;
   result.message = "wrong at " + result.preset;
@@ -53,10 +53,10 @@ Result judged(const JudgeRequest& request) {
   }
   if (text.starts_with("// hangs")) result.verdict = Verdict::timeout;
   if (text.starts_with("// harness")) result.verdict = Verdict::harness_error;
-  if (text.starts_with("// only small") && request.preset == Preset::smoke) {
+  if (text.starts_with("// only small") && request.at.preset == "smoke") {
     result.verdict = Verdict::passed;
   }
-  if (text.starts_with("// only large") && request.preset != Preset::smoke) {
+  if (text.starts_with("// only large") && request.at.preset != "smoke") {
     result.verdict = Verdict::passed;
   }
   return result;
@@ -260,8 +260,8 @@ EpisodeOptions at_v0(Smoke smoke) {
 TEST_F(EpisodeTest, WhatDoesNotRunAtSmokeIsNotTriedAtTheSizesAskedFor) {
   std::vector<std::string> presets;
   const Judge noted = [&](const JudgeRequest& request) {
-    presets.emplace_back(name_of(request.preset));
-    EXPECT_EQ(request.quick, request.preset == Preset::smoke);
+    presets.emplace_back(request.at.preset);
+    EXPECT_EQ(request.quick, request.at.preset == "smoke");
     return judged(request);
   };
   Episode one = episode(at_v0(Smoke::first), noted);

@@ -102,10 +102,10 @@ class FakeBench : public generate::Bench {
     const size_t at = text.find(begin) + begin.size();
     const std::string fate = text.substr(at, text.find('\n') - at);
     Result result;
-    result.task = request.task;
+    result.task = request.at.task;
     result.task_name = "ReLU";
     result.candidate_hash = request.hash;
-    result.preset = name_of(request.preset);
+    result.preset = request.at.preset;
     result.device = "a fake device";
     double speedup = 0;
     if (std::sscanf(fate.c_str(), "right %lf", &speedup) == 1) {

@@ -146,22 +146,23 @@ TEST_F(Recorded, AFileThatIsNotThereIsAnError) {
 }
 
 TEST_F(Recorded, ATimeIsOfTheSizesItWasTakenAt) {
-  const Task& task = find_task({1, 1});
-  const Variables smoke = variables_of(task, Preset::smoke), v0 = variables_of(task, Preset::v0);
+  const TaskAt smoke = {{1, 1}, "smoke", {}}, v0 = {{1, 1}, "v0", {}};
   const RecordedTimes by_preset = read(kTable);
-  EXPECT_EQ(by_preset.time_of(task, smoke), 3);
-  EXPECT_FALSE(by_preset.same_sizes(task, v0));
-  EXPECT_THROW(by_preset.time_of(task, v0), Error);
+  EXPECT_EQ(by_preset.time_of(smoke), 3);
+  EXPECT_EQ(by_preset.time_of({{1, 1}, "", variables_of(smoke)}), 3);
+  EXPECT_FALSE(by_preset.same_sizes(v0));
+  EXPECT_THROW(by_preset.time_of(v0), Error);
+  EXPECT_THROW(by_preset.time_of({{1, 1}, "", variables_of(v0)}), Error);
   const RecordedTimes unsaid = read(kKernelBench);
-  EXPECT_EQ(unsaid.time_of(task, v0), 2.5);
+  EXPECT_EQ(unsaid.time_of(v0), 2.5);
 
   RecordedTimes own;
   own.ms = {{{1, 1}, 1.0}};
   own.variables = {{{1, 1}, {{"N", int64_t{48}}}}};
-  EXPECT_TRUE(own.same_sizes(task, {{"N", int64_t{48}}}));
-  EXPECT_FALSE(own.same_sizes(task, {{"N", int64_t{49}}}));
+  EXPECT_TRUE(own.same_sizes({{1, 1}, "", {{"N", int64_t{48}}}}));
+  EXPECT_FALSE(own.same_sizes({{1, 1}, "", {{"N", int64_t{49}}}}));
   try {
-    own.time_of(find_task({1, 2}), {});
+    own.time_of({{1, 2}, "smoke", {}});
     FAIL() << "nothing thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNotFound);

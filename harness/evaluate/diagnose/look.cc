@@ -92,10 +92,11 @@ Looker::Looker(client::JudgeClient& judge, std::string candidate_file, const Tas
   options_.on_stage = {};
 }
 
-std::optional<Look> Looker::look(Preset preset, const Variables& overrides) {
+std::optional<Look> Looker::look(Preset preset, const Variables& variables) {
+  const TaskAt at = task_at(task_.id, preset, variables);
   Look look;
   try {
-    look.graph = build_graph(task_, preset, overrides);
+    look.graph = build_graph(at);
   } catch (const Error& error) {
     refusal_ = error.message();
     return std::nullopt;
@@ -107,8 +108,8 @@ std::optional<Look> Looker::look(Preset preset, const Variables& overrides) {
     look.variables.emplace(name, graph.variables().find(name)->second);
   }
   client::Request request{file_, options_, /*check_only=*/false, /*more=*/true};
-  request.options.preset = name_of(preset);
-  request.options.overrides = overrides;
+  request.options.preset = at.preset;
+  request.options.overrides = at.variables;
   request.inspect_seed = seed_;
   client::Findings findings;
   ++looks_;

@@ -59,7 +59,7 @@ class Looker {
 
   /// Nothing where the sizes make no sense, or are too large for the CPU reference or for outputs
   /// to be handed back. Throws what JudgeClient::run() throws.
-  std::optional<Look> look(Preset preset, const Variables& overrides);
+  std::optional<Look> look(Preset preset, const Variables& variables);
   int looks() const { return looks_; }
   /// Why the last look() gave nothing.
   const std::string& refusal() const { return refusal_; }

@@ -135,8 +135,7 @@ void profile(client::JudgeClient& judge, const std::string& candidate_file,
   judge.run(request, {}, &findings);
   if (!findings.times) return;
   const Candidate candidate = load_candidate(candidate_file);
-  const auto graph =
-      build_graph(find_task(candidate.task), preset_from_name(preset), options.overrides);
+  const auto graph = build_graph(TaskAt{candidate.task, preset, options.overrides});
   std::vector<StepProfile> baseline;
   Launches launches = launches_of(candidate, *graph);
   std::vector<StepProfile>& steps = launches.profiles;

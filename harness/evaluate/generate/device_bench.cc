@@ -27,8 +27,8 @@ DeviceBench::DeviceBench(EvaluateOptions options, const Roofline& roofline, bool
 
 EvaluateOptions DeviceBench::at_sizes_of(const JudgeRequest& request) const {
   EvaluateOptions options = options_;
-  options.preset = name_of(request.preset);
-  options.overrides = request.overrides;
+  options.preset = request.at.preset;
+  options.overrides = request.at.variables;
   if (request.quick) {  // Two inputs each are enough to see whether it is right.
     options.recorded.reset();
     options.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 4};

@@ -12,7 +12,8 @@ void Run::judge_on(Bench& bench) {
     const std::string& hash = done->reading.hash;
     const Preset asked = options_.episode.prompt.preset;
     const Judge judge = [&](const JudgeRequest& request) {
-      if (std::optional<Result> known = store_.results().find(hash, request.preset)) {
+      if (std::optional<Result> known =
+              store_.results().find(hash, preset_from_name(request.at.preset))) {
         const std::lock_guard hold(mutex_);
         ++counts_.reused;
         return *std::move(known);

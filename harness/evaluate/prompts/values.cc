@@ -180,7 +180,7 @@ nlohmann::json language_values(PromptLanguage language) {
 nlohmann::json first_values(const Task& task, const PromptContext& context,
                             const std::vector<const Example*>& examples, const ShaderTable& shaders,
                             size_t reference_budget) {
-  const auto graph = build_graph(task, context.preset, context.overrides);
+  const auto graph = build_graph(context.at(task.id));
   json values;
   values["limits"] = {{"manifest_bytes", std::to_string(limits::kManifestBytes)},
                       {"file_bytes", std::to_string(limits::kFileBytes)},

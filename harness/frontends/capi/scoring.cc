@@ -51,7 +51,7 @@ std::vector<TaskId> certified_of(const std::vector<TaskId>& tasks,
   for (const TaskId id : tasks) {
     for (const Result& result : results) {
       if (result.task != id || result.preset.empty()) continue;
-      const std::string_view found = certification(find_task(id), preset_from_name(result.preset));
+      const std::string_view found = certification({id, result.preset, {}});
       if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(id);
       break;
     }

@@ -36,7 +36,8 @@ kbench_status kbench_show(const char* text, char** out) {
   return answer(out, [&] {
     const capi::Request request(text, {"task", "preset", "overrides", "candidate"});
     const Task& task = capi::task_of(request);
-    const auto graph = build_graph(task, capi::preset_of(request), capi::overrides_of(request));
+    const auto graph =
+        build_graph(task_at(task.id, capi::preset_of(request), capi::overrides_of(request)));
     json shown = {{"facts", json::parse(facts_json(task, *graph))},
                   {"text", describe(task, *graph)}};
     if (request.has("candidate") && request["candidate"].boolean()) {

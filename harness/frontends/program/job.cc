@@ -32,11 +32,12 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
   job.preset = preset;
   job.tasks = tasks;
   for (const Task* task : tasks) {
-    const auto graph = build_graph(*task, preset, job.options.overrides);
+    const TaskAt at = job.at(*task);
+    const auto graph = build_graph(at);
     for (const CandidateSet& set : sets) {
       Evaluation evaluation;
       evaluation.name = to_string(task->id) + "_" + task->name + "/" + set.name;
-      trial::identify(evaluation.identity, *task, *graph, preset, job.device, job.options);
+      trial::identify(evaluation.identity, at, *graph, job.device, job.options);
       evaluation.identity.set = set.name;
       if (const auto entry = set.entries.find(task->id); entry != set.entries.end()) {
         evaluation.file = entry->second.file;

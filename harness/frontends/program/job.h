@@ -35,6 +35,7 @@ struct Job {
   std::vector<Result> unusable;         ///< files that belong to no task
 
   size_t done_before() const;
+  TaskAt at(const Task& task) const { return task_at(task.id, preset, options.overrides); }
   std::vector<Result> results() const;  ///< of every evaluation that has one
 };
 

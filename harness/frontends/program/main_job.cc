@@ -203,8 +203,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   const std::vector<Result> results = job.results();
   std::vector<TaskId> certified;
   for (const Task* task : job.tasks) {
-    if (!job.options.overrides.empty()) break;  // certificates are of the presets' sizes
-    const std::string_view found = certification(*task, job.preset);
+    const std::string_view found = certification(job.at(*task));
     if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(task->id);
   }
   const Shard shard = parse_shard(options.shard);  // a part has no score of its own

@@ -282,35 +282,42 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   return options;
 }
 
-Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                    const vulkan::DeviceSnapshot& device,
-                    const std::optional<RecordedTimes>& recorded) {
+namespace {
+
+Preset check(const std::vector<const Task*>& tasks, const SizeOptions& size,
+             const vulkan::DeviceSnapshot& device, const std::optional<RecordedTimes>& recorded,
+             bool must_fit) {
   if (recorded) require_times(tasks, *recorded);
   const Variables overrides = size.overrides();
   const Preset preset = trial::choose_preset(size.preset, tasks, overrides, device);
   for (const Task* task : tasks) {
-    const auto graph = build_graph(*task, preset, overrides);
-    if (recorded) recorded->time_of(*task, trial::sizes_of(*graph));
-  }
-  return preset;
-}
-
-Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                   const vulkan::DeviceSnapshot& device,
-                   const std::optional<RecordedTimes>& recorded) {
-  const Preset preset = check_shapes(tasks, size, device, recorded);
-  for (const Task* task : tasks) {
-    const auto graph = build_graph(*task, preset, size.overrides());
+    const TaskAt at = task_at(task->id, preset, overrides);
+    const auto graph = build_graph(at);
+    if (recorded) recorded->time_of(at);
     const uint64_t needed = trial::required_bytes(*graph, device);
-    if (needed > device.device_local_bytes) {
+    if (must_fit && needed > device.device_local_bytes) {
       throw Error(ErrorCode::kOutOfMemory,
-                  to_string(task->id) + " at preset " + std::string(name_of(preset)) + " needs " +
+                  to_string(task->id) + " at preset " + at.preset + " needs " +
                       format_bytes(double(needed)) + " of device memory, " + device.name + " has " +
                       format_bytes(double(device.device_local_bytes)) +
                       "; take a smaller --preset, or leave the task out by --task");
     }
   }
   return preset;
+}
+
+}  // namespace
+
+Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                    const vulkan::DeviceSnapshot& device,
+                    const std::optional<RecordedTimes>& recorded) {
+  return check(tasks, size, device, recorded, /*must_fit=*/false);
+}
+
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded) {
+  return check(tasks, size, device, recorded, /*must_fit=*/true);
 }
 
 }  // namespace kbench::program

@@ -54,6 +54,8 @@ struct SizeOptions {
   Variables overrides() const;
   /// The preset, where it is not "auto".
   Preset fixed_preset() const;
+  /// The task at these sizes, where the preset is not "auto".
+  TaskAt at(const Task& task) const { return task_at(task.id, fixed_preset(), overrides()); }
 };
 
 /// --device and --validate.

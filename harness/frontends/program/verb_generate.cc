@@ -88,8 +88,7 @@ int run_generate(const GenerateOptions& options) {
   if (!options.loop.no_device_block && !options.no_judge) {
     episode.prompt.device = client::summary_of(ground.devices.first);
   }
-  for (const Task* task : tasks)
-    build_graph(*task, episode.prompt.preset, episode.prompt.overrides);
+  for (const Task* task : tasks) build_graph(episode.prompt.at(task->id));
   if (options.dry_run) {
     std::fputs((options.json ? plan_json(plan, configs, prompts, episode)
                              : plan_text(plan, configs, prompts, episode))

@@ -28,10 +28,11 @@ std::string format_intensity(double intensity) {
 }
 
 /// "41x" where legal algebra is known to save work, "yes" where nobody has measured how much.
-std::string algebra_mark(const Task& task, Preset preset, const Variables& overrides) {
-  const Algebra* known = lookup_algebra(task.id);
+std::string algebra_mark(const TaskAt& at) {
+  const Algebra* known = lookup_algebra(at.task);
   if (known == nullptr) return "";
-  const Result* best = overrides.empty() ? best_measured(*known, preset) : nullptr;
+  const Result* best =
+      at.variables.empty() ? best_measured(*known, preset_from_name(at.preset)) : nullptr;
   return best != nullptr ? format_number(best->speedup.point) + "x" : "yes";
 }
 
@@ -43,11 +44,12 @@ int run_list(const ListOptions& options) {
   std::vector<std::vector<std::string>> rows = {
       {"task", "name", "family", "FLOPs", "bytes", "FLOP/byte", "certified", "algebra"}};
   for (const Task* task : tasks) {
-    const auto graph = build_graph(*task, preset, overrides);
+    const TaskAt at = task_at(task->id, preset, overrides);
+    const auto graph = build_graph(at);
     const double flops = graph->flops(), bytes = graph->least_bytes();
     const double intensity = bytes > 0 ? flops / bytes : 0;
-    const std::string certified(overrides.empty() ? certification(*task, preset) : "");
-    const std::string algebra = algebra_mark(*task, preset, overrides);
+    const std::string certified(certification(at));
+    const std::string algebra = algebra_mark(at);
     if (options.json) {
       document.push_back({{"task", to_string(task->id)},
                           {"level", task->id.level},

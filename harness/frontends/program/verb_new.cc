@@ -57,8 +57,8 @@ int run_new(const NewOptions& options) {
   const fs::path manifest = one_file ? path : folder / "candidate.yaml";
   expect_absent(manifest);
   const Preset preset = preset_of(task, options);
-  const Starter starter =
-      write_starter(task, preset, options.size.overrides(), language_of(options.language));
+  const Starter starter = write_starter(task_at(task.id, preset, options.size.overrides()),
+                                        language_of(options.language));
   if (!one_file) expect_absent(folder / starter.kernel_file);
   if (!folder.empty()) generate::make_folder(folder.string());
   if (!one_file) replace_file((folder / starter.kernel_file).string(), starter.kernel);

@@ -196,7 +196,7 @@ std::string file_to_edit(const Task& task, const ReplOptions& options) {
   path = fs::absolute(path).lexically_normal();
   if (fs::exists(path, ignored)) return path.string();
   generate::make_folder(path.parent_path().string());
-  const auto graph = build_graph(task, Preset::smoke, options.size.overrides());
+  const auto graph = build_graph(task_at(task.id, Preset::smoke, options.size.overrides()));
   replace_file(path.string(), eager_candidate_yaml(task, *graph));
   return path.string();
 }

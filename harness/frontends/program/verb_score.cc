@@ -128,9 +128,8 @@ std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
     const auto found = known.find(id);
     if (found != known.end()) {
       if (certain(found->second)) certified.push_back(id);
-    } else if (const Task* task = lookup_task(id); task && presets.size() == 1 && !overrides) {
-      if (certain(certification(*task, preset_from_name(*presets.begin()))))
-        certified.push_back(id);
+    } else if (presets.size() == 1 && !overrides) {
+      if (certain(certification({id, *presets.begin(), {}}))) certified.push_back(id);
     }
   }
   return certified;

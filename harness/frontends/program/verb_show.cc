@@ -29,9 +29,7 @@ struct ShowOptions {
 /// Which task it is, to who wants to know what a pass is worth.
 std::string check_text(const Task& task, const ShowOptions& options) {
   std::string text = "\nthe task's own check\n";
-  const std::string_view known = options.size.overrides().empty()
-                                     ? certification(task, options.size.fixed_preset())
-                                     : std::string_view();
+  const std::string_view known = certification(options.size.at(task));
   if (!task.trivial.empty()) {
     text += "  trivial: " + task.trivial + "\n";
   } else if (known == kCertifiedPrecision) {
@@ -42,8 +40,7 @@ std::string check_text(const Task& task, const ShowOptions& options) {
     text +=
         "  not certified: a shortcut is known that passes, or an honest variant that does not\n";
   }
-  const Certificate* certificate =
-      known.empty() ? nullptr : lookup_certificate(task.id, options.size.fixed_preset());
+  const Certificate* certificate = lookup_certificate(options.size.at(task));
   if (certificate != nullptr && certificate->subset_within_noise()) {
     text +=
         "  a subset within noise: a sum over all but a part of 1/4 to 1/32 of its terms passes\n";
@@ -114,27 +111,27 @@ std::string preset_text(const Task& task, const ShowOptions& options) {
   }
 }
 
-std::string recorded_text(const Task& task, const Graph& graph, const ShowOptions& options) {
+std::string recorded_text(const Task& task, const ShowOptions& options) {
   if (options.baseline.empty()) return "";
   const RecordedTimes times = read_recorded_times(options.baseline);
-  return "recorded\n  " + format_number(times.time_of(task, trial::sizes_of(graph)), 4) + " ms, " +
+  return "recorded\n  " + format_number(times.time_of(options.size.at(task)), 4) + " ms, " +
          times.label() + "\n";
 }
 
 int run_show(const ShowOptions& options) {
   const Task& task = named_task(options.task);
-  const auto graph = build_graph(task, options.size.fixed_preset(), options.size.overrides());
+  const auto graph = build_graph(options.size.at(task));
   if (options.candidate + options.json + options.algebra > 1) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--candidate, --algebra and --json exclude each other");
   }
-  const std::string text =
-      options.candidate ? eager_candidate_yaml(task, *graph)
-      : options.algebra ? algebra_of(task)
-      : options.json    ? facts_json(task, *graph)
-                        : describe(task, *graph) + names_text(*graph) + preset_text(task, options) +
-                           recorded_text(task, *graph, options) + check_text(task, options) +
-                           algebra_text(task, options);
+  const std::string text = options.candidate ? eager_candidate_yaml(task, *graph)
+                           : options.algebra ? algebra_of(task)
+                           : options.json
+                               ? facts_json(task, *graph)
+                               : describe(task, *graph) + names_text(*graph) +
+                                     preset_text(task, options) + recorded_text(task, options) +
+                                     check_text(task, options) + algebra_text(task, options);
   say(text.ends_with('\n') ? text : text + "\n");
   return kDone;
 }

@@ -141,10 +141,9 @@ void Candidacy::identify() {
   const Task* const tasks[] = {&task};
   const EvaluateOptions& options = request_.options;
   const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot_);
-  key_.preset = name_of(preset);
-  key_.variables = options.overrides;
-  graph_ = build_graph(task, preset, options.overrides);
-  trial::identify(experiment_, task, *graph_, preset, snapshot_, options);
+  key_ = task_at(task.id, preset, options.overrides);
+  graph_ = build_graph(key_);
+  trial::identify(experiment_, key_, *graph_, snapshot_, options);
 }
 
 int Candidacy::attach(const Bench& bench) {

@@ -404,7 +404,7 @@ void Judge::try_other_sizes(const client::Request& request, const std::stop_toke
   if (!wants_other_sizes(request, result)) return;
   const auto start_time = std::chrono::steady_clock::now();
   auto [known, is_new] = other_sizes_.try_emplace(result.task);
-  if (is_new) known->second = other_sizes(find_task(result.task), Preset::smoke);
+  if (is_new) known->second = other_sizes({result.task, result.preset, {}});
   client::Request there = request;
   there.candidate = judged_;
   there.options.preset = result.preset;

@@ -312,7 +312,7 @@ bool Trial::sample() {
   const bool software = court_.device.snapshot().software();
   std::optional<double> recorded_ns;
   if (options_.recorded) {
-    recorded_ns = 1e6 * options_.recorded->time_of(court_.bench->task(), result_->variables);
+    recorded_ns = 1e6 * options_.recorded->time_of(*result_);
   }
   trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns);
   trial::RoleSchedule schedule;

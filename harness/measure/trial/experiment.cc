@@ -12,11 +12,10 @@ namespace kbench::trial {
 namespace {
 
 /// What a speedup is against, the number included: another number is another experiment.
-std::string baseline_name(const Task& task, const Variables& sizes,
-                          const std::optional<RecordedTimes>& recorded) {
+std::string baseline_name(const TaskAt& at, const std::optional<RecordedTimes>& recorded) {
   if (!recorded) return "eager";
   char text[32];
-  const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(task, sizes)).ptr;
+  const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(at)).ptr;
   return std::string(text, static_cast<size_t>(end - text)) + " ms, " + recorded->label();
 }
 
@@ -36,7 +35,7 @@ Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
   if (snapshot.software()) return Preset::smoke;
   for (const Preset preset : {Preset::v0_1, Preset::v0}) {
     const bool all_fit = std::all_of(tasks.begin(), tasks.end(), [&](const Task* task) {
-      return required_bytes(*build_graph(*task, preset, overrides), snapshot) <=
+      return required_bytes(*build_graph(task_at(task->id, preset, overrides)), snapshot) <=
              snapshot.device_local_bytes;
     });
     if (all_fit) return preset;
@@ -44,14 +43,13 @@ Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
   return Preset::smoke;
 }
 
-void identify(Experiment& experiment, const Task& task, const Graph& graph, Preset preset,
+void identify(Experiment& experiment, const TaskAt& at, const Graph& graph,
               const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options) {
-  experiment.task = task.id;
-  experiment.task_name = task.name;
-  experiment.preset = name_of(preset);
+  static_cast<TaskAt&>(experiment) = at;
   experiment.variables = sizes_of(graph);
-  experiment.baseline = baseline_name(task, experiment.variables, options.recorded);
-  if (options.overrides.empty()) experiment.certificate = certification(task, preset);
+  experiment.task_name = find_task(at.task).name;
+  experiment.baseline = baseline_name(at, options.recorded);
+  experiment.certificate = certification(at);
   describe_device(experiment, snapshot, options);
 }
 

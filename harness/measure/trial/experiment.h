@@ -24,9 +24,9 @@ Variables sizes_of(const Graph& graph);
 Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
                      const Variables& overrides, const vulkan::DeviceSnapshot& snapshot);
 
-/// Fills in everything of an experiment but set and candidate. Throws what RecordedTimes::time_of()
-/// throws where recorded times are the opponent.
-void identify(Experiment& experiment, const Task& task, const Graph& graph, Preset preset,
+/// Fills in everything of an experiment but set and candidate. `graph` is the task's. Throws what
+/// RecordedTimes::time_of() throws where recorded times are the opponent.
+void identify(Experiment& experiment, const TaskAt& at, const Graph& graph,
               const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options);
 
 /// The part of it that needs no task: device, settings, version.

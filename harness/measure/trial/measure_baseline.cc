@@ -112,7 +112,9 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   const vulkan::DeviceSnapshot snapshot = timing.device().snapshot();
   const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot);
   std::vector<std::unique_ptr<Graph>> graphs;
-  for (const Task* task : tasks) graphs.push_back(build_graph(*task, preset, options.overrides));
+  for (const Task* task : tasks) {
+    graphs.push_back(build_graph(task_at(task->id, preset, options.overrides)));
+  }
 
   trial::PassPlan plan;
   plan.most = options.passes;

@@ -15,8 +15,6 @@
 
 namespace kbench {
 
-struct Experiment;
-
 /// One variant, and its worst error as a multiple of the tolerance: above 1 it fails.
 struct Margin {
   std::string rule, description;
@@ -58,10 +56,10 @@ std::string to_json(const CertificateFile& file);
 /// Throws kParse naming the task and the field.
 CertificateFile parse_certificates(const std::string& json, const std::string& name);
 
-/// Those this build carries (levels/certificates/): null where the preset has none, or none of the
-/// task.
+/// Those this build carries (levels/certificates/).
 const CertificateFile& certificates(Preset preset);
-const Certificate* lookup_certificate(TaskId task, Preset preset);
+/// Null where there is none of the task, or at sizes of no preset.
+const Certificate* lookup_certificate(const TaskAt& at);
 
 /// What certification() says.
 inline constexpr std::string_view kCertifiedPrecision = "precision";
@@ -69,11 +67,8 @@ inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in 
 inline constexpr std::string_view kNotCertified = "none";
 inline constexpr std::string_view kTrivialTask = "trivial";
 /// One of these four, by the certificates that this build carries or by the one given; empty where
-/// there is no certificate of the task at the preset.
-std::string_view certification(const Task& task, Preset preset);
+/// there is no certificate of the task at these sizes. An Experiment's own field does not count.
+std::string_view certification(const TaskAt& at);
 std::string_view certification(const Task& task, const Certificate& certificate);
-/// The same of an experiment's task and preset, whatever its own field says; empty at sizes that
-/// are no preset's.
-std::string_view certification(const Experiment& experiment);
 
 }  // namespace kbench

@@ -66,12 +66,10 @@ std::string_view name_of(Smoke smoke);
 
 /// What is to be judged, and at what sizes.
 struct JudgeRequest {
-  TaskId task;
+  TaskAt at;
   const CandidateFiles& files;
   const std::string& hash;  ///< of the files
-  Preset preset = Preset::smoke;
-  const Variables& overrides;
-  bool quick = false;  ///< only whether it is right; its time is of no interest
+  bool quick = false;       ///< only whether it is right; its time is of no interest
 };
 /// Judges a candidate on a device. Its faults are in the result; an exception ends the step.
 using Judge = std::function<Result(const JudgeRequest&)>;
@@ -165,6 +163,7 @@ class Episode {
   };
   /// Calls the judge, up to twice more where kbench, the driver or the machine failed.
   Result judged(const Reading& reading, Preset preset, const Judge& judge) const;
+  JudgeRequest request_for(const Reading& reading, Preset preset) const;
   void judge_into(Step& step, const Reading& reading, const Judge& judge) const;
   void tell(Step& step, const Reading& reading, const Investigate& investigate) const;
   std::optional<Ending> ending_with(const Attempt& attempt) const;

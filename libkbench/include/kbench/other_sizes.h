@@ -7,7 +7,7 @@
 
 namespace kbench {
 
-/// Overrides of the preset's shape variables: at most two sets, the same for a task every time.
+/// Values to set in place of the task's own: at most two sets, the same for a task every time.
 /// Changed are integer variables in which the presets differ and which change nothing but extents:
 /// a candidate's file serves all presets, so it is written for any value of these. New values are
 /// larger, one or more of them above 64 where that costs little: multiples of four and not of eight
@@ -15,6 +15,6 @@ namespace kbench {
 /// right at them, too; and a kernel of one invocation a row has no more rounds of loops than
 /// llvmpipe runs, 65,535. Fewer sets, or none, where the task allows no more or is much work at the
 /// preset already.
-std::vector<Variables> other_sizes(const Task& task, Preset preset);
+std::vector<Variables> other_sizes(const TaskAt& at);
 
 }  // namespace kbench

@@ -29,6 +29,7 @@ std::string_view name_of(PromptLanguage language);                ///< "cuda"
 struct PromptContext {
   Preset preset = Preset::smoke;
   Variables overrides = {};
+  TaskAt at(TaskId task) const { return task_at(task, preset, overrides); }
   std::optional<DeviceSummary> device = {};  ///< the judging device; unset: the block is left out
   double roof_gbytes_per_s = 0, roof_tflops = 0;  ///< measured on it; 0: left out
   int shots = 1;                                  ///< worked examples, never of the asked task

@@ -25,10 +25,10 @@ struct RecordedTimes {
   /// "torch.json (eager_ms), recorded on NVIDIA H200".
   std::string label() const;
   /// Whether the time is of these sizes. True where the file does not say.
-  bool same_sizes(const Task& task, const Variables& sizes) const;
+  bool same_sizes(const TaskAt& at, std::span<const Task> suite = tasks()) const;
   /// The time of a task in milliseconds. Throws kNotFound where there is none, kInvalidArgument
   /// where it was taken at other sizes.
-  double time_of(const Task& task, const Variables& sizes) const;
+  double time_of(const TaskAt& at, std::span<const Task> suite = tasks()) const;
 };
 
 /// Reads any of three formats: kbench's own (columns median_ms, mean_ms, min_ms, max_ms; the median

@@ -35,6 +35,7 @@ struct TaskAt {
   Variables variables;  ///< values in place of the preset's, of some of the variables or of all
   bool operator==(const TaskAt&) const = default;
 };
+TaskAt task_at(TaskId task, Preset preset, Variables variables = {});
 
 /// A pass needs |c - r| <= relative * (s + |r|) for every element, s being the RMS of r.
 struct Tolerance {
