@@ -62,6 +62,22 @@ class Pages(unittest.TestCase):
                     for name in re.findall(r"`([^`]+)`", group):
                         self.assertIn(name, names, f"{page}:{number}")
 
+    def test_names_of_code_exist(self):
+        """Types and functions that a page names in C++'s way."""
+        words = set()
+        for path in pages.tracked("*.cc", "*.h", "*.py", "*.comp", "*.glsl"):
+            if path.endswith((".cc", ".h", ".py", ".comp", ".glsl")):
+                words.update(re.findall(r"\w+", pages.read(path)))
+        words.add("ByteAddressBuffer")  # HLSL's
+        ours = r"(?:kbench|runner|judge|trial|process|client|vulkan|eager|queue)::[\w:]+"
+        for page in pages.pages():
+            for number, line in pages.split(page)[0]:
+                for code in re.findall(r"`([^`]+)`", line):
+                    code = code.partition("(")[0]
+                    if re.fullmatch(rf"(?:\w+::)*[A-Z][a-z]+[A-Z]\w*(?:::\w+)*|{ours}", code):
+                        for word in code.split("::"):
+                            self.assertTrue(word in words, f"{page}:{number}: {code}")
+
     def test_rooms_are_those_of_the_build(self):
         rooms = pages.read("tests/rooms/CMakeLists.txt")
         table = re.findall(r"^kbench_room_uses\((.*)\)$", rooms, re.M)
