@@ -17,8 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The candidate with each Triton kernel's second configuration, third, ...: its last where it has
-/// no more. Buffers and all other kernels are the same in each.
+/// The candidate with the second configuration of each Triton kernel, the third, ...; a kernel that
+/// has no more stays at its last. Buffers and all other kernels are the same in each.
 std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candidate,
                                                          const Graph& graph,
                                                          const DeviceNumbers& device) {
@@ -36,7 +36,7 @@ std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candid
   return others;
 }
 
-/// What it needs beside the task's own tensors.
+/// Memory besides the task's own tensors.
 bool is_wanted(const BufferSlot& slot) {
   return slot.kind == BufferSlot::Kind::temporary || slot.kind == BufferSlot::Kind::data;
 }
@@ -103,14 +103,7 @@ class CandidateRun : public Program {
 
   void record(vulkan::Commands& commands, const Pass& pass, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
-    using Ranges = CandidateProgram::Ranges;
-    const CandidateProgram::Buffers buffers = buffers_in(memory);
-    const Ranges ranges = pass.exact ? Ranges::exact : Ranges::past_ends;
-    if (pass.setup) {
-      program_.record_setup(commands, buffers, ranges, after_step);
-    } else {
-      program_.record_dispatch(commands, buffers, ranges, after_step);
-    }
+    program_.record(commands, pass, buffers_in(memory), after_step);
   }
 
  private:
@@ -142,7 +135,7 @@ class CandidateRun : public Program {
 
   std::unique_ptr<Graph> graph_;
   ResolvedCandidate resolved_;
-  std::vector<ResolvedCandidate> others_;  ///< with other configurations of Triton kernels
+  std::vector<ResolvedCandidate> others_;  ///< other configurations of Triton kernels
   CandidateProgram program_;
   std::unique_ptr<DriverLane> lane_;
   std::vector<Diagnostic> diagnostics_;
@@ -154,11 +147,7 @@ class CandidateRun : public Program {
 Loaded CandidateLoader::load(const Load& request, const kbench::ReadFile& read) {
   candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
   using Language = Kernel::Language;
-  const bool needs_cuda =
-      std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(), [](const Kernel& kernel) {
-        return kernel.language == Language::cuda || kernel.language == Language::ptx ||
-               kernel.language == Language::triton;
-      });
+  const bool needs_cuda = has(Language::cuda) || has(Language::ptx) || has(Language::triton);
   return {candidate_->task, candidate_->hash, needs_cuda, needs_python()};
 }
 

@@ -1,4 +1,4 @@
-// The judged program: a candidate, from its files to something that can be recorded.
+// Makes the judged program out of a candidate's files.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@
 
 namespace kbench::runner {
 
-/// A candidate on its way: loaded, then built. What is wrong with it arrives as an Error with a
-/// place (load, resolve) or as a Refused (build).
+/// Loads one candidate and builds it at a size. What is wrong with it is thrown as an Error with a
+/// place in its files, or returned by build() as a Refused.
 class CandidateLoader {
  public:
   explicit CandidateLoader(vulkan::Device& device) : device_(device) {}
 
-  /// Parses the candidate whose files `read` brings.
+  /// Parses the candidate; `read` gives its files.
   Loaded load(const Load& request, const kbench::ReadFile& read);
-  /// True when a kernel of the loaded candidate is Triton's, or CUDA C++.
+  /// Whether the loaded candidate has kernels in Triton, or in CUDA C++.
   bool needs_python() const { return has(Kernel::Language::triton); }
   bool needs_nvrtc() const { return has(Kernel::Language::cuda); }
-  /// Works out names and sizes, compiles. Nothing when the candidate is refused.
+  /// Resolves names and sizes, and compiles. Null, with `refused` filled, if it is refused.
   std::unique_ptr<Program> build(const Build& request, PythonHelper* python, Refused& refused);
   /// Where the candidate names its task.
   const Location& task_at() const { return candidate_->task_at; }

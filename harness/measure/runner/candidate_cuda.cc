@@ -1,15 +1,16 @@
-// The CUDA, PTX and Triton kernels of a candidate: each in the configurations it is given in.
+// The CUDA, PTX and Triton kernels of a candidate, each in its configurations.
 #include <algorithm>
 #include <set>
 
 #include "harness/measure/runner/candidate_program.h"
+#include "harness/measure/runner/steps.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {
 
-/// What another configuration of the kernel may not run into: it is left out then.
+/// Another configuration of the kernel may not have this fault: only this one is left out.
 bool of_this_configuration(const Refusal& refusal) {
   return refusal.verdict == Verdict::unsupported || refusal.verdict == Verdict::compile_error;
 }
@@ -27,13 +28,11 @@ CandidateProgram::CandidateProgram(vulkan::Device& device, const ResolvedCandida
   for (const ResolvedCandidate& other : others) ways_.push_back(&other);
 }
 
-/// Compiles every configuration of the kernel and holds what launches it against it.
+/// Compiles every configuration of the kernel and checks the steps that launch it.
 std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double seconds,
                                                       std::vector<Diagnostic>& diagnostics) {
-  const kbench::Kernel& kernel = *candidate_.kernels[index].kernel;
-  if (!compilers_) {
-    compilers_.emplace(cuda_.capability, python_);
-  }
+  const Kernel& kernel = *candidate_.kernels[index].kernel;
+  if (!compilers_) compilers_.emplace(cuda_.capability, python_);
   const size_t count = std::clamp<size_t>(kernel.configs.size(), 1, ways_.size());
   std::vector<CudaAttempt> attempts = compilers_->compile(
       {ways_.begin(), ways_.begin() + static_cast<ptrdiff_t>(count)}, index, seconds);
@@ -74,15 +73,12 @@ std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double secon
 
 std::optional<Refusal> CandidateProgram::check_launches(size_t index,
                                                         const Variant& variant) const {
-  for (const Phase phase : {&ResolvedCandidate::setup, &ResolvedCandidate::dispatch}) {
-    for (const ResolvedStep& step : ways_[variant.way]->*phase) {
-      if (step.kernel != static_cast<int>(index)) continue;
-      auto refusal = check_cuda_launch(variant.kernel, as_launched(variant.kernel, step));
-      if (!refusal) continue;
-      refusal->message =
-          at(step.at) + "kernel " + candidate_.kernels[index].kernel->name + " " + refusal->message;
-      return refusal;
-    }
+  for (const ResolvedStep* step : steps_of(*ways_[variant.way], index)) {
+    auto refusal = check_cuda_launch(variant.kernel, as_launched(variant.kernel, *step));
+    if (!refusal) continue;
+    refusal->message =
+        at(step->at) + "kernel " + candidate_.kernels[index].kernel->name + " " + refusal->message;
+    return refusal;
   }
   return std::nullopt;
 }
@@ -136,7 +132,7 @@ void CandidateProgram::select(const std::vector<uint32_t>& configs) {
   for (size_t i = 0; i < kernels.size(); ++i) kernels_[kernels[i]].chosen = configs[i];
 }
 
-void CandidateProgram::load(Kernel& kernel) {
+void CandidateProgram::load(CompiledKernel& kernel) {
   for (Variant& variant : kernel.variants) {
     if (variant.function) continue;
     variant.function =
@@ -145,8 +141,7 @@ void CandidateProgram::load(Kernel& kernel) {
 }
 
 bool CandidateProgram::launches_cuda() const {
-  return !takes_driver() && std::any_of(kernels_.begin(), kernels_.end(),
-                                        [](const Kernel& kernel) { return kernel.cuda(); });
+  return !takes_driver() && std::ranges::any_of(kernels_, &CompiledKernel::cuda);
 }
 
 }  // namespace kbench::runner

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <set>
 
 #include "harness/measure/runner/define_notes.h"
 #include "harness/measure/runner/kernel_rules.h"
 #include "harness/measure/runner/kernel_text.h"
 #include "harness/measure/runner/launch_warnings.h"
+#include "harness/measure/runner/steps.h"
 #include "harness/measure/vulkan/texels.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -47,7 +47,7 @@ std::string first_error(const std::vector<Diagnostic>& diagnostics, size_t from)
   return "";
 }
 
-/// A refusal about a kernel: prefixed with where it stands and its name.
+/// The refusal with the kernel's place and name before its message.
 Refusal about(const Kernel& kernel, Refusal refusal) {
   refusal.message = at(kernel.at) + "kernel " + kernel.name + " " + refusal.message;
   return refusal;
@@ -57,15 +57,15 @@ bool takes_address(const ResolvedStep& step) {
   if (!step.addresses.empty()) return true;
   for (const ResolvedUniform& block : step.uniforms) {
     for (const ResolvedUniform::Field& field : block.fields) {
-      for (const ResolvedNumber& value : field.values) {
-        if (value.buffer >= 0) return true;
+      if (std::ranges::any_of(field.values, [](const auto& value) { return value.buffer >= 0; })) {
+        return true;
       }
     }
   }
   return false;
 }
 
-/// At the place where the manifest gives the constant.
+/// Placed where the manifest gives the constant.
 Diagnostic unused_warning(const Kernel& kernel, const vulkan::UnusedConstant& unused) {
   Location place = kernel.at;
   for (const auto& [id, expression] : kernel.specialization) {
@@ -77,18 +77,16 @@ Diagnostic unused_warning(const Kernel& kernel, const vulkan::UnusedConstant& un
 
 }  // namespace
 
-/// When building has to end.
+/// The time limit of build().
 class CandidateProgram::Deadline {
  public:
   explicit Deadline(double seconds) : seconds_(seconds) {}
 
-  bool passed() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count() > seconds_;
-  }
   double left() const {
     return std::max(0.0, seconds_ - std::chrono::duration<double>(Clock::now() - start_).count());
   }
-  /// The refusal for what took too long, once it has.
+  bool passed() const { return left() <= 0; }
+  /// The refusal, if the limit has passed.
   std::optional<Refusal> check(const std::string& doing) const {
     if (!passed()) return std::nullopt;
     char limit[32];
@@ -105,47 +103,37 @@ class CandidateProgram::Deadline {
 std::optional<Refusal> CandidateProgram::build(double seconds_limit,
                                                std::vector<Diagnostic>& diagnostics) {
   const Deadline deadline(seconds_limit);
-  std::optional<Refusal> too_large;  // said last: another device may bind it
+  std::optional<Refusal> too_large;  // Returned last: another device may be able to bind it.
   if (auto refusal = compile_all(deadline, diagnostics)) return refusal;
-  for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
-    for (const ResolvedStep& step : *steps) {  // all, before a driver sees any module
-      if (auto refusal = check(step)) {
-        refusal->message = at(step.at) + refusal->message;
-        if (!refusal->size) return refusal;
-        if (!too_large) too_large = std::move(refusal);
-      }
-    }
+  for (const ResolvedStep* step : all_steps(candidate_)) {  // before a driver sees any module
+    auto refusal = check(*step);
+    if (!refusal) continue;
+    refusal->message = at(step->at) + refusal->message;
+    if (!refusal->size) return refusal;
+    if (!too_large) too_large = std::move(refusal);
   }
   if (auto refusal = choose_lane()) return refusal;
   add_warnings(diagnostics);
   upload_uniforms();
   make_pipelines(deadline);
-  const auto prepare_all = [&](Phase phase, std::vector<Step>& to) -> std::optional<Refusal> {
+  constexpr const char* kDoing = "making the candidate's pipelines";
+  for (const Phase phase : {&ResolvedCandidate::setup, &ResolvedCandidate::dispatch}) {
     for (size_t i = 0; i < (candidate_.*phase).size(); ++i) {
-      if (auto refusal = deadline.check("making the candidate's pipelines")) return refusal;
-      if (auto refusal = prepare(phase, i, to)) return refusal;
+      if (auto refusal = deadline.check(kDoing)) return refusal;
+      if (auto refusal = prepare(phase, i)) return refusal;
     }
-    return std::nullopt;
-  };
-  if (auto refusal = prepare_all(&ResolvedCandidate::setup, setup_)) return refusal;
-  if (auto refusal = prepare_all(&ResolvedCandidate::dispatch, dispatch_)) return refusal;
-  if (auto refusal = deadline.check("making the candidate's pipelines")) return refusal;
+  }
+  if (auto refusal = deadline.check(kDoing)) return refusal;
   return too_large;
 }
 
 std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
                                                      std::vector<Diagnostic>& diagnostics) {
   kernels_.resize(candidate_.kernels.size());
-  std::vector<bool> addresses(kernels_.size(), false);
-  for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
-    for (const ResolvedStep& step : *steps) {
-      if (step.kernel >= 0 && takes_address(step)) {
-        addresses[static_cast<size_t>(step.kernel)] = true;
-      }
-    }
-  }
   for (size_t i = 0; i < kernels_.size(); ++i) {
-    if (auto refusal = compile(i, addresses[i], deadline, diagnostics)) return refusal;
+    const bool addresses = std::ranges::any_of(
+        steps_of(candidate_, i), [](const ResolvedStep* step) { return takes_address(*step); });
+    if (auto refusal = compile(i, addresses, deadline, diagnostics)) return refusal;
     if (auto refusal = deadline.check("compiling kernel " + candidate_.kernels[i].kernel->name)) {
       return refusal;
     }
@@ -157,10 +145,10 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
                                                  const Deadline& deadline,
                                                  std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
-  const kbench::Kernel& kernel = *resolved.kernel;
+  const Kernel& kernel = *resolved.kernel;
   if (is_cuda(kernel.language)) return compile_cuda(index, deadline.left(), diagnostics);
-  Kernel& made = kernels_[index];
-  if (kernel.language == kbench::Kernel::Language::spirv) {
+  CompiledKernel& made = kernels_[index];
+  if (kernel.language == Kernel::Language::spirv) {
     made.spirv = kernel.spirv;
   } else {
     const size_t before = diagnostics.size();
@@ -183,7 +171,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
   } catch (const Error& e) {
     const bool invalid = e.code() == ErrorCode::kInvalidArgument;
     if (!invalid && e.code() != ErrorCode::kCompile) throw;
-    // A tool of another age says of what it does not know that it is wrong.
+    // An older SPIR-V tool calls a module wrong that uses what it does not know.
     refusal = invalid ? std::nullopt
                       : check_declared(vulkan::declared_by(made.spirv), device_.snapshot(),
                                        device_.plan());
@@ -196,11 +184,11 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
   return std::nullopt;
 }
 
-/// From here on the module does not change: what is checked is what runs.
+/// Freezes the module and checks it: what is checked is what runs.
 std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses,
                                                 std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
-  Kernel& made = kernels_[index];
+  CompiledKernel& made = kernels_[index];
   const vulkan::ShaderInterface named = std::move(made.interface);
   std::vector<vulkan::UnusedConstant> unused;
   const vulkan::Specialization values =
@@ -214,41 +202,39 @@ std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses,
   made.spirv = vulkan::rebind_spirv(made.spirv, made.interface);
   made.facts = vulkan::inspect_spirv(made.spirv);
   if (made.interface.stray_length) {
-    return Refusal{Verdict::unsupported,
-                   "asks for the length of a buffer through a pointer that is no variable"};
+    return unsupported("asks for the length of a buffer through a pointer that is no variable");
   }
   return check_module(made.facts, device_.snapshot(), device_.plan(), addresses);
 }
 
 std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
-  // eager::PreparedCall checks its own, a copy or a fill was held to its buffers.
+  // Operators are checked by eager::PreparedCall, copies and fills by resolve().
   if (step.kernel < 0) return std::nullopt;
   const auto index = static_cast<size_t>(step.kernel);
   const ResolvedKernel& resolved = candidate_.kernels[index];
-  const Kernel& kernel = kernels_[index];
+  const CompiledKernel& kernel = kernels_[index];
   const std::string& name = resolved.kernel->name;
-  if (kernel.cuda()) return std::nullopt;  // compile_cuda() has looked
+  if (kernel.cuda()) return std::nullopt;  // checked by compile_cuda()
   const vulkan::DeviceSnapshot& limits = device_.snapshot();
   ShaderLaunch& launch = shader_launches_[&step];
   auto refusal = connect(kernel.interface, candidate_, step, limits, uniforms_, launch);
   if (refusal) refusal->message = "kernel " + name + " " + refusal->message;
   if (refusal && !refusal->size) return refusal;
   if (step.bind.size() > limits.max_storage_buffers_per_stage) {
-    return Refusal{Verdict::unsupported, "binds " + std::to_string(step.bind.size()) +
-                                             " buffers, the device's limit is " +
-                                             std::to_string(limits.max_storage_buffers_per_stage) +
-                                             ": push {address: NAME} for some"};
+    return unsupported(
+        "binds " + std::to_string(step.bind.size()) + " buffers, the device's limit is " +
+        std::to_string(limits.max_storage_buffers_per_stage) + ": push {address: NAME} for some");
   }
   if (launch.push.size() > limits.max_push_constants) {
-    return Refusal{Verdict::unsupported, "pushes " + std::to_string(launch.push.size()) +
-                                             " bytes, the device's limit is " +
-                                             std::to_string(limits.max_push_constants)};
+    return unsupported("pushes " + std::to_string(launch.push.size()) +
+                       " bytes, the device's limit is " +
+                       std::to_string(limits.max_push_constants));
   }
   for (int axis = 0; axis < 3; ++axis) {
     if (step.groups[axis] > limits.max_group_count[axis]) {
-      return Refusal{Verdict::unsupported, std::to_string(step.groups[axis]) + " groups in " +
-                                               "xyz"[axis] + " are over the device's limit of " +
-                                               std::to_string(limits.max_group_count[axis])};
+      return unsupported(std::to_string(step.groups[axis]) + " groups in " + "xyz"[axis] +
+                         " are over the device's limit of " +
+                         std::to_string(limits.max_group_count[axis]));
     }
   }
   return refusal;
@@ -261,41 +247,39 @@ void CandidateProgram::add_warnings(std::vector<Diagnostic>& diagnostics) const 
     warn_of_shader(candidate_.kernels[i], *candidate_.candidate, kernels_[i].spirv,
                    kernels_[i].facts, diagnostics);
   }
-  std::set<std::pair<int, int>> places;  // of steps: those that are repeated have one
+  std::set<std::pair<int, int>> places;  // The repeats of a step have one place.
   for (const auto& [step, launch] : shader_launches_) {
     if (!places.emplace(step->at.line, step->at.column).second) continue;
-    const Kernel& kernel = kernels_[static_cast<size_t>(step->kernel)];
+    const CompiledKernel& kernel = kernels_[static_cast<size_t>(step->kernel)];
     warn_of_launch(candidate_, *step, kernel.interface, launch, kernel.spirv, diagnostics);
   }
 }
 
-/// Several at a time, and no more of them than fit the time.
+/// Makes the pipelines in parallel, until the time is up.
 void CandidateProgram::make_pipelines(const Deadline& deadline) {
-  constexpr size_t kAtOnce = 256;  // a key holds its module
+  constexpr size_t kAtOnce = 256;  // Bounds memory: a key holds its module.
   const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
-  std::set<Launch> launches;
+  std::set<PipelineSpec> specs;
   std::vector<vulkan::EmbeddedKey> built_in;
-  for (const auto* steps : {&candidate_.setup, &candidate_.dispatch}) {
-    for (const ResolvedStep& step : *steps) {
-      if (step.kernel >= 0) {
-        const bool shader = !kernels_[static_cast<size_t>(step.kernel)].cuda();
-        if (shader) launches.insert(launch_of(step));
-        continue;
+  for (const ResolvedStep* step : all_steps(candidate_)) {
+    if (step->kernel >= 0) {
+      const bool shader = !kernels_[static_cast<size_t>(step->kernel)].cuda();
+      if (shader) specs.insert(spec_of(*step));
+      continue;
+    }
+    if (step->kind != Step::Kind::op) continue;
+    try {
+      for (const eager::Launch& launch : eager::plan_call(step->call, traits).launches) {
+        built_in.push_back(eager::pipeline_key(launch));
       }
-      if (step.kind != kbench::Step::Kind::op) continue;
-      try {
-        for (const eager::Launch& launch : eager::plan_call(step.call, traits).launches) {
-          built_in.push_back(eager::pipeline_key(launch));
-        }
-      } catch (const Error&) {  // prepare() says what is wrong, and where.
-        continue;
-      }
+    } catch (const Error&) {  // prepare() reports it with its place.
+      continue;
     }
   }
   const auto stop = [&deadline] { return deadline.passed(); };
   std::vector<vulkan::PipelineKey> keys;
-  for (const Launch& launch : launches) {
-    keys.push_back(pipeline_key(launch));
+  for (const PipelineSpec& spec : specs) {
+    keys.push_back(pipeline_key(spec));
     if (keys.size() < kAtOnce) continue;
     device_.pipelines().prepare(std::move(keys), {}, stop);
     keys.clear();
@@ -304,24 +288,23 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
   device_.pipelines().prepare(std::move(keys), built_in, stop);
 }
 
-std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
-                                                 std::vector<Step>& steps) {
+std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
   const ResolvedStep& step = (candidate_.*phase)[index];
-  Step made;
+  PreparedStep made;
   made.step = &step;
   try {
-    if (step.kind == kbench::Step::Kind::op) {
+    if (step.kind == Step::Kind::op) {
       made.call.emplace(device_, step.call);
       scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
     } else if (step.kernel < 0) {  // a copy or a fill
-    } else if (Kernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
+    } else if (CompiledKernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
       if (!takes_driver()) load(kernel);
       for (const Variant& variant : kernel.variants) {
         made.launched.push_back(as_launched(variant.kernel, (ways_[variant.way]->*phase)[index]));
       }
     } else {
       made.shader = &shader_launches_.at(&step);
-      made.pipeline = &pipeline(launch_of(step));
+      made.pipeline = &pipeline(spec_of(step));
     }
   } catch (const Error& e) {
     const bool refused = e.code() == ErrorCode::kCompile && step.kernel >= 0;
@@ -329,13 +312,13 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index,
     return Refusal{refused ? Verdict::compile_error : Verdict::unsupported,
                    at(step.at) + e.message()};
   }
-  steps.push_back(std::move(made));
+  (phase == &ResolvedCandidate::setup ? setup_ : dispatch_).push_back(std::move(made));
   return std::nullopt;
 }
 
-const vulkan::Pipeline& CandidateProgram::pipeline(const Launch& launch) {
-  const vulkan::Pipeline*& known = pipelines_[launch];
-  if (!known) known = &device_.pipelines().get(pipeline_key(launch));
+const vulkan::Pipeline& CandidateProgram::pipeline(const PipelineSpec& spec) {
+  const vulkan::Pipeline*& known = pipelines_[spec];
+  if (!known) known = &device_.pipelines().get(pipeline_key(spec));
   return *known;
 }
 
@@ -347,49 +330,41 @@ bool CandidateProgram::asks_length(const ResolvedStep& step) const {
 }
 
 bool CandidateProgram::asks_lengths() const {
-  const auto asks = [this](const ResolvedStep& step) { return asks_length(step); };
-  return std::any_of(candidate_.setup.begin(), candidate_.setup.end(), asks) ||
-         std::any_of(candidate_.dispatch.begin(), candidate_.dispatch.end(), asks);
+  return std::ranges::any_of(all_steps(candidate_),
+                             [this](const ResolvedStep* step) { return asks_length(*step); });
 }
 
-CandidateProgram::Launch CandidateProgram::launch_of(const ResolvedStep& step) const {
+CandidateProgram::PipelineSpec CandidateProgram::spec_of(const ResolvedStep& step) const {
   const ShaderLaunch& shader = shader_launches_.at(&step);
-  Launch launch;
-  launch.kernel = step.kernel;
-  launch.bindings = shader.bindings;
-  launch.push_bytes = shader.push.size();
-  if (asks_length(step)) launch.lengths = shader.lengths();
-  return launch;
+  PipelineSpec spec{step.kernel, shader.bindings, shader.push.size(), {}};
+  if (asks_length(step)) spec.lengths = shader.lengths();
+  return spec;
 }
 
-vulkan::PipelineKey CandidateProgram::pipeline_key(const Launch& launch) const {
-  const auto index = static_cast<size_t>(launch.kernel);
-  const Kernel& kernel = kernels_[index];
+vulkan::PipelineKey CandidateProgram::pipeline_key(const PipelineSpec& spec) const {
+  const auto index = static_cast<size_t>(spec.kernel);
+  const CompiledKernel& kernel = kernels_[index];
   vulkan::PipelineKey key;
   key.spirv = kernel.spirv;
-  if (!launch.lengths.empty()) {
+  if (!spec.lengths.empty()) {
     std::vector<uint32_t> texels;
-    for (const vulkan::Binding& each : launch.bindings) {
+    for (const vulkan::Binding& each : spec.bindings) {
       texels.push_back(vulkan::texel_bytes(each.format));
     }
-    key.spirv = vulkan::with_lengths(kernel.spirv, kernel.interface, launch.lengths, texels);
+    key.spirv = vulkan::with_lengths(kernel.spirv, kernel.interface, spec.lengths, texels);
   }
-  key.bindings = vulkan::Bindings(launch.bindings);
-  key.push_bytes = static_cast<uint32_t>(launch.push_bytes);
+  key.bindings = vulkan::Bindings(spec.bindings);
+  key.push_bytes = static_cast<uint32_t>(spec.push_bytes);
   key.subgroup_size = candidate_.kernels[index].subgroup_size;
   return key;
 }
 
-/// Where the memory lies is known only when it is there.
+/// Writes the buffers' addresses into the uniform blocks.
 void CandidateProgram::write_addresses(const Buffers& memory) const {
   if (uniforms_.addresses().empty()) return;
   std::vector<std::byte> bytes = uniforms_.bytes();
-  for (const auto& [offset, buffer] : uniforms_.addresses()) {
-    uint64_t address = 0;
-    std::memcpy(&address, bytes.data() + offset, sizeof address);
-    address += memory.tensor[static_cast<size_t>(buffer)].address();
-    std::memcpy(bytes.data() + offset, &address, sizeof address);
-  }
+  add_addresses(bytes, uniforms_.addresses(),
+                [&](size_t buffer) { return memory.tensor[buffer].address(); });
   device_.upload(uniform_buffer_, 0, bytes);
 }
 

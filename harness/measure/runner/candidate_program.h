@@ -1,8 +1,10 @@
-// A candidate made ready for a device: compiled, checked against what candidates may do and what
-// the device can do, and recorded step by step.
+// A candidate compiled for a device, checked against what candidates may do and what the device can
+// do, and recorded step by step.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,7 +16,7 @@
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/runner/cuda_kernels.h"
 #include "harness/measure/runner/driver_lane.h"
-#include "harness/measure/runner/protocol.h"
+#include "harness/measure/runner/program.h"
 #include "harness/measure/runner/refusal.h"
 #include "harness/measure/runner/shader_interface.h"
 #include "harness/measure/vulkan/commands.h"
@@ -27,31 +29,43 @@
 
 namespace kbench::runner {
 
-/// What NVIDIA's libraries are asked of the device; otherwise than by default in tests alone.
+/// How the device's CUDA side is found; only tests change it.
 struct CudaDevice {
   std::function<cuda::ComputeCapability()> capability = {};  ///< empty: of the Vulkan device
   std::vector<std::string> driver = {"libcuda.so.1"};        ///< names of the driver's library
 };
 
+/// Adds the address of a buffer to the 8 bytes at each offset; `offsets`: (offset, buffer index).
+void add_addresses(std::vector<std::byte>& bytes,
+                   const std::vector<std::pair<size_t, int>>& offsets, const auto& address_of) {
+  for (const auto& [offset, buffer] : offsets) {
+    uint64_t address = 0;
+    std::memcpy(&address, bytes.data() + offset, sizeof address);
+    address += address_of(static_cast<size_t>(buffer));
+    std::memcpy(bytes.data() + offset, &address, sizeof address);
+  }
+}
+
 /// See the top of the file. The resolved candidate must outlive it.
 class CandidateProgram {
  public:
-  /// `python` translates Triton kernels; it has to be there for build() alone. `others`: the
-  /// candidate with the second, third, ... configuration of each Triton kernel, or its last; they
-  /// outlive it too.
+  /// `python` translates Triton kernels and is used by build() only. `others`: the candidate with
+  /// the second, third, ... configuration of each Triton kernel, or its last; they must outlive the
+  /// program too.
   CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
                    PythonHelper* python = nullptr,
                    const std::vector<ResolvedCandidate>& others = {}, CudaDevice cuda = {});
 
-  /// Compiles every kernel and makes every pipeline. `diagnostics` receives what compilers said. A
-  /// buffer that is too large for the device is refused last.
+  /// Compiles every kernel and makes every pipeline. `diagnostics` receives the compilers'
+  /// messages. A buffer that is too large for the device is refused only when nothing else is
+  /// wrong.
   std::optional<Refusal> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
 
-  /// Bytes of scratch record() needs for built-in operators.
+  /// Bytes of scratch memory that record() needs for built-in operators.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   bool launches_cuda() const;
-  /// Its steps are launched by CUDA's own driver: a kernel asks for what no command list gives. It
-  /// is then never recorded.
+  /// CUDA's own driver launches its steps, since a kernel needs what no command list offers. It is
+  /// then never recorded.
   bool takes_driver() const { return !why_driver_.empty(); }
   bool has_setup() const { return !candidate_.setup.empty(); }
   /// A kernel asks how long a buffer is.
@@ -61,10 +75,10 @@ class CandidateProgram {
   /// "kernel tanh uses tanh.approx.f32": of the first kernel with approximate functions, or empty.
   const std::string& approximations() const { return approximations_; }
 
-  /// The kernels of dispatch that can run in several configurations: those that were refused for
-  /// what the device lacks, or do not compile, are left out, as diagnostics say.
+  /// The kernels of dispatch that can run in several configurations. A configuration that the
+  /// device lacks something for, or that does not compile, is left out; a diagnostic says so.
   std::vector<Tunable> tunable() const;
-  /// One configuration for each of them. Throws kInternal for what there is not.
+  /// One configuration for each of them. Throws kInternal for an unknown one.
   void select(const std::vector<uint32_t>& configs);
 
   /// The memory of the candidate's buffers, by buffer index. Behind each tensor lies a redzone.
@@ -72,22 +86,17 @@ class CandidateProgram {
     std::vector<vulkan::Region> tensor;
     vulkan::Region scratch;
   };
-  /// Which ranges kernels are bound: tensors with the redzones behind them, or tensors alone. How
-  /// long a tensor is, kernels are told by their modules and not by what is bound.
-  enum class Ranges { past_ends, exact };
-  /// Record the steps, a full barrier between each two.
-  using AfterStep = std::function<void()>;
-  void record_setup(vulkan::Commands& commands, const Buffers& memory, Ranges ranges,
-                    const AfterStep& after_step = {}) const;
-  void record_dispatch(vulkan::Commands& commands, const Buffers& memory, Ranges ranges,
-                       const AfterStep& after_step = {}) const;
+  /// Records the steps of a pass, a full barrier between each two. Kernels learn the length of a
+  /// tensor from their modules, not from the range that is bound.
+  void record(vulkan::Commands& commands, const Pass& pass, const Buffers& memory,
+              const AfterStep& after_step) const;
 
-  // Of one that takes the driver (candidate_driver.cc).
-  /// The driver with every kernel loaded, opened by the first call. Throws Refused for what the
-  /// device turns out not to launch.
+  // If takes_driver() (candidate_driver.cc):
+  /// The driver with every kernel loaded, opened by the first call. Throws Refused for a kernel
+  /// that the device cannot launch.
   cuda::Driver& open_driver();
-  /// setup's steps or dispatch's with the kernels' chosen configurations, on buffers at these
-  /// addresses, by buffer index.
+  /// The steps of setup or dispatch with the chosen configurations. `addresses`: of the buffers, by
+  /// buffer index.
   DriverPlan driver_plan(bool setup, const std::vector<uint64_t>& addresses) const;
 
  private:
@@ -98,15 +107,15 @@ class CandidateProgram {
     std::unique_ptr<vulkan::CudaFunction> function;  ///< loaded
     cuda::DriverKernel loaded;                       ///< by the driver, where that is taken
   };
-  struct Kernel {
+  struct CompiledKernel {
     vulkan::Spirv spirv;  ///< the module that runs: frozen
     vulkan::SpirvFacts facts;
     vulkan::ShaderInterface interface;  ///< its resource i is at binding i of the module that runs
-    std::vector<Variant> variants;      ///< of a CUDA kernel, in place of what is above
+    std::vector<Variant> variants;      ///< of a CUDA kernel, in place of the members above
     size_t chosen = 0;
     bool cuda() const { return !variants.empty(); }
   };
-  struct Step {
+  struct PreparedStep {
     const ResolvedStep* step = nullptr;
     const vulkan::Pipeline* pipeline = nullptr;
     const ShaderLaunch* shader = nullptr;
@@ -115,14 +124,14 @@ class CandidateProgram {
   };
   using Phase = std::vector<ResolvedStep> ResolvedCandidate::*;
 
-  /// What a pipeline of a candidate is made from.
-  struct Launch {
+  /// Identifies a pipeline of the candidate.
+  struct PipelineSpec {
     int kernel = -1;
     std::vector<vulkan::Binding> bindings;
     size_t push_bytes = 0;
-    /// Not empty: what its module is told in place of asking how long a resource is.
+    /// Lengths of the resources in bytes, written into a module that asks for one; else empty.
     std::vector<uint64_t> lengths;
-    auto operator<=>(const Launch&) const = default;
+    auto operator<=>(const PipelineSpec&) const = default;
   };
   class Deadline;
 
@@ -140,38 +149,39 @@ class CandidateProgram {
   std::optional<Refusal> check(const ResolvedStep& step);
   void add_warnings(std::vector<Diagnostic>& diagnostics) const;
   bool asks_length(const ResolvedStep& step) const;
-  Launch launch_of(const ResolvedStep& step) const;
+  PipelineSpec spec_of(const ResolvedStep& step) const;
   void upload_uniforms();
   void write_addresses(const Buffers& memory) const;
   void make_pipelines(const Deadline& deadline);
-  std::optional<Refusal> prepare(Phase phase, size_t index, std::vector<Step>& steps);
-  const vulkan::Pipeline& pipeline(const Launch& launch);
-  void load(Kernel& kernel);
+  std::optional<Refusal> prepare(Phase phase, size_t index);
+  const vulkan::Pipeline& pipeline(const PipelineSpec& spec);
+  void load(CompiledKernel& kernel);
   std::string why_driver(const ResolvedStep*& step) const;
   std::optional<Refusal> choose_lane();
   void load_by_driver(size_t kernel, Variant& variant);
-  vulkan::PipelineKey pipeline_key(const Launch& launch) const;
-  void record(vulkan::Commands& commands, const std::vector<Step>& steps, const Buffers& memory,
-              Ranges ranges, const AfterStep& after_step) const;
-  /// A step that copies or fills.
-  void move(vulkan::Commands& commands, const ResolvedStep& step, const Buffers& memory) const;
-  void record_shader(vulkan::Commands& commands, const Step& step, const Buffers& memory,
-                     Ranges ranges) const;
+  vulkan::PipelineKey pipeline_key(const PipelineSpec& spec) const;
+  void record_copy_or_fill(vulkan::Commands& commands, const ResolvedStep& step,
+                           const Buffers& memory) const;
+  /// The element of a fill repeated to 8 bytes, as two words, the lower one first.
+  std::array<uint32_t, 2> fill_words(const ResolvedStep& step) const;
+  void record_shader(vulkan::Commands& commands, const PreparedStep& step, const Buffers& memory,
+                     bool exact) const;
 
   vulkan::Device& device_;
   const ResolvedCandidate& candidate_;
-  std::vector<const ResolvedCandidate*> ways_;  ///< it, and those with other configurations
+  std::vector<const ResolvedCandidate*> ways_;  ///< candidate_, then those of other configurations
   PythonHelper* python_;
   CudaDevice cuda_;
-  std::optional<CudaCompilers> compilers_;  ///< where there are CUDA kernels
-  std::vector<Kernel> kernels_;
-  std::map<Launch, const vulkan::Pipeline*> pipelines_;  ///< so that no module is hashed per step
+  std::optional<CudaCompilers> compilers_;  ///< if there are CUDA kernels
+  std::vector<CompiledKernel> kernels_;
+  std::map<PipelineSpec, const vulkan::Pipeline*>
+      pipelines_;  ///< so that a module is hashed once, not per step
   std::map<const ResolvedStep*, ShaderLaunch> shader_launches_;
   UniformPool uniforms_;
   vulkan::Buffer uniform_buffer_;  ///< what `uniforms_` holds
-  std::vector<Step> setup_, dispatch_;
-  std::string why_driver_;                ///< CUDA's own driver launches it; empty: it does not
-  std::unique_ptr<cuda::Driver> driver_;  ///< once opened
+  std::vector<PreparedStep> setup_, dispatch_;
+  std::string why_driver_;                ///< why CUDA's own driver is needed; empty: it is not
+  std::unique_ptr<cuda::Driver> driver_;  ///< null until opened
   uint64_t scratch_bytes_ = 0;
   std::string float16_kernel_, approximations_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/measure/runner/steps.h"
 #include "harness/measure/vulkan/spirv_advice.h"
 #include "kbench/text.h"
 
@@ -15,7 +16,7 @@ namespace {
 using vulkan::Resource;
 using vulkan::Scalar;
 
-/// Once, however many steps there are like it.
+/// Adds a warning, unless it is there already.
 void warn(const Location& at, const std::string& message, std::vector<Diagnostic>& diagnostics) {
   const bool told = std::ranges::any_of(diagnostics, [&](const Diagnostic& each) {
     return each.severity == "warning" && each.message == message;
@@ -28,7 +29,7 @@ void warn(const Location& at, const std::string& message, std::vector<Diagnostic
                          .message = message});
 }
 
-/// The first line of a kernel's source that has the word; where the kernel stands without one.
+/// The first line of a kernel's source with the word; else the kernel's place in the manifest.
 Location line_with(const Kernel& kernel, std::string_view word) {
   const size_t found = kernel.source.find(word);
   if (found == std::string::npos) return kernel.at;
@@ -41,8 +42,8 @@ bool is_float(DType type) { return type == DType::f32 || type == DType::f64 || t
 
 uint32_t bits_of(DType type) { return 8 * static_cast<uint32_t>(size_of(type)); }
 
-/// Whether elements of the type can be meant where a shader has such numbers. `by_bits`: the shader
-/// takes the bits of a number for another somewhere.
+/// Whether a shader that declares such elements can mean a tensor of this type. `by_bits`: the
+/// shader reinterprets the bits of some number.
 bool may_hold(const vulkan::ElementType& element, DType type, bool by_bits) {
   const Scalar& number = element.number;
   const bool integer = number.kind == Scalar::Kind::sint || number.kind == Scalar::Kind::uint;
@@ -61,7 +62,7 @@ std::string resource_name(const Resource& resource) {
   return name.empty() ? "binding " + std::to_string(resource.binding) : shown(name, 60);
 }
 
-/// Bindings of one buffer under two types are two ways to read it.
+/// A buffer that is bound twice under different types is read in two ways on purpose.
 bool same_type(const std::map<uint32_t, vulkan::ElementType>& types, const Resource& a,
                const Resource& b) {
   const auto one = types.find(a.variable), other = types.find(b.variable);
@@ -98,14 +99,12 @@ void warn_of_bound_twice(const ResolvedCandidate& candidate, const ResolvedStep&
 
 void warn_of_unread(const ResolvedCandidate& candidate, std::vector<Diagnostic>& diagnostics) {
   std::set<int> given;
-  for (const auto* steps : {&candidate.setup, &candidate.dispatch}) {
-    for (const ResolvedStep& step : *steps) {
-      given.insert(step.bind.begin(), step.bind.end());
-      for (const auto& [offset, buffer] : step.addresses) given.insert(buffer);
-      for (const ResolvedUniform& block : step.uniforms) {
-        for (const ResolvedUniform::Field& field : block.fields) {
-          for (const ResolvedNumber& value : field.values) given.insert(value.buffer);
-        }
+  for (const ResolvedStep* step : all_steps(candidate)) {
+    given.insert(step->bind.begin(), step->bind.end());
+    for (const auto& [offset, buffer] : step->addresses) given.insert(buffer);
+    for (const ResolvedUniform& block : step->uniforms) {
+      for (const ResolvedUniform::Field& field : block.fields) {
+        for (const ResolvedNumber& value : field.values) given.insert(value.buffer);
       }
     }
   }
@@ -144,7 +143,7 @@ void warn_of_shader(const ResolvedKernel& resolved, const Candidate& candidate,
                      : "layout(local_size_x = 64) in;"),
            diagnostics);
     }
-    return;  // No invocation waits for another.
+    return;  // With one invocation, barriers do not matter.
   }
   const char* const barrier = hlsl ? "WithGroupSync" : "barrier()";
   const vulkan::SpirvAdvice advice = vulkan::advise(spirv);
@@ -185,7 +184,7 @@ void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step
     if (resource.kind != Resource::Kind::storage_buffer || type == types.end()) continue;
     const BufferSlot& buffer =
         candidate.buffers[static_cast<size_t>(step.bind[static_cast<size_t>(bind)])];
-    // Data are words; the manifest may give each another type.
+    // A data buffer holds words, which the shader may take for any type.
     const bool data = buffer.kind == BufferSlot::Kind::data;
     if (data || may_hold(type->second, buffer.type.dtype, by_bits)) continue;
     warn(step.at,

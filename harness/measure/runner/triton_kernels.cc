@@ -1,9 +1,9 @@
-// Triton kernels: what is known of their parameters, and what the process that translates them made
-// of that.
+// Triton kernels: what the process that translates them is asked, and what it answers.
 #include <cstring>
 
 #include "harness/measure/cuda/triton.h"
 #include "harness/measure/runner/cuda_kernels.h"
+#include "harness/measure/runner/steps.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -52,7 +52,7 @@ std::string triton_type(const ResolvedCandidate& candidate, const ResolvedArgume
   return "*i8";
 }
 
-/// What is known of an argument at every launch.
+/// The argument's type, and what Triton may assume of its value.
 cuda::TritonArgument triton_argument(const ResolvedCandidate& candidate, const ResolvedStep& step,
                                      const ResolvedArgument& argument) {
   using Kind = PushItem::Kind;
@@ -61,13 +61,14 @@ cuda::TritonArgument triton_argument(const ResolvedCandidate& candidate, const R
                        argument.kind == Kind::u64 || argument.kind == Kind::i64;
   uint64_t bits = 0;
   std::memcpy(&bits, step.push.data() + argument.offset, argument.size);
-  // Tensors begin at multiples of far more than 16 bytes; of an address the bits are the offset.
+  // Tensors begin at multiples of 256 bytes; of an address, `bits` is the offset in the tensor.
   made.by16 = (argument.kind == Kind::address || integer) && bits % 16 == 0;
   made.one = integer && bits == 1;
   return made;
 }
 
-/// Of all steps that launch the kernel; nothing when their parameters differ in type or number.
+/// The request for a kernel, from all steps that launch it; nothing if their parameters differ in
+/// type or number.
 std::optional<cuda::TritonRequest> triton_request(const ResolvedCandidate& candidate,
                                                   size_t index) {
   const ResolvedKernel& resolved = candidate.kernels[index];
@@ -77,30 +78,27 @@ std::optional<cuda::TritonRequest> triton_request(const ResolvedCandidate& candi
   request.num_warps = resolved.num_warps;
   request.num_stages = resolved.num_stages;
   bool first = true;
-  for (const auto* steps : {&candidate.setup, &candidate.dispatch}) {
-    for (const ResolvedStep& step : *steps) {
-      if (step.kernel != static_cast<int>(index)) continue;
-      if (!first && step.arguments.size() != request.arguments.size()) return std::nullopt;
-      for (size_t i = 0; i < step.arguments.size(); ++i) {
-        const cuda::TritonArgument made = triton_argument(candidate, step, step.arguments[i]);
-        if (first) {
-          request.arguments.push_back(made);
-          continue;
-        }
-        cuda::TritonArgument& known = request.arguments[i];
-        if (known.type != made.type) return std::nullopt;
-        known.by16 = known.by16 && made.by16;
-        known.one = known.one && made.one;
+  for (const ResolvedStep* step : steps_of(candidate, index)) {
+    if (!first && step->arguments.size() != request.arguments.size()) return std::nullopt;
+    for (size_t i = 0; i < step->arguments.size(); ++i) {
+      const cuda::TritonArgument made = triton_argument(candidate, *step, step->arguments[i]);
+      if (first) {
+        request.arguments.push_back(made);
+        continue;
       }
-      first = false;
+      cuda::TritonArgument& known = request.arguments[i];
+      if (known.type != made.type) return std::nullopt;
+      known.by16 = known.by16 && made.by16;
+      known.one = known.one && made.one;
     }
+    first = false;
   }
   return request;
 }
 
 }  // namespace
 
-/// Triton specializes a kernel by what it is launched with: all steps that launch it have to agree.
+/// Triton specializes a kernel for its arguments, so all steps that launch it have to agree.
 void CudaCompilers::compile_triton(const std::vector<const ResolvedCandidate*>& ways, size_t index,
                                    double seconds, std::vector<std::string>& ptx,
                                    std::vector<CudaAttempt>& attempts) {
@@ -131,7 +129,7 @@ void CudaCompilers::compile_triton(const std::vector<const ResolvedCandidate*>& 
     answers = cuda::decode_triton_answers(answered, asked);
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kTimeout) return refuse_all({Verdict::timeout, e.message()});
-    // An answer that is none may have been written by the candidate's own module.
+    // The candidate's own Python module may have written a malformed answer.
     if (e.code() == ErrorCode::kParse) return refuse_all(invalid(name + ": " + e.message()));
     if (e.code() != ErrorCode::kCompile) throw;
     return refuse_all({Verdict::compile_error, name + ": " + e.message()});
