@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing_support::expect_error;
+using testing_support::parse;
 using testing_support::ScratchFolder;
 
 /// A candidate of level1/19 (x and output of batch_size x dim) with this kernel and this step.
@@ -17,8 +18,6 @@ std::string candidate(const std::string& kernel, const std::string& step) {
   return "kbench: 1\ntask: level1/19\nkernels:\n  k: {" + kernel +
          "}\ndispatch:\n  - {kernel: k, " + step + "}\n";
 }
-
-Candidate parse(const std::string& text) { return parse_candidate(text, "c.yaml", "."); }
 
 struct Resolved {
   Candidate candidate;

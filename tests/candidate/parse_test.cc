@@ -4,9 +4,8 @@ namespace kbench {
 namespace {
 
 using testing_support::expect_error;
+using testing_support::parse;
 using testing_support::ScratchFolder;
-
-Candidate parse(const std::string& text) { return parse_candidate(text, "c.yaml", "."); }
 
 TEST(CandidateParse, ReadsEveryField) {
   ScratchFolder folder;

@@ -53,4 +53,6 @@ void expect_error(F f, int line, int column, const std::string& message) {
   }
 }
 
+inline Candidate parse(const std::string& text) { return parse_candidate(text, "c.yaml", "."); }
+
 }  // namespace kbench::testing_support

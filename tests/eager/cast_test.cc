@@ -19,7 +19,6 @@ OperatorCall cast_call(const TensorType& type, DType to) {
 
 /// Numbers of float32 at bends and ends, then random ones of all magnitudes that integers have.
 std::vector<float> numbers(size_t count) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> values = {0,
                                -0.0f,
                                1,

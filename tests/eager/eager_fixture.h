@@ -21,6 +21,9 @@
 
 namespace kbench::eager {
 
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 /// A call and where its inputs come from.
 struct Case {
   std::string op;

@@ -5,8 +5,6 @@ namespace kbench::eager {
 namespace {
 
 using Elementwise = EagerTest;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Tensor tensor_of(const std::vector<float>& values) {
   Tensor tensor(DType::f32, {static_cast<int64_t>(values.size())});

@@ -4,8 +4,6 @@ namespace kbench::eager {
 namespace {
 
 using Reductions = EagerTest;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Attributes axis(int64_t value) { return {{"axis", value}}; }
 

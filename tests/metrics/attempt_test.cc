@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Attempt example() {
+Attempt example_attempt() {
   Attempt a;
   a.model = "relay";
   a.answered_by = "coder \"7b\"";
@@ -39,7 +39,7 @@ Attempt example() {
 }
 
 std::string refusal(const std::string& from, const std::string& to) {
-  std::string line = to_json(example());
+  std::string line = to_json(example_attempt());
   const size_t at = line.find(from);
   EXPECT_NE(at, std::string::npos) << from << " in " << line;
   line.replace(at, from.size(), to);
@@ -53,7 +53,7 @@ std::string refusal(const std::string& from, const std::string& to) {
 }
 
 TEST(AttemptJson, RoundTripsEveryFieldExactly) {
-  const Attempt a = example();
+  const Attempt a = example_attempt();
   const std::string line = to_json(a);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const Attempt back = attempt_from_json(line);
@@ -70,7 +70,7 @@ TEST(AttemptJson, RoundTripsEveryFieldExactly) {
 }
 
 TEST(AttemptJson, KeepsUnknownApartFromZero) {
-  Attempt a = example();
+  Attempt a = example_attempt();
   a.cost.reset();
   a.verdict.reset();
   const Attempt back = attempt_from_json(to_json(a));
@@ -81,15 +81,15 @@ TEST(AttemptJson, KeepsUnknownApartFromZero) {
 }
 
 TEST(AttemptJson, SurvivesTextThatIsNotUtf8) {
-  Attempt a = example();
+  Attempt a = example_attempt();
   a.model = "bad \xff byte";
   EXPECT_EQ(attempt_from_json(to_json(a)).model, "bad \xef\xbf\xbd byte");
 }
 
 TEST(AttemptJson, IgnoresFieldsOfLaterVersions) {
-  std::string line = to_json(example());
+  std::string line = to_json(example_attempt());
   line.insert(1, "\"later\":{\"a\":[1]},");
-  EXPECT_EQ(to_json(attempt_from_json(line)), to_json(example()));
+  EXPECT_EQ(to_json(attempt_from_json(line)), to_json(example_attempt()));
 }
 
 TEST(AttemptJson, NamesTheFieldThatIsWrong) {
@@ -109,17 +109,17 @@ TEST(AttemptJson, NamesTheFieldThatIsWrong) {
 }
 
 TEST(PlainReading, TakesLinesAsTheyAreWrittenAndLeavesNothingOfAnEarlierOne) {
-  Attempt used = example();
+  Attempt used = example_attempt();
   Attempt bare;
   bare.task = {1, 1};
   ASSERT_TRUE(read_plain_attempt(to_json(bare), used));
   EXPECT_EQ(to_json(used), to_json(bare));
-  ASSERT_TRUE(read_plain_attempt(to_json(example()), used));
-  EXPECT_EQ(to_json(used), to_json(example()));
+  ASSERT_TRUE(read_plain_attempt(to_json(example_attempt()), used));
+  EXPECT_EQ(to_json(used), to_json(example_attempt()));
 }
 
 TEST(PlainReading, LeavesWhatIsUnusualToTheOtherWay) {
-  const std::string line = to_json(example());
+  const std::string line = to_json(example_attempt());
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = line;
     const size_t at = text.find(from);

@@ -8,11 +8,12 @@
 namespace kbench {
 namespace {
 
+using testing::kA;
+using testing::kB;
 using testing::passed;
 using testing::unanswered;
 using testing::wrong;
 
-const TaskId kA = {1, 1}, kB = {1, 2};
 const Bootstrap kOne(std::vector<int>{1});
 
 /// Chains of one task, each correct for the first time at an attempt (0: never) of five.

@@ -8,6 +8,8 @@
 
 namespace kbench::testing {
 
+inline const TaskId kA = {1, 1}, kB = {1, 2}, kC = {2, 1};
+
 inline Attempt wrong(const std::string& model, TaskId task, int sample, int attempt = 1) {
   Attempt a;
   a.model = model;

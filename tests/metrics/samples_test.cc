@@ -9,12 +9,14 @@
 namespace kbench {
 namespace {
 
+using testing::kA;
+using testing::kB;
+using testing::kC;
 using testing::add_samples;
 using testing::passed;
 using testing::unanswered;
 using testing::wrong;
 
-const TaskId kA = {1, 1}, kB = {1, 2}, kC = {2, 1};
 const std::vector<int> kLevels = {1, 1, 2};
 
 /// The three tasks of the vectors.

@@ -8,10 +8,12 @@
 namespace kbench {
 namespace {
 
+using testing::kA;
+using testing::kB;
+using testing::kC;
 using testing::add_samples;
 using testing::unanswered;
 
-const TaskId kA = {1, 1}, kB = {1, 2}, kC = {2, 1};
 const std::vector<uint32_t> kTwo = {0, 1};
 
 TEST(SwarmOfTwo, MatchesTheVectors) {

@@ -9,27 +9,27 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Line kGood = {.body = chat_body("x")};
+const Line kAnswer = {.body = chat_body("x")};
 const Line kSilent = {.hold_head = true};
 const Line kStalled = {
     .type = "text/event-stream", .pieces = {delta("half")}, .end = Line::End::hold};
 
 TEST(TimeLimits, FirstByte) {
-  ScriptedServer server({kSilent, kGood});
+  ScriptedServer server({kSilent, kAnswer});
   Asked asked(server.url(), {.first_timeout = 0.03});
   EXPECT_EQ(asked.ask().tries, 2);
   EXPECT_THAT(asked.events().at(0).text, HasSubstr("more than 0.03 s to the first byte"));
 }
 
 TEST(TimeLimits, Silence) {
-  ScriptedServer server({kStalled, kGood});
+  ScriptedServer server({kStalled, kAnswer});
   Asked asked(server.url(), {.silence_timeout = 0.03});
   EXPECT_EQ(asked.ask().tries, 2);
   EXPECT_THAT(asked.events().at(0).text, HasSubstr("more than 0.03 s of silence"));
 }
 
 TEST(TimeLimits, Total) {
-  ScriptedServer server({kStalled, kGood});
+  ScriptedServer server({kStalled, kAnswer});
   Asked asked(server.url(), {.total_timeout = 0.3});
   EXPECT_EQ(asked.ask().tries, 2);
   EXPECT_THAT(asked.events().at(0).text, HasSubstr("Timeout was reached"));
@@ -38,7 +38,7 @@ TEST(TimeLimits, Total) {
 TEST(TimeLimits, WithoutAStreamOnlyTheTotal) {
   ScriptedServer server(ScriptedServer::Answering([](const Seen&, size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return kGood;
+    return kAnswer;
   }));
   Asked asked(server.url(), {.stream = false, .first_timeout = 0.001, .silence_timeout = 0.001});
   EXPECT_EQ(asked.ask().tries, 1);
@@ -47,7 +47,7 @@ TEST(TimeLimits, WithoutAStreamOnlyTheTotal) {
 TEST(TimeLimits, NobodyThere) {
   std::string url;
   {
-    ScriptedServer server({kGood});
+    ScriptedServer server({kAnswer});
     url = server.url();
   }
   Asked asked(url, {.tries = 2});

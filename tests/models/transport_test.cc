@@ -10,10 +10,10 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using Reach = ModelError::Reach;
 
-const Line kGood = {.body = chat_body("x")};
+const Line kServed = {.body = chat_body("x")};
 
 TEST(Transport, RedirectsAreNotFollowed) {
-  ScriptedServer target({kGood});
+  ScriptedServer target({kServed});
   for (const int status : {301, 302, 307, 308}) {
     ScriptedServer server({{.status = status, .headers = {{"Location", target.url()}}}});
     Asked asked(server.url());
@@ -38,7 +38,7 @@ TEST(Transport, OnlyHttp) {
 }
 
 TEST(Transport, UrlsAreCompleted) {
-  ScriptedServer server({kGood});
+  ScriptedServer server({kServed});
   Asked(server.url() + "/").ask();
   Asked(server.url() + "?api-version=1").ask();
   EXPECT_EQ(server.seen().at(0).path, "/v1/chat/completions");
@@ -60,7 +60,7 @@ TEST(Transport, MalformedBodiesAreTriedAgain) {
                          {.body = "<html>hello</html>"},
                          {.body = ""},
                          {.body = "{}"},
-                         kGood});
+                         kServed});
   Asked asked(server.url());
   EXPECT_EQ(asked.ask().tries, 5);
   EXPECT_THAT(asked.events().at(1).text, HasSubstr("<html>hello</html>"));
@@ -81,7 +81,7 @@ TEST(Transport, RepliesThatAreNoHttpAreTriedAgain) {
 }
 
 TEST(Transport, CertificatesAreVerified) {
-  const auto server = ScriptedServer::with_tls({kGood});
+  const auto server = ScriptedServer::with_tls({kServed});
   Asked asked(server->url());
   const auto error = asked.error();
   ASSERT_TRUE(error);
@@ -97,7 +97,7 @@ TEST(Transport, CertificatesAreVerified) {
 }
 
 TEST(Transport, ProxiesComeFromTheEnvironment) {
-  ScriptedServer proxy({kGood});
+  ScriptedServer proxy({kServed});
   const std::string address = proxy.url().substr(0, proxy.url().rfind('/'));
   setenv("http_proxy", address.c_str(), 1);
   Asked asked("http://models.invalid/v1");

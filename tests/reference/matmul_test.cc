@@ -23,8 +23,8 @@ Shape shape_of(Shape leading, bool transposed, int64_t rows, int64_t columns) {
 }
 
 template <class T>
-struct Example {
-  Example(const Extents& e, int flags, const Shape& a_leading, const Shape& b_leading)
+struct Product {
+  Product(const Extents& e, int flags, const Shape& a_leading, const Shape& b_leading)
       : transpose_a(flags & 1),
         transpose_b(flags & 2),
         e(e),
@@ -57,12 +57,6 @@ struct Example {
   Tensor a, b;
 };
 
-template <class T>
-std::vector<T> values_of(const Tensor& tensor) {
-  const auto values = tensor.data<T>();
-  return {values.begin(), values.end()};
-}
-
 TYPED_TEST(Matmul, MatchesBruteForceWithTransposesAndBroadcasting) {
   using T = TypeParam;
   struct Batch {
@@ -78,7 +72,7 @@ TYPED_TEST(Matmul, MatchesBruteForceWithTransposesAndBroadcasting) {
   for (const Extents& e : {Extents{5, 7, 11}, {1, 13, 9}, {65, 3, 19}, {67, 129, 101}}) {
     for (int flags = 0; flags < 4; ++flags) {
       for (const Batch& batch : batches) {
-        const Example<T> example(e, flags, batch.a, batch.b);
+        const Product<T> example(e, flags, batch.a, batch.b);
         std::vector<double> truth;
         for (size_t s = 0; s < batch.a_index.size(); ++s) {
           for (int64_t i = 0; i < e.m * e.n; ++i) {
@@ -107,7 +101,7 @@ TYPED_TEST(Matmul, EveryCutMatchesBruteForce) {
     for (int flags : {0, 3}) {
       SCOPED_TRACE(std::to_string(e.m) + " x " + std::to_string(e.n) + " x " + std::to_string(e.k) +
                    ", transposed " + std::to_string(flags));
-      const Example<T> example(e, flags, {}, {});
+      const Product<T> example(e, flags, {}, {});
       const std::vector<T> c = values_of<T>(example.product());
       std::mt19937 engine(5);
       std::vector<T> got;
@@ -128,7 +122,7 @@ TYPED_TEST(Matmul, LinearAddsItsBiasToEveryKindOfBlock) {
   using T = TypeParam;
   for (const Extents& e :
        {Extents{1, 77, 203}, {6, 77, 203}, {131, 77, 203}, {211, 307, 103}, {3, 5, 150007}}) {
-    const Example<T> example(e, 2, {}, {});
+    const Product<T> example(e, 2, {}, {});
     const auto bias = random_array<T>(e.n, 3);
     std::vector<double> truth;
     for (int64_t i = 0; i < e.m * e.n; ++i)

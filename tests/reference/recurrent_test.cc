@@ -8,7 +8,7 @@ template <class T>
 class RecurrentLayer : public ::testing::Test {};
 TYPED_TEST_SUITE(RecurrentLayer, RealTypes);
 
-struct Sizes {
+struct RecurrentSizes {
   int64_t batch, steps, features, hidden, layers, directions;
   bool batch_first;
 };
@@ -17,9 +17,9 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// A call's inputs, and the equations applied to them.
 template <class T>
-class Example {
+class RecurrentExample {
  public:
-  Example(const Sizes& sizes, int64_t gates) : s(sizes), gates_(gates) {
+  RecurrentExample(const RecurrentSizes& sizes, int64_t gates) : s(sizes), gates_(gates) {
     const Shape x =
         s.batch_first ? Shape{s.batch, s.steps, s.features} : Shape{s.steps, s.batch, s.features};
     const int64_t cells = s.layers * s.directions;
@@ -46,7 +46,7 @@ class Example {
             {"batch_first", int64_t{s.batch_first}}};
   }
 
-  Sizes s;
+  RecurrentSizes s;
   std::vector<Tensor> inputs;
   std::vector<double> output;
   std::vector<double> state[2];  ///< h and, where there is one, c
@@ -112,23 +112,17 @@ class Example {
   int64_t gates_;
 };
 
-template <class T>
-std::vector<T> values_of(const Tensor& tensor) {
-  const auto values = tensor.data<T>();
-  return {values.begin(), values.end()};
-}
-
 // Hidden sizes below and across a block of units, batches across a panel of rows.
-const Sizes kSizes[] = {{3, 5, 7, 11, 1, 1, true},
-                        {3, 5, 7, 11, 1, 1, false},
-                        {13, 3, 5, 51, 2, 1, true},
-                        {5, 7, 3, 6, 3, 2, false},
-                        {1, 6, 9, 5, 2, 2, true}};
+const RecurrentSizes kSizes[] = {{3, 5, 7, 11, 1, 1, true},
+                                 {3, 5, 7, 11, 1, 1, false},
+                                 {13, 3, 5, 51, 2, 1, true},
+                                 {5, 7, 3, 6, 3, 2, false},
+                                 {1, 6, 9, 5, 2, 2, true}};
 
 TYPED_TEST(RecurrentLayer, LstmFollowsItsEquations) {
   using T = TypeParam;
-  for (const Sizes& sizes : kSizes) {
-    const Example<T> example(sizes, 4);
+  for (const RecurrentSizes& sizes : kSizes) {
+    const RecurrentExample<T> example(sizes, 4);
     const auto outputs = run_call<T>("lstm", example.inputs, example.attributes());
     expect_close(values_of<T>(outputs[0]), example.output, 100);
     expect_close(values_of<T>(outputs[1]), example.state[0], 100);
@@ -138,8 +132,8 @@ TYPED_TEST(RecurrentLayer, LstmFollowsItsEquations) {
 
 TYPED_TEST(RecurrentLayer, GruFollowsItsEquations) {
   using T = TypeParam;
-  for (const Sizes& sizes : kSizes) {
-    const Example<T> example(sizes, 3);
+  for (const RecurrentSizes& sizes : kSizes) {
+    const RecurrentExample<T> example(sizes, 3);
     const auto outputs = run_call<T>("gru", example.inputs, example.attributes());
     expect_close(values_of<T>(outputs[0]), example.output, 100);
     expect_close(values_of<T>(outputs[1]), example.state[0], 100);

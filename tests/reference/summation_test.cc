@@ -47,13 +47,13 @@ TEST(SequentialSummation, OfAProductIsTheLoopOverK) {
   }
 }
 
-struct Case {
+struct SummationCase {
   const char* name;
   std::vector<Shape> shapes;
   std::function<Value(const std::vector<Value>&)> build;
 };
 
-std::vector<Case> cases() {
+std::vector<SummationCase> cases() {
   return {
       {"matmul", {{70, 5000}, {5000, 90}}, [](auto x) { return matmul(x[0], x[1]); }},
       {"deep matmul", {{8, 40000}, {40000, 8}}, [](auto x) { return matmul(x[0], x[1]); }},
@@ -77,7 +77,7 @@ std::vector<Case> cases() {
 
 TEST(SequentialSummation, IsCloseDiffersAndHasTheSameBitsOnAnyThreads) {
   const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, 16);
-  for (const Case& c : cases()) {
+  for (const SummationCase& c : cases()) {
     SCOPED_TRACE(c.name);
     Graph graph;
     std::vector<Value> x;

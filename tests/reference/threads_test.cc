@@ -15,7 +15,7 @@ namespace {
 using List = std::vector<int64_t>;
 
 /// A call by its inputs' shapes, which are floats unless `last` says what the last one is.
-struct Case {
+struct ThreadCase {
   std::vector<Shape> shapes;
   Attributes attributes = {};
   DType last = DType::f32;
@@ -23,7 +23,7 @@ struct Case {
 
 /// Values of both signs and no zero, or indices and masks below `shape`'s least extents.
 template <class T>
-Tensor input_of(const Case& c, size_t i) {
+Tensor input_of(const ThreadCase& c, size_t i) {
   const Shape& shape = c.shapes[i];
   if (i + 1 < c.shapes.size() || c.last == DType::f32) {
     return random_tensor<T>(shape, static_cast<uint32_t>(i + 1));
@@ -35,9 +35,10 @@ Tensor input_of(const Case& c, size_t i) {
   return tensor_of<bool>(shape, values);
 }
 
-std::map<std::string, std::vector<Case>> cases() {
-  std::map<std::string, std::vector<Case>> all;
-  const auto add = [&](std::initializer_list<const char*> names, const std::vector<Case>& more) {
+std::map<std::string, std::vector<ThreadCase>> thread_cases() {
+  std::map<std::string, std::vector<ThreadCase>> all;
+  const auto add = [&](std::initializer_list<const char*> names,
+                       const std::vector<ThreadCase>& more) {
     for (const char* name : names) {
       all[name].insert(all[name].end(), more.begin(), more.end());
     }
@@ -102,7 +103,8 @@ std::map<std::string, std::vector<Case>> cases() {
       x[1] = in;
       weight[0] = transposed ? in : out;
       weight[1] = (transposed ? out : in) / groups;
-      return Case{{x, weight, {out}}, {{"stride", two}, {"padding", one}, {"groups", groups}}};
+      return ThreadCase{{x, weight, {out}},
+                        {{"stride", two}, {"padding", one}, {"groups", groups}}};
     };
     for (const auto& [in, out, groups] :
          {std::array<int64_t, 3>{12, 34, 1}, {12, 18, 3}, {12, 12, 12}}) {
@@ -135,7 +137,7 @@ std::map<std::string, std::vector<Case>> cases() {
     const bool cell = op[0] == 'l';
     const int64_t gates = cell ? 4 : 3, in = 19, hidden = 37, batch = 11;
     for (int64_t directions : {1, 2}) {
-      Case c = {{{batch, 23, in}, {2 * directions, batch, hidden}}};
+      ThreadCase c = {{{batch, 23, in}, {2 * directions, batch, hidden}}};
       if (cell) c.shapes.push_back({2 * directions, batch, hidden});
       for (int64_t layer = 0; layer < 2; ++layer) {
         for (int64_t d = 0; d < directions; ++d) {
@@ -179,7 +181,7 @@ std::vector<std::byte> bytes_of(const std::string& name, const std::vector<Tenso
 }
 
 template <class T>
-void expect_same_bits(const std::string& name, const Case& c) {
+void expect_same_bits(const std::string& name, const ThreadCase& c) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < c.shapes.size(); ++i) inputs.push_back(input_of<T>(c, i));
   std::vector<std::byte> one;
@@ -197,10 +199,10 @@ class Threads : public ::testing::TestWithParam<std::string> {};
 TEST_P(Threads, GiveTheSameBits) {
   // As many as the largest arena has places for, however few cores there are.
   const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, 16);
-  const auto all = cases();
+  const auto all = thread_cases();
   const auto found = all.find(GetParam());
   ASSERT_NE(found, all.end()) << "an operator without a case here";
-  for (const Case& c : found->second) {
+  for (const ThreadCase& c : found->second) {
     expect_same_bits<float>(GetParam(), c);
     expect_same_bits<double>(GetParam(), c);
   }

@@ -31,7 +31,7 @@ BaselineEntry timed(TaskId task, const std::string& name, double ms) {
   return entry;
 }
 
-Baseline example() {
+Baseline example_baseline() {
   Baseline baseline;
   baseline.version = "0.1.0";
   baseline.device = "NVIDIA \"H200\"";
@@ -77,19 +77,19 @@ TEST(Roofline, SharesAreOfTheMedian) {
 
 TEST(BaselineFile, ReadsBackWhatWasWritten) {
   const TemporaryFile file("baseline.json");
-  write_baseline(file.path(), example());
+  write_baseline(file.path(), example_baseline());
   const Baseline read = read_baseline(file.path());
-  EXPECT_EQ(to_json(read), to_json(example()));
+  EXPECT_EQ(to_json(read), to_json(example_baseline()));
   ASSERT_EQ(read.tasks.size(), 3u);
   EXPECT_EQ(read.tasks[0].times.median_ms, 0.1 + 0.2);
-  EXPECT_EQ(read.tasks[0].variables, example().tasks[0].variables);
+  EXPECT_EQ(read.tasks[0].variables, example_baseline().tasks[0].variables);
   EXPECT_FALSE(read.tasks[2].timed());
   EXPECT_EQ(read.tasks[2].error, "needs 17 GB of device memory");
 }
 
 TEST(BaselineFile, ASecondWriteReplacesTheFirst) {
   const TemporaryFile file("baseline.json");
-  Baseline baseline = example();
+  Baseline baseline = example_baseline();
   write_baseline(file.path(), baseline);
   baseline.tasks.resize(1);
   write_baseline(file.path(), baseline);
@@ -98,7 +98,7 @@ TEST(BaselineFile, ASecondWriteReplacesTheFirst) {
 
 TEST(BaselineFile, AnUnwritablePathIsAnError) {
   try {
-    write_baseline("/nowhere/baseline.json", example());
+    write_baseline("/nowhere/baseline.json", example_baseline());
     FAIL() << "nothing thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kIo);
@@ -114,7 +114,7 @@ TEST(BaselineFile, LeavesNothingBesideItAndFollowsALink) {
   file.write("old");
   std::filesystem::permissions(
       file.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  write_baseline(link, example());
+  write_baseline(link, example_baseline());
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(read_baseline(file.path()).tasks.size(), 3u);
   EXPECT_EQ(std::filesystem::status(file.path()).permissions(),
@@ -143,7 +143,7 @@ TEST(BaselineFile, ErrorsNameFileAndPlace) {
   EXPECT_THAT(complaint("{}"), HasSubstr("no baseline of kbench's"));
   EXPECT_THAT(complaint("[]"), HasSubstr("no baseline of kbench's"));
   const auto with = [](const std::function<void(json&)>& change) {
-    json document = json::parse(to_json(example()));
+    json document = json::parse(to_json(example_baseline()));
     change(document);
     return document.dump();
   };
@@ -163,7 +163,7 @@ TEST(BaselineFile, ErrorsNameFileAndPlace) {
 }
 
 TEST(KernelBenchFile, HasItsSchemaAndNullForWhatFailed) {
-  const json document = json::parse(to_kernelbench_json(example()));
+  const json document = json::parse(to_kernelbench_json(example_baseline()));
   const json& first = document["level1"]["1_Square_matrix_multiplication_.py"];
   EXPECT_DOUBLE_EQ(first["mean"], 0.6);
   EXPECT_DOUBLE_EQ(first["min"], 0.3);

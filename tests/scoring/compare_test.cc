@@ -13,7 +13,7 @@ namespace kbench {
 namespace {
 
 constexpr double kTolerance = 1e-4;
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 template <class T>
@@ -85,7 +85,7 @@ TEST(Compare, NanNeverPasses) {
 
 TEST(Compare, NanInTheTruthIsNobodysFault) {
   const Tensor truth = tensor_of<float>({1, kNan, 3});
-  for (const float got : {kNan, 2.0f, kInf}) {
+  for (const float got : {kNan, 2.0f, kInfinity}) {
     const Comparison found = compare(tensor_of<float>({1, got, 3}), truth, kTolerance);
     EXPECT_EQ(found.wrong, 1);
     EXPECT_EQ(found.truth_nan, 1);
@@ -96,16 +96,18 @@ TEST(Compare, NanInTheTruthIsNobodysFault) {
 }
 
 TEST(Compare, EqualInfinitiesPassAndOthersDoNot) {
-  const Tensor truth = tensor_of<float>({kInf, -kInf, 1, 2});
+  const Tensor truth = tensor_of<float>({kInfinity, -kInfinity, 1, 2});
   EXPECT_TRUE(compare(truth.clone(), truth, kTolerance).passed());
   EXPECT_DOUBLE_EQ(compare(truth.clone(), truth, kTolerance).truth_rms, std::sqrt(2.5));
 
-  const Comparison swapped = compare(tensor_of<float>({-kInf, kInf, 1, 2}), truth, kTolerance);
+  const Comparison swapped =
+      compare(tensor_of<float>({-kInfinity, kInfinity, 1, 2}), truth, kTolerance);
   EXPECT_EQ(swapped.wrong, 2);
   EXPECT_EQ(swapped.not_finite, 0) << "the truth is infinite there";
-  const Comparison finite = compare(tensor_of<float>({3e38f, -kInf, 1, 2}), truth, kTolerance);
+  const Comparison finite = compare(tensor_of<float>({3e38f, -kInfinity, 1, 2}), truth, kTolerance);
   EXPECT_EQ(finite.wrong, 1);
-  const Comparison extra = compare(tensor_of<float>({kInf, -kInf, kInf, 2}), truth, kTolerance);
+  const Comparison extra =
+      compare(tensor_of<float>({kInfinity, -kInfinity, kInfinity, 2}), truth, kTolerance);
   EXPECT_EQ(extra.wrong, 1);
   EXPECT_EQ(extra.not_finite, 1);
   EXPECT_EQ(classify(extra, kTolerance), Verdict::not_finite);

@@ -15,8 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-Result result_of(const std::string& set, TaskId task, double speedup,
-                 Verdict verdict = Verdict::passed) {
+Result merged_result(const std::string& set, TaskId task, double speedup,
+                     Verdict verdict = Verdict::passed) {
   Result result;
   result.set = set;
   result.task = task;
@@ -31,7 +31,7 @@ Result result_of(const std::string& set, TaskId task, double speedup,
 }
 
 Result missing(const std::string& set, TaskId task) {
-  Result result = result_of(set, task, 0, Verdict::missing);
+  Result result = merged_result(set, task, 0, Verdict::missing);
   result.candidate_hash.clear();
   return result;
 }
@@ -77,25 +77,25 @@ std::string refusal(const std::vector<std::vector<Result>>& contents) {
 constexpr TaskId kRelu{1, 19}, kTanh{1, 22}, kConv{2, 1};
 
 TEST(MergeResults, TakesAllFilesInTheirOrder) {
-  const auto merged = merge_results(
-      files({{result_of("x", kTanh, 2)}, {}, {result_of("x", kRelu, 1), missing("y", kRelu)}}));
+  const auto merged = merge_results(files(
+      {{merged_result("x", kTanh, 2)}, {}, {merged_result("x", kRelu, 1), missing("y", kRelu)}}));
   EXPECT_THAT(outcomes(merged),
               ElementsAre("x level1/22 passed", "x level1/19 passed", "y level1/19 missing"));
 }
 
 TEST(MergeResults, CountsEqualResultsOnce) {
-  Result slower_check = result_of("x", kTanh, 0, Verdict::wrong_values);
+  Result slower_check = merged_result("x", kTanh, 0, Verdict::wrong_values);
   Result again = slower_check;
   again.wall_s = 3;
   again.message = "other inputs, other elements";
-  const std::vector<Result> one = {result_of("x", kRelu, 2), slower_check, missing("x", kConv)};
-  const std::vector<Result> two = {result_of("x", kRelu, 2), again, missing("x", kConv)};
+  const std::vector<Result> one = {merged_result("x", kRelu, 2), slower_check, missing("x", kConv)};
+  const std::vector<Result> two = {merged_result("x", kRelu, 2), again, missing("x", kConv)};
   EXPECT_EQ(merge_results(files({one, two, one})).size(), 3u);
 }
 
 TEST(MergeResults, RefusesAnotherVerdictForOneExperimentAndSaysWhere) {
-  const Result passed = result_of("x", kRelu, 2);
-  const Result wrong = result_of("x", kRelu, 0, Verdict::wrong_values);
+  const Result passed = merged_result("x", kRelu, 2);
+  const Result wrong = merged_result("x", kRelu, 0, Verdict::wrong_values);
   EXPECT_THAT(refusal({{missing("x", kTanh), passed}, {wrong}}),
               AllOf(HasSubstr("x level1/19"), HasSubstr("passed 2x in a:2"),
                     HasSubstr("wrong_values in b:1")));
@@ -106,7 +106,7 @@ TEST(MergeResults, RefusesAnotherVerdictForOneExperimentAndSaysWhere) {
 }
 
 TEST(MergeResults, RefusesOtherTimesOfOneExperimentInAnotherFile) {
-  const Result once = result_of("x", kRelu, 2), twice = result_of("x", kRelu, 2.5);
+  const Result once = merged_result("x", kRelu, 2), twice = merged_result("x", kRelu, 2.5);
   EXPECT_THAT(refusal({{once}, {twice}}), HasSubstr("passed 2x in a:1 and passed 2.5x in b:1"));
   const auto again = merge_results(files({{once, twice}}));
   ASSERT_EQ(again.size(), 1u) << "measured again, into the same file";
@@ -116,8 +116,8 @@ TEST(MergeResults, RefusesOtherTimesOfOneExperimentInAnotherFile) {
 TEST(MergeResults, CountsAllContradictionsAndNamesSome) {
   std::vector<Result> good, bad;
   for (int number = 1; number <= 9; ++number) {
-    good.push_back(result_of("x", {1, number}, 2));
-    bad.push_back(result_of("x", {1, number}, 0, Verdict::crashed));
+    good.push_back(merged_result("x", {1, number}, 2));
+    bad.push_back(merged_result("x", {1, number}, 0, Verdict::crashed));
   }
   const std::string said = refusal({good, bad});
   EXPECT_THAT(said, AllOf(HasSubstr("9 contradictions"), HasSubstr("level1/3")));
@@ -125,8 +125,8 @@ TEST(MergeResults, CountsAllContradictionsAndNamesSome) {
 }
 
 TEST(MergeResults, AFailureOfKbenchGivesWayWhereverItStands) {
-  const Result fault = result_of("x", kRelu, 0, Verdict::harness_error);
-  const Result passed = result_of("x", kRelu, 2);
+  const Result fault = merged_result("x", kRelu, 0, Verdict::harness_error);
+  const Result passed = merged_result("x", kRelu, 2);
   EXPECT_THAT(outcomes(merge_results(files({{fault, passed}}))), ElementsAre("x level1/19 passed"));
   EXPECT_THAT(outcomes(merge_results(files({{passed}, {fault}}))),
               ElementsAre("x level1/19 passed"));
@@ -135,51 +135,51 @@ TEST(MergeResults, AFailureOfKbenchGivesWayWhereverItStands) {
 }
 
 TEST(MergeResults, OfTwoExperimentsForATaskTheLaterInAFileCounts) {
-  Result edited = result_of("x", kRelu, 3);
+  Result edited = merged_result("x", kRelu, 3);
   edited.candidate_hash = "edited";
-  const auto merged = merge_results(files({{result_of("x", kRelu, 2), edited}}));
+  const auto merged = merge_results(files({{merged_result("x", kRelu, 2), edited}}));
   ASSERT_EQ(merged.size(), 1u);
   EXPECT_EQ(merged[0].candidate_hash, "edited");
 }
 
 TEST(MergeResults, RefusesTwoExperimentsForATaskInTwoFilesAndSaysInWhatTheyDiffer) {
-  Result other = result_of("x", kRelu, 3);
+  Result other = merged_result("x", kRelu, 3);
   other.preset = "v0.1";
   other.variables = {{"dim", int64_t{5}}};
   other.driver = "550.54";
-  EXPECT_THAT(refusal({{result_of("x", kRelu, 2)}, {other}}),
+  EXPECT_THAT(refusal({{merged_result("x", kRelu, 2)}, {other}}),
               AllOf(HasSubstr("x level1/19 is two experiments, in a:1 and b:1"),
                     HasSubstr("preset (smoke, v0.1) and driver (, 550.54)")));
 }
 
 TEST(MergeResults, AMissingCandidateGivesWayToOneInAnotherFile) {
-  const std::vector<Result> first = {result_of("x", kRelu, 2), missing("x", kTanh)};
-  const std::vector<Result> second = {missing("x", kRelu), result_of("x", kTanh, 3)};
+  const std::vector<Result> first = {merged_result("x", kRelu, 2), missing("x", kTanh)};
+  const std::vector<Result> second = {missing("x", kRelu), merged_result("x", kTanh, 3)};
   EXPECT_THAT(outcomes(merge_results(files({first, second}))),
               ElementsAre("x level1/19 passed", "x level1/22 passed"));
 }
 
 TEST(MergeResults, NamesAreShownWithoutTheirControlCharacters) {
-  const std::string said = refusal(
-      {{result_of("x\x1b[1m", kRelu, 2)}, {result_of("x\x1b[1m", kRelu, 0, Verdict::crashed)}});
+  const std::string said = refusal({{merged_result("x\x1b[1m", kRelu, 2)},
+                                    {merged_result("x\x1b[1m", kRelu, 0, Verdict::crashed)}});
   EXPECT_EQ(said.find('\x1b'), said.npos) << said;
 }
 
 TEST(DeviceKinds, AreNamesOfDevicesThatJudged) {
-  std::vector<Result> results = {result_of("x", kRelu, 2), result_of("x", kTanh, 2)};
+  std::vector<Result> results = {merged_result("x", kRelu, 2), merged_result("x", kTanh, 2)};
   results.push_back(missing("x", kConv));
   results.back().device = "NVIDIA H100";
   EXPECT_THAT(device_kinds(results), ElementsAre(Pair("llvmpipe", 2)));
   EXPECT_NO_THROW(require_one_device_kind(results));
   EXPECT_NO_THROW(require_one_device_kind({}));
-  results.push_back(result_of("y", kConv, 2));
+  results.push_back(merged_result("y", kConv, 2));
   results.back().device = "NVIDIA H200";
   EXPECT_THAT(message_of([&] { require_one_device_kind(results); }),
               AllOf(HasSubstr("2 kinds of device"), HasSubstr("NVIDIA H200 (1), llvmpipe (2)")));
 }
 
 TEST(OneQuestion, IsOnePresetOneToleranceOneBaseline) {
-  const Result first = result_of("x", kRelu, 2);
+  const Result first = merged_result("x", kRelu, 2);
   const auto refusal_of = [&](const Result& second) {
     const Result both[] = {first, second};
     return message_of([&] { require_one_question(both); });

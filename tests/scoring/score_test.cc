@@ -10,11 +10,10 @@
 
 #include "kbench/error.h"
 #include "libkbench/scoring/interval_ratio.h"
+#include "tests/scoring/example_result.h"
 
 namespace kbench {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// The interval of the values 1 to n: its ends are the ranks themselves.
 Interval ranks_of(int n) {
@@ -108,7 +107,7 @@ TEST(Median, TakesTheMiddle) {
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
 }
 
-Result result_of(int number, double speedup, double low, bool correct = true) {
+Result scored_result(int number, double speedup, double low, bool correct = true) {
   Result result;
   result.set = "s";
   result.task = {1, number};
@@ -125,7 +124,7 @@ std::vector<Result> known_results() {
   std::vector<Result> results;
   for (int i = 0; i < 5; ++i) {
     const double speedup = baseline[i] / actual[i];
-    results.push_back(result_of(i + 1, speedup, speedup * 0.99, correct[i]));
+    results.push_back(scored_result(i + 1, speedup, speedup * 0.99, correct[i]));
   }
   return results;
 }
@@ -143,13 +142,13 @@ TEST(FastP, MatchesKnownValuesStrictly) {
 }
 
 TEST(FastP, CountsATaskOnceByItsLastResult) {
-  const std::vector<Result> results = {result_of(1, 3, 2.9), result_of(1, 0.5, 0.4),
-                                       result_of(2, 0.5, 0.4), result_of(2, 3, 2.9)};
+  const std::vector<Result> results = {scored_result(1, 3, 2.9), scored_result(1, 0.5, 0.4),
+                                       scored_result(2, 0.5, 0.4), scored_result(2, 3, 2.9)};
   EXPECT_EQ(fast_p(results, 1, 2).at_point, 1);
 }
 
 TEST(FastP, AtZeroCountsCorrectTasksWhateverTheInterval) {
-  const std::vector<Result> few_samples = {result_of(1, 1.2, 0)};
+  const std::vector<Result> few_samples = {scored_result(1, 1.2, 0)};
   EXPECT_EQ(fast_p(few_samples, 0, 1).at_low, 1);
   EXPECT_EQ(fast_p(few_samples, 0.5, 1).at_low, 0);
 }

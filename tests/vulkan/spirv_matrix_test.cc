@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const char* const kHeader =
+const char* const kMatrixHeader =
     "#version 450\n"
     "#extension GL_NV_cooperative_matrix : require\n"
     "#extension GL_KHR_memory_scope_semantics : require\n"
@@ -109,7 +109,7 @@ Spirv as_khr(const Spirv& nv) {
 Spirv khr(const std::string& text = kProduct, bool optimize = false) {
   static ShaderCompiler compiler;
   ShaderSource source;
-  source.text = kHeader + text;
+  source.text = kMatrixHeader + text;
   source.file = "test.comp";
   source.optimize = optimize;
   const CompileOutcome outcome = compiler.compile(source);

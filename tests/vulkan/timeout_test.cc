@@ -10,7 +10,7 @@ namespace kbench::vulkan {
 namespace {
 
 constexpr const char* kChildVariable = "KBENCH_TIMEOUT_TEST_CHILD";
-constexpr int kChildPassed = 42;  // told apart from a child that ran no test at all
+constexpr int kTimeoutChildPassed = 42;  // told apart from a child that ran no test at all
 constexpr const char* kFilter = "--gtest_filter=TimeoutTest.ALateDeviceThrowsAndIsLeaked";
 
 class TimeoutTest : public DeviceTest {
@@ -49,8 +49,9 @@ class TimeoutTest : public DeviceTest {
 TEST_F(TimeoutTest, ALateDeviceThrowsAndIsLeaked) {
   if (std::getenv(kChildVariable)) {
     expect_timeout();
-    std::_Exit(
-        HasFailure() ? 1 : kChildPassed);  // the driver's own exit handlers may wait for the work
+    std::_Exit(HasFailure()
+                   ? 1
+                   : kTimeoutChildPassed);  // the driver's own exit handlers may wait for the work
   }
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -62,7 +63,7 @@ TEST_F(TimeoutTest, ALateDeviceThrowsAndIsLeaked) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), kChildPassed);
+  EXPECT_EQ(WEXITSTATUS(status), kTimeoutChildPassed);
 }
 
 }  // namespace
