@@ -37,7 +37,7 @@ def main() -> int:
     source, work = Path(sys.argv[1]), Path(sys.argv[2])
     version = sys.argv[3]
     if importlib.util.find_spec("pip") is None:
-        print(f"{sys.executable} lacks pip (Debian: python3-pip)")
+        print("needs pip (Debian: python3-pip)")
         return 77
     shutil.rmtree(work, ignore_errors=True)
     tree = work / "tree"

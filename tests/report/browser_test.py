@@ -94,7 +94,7 @@ def main():
     shots = sys.argv[3] if len(sys.argv) > 3 else None
     program = browser.find()
     if not program:
-        print("skipped: there is no chromium on this machine")
+        print("needs chromium (Debian: chromium)")
         return 77
     with tempfile.TemporaryDirectory(prefix="kbench_report_") as folder:
         run, html = os.path.join(folder, "run"), os.path.join(folder, "report.html")

@@ -59,7 +59,7 @@ std::string end_of(const fs::path& log) {
 Cluster::Cluster() {
   for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "scontrol", "squeue"}) {
     if (run("command -v " + std::string(program)).code != 0) {
-      missing_ = std::string(program) + " is not installed (Debian: slurm-wlm)";
+      missing_ = "needs " + std::string(program) + " (Debian: slurm-wlm)";
       return;
     }
   }
