@@ -18,7 +18,7 @@ uint16_t rounded_to_16(double value, int exponent, int mantissa) {
   if (std::isfinite(value)) {
     int power = 0;
     std::frexp(value, &power);
-    // Below the smallest normal number the steps stay as wide as there.
+    // Subnormal numbers: the step stays that of the smallest normal number.
     const int from = value == 0 ? 1 - bias : std::max(power - 1, 1 - bias);
     const double steps = std::nearbyint(std::ldexp(std::abs(value), mantissa - from));
     const double whole = std::ldexp(from + bias - 1, mantissa) + steps;
@@ -46,7 +46,7 @@ uint64_t CandidateResolver::fill_bits(const Sourced& value, DType dtype) const {
     fail_parse(value.at, quoted(value.text) + " does not fit " + format);
   };
   if (dtype == DType::f32) {
-    // Compared before it is converted: the conversion of what does not fit is undefined.
+    // Compared before the conversion, which is undefined for a value out of range.
     fit(std::abs(number) <= std::numeric_limits<float>::max(), "an f32");
     const float single = infinite ? std::copysign(std::numeric_limits<float>::infinity(), number)
                                   : static_cast<float>(number);
@@ -87,7 +87,7 @@ uint64_t CandidateResolver::address_offset(const PushItem& item, int buffer,
   return range({item.value, item.offset}, buffer, scope).offset;
 }
 
-/// A buffer that a step writes without a kernel, which could not be held to that.
+/// A buffer that a copy or fill writes.
 int CandidateResolver::written(const Sourced& name, Phase phase) const {
   const int target = buffer(name, phase);
   const BufferSlot& slot = result_.buffers[static_cast<size_t>(target)];
@@ -101,7 +101,7 @@ int CandidateResolver::written(const Sourced& name, Phase phase) const {
   return target;
 }
 
-/// A buffer that a step reads without a kernel.
+/// A buffer that a copy reads.
 int CandidateResolver::read(const Sourced& name, Phase phase) const {
   const int source = buffer(name, phase);
   const auto kind = result_.buffers[static_cast<size_t>(source)].kind;
@@ -126,7 +126,7 @@ ResolvedStep CandidateResolver::copy_step(const Step& step, Phase phase) {
                                     to_string(target));
   }
   const ByteRange given = range(step.from, from, scope_);
-  // Without a length of its own it takes what is copied.
+  // Without a length the target is as long as the source.
   ByteRange taken = range(step.to, to, scope_);
   const auto element = static_cast<uint64_t>(size_of(source.dtype));
   if (step.to.length ? taken.bytes != given.bytes : taken.bytes < given.bytes) {
@@ -157,13 +157,13 @@ ResolvedStep CandidateResolver::fill_step(const Step& step, Phase phase) {
   resolved.bind = {to};
   resolved.ranges = {range(step.to, to, scope_)};
   resolved.fill = fill_bits(step.value, slot.type.dtype);
-  // Devices fill words; behind a buffer's last element one is completed.
+  // Devices fill whole words, so the last word may reach beyond the last element.
   const auto [offset, bytes] = resolved.ranges[0];
   const bool to_the_end = offset + bytes == static_cast<uint64_t>(slot.type.bytes());
   if (offset % 4 != 0 || (bytes % 4 != 0 && !to_the_end)) {
     fail_parse(step.to.name.at,
-               "a fill begins and ends at a multiple of 4 bytes, or at the end of the "
-               "buffer; this one takes bytes " +
+               "a fill begins and ends at a multiple of 4 bytes, or at the end of the buffer; this "
+               "one takes bytes " +
                    std::to_string(offset) + " to " + std::to_string(offset + bytes) + " of '" +
                    slot.name + "', " + to_string(slot.type));
   }

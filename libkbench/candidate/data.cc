@@ -25,7 +25,7 @@ const std::vector<std::pair<std::string, Kind>>& data_kinds() {
 
 uint32_t float_bits(const Sourced& expression, const SymbolTable& scope) {
   const double value = scope.real(expression);
-  // Compared before it is converted: the conversion of what does not fit is undefined.
+  // Compared before the conversion, which is undefined for a value out of range.
   if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
     fail_parse(expression.at,
                "an f32: " + quoted(expression.text) + " does not fit a 32-bit float");
@@ -33,7 +33,8 @@ uint32_t float_bits(const Sourced& expression, const SymbolTable& scope) {
   return std::bit_cast<uint32_t>(static_cast<float>(value));
 }
 
-/// What parts of a buffer of numbers count: the numbers where all have 8 bytes, else words.
+/// The element that parts of a data buffer are counted in: 8 bytes where all numbers have 8,
+/// else 4.
 DType element_type(const std::vector<PushItem>& items) {
   const auto is_wide = [](const PushItem& item) {
     return item.kind == Kind::u64 || item.kind == Kind::i64 || item.kind == Kind::f64;

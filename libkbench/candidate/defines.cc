@@ -1,5 +1,5 @@
-// Macros from the manifest: text for the preprocessor, of kernels that others wrote for a build of
-// their own.
+// Macros from the manifest: text for the preprocessor, for kernels that were written for another
+// build system.
 #include "libkbench/candidate/defines.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_identifier(std::string_view text) {
                      [](unsigned char c) { return (c < 128 && std::isalnum(c)) || c == '_'; });
 }
 
-/// "ld( b , i )" as "ld(b,i)"; nothing where it is no macro's name.
+/// "ld( b , i )" as "ld(b,i)"; nothing where the text is no macro's name.
 std::optional<std::string> plain_name(std::string_view key) {
   const size_t open = key.find('(');
   // As in a #define line: no blank before the parenthesis.
@@ -88,7 +88,7 @@ CandidateParser::Constants CandidateParser::defines(const YAML::Node& node) {
                               " bytes; at most " + std::to_string(limits::kDefineBytes) +
                               " are allowed");
     }
-    // A line of the preprocessor: what ends it, or joins it to the next, would be another line.
+    // A macro is one line: characters that end it, or join it to the next, are refused.
     if (shown(text.text, text.text.size()) != text.text || text.text.ends_with('\\')) {
       fail_parse(text.at, "macro " + quoted(macro) + " must be one line of text");
     }

@@ -11,9 +11,9 @@ namespace kbench {
 /// "ld" of "ld(b,i)".
 std::string macro_name(const std::string& define);
 
-/// Adds a kernel's macros behind its constants, its own in place of the candidate's; languages
-/// without a preprocessor take none. Throws kParse where one has a constant's name. Returns how
-/// many bytes of text it added.
+/// Adds a kernel's macros behind its constants; its own replace the candidate's of the same name.
+/// Languages without a preprocessor get none. Throws kParse where a macro has a constant's name.
+/// Returns the number of bytes of text added.
 size_t add_defines(const Candidate& candidate, const Kernel& kernel, ResolvedKernel& resolved);
 
 }  // namespace kbench

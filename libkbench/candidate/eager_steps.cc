@@ -24,10 +24,9 @@ void EagerSteps::name_task_buffers() {
     const bool added =
         buffers_.emplace(root_[static_cast<size_t>(id)], Buffer{name, value(id).type.shape}).second;
     if (!added) {
-      throw Error(ErrorCode::kUnsupported,
-                  to_string(task_.id) + ": '" + name +
-                      "' is the same memory as another tensor of the task, and no built-in "
-                      "operator copies one");
+      throw Error(ErrorCode::kUnsupported, to_string(task_.id) + ": '" + name +
+                                               "' is the same memory as another tensor of the "
+                                               "task, and no built-in operator copies one");
     }
     taken_.insert(name);
   }

@@ -1,4 +1,5 @@
-// A task's graph as steps of a candidate: buffers are found for values, and each node is written.
+// A task's graph as steps of a candidate: assigns buffers to values and writes a step for each
+// node.
 #pragma once
 
 #include <functional>
@@ -23,17 +24,17 @@ class EagerSteps {
  public:
   EagerSteps(const Task& task, const Graph& graph, NumberWriter numbers);
 
-  /// Writes a node's steps in place of the operator's own; "" leaves it to that.
+  /// The steps of a node in place of its operator's step; "" keeps the operator's.
   using Replace = std::function<std::string(size_t node)>;
   /// Throws kUnsupported for a task that no steps can compute.
   void write(const Replace& replace = nullptr);
 
   const std::string& steps() const { return steps_; }
   const std::string& temps() const { return temps_; }  ///< their declarations
-  // --- what `replace` asks
+  // --- for `replace`
   /// The buffer that a value lies in.
   const std::string& buffer(int value) const;
-  /// A temporary of one's own; throws nothing, its name is free.
+  /// Declares another temporary under a name that is free.
   std::string declare_temporary(const TensorType& type);
   /// A step of the operator with other operands than its node's, as they stand in the step.
   std::string step(const OperatorCall& call, const std::string& in, const std::string& out) const;

@@ -1,5 +1,5 @@
-// Expressions over shape variables, parsed by muParser with operators of our own: its built-in ones
-// divide as reals, and these must be exact.
+// Expressions over shape variables, parsed by muParser with operators of our own, which are exact
+// over integers: muParser's built-in ones compute with reals.
 #include <muParser.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace kbench {
 namespace {
 
-/// Arithmetic that has no answer; carried out of muParser's callbacks.
+/// Thrown from muParser's callbacks where a result is undefined.
 struct Fault {
   std::string message;
 };
@@ -192,7 +192,7 @@ class Parser : public mu::ParserBase {
     std::vector<std::string> known(expression_functions());
     for (const auto& [name, value] : names) known.push_back(name);
     const std::string suggested = suggestion(error.GetToken().substr(0, 60), known);
-    // What hangs on the task is not to drown in what does not.
+    // Numbers of the device are not listed: they would hide the names that belong to the task.
     for (const std::string& name : device_number_names()) std::erase(known, name);
     fail(expression, offset,
          "unknown name " + quoted(error.GetToken()) + " " + where + suggested +
@@ -203,7 +203,7 @@ class Parser : public mu::ParserBase {
   fail(expression, offset, message + ", " + where);
 }
 
-/// Form, as far as it can be told without parsing.
+/// Checks that need no parser: length, characters, nesting.
 void check_form(const Sourced& expression) {
   const std::string& text = expression.text;
   if (text.size() > limits::kExpressionBytes) {
@@ -241,7 +241,7 @@ void check_form(const Sourced& expression) {
   }
 }
 
-/// "list[2]" as "list_2 ", every character behind it where it was.
+/// "list[2]" as "list_2 ", so that the characters behind it keep their places.
 std::string without_brackets(const Sourced& expression) {
   std::string text = expression.text;
   for (size_t open = text.find('['); open != std::string::npos; open = text.find('[')) {
@@ -263,7 +263,7 @@ std::string without_brackets(const Sourced& expression) {
   return text;
 }
 
-/// Makes the names known that the expression holds: all would cost more than parsing it.
+/// Defines only the names that the expression uses: defining all costs more than parsing.
 void define_names(const std::string& text, const std::map<std::string, double>& names,
                   Parser& parser) {
   for (size_t i = 0; i < text.size();) {
@@ -277,7 +277,7 @@ void define_names(const std::string& text, const std::map<std::string, double>& 
   }
 }
 
-/// The value of a text that is one decimal integer or one name, which most are.
+/// The value of a text that is just a decimal integer or a name, as most are.
 std::optional<double> simple_value(const std::string& text,
                                    const std::map<std::string, double>& names) {
   const auto name = names.find(text);

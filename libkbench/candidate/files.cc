@@ -39,7 +39,7 @@ std::vector<std::string> include_places(const std::string& name, const std::stri
   return beside == root ? std::vector{root} : std::vector{beside, root};
 }
 
-/// Calls f; an error of its that has no place gets this one.
+/// Calls f; adds this place to an error that has none.
 template <class F>
 auto placed(const Location& at, F f) {
   try {
@@ -66,7 +66,7 @@ std::string plain_path(const std::string& relative) {
   if (relative.size() > limits::kPathBytes) {
     fail("has more than " + std::to_string(limits::kPathBytes) + " bytes");
   }
-  // The names of files come back in messages, tables and the compiler's own text.
+  // File names appear in messages, tables and compiler output.
   if (shown(relative, relative.size()) != relative || relative.find('\\') != std::string::npos) {
     fail("holds a character that paths cannot have here");
   }
@@ -133,7 +133,7 @@ void CandidateFiles::read_includes(const std::string& text, const std::string& r
     placed(at, [&] { return plain_path(include->first); });
     for (const std::string& place : include_places(include->first, relative)) {
       if (includes_.contains(place)) break;
-      // An include that is not there may stand in a branch never compiled: the compiler decides.
+      // A missing include may be in a branch that is never compiled: the compiler decides.
       const std::string* included = placed(at, [&] { return find(plain_path(place)); });
       if (!included) continue;
       includes_[place] = *included;

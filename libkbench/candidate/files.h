@@ -14,8 +14,9 @@ namespace kbench {
 /// The path as messages show it.
 std::string shown_path(const std::string& folder, const std::string& relative);
 
-/// A path relative to a candidate's folder in plain form, '/' between parts that are neither '.'
-/// nor '..'. Throws kParse, without a place, for one that leaves the folder or no file can have.
+/// A path relative to a candidate's folder in plain form: '/' between parts that are neither '.'
+/// nor
+/// '..'. Throws kParse, without a place, for one that leaves the folder or that no file can have.
 std::string plain_path(const std::string& relative);
 
 /// Throws kParse, without a place, when a file of that many bytes is too long.
@@ -29,18 +30,18 @@ class CandidateFiles {
   CandidateFiles(std::string folder, ReadFile read)
       : folder_(std::move(folder)), read_(std::move(read)) {}
 
-  /// The bytes of a file, and remembers them. Throws at `at`: kParse for a path that leaves the
-  /// folder, a file that is too long or one too many, kNotFound, kIo.
+  /// Reads a file and keeps its bytes. Throws at `at`: kParse for a path that leaves the folder, a
+  /// file that is too long or one too many, kNotFound, kIo.
   const std::string& read(const std::string& relative, const Location& at);
-  /// Reads what a shader's quoted and angled #include lines name, and what those do, in turn.
-  /// `relative` is the text's own path in the folder; `first` the place of its first line.
+  /// Reads the files that a shader's #include lines name, quoted and angled, and those they
+  /// include. `relative` is the text's own path in the folder; `first` the place of its first line.
   void read_includes(const std::string& text, const std::string& relative, const Location& first);
-  /// Counts bytes that came another way: those of the YAML file.
+  /// Counts bytes that were not read here: those of the YAML file.
   void count(size_t bytes) { bytes_ += bytes; }
 
   /// Every file read: path relative to the folder -> bytes.
   const std::map<std::string, std::string>& files() const { return files_; }
-  /// Those of them that #include lines named.
+  /// The files among them that #include lines named.
   const std::map<std::string, std::string>& includes() const { return includes_; }
 
  private:

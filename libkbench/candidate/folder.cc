@@ -49,7 +49,7 @@ class Descriptor {
   throw Error(ErrorCode::kIo, "cannot open file " + quoted(path) + ": " + reason(error));
 }
 
-/// What is left in a file, but at most `most` + 1 bytes of it, so that a longer one shows.
+/// Reads a file to its end, but at most `most` + 1 bytes: enough to see that it is too long.
 std::string read_all(int fd, const std::string& path, size_t most) {
   std::string bytes;
   size_t filled = 0;
@@ -132,7 +132,7 @@ void expect_readable(const CandidateSource& source) {
   try {
     if (folder.read(place.manifest)) return;
   } catch (const Error& error) {
-    // It is there, and refused; so is a pipe or a device.
+    // A file that is there and refused, a pipe or a device is the candidate's fault.
     std::error_code ignored;
     const auto type = fs::symlink_status(fs::path(place.folder) / place.manifest, ignored).type();
     if (error.code() == ErrorCode::kParse || fs::is_other(fs::file_status(type))) return;

@@ -45,7 +45,7 @@ Candidate CandidateParser::parse(const std::string& text) {
   const auto top = yaml_.fields(yaml_.root(), "the candidate",
                                 {"kbench", "task", "name", "author", "description", "constants",
                                  "defines", "kernels", "temps", "data", "setup", "dispatch"});
-  // The version first: a later format may well have other keys missing.
+  // The version is checked first: a later format may have other keys.
   const auto require = [&](const char* key) -> const YamlEntry& {
     const YamlEntry* entry = top.find(key);
     if (!entry) fail_parse(top.at(), "missing key '" + std::string(key) + "' in the candidate");
@@ -114,7 +114,7 @@ std::string CandidateParser::optional_text(const YamlFields& fields, const std::
     fail_parse(source.at, key + " has " + std::to_string(source.text.size()) + " bytes; at most " +
                               std::to_string(most) + " are allowed");
   }
-  // Only the description may have several lines; it is not shown where lines mean something.
+  // Only the description may have several lines.
   if (key != "description" && shown(source.text, most) != source.text) {
     fail_parse(source.at, key + " holds a character that cannot be shown: " + quoted(source.text));
   }
@@ -165,7 +165,7 @@ Temporary CandidateParser::temporary(const YamlEntry& entry) {
 
 std::vector<Sourced> CandidateParser::extents(const YamlFields& fields) {
   const YAML::Node& shape = fields.find("shape")->value;
-  // A name in a list's place may be a list variable's.
+  // A name in place of a list may be a list variable.
   const bool name = shape.IsScalar() && is_word(shape.Scalar(), "");
   return texts(shape, name ? yaml_.list_or_one(shape) : yaml_.list(shape, "shape"), "an extent",
                limits::kRank);

@@ -16,7 +16,7 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 
 using Language = Kernel::Language;
 
-/// What there is to know of a language in a file: all in one place.
+/// All that parsing needs to know of a language.
 struct LanguageEntry {
   Language language;
   const char* word;                     ///< as `language` names it
@@ -59,7 +59,7 @@ const std::vector<LanguageEntry>& languages() {
   return all;
 }
 
-/// SPIR-V is words, which no `source` holds.
+/// SPIR-V is binary, and cannot be given as `source`.
 Language language_named(const Sourced& name, bool of_file) {
   std::string allowed;
   for (const LanguageEntry& each : languages()) {
@@ -131,7 +131,7 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
   return kernel;
 }
 
-/// What a key of another language would say is not silently left out.
+/// Refuses keys that belong to another language.
 void CandidateParser::kernel_keys(const YamlFields& fields, const Kernel& kernel) {
   if (kernel.language == Language::glsl && kernel.entry != "main") {
     fail_parse(yaml_.at(fields.find("entry")->value), "a GLSL shader's entry point is always main");
@@ -161,10 +161,10 @@ Kernel::Language CandidateParser::language(const YamlFields& fields) {
         if (extension == known) return each.language;
       }
     }
-    fail_parse(path.at, "file " + quoted(path.text) +
-                            ": the name must end in .comp or .glsl (GLSL), .hlsl, .spv, .cu "
-                            "(CUDA C++), .ptx or .py (Triton), .compute, .cginc or .fx (HLSL); or "
-                            "say its 'language'");
+    fail_parse(path.at,
+               "file " + quoted(path.text) +
+                   ": the name must end in .comp or .glsl (GLSL), .hlsl, .spv, .cu (CUDA C++), "
+                   ".ptx or .py (Triton), .compute, .cginc or .fx (HLSL); or say its 'language'");
   }
   if (!word) return Language::glsl;
   return language_named(yaml_.text(word->value, "language"), /*of_file=*/false);
@@ -200,7 +200,7 @@ void CandidateParser::kernel_source(const YamlFields& fields, Kernel& kernel) {
   if (includes) files_.read_includes(source.text, "", source.at);
 }
 
-/// The kernel's own keys are the one configuration, or what `configs` does not say.
+/// Without `configs` the kernel's own keys are the one configuration; with it they are defaults.
 void CandidateParser::triton_configs(const YamlFields& fields, Kernel& kernel) {
   TritonConfig base;
   base.at = kernel.at;

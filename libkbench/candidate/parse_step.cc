@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kQuoteCommas =
     "; a comma divides a list, so quote what has one: [\"ceil_div(N, TILE)\", 1]";
 
-/// Whether a comma inside of parentheses has divided the list: "[ceil_div(N, TILE), 1]".
+/// Whether YAML has split the list at a comma inside parentheses: "[ceil_div(N, TILE), 1]".
 bool divided_by_commas(const std::vector<YAML::Node>& items) {
   return std::ranges::any_of(items, [](const YAML::Node& item) {
     return item.IsScalar() &&
@@ -39,10 +39,9 @@ Step CandidateParser::step(const YAML::Node& node) {
                        [&](const YamlEntry& entry) { return entry.key == key; });
   };
   if (!has("kernel") && !has("op") && !has("copy") && !has("fill")) {
-    fail_parse(
-        yaml_.at(node),
-        "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill', or "
-        "'steps' beside 'repeat'");
+    fail_parse(yaml_.at(node),
+               "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or "
+               "'fill', or 'steps' beside 'repeat'");
   }
   Step result = has("kernel") ? kernel_step(node)
                 : has("op")   ? operator_step(node)
@@ -171,7 +170,7 @@ PushItem CandidateParser::push_item(const YAML::Node& node) {
   return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key), offset};
 }
 
-/// A buffer's name is a pointer to its first element, one with an offset to a later one.
+/// A buffer's name is a pointer to its first element; with an offset, to a later one.
 PushItem CandidateParser::argument(const YAML::Node& node) {
   using Kind = PushItem::Kind;
   static const std::vector<std::pair<std::string, Kind>> kinds = {

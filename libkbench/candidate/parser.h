@@ -17,10 +17,10 @@ namespace kbench {
 /// Throws kParse unless the key is a name: letters, digits, _ and the `extra` characters, no digit
 /// first. `what` says what it would name.
 void check_name(const YamlEntry& entry, const std::string& what, std::string_view extra);
-/// The same for what expressions name, "constant"; nor is it that of a function.
+/// The same for a constant that expressions use; its name must not be a function's either.
 void check_constant_name(const YamlEntry& entry, const std::string& what);
 
-/// Reads one candidate; the reader knows the document, `files_` the folder.
+/// Reads one candidate.
 class CandidateParser {
  public:
   CandidateParser(const std::string& text, const std::string& file, const std::string& folder,
@@ -31,7 +31,7 @@ class CandidateParser {
     candidate_.folder = folder;
   }
 
-  /// `text` once more, for the hash.
+  /// `text` is the constructor's, once more for the hash.
   Candidate parse(const std::string& text);
 
  private:

@@ -1,4 +1,4 @@
-// Steps that are repeated: `repeat` in the file, and each of their turns worked out.
+// Repeated steps: parsing `repeat`, and resolving the steps of every turn.
 #include <algorithm>
 
 #include "kbench/candidate_limits.h"
@@ -67,7 +67,7 @@ void CandidateParser::add_repeats(const YamlEntry& entry, std::vector<Repeat>& r
   }
 }
 
-/// A name that meant two things would be taken for the wrong one.
+/// Refuses a variable whose name already has a meaning.
 void CandidateResolver::check_repeats(const Step& step) const {
   const auto& device = device_number_names();
   const auto kernel = kernel_indices_.find(step.kernel);
@@ -78,8 +78,8 @@ void CandidateResolver::check_repeats(const Step& step) const {
     const bool of_device = std::find(device.begin(), device.end(), repeat.variable) != device.end();
     if (!of_device && !scope.knows(repeat.variable)) continue;
     fail_parse(repeat.count.at, "the variable '" + repeat.variable +
-                                    "' of a repeat has the name of a shape variable, a constant "
-                                    "or a number of the device; use another");
+                                    "' of a repeat has the name of a shape variable, a constant or "
+                                    "a number of the device; use another");
   }
 }
 
@@ -91,7 +91,7 @@ std::vector<ResolvedStep> CandidateResolver::resolve_steps(const std::vector<Ste
   return resolved;
 }
 
-/// The steps between two indices, within the repeats that run.
+/// Resolves the steps between two indices, inside the repeats that are running.
 void CandidateResolver::resolve_range(const std::vector<Step>& steps, StepRange range, Phase phase,
                                       std::vector<ResolvedStep>& resolved) {
   const size_t depth = running_.size();
@@ -122,7 +122,7 @@ void CandidateResolver::resolve_range(const std::vector<Step>& steps, StepRange 
   }
 }
 
-/// One launch. An error says at which turn it comes.
+/// Resolves one step; an error names the turn at which it occurs.
 void CandidateResolver::add_step(const Step& step, size_t index, Phase phase,
                                  std::vector<ResolvedStep>& resolved) {
   if (!running_.empty()) count_launch(step);
@@ -151,10 +151,10 @@ void CandidateResolver::count_launch(const Step& step) {
                             std::to_string(limits::kLaunches) + " launches");
   }
   if (repeated_bytes_ > limits::kRepeatedBytes) {
-    fail_parse(step.at, "the repeated steps have more than " +
-                            std::to_string(limits::kRepeatedBytes) +
-                            " bytes of text, counted as often as they run; shorten them or "
-                            "repeat them less often");
+    fail_parse(
+        step.at,
+        "the repeated steps have more than " + std::to_string(limits::kRepeatedBytes) +
+            " bytes of text, counted as often as they run; shorten them or repeat them less often");
   }
 }
 

@@ -1,4 +1,4 @@
-// The state of working a candidate out against a task: shared by kernel and operator steps.
+// Resolves a candidate against a task's graph: names, expressions and shapes, step by step.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct NumberBits {
   uint64_t bits = 0;
   size_t size = 0;
 };
-/// Of any item but an address.
+/// The item must not be an address.
 NumberBits number_bits(const PushItem& item, const SymbolTable& scope);
 
 class CandidateResolver {

@@ -28,7 +28,7 @@ std::string bytes_of(const json& value, const char* what) {
 }  // namespace
 
 bool is_utf8(std::string_view text) {
-  // The JSON library's own opinion is the one that counts.
+  // Asked of the JSON library, which has to write it.
   try {
     (void)json(text).dump();
     return true;
@@ -54,7 +54,7 @@ std::string from_base64(std::string_view text) {
   const int length = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                                      reinterpret_cast<const unsigned char*>(text.data()),
                                      static_cast<int>(text.size()));
-  // It strips white space in front and behind, and takes padding for zeros.
+  // OpenSSL strips white space at both ends and counts padding as zero bytes.
   if (length != static_cast<int>(bytes.size())) fail("what is no base64");
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
   bytes.resize(bytes.size() - padding);

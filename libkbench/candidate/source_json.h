@@ -17,13 +17,13 @@ std::string to_base64(std::string_view bytes);
 /// Throws kParse.
 std::string from_base64(std::string_view text);
 
-/// What source_from_json() reads. Bytes that are no UTF-8, or hold a zero, are in base64.
+/// The form that source_from_json() reads. Bytes that are not UTF-8, or hold a zero, are in base64.
 template <class Json>
 Json source_json(const CandidateSource& source) {
   const auto plain = [](const std::string& bytes) {
     return is_utf8(bytes) && bytes.find('\0') == std::string::npos;
   };
-  // A path is bytes, too; a judge would not find one that was mended.
+  // A path may hold any bytes; a judge would not find it if invalid UTF-8 were replaced.
   if (!source.files && plain(source.path)) return source.path;
   Json object = Json::object();
   if (!source.files) {

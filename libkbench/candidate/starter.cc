@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 31;     ///< that an `int` can count
 constexpr int64_t kMostBound = (int64_t{1} << 32) - 4;  ///< bytes of one binding, on most GPUs
 
-/// What one operator has of a graph's node.
+/// The node that the starter's kernel computes.
 struct Chosen {
   size_t node = 0;
   bool copies = false;  ///< no node has a kernel: one copies an output of the last one
@@ -33,8 +33,8 @@ bool is_elementwise(const OperatorCall& call) {
                              [&](const TensorType& type) { return type == call.outputs[0]; });
 }
 
-/// The last operator that has a kernel; rather an elementwise one than one whose single invocation
-/// would go over everything.
+/// The last operator that has a kernel; an elementwise one is preferred to one that a single
+/// invocation would compute.
 Chosen choose(const Graph& graph) {
   std::optional<size_t> last, serial;
   for (size_t n = graph.nodes().size(); n-- > 0 && !last;) {
@@ -103,7 +103,7 @@ class Writer {
   const std::string& name() const { return name_; }
   const std::string& kernel_text() const { return kernel_text_; }
 
-  /// From `constants` to the end; `kernel` is what stands behind the kernel's name.
+  /// The manifest from `constants` to its end; `kernel` is the text behind the kernel's name.
   MarkedText body(const std::string& kernel) const {
     std::string text = "constants:\n";
     for (const auto& [name, value] : kernel_.constants()) text += "  " + name + ": " + value + "\n";
@@ -197,7 +197,7 @@ class Writer {
   std::string name_, outputs_, kernel_text_;
 };
 
-/// The chosen sizes, those of the presets, and the chosen ones with one variable changed each.
+/// Graphs at the chosen sizes, at the presets, and at the chosen sizes with one variable changed.
 std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at) {
   std::vector<std::unique_ptr<Graph>> graphs;
   graphs.push_back(build_graph(at));
@@ -218,7 +218,7 @@ std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at) {
     TaskAt changed = at;
     VariableValue& to = changed.variables[name];
     if (const auto* number = std::get_if<int64_t>(&value)) {
-      // A multiple alone would leave divisible what is divisible by chance.
+      // Not only a multiple: it would keep extents divisible that are so by chance.
       to = *number * 2;
       add(changed);
       for (const int64_t other : {*number + 1, *number + 2, *number * 3}) {
@@ -243,8 +243,8 @@ std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at) {
   return graphs;
 }
 
-/// Throws where the kernel's arithmetic, or the language, has no room for a tensor; otherwise
-/// whether addresses are needed.
+/// Whether buffers need addresses because they exceed a binding's range. Throws where a tensor is
+/// too large for the kernel's arithmetic or the language.
 bool needs_addresses(const Graph& graph, const Chosen& chosen, StarterLanguage language) {
   const Graph::Node& node = graph.nodes()[chosen.node];
   int64_t elements = 0, bytes = 0;
@@ -282,7 +282,7 @@ std::string heading(const Task& task, const Graph& graph, const Writer& writer, 
          "\nkbench: 1\ntask: " + to_string(task.id) + "\nname: started by kbench new\n";
 }
 
-/// The preprocessor's own refusal of other sizes than those that the numbers of the file are for.
+/// A preprocessor check (#error) that the sizes are those the numbers in the file are for.
 std::string size_guard(const Graph& graph) {
   std::string differs, sizes;
   for (const std::string& name : graph.variables_read()) {
@@ -297,7 +297,7 @@ std::string size_guard(const Graph& graph) {
          "\n#endif\n";
 }
 
-/// Behind the line that has to be the first, where there is one.
+/// Inserts the guard behind a line that must be first (#version).
 void insert_guard(std::string& kernel, const std::string& guard) {
   kernel.insert(kernel.starts_with("#version") ? kernel.find('\n') + 1 : 0, guard);
 }

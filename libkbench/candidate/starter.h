@@ -1,5 +1,5 @@
-// A candidate to start from: one operator of a task as a kernel of one's own, right and slow, and
-// built-in operators for the rest.
+// A candidate to start from: one operator of a task as a kernel, correct and slow, and built-in
+// operators for the rest.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Starter {
   std::string kernel;       ///< its text
   std::string one_file;     ///< the manifest with the kernel's text in it
   std::string replaced;     ///< the operator that the kernel computes
-  bool any_size = false;    ///< sizes are expressions: it is right at other presets too
+  bool any_size = false;    ///< sizes are expressions: it is correct at other presets too
 };
 
 /// Throws kUnsupported where a tensor is too large for what is written.

@@ -38,14 +38,14 @@ std::string commented(const std::string& comment, const char* sign) {
   return std::string(sign) + " " + comment + "\n";
 }
 
-/// "thread 0 to outputs - 1" over a grid of two dimensions, in shaders.
+/// The index of the invocation, 0 to outputs - 1, over a grid of two dimensions, in shaders.
 std::string shader_index(const std::string& group, const std::string& thread,
                          const std::string& outputs) {
   return "  const int i = int((" + group + ".y * GROUPS_X + " + group + ".x) * THREADS + " +
          thread + ".x);\n  if (i >= " + outputs + ") return;\n";
 }
 
-/// What an element is in a shader or in CUDA: 64-bit integers are two words in shaders.
+/// The type of an element in a shader or in CUDA: in shaders a 64-bit integer is two words.
 std::string element_of(DType dtype, StarterLanguage language) {
   if (dtype == DType::f32) return "float";
   switch (language) {

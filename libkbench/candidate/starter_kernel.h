@@ -1,4 +1,4 @@
-// The text of a starter's kernel: statements and expressions that come out in any of the languages.
+// The text of a starter's kernel: statements and expressions, written in any of the languages.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kbench {
 
-/// A buffer that the kernel is given, as it calls it.
+/// A buffer of the kernel.
 struct KernelBuffer {
   std::string name;    ///< in the kernel: "x", "weight"
   std::string buffer;  ///< in the manifest: "conv.weight"
@@ -20,16 +20,16 @@ struct KernelBuffer {
   bool written = false;
 };
 
-/// Statements are added one after another; each is a call of the like-named word of the language.
+/// Each statement function appends that statement to the kernel's body.
 class KernelText {
  public:
   KernelText(StarterLanguage language, SizeMarks& marks) : language_(language), marks_(marks) {}
 
   // --- numbers, as constants of the manifest and macros (in Triton: constexpr) of the kernel
-  /// A constant of that value; its name.
+  /// Defines a constant; returns its name.
   std::string size(const std::string& name, int64_t value);
   std::string real(const std::string& name, double value);
-  /// A constant that follows from those before it.
+  /// Defines a constant by an expression over those before it; returns its name.
   std::string derived(const std::string& name, const std::string& expression);
 
   // --- statements
@@ -57,7 +57,7 @@ class KernelText {
   std::vector<KernelBuffer> buffers;
 
   const std::vector<std::pair<std::string, std::string>>& constants() const { return constants_; }
-  /// Before the first load: buffers are reached by pushed addresses, in GLSL.
+  /// To be called before the first load: buffers are reached by pushed addresses (GLSL).
   void by_address() { addresses_ = true; }
   /// The whole file; `outputs` is the constant with the number of invocations.
   std::string file(const std::string& name, const std::string& comment,

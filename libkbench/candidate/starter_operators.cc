@@ -467,7 +467,7 @@ OperatorWriter writer_of(const OperatorCall& call) {
   if (loss_end(call)) return write_loss;
   if (op.starts_with("conv")) return write_convolution;
   if (op.starts_with("max_pool") || op.starts_with("avg_pool")) {
-    // With ceil_mode a last window may hang over the end.
+    // With ceil_mode the last window may reach beyond the end, which write_pool does not handle.
     return call.attributes.flag("ceil_mode") ? nullptr : write_pool;
   }
   return nullptr;

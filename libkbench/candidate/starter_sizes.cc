@@ -16,7 +16,7 @@ constexpr char kOpen = '\x01', kClose = '\x02';
 
 using Values = std::vector<double>;  ///< one a graph
 
-/// What an expression can be made of: text, and its value at each graph's sizes.
+/// A part of an expression: its text, and its value at the sizes of each graph.
 struct Term {
   std::string text;
   Values values;
@@ -98,7 +98,7 @@ class Expressions {
       }
     }
   }
-  /// Extents that a window of a variable size leaves.
+  /// Output extents of windows whose kernel is a variable.
   void add_sums() {
     for (const Term& a : variables_) {
       for (const Term& b : variables_) {
@@ -130,7 +130,7 @@ class Expressions {
     }
   }
 
-  /// Of variables, a known expression, and a number.
+  /// Combinations of a variable, a known expression, and a number.
   std::optional<std::string> product(const Values& values, int factors) const {
     for (const Term& variable : variables_) {
       if (std::ranges::any_of(variable.values, [](double v) { return v <= 0; }) ||
@@ -162,7 +162,7 @@ std::string literal(const SizeMarks::Number& number) {
                      : std::to_string(static_cast<int64_t>(number.value));
 }
 
-/// In YAML: quoted where it is more than a name or a number.
+/// For YAML: quoted unless it is a name or a number.
 std::string in_yaml(const std::string& expression) {
   return expression.find_first_of(" *[(,") == expression.npos ? expression
                                                               : "\"" + expression + "\"";

@@ -1,5 +1,5 @@
-// Numbers of a starter that depend on the task's sizes: places in its text that are filled with
-// expressions in shape variables, where one is found that holds at every size tried.
+// Numbers of a starter that depend on the task's sizes: they are marked in its text, and replaced
+// by expressions over shape variables where one is found that holds at every size tried.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace kbench {
 
-/// Collects numbers as a text is written; each stands in the text as a mark.
+/// Collects the numbers of a text; in the text each is a mark.
 class SizeMarks {
  public:
   std::string mark(int64_t value) { return add(static_cast<double>(value), false); }
@@ -30,7 +30,7 @@ class SizeMarks {
   std::vector<Number> numbers_;
 };
 
-/// A text with marks, as it comes out at the sizes of one graph.
+/// A text with marks, written for the sizes of one graph.
 struct MarkedText {
   const Graph* graph = nullptr;
   std::string text;
@@ -40,7 +40,7 @@ struct MarkedText {
 /// The first text with its marks filled by expressions that give the numbers of all texts at the
 /// sizes of their graphs; nothing where texts differ or a number has no expression.
 std::optional<std::string> fill_with_expressions(const std::vector<MarkedText>& texts);
-/// With the text's own numbers.
+/// The text with its own numbers in place of the marks.
 std::string fill_with_numbers(const MarkedText& text);
 
 }  // namespace kbench

@@ -17,8 +17,8 @@ int64_t option(const OperatorCall& call, const char* name, size_t d, int64_t oth
 
 std::string numbered(const char* name, size_t d) { return name + ("_" + std::to_string(d)); }
 
-/// What windows have in every dimension: constants IN_d, KERNEL_d, STRIDE_d, PADDING_d, DILATION_d
-/// and OUT_d, which follows from them.
+/// Defines for every dimension d the constants IN_d, KERNEL_d, STRIDE_d, PADDING_d, DILATION_d, and
+/// OUT_d, which follows from them.
 void give_windows(KernelText& k, const OperatorCall& call, const Shape& kernel, bool transposed) {
   const Shape& x = call.inputs[0].shape;
   for (size_t d = 0; d < kernel.size(); ++d) {
@@ -49,7 +49,7 @@ std::string within(const std::string& plane, const char* extent, const char* at,
   return text;
 }
 
-/// Statements that take output i apart: o_d along each dimension, then what is left as `plane`.
+/// Statements that split output index i: o_d along each dimension d, the rest as `plane`.
 void take_apart(KernelText& k, size_t dims) {
   k.index("plane", "i");
   for (size_t d = dims; d-- > 0;) {
@@ -58,8 +58,8 @@ void take_apart(KernelText& k, size_t dims) {
   }
 }
 
-/// Opens a loop over the taps of each dimension, in which p_d is where a tap reads, and an `if`
-/// that it is inside; returns how many ends close them.
+/// Opens a loop over the taps of each dimension and an `if` that the position p_d that a tap reads
+/// is inside the input; returns the number of end() calls that close them.
 size_t open_taps(KernelText& k, size_t dims) {
   for (size_t d = 0; d < dims; ++d) {
     const auto name = [&](const char* stem) { return numbered(stem, d); };

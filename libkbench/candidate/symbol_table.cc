@@ -11,7 +11,7 @@
 namespace kbench {
 namespace {
 
-/// An expression of GLSL and HLSL alike, safe to paste anywhere.
+/// A literal that is valid in GLSL and HLSL and safe inside any expression.
 std::string literal(double value, bool real) {
   std::string text = number_text(value);
   if (real) {
@@ -107,7 +107,7 @@ bool SymbolTable::knows(const std::string& name) const {
   return lists_.contains(name) || (names_.contains(name) && !runs);
 }
 
-/// Without a device its numbers are names that are known and have no value.
+/// Throws kUnsupported where the expression uses a number of the device and none is known.
 void SymbolTable::check_device(const Sourced& expression) const {
   const auto& known = device_number_names();
   for_each_word(expression.text, [&](std::string_view word, bool number) {

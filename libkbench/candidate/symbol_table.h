@@ -1,4 +1,4 @@
-// The names a candidate's expressions see, and the macros its shaders see.
+// The names that a candidate's expressions can use, and the macros of its shaders.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ constexpr double kExact = kMaxExact + 1;  ///< integers below are exact doubles
 /// Functions an expression may call.
 const std::vector<std::string>& expression_functions();
 
-/// Shape variables and what is known of the device, then constants defined one after another.
-/// Copies are cheap enough to give every kernel its own.
+/// Shape variables and numbers of the device, then constants in the order of their definition.
+/// Every kernel has a copy of its own.
 class SymbolTable {
  public:
   explicit SymbolTable(const Variables& variables, const DeviceNumbers& device = {});
 
-  /// Works a constant out from what is known so far; a later definition replaces an earlier one.
-  /// Throws kParse when the name is a shape variable's.
+  /// Evaluates a constant over the names defined so far; a later definition replaces an earlier
+  /// one. Throws kParse when the name is a shape variable's.
   void define(const std::string& name, const Sourced& expression);
 
-  /// Variables of repeats and their values, which names have until the next call.
+  /// Variables of repeats with their values, which hold until the next call.
   using Running = std::vector<std::pair<std::string, int64_t>>;
   void set_running(const Running& running);
   /// Whether the name has a meaning without repeats, or is that of a list variable.
@@ -46,7 +46,7 @@ class SymbolTable {
   /// Integer in [low, high]; `what` names it in the error.
   int64_t integer(const Sourced& expression, int64_t low, int64_t high,
                   const std::string& what) const;
-  /// An integer in [low, high], or those of a list variable whose name stands in its place.
+  /// An integer in [low, high], or the integers of a list variable whose name is the expression.
   std::vector<int64_t> integers(const Sourced& expression, int64_t low, int64_t high,
                                 const std::string& what) const;
   /// True when the expression has a decimal point, an exponent or a real name in it: its value is

@@ -66,7 +66,7 @@ std::optional<YamlHint> why_not_yaml(const std::vector<std::string>& lines, int 
   if (message.find("flow not found") != std::string::npos) {
     return YamlHint{0, 0, message + "; between { } and [ ] quote texts that hold , [ ] { } or :"};
   }
-  // Behind the place it is too late for a cause.
+  // The cause is not behind the place that is complained of.
   const size_t last = std::min(static_cast<size_t>(std::max(line, 0)) + 1, lines.size());
   for (size_t i = last; i-- > 0 && i + 3 > last;) {
     const std::string_view blanks =

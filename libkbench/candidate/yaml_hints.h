@@ -1,4 +1,5 @@
-// What most likely went wrong where a YAML text does not mean what its author meant.
+// Likely causes where a YAML text cannot be read, or is read as something else than its author
+// meant.
 #pragma once
 
 #include <optional>
@@ -17,13 +18,13 @@ struct YamlHint {
 /// dash, perhaps with an anchor between.
 bool begins_block(std::string_view line);
 
-/// A line of the preprocessor (#version) that stands left of the block of text it belongs to: YAML
-/// takes it for a comment, and the block for ended. `header` is the index of the line that the
-/// block's '|' ends.
+/// Finds a preprocessor line (#version) that is indented less than the block of text it belongs to:
+/// YAML takes it for a comment and ends the block there. `header` is the index of the line that
+/// ends with the block's '|'.
 std::optional<YamlHint> line_left_of_block(const std::vector<std::string>& lines, size_t header);
 
-/// Why YAML could not be read that says `message` about the line with that index; nothing where
-/// the message has to do.
+/// The likely cause of the YAML parser's `message` about the line with that index; nothing where
+/// the message must suffice.
 std::optional<YamlHint> why_not_yaml(const std::vector<std::string>& lines, int line,
                                      const std::string& message);
 

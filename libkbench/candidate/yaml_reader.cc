@@ -16,8 +16,8 @@
 namespace kbench {
 namespace {
 
-/// Walks a text without building anything: counts values and the bytes of texts, an alias as all
-/// that it stands for, and notes where the last document begins.
+/// Walks a text without building a tree: counts values and bytes of text, an alias as everything it
+/// repeats, and notes where the last document begins.
 class Survey : public YAML::EventHandler {
  public:
   explicit Survey(const std::string& file) : file_(file) {}
@@ -92,7 +92,7 @@ class Survey : public YAML::EventHandler {
 };
 
 /// Checks the first document's size, and returns where a second one begins, if one does.
-/// YAML::LoadAll would tell, but on some malformed texts it reads empty documents for ever.
+/// (YAML::LoadAll loops for ever on some malformed texts.)
 std::optional<YAML::Mark> survey(const std::string& text, const std::string& file) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -250,7 +250,7 @@ Sourced YamlReader::block(const YAML::Node& node, const std::string& what) const
   const auto line = static_cast<size_t>(std::max(node.Mark().line, 0));
   const bool named = first == '&' && line < lines_.size() && begins_block(lines_[line]);
   if (first == '|' || named) {
-    // In a block that is well-formed up to there the line is lost without a word.
+    // Where the block is well-formed up to there, YAML drops the line without an error.
     if (const auto hint = line_left_of_block(lines_, line)) {
       fail_parse({file_, hint->line, hint->column}, hint->message);
     }

@@ -1,5 +1,5 @@
-// Strict access to a YAML document: a key that is not asked for, and a value of another kind than
-// is asked for, are errors with their place.
+// Strict access to a YAML document: unknown keys, and values of another kind than expected, are
+// errors with their place.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -52,7 +52,7 @@ class YamlReader {
                     const std::vector<std::string>& allowed,
                     const std::vector<std::string>& required = {}) const;
   std::vector<YAML::Node> list(const YAML::Node& node, const std::string& what) const;
-  /// A list's items, or the one item that stands in a list's place.
+  /// A list's items; a single item counts as a list of one.
   std::vector<YAML::Node> list_or_one(const YAML::Node& node) const;
   Sourced text(const YAML::Node& node, const std::string& what) const;
   int64_t integer(const YAML::Node& node, const std::string& what) const;

@@ -54,8 +54,7 @@ Selection parse_selection(std::string_view item) {
   if (const auto selection = read_selection(item)) return *selection;
   throw Error(ErrorCode::kInvalidArgument,
               "'" + std::string(item) +
-                  "' is not a task: write level1/19 or 1/19 (1/* for a "
-                  "level, 1/1-9 for a range)");
+                  "' is not a task: write level1/19 or 1/19 (1/* for a level, 1/1-9 for a range)");
 }
 
 }  // namespace

@@ -122,11 +122,10 @@ const Task& task_of_name(std::string_view text, std::span<const Task> suite) {
     if (in_level(task)) names.push_back(plain(task.name));
   }
   const std::string meant = task_of_numbers(text, suite);
-  throw Error(ErrorCode::kNotFound,
-              "'" + shown(text) + "' is not a task" +
-                  (meant.empty() ? suggestion(name, names) : meant) +
-                  "; write level1/19, 1/19 or a name (`kbench list`), 1/* for a level, 1/1-9 for a "
-                  "range");
+  throw Error(
+      ErrorCode::kNotFound,
+      "'" + shown(text) + "' is not a task" + (meant.empty() ? suggestion(name, names) : meant) +
+          "; write level1/19, 1/19 or a name (`kbench list`), 1/* for a level, 1/1-9 for a range");
 }
 
 }  // namespace kbench

@@ -13,11 +13,11 @@
 namespace kbench {
 namespace {
 
-/// Of an answer without a candidate, as a repair prompt shows it.
+/// Bytes of an answer without a candidate that a repair prompt shows.
 constexpr size_t kShownAnswer = 6000;
 constexpr int kJudgeTries = 3;
 
-/// Begins and ends matter most: an answer that is cut keeps both.
+/// Cuts a long answer in the middle: its beginning and end matter most.
 std::string shortened(const std::string& text) {
   if (text.size() <= kShownAnswer) return text;
   const auto boundary = [&](size_t at) {
@@ -152,7 +152,7 @@ void Episode::judge_into(Step& step, const Reading& reading, const Judge& judge)
   std::optional<Result> small;
   if (also_smoke && options_.smoke == Smoke::first) {
     small = judged(reading, Preset::smoke, judge);
-    // Wrong values may be those of a candidate for the sizes asked for alone, which is allowed.
+    // Wrong values do not count here: a candidate may be for the sizes asked for alone.
     if (is_candidates_fault(small->verdict) && !is_about_values(small->verdict)) {
       step.result = *std::move(small);
       return;
@@ -178,7 +178,7 @@ void Episode::tell(Step& step, const Reading& reading, const Investigate& invest
   } else {
     const Result& about = step.reduced ? *step.reduced : *step.result;
     Evidence evidence;
-    // A device's time is spent on what somebody will read.
+    // No device time is spent on feedback that no model will read.
     if (investigate && !reading.refused && options.evidence && !ending_with(step.attempt)) {
       evidence = investigate(request_for(reading, preset_from_name(about.preset)), about);
     }
@@ -214,7 +214,7 @@ void Episode::advance(const Answer& answer, const CandidateFiles& files, const A
   ++attempts_;
   asked_.push_back(prompt_hash());
   if (attempt.outcome == Outcome::too_long) {
-    history_characters_ /= 2;  // The answer is none, and is not shown.
+    history_characters_ /= 2;  // there is no answer to show
   } else {
     Past& past = past_.emplace_back();
     past.attempt = attempts_;
@@ -267,7 +267,7 @@ void Episode::observe() {
   };
   render();
   parent_ = all.back()->attempt;
-  // A model that was asked about its best and did worse would be asked the very same again.
+  // Otherwise a model whose last attempt was worse than its best would get the same prompt again.
   if (options_.shown == Shown::best && all.back() != &past_.back() &&
       std::find(asked_.begin(), asked_.end(), prompt_hash()) != asked_.end()) {
     all.push_back(&past_.back());

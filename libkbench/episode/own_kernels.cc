@@ -9,7 +9,7 @@ namespace {
 /// Buffers by their number.
 using Buffers = std::set<int>;
 
-/// All that a kernel can reach, which it may read and, but for what is read-only, write.
+/// The buffers that a kernel can reach: it may read them, and write those that are not read-only.
 Buffers reached(const ResolvedStep& kernel) {
   Buffers all(kernel.bind.begin(), kernel.bind.end());
   for (const auto& [offset, buffer] : kernel.addresses) all.insert(buffer);
@@ -30,8 +30,8 @@ class Flow {
  public:
   explicit Flow(const ResolvedCandidate& candidate) : candidate_(candidate) {}
 
-  /// Goes from the last step to the first, with the buffers whose values reach an output. Steps may
-  /// run again: what the first needs, the last may have written.
+  /// Goes from the last step to the first with the set of buffers whose values reach an output, and
+  /// around again: dispatch is run many times, so the first step may read what the last wrote.
   bool kernel_reaches_output() const {
     Buffers needed_at_end;
     for (int i = 0; i < std::ssize(candidate_.buffers); ++i) {
@@ -65,7 +65,8 @@ class Flow {
     });
   }
 
-  /// A built-in step: what it overwrites is needed no more before it, but all that it reads is.
+  /// A built-in step: buffers that it overwrites wholly are not needed before it, those it reads
+  /// are.
   void pass(const ResolvedStep& step, Buffers& needed) const {
     const size_t inputs = step.kind == Step::Kind::op     ? step.call.inputs.size()
                           : step.kind == Step::Kind::copy ? 1
@@ -80,7 +81,7 @@ class Flow {
   }
 
   bool overwrites(const ResolvedStep& step, size_t i) const {
-    if (i >= step.ranges.size()) return true;  // An operator writes all of its outputs.
+    if (i >= step.ranges.size()) return true;  // operators write all of their outputs
     const int64_t bytes = buffer(step.bind[i]).type.bytes();
     return step.ranges[i].offset == 0 && step.ranges[i].bytes >= static_cast<uint64_t>(bytes);
   }

@@ -1,5 +1,5 @@
-// Whether kernels of a candidate's own have a part in its outputs, where built-in operators may
-// stand beside them.
+// Whether a candidate's own kernels contribute to its outputs, where built-in operators are allowed
+// beside them.
 #pragma once
 
 #include "kbench/candidate.h"
@@ -7,8 +7,8 @@
 namespace kbench {
 
 /// Whether a kernel of dispatch may write what reaches an output: an output itself, or a temporary
-/// that later steps read on the way to one, before a built-in step overwrites all of it. By the
-/// buffers that steps name alone: whether a kernel that names an output changes it is not seen.
+/// that later steps read on the way to one, before a built-in step overwrites all of it. Decided by
+/// the buffers that steps name: whether a kernel changes a buffer that it names is not known.
 bool own_kernel_reaches_output(const ResolvedCandidate& candidate);
 
 }  // namespace kbench

@@ -21,7 +21,7 @@ std::string hash_of(const CandidateFiles& files) {
   return hash.hex();
 }
 
-/// Why the candidate's built-in steps are not allowed; empty where they are.
+/// Why the policy refuses the candidate's built-in steps; empty where it does not.
 std::string against_policy(const Candidate& candidate, Builtins policy, Location& at) {
   if (policy == Builtins::any) return "";
   bool own_kernel = false;
@@ -43,12 +43,12 @@ std::string against_policy(const Candidate& candidate, Builtins policy, Location
 
 /// Throws where built-in operators stand beside kernels that have no part in the outputs.
 void require_working_kernel(const Candidate& candidate, const Graph& graph) {
-  DeviceNumbers some;  // What steps read and write does not depend on them.
+  DeviceNumbers some;  // the buffers of steps do not depend on them
   for (const std::string& name : device_number_names()) some[name] = 32;
   try {
     if (own_kernel_reaches_output(resolve(candidate, graph, {}, some))) return;
   } catch (const Error&) {
-    return;  // It does not fit these numbers; it may fit the device's.
+    return;  // it may fit the real device's numbers
   }
   throw Error(ErrorCode::kParse, candidate.dispatch_at,
               "no kernel of your own has a part in the outputs: what it writes is overwritten or "
@@ -98,7 +98,7 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
   try {
     auto candidate = std::make_shared<Candidate>(candidate_from_files("candidate.yaml", files));
     reading.candidate = candidate;
-    reading.hash = candidate->hash;  // As results and candidate sets have it.
+    reading.hash = candidate->hash;  // as results and candidate sets have it
     reading.operator_steps = has_operators(*candidate);
     Location place;
     if (candidate->task != task.id) {
@@ -115,7 +115,7 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
     }
     resolve(*candidate, *graph);
   } catch (const Error& error) {
-    // What only a device can tell is not against the answer.
+    // An expression over numbers of the device cannot be checked here.
     if (error.code() != ErrorCode::kUnsupported) refuse(error);
   }
   return reading;

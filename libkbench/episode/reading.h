@@ -1,4 +1,4 @@
-// What an episode can say of an answer without a device.
+// Reading an answer without a device.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace kbench {
 Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions& options);
 /// Its files alone.
 CandidateFiles read_files(const Answer& answer, const Task& task, const EpisodeOptions& options);
-/// The result of an answer that never came to a device.
+/// The result of an answer that is refused without a device.
 Result unjudged(const Task& task, const EpisodeOptions& options, const std::string& message);
 
 }  // namespace kbench

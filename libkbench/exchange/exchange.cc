@@ -26,7 +26,7 @@ std::optional<int64_t> count_or_none(const JsonField& json, const char* name) {
   return json[name].integer();
 }
 
-constexpr int kMostLevels = 100;  ///< of what was sent; its copies are made by recursion
+constexpr int kMostLevels = 100;  ///< nesting of Answer::sent, which is copied recursively
 
 bool is_deeper(const nlohmann::json& json, int levels) {
   if (!json.is_structured()) return false;

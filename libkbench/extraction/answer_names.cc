@@ -11,10 +11,10 @@
 namespace kbench {
 namespace {
 
-/// Of a file's or a folder's own name. File systems take 255, and a file that is being written may
-/// have some letters more.
+/// Limit on the name of a file or folder. File systems allow 255; a file that is being written has
+/// a longer name.
 constexpr size_t kPartBytes = 200;
-/// What a run writes beside a candidate's files.
+/// Files that a run writes beside a candidate's.
 constexpr std::string_view kRunFiles[] = {"answer.md", "feedback.txt"};
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
@@ -33,7 +33,7 @@ bool is_file_name(std::string_view word) {
   return has_kernel_suffix(word) || has_include_suffix(word) || has_manifest_suffix(word);
 }
 
-/// Marks that stand around names: ASCII and typographic quotes, in UTF-8, in Windows' code page
+/// Marks around names: ASCII and typographic quotes, in UTF-8, in Windows' code page
 /// 1252, and in its bytes read as Latin-1; Markdown's bold, code and heading; brackets.
 constexpr std::string_view kMarks[] = {"\"",
                                        "'",
@@ -83,14 +83,14 @@ std::string_view without_marks(std::string_view text) {
       again = true;
     }
   }
-  // __bold__, of which a name's own underscores are no part.
+  // __bold__; single underscores belong to the name.
   if (text.size() > 4 && text.starts_with("__") && text.ends_with("__")) {
     text = text.substr(2, text.size() - 4);
   }
   return text;
 }
 
-/// Takes "File:", "file name 2 =" and the like from the front.
+/// Removes "File:", "file name 2 =" and the like from the front.
 std::string_view without_label(std::string_view text) {
   const size_t mark = text.find_first_of(":=");
   if (mark == text.npos || mark > 24) return text;
@@ -104,7 +104,7 @@ std::string_view without_label(std::string_view text) {
   return text;
 }
 
-/// The name that is all a line says, or nothing.
+/// The name where a line holds nothing else; else empty.
 std::string_view lone_name(std::string_view line) {
   if (line.size() > 2 * limits::kPathBytes) return {};
   size_t begin = line.find_first_not_of(" \t>#-+");  // quote, heading, list

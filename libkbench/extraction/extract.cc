@@ -22,7 +22,7 @@ constexpr const char* kManifest = "candidate.yaml";
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
-/// Ways in which servers say that an answer was cut off at a token limit, or by a filter.
+/// Servers' words for an answer that was cut off at a token limit, or by a filter.
 bool is_cut(std::string_view finish) {
   return is_one_of(finish, {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"});
 }
@@ -56,8 +56,8 @@ bool looks_like_shader(std::string_view text) {
 }
 bool looks_like_triton(std::string_view text) { return says_one_of(text, {"@triton.jit"}); }
 
-/// A kernel by what its fence says, by its file's name, or by what it holds where these say little:
-/// Python is a model's language for much else, and C++ for host code.
+/// Whether a block is a kernel, by its fence's language, its file's name, or its text where these
+/// are not enough: models use Python for much else, and C++ for host code.
 bool is_kernel(std::string_view language, std::string_view path, std::string_view text) {
   if (path.ends_with(".py") || is_one_of(language, {"python", "py", "triton"})) {
     return looks_like_triton(text);
@@ -88,8 +88,8 @@ Block understood(FencedBlock source) {
   return block;
 }
 
-/// The blocks inside of one that is Markdown itself, or does not say what it is: a whole answer in
-/// a fence. Empty where there is no manifest among them.
+/// The blocks inside a block that is Markdown or untagged: a whole answer in one fence. Empty where
+/// there is no manifest among them.
 std::vector<Block> answer_inside(const Block& block) {
   if (!is_one_of(language_of(block.source), {"", "markdown", "md", "text", "txt", "plaintext"})) {
     return {};
@@ -100,7 +100,7 @@ std::vector<Block> answer_inside(const Block& block) {
   bool manifest = false;
   for (FencedBlock& each : inside) {
     blocks.push_back(understood(std::move(each)));
-    blocks.back().source.line_before = {};  // It was of this text.
+    blocks.back().source.line_before = {};  // it points into this text
     manifest |= blocks.back().manifest;
   }
   return manifest ? blocks : std::vector<Block>();
@@ -110,7 +110,7 @@ bool belongs(const Block& block) {
   return block.manifest || block.kernel || has_include_suffix(block.name.path);
 }
 
-/// What the blocks are, for someone who expected something else: "yaml, glsl relu.comp".
+/// The blocks that were found, for a message: "yaml, glsl relu.comp".
 std::string listing(const std::vector<Block>& blocks) {
   if (blocks.empty()) return "the answer has no fenced block";
   std::string list;
@@ -129,7 +129,7 @@ std::string listing(const std::vector<Block>& blocks) {
   return "its fenced blocks are: " + list;
 }
 
-/// The parts of one answer put together.
+/// Puts the parts of one answer together.
 class Assembly {
  public:
   Assembly(const Answer& answer, TaskId task, const ExtractOptions& options)
@@ -153,7 +153,7 @@ class Assembly {
     }
     const bool unclosed = !blocks_.empty() && !blocks_.back().source.closed;
     if (unclosed && cut_) {
-      // What is whole may belong to an earlier draft: nothing is put together from two.
+      // Whole blocks may belong to an earlier draft, and drafts are not mixed.
       if (belongs(blocks_.back())) {
         return ended(Outcome::truncated,
                      "the token limit was reached inside the last block; " + listing(blocks_));
@@ -183,7 +183,7 @@ class Assembly {
                 : ended(Outcome::no_candidate, missing);
   }
 
-  /// Takes a whole answer out of the fence that it stands in, where there is none outside.
+  /// Unwraps an answer that is inside one fence, unless there is a manifest outside.
   void unwrap() {
     std::vector<Block> all;
     bool found = false;
@@ -213,8 +213,8 @@ class Assembly {
     return own ? own : last;
   }
 
-  /// The first block of an example for another task that follows the answer. It begins with its
-  /// manifest, or where files come before their manifests with the first of them.
+  /// The index of the first block of an example for another task that follows the answer. The
+  /// example begins with its manifest, or with its first file where files come before manifests.
   size_t end_of_answer(size_t manifest) const {
     size_t other = manifest + 1;
     while (other < blocks_.size() && !(blocks_[other].manifest && other_task(blocks_[other]))) {
@@ -279,7 +279,7 @@ class Assembly {
     }
   }
 
-  /// One kernel without a name and one name without a kernel are each other's.
+  /// If one kernel has no name and one name has no kernel, they are matched.
   void join(const Block& manifest, size_t end) {
     for (const std::string& file : manifest.outline.files) {
       const BlockName name = safe_name(file);
@@ -350,8 +350,8 @@ class Assembly {
     return shown(names, 400);
   }
 
-  /// The manifest's task where that is another than the one asked for. What is wrong with a
-  /// malformed one is said where the candidate is read.
+  /// The manifest's task where it is another than the one asked for. A malformed task is reported
+  /// where the candidate is read.
   std::optional<TaskId> other_task(const Block& manifest) const {
     if (task_ == TaskId{} || !manifest.outline.task) return std::nullopt;
     try {

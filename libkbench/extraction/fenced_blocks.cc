@@ -25,8 +25,8 @@ std::vector<size_t> line_starts(std::string_view source) {
   return starts;
 }
 
-/// The source without what only matters inside paragraphs (emphasis, links, code spans), byte for
-/// byte: md4c would work most of its time on it, and on texts made for it a hundred times longer.
+/// The source with the marks of emphasis, links and code spans replaced by 'x', byte for byte: md4c
+/// would spend most of its time on them, and a hundred times as much on texts made for that.
 std::string without_inlines(std::string_view source) {
   std::string plain(source);
   bool in_front = true;    // so far, what may stand before a fence
@@ -72,8 +72,8 @@ std::string without_inlines(std::string_view source) {
   return plain;
 }
 
-/// What md4c's callbacks gather. Its pieces of text point into the plain form of the source, which
-/// is how it is known where they stand.
+/// Collects what md4c's callbacks report. Its pieces of text point into the plain form of the
+/// source, which gives their places.
 class Gatherer {
  public:
   explicit Gatherer(std::string_view source)
@@ -122,7 +122,7 @@ class Gatherer {
   std::exception_ptr failure;
 
  private:
-  /// Where a piece stands; nothing for one that is md4c's own, such as indentation.
+  /// The place of a piece; nothing for text that md4c made itself, such as indentation.
   std::optional<size_t> offset_of(std::string_view piece) const {
     const std::less<const char*> before;
     const char* begin = plain_.data();
@@ -160,7 +160,7 @@ class Gatherer {
   size_t lines_ = 0;                  ///< of the text, so far
 };
 
-/// Runs f; no exception passes md4c, which is C.
+/// Runs f and keeps its exception, which must not pass through md4c, a C library.
 template <class F>
 int guarded(void* user, F f) {
   auto& gatherer = *static_cast<Gatherer*>(user);

@@ -9,7 +9,7 @@
 namespace kbench {
 
 struct FencedBlock {
-  std::string info;      ///< all that stands behind the opening fence
+  std::string info;      ///< the text behind the opening fence
   std::string language;  ///< its first word
   std::string text;      ///< ends with a newline
   size_t begin = 0;      ///< of the opening fence's line, in bytes of the source

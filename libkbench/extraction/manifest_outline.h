@@ -1,4 +1,4 @@
-// What a text that may be a candidate's manifest says of itself, also where it is not valid YAML.
+// The outline of a text that may be a candidate's manifest, also where it is not valid YAML.
 #pragma once
 
 #include <optional>

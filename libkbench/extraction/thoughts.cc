@@ -9,20 +9,20 @@
 namespace kbench {
 namespace {
 
-/// Whether `what` stands in a text at that place, in letters of either case.
+/// Whether the text at that place is `what`, ignoring case.
 bool stands_at(std::string_view text, size_t at, std::string_view what) {
   const std::string_view there = text.substr(at, what.size());
   return std::equal(there.begin(), there.end(), what.begin(), what.end(),
                     [](char a, char b) { return lower(a) == lower(b); });
 }
 
-/// Whether nothing but blanks stands before a place in its line.
+/// Whether only blanks precede a place in its line.
 bool begins_line(std::string_view text, size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
   return at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r';
 }
 
-/// Whether nothing but a fence's mark stands before a part of a text in its line: "``` </think>".
+/// Whether only a fence's mark precedes a place in its line: "``` </think>".
 bool follows_a_fence(std::string_view text, size_t begin) {
   constexpr size_t kMark = 3;
   while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
@@ -57,7 +57,7 @@ Said without_thoughts(std::string_view text, const std::vector<std::string>& tag
         });
     return {text, opened};
   }
-  // By CommonMark's rules such a line closes no fence; a model that writes it means it to.
+  // By CommonMark's rules such a line closes no fence, but models mean it to.
   const auto fenced_end = std::find_if(ends.rbegin(), ends.rend(), [&](const auto& each) {
     return follows_a_fence(text, each.first);
   });

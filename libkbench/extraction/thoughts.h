@@ -8,13 +8,13 @@
 namespace kbench {
 
 struct Said {
-  std::string_view text;        ///< what stands behind the thoughts
+  std::string_view text;        ///< behind the thoughts
   bool still_thinking = false;  ///< a start tag at the front, and no end tag
 };
 
-/// Cuts a text up to the last end tag outside a fence. Where every end tag is in one, thoughts may
-/// have left a fence open, which then holds the rest: a tag that begins a line is taken. An
-/// end tag behind a fence's mark ("```</think>") ends the fence and the thoughts.
+/// The text behind the last end tag outside a fence. Where all end tags are inside one, the
+/// thoughts may have left a fence open: the last tag that begins a line counts then. An end tag
+/// behind a fence's mark ("```</think>") ends the fence and the thoughts.
 Said without_thoughts(std::string_view text, const std::vector<std::string>& tags);
 
 }  // namespace kbench

@@ -13,7 +13,7 @@ Facts facts_of(const Result& result, const Candidate* candidate, const Evidence&
   try {
     facts.graph = build_graph(result);
     if (candidate) facts.resolved = resolve(*candidate, *facts.graph);
-  } catch (const Error&) {  // The result says what is wrong.
+  } catch (const Error&) {  // the result says what is wrong
     return facts;
   }
   return facts;

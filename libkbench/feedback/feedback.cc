@@ -9,8 +9,8 @@
 namespace kbench {
 namespace {
 
-/// One after another with a blank line between, without those of the highest rank where all are too
-/// long, the last of equals first.
+/// The sections with a blank line between them. Where they are longer than `most` bytes, sections
+/// of the highest rank are dropped first, the last of equals first.
 std::string fitted(std::vector<Section> sections, size_t most) {
   const auto length = [&] {
     size_t sum = 0;

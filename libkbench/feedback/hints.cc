@@ -1,5 +1,4 @@
-// The hint table: what mostly helps, by verdict, by what is known of the result, and by words of
-// its message. Data: a line here is a hint more.
+// The table of hints: by verdict, by what is known of the result, and by words of its message.
 #include <algorithm>
 #include <cctype>
 
@@ -10,23 +9,23 @@ namespace {
 
 struct Hint {
   Verdict verdict;
-  /// kbench's or a compiler's own words in the message or a diagnostic; "" for every one. A hint
-  /// for a word or with a condition is told before those for every message.
+  /// Words of kbench or a compiler in the message or a diagnostic; "" matches all. Hints with words
+  /// or a condition come before the general ones.
   const char* word;
   const char* text;
-  bool (*when)(const Facts& facts) = nullptr;  ///< not told where it is false
+  bool (*when)(const Facts& facts) = nullptr;  ///< null: always
 };
 
 bool races(const Facts& facts) { return facts.evidence.racing > 0; }
 
-/// One element in a hundred, or a single one.
+/// At most one element in a hundred, or a single one.
 bool few_wrong(const Facts& facts) {
   constexpr int64_t kFew = 100;
   const Evidence& seen = facts.evidence;
   return seen.wrong > 0 && seen.wrong <= std::max<int64_t>(1, seen.elements / kFew);
 }
 
-/// Nothing was seen that says more than what mostly is the cause.
+/// No race and no warning was seen, so that only the usual cause can be named.
 bool nothing_seen(const Facts& facts) {
   return !races(facts) &&
          std::ranges::none_of(facts.result.diagnostics,
@@ -39,10 +38,8 @@ constexpr Hint kHints[] = {
      "them."},
     {Verdict::invalid_candidate, "not valid YAML",
      "Every line of a shader under `source: |`, #version too, is indented deeper than the key; a "
-     "line "
-     "that is not ends the block, and the error is reported further down. A shader in a file of "
-     "its "
-     "own avoids that."},
+     "line that is not ends the block, and the error is reported further down. A shader in a file "
+     "of its own avoids that."},
     {Verdict::invalid_candidate, "could not find expected",
      "A line of inline source that is not indented ends the block: indent all of it, #version "
      "too."},
@@ -54,28 +51,24 @@ constexpr Hint kHints[] = {
      "number must be the same."},
     {Verdict::invalid_candidate, "unknown key",
      "Keys: kbench, task, name, author, description, constants, kernels, temps, setup, dispatch; "
-     "of a "
-     "kernel: file or source, language, entry, constants, defines, preamble, specialization, "
+     "of a kernel: file or source, language, entry, constants, defines, preamble, specialization, "
      "bindings, subgroup_size, optimize, of CUDA fast_math, of Triton num_warps, num_stages, "
-     "configs; of a step: kernel, bind, uniforms, push, "
-     "groups, of CUDA kernel, grid, block, shared, bind, args; or op, in, out, attributes."},
+     "configs; of a step: kernel, bind, uniforms, push, groups, of CUDA kernel, grid, block, "
+     "shared, bind, args; or op, in, out, attributes."},
     {Verdict::invalid_candidate, "bytes, but this step gives",
      "args are the kernel's parameters in order, behind those of bind: a buffer's name is a "
-     "pointer, "
-     "{i32: n} an int, {u64: n} a size_t, {f32: s} a float; of Triton those that are no "
+     "pointer, {i32: n} an int, {u64: n} a size_t, {f32: s} a float; of Triton those that are no "
      "tl.constexpr."},
     {Verdict::invalid_candidate, "which no constants give",
      "A tl.constexpr parameter gets its value from the kernel's constants of its name, from "
-     "KB_<shape "
-     "variable>, or from its default."},
+     "KB_<shape variable>, or from its default."},
     {Verdict::invalid_candidate, "system scope",
      "Use device scope: __threadfence(), cuda::thread_scope_device."},
     {Verdict::invalid_candidate, "no step of dispatch binds",
      "Each output of the task has to be bound by a step of dispatch, under its own name."},
     {Verdict::compile_error, "undeclared identifier",
      "Shape variables are macros with the prefix KB_ (KB_batch_size); constants of the candidate "
-     "are "
-     "macros under their own names; everything else the shader declares itself."},
+     "are macros under their own names; everything else the shader declares itself."},
     {Verdict::compile_error, "\" is undefined",
      "Shape variables are macros with the prefix KB_ (KB_batch_size); constants of the candidate "
      "are macros under their own names; everything else the source declares itself."},
@@ -122,8 +115,7 @@ constexpr Hint kHints[] = {
      "workgroups. Workgroups are not guaranteed to run at the same time."},
     {Verdict::timeout, "",
      "A barrier() or __syncthreads() must be reached by every invocation of its workgroup: none "
-     "may have returned "
-     "before."},
+     "may have returned before."},
     {Verdict::crashed, "",
      "Look for indices and addresses outside of buffers; on a CPU device such a store ends the "
      "process."},
@@ -138,8 +130,7 @@ constexpr Hint kHints[] = {
      races},
     {Verdict::partly_written, "",
      "Groups times local size must reach every element: round up with ceil_div, and do not assume "
-     "that "
-     "sizes are multiples of the tile.",
+     "that sizes are multiples of the tile.",
      nothing_seen},
     {Verdict::partly_written, "",
      "Every element has to be reached by an invocation that stores it: see what the warnings and "
@@ -152,8 +143,7 @@ constexpr Hint kHints[] = {
      races},
     {Verdict::not_finite, "",
      "Subtract the maximum before exp; keep a divisor from 0; the identity of max is the lowest "
-     "float "
-     "and not 0; write temporaries and shared memory before they are read."},
+     "float and not 0; write temporaries and shared memory before they are read."},
     {Verdict::all_zero, "",
      "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
      "between writing and reading shared memory, and let no workgroup read what another writes in "
@@ -161,8 +151,7 @@ constexpr Hint kHints[] = {
      races},
     {Verdict::all_zero, "",
      "The kernel writes and computes nothing: an accumulator that is never added to, a loop "
-     "without "
-     "turns, a wrong binding."},
+     "without turns, a wrong binding."},
     {Verdict::low_precision, "",
      "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
      "between writing and reading shared memory, and let no workgroup read what another writes in "
@@ -172,8 +161,7 @@ constexpr Hint kHints[] = {
      "Compute and accumulate in float32: the tolerance excludes float16 arithmetic."},
     {Verdict::low_precision, "",
      "Accumulate in float32, in several partial sums where there are many terms; avoid "
-     "approximations "
-     "of exp, tanh and erf."},
+     "approximations of exp, tanh and erf."},
     {Verdict::wrong_values, "",
      "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
      "between writing and reading shared memory, and let no workgroup read what another writes in "
@@ -186,8 +174,7 @@ constexpr Hint kHints[] = {
      "reading shared memory, and whether every operator of the task is there."},
     {Verdict::input_modified, "",
      "Inputs and parameters are read only, and what setup wrote may not change in dispatch: write "
-     "to "
-     "temporaries and outputs."},
+     "to temporaries and outputs."},
     {Verdict::out_of_bounds, "past its end",
      "Test the index before storing: the last workgroup reaches past the end where sizes are no "
      "multiple of the local size."},
@@ -200,8 +187,7 @@ constexpr Hint kHints[] = {
     {Verdict::harness_error, "", "Not the candidate's fault: the same candidate may pass again."},
 };
 
-/// A text without what it quotes of the candidate, without the file it begins with and its kernel's
-/// name: names and paths hold any word.
+/// A message without quoted text, file and kernel names, which may hold any word.
 std::string own_words(const std::string& text) {
   std::string words;
   bool quoted = false;
@@ -209,7 +195,7 @@ std::string own_words(const std::string& text) {
     if (text[i] == '\'') quoted = !quoted;
     if (!quoted) words += text[i];
   }
-  if (quoted) words = text;  // An apostrophe.
+  if (quoted) words = text;  // it was an apostrophe
   constexpr std::string_view kKernel = "kernel ";
   for (size_t at = words.find(kKernel); at != std::string::npos; at = words.find(kKernel, at)) {
     at += kKernel.size();
@@ -221,7 +207,7 @@ std::string own_words(const std::string& text) {
   return numbered ? words.substr(place + 2) : words;
 }
 
-/// One word may be a name, several are a message's.
+/// A single word may be a name in the candidate; several words are from a message.
 bool is_name(std::string_view word) {
   return std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0; });
 }

@@ -1,4 +1,4 @@
-// What feedback is put together from: facts about a result, and sections of text made of them.
+// The parts of feedback: facts about a result, and sections of text made from them.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace kbench {
 
-/// A result with what follows from it: the task's graph at the judged sizes and the candidate
-/// resolved against it, where they can be had.
+/// A result, the task's graph at the judged sizes, and the candidate resolved against it where
+/// these can be built.
 struct Facts {
   const Result& result;
   const Candidate* candidate = nullptr;
@@ -23,37 +23,36 @@ struct Facts {
 };
 Facts facts_of(const Result& result, const Candidate* candidate, const Evidence& evidence);
 
-// --- quoting (feedback_quotes.cc) ----------------------------------------------------------------
+// --- quoting (quotes.cc) -------------------------------------------------------------------------
 
 /// A line of the candidate's files, without the blanks around it; empty where it is not known.
 std::string source_line(const Facts& facts, const std::string& file, int line);
 /// "KB_dim = 25, TILE = 16": the macros of the candidate's kernels that a line names.
 std::string macros_in(const Facts& facts, const std::string& line);
-/// "16 x 16 x 1" of a kernel's source, or nothing where it is not written there in numbers and
+/// The workgroup's size from a kernel's source; nothing where it is not given there in numbers and
 /// macros.
 std::optional<std::array<int64_t, 3>> local_size(const ResolvedKernel& kernel);
-/// Lines of kernels that hold a loop: those whose end is not plain to see first.
+/// Lines of kernels that hold a loop; those least certain to end come first.
 std::vector<std::string> loop_lines(const Candidate& candidate, size_t most);
 
-// --- sections (feedback_sections.cc) -------------------------------------------------------------
+// --- sections (sections.cc) ----------------------------------------------------------------------
 
-/// Text that stands by itself, whole lines. Where there is no room for all, those of the highest
-/// `rank` go first.
+/// A section of whole lines. Where not all fit, sections of the highest `rank` are dropped first.
 struct Section {
   int rank = 0;
   std::string text;
 };
-/// What is told of the verdict, in order.
+/// The sections for the result's verdict, in order.
 std::vector<Section> sections_of(const Facts& facts);
 /// The verdict and the message alone.
 Section verdict_section(const Facts& facts);
 
-// --- hints (feedback_hints.cc) -------------------------------------------------------------------
+// --- hints (hints.cc) ----------------------------------------------------------------------------
 
-/// What to try, from the table: at most `most`.
+/// At most `most` hints from the table.
 std::vector<std::string> hints_for(const Facts& facts, size_t most);
 
-/// Numbers as people read them.
+/// Short texts for people.
 std::string short_number(double value);
 std::string bytes_text(double bytes);
 std::string sizes_text(const Variables& variables);

@@ -1,4 +1,4 @@
-// Lines of a candidate, and what stands in them.
+// Lines of a candidate, and what they contain.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -67,7 +67,7 @@ std::optional<int64_t> value_of(std::string_view text, const std::map<std::strin
   }
 }
 
-/// What stands behind `key` up to a comma or a closing parenthesis outside of others.
+/// The text behind `key` up to a comma or closing parenthesis at the same depth.
 std::optional<std::string_view> argument_behind(std::string_view source, std::string_view key) {
   size_t at = source.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -123,7 +123,7 @@ std::string macros_in(const Facts& facts, const std::string& line) {
 }
 
 std::optional<std::array<int64_t, 3>> local_size(const ResolvedKernel& kernel) {
-  if (is_cuda(kernel.kernel->language)) return std::nullopt;  // the step says it
+  if (is_cuda(kernel.kernel->language)) return std::nullopt;  // its step has the size
   const std::string& source = kernel.kernel->source;
   const std::map<std::string, double> names = numbers_of(kernel);
   std::array<int64_t, 3> size = {1, 1, 1};

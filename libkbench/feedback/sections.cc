@@ -1,4 +1,4 @@
-// The sections of feedback: what is found out of each kind, and which verdict has which.
+// The sections of feedback, and which verdict has which.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 using Text = std::string;
 std::string count(size_t n) { return std::to_string(n); }
 
-/// A message without what differs between two of a kind: quoted names and numbers.
+/// A message without quoted names and numbers: equal for messages of one kind.
 std::string kind_of(const Diagnostic& diagnostic) {
   std::string kind = diagnostic.severity;
   bool quoted = false;
@@ -25,7 +25,7 @@ std::string kind_of(const Diagnostic& diagnostic) {
   return kind;
 }
 
-/// Who compiles the candidate's kernels, where that is one.
+/// The name of the candidate's compiler; "compiler" where it has several.
 Text compiler_of(const Facts& facts) {
   std::set<Text> names;
   if (facts.candidate) {
@@ -40,7 +40,7 @@ Text compiler_of(const Facts& facts) {
   return names.size() == 1 ? *names.begin() : "compiler";
 }
 
-/// The first of each kind, errors before warnings, with the line they are about.
+/// The first diagnostic of each kind, errors before warnings, with the line it is about.
 Text diagnostics(const Facts& facts) {
   constexpr size_t kMost = 10, kBytes = 240;
   std::vector<const Diagnostic*> chosen;
@@ -69,7 +69,7 @@ Text diagnostics(const Facts& facts) {
   return text;
 }
 
-/// What is no error: of the candidate's text and shaders, and of the sizes it is tied to.
+/// Warnings about the candidate's text and shaders, and notes on sizes it is tied to.
 Text warnings(const Facts& facts) {
   constexpr size_t kMost = 5, kBytes = 300;
   Text text;
@@ -142,14 +142,14 @@ Text smallest(const Facts& facts) {
   return text;
 }
 
-/// Groups times local size beside the elements that are bound.
+/// Each kernel step's groups times local size, and the elements of its buffers.
 Text launches(const Facts& facts) {
   if (!facts.resolved) return "";
   constexpr size_t kMost = 6;
   const ResolvedCandidate& candidate = *facts.resolved;
   Text text;
   size_t listed = 0;
-  std::set<size_t> steps;  // A repeated one is listed once.
+  std::set<size_t> steps;  // a repeated one is listed once
   for (size_t i = 0; i < candidate.dispatch.size() && listed < kMost; ++i) {
     const ResolvedStep& step = candidate.dispatch[i];
     if (step.kernel < 0 || !steps.insert(step.step).second) continue;
@@ -186,7 +186,7 @@ Text launches(const Facts& facts) {
   return "Launches, and the elements of what they work on:\n" + text;
 }
 
-/// Operators that can make something that is not finite.
+/// Operators of the task that can give NaN or infinity.
 Text suspects(const Facts& facts) {
   if (!facts.graph) return "";
   const std::set<std::string> able = {
@@ -262,7 +262,7 @@ Text step_line(const Evidence& evidence, const StepProfile& step) {
   return text + "\n";
 }
 
-/// The slowest of a list, as many as there is room for.
+/// The `most` slowest steps of a list.
 Text slowest(const Evidence& evidence, const std::vector<StepProfile>& steps, size_t most) {
   std::vector<size_t> order(steps.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -332,26 +332,28 @@ Text hints(const Facts& facts) {
   return text.empty() ? "" : "What mostly helps:\n" + text;
 }
 
-/// What is told of a verdict. Ranks: what is dropped last has the lowest.
-struct Part {
+/// A section of a verdict; sections of the highest rank are dropped first.
+struct VerdictSection {
   int rank;
   Text (*make)(const Facts& facts);
 };
 
-const std::vector<Part>& parts_of(Verdict verdict) {
-  static const std::vector<Part> form = {{1, diagnostics}, {3, names}, {2, hints}};
-  static const std::vector<Part> compiling = {{1, diagnostics}, {2, hints}};
-  static const std::vector<Part> values = {{1, matches},  {2, pattern},  {2, warnings},
-                                           {3, smallest}, {5, launches}, {4, hints}};
-  static const std::vector<Part> unwritten = {{3, matches},  {1, pattern},  {1, warnings},
-                                              {2, launches}, {5, smallest}, {4, hints}};
-  static const std::vector<Part> not_finite = {{1, matches},  {2, pattern},  {2, warnings},
-                                               {3, suspects}, {5, smallest}, {4, hints}};
-  static const std::vector<Part> bounds = {{1, warnings}, {1, launches}, {2, hints}};
-  static const std::vector<Part> endless = {{1, loops}, {1, warnings}, {3, launches}, {2, hints}};
-  static const std::vector<Part> limits = {{1, diagnostics}, {3, launches}, {2, hints}};
-  static const std::vector<Part> passed = {{1, speed}, {1, warnings}, {2, steps}, {3, baseline}};
-  static const std::vector<Part> others = {{1, hints}};
+const std::vector<VerdictSection>& parts_of(Verdict verdict) {
+  static const std::vector<VerdictSection> form = {{1, diagnostics}, {3, names}, {2, hints}};
+  static const std::vector<VerdictSection> compiling = {{1, diagnostics}, {2, hints}};
+  static const std::vector<VerdictSection> values = {{1, matches},  {2, pattern},  {2, warnings},
+                                                     {3, smallest}, {5, launches}, {4, hints}};
+  static const std::vector<VerdictSection> unwritten = {{3, matches},  {1, pattern},  {1, warnings},
+                                                        {2, launches}, {5, smallest}, {4, hints}};
+  static const std::vector<VerdictSection> not_finite = {
+      {1, matches}, {2, pattern}, {2, warnings}, {3, suspects}, {5, smallest}, {4, hints}};
+  static const std::vector<VerdictSection> bounds = {{1, warnings}, {1, launches}, {2, hints}};
+  static const std::vector<VerdictSection> endless = {
+      {1, loops}, {1, warnings}, {3, launches}, {2, hints}};
+  static const std::vector<VerdictSection> limits = {{1, diagnostics}, {3, launches}, {2, hints}};
+  static const std::vector<VerdictSection> passed = {
+      {1, speed}, {1, warnings}, {2, steps}, {3, baseline}};
+  static const std::vector<VerdictSection> others = {{1, hints}};
   switch (verdict) {
     case Verdict::passed:
       return passed;
@@ -397,7 +399,7 @@ Section verdict_section(const Facts& facts) {
 
 std::vector<Section> sections_of(const Facts& facts) {
   std::vector<Section> sections;
-  for (const Part& part : parts_of(facts.result.verdict)) {
+  for (const VerdictSection& part : parts_of(facts.result.verdict)) {
     Text text = part.make(facts);
     if (!text.empty()) sections.push_back({part.rank, std::move(text)});
   }

@@ -88,10 +88,10 @@ Operator conv() {
   const std::vector<int64_t> ones(dims, 1), zeros(dims, 0);
   return {.name = with_dimensions("conv", dims),
           .formula =
-              "y[n, o, i] = bias[o] + sum over taps u and c < C / groups of weight[o, c, u] * "
-              "x[n, g * C / groups + c, i * stride + u * dilation - padding]; i, u and the options "
-              "have a number a spatial dimension; x [N, C, ...] is zero outside; g = floor(o * "
-              "groups / O) is the group of output channel o of O; a call may have no bias",
+              "y[n, o, i] = bias[o] + sum over taps u and c < C / groups of weight[o, c, u] * x[n, "
+              "g * C / groups + c, i * stride + u * dilation - padding]; i, u and the options have "
+              "a number a spatial dimension; x [N, C, ...] is zero outside; g = floor(o * groups / "
+              "O) is the group of output channel o of O; a call may have no bias",
           .follows = "torch.nn.functional." + with_dimensions("conv", dims) +
                      "(x, weight, bias, stride, padding, dilation, groups)",
           .min_inputs = 2,

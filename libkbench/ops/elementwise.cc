@@ -81,13 +81,13 @@ std::vector<TensorType> rounded_type(const OperatorCall& call) {
 
 /// Used by shortcuts of precision (kbench/shortcuts.h); no task has it.
 Operator round_to_operator() {
-  Operator op = unary("round_to",
-                      "x rounded to the nearest value of a format of fewer bits, ties to even: "
-                      "float16 (10 bits after the point, subnormal numbers, infinite from 65520 "
-                      "on), bfloat16 (7 bits, float32's exponents) or tf32 (10 bits, float32's "
-                      "exponents); NaN stays NaN",
-                      "x.to(torch.float16).to(torch.float32), the same of torch.bfloat16; tf32 as "
-                      "cuBLAS's operands are rounded");
+  Operator op =
+      unary("round_to",
+            "x rounded to the nearest value of a format of fewer bits, ties to even: float16 (10 "
+            "bits after the point, subnormal numbers, infinite from 65520 on), bfloat16 (7 bits, "
+            "float32's exponents) or tf32 (10 bits, float32's exponents); NaN stays NaN",
+            "x.to(torch.float16).to(torch.float32), the same of torch.bfloat16; tf32 as cuBLAS's "
+            "operands are rounded");
   op.attributes = {{"format", std::string(), true}};
   op.infer = rounded_type;
   return op;

@@ -49,9 +49,8 @@ const std::vector<Operator>& loss_operators() {
        .infer = same_shapes_to_scalar,
        .flops = flops_per_input<5>},
       {.name = "kl_div_batchmean",
-       .formula =
-           "the sum over all elements of target * (log(target) - log_input), zero where target "
-           "is, divided by the extent of dimension 0",
+       .formula = "the sum over all elements of target * (log(target) - log_input), zero where "
+                  "target is, divided by the extent of dimension 0",
        .follows = "torch.nn.functional.kl_div(log_input, target, reduction='batchmean')",
        .min_inputs = 2,
        .max_inputs = 2,

@@ -79,8 +79,7 @@ const std::vector<Operator>& matmul_operators() {
        .flops = matmul_flops},
       {.name = "linear",
        .formula =
-           "y[..., j] = bias[j] + sum over k of x[..., k] * weight[j, k]; a call may have no "
-           "bias",
+           "y[..., j] = bias[j] + sum over k of x[..., k] * weight[j, k]; a call may have no bias",
        .follows = "torch.nn.functional.linear(x, weight, bias)",
        .min_inputs = 2,
        .max_inputs = 3,

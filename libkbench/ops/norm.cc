@@ -20,8 +20,7 @@ std::vector<TensorType> batch_norm_type(const OperatorCall& call) {
   require_shape(x.size() >= 2, "the input must be [batch, channels, ...]");
   require_affine(call, {x[1]});
   require_shape(call.inputs[0].elements() > x[1],
-                "batch statistics need more than one value a "
-                "channel");
+                "batch statistics need more than one value a channel");
   return {call.inputs[0]};
 }
 
@@ -78,8 +77,8 @@ const std::vector<Operator>& norm_operators() {
       {.name = "batch_norm",
        .formula = normalised("each channel (dimension 1) over the batch and the rest, as in "
                              "training, never running ones; weight and bias a channel"),
-       .follows = "torch.nn.functional.batch_norm(x, None, None, weight, bias, training=True, "
-                  "eps=eps)",
+       .follows =
+           "torch.nn.functional.batch_norm(x, None, None, weight, bias, training=True, eps=eps)",
        .min_inputs = 1,
        .max_inputs = 3,
        .attributes = {{"eps", 1e-5}},
@@ -94,9 +93,8 @@ const std::vector<Operator>& norm_operators() {
        .infer = instance_norm_type,
        .flops = norm_flops},
       {.name = "group_norm",
-       .formula =
-           normalised("each sample and group, over its channels / groups neighbouring channels "
-                      "and the rest; weight and bias a channel"),
+       .formula = normalised("each sample and group, over its channels / groups neighbouring "
+                             "channels and the rest; weight and bias a channel"),
        .follows = "torch.nn.functional.group_norm(x, groups, weight, bias, eps)",
        .min_inputs = 1,
        .max_inputs = 3,
@@ -104,9 +102,8 @@ const std::vector<Operator>& norm_operators() {
        .infer = group_norm_type,
        .flops = norm_flops},
       {.name = "layer_norm",
-       .formula =
-           normalised("each row of the last `dims` dimensions, over these; weight and bias of "
-                      "their shape"),
+       .formula = normalised(
+           "each row of the last `dims` dimensions, over these; weight and bias of their shape"),
        .follows = "torch.nn.functional.layer_norm(x, x.shape[-dims:], weight, bias, eps)",
        .min_inputs = 1,
        .max_inputs = 3,

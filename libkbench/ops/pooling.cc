@@ -126,9 +126,8 @@ const std::vector<Operator>& pooling_operators() {
       avg_pool<2>(),
       avg_pool<3>(),
       {.name = "adaptive_avg_pool2d",
-       .formula =
-           "output row i is the mean over rows floor(i * in / out) to ceil((i + 1) * in / out) - 1 "
-           "of x, and columns likewise; output: the extents of y",
+       .formula = "output row i is the mean over rows floor(i * in / out) to ceil((i + 1) * in / "
+                  "out) - 1 of x, and columns likewise; output: the extents of y",
        .follows = "torch.nn.functional.adaptive_avg_pool2d(x, output)",
        .attributes = {{"output", std::vector<int64_t>{1, 1}, true}},
        .infer = adaptive_type,

@@ -123,19 +123,17 @@ const std::vector<Operator>& recurrent_operators() {
       recurrent<4, 2>(
           "lstm",
           "inputs x, h0, c0 and for each layer and direction W, U, b, d (weight_ih, weight_hh, "
-          "bias_ih, bias_hh); at each step t gates i, f, g, o = the four quarters of "
-          "W x_t + b + U h + d, c = sigmoid(f) * c + sigmoid(i) * tanh(g), "
-          "h = sigmoid(o) * tanh(c); outputs every h of the last layer, the last h and the last c "
-          "of every layer and direction",
+          "bias_ih, bias_hh); at each step t gates i, f, g, o = the four quarters of W x_t + b + U "
+          "h + d, c = sigmoid(f) * c + sigmoid(i) * tanh(g), h = sigmoid(o) * tanh(c); outputs "
+          "every h of the last layer, the last h and the last c of every layer and direction",
           "torch.nn.LSTM(features, hidden, layers, batch_first=..., bidirectional=...)"),
-      recurrent<3, 1>(
-          "gru",
-          "inputs x, h0 and for each layer and direction W, U, b, d (weight_ih, weight_hh, "
-          "bias_ih, bias_hh); at each step t r, z, n = the three thirds of W x_t + b, s, y, m = "
-          "those of U h + d, n = tanh(n + sigmoid(r + s) * m), "
-          "h = (1 - sigmoid(z + y)) * n + sigmoid(z + y) * h; outputs every h of the last layer "
-          "and the last h of every layer and direction",
-          "torch.nn.GRU(features, hidden, layers, batch_first=..., bidirectional=...)"),
+      recurrent<3, 1>("gru",
+                      "inputs x, h0 and for each layer and direction W, U, b, d (weight_ih, "
+                      "weight_hh, bias_ih, bias_hh); at each step t r, z, n = the three thirds of "
+                      "W x_t + b, s, y, m = those of U h + d, n = tanh(n + sigmoid(r + s) * m), h "
+                      "= (1 - sigmoid(z + y)) * n + sigmoid(z + y) * h; outputs every h of the "
+                      "last layer and the last h of every layer and direction",
+                      "torch.nn.GRU(features, hidden, layers, batch_first=..., bidirectional=...)"),
   };
   return operators;
 }

@@ -118,9 +118,8 @@ const std::vector<Operator>& shape_operators() {
   static const AttributeSpec axis{"axis", int64_t{0}, true};
   static const std::vector<Operator> operators = {
       {.name = "reshape",
-       .formula =
-           "the same elements in row-major order under another shape; an extent of -1 is what "
-           "is left; a view, no kernel",
+       .formula = "the same elements in row-major order under another shape; an extent of -1 is "
+                  "what is left; a view, no kernel",
        .follows = "torch.reshape(x, shape)",
        .attributes = {{"shape", std::vector<int64_t>{}, true}},
        .infer = reshape_type,
@@ -165,9 +164,8 @@ const std::vector<Operator>& shape_operators() {
        .infer = type_along_axis,
        .flops = no_flops},
       {.name = "expand",
-       .formula =
-           "x repeated along dimensions of extent 1, and along new leading ones, to fill the "
-           "shape; a copy",
+       .formula = "x repeated along dimensions of extent 1, and along new leading ones, to fill "
+                  "the shape; a copy",
        .follows = "x.expand(shape).contiguous()",
        .attributes = {{"shape", std::vector<int64_t>{}, true}},
        .infer = expand_type,

@@ -15,8 +15,7 @@ namespace {
 void expect_positive(const char* field, double value) {
   if (std::isfinite(value) && value > 0) return;
   contradiction(field, "is " + digits_text(value, 6) +
-                           " of a result that passed; it must be above 0 and "
-                           "finite");
+                           " of a result that passed; it must be above 0 and finite");
 }
 
 void expect_interval(const Interval& speedup) {

@@ -11,7 +11,7 @@ namespace {
 
 // --- functions of one value ----------------------------------------------------------------------
 
-/// As processors have it: 2 to the power of the argument times log2 e, rounded in between.
+/// exp(x) as processors compute it: 2^(x log2 e), with x log2 e rounded.
 Value fast_exp(Value x) { return exp(x * std::numbers::log2e * std::numbers::ln2); }
 
 Value reciprocal(Value x) { return filled(*x.graph(), {}, 1) / x; }
@@ -80,7 +80,7 @@ const Formula kFormulas[] = {
 
 // --- softmax -------------------------------------------------------------------------------------
 
-/// The logarithm's argument and what is taken out of it: log(sum of exp(x)) is max + log(sum).
+/// log(sum of exp(x)) as max + log(sum).
 struct ExponentialSum {
   Value max, sum;
 };
@@ -181,7 +181,7 @@ constexpr WholeFormula kWholes[] = {
     {"div", "@ as a product with the reciprocal", by_reciprocal},
 };
 
-/// x * sigmoid(x), as a product of two nodes: which operand is x; else -1.
+/// Which operand of the node is x where it computes x * sigmoid(x); else -1.
 int silu_operand(const Graph& graph, const Graph::Node& node) {
   if (node.call.op->name != "mul") return -1;
   for (const size_t i : {0, 1}) {
@@ -192,7 +192,7 @@ int silu_operand(const Graph& graph, const Graph::Node& node) {
   return -1;
 }
 
-/// A norm as a product and a sum, the weight and the deviation in the one, the mean in the other.
+/// A norm as x * scale - mean * scale, before weight and bias.
 Value as_scale_and_shift(const Rewriting& rewriting, int number) {
   const NormView view = norm_view(rewriting, number);
   const Value average = mean_over(view, view.x);

@@ -1,5 +1,5 @@
-// Honest variants by the order in which the same terms are added up or multiplied: what tiles,
-// splits and trees of a kernel come to.
+// Honest variants that add up or multiply the same terms in another order, as kernels with tiles,
+// splits and trees do.
 #include <algorithm>
 #include <cmath>
 
@@ -72,14 +72,14 @@ void reorder_taps(const Graph::Node& node, const AddMutant& add) {
 
 // --- reductions and scans ------------------------------------------------------------------------
 
-/// An axis as rows of about the root of its extent.
+/// An axis of n elements as rows of about sqrt(n).
 Value in_square_rows(Value x, int axis) {
   const int64_t n = x.dim(axis);
   const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
   return in_rows(x, axis, (n + rows - 1) / rows);
 }
 
-/// By rows of about sqrt(n), then over the rows.
+/// Sums of rows of about sqrt(n), then their sum.
 Value sum_by_rows(Value x, Reduce reduce) {
   return sum(sum(in_square_rows(x, reduce.axis), {.axis = reduce.axis + 1}), reduce);
 }
@@ -105,7 +105,8 @@ void reorder_reduction(const Graph::Node& node, const AddMutant& add) {
   }
 }
 
-/// All but the last along an axis, `first` before them: what comes before each of the rows.
+/// `first`, then all but the last total along an axis: for each row the total of the rows before
+/// it.
 Value before_each(Value totals, int axis, float first) {
   Shape one = totals.shape();
   one[static_cast<size_t>(axis)] = 1;
@@ -114,7 +115,7 @@ Value before_each(Value totals, int axis, float first) {
   return cat({begin, first_of(totals, axis, totals.dim(axis) - 1)}, axis);
 }
 
-/// The scan within rows, then over their ends: as a kernel of many workgroups has it.
+/// A scan within rows, then over their ends, as kernels of many workgroups do it.
 void reorder_scan(const Graph::Node& node, const AddMutant& add) {
   const int axis = static_cast<int>(node.call.attributes.integer("axis"));
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(axis)];
@@ -178,7 +179,7 @@ void reorder_average(const Graph::Node& node, const AddMutant& add) {
 
 // --- statistics of norms -------------------------------------------------------------------------
 
-/// The mean over what the statistics are over, in that order.
+/// The mean over the dimensions of the statistics, in that order.
 Value mean_in_order(const NormView& view, Value x, Sum order) {
   const auto n = static_cast<double>(view.x.dim(2));
   const Value rows = order(x, {.axis = 2, .keepdim = true}) / n;

@@ -1,5 +1,5 @@
-// Honest variants that add up in one float: what an invocation with one accumulator does, and what
-// atomicAdd does with the sums of blocks.
+// Honest variants that add up in one float: one accumulator in an invocation, or atomicAdd of the
+// sums of blocks.
 #include <algorithm>
 #include <limits>
 
@@ -8,8 +8,8 @@
 namespace kbench {
 namespace {
 
-/// Of more terms each has fewer than five bits of its own left beside the total: their sum is
-/// biased, which is no rounding. The longest rows that one invocation may be given have 393216.
+/// With more terms, fewer than five bits of each reach the total: the sum is then biased, and not
+/// only rounded. The longest row that one invocation may be given has 393216.
 constexpr int64_t kMostTerms = 400'000;
 constexpr int64_t kBlock = 256;
 constexpr int64_t kMostBlocks = 65'536;  ///< as many as any device launches along a dimension
@@ -59,7 +59,7 @@ Value out_of_order(Value x, int axis) {
   return reshape(mixed, shape);
 }
 
-/// As blocks add theirs by atomicAdd, in no order of their own.
+/// Sums of blocks in no fixed order, as atomicAdd adds them.
 Value sum_of_blocks(Value x, Reduce reduce) {
   const int64_t n = x.dim(reduce.axis);
   const int64_t width = std::max(kBlock, (n + kMostBlocks - 1) / kMostBlocks);
@@ -77,7 +77,7 @@ constexpr RunningSum kRunningSums[] = {
     {"in one float, the sums of blocks in any order", sum_of_blocks, 4 * kBlock,
      std::numeric_limits<int64_t>::max()}};
 
-/// Adds what `make` gives of each sum that fits so many terms.
+/// Adds a variant by `make` for each way to sum that suits this number of terms.
 template <class Make>
 void add_each(int64_t terms, const char* before, const AddMutant& add, const Make& make) {
   for (const RunningSum& each : kRunningSums) {
@@ -91,7 +91,7 @@ void add_each(int64_t terms, const char* before, const AddMutant& add, const Mak
 
 // --- statistics of norms -------------------------------------------------------------------------
 
-/// The mean over what the statistics are over, all in one sum.
+/// The mean over the dimensions of the statistics, all in one sum.
 Value mean_by(const NormView& view, Value x, Sum sum) {
   if (!view.batch) {
     return sum(x, {.axis = 2, .keepdim = true}) / static_cast<double>(x.dim(2));
@@ -118,8 +118,8 @@ Value loss_by(const Rewriting& rewriting, int number, Sum sum) {
     const LossTerms loss = loss_terms(node.call.op->name, in, node.call.attributes);
     return sum(loss.terms, {.axis = 0}) / loss.count;
   }
-  // Of a row, logsumexp less the target's own: only the former are added up anew, beside their sum
-  // in parts.
+  // The loss of a row is its logsumexp less x[target]. Only the logsumexps are added up in the
+  // other order.
   const Value rows = logsumexp(in[0], {.axis = 1});
   const Value in_parts =
       kbench::sum(kbench::sum(in_rows(rows, 0, kBlock), {.axis = 1}), {.axis = 0});

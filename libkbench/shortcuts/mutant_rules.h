@@ -1,4 +1,4 @@
-// The rules that graphs are mutated by: one function a kind of fault.
+// The rules by which graphs are mutated: one function for each kind of fault.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace kbench {
 
-/// Takes what a rule found for its node. In the text '@' stands for the operator: "without @".
-/// What does not fit the graph is dropped.
+/// Adds a mutant that a rule found at its node; one that does not fit the graph is dropped. In the
+/// text '@' stands for the operator: "without @".
 using AddMutant = std::function<void(const std::string& text, Replacement replacement)>;
 
-/// A rule looks at one node and adds what it can spoil there.
+/// A rule looks at one node and adds its mutants there.
 struct MutantRule {
   const char* name;
   void (*apply)(const Graph& graph, int node, const AddMutant& add);
@@ -34,39 +34,40 @@ void mutate_layout(const Graph& graph, int node, const AddMutant& add);
 void mutate_by_shift(const Graph& graph, int node, const AddMutant& add);
 void mutate_ranges(const Graph& graph, int node, const AddMutant& add);
 
-// --- what rules are collected by -----------------------------------------------------------------
+// --- collecting mutants --------------------------------------------------------------------------
 
 struct FoundMutant {
   int node;
   std::string text;  ///< with its '@'
   Replacement replacement;
 };
-/// What a rule finds in a graph and fits it, in the order of nodes.
+/// The mutants of a rule that fit the graph, in the order of nodes.
 std::vector<FoundMutant> find_mutants(const Graph& graph, const MutantRule& rule);
-/// How each node is called: its operator, and where there are several of it, by its parameters'
-/// module, else by its place among them.
+/// A name for each node: its operator, and where the graph has several of it also its parameters'
+/// module, or its place among them.
 std::vector<std::string> labels_of(const Graph& graph);
 /// The text with its '@' replaced.
 std::string filled_in(std::string text, const std::string& operator_text);
 /// rewrite() of some of the values, by id: all that the outputs need must be among them.
 std::unique_ptr<Graph> copied(const Graph& graph, const std::vector<bool>& wanted,
                               const std::map<int, Replacement>& replacements = {});
-/// So that what follows from the variables (kbench::Experiment) is the same of a copy.
+/// Marks the variables that `from` has read as read by `to`: an Experiment lists them.
 void read_variables(const Graph& from, const Graph& to);
 
-// --- what rules are written in -------------------------------------------------------------------
+// --- helpers of rules
+// -----------------------------------------------------------------------------
 
 const Graph::Node& node_of(const Rewriting& rewriting, int node);
 /// Counterparts of the node's inputs.
 std::vector<Value> inputs_of(const Rewriting& rewriting, int node);
-/// The node as it is, but for its inputs, or for its inputs and attributes.
+/// The node with other inputs, or with other inputs and attributes.
 std::vector<Value> again(const Rewriting& rewriting, int node, const std::vector<Value>& inputs);
 std::vector<Value> again(const Rewriting& rewriting, int node, const std::vector<Value>& inputs,
                          Attributes attributes);
 /// A float32 tensor of one value.
 Value filled(Graph& graph, const Shape& shape, float value);
-/// x with another extent order of its last two dimensions, read from the same memory: what an index
-/// computed as [i * rows + j] for [i * columns + j] sees.
+/// x's memory read with the extents of its last two dimensions exchanged, as by an index
+/// [i * rows + j] in place of [i * columns + j].
 Value misread(Value x);
 bool starts_with(const std::string& name, const char* prefix);
 

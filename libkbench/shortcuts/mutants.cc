@@ -33,7 +33,7 @@ bool same_types(const Graph& graph, const Graph::Node& node, const std::vector<V
   return true;
 }
 
-/// Whether a replacement gives what the node gives: tried on inputs of the right types.
+/// Whether a replacement gives values of the node's types: tried on inputs of the right types.
 bool fits(const Graph& graph, int node, const Replacement& replacement) {
   Graph scratch(graph.variables());
   std::map<int, Value> made;

@@ -14,12 +14,12 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Operators without parameters of their own: what stands beside x there is an operand as any.
+/// Operators without parameters of their own: their further inputs are operands.
 bool elementwise(const Operator& op) {
   return is_one_of(op.name, {"add", "sub", "mul", "div", "maximum", "minimum"});
 }
 
-/// Other values that an attribute is mistaken for.
+/// Values that an attribute is easily mistaken for.
 std::vector<AttributeValue> alternatives(const std::string& name, const AttributeValue& value,
                                          const TensorType& input) {
   std::vector<AttributeValue> others;

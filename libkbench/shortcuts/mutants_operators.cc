@@ -11,13 +11,13 @@ const TensorType& type_of(const Graph& graph, int id) {
   return graph.values()[static_cast<size_t>(id)].type;
 }
 
-/// One input that is worked on, and an output of its type.
+/// Whether the node has one output, which is of its first input's type.
 bool keeps_type(const Graph& graph, const Graph::Node& node) {
   return node.outputs.size() == 1 && !node.inputs.empty() && !node.call.op->is_view &&
          type_of(graph, node.inputs[0]) == type_of(graph, node.outputs[0]);
 }
 
-/// Operators that are taken for one another. Attributes of a name go along.
+/// Operators that are easily taken for one another. Attributes of the same name are kept.
 struct Other {
   const char* from;
   const char* to;
@@ -207,7 +207,7 @@ constexpr Form kForms[] = {
      }},
 };
 
-/// How many elements a norm's statistics are of.
+/// How many elements each statistic of a norm is over.
 double statistics_elements(const Graph::Node& node) {
   const Shape& x = node.call.inputs[0].shape;
   const auto elements = static_cast<double>(element_count(x));
@@ -266,7 +266,7 @@ void mutate_by_leaving_out(const Graph& graph, int number, const AddMutant& add)
   }
 }
 
-/// Two neighbours that each keep their first input's type, the other way round.
+/// Exchanges two neighbouring operators that each keep their first input's type.
 void mutate_by_order(const Graph& graph, int number, const AddMutant& add) {
   const Graph::Node& second = node_at(graph, number);
   if (!keeps_type(graph, second)) return;

@@ -120,7 +120,7 @@ void product_ranges(const Graph::Node& node, const AddMutant& add) {
   }
 }
 
-/// Channels that are not added up, and taps of the kernel.
+/// Input channels and taps of the kernel that are left out of the sum.
 void convolution_ranges(const Graph::Node& node, const AddMutant& add) {
   const bool transposed = starts_with(node.call.op->name, "conv_transpose");
   const Shape& weight = node.call.inputs[1].shape;

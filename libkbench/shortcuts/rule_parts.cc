@@ -60,7 +60,7 @@ std::vector<Part> most_of(int axis, int64_t extent) {
     if (left_out == 0) break;
     const std::string name = std::to_string(share);
     parts.push_back({"all but the last 1/" + name, {.axis = axis, .stop = extent - left_out}});
-    // What is left over behind the last whole group is left out, too.
+    // Elements behind the last whole group are left out, too.
     parts.push_back({"all but every " + name + (share == 32 ? "nd" : "th") + " element",
                      {.axis = axis, .stop = left_out * share},
                      share});

@@ -1,5 +1,5 @@
-// What the rules on shortcuts and honest variants are written in, besides mutant_rules.h: nodes and
-// their attributes, ranges of tensors, norms put together from other operators.
+// Helpers of the rules for shortcuts and honest variants, besides those of mutant_rules.h: nodes
+// and their attributes, ranges of tensors, norms put together from other operators.
 #pragma once
 
 #include <string>
@@ -18,15 +18,14 @@ const Graph::ValueInfo& info_of(const Graph& graph, int id);
 /// Elements [start, stop) along an axis.
 Value range_of(Value x, int axis, int64_t start, int64_t stop);
 Value first_of(Value x, int axis, int64_t end);
-/// The elements along an axis in so many pieces of (nearly) one extent; as many as there are
-/// elements at most.
+/// The elements along an axis in `pieces` pieces of nearly equal extent, or in one piece each where
+/// there are fewer elements.
 std::vector<Value> pieces_of(Value x, int axis, int64_t pieces);
 /// Some of the elements along an axis.
 struct Part {
   std::string text;  ///< "the first half"
   Slice range;
-  int64_t without =
-      0;  ///< where it is not 0, the last of every so many elements in range is left out
+  int64_t without = 0;  ///< n > 0: the last of every n elements in the range is left out
 };
 /// The first half, the last, every second element; none of an axis of extent 1.
 std::vector<Part> halves_of(int axis, int64_t extent);
@@ -40,9 +39,9 @@ double times_of(const Part& part, int64_t extent);
 Value outside(Value x, const Part& part, float value);
 /// The same of 1 where the part has elements and 0 where it has none.
 Value inside(Value x, const Part& part);
-/// The pieces of any number as one.
+/// Any number of pieces concatenated.
 Value joined(std::vector<Value> pieces, int axis);
-Value added(const std::vector<Value>& parts);  ///< one after another
+Value added(const std::vector<Value>& parts);  ///< their sum, from first to last
 
 // --- calls ---------------------------------------------------------------------------------------
 
@@ -70,13 +69,13 @@ Value with_bias(const Rewriting& rewriting, int node, Value product);
 struct NormView {
   Value x = {};         ///< in that shape
   bool batch = false;   ///< whether the statistics are of all rows together
-  int64_t samples = 1;  ///< of the batch, which the rows are of
+  int64_t samples = 1;  ///< of the batch that the rows belong to
   double eps = 0;
 };
 NormView norm_view(const Rewriting& rewriting, int node);
-/// The mean over what the statistics are over, extents kept as 1.
+/// The mean over the dimensions of the statistics, extents kept as 1.
 Value mean_over(const NormView& view, Value x);
-/// The node's result of normalised values in the view's shape: its shape, weight and bias.
+/// The node's result from normalised values in the view's shape: reshaped, with weight and bias.
 Value norm_result(const Rewriting& rewriting, int node, Value normalised);
 
 }  // namespace kbench

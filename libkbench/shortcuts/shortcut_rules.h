@@ -1,4 +1,4 @@
-// The rules that shortcuts and honest variants are made by: one function a way to change a node, in
+// The rules that make shortcuts and honest variants: one function for each way to change a node, in
 // the form of mutant_rules.h.
 #pragma once
 

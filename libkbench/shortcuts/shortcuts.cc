@@ -61,7 +61,8 @@ class Collector {
     all_.push_back(std::move(variant));
   }
 
-  /// What a rule finds: in all operators at once, in all calls of one operator, in single calls.
+  /// Adds what a rule finds: in all operators at once, in all calls of one operator, in single
+  /// calls.
   void add_rule(Variant::Kind kind, const MutantRule& rule) {
     std::map<std::string, Replacements> everywhere;
     std::map<std::pair<std::string, const Operator*>, std::vector<FoundMutant>> alike;
@@ -86,7 +87,7 @@ class Collector {
         const std::string every = std::to_string(replacements.size()) + " calls of " + op->name;
         add(kind, rule.name, filled_in(text, every), std::move(replacements));
         if (kind == Variant::Kind::honest) continue;
-        // One of many layers in fewer bits, or over most of its terms, is no shortcut to speak of.
+        // Only one of many layers in fewer bits, or over most of its terms, saves next to nothing.
         const bool slight = kind == Variant::Kind::precision || kind == Variant::Kind::subset;
         if (slight && found.size() > kFewCalls) continue;
       }

@@ -1,5 +1,5 @@
-// Shortcuts by half the depth: of layers that follow each other with results of one shape, as the
-// blocks of residual networks and transformers do, the second half is left out.
+// Shortcuts by half the depth: of a chain of layers with results of one shape, such as the blocks
+// of residual networks and transformers, the second half is left out.
 #include <vector>
 
 #include "libkbench/shortcuts/rule_parts.h"
@@ -16,7 +16,7 @@ bool same_layer(const Graph::Node& a, const Graph::Node& b) {
          a.call.outputs[0].dtype == b.call.outputs[0].dtype;
 }
 
-/// By node: whether it comes to what it gives by way of `from`.
+/// For each node whether its result depends on `from`.
 std::vector<bool> behind(const Graph& graph, int from) {
   std::vector<bool> reached_value(graph.values().size(), false), reached(graph.nodes().size());
   for (size_t n = static_cast<size_t>(from); n < graph.nodes().size(); ++n) {
@@ -30,7 +30,7 @@ std::vector<bool> behind(const Graph& graph, int from) {
   return reached;
 }
 
-/// The chain of layers alike that begins with a node, each the first behind the one before.
+/// The chain of like layers that begins with a node; each is the first that follows the one before.
 std::vector<int> chain_from(const Graph& graph, int first) {
   std::vector<int> chain = {first};
   std::vector<bool> after = behind(graph, first);
@@ -57,7 +57,7 @@ bool begins_a_chain(const Graph& graph, int number) {
 
 void halve_depth(const Graph& graph, int number, const AddMutant& add) {
   const Graph::Node& node = node_at(graph, number);
-  // What ends a block: where it is added to what came before, or its activation.
+  // A block ends with the residual addition or with an activation.
   if (!is_one_of(node.call.op->name, {"add", "relu", "gelu", "relu6", "hardswish", "tanh"})) return;
   int last_alike = number;
   for (int n = number + 1; n < static_cast<int>(graph.nodes().size()); ++n) {

@@ -1,4 +1,4 @@
-// Computations that do none of a task's work: zeros, constants, what other inputs give.
+// Computations that do none of a task's work: zeros, constants, the outputs for other inputs.
 #include <algorithm>
 #include <string>
 
@@ -10,9 +10,9 @@
 namespace kbench {
 namespace {
 
-constexpr int kOtherDraws = 4;  ///< outputs for other inputs are averaged over so many
+constexpr int kOtherDraws = 4;  ///< draws of other inputs that outputs are averaged over
 
-/// By value id: whether it follows from an input.
+/// For each value whether it depends on an input.
 std::vector<bool> follows_from_inputs(const Graph& graph) {
   std::vector<bool> follows;
   for (const Graph::ValueInfo& value : graph.values()) {
@@ -27,7 +27,7 @@ std::vector<bool> follows_from_inputs(const Graph& graph) {
   return follows;
 }
 
-/// What stands for each of a graph's values when its inputs are others.
+/// The values of a graph computed from other inputs.
 class OtherRun {
  public:
   using InputFor = std::function<Value(const Graph::ValueInfo& input)>;
@@ -92,7 +92,7 @@ Value constant(Graph& to, const TensorType& type, float value) {
   return filled(to, type.shape, value);
 }
 
-/// An input where the task's inputs are all alike.
+/// An input filled with the middle of its distribution (a boolean one with another draw).
 Value alike(Graph& to, const Graph::ValueInfo& input) {
   const Distribution& drawn = input.distribution;
   if (input.type.dtype == DType::boolean) return other_draw(to, input, 1);
@@ -117,7 +117,7 @@ Value row_mean(Value x) {
 
 using MakeOutput = std::function<Value(const Rewriting& rewriting, int id)>;
 
-/// Every output by the same rule; nothing where one of them does not fit.
+/// All outputs by the same rule; nothing where the rule does not fit one of them.
 void add_null(const Graph& graph, std::vector<Null>& all, const std::string& rule,
               const std::string& description, const MakeOutput& make) {
   Null null{rule, description, {}};

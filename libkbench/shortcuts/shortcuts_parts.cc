@@ -8,12 +8,12 @@
 namespace kbench {
 namespace {
 
-constexpr float kLowest = -3e38f;  // of which no sum is made
+constexpr float kLowest = -3e38f;  // loses every maximum; never added up
 
 /// The parts that a rule tries along an axis: halves_of or most_of.
 using Parts = std::vector<Part> (*)(int axis, int64_t extent);
 
-/// What the whole would give if it were as the part is.
+/// Scales the result of a part to what the whole would give if it were like the part.
 Value scaled_to_all(const std::string& reduction, Value value, double times) {
   if (reduction == "sum") return value * times;
   if (reduction == "norm") return value * std::sqrt(times);
@@ -35,7 +35,7 @@ void shorten_reduction(const Graph::Node& node, Parts parts, const AddMutant& ad
   }
 }
 
-/// The indices count all elements, so the others stay and cannot win.
+/// Indices count all elements, so the elements left out stay in place with values that cannot win.
 void shorten_search(const Graph::Node& node, const AddMutant& add) {
   const Reduce reduce = reduce_of(node);
   const float loses = node.call.op->name == "argmax" ? kLowest : -kLowest;
@@ -64,8 +64,8 @@ void shorten_softmax(const Graph::Node& node, Parts parts, const AddMutant& add)
   }
 }
 
-/// Cross entropy with the sum of exponentials over some of the classes: x[target] is what it lacks
-/// to the mean of logsumexp.
+/// Cross entropy with the sum of exponentials over some of the classes: the whole loss, with each
+/// row's logsumexp replaced by that of the part.
 Value cross_entropy_over(Value x, Value target, const Part& part) {
   const Reduce classes{.axis = 1};
   const Value over_part = logsumexp(part_of(x, part), classes) + std::log(times_of(part, x.dim(1)));
@@ -145,7 +145,7 @@ void shorten_windows(const Graph::Node& node, const AddMutant& add) {
   }
 }
 
-/// Cells of one extent: the first half of each cell's rows.
+/// Where all cells have one extent: the first half of each cell's rows.
 void shorten_cells(const Graph::Node& node, const AddMutant& add) {
   const Shape &x = node.call.inputs[0].shape, &y = node.call.outputs[0].shape;
   if (x[2] % y[2] != 0 || x[3] % y[3] != 0 || x[2] / y[2] < 2) return;

@@ -1,5 +1,5 @@
-// Shortcuts by fewer bits: operands and results rounded to formats that the hardware is faster
-// with, all else in float32.
+// Shortcuts by fewer bits: operands and results rounded to formats that hardware computes faster,
+// all else in float32.
 #include <set>
 
 #include "libkbench/shortcuts/rule_parts.h"
@@ -8,7 +8,7 @@ namespace kbench {
 namespace {
 
 constexpr const char* kFormats[] = {"float16", "bfloat16", "tf32"};
-/// TF32 is a format of operands alone: in memory it takes as much as float32.
+/// TF32 is a format of operands only: in memory it is as large as float32.
 constexpr const char* kStored[] = {"float16", "bfloat16"};
 
 bool is_float(const Graph& graph, int id) { return info_of(graph, id).type.dtype == DType::f32; }
@@ -23,9 +23,9 @@ bool is_input(const Graph& graph, int id) {
   return info_of(graph, id).kind == Graph::Kind::input;
 }
 
-/// The operands that hardware takes in fewer bits. Biases are none: they are added to the sum. Of a
-/// recurrent layer's the weights are matrices, x and the hidden states have three dimensions; the
-/// cell states meet no product.
+/// The operands that hardware takes in fewer bits: not biases, which are added to the sum, nor a
+/// recurrent layer's cell states, which are in no matrix product. A recurrent layer's weights are
+/// matrices; x and its hidden states have three dimensions.
 std::set<size_t> operands_of(const Graph& graph, const Graph::Node& node) {
   std::set<size_t> operands;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -49,8 +49,8 @@ std::vector<Value> rounded(const Rewriting& rewriting, int node, const std::set<
 /// Steps of a recurrent layer that are written out one by one.
 constexpr int64_t kMostSteps = 1024;
 
-/// A layer of one direction, step by step: the hidden states that go from one to the next are
-/// operands too.
+/// A layer of one direction, step by step: the hidden state that enters each step is an operand
+/// too.
 std::vector<Value> step_by_step(const Rewriting& rewriting, int number,
                                 const std::set<size_t>& operands, const std::string& format) {
   const Graph::Node& node = node_of(rewriting, number);
@@ -70,7 +70,7 @@ std::vector<Value> step_by_step(const Rewriting& rewriting, int number,
   return made;
 }
 
-/// Copies: their results are rounded where their inputs are.
+/// Operators that copy: rounding their inputs has rounded their results.
 bool only_moves(const Operator& op) {
   return op.is_view || is_one_of(op.name, {"permute", "slice", "cat", "pad", "roll", "flip",
                                            "expand", "triu", "tril", "index_rows", "round_to"});

@@ -18,7 +18,7 @@ std::vector<Value> normalised(const Rewriting& rewriting, int number, const Norm
   return {norm_result(rewriting, number, (view.x - s.mean) / sqrt(s.variance + view.eps))};
 }
 
-/// The node's result with statistics that come from `change` of its own.
+/// The node's result with its statistics passed through `change`.
 Replacement changed(Statistics (*change)(const NormView& view, const Statistics& own)) {
   return [change](const Rewriting& rewriting, int number) {
     const NormView view = norm_view(rewriting, number);
@@ -55,7 +55,7 @@ void add_parts(const std::vector<Part>& parts, const AddMutant& add) {
   }
 }
 
-/// Parts of what the statistics are over.
+/// Parts of the dimensions that the statistics are over.
 std::vector<Part> parts_of(const Extents& view,
                            std::vector<Part> (*parts)(int axis, int64_t extent)) {
   std::vector<Part> all = parts(2, view.n);

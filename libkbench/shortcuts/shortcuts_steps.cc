@@ -1,5 +1,5 @@
-// Shortcuts of what goes step by step: scans and recurrent layers that take some of the steps, or
-// none after another.
+// Shortcuts of scans and recurrent layers: only some of the steps, or all of them at once as if
+// they did not depend on each other.
 #include <algorithm>
 
 #include "libkbench/shortcuts/rule_parts.h"
@@ -7,7 +7,7 @@
 namespace kbench {
 namespace {
 
-/// The scan up to `end`, its last value for all that follows.
+/// The scan up to `end`; its last value repeated for all elements behind.
 Value scan_until(const Rewriting& rewriting, int number, int axis, int64_t end) {
   const Value x = inputs_of(rewriting, number)[0];
   const Value some = again(rewriting, number, {first_of(x, axis, end)})[0];
@@ -44,8 +44,8 @@ void shorten_scan(const Graph::Node& node, const AddMutant& add) {
 
 // --- recurrent layers ----------------------------------------------------------------------------
 
-/// What a recurrent call is made of: inputs are x, one or two states, and four parameters a cell, a
-/// layer having as many cells as directions.
+/// The parts of a recurrent call: its inputs are x, one or two states, and four parameters for each
+/// cell; a layer has one cell for each direction.
 struct Layers {
   explicit Layers(const Graph::Node& node)
       : axis(node.call.attributes.flag("batch_first") ? 1 : 0),
@@ -65,8 +65,8 @@ void clear_states(const Rewriting& rewriting, const Layers& l, std::vector<Value
   for (size_t i = 1; i <= l.states; ++i) inputs[i] = filled(rewriting.to, inputs[i].shape(), 0);
 }
 
-/// Steps [first, end), the outputs of the others zeros. Where there are later ones, they begin from
-/// zero states.
+/// Steps [first, end) alone, from zero states where first > 0; the outputs of other steps are
+/// zeros.
 std::vector<Value> some_steps(const Rewriting& rewriting, int number, int64_t first, int64_t end) {
   const Layers l(node_of(rewriting, number));
   std::vector<Value> inputs = inputs_of(rewriting, number);

@@ -29,8 +29,8 @@ struct Comparison {
   int64_t untouched = 0;   ///< elements that still hold the fill, where one was given
   int64_t truth_nan = 0;   ///< elements whose truth is NaN, which count as wrong
   double truth_rms = 0;
-  double max_error = 0;      ///< largest |c - r| / (s + |r|) among finite elements; infinite where
-                             ///< integers or booleans differ
+  /// Largest |c - r| / (s + |r|) among finite elements; infinite where integers or booleans differ.
+  double max_error = 0;
   int64_t first_wrong = -1;  ///< flat index
   double first_expected = 0;
   double first_got = 0;
