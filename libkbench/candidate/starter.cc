@@ -198,12 +198,12 @@ class Writer {
 };
 
 /// Graphs at the chosen sizes, at the presets, and at the chosen sizes with one variable changed.
-std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at) {
+std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at, std::span<const Task> suite) {
   std::vector<std::unique_ptr<Graph>> graphs;
-  graphs.push_back(build_graph(at));
+  graphs.push_back(build_graph(at, suite));
   const auto add = [&](const TaskAt& other) {
     try {
-      graphs.push_back(build_graph(other));
+      graphs.push_back(build_graph(other, suite));
       return true;
     } catch (const Error&) {  // A combination that makes no sense.
       return false;
@@ -315,9 +315,9 @@ std::string indented(const std::string& text, const std::string& by) {
 
 }  // namespace
 
-Starter write_starter(const TaskAt& at, StarterLanguage language) {
-  const Task& task = find_task(at.task);
-  const auto graphs = graphs_of(at);
+Starter write_starter(const TaskAt& at, StarterLanguage language, std::span<const Task> suite) {
+  const Task& task = find_task(at.task, suite);
+  const auto graphs = graphs_of(at, suite);
   const Graph& graph = *graphs.front();
   const Chosen chosen = choose(graph);
   const bool addresses = needs_addresses(graph, chosen, language);

@@ -2,6 +2,7 @@
 // operators for the rest.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "kbench/task.h"
@@ -20,6 +21,7 @@ struct Starter {
 };
 
 /// Throws kUnsupported where a tensor is too large for what is written.
-Starter write_starter(const TaskAt& at, StarterLanguage language);
+Starter write_starter(const TaskAt& at, StarterLanguage language,
+                      std::span<const Task> suite = tasks());
 
 }  // namespace kbench

@@ -131,7 +131,8 @@ bool only_larger(const Graph& own, const Graph& other) {
 
 class Search {
  public:
-  explicit Search(const TaskAt& at) : at_(at), own_(build_graph(at)) {
+  Search(const TaskAt& at, std::span<const Task> suite)
+      : at_(at), suite_(suite), own_(build_graph(at, suite)) {
     const auto limit = [](double own, double most) {
       return own > most / kMostGrowth ? kMostGrowth * own : most;
     };
@@ -139,7 +140,7 @@ class Search {
     most_bytes_ = limit(bytes_of(*own_), kMostBytes);
     if (rounds_of(*own_) <= kMostRounds) most_rounds_ = kMostRounds;
     if (own_->flops() > kMostOwnFlops) return;
-    for (const VariableSpec& spec : find_task(at.task).variables) {
+    for (const VariableSpec& spec : find_task(at.task, suite).variables) {
       const auto* own = std::get_if<int64_t>(&own_->variables().at(spec.name));
       const bool differs = spec.smoke != spec.v0 || spec.v0 != spec.v0_1;
       if (own == nullptr || !spec.follows.empty() || !differs) continue;
@@ -207,7 +208,7 @@ class Search {
     TaskAt there = at_;
     for (const auto& [changed, to] : tried) there.variables[changed] = to;
     try {
-      const auto graph = build_graph(there);
+      const auto graph = build_graph(there, suite_);
       if (graph->flops() > most_flops_ || bytes_of(*graph) > most_bytes_) return false;
       if (rounds_of(*graph) > most_rounds_ || !only_larger(*own_, *graph)) return false;
     } catch (const Error&) {  // Sizes that do not go together.
@@ -218,6 +219,7 @@ class Search {
   }
 
   const TaskAt at_;
+  std::span<const Task> suite_;
   std::unique_ptr<Graph> own_;
   std::vector<Size> sizes_;  ///< that may change, in the order in which they grow
   double most_flops_ = 0, most_bytes_ = 0;
@@ -226,8 +228,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Variables> other_sizes(const TaskAt& at) {
-  const Search search(at);
+std::vector<Variables> other_sizes(const TaskAt& at, std::span<const Task> suite) {
+  const Search search(at, suite);
   std::vector<Variables> sets;
   const auto add = [&](const Variables& set) {
     if (!set.empty() && std::ranges::find(sets, set) == sets.end()) sets.push_back(set);

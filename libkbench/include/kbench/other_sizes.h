@@ -1,6 +1,7 @@
 // Further sizes of a task, at which a candidate that is right in general is right too.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kbench/task.h"
@@ -15,6 +16,6 @@ namespace kbench {
 /// right at them, too; and a kernel of one invocation a row has no more rounds of loops than
 /// llvmpipe runs, 65,535. Fewer sets, or none, where the task allows no more or is much work at the
 /// preset already.
-std::vector<Variables> other_sizes(const TaskAt& at);
+std::vector<Variables> other_sizes(const TaskAt& at, std::span<const Task> suite = tasks());
 
 }  // namespace kbench
