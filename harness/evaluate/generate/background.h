@@ -1,4 +1,4 @@
-// Work that is done on a thread of its own, so that the caller does not wait for it.
+// A thread that does work in the background, so that the caller does not wait for it.
 #pragma once
 
 #include <condition_variable>
@@ -11,12 +11,12 @@
 
 namespace kbench::generate {
 
-/// One thread that does jobs in their order. Jobs must not throw.
+/// One thread that runs jobs in the order they are posted. Jobs must not throw.
 class Background {
  public:
-  /// Throws kInternal where there is no thread to be had.
+  /// Throws kInternal if no thread can be started.
   Background() : thread_(start_thread<std::thread>([this] { work(); })) {}
-  /// Does what is left first.
+  /// Runs the jobs that are left first.
   ~Background() {
     {
       const std::lock_guard hold(mutex_);

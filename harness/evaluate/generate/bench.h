@@ -1,4 +1,4 @@
-// One device, as a run uses it.
+// The interface through which a run evaluates candidates on one device.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace kbench::generate {
 
-/// Used by one thread at a time.
+/// Evaluates candidates on one device. Used by one thread at a time.
 class Bench {
  public:
   virtual ~Bench() = default;
-  /// `file`: the candidate's; `next_file`: of the one that follows, or empty. Throws only for what
-  /// is wrong with the options.
+  /// `file`: path of the candidate; `next_file`: path of the next one, or empty. Throws only if the
+  /// options are wrong.
   virtual Result judge(const JudgeRequest& request, const std::string& file,
                        const std::string& next_file) = 0;
   virtual Evidence investigate(const JudgeRequest&, const std::string& /*file*/, const Result&) {

@@ -1,4 +1,4 @@
-// What a run may still spend.
+// How much a run may still spend.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace kbench::generate {
 
-/// Of the whole run, what earlier processes spent on it included; but `seconds` are this process's.
+/// Limits for the whole run, including what earlier processes spent on it; `seconds` is for this
+/// process alone.
 struct BudgetLimits {
   std::optional<double> cost = {};
   std::optional<int64_t> tokens = {};
   std::optional<double> seconds = {};
 };
 
-/// Grants a request before it is sent, by the most it can use: a budget is not passed, unless by a
-/// server that keeps to no limit, or that says nothing of what it used: then the estimate counts.
-/// Not thread-safe.
+/// Grants each request before it is sent, by the most that it can use, so that a budget is not
+/// exceeded. Exceptions: a server that ignores the token limit, and one that does not report its
+/// usage (the estimate counts then). Not thread-safe.
 class Budget {
  public:
   Budget(BudgetLimits limits, const Spent& before) : limits_(limits), spent_(before) {}
@@ -30,31 +31,32 @@ class Budget {
     int64_t tokens = 0;
     double cost = 0;
   };
-  /// Of a prompt of so many characters. Without a limit on the answer the longest so far counts,
-  /// and 4,096 tokens at least. A token is taken to have 2 characters or more.
+  /// For a prompt of `prompt_characters`, counting at least 2 characters a token. Without a limit
+  /// on the answer, its length is taken to be that of the longest answer so far, and at least 4,096
+  /// tokens.
   Claim claim(size_t prompt_characters, const Sampling& sampling,
               const std::optional<ModelPrice>& price, size_t answers = 1) const;
 
   enum class Grant {
     given,
-    wait,   ///< not now: requests under way may use less than they can
+    wait,   ///< not now: requests under way may yet use less than they claimed
     spent,  ///< never
   };
   Grant ask(const Claim& claim);
-  /// What a granted request used; nothing for one that stayed unanswered.
+  /// Records what a granted request used; null if it was not answered.
   void settle(const Claim& claim, const Usage* usage, const std::optional<ModelPrice>& price);
-  /// Of an answer that was paid for before.
+  /// Adds an answer that an earlier process paid for.
   void add(const Usage& usage, const std::optional<double>& cost) { spent_.add(usage, cost); }
 
   const Spent& spent() const { return spent_; }
   bool limited() const { return limits_.cost || limits_.tokens; }
-  /// Which budget it is that a claim did not fit into: "--max-tokens 1000".
+  /// The budget that a claim did not fit into: "--max-tokens 1000".
   const std::string& reason() const { return reason_; }
 
  private:
   BudgetLimits limits_;
   Spent spent_;
-  double estimated_cost_ = 0;  ///< of answers that did not say
+  double estimated_cost_ = 0;  ///< of answers without reported usage
   int64_t estimated_tokens_ = 0;
   Claim claimed_;  ///< by requests under way
   int under_way_ = 0;

@@ -8,7 +8,7 @@
 namespace kbench::generate {
 namespace {
 
-/// Wall time at most for finding smaller sizes, and again for mutants: candidates wait behind it.
+/// Most seconds spent on finding smaller sizes, and again on mutants: other candidates are waiting.
 constexpr double kSeconds = 8;
 
 void take_out(std::string& text, const std::string& part) {
@@ -29,7 +29,7 @@ EvaluateOptions DeviceBench::at_sizes_of(const JudgeRequest& request) const {
   EvaluateOptions options = options_;
   options.preset = request.at.preset;
   options.overrides = request.at.variables;
-  if (request.quick) {  // Two inputs each are enough to see whether it is right.
+  if (request.quick) {  // Two pairs of runs show whether it is right.
     options.recorded.reset();
     options.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 4};
   }
@@ -42,7 +42,7 @@ Result DeviceBench::judge(const JudgeRequest& request, const std::string& file,
   client::Request asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
   if (!next_file.empty()) asked.next_files = {next_file};
   Result result = judge.run(asked, options_.on_stage);
-  // A model knows its files by the names it gave them; and a run may be moved to another folder.
+  // Messages name files as the model did; and a run's folder may be moved.
   const std::string folder = file.substr(0, file.rfind('/') + 1);
   take_out(result.message, folder);
   for (Diagnostic& each : result.diagnostics) {

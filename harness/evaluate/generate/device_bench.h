@@ -1,4 +1,4 @@
-// A device's judges, as a run and a repl use them.
+// Evaluates the candidates of a run, of a repl or of an episode on one device.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace kbench::generate {
 
-/// Two judges on one device, never at work at once: the sizes asked for keep their memory and their
-/// verified baseline while others are tried.
+/// Two judge processes on one device, one of which works at a time: so the sizes that were asked
+/// for keep their memory and their verified baseline while smaller sizes are tried.
 class DeviceBench : public Bench {
  public:
-  /// `options`: how results are measured; sizes come with each request. `roofline`: the device's,
-  /// zeros where it was not measured. `evidence`: whether failures are looked into.
+  /// `options`: how results are measured; the sizes come with each request. `roofline`: the
+  /// device's, zeros if it was not measured. `evidence`: whether failures are investigated.
   DeviceBench(EvaluateOptions options, const Roofline& roofline, bool evidence);
 
-  /// Throws what is wrong with the device.
+  /// Throws Error if the device cannot be used.
   const vulkan::DeviceSnapshot& snapshot() { return judge_.snapshot(); }
   Result judge(const JudgeRequest& request, const std::string& file,
                const std::string& next_file) override;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A bench, and a folder for the one candidate that is looked at.
+/// An evaluator with a temporary folder for the candidate that it works on.
 class Desk {
  public:
   explicit Desk(const EvaluateOptions& options) : bench_(options, {}, /*evidence=*/true) {
@@ -58,7 +58,7 @@ class Desk {
 
   generate::DeviceBench bench_;
   fs::path folder_;
-  std::string lying_;  ///< hash of the candidate that lies there
+  std::string lying_;  ///< hash of the candidate in the folder
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace kbench::generate {
 namespace {
 
-/// A number behind `field`, which holds quotes and so cannot stand inside of another field's text.
+/// The number after `field`. The field includes its quotes, so it cannot occur inside a JSON
+/// string.
 std::optional<int> number_after(std::string_view line, std::string_view field) {
   const size_t at = line.find(field);
   if (at == line.npos) return std::nullopt;
@@ -58,11 +59,11 @@ void Ledger::read_attempts_of(const RunFolder& run, const Plan& plan, int attemp
     if (!is_counted(attempt, judging)) return;
     const auto chain = plan.find(attempt.model, attempt.task, attempt.sample);
     if (!chain) {
-      spent_.add(attempt.usage, attempt.cost);  // Of a model or a task that is not asked now.
+      spent_.add(attempt.usage, attempt.cost);  // a model or task that this run leaves out
       return;
     }
     ChainState& state = states_[*chain];
-    if (attempt.attempt != state.counted + 1) return;  // Written twice.
+    if (attempt.attempt != state.counted + 1) return;  // written twice
     ++state.counted;
     ++attempts_;
     passed_ += attempt.correct();

@@ -1,4 +1,4 @@
-// Where a run stands, from its files alone.
+// The state of a run, read from its files.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@
 
 namespace kbench::generate {
 
-/// What was used up.
+/// What was spent.
 struct Spent {
-  int64_t input = 0, output = 0;                 ///< tokens that are known
-  double cost = 0;                               ///< likewise
-  int64_t unknown_tokens = 0, unknown_cost = 0;  ///< answers that did not say
+  int64_t input = 0, output = 0;                 ///< as far as the answers report them
+  double cost = 0;                               ///< as far as it is known
+  int64_t unknown_tokens = 0, unknown_cost = 0;  ///< answers that report none
   void add(const Usage& usage, const std::optional<double>& price);
 };
 
-/// True where an attempt was used up: it was answered, and its candidate's verdict is its own. In a
-/// run that does not judge a candidate without a verdict counts too.
+/// Whether an attempt counts: it was answered, and it has a verdict that is the candidate's own. In
+/// a run that does not judge, a candidate without a verdict counts too.
 bool is_counted(const Attempt& attempt, bool judging);
 
-/// Reads attempts.jsonl and the transcripts. Some ten bytes of memory a chain; more for those that
-/// are neither done nor untouched.
+/// Reads attempts.jsonl and the transcripts. Takes about ten bytes of memory for each chain, and
+/// more for those that have begun and are not done.
 class Ledger {
  public:
   /// `attempts` and `goal`: when a chain is done. Cuts torn lines off the transcripts. Throws kIo,
@@ -48,8 +48,8 @@ class Ledger {
   int64_t attempts() const { return attempts_; }
   int64_t passed() const { return passed_; }
 
-  /// What is known of a chain that is neither done nor untouched: its counted attempts, and the
-  /// answers of the transcript by attempt. Taken once.
+  /// What is known of a chain that has begun and is not done: its counted attempts, and the
+  /// transcript's answers by attempt. Can be taken once.
   struct Past {
     std::vector<Attempt> attempts;
     std::vector<std::pair<int, int64_t>> answers;  ///< attempt -> offset of the transcript's line
@@ -68,8 +68,8 @@ class Ledger {
   Spent spent_;
 };
 
-/// Sample and attempt of a transcript's line, without reading the answer where that can be avoided.
-/// Throws kParse.
+/// Sample and attempt of a transcript's line, if possible without parsing the answer. Throws
+/// kParse.
 std::pair<int, int> ids_of(std::string_view line);
 
 }  // namespace kbench::generate

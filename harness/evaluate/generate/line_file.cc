@@ -23,7 +23,7 @@ off_t size_of(int fd, const std::string& path) {
   return status.st_size;
 }
 
-/// A whole file's bytes.
+/// A file mapped into memory.
 class Mapping {
  public:
   Mapping(int fd, size_t size, const std::string& path) : size_(size) {
@@ -87,7 +87,7 @@ void LineFile::append(const std::string& line, bool durable) {
     write_all(fd_.get(), line + '\n', path_);
     if (durable && fdatasync(fd_.get()) != 0) throw_io("write to", path_);
   } catch (...) {
-    // A full disk may have taken half a line; without it the file stays whole.
+    // A full disk may have stored an incomplete line.
     torn_ = ftruncate(fd_.get(), before) != 0;
     throw;
   }
@@ -106,7 +106,7 @@ void append_line(const std::string& path, const std::string& line) {
     write_all(fd.get(), line + '\n', path);
     if (fdatasync(fd.get()) != 0) throw_io("write to", path);
   } catch (...) {
-    if (ftruncate(fd.get(), before) != 0) {  // Cut by cut_torn_line() when the run goes on.
+    if (ftruncate(fd.get(), before) != 0) {  // cut_torn_line() cuts it when the run is continued
     }
     throw;
   }

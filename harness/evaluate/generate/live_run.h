@@ -1,5 +1,5 @@
-// A run at work: the threads that ask and judge, and what each does. Its parts are in run.cc,
-// run_asking.cc and run_judging.cc.
+// A run that is being executed: the threads that ask models and judge candidates. Implemented in
+// run.cc, run_asking.cc and run_judging.cc.
 #pragma once
 
 #include <exception>
@@ -28,38 +28,37 @@ class Run {
   RunOutcome run();
 
  private:
-  // What threads do.
+  // The work of the threads.
   void ask_for(uint32_t member);
   void take_turn(uint32_t member, Scheduler::Turn turn);
   void ask(uint32_t member, std::unique_ptr<Chain> chain);
-  /// Chains with the same first prompt, for one request.
+  /// This chain and others with the same first prompt, to be answered by one request.
   std::vector<std::unique_ptr<Chain>> with_siblings(uint32_t member, std::unique_ptr<Chain> chain);
-  /// What is asked of a member about a chain, without the answer.
+  /// The exchange with a member about a chain, without the answer.
   Exchange asked_about(const Member& member, const Chain& chain) const;
-  /// Ends chains whose request failed: for the asker, and unless all is cancelled in the files.
+  /// Records that a request for these chains failed; nothing is written if the run was cancelled.
   void lose_request(uint32_t member, std::span<const std::unique_ptr<Chain>> chains,
                     const ModelError& error);
   void judge_on(Bench& bench);
   void guarded(const std::function<void()>& work);
 
   std::unique_ptr<Chain> begin(uint32_t number);
-  /// Brings a chain to where the files have it; its next answer, if that is there.
+  /// Replays a chain's attempts from the files; returns its next answer if that is recorded.
   std::optional<Exchange> take_up(Chain& chain);
   void take_in(std::unique_ptr<Chain> chain, const Exchange& exchange);
-  /// Keeps what became of an answer, and sends its chain on.
+  /// Writes the outcome of an answer, and queues the chain's next attempt.
   void finish(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,
               EpisodeStep step);
   Attempt described(const Chain& chain, const Answer& answer, const Reading& reading,
                     Attempt attempt) const;
   void keep_result(const Attempt& attempt, Result result);
   void lose_chain(const Chain& chain, const std::string& why);
-  /// Does what reads or writes files of a chain alone. Where that fails, the chain goes no further
-  /// for now, and the run goes on without it. Returns whether all went well.
+  /// Runs `work`, which reads or writes files of one chain. If it fails, the chain goes no further
+  /// in this process and the run continues. Returns whether it succeeded.
   bool with_files(const Chain& chain, const std::function<void()>& work);
-  /// The same with files of the whole run, whose failure ends the run, with an error unless it is
-  /// the disk that is full.
+  /// The same for files of the whole run: a full disk stops the run, any other failure is thrown.
   bool with_run_files(const Chain& chain, const std::function<void()>& work);
-  /// A full disk also stops the run.
+  /// Counts the chain as lost and warns; a full disk also stops the run.
   void lose_files(const Chain& chain, const Error& why);
   void lose_member(uint32_t member, const std::string& why);
   void count(const Attempt& attempt, bool done, bool lost);
@@ -81,13 +80,13 @@ class Run {
   Scheduler scheduler_;
   double start_ = 0;
 
-  mutable std::mutex mutex_;  ///< of what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   Status counts_;
-  std::vector<int> unanswered_;  ///< in a row, one a member
+  std::vector<int> unanswered_;  ///< consecutive failed requests, by member
   std::exception_ptr failure_;
   std::stop_source cancel_;
   std::mutex report_;
-  std::unique_ptr<Background> behind_;  ///< while threads run
+  std::unique_ptr<Background> behind_;  ///< exists while the threads run
   std::mutex ledger_mutex_;
 };
 

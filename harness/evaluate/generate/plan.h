@@ -1,4 +1,4 @@
-// Which chains of attempts a run consists of, and who is asked for each of their attempts.
+// The chains of attempts of a run, and which model makes each attempt.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace kbench::generate {
 
-/// Chains are numbered: (task, sample, lane) or (sample, task, lane), the last fastest. A lane is a
-/// model, or the one relay.
+/// Chains are numbered by (task, sample, lane) or (sample, task, lane), the last index varying
+/// fastest. A lane is a model, or the single lane of a relay.
 class Plan {
  public:
-  /// repair: each model repairs its own candidates. relay: attempts of a chain go round the models,
-  /// each chain beginning with another.
+  /// repair: each model repairs its own candidates. relay: the models take turns in a chain, and
+  /// each chain starts with another model.
   enum class Strategy { repair, relay };
-  /// task: a task's samples one after another, which the judge is quicker with; sample: every
-  /// task's first sample before any second.
+  /// task: all samples of a task in a row, which is quicker to judge; sample: the first sample of
+  /// every task before any second one.
   enum class Order { task, sample };
 
-  /// Throws kInvalidArgument where there is no task, model or sample, or too many chains (2^31).
+  /// Throws kInvalidArgument if there is no task, model or sample, or more than 2^31 chains.
   Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int samples,
        Strategy strategy = Strategy::repair, Order order = Order::task);
 
@@ -40,9 +40,9 @@ class Plan {
   };
   Chain chain(uint32_t number) const;
   uint32_t number(const Chain& chain) const;
-  /// Where it is part of the plan.
+  /// Nothing if the plan has no such chain.
   std::optional<uint32_t> find(std::string_view model, TaskId task, int sample) const;
-  /// Index into members() of who answers this attempt.
+  /// Index into members() of the model that makes this attempt.
   uint32_t member(const Chain& chain, int attempt) const;
 
  private:
@@ -54,7 +54,7 @@ class Plan {
   uint32_t chains_ = 0;
 };
 
-/// "a+b+c": what chains of a relay are called.
+/// the name of a relay's lane
 std::string relay_name(const std::vector<std::string>& members);
 
 Plan::Strategy strategy_from_name(std::string_view name);  ///< throws kInvalidArgument

@@ -70,7 +70,7 @@ RunOutcome Run::run() {
   return {scheduler_.stopped(), scheduler_.reason(), status()};
 }
 
-/// What goes wrong in one thread ends them all, and then the run.
+/// An exception in one thread stops all of them, and run() throws it.
 void Run::guarded(const std::function<void()>& work) {
   try {
     work();
@@ -81,7 +81,7 @@ void Run::guarded(const std::function<void()>& work) {
   }
 }
 
-/// What an episode does not know of its attempt.
+/// Fills in the fields of an attempt that an episode does not know.
 Attempt Run::described(const Chain& chain, const Answer& answer, const Reading& reading,
                        Attempt attempt) const {
   const Member& member = options_.members[plan_.member(chain.id, attempt.attempt)];

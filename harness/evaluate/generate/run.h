@@ -1,5 +1,5 @@
-// A run: models are asked, candidates judged and repaired, until every chain is done or something
-// stops it. Whatever it comes to is on disk (docs/models.md), and a later call goes on from there.
+// A run: models are asked, candidates are judged and repaired, until every chain is done or the run
+// is stopped. All results are on disk (docs/models.md), and a later call continues from there.
 #pragma once
 
 #include <cstdint>
@@ -23,64 +23,64 @@
 
 namespace kbench::generate {
 
-/// Several answers to one prompt, as OpenAiModel::ask_several.
+/// Several answers to one prompt, like OpenAiModel::ask_several.
 using AskSeveral =
     std::function<std::vector<Answer>(const Ask&, int, std::stop_token, std::vector<Answer>*)>;
 
-/// A model that takes part.
+/// A model of the run.
 struct Member {
   std::shared_ptr<Model> model;
   AskSeveral ask_several = {};  ///< may be empty
-  int choices = 1;              ///< samples whose first prompt is sent once; needs ask_several
+  int choices = 1;  ///< samples that share one request for their first prompt; needs ask_several
   Sampling sampling = {};
   std::optional<ModelPrice> price = {};
-  int connections = 1;  ///< requests at once
+  int connections = 1;  ///< concurrent requests
   std::vector<std::string> thinking_tags = ExtractOptions{}.thinking_tags;
 };
 
-/// Where a run is.
+/// Progress of a run.
 struct Status {
   uint32_t chains = 0, done = 0;
-  uint32_t lost = 0;     ///< chains that go no further now: unanswered, or not judged
-  int64_t attempts = 0;  ///< counted, of earlier processes too
-  int64_t passed = 0;    ///< of them
+  uint32_t lost = 0;     ///< chains that stopped in this process: unanswered, or not judged
+  int64_t attempts = 0;  ///< counted ones, including earlier processes'
+  int64_t passed = 0;    ///< of the attempts
   int64_t requests = 0;  ///< by this process
-  int64_t judged = 0;    ///< by this process, on a device
-  int64_t reused = 0;    ///< verdicts of identical candidates
+  int64_t judged = 0;    ///< on a device, by this process
+  int64_t reused = 0;    ///< verdicts taken over from identical candidates
   size_t waiting = 0, under_way = 0, most_waiting = 0;
   Spent spent;
-  double seconds = 0;         ///< of this process
-  double device_seconds = 0;  ///< in which a device was at it, summed over devices
+  double seconds = 0;         ///< since this process began the run
+  double device_seconds = 0;  ///< device time, summed over devices
 };
 
 struct RunOptions {
   Plan plan;
   std::vector<Member> members;  ///< as plan.members()
   Prompts prompts;
-  EpisodeOptions episode = {};  ///< thinking tags come from the members
+  EpisodeOptions episode = {};  ///< its thinking tags are replaced by the members'
   uint64_t seed = 0;
-  bool judging = true;  ///< false: candidates are kept and not judged
-  bool asking = true;   ///< false: only what was answered before is judged
+  bool judging = true;  ///< false: candidates are stored and not judged
+  bool asking = true;   ///< false: only answers of earlier processes are judged
   BudgetLimits limits = {};
   std::vector<std::unique_ptr<Bench>> benches = {};
-  std::stop_token interrupt = {};  ///< no further request; what is under way is waited for
-  std::stop_token cancel = {};     ///< that neither
+  std::stop_token interrupt = {};  ///< stops new requests; those under way are waited for
+  std::stop_token cancel = {};     ///< cancels the requests under way too
   std::function<double()> now = {};
-  /// Called after each attempt, never from two threads at once.
+  /// Called after each attempt, by one thread at a time.
   std::function<void(const Attempt&, const Status&)> on_attempt = {};
-  /// A model that is not asked any more, and why; from any thread.
+  /// A warning, such as a model that is given up. Called by any thread.
   std::function<void(const std::string&)> on_warning = {};
 };
 
 struct RunOutcome {
   Scheduler::Stop stop = Scheduler::Stop::none;
-  std::string reason;  ///< which budget; empty without a stop
+  std::string reason;  ///< the budget that ran out; empty if none did
   Status status;
   bool complete() const { return status.done == status.chains; }
 };
 
-/// The folder's lock is the caller's. Throws kIo, kParse; and what a Bench throws, once everything
-/// that was answered is on disk.
+/// The caller holds the folder's RunLock. Throws kIo and kParse; and what an evaluator throws,
+/// after every answer that was received is on disk.
 RunOutcome run(const RunFolder& folder, RunOptions options);
 
 }  // namespace kbench::generate

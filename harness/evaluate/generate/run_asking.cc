@@ -1,5 +1,5 @@
-// What a thread that asks does: a chain is begun or taken up, its next request is paid for, sent
-// and kept, and the answer read.
+// The asking threads: a chain is begun or continued, its next request is granted, sent and
+// recorded, and the answer is read.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -12,10 +12,10 @@
 namespace kbench::generate {
 namespace {
 
-/// After so many requests in a row without an answer a model is taken to be gone.
+/// The number of consecutive failed requests after which a model is given up.
 int lost_after(const Member& member) { return 8 + 2 * member.connections; }
 
-/// What is not known of one is not known of the sum.
+/// A sum with an unknown term is unknown.
 void add(const Usage& usage, Usage& to) {
   const auto add = [](const std::optional<int64_t>& count, std::optional<int64_t>& sum) {
     sum = count && sum ? std::optional(*sum + *count) : std::nullopt;
@@ -47,7 +47,7 @@ void Run::take_turn(uint32_t member, Scheduler::Turn turn) {
                            price ? cost_of(exchange->answer.usage, *price) : std::nullopt);
       return take_in(std::move(chain), *exchange);
     }
-    if (chain->episode->done()) {  // As it came to be by a rule that the attempts do not show.
+    if (chain->episode->done()) {  // done by a rule that the attempts do not show
       count({}, /*done=*/true, /*lost=*/false);
       return scheduler_.leave();
     }
@@ -179,13 +179,13 @@ void Run::ask(uint32_t number, std::unique_ptr<Chain> first) {
   if (answers.size() < chains.size() && !failure) {
     failure = ModelError(ModelError::Reach::request, "it gave fewer answers than it was asked for");
   }
-  // Paid for: on disk before anything else is done with it, which is done with what is on disk:
-  // bytes that are no UTF-8 do not come back from there.
+  // The answers are paid for, so they are written to disk first. What follows uses the text as it
+  // is read back, because bytes that are not UTF-8 are changed by that.
   std::vector<std::optional<Exchange>> exchanges(answers.size());
   Usage used = {.input = 0, .cached = 0, .output = 0, .reasoning = 0};
   for (size_t i = 0; i < answers.size(); ++i) {
     Exchange exchange = asked_about(member, *chains[i]);
-    exchange.seed = request.seed;  // As it was sent.
+    exchange.seed = request.seed;  // the seed that was sent
     exchange.answer = std::move(answers[i]);
     add(exchange.answer.usage, used);
     with_files(*chains[i], [&] {

@@ -1,5 +1,5 @@
-// A run on disk: which file is where. No folder of it grows over 10,000 entries with up to 2.5
-// million prompts, 9 million samples a task and 9,999 attempts a sample.
+// The files of a run. With up to 2.5 million prompts, 9 million samples a task and 9,999 attempts a
+// sample, no folder has more than 10,000 entries.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kbench::generate {
 
-/// Paths inside a run; nothing is read or made.
+/// Paths inside a run's folder. Reads and creates nothing.
 class RunFolder {
  public:
   explicit RunFolder(std::string path);
@@ -22,7 +22,7 @@ class RunFolder {
   std::string confirmed() const { return path_ + "/confirmed.jsonl"; }
   std::string lock() const { return path_ + "/lock"; }
   std::string prompt(const std::string& hash) const;
-  /// `model` is a chain's: a model's name, or a relay's.
+  /// `model`: the lane's name, a model or a relay.
   std::string transcript(const std::string& model, TaskId task) const;
   std::string candidates(const std::string& model) const;
 
@@ -30,10 +30,10 @@ class RunFolder {
   std::string path_;
 };
 
-/// Makes a folder and those above it. Throws kIo.
+/// Creates a folder and its parents. Throws kIo.
 void make_folder(const std::string& path);
 
-/// One process at a time works on a run.
+/// Holds a run for this process alone.
 class RunLock {
  public:
   /// Throws kIo: "RUN is in use: process 4711 is working on it".

@@ -1,5 +1,4 @@
-// What a thread with a device does: candidates are judged, looked into, and what became of them
-// kept.
+// The device threads: candidates are judged and investigated, and the outcome is recorded.
 #include <utility>
 
 #include "harness/evaluate/generate/live_run.h"
@@ -18,7 +17,7 @@ void Run::judge_on(Bench& bench) {
         ++counts_.reused;
         return *std::move(known);
       }
-      // What was judged at the sizes asked for has run at smaller ones, and need not again.
+      // A candidate that was judged at the full sizes has run at the small ones.
       if (request.quick && options_.episode.smoke == Smoke::first) {
         if (std::optional<Result> known = store_.results().find(hash, asked)) {
           known->verdict = Verdict::passed;
@@ -41,7 +40,7 @@ void Run::judge_on(Bench& bench) {
     };
     const auto step = std::make_shared<EpisodeStep>(
         done->chain->episode->step(done->answer, done->reading, judge, investigate));
-    behind_->post([this, done, step] {  // A device does not wait for a disk.
+    behind_->post([this, done, step] {  // so that the device does not wait for the disk
       guarded([&] {
         finish(std::move(done->chain), done->answer, done->reading, std::move(*step));
         scheduler_.looked_at(done->reading.hash);
@@ -74,7 +73,7 @@ void Run::keep_result(const Attempt& attempt, Result result) {
   result.set = attempt.model;
   result.task = attempt.task;
   result.candidate_hash = attempt.candidate_hash;
-  // Relative to the set, which is the model's folder of candidates.
+  // Relative to the candidate set, the model's folder.
   const std::string set = "candidates/" + run_folder_name(attempt.model) + "/";
   std::string candidate =
       attempt.candidate.empty()

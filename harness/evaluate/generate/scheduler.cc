@@ -9,7 +9,7 @@
 namespace kbench::generate {
 namespace {
 
-/// How often the clock, which may be a test's, is looked at while nothing else happens.
+/// How often the clock, which may be a test's, is checked while nothing else happens.
 constexpr std::chrono::milliseconds kLook(50);
 
 }  // namespace
@@ -40,7 +40,8 @@ void Scheduler::add_answered(uint32_t chain) {
   answered_.push_back(chain);
 }
 
-/// Moves the member's cursor over chains that are not fresh, or begin with another member.
+/// Moves the member's cursor to the next chain that has not begun and whose first attempt is its
+/// own.
 std::optional<uint32_t> Scheduler::next_fresh(uint32_t member) {
   for (uint32_t& at = cursor_[member]; at < plan_.chains(); ++at) {
     if (!touched_[at] && plan_.member(plan_.chain(at), 1) == member) return at;
@@ -56,7 +57,7 @@ void Scheduler::check_time() {
   }
 }
 
-/// No chain can come to any asker any more.
+/// Whether no chain will be available to any asking thread any more.
 bool Scheduler::over() const {
   const auto none = [](const auto& queues) {
     return std::all_of(queues.begin(), queues.end(), [](const auto& q) { return q.empty(); });
@@ -70,7 +71,7 @@ std::optional<Scheduler::Turn> Scheduler::next_turn(uint32_t member) {
   for (;;) {
     check_time();
     if (ended()) return std::nullopt;
-    // What waits for the device alone comes first: it costs nothing.
+    // Recorded answers come first: they cost nothing.
     if (!answered_.empty() && room()) {
       const uint32_t number = answered_.front();
       answered_.pop_front();

@@ -1,6 +1,6 @@
-// Who does what next: chains wait to be asked about, answers wait for a device. Threads of askers
-// (a member's, as many as it takes requests at once) and one thread a device meet here. No file and
-// no network in sight.
+// Distributes the work of a run: chains wait for a request, answers wait for a device. Called by
+// the asking threads (for each member, as many as it takes concurrent requests) and by one thread
+// for each device. Does no file or network access.
 #pragma once
 
 #include <condition_variable>
@@ -21,79 +21,79 @@
 
 namespace kbench::generate {
 
-/// A chain at work.
+/// A chain that has begun.
 struct Chain {
   uint32_t number = 0;
   Plan::Chain id = {};
   std::unique_ptr<Episode> episode;
 };
 
-/// An answer that a device has to look at.
+/// An answer whose candidate waits for a device.
 struct Waiting {
   std::unique_ptr<Chain> chain;
   Answer answer;
   Reading reading;
-  std::string file;  ///< the candidate's on disk
+  std::string file;  ///< path of the candidate
 };
 
 class Scheduler {
  public:
   struct Options {
-    size_t devices = 1;  ///< 0: nothing is judged
-    bool asking = true;  ///< false: only what is answered is judged
+    size_t devices = 1;  ///< 0: candidates are not judged
+    bool asking = true;  ///< false: only recorded answers are judged
     BudgetLimits limits = {};
-    std::function<double()> now;  ///< seconds from any fixed instant
+    std::function<double()> now;  ///< a clock in seconds
   };
   Scheduler(const Plan& plan, Options options, const Spent& before);
 
-  // Before the threads start. In the order in which they are to be done.
-  void add_open(uint32_t chain, uint32_t member);  ///< to be asked about
-  void add_answered(uint32_t chain);               ///< its next answer is there already
+  // Called before the threads start, in the order in which the chains are to be worked on.
+  void add_open(uint32_t chain, uint32_t member);  ///< its next attempt needs a request
+  void add_answered(uint32_t chain);               ///< its next answer is recorded already
   void add_done(uint32_t chain) { touched_[chain] = true; }
 
-  // --- askers --------------------------------------------------------------------------------
-  /// A chain of which this member is to be asked next (`chain` is null where it is to be begun or
-  /// read from disk: then `answered` says whether only a device is missing). Blocks while there is
-  /// none, and while more than twice as many candidates as devices wait. Nothing: the member's work
-  /// is over.
+  // --- Asking threads ------------------------------------------------------------------------
+  /// The next chain for which to ask this member. `chain` is null if it has to be begun or read
+  /// from disk; `answered` then says that its next answer is recorded. Blocks while there is no
+  /// such chain, and while more than twice as many candidates as devices wait. Nothing: there is no
+  /// more work for this member.
   struct Turn {
     uint32_t number = 0;
     bool answered = false;
     std::unique_ptr<Chain> chain;
   };
   std::optional<Turn> next_turn(uint32_t member);
-  /// Blocks until the budget grants the request; false where it never will, or all is stopped.
+  /// Blocks until the budget grants the request; false if it never will, or the run is stopped.
   bool claim(const Budget::Claim& claim);
   Budget::Claim claim_of(size_t prompt_characters, const Sampling& sampling,
                          const std::optional<ModelPrice>& price, size_t answers = 1);
-  /// At most so many other chains of the same model and task that nobody has begun, which are the
-  /// asker's from now on.
+  /// Up to `most` other chains of the same model and task that have not begun; they now belong to
+  /// the caller.
   std::vector<uint32_t> take_siblings(uint32_t chain, uint32_t member, int most);
   void settle(const Budget::Claim& claim, const Usage* usage,
               const std::optional<ModelPrice>& price);
   void add_spent(const Usage& usage, const std::optional<double>& cost);
   void give_to_device(Waiting waiting);
-  /// The chain goes on: its next attempt is `member`'s.
+  /// Queues the chain's next attempt, which is `member`'s.
   void go_on(std::unique_ptr<Chain> chain, uint32_t member);
-  /// Nothing more is done for the chain now.
+  /// Ends the work on a chain in this process.
   void leave();
-  /// The member is not asked any more.
+  /// Stops asking the member.
   void lose(uint32_t member);
 
-  // --- devices -------------------------------------------------------------------------------
-  /// The answer that has waited longest, but none whose candidate another device has at hand.
-  /// Nothing: there will be no more.
+  // --- Device threads ------------------------------------------------------------------------
+  /// The answer that has waited longest, except those whose candidate is being judged by another
+  /// device. Blocks while there is none; nothing: there will be no more.
   std::optional<Waiting> next_waiting();
   void looked_at(const std::string& hash);
-  /// The file of the answer that comes next, if one waits; else empty.
+  /// The candidate's path of the answer that comes next, if one waits; else empty.
   std::string file_after();
 
-  // --- ends ----------------------------------------------------------------------------------
+  // --- Stopping ------------------------------------------------------------------------------
   enum class Stop {
     none,
-    budget,       ///< no further request; what was answered is judged
-    interrupted,  ///< no further request and no further judging
-    disk_full,    ///< the same, as nothing more can be kept
+    budget,       ///< no more requests; answers are still judged
+    interrupted,  ///< no more requests and no more judging
+    disk_full,    ///< the same, because nothing more can be written
   };
   void stop(Stop how, const std::string& reason);
   Stop stopped() const;
@@ -127,14 +127,14 @@ class Scheduler {
   std::vector<std::deque<std::unique_ptr<Chain>>> ready_;  ///< one a member
   std::vector<std::deque<uint32_t>> open_;                 ///< one a member
   std::deque<uint32_t> answered_;
-  std::vector<bool> touched_;     ///< chains that are open, answered or done
-  std::vector<uint32_t> cursor_;  ///< one a member: chains before it are begun or not its own
+  std::vector<bool> touched_;     ///< chains that have begun
+  std::vector<uint32_t> cursor_;  ///< by member: chains below it have begun or are not its own
   std::vector<bool> lost_;
   std::deque<Waiting> waiting_;
   std::set<std::string> at_hand_;
   size_t most_waiting_ = 0;
   size_t under_way_ = 0;  ///< requests
-  size_t active_ = 0;     ///< chains in some thread's hands or waiting for a device
+  size_t active_ = 0;     ///< chains that a thread works on or that wait for a device
   Stop stop_ = Stop::none;
   std::string reason_;
 };

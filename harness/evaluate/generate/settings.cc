@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& json) { return json_text(json); }
 
-/// How a server is reached and what it costs: another time of day, another price, the same answers.
+/// Settings that do not shape a model's answers: how its server is reached and what it costs.
 const std::set<std::string>& reaching() {
   static const std::set<std::string> kKeys = {"connections", "timeout", "price",         "key_env",
                                               "ca_file",     "tries",   "retry_seconds", "url"};
@@ -28,7 +28,7 @@ std::string name_of_model(const std::string& json) {
   return Json::parse(json).value("name", std::string());
 }
 
-/// The first key in which two models differ; empty: none.
+/// The first key in which two models differ; empty if none.
 std::string difference(const std::string& a, const std::string& b) {
   const Json first = Json::parse(a), second = Json::parse(b);
   for (const auto* one : {&first, &second}) {
@@ -56,7 +56,7 @@ std::string difference(const std::string& a, const std::string& b) {
 }
 
 bool grows(const std::string& key) { return key == "samples" || key == "attempts"; }
-/// A value that is compared with others has to be one of its kind.
+/// Whether a value has the type that resumed() compares.
 bool fits(const std::string& key, const Json& value) {
   return !grows(key) || value.is_number_integer();
 }

@@ -1,5 +1,6 @@
-// run.yaml: the settings that a run's results depend on, resolved. One "key: value" a line, the
-// value as JSON, which is YAML; then the models, one a line. It holds no secret.
+// run.yaml: the settings on which a run's results depend, with defaults filled in. One "key: value"
+// on each line, the value as JSON (which is YAML); then the models, one on each line. Contains no
+// secrets.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ class Settings {
   /// A model's settings as a JSON object with a "name" (kbench/model_config.h makes one).
   void add_model(const std::string& json);
 
-  std::optional<std::string> text(const std::string& key) const;  ///< nothing: absent or null
+  std::optional<std::string> text(const std::string& key) const;  ///< nothing if absent or null
   std::optional<double> number(const std::string& key) const;
   std::optional<bool> flag(const std::string& key) const;
   std::vector<TaskId> tasks() const;
@@ -33,10 +34,10 @@ class Settings {
   /// Throws kIo, kParse with the line.
   static Settings read(const std::string& path);
 
-  /// The settings of a run that was begun with `stored` and is to go on with these. Samples,
-  /// attempts, tasks and models may become more; what is null takes the other's value; of a model
-  /// only what shapes its answers counts, not how it is reached. Throws kInvalidArgument naming the
-  /// first key that differs.
+  /// The settings of a run that was begun with `stored` and is continued with these. Samples,
+  /// attempts, tasks and models may be added; a null takes the other's value; a model's settings
+  /// must agree except for how its server is reached. Throws kInvalidArgument naming the first key
+  /// that differs.
   Settings resumed(const Settings& stored, const std::string& run) const;
 
  private:

@@ -16,10 +16,11 @@
 namespace kbench::generate {
 namespace {
 
-/// Far more than can be written and not yet stand in attempts.jsonl: one a thread.
+/// The number of last results to compare with. At most one for each thread can be written without
+/// its attempt, which is far fewer.
 constexpr size_t kLastLines = 4096;
 
-/// Without a wait for the disk: it can be made again from the transcript.
+/// Not synced: the transcript has the same content.
 void write_file(const std::string& path, std::string_view text) {
   replace_file(path, text, Sync::no);
 }
@@ -54,7 +55,7 @@ ResultStore::Key ResultStore::key_of(std::string_view hash) {
   return key;
 }
 
-/// Looks at the one field: with its quotes it cannot stand inside of another field's text.
+/// Finds the field without parsing. With its quotes it cannot occur inside a JSON string.
 void ResultStore::note(std::string_view line, int64_t offset) {
   constexpr std::string_view kField = ",\"candidate_hash\":\"";
   const size_t at = line.find(kField);
@@ -118,7 +119,7 @@ void Store::keep_files(const std::string& relative, const CandidateFiles& files,
     if (path.parent_path() != folder) make_folder(path.parent_path().string());
     write_file(path.string(), text);
   }
-  // A model may well call a shader of its own so; the answer is in the transcript too.
+  // The model may have a file of that name; the transcript has the answer too.
   if (!files.contains("answer.md")) write_file((folder / "answer.md").string(), answer);
 }
 

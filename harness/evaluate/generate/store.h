@@ -1,4 +1,4 @@
-// What a run writes. Any thread may call; every member throws kIo.
+// Writes the files of a run. Thread-safe; every member throws kIo.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@
 
 namespace kbench::generate {
 
-/// results.jsonl with an index by candidate, so that identical candidates are judged once. Some 50
-/// bytes of memory a result.
+/// results.jsonl with an index by candidate hash, so that identical candidates are judged once.
+/// Takes about 50 bytes of memory for each result.
 class ResultStore {
  public:
   explicit ResultStore(const std::string& path);
-  /// But where an earlier process had written just this before it was killed.
+  /// Does nothing if an earlier process wrote this result before it was killed.
   void append(const Result& result);
-  /// The verdict on a candidate's files at that preset, where there is one that is the candidate's
+  /// The result of a candidate at that preset, if there is one whose verdict is the candidate's
   /// own.
   std::optional<Result> find(const std::string& hash, Preset preset) const;
 
@@ -46,32 +46,32 @@ class ResultStore {
   mutable std::mutex mutex_;
   ResultWriter writer_;
   std::unordered_map<Key, int64_t, KeyHash> offsets_;
-  std::set<std::string> last_places_;  ///< of the last results an earlier process wrote
+  std::set<std::string> last_places_;  ///< of an earlier process's last results
 };
 
 class Store {
  public:
-  /// The run's folder must be there, and locked by the caller.
+  /// The folder must exist; the caller holds its RunLock.
   explicit Store(RunFolder folder);
 
   const RunFolder& folder() const { return folder_; }
   ResultStore& results() { return results_; }
 
-  /// Kept once, by its hash.
+  /// Stored once, under its hash.
   void keep_prompt(const std::string& hash, const std::vector<Message>& messages);
-  /// On disk when this returns: what was paid for is never asked for again.
-  /// `line`: its JSON.
+  /// `line`: the exchange as JSON. On disk when this returns, so that a paid answer is never asked
+  /// for again.
   void keep_exchange(const Exchange& exchange, const std::string& line);
-  /// An attempt's files and its answer, in the folder that `relative` names.
+  /// Writes an attempt's files and its answer into the folder `relative`.
   void keep_files(const std::string& relative, const CandidateFiles& files,
                   const std::string& answer) const;
   void keep_feedback(const std::string& relative, const std::string& text) const;
-  /// Empty where there is none.
+  /// Empty if there is none.
   std::string read_feedback(const std::string& relative) const;
   void keep_attempt(const Attempt& attempt) { attempts_.append(to_json(attempt), false); }
 
  private:
-  /// Held while a file of that path is written.
+  /// The mutex that guards writes to that path.
   std::mutex& stripe(const std::string& path);
 
   RunFolder folder_;

@@ -1,4 +1,4 @@
-// How many requests to a model may be under way at once.
+// Limits the number of concurrent requests to a model.
 #pragma once
 
 #include <condition_variable>
@@ -8,19 +8,19 @@
 
 namespace kbench::models {
 
-/// Begins with the most; halves when the server asks for less, and grows by one after as many
-/// requests in a row as there may be at once went well.
+/// Starts at `most`. Halves when the server asks for fewer requests, and grows by one after as many
+/// successes in a row as the current limit.
 class ConnectionLimit {
  public:
   explicit ConnectionLimit(int most) : most_(most), limit_(most) {}
 
   enum class Ended { well, limited, otherwise };
 
-  /// Waits for a place. False when stop was requested first.
+  /// Waits until a request may be sent. False if stop was requested first.
   bool take(std::stop_token stop);
-  /// Gives the place back, and says how many there are by now where that changed, else 0.
-  /// `round`: what round() was when the request was sent. Of the requests of one round only the
-  /// first that was limited halves the limit: the others were sent before that could help.
+  /// Ends a request. Returns the new limit if it has changed, else 0. `round`: the value of round()
+  /// when the request was sent. Only the first limited request of a round halves the limit, because
+  /// the others were sent before that could help.
   int give_back(Ended ended, uint64_t round);
 
   uint64_t round() const;

@@ -18,8 +18,8 @@ bool is_one_of(int status, std::initializer_list<int> known) {
   return std::find(known.begin(), known.end(), status) != known.end();
 }
 
-/// What is said of a parameter that a model does not take, or not with this value. (That a value is
-/// too large, say, is another matter: the request is wrong.)
+/// Whether a message says that a parameter, or its value, is not supported. (A value out of range
+/// is another error: the request is wrong.)
 bool refuses(const std::string& words) {
   return holds_any(
       words, {"unsupported", "not support", "n't support", "unrecognized", "unknown", "unexpected",

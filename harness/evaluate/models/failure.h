@@ -1,4 +1,4 @@
-// What a failed request calls for.
+// What to do about a failed request.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace kbench::models {
 
 enum class Remedy {
-  retry,      ///< it may pass
+  retry,      ///< the error may be temporary
   parameter,  ///< send it again without, or with another name for, Failure::parameter
-  too_long,   ///< an outcome: the prompt does not fit
-  filtered,   ///< an outcome: a content filter
-  request,    ///< no further try will help this request
-  model,      ///< nor any other request to this model
+  too_long,   ///< the answer's outcome: the prompt does not fit
+  filtered,   ///< the answer's outcome: a content filter
+  request,    ///< this request cannot succeed
+  model,      ///< no request to this model can succeed
 };
 
 struct Failure {
@@ -23,7 +23,7 @@ struct Failure {
   bool limited = false;  ///< the server asks for fewer requests
 };
 
-/// What an error means. `sent`: the optional parameters of the request.
+/// Interprets an error. `sent`: the optional parameters of the request.
 Failure understood(const ServerError& error, const std::vector<std::string>& sent);
 
 }  // namespace kbench::models

@@ -53,7 +53,7 @@ std::string to_json(const ModelConfig& config) {
 }
 
 std::optional<double> cost_of(const Usage& usage, const ModelPrice& price) {
-  // A side that is free costs nothing, known or not.
+  // Tokens that are free cost nothing, known or not.
   if ((!usage.input && price.input > 0) || (!usage.output && price.output > 0)) return std::nullopt;
   const auto input = static_cast<double>(usage.input.value_or(0));
   const auto cached = std::min(input, static_cast<double>(usage.cached.value_or(0)));

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Fields that kbench sends itself, and where each is set.
+/// Fields that kbench sends itself, and the setting for each.
 const std::pair<const char*, const char*> kOwnFields[] = {
     {"model", "'model'"},
     {"messages", "the prompt"},
@@ -66,7 +66,7 @@ class Reader {
   }
 
  private:
-  /// What is sent on to servers, as JSON, has to be Unicode.
+  /// Checks that the text is UTF-8, as it is sent on as JSON.
   static const std::string& plain(const std::string& text, const std::string& file) {
     int number = 1;
     for (size_t begin = 0; begin < text.size(); ++number) {
@@ -229,7 +229,7 @@ class Reader {
     const bool is_name = std::all_of(value.begin(), value.end(), [](char c) {
       return is_name_character(c) && c != '.' && c != '-';
     });
-    // Somebody may have put the key itself here: it is not shown.
+    // It may be the key itself, so the message does not show it.
     if (!is_name) {
       fail_parse(yaml_.at(entry.value),
                  "key_env: this is the name of an environment variable that holds the key, "
@@ -266,7 +266,7 @@ class Reader {
     return number;
   }
 
-  /// A value as JSON: plain scalars by what they look like, quoted ones as texts.
+  /// A value as JSON: plain scalars by their form, quoted ones as strings.
   Json json_of(const YAML::Node& node) {
     if (node.IsMap()) {
       Json json = Json::object();

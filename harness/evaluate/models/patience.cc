@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMost = 1e9;
 
-/// A number at the front of a text, which is taken off.
+/// Takes a number off the front of the text.
 std::optional<double> number(std::string_view& text) {
   double value = 0;
   const auto read =
@@ -21,7 +21,8 @@ std::optional<double> number(std::string_view& text) {
   return value;
 }
 
-/// A duration, or an instant in seconds or milliseconds since 1970, which some servers give.
+/// Seconds until a reset, given as a duration or, by some servers, as seconds or milliseconds since
+/// 1970.
 std::optional<double> reset(std::string_view text, int64_t now) {
   const std::optional<double> value = duration(text);
   if (!value || *value < 1e9) return value;

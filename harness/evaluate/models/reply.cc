@@ -24,7 +24,7 @@ std::string text_of(const PlainJson& json) {
   return json.is_string() ? json.get<std::string>() : "";
 }
 
-/// A code that servers write as a text or as a number.
+/// A code that is a string or a number.
 std::string code_of(const PlainJson& json) {
   return json.is_number_integer() ? std::to_string(json.get<int64_t>()) : text_of(json);
 }
@@ -43,7 +43,7 @@ void take_usage(Usage& usage, const PlainJson& json) {
   set_count(usage.reasoning, member(member(json, "completion_tokens_details"), "reasoning_tokens"));
 }
 
-/// A message's content: a text, or a list of parts, some of which may be thoughts.
+/// A message's content: a string, or a list of parts, some of which may be reasoning.
 void take_content(Choice& choice, const PlainJson& content) {
   choice.text += text_of(content);
   if (!content.is_array()) return;
@@ -79,7 +79,7 @@ bool Reply::feed(std::string_view bytes) {
     form_ = body_[first] == '{' ? Form::document : Form::stream;
     if (form_ == Form::document) return body_.size() <= kReplyBytes || stop_too_large();
     const std::string beginning = body_;
-    body_.resize(std::min<size_t>(body_.size(), 120));  // for the message, should it be no stream
+    body_.resize(std::min<size_t>(body_.size(), 120));  // for the message, if it is no stream
     return feed(beginning);
   }
   if (form_ == Form::document) {
@@ -133,7 +133,7 @@ void Reply::take(const PlainJson& json, const char* part) {
 void Reply::take_choice(const PlainJson& json, const char* part) {
   const PlainJson& number = member(json, "index");
   const size_t index = number.is_number_unsigned() ? number.get<size_t>() : 0;
-  if (index >= 1024) return;  // more than is ever asked for
+  if (index >= 1024) return;  // more than kbench ever asks for
   if (index >= choices.size()) choices.resize(index + 1);
   Choice& choice = choices[index];
   const size_t before = choice.text.size() + choice.reasoning.size();

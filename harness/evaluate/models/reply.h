@@ -1,4 +1,4 @@
-// What a server answers, read as it comes.
+// A server's reply, parsed as it arrives.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,16 @@
 
 namespace kbench::models {
 
-/// Most bytes of a body, of one event of a stream, and of a stream's answers taken together.
+/// Most bytes of a body, of one event of a stream, and of all answers of a stream together.
 inline constexpr size_t kReplyBytes = size_t{16} << 20;
-/// Most bytes of a stream: its events say about as much about themselves as each token has room
-/// for.
+/// Most bytes of a stream, whose events have several times as much metadata as text.
 inline constexpr size_t kStreamBytes = 16 * kReplyBytes;
-/// What is kept of the body of an error.
+/// Most bytes kept of an error's body.
 inline constexpr size_t kErrorBytes = size_t{64} << 10;
 
-/// An error as servers report it; what they do not say is empty.
+/// An error as the server reports it; fields that it leaves out are empty.
 struct ServerError {
-  int status = 0;  ///< of HTTP, or the like inside the body
+  int status = 0;  ///< of HTTP, or as the body has it
   std::string code, type, parameter, message;
 };
 
@@ -32,17 +31,17 @@ struct Choice {
   std::string text, reasoning, refusal, finish;
 };
 
-/// The body of one reply: an error, one JSON document, or a stream of them. Never throws on what it
-/// reads.
+/// The body of one reply: an error, one JSON document, or a stream of them. Does not throw on
+/// malformed input.
 class Reply {
  public:
   explicit Reply(int status)
       : status_(status), events_(kReplyBytes, [this](auto d) { event(d); }) {}
   Reply(const Reply&) = delete;
 
-  /// False when nothing further is wanted: the stream has said that it is done, or too much came.
+  /// False if no more is wanted: the stream is complete, or too long.
   bool feed(std::string_view bytes);
-  /// The end of the body. `cut`: the connection broke first.
+  /// The end of the body. `cut`: the connection broke.
   void finish(bool cut);
 
   std::vector<Choice> choices;
@@ -50,7 +49,7 @@ class Reply {
   std::string served_by, fingerprint;
 
   std::optional<ServerError> error;
-  /// Why this is no answer, where it is none and no error either; for messages.
+  /// Why this is neither an answer nor an error, for messages.
   std::string broken;
   bool too_large = false;
 
@@ -72,7 +71,7 @@ class Reply {
   bool done_ = false;  ///< "[DONE]"
 };
 
-/// An error out of the body of a reply with that status.
+/// The error in the body of a reply with this status.
 ServerError read_error(int status, std::string_view body);
 
 }  // namespace kbench::models

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The messages, the system's put before the first user's where a model takes none.
+/// The messages. For a model without system messages, they are put before the first user message.
 std::vector<Message> messages_for(const ModelConfig& config, const std::vector<Message>& given) {
   if (config.system) return given;
   std::vector<Message> messages;
@@ -44,7 +44,7 @@ Dialect first_dialect(const ModelConfig& config) {
 
 bool learn(Dialect& dialect, const std::string& parameter) {
   if (parameter == dialect.token_field) {
-    if (!dialect.may_rename) return false;  // without a limit, costs have none
+    if (!dialect.may_rename) return false;  // without a token limit, costs are not limited
     dialect.token_field = "max_completion_tokens";
     dialect.may_rename = false;
     return true;

@@ -1,4 +1,4 @@
-// A request as it is sent.
+// The HTTP request that asks a model.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace kbench::models {
 
-/// What is known by now of the parameters a server takes.
+/// What is known so far of the parameters that a server takes.
 struct Dialect {
   std::string token_field = "max_tokens";
-  bool may_rename = true;  ///< the token field, once
+  bool may_rename = true;  ///< the token field may still be renamed
   std::vector<std::string> refused = {};
 
   bool operator==(const Dialect&) const = default;
@@ -21,17 +21,17 @@ struct Dialect {
 };
 Dialect first_dialect(const ModelConfig& config);
 
-/// Learns that a parameter was refused. False where nothing is left to try.
+/// Records that a parameter was refused. False if there is nothing left to try.
 bool learn(Dialect& dialect, const std::string& parameter);
 
 struct Request {
-  std::string path;  ///< behind the base URL
+  std::string path;  ///< appended to the base URL
   std::string body;
   std::string sent;                   ///< the body without messages
-  std::vector<std::string> optional;  ///< parameters in it that a server may refuse
+  std::vector<std::string> optional;  ///< its parameters that a server may refuse
 };
 
-/// `choices`: how many answers are asked for.
+/// `choices`: the number of answers asked for.
 Request make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask, int choices,
                      uint64_t seed);
 

@@ -69,7 +69,7 @@ std::string Secret::removed_from(std::string text, size_t least) const {
 void forbid_core_dumps() {
   const rlimit none = {0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_DUMPABLE, 0);  // dumps that go to a program know no limit
+  ::prctl(PR_SET_DUMPABLE, 0);  // RLIMIT_CORE does not hold for dumps piped to a program
 }
 
 }  // namespace kbench

@@ -1,4 +1,4 @@
-// A key, kept out of reach as far as a process can.
+// An API key, protected as far as a process can.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +7,25 @@
 
 namespace kbench::models {
 
-/// The value of an environment variable, as the line of HTTP that carries it. It lies in memory of
-/// its own that is not swapped, not part of a core dump and cleared at the end. What cannot be
-/// helped: the environment itself, and the buffers that libcurl sends from.
+/// The value of an environment variable, stored as the HTTP header line that carries it, in memory
+/// that is not swapped, not in core dumps, and cleared at the end. Not protected: the environment
+/// itself, and libcurl's send buffers.
 class Secret {
  public:
   Secret() = default;
-  /// Throws Error, which never quotes the value: kNotFound where the variable is not set or empty,
-  /// kInvalidArgument where the value cannot stand in a header.
+  /// Throws Error, which never quotes the value: kNotFound if the variable is not set or empty,
+  /// kInvalidArgument if the value cannot be part of a header.
   explicit Secret(const std::string& variable);
   ~Secret();
   Secret(const Secret&) = delete;
   Secret& operator=(const Secret&) = delete;
 
   bool empty() const { return header_ == nullptr; }
-  /// "Authorization: Bearer KEY", ended by a zero; null without a key.
+  /// "Authorization: Bearer KEY", null-terminated; null without a key.
   const char* header() const { return header_; }
 
-  /// A text from outside without the key, which a server may echo. Keys shorter than `least` are
-  /// left: words as "none" or "EMPTY" are no secret, and may stand in an answer.
+  /// The text with the key removed, since a server may echo it. Keys shorter than `least`, such as
+  /// "none" or "EMPTY", are no secret and are left.
   std::string removed_from(std::string text, size_t least) const;
 
  private:

@@ -19,7 +19,7 @@ using Reach = ModelError::Reach;
 
 constexpr double kLongWait = 10;
 constexpr int kLikeAnswers = 5;
-/// Shorter keys are taken out of messages, but not out of answers: see Secret.
+/// Shorter keys are removed from messages but not from answers: see Secret.
 constexpr size_t kLeastKeyInMessage = 4, kLeastKeyInAnswer = 16;
 
 double steady_seconds() {
@@ -85,7 +85,7 @@ Server::Server(ModelConfig config, ModelHooks hooks)
 Answered Server::answered(const Ask& ask, int choices, uint64_t seed, const std::stop_token& stop) {
   const double began = hooks_.clock();
   const uint64_t successes = successes_;
-  std::string last;  // what the server said last, and how often in a row
+  std::string last;  // the server's last message, and how often it came in a row
   int like = 0, failures = 0;
   for (int tries = 1;; ++tries) {
     check_not_lost();
@@ -149,7 +149,7 @@ Answer Server::answer_of(Answered& got, size_t choice) const {
   answer.fingerprint = clean(got.reply->fingerprint);
   answer.usage = got.reply->usage;
   if (choice > 0) {
-    // The request's tokens are in the first answer; where they are known, the rest add nothing.
+    // The first answer carries the request's tokens; where they are known, the others add 0.
     for (auto* count : {&answer.usage.input, &answer.usage.cached, &answer.usage.output,
                         &answer.usage.reasoning}) {
       if (*count) *count = 0;
@@ -235,7 +235,7 @@ bool Server::learnt(const Dialect& used, const Try& one, const Ask& ask) {
   std::string now;
   {
     const std::lock_guard lock(mutex_);
-    if (dialect_ != used) return true;  // another request was refused first
+    if (dialect_ != used) return true;  // another request has changed it meanwhile
     if (!learn(dialect_, parameter)) return false;
     now = dialect_.takes(parameter) ? "is sent as " + dialect_.token_field : "is left out";
   }
@@ -299,7 +299,7 @@ Server::Try Server::attempt(const Request& request, const std::stop_token& stop)
 Server::Try Server::sent(const Request& request, const std::stop_token& stop) {
   HttpRequest post = http(request.path);
   post.body = request.body;
-  if (config_.stream) {  // else nothing comes before all is there
+  if (config_.stream) {  // otherwise the body arrives at once
     post.first_timeout = config_.first_timeout;
     post.silence_timeout = config_.silence_timeout;
   }

@@ -1,4 +1,5 @@
-// One model on its server: requests are sent, tried again, and put in words that the server takes.
+// One model on its server: sends requests, repeats them, and adapts them to the parameters that the
+// server takes.
 #pragma once
 
 #include <atomic>
@@ -21,9 +22,9 @@
 
 namespace kbench::models {
 
-/// Answers to one request, and how they were got.
+/// The answers to one request, and how they were obtained.
 struct Answered {
-  std::unique_ptr<Reply> reply;  ///< null: `finish` takes the answer's place
+  std::unique_ptr<Reply> reply;  ///< null: `finish` says why there is no answer
   std::string finish;
   std::string sent;
   double seconds = 0;
@@ -32,35 +33,35 @@ struct Answered {
 
 class Server {
  public:
-  /// Throws as OpenAiModel's constructor does.
+  /// Throws like OpenAiModel's constructor.
   Server(ModelConfig config, ModelHooks hooks);
 
   const ModelConfig& config() const { return config_; }
   int connections() const { return limit_.limit(); }
 
-  /// Asks until there is an answer, or throws ModelError.
+  /// Repeats the request until there is an answer; throws ModelError.
   Answered answered(const Ask& ask, int choices, uint64_t seed, const std::stop_token& stop);
-  /// An answer out of one of a reply's choices, which it takes away.
+  /// Moves one of the reply's choices out as an answer.
   Answer answer_of(Answered& got, size_t choice) const;
   std::vector<std::string> served(const std::stop_token& stop);
 
  private:
-  /// What became of one try.
+  /// The outcome of one try.
   struct Try {
-    std::unique_ptr<Reply> reply = {};  ///< set where it is an answer
+    std::unique_ptr<Reply> reply = {};  ///< set if it is an answer
     Failure failure = {};
-    std::string message = {};  ///< why there is none: one line, escaped, without the key
+    std::string message = {};  ///< why there is none; one line, escaped, without the key
     int status = 0;
     double seconds = 0;
-    std::optional<double> wait = {};  ///< what the server asks for
+    std::optional<double> wait = {};  ///< seconds that the server asks to wait
     bool stopped = false;
   };
 
-  // Texts for messages: about this model; escaped and without the key; of an error.
+  // Texts for messages: with the model's name; escaped and without the key; of an error.
   std::string about(const std::string& what) const;
   std::string message(const std::string& text) const;
   std::string said(const ServerError& error) const;
-  /// A text for an answer, without the key.
+  /// A text of an answer without the key.
   std::string clean(std::string text) const;
 
   void tell(ModelEvent::Kind kind, const std::string& purpose, const std::string& text,
@@ -69,17 +70,17 @@ class Server {
   Dialect current_dialect();
   [[noreturn]] void give_up(const Ask& ask, const Try& one, int tries = 0);
   [[noreturn]] void lose(const Try& one);
-  /// Whether a request that was refused for a parameter can be put in other words.
+  /// Whether a request that was refused because of a parameter can be sent in another form.
   bool learnt(const Dialect& used, const Try& one, const Ask& ask);
 
   HttpRequest http(const std::string& path) const;
-  /// Sends a request once, when there is a place for it.
+  /// Sends a request once, as soon as the connection limit allows.
   Try attempt(const Request& request, const std::stop_token& stop);
   Try sent(const Request& request, const std::stop_token& stop);
-  /// What a reply amounts to.
+  /// Turns a reply into the outcome of a try.
   void judge(std::unique_ptr<Reply> reply, const Request& request, const HttpEnd& end,
              Try& one) const;
-  /// Runs a request on a connection that nobody else uses meanwhile.
+  /// Sends a request over a free connection.
   HttpEnd run(const HttpRequest& request, const std::stop_token& stop, const Transfer::Sink& sink);
 
   ModelConfig config_;
@@ -90,7 +91,7 @@ class Server {
   std::atomic<uint64_t> successes_ = 0;
 
   std::mutex event_mutex_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   Dialect dialect_;
   std::optional<std::string> lost_;
   std::vector<std::unique_ptr<Transfer>> free_;

@@ -1,4 +1,4 @@
-// Server-sent events, the form in which answers are streamed.
+// Server-sent events, in which answers are streamed.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace kbench::models {
 
-/// Takes a stream in pieces of any size and gives the data of each event. Lines end with \n, \r or
-/// both; comments and other fields are passed over; data of several lines are joined with \n.
+/// Parses a stream that arrives in pieces of any size, and calls `event` with the data of each
+/// event. Lines end with \n, \r or both; comments and other fields are skipped; data of several
+/// lines are joined with \n.
 class ServerEvents {
  public:
-  /// Lines longer than `most` bytes, or an event's data of more, end the reading.
+  /// A line, or an event's data, of more than `most` bytes ends the parse.
   ServerEvents(size_t most, std::function<void(std::string_view data)> event)
       : most_(most), event_(std::move(event)) {}
 
-  /// False when a limit was passed.
+  /// False if the limit was exceeded.
   bool feed(std::string_view bytes);
-  /// The end of the stream: an event that lacks its blank line is given all the same.
+  /// The end of the stream. An event without its final blank line is delivered too.
   void finish();
 
  private:
@@ -28,7 +29,7 @@ class ServerEvents {
   std::function<void(std::string_view)> event_;
   std::string line_, data_;
   bool has_data_ = false;
-  bool after_return_ = false;  ///< a \n now belongs to the \r before it
+  bool after_return_ = false;  ///< a following \n belongs to the \r before it
   bool first_line_ = true;
 };
 

@@ -19,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a server may take to end a reply that has said it is done; then the connection goes.
+/// Seconds for a server to close a reply that it has declared complete; then the connection is
+/// dropped.
 constexpr double kGrace = 0.25;
 constexpr size_t kHeaders = 64, kHeaderBytes = 4096;
 
@@ -42,7 +43,7 @@ void set(CURL* easy, CURLoption option, Value value) {
 
 long milliseconds(double seconds) { return std::max(1L, static_cast<long>(seconds * 1000)); }
 
-/// What no further try changes.
+/// Whether repeating the request cannot help.
 bool is_final(CURLcode code) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
@@ -114,8 +115,8 @@ class Transfer::State {
   }
 
  private:
-  /// Sets all options. The header lines are not libcurl's copies, so that the key stays where it
-  /// is.
+  /// Sets all options. libcurl gets the header lines without copying them, so that the key stays
+  /// where it is.
   void prepare(const HttpRequest& request) {
     CURL* easy = easy_.get();
     curl_easy_reset(easy);  // keeps connections
@@ -164,8 +165,8 @@ class Transfer::State {
       }
       if (stop.stop_requested()) return {HttpEnd::How::stopped, 0, {}, "stopped"};
       const auto now = Clock::now();
-      double next = 1;  // how long to sleep at most
-      // Whether a limit that began at `from` has passed.
+      double next = 1;  // longest sleep in seconds
+      // Whether a time limit counted from `from` has passed.
       const auto passed = [&](Clock::time_point from, double limit) {
         const double rest = limit - std::chrono::duration<double>(now - from).count();
         next = std::min(next, rest);
@@ -220,7 +221,7 @@ class Transfer::State {
     auto& self = *static_cast<State*>(user);
     std::string_view line(data, size);
     while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
-    if (line.starts_with("HTTP/")) {  // of several replies the last counts
+    if (line.starts_with("HTTP/")) {  // with several replies, the last counts
       self.headers_.clear();
       return size;
     }
@@ -248,7 +249,7 @@ class Transfer::State {
   std::string type_ = "Content-Type: application/json", expect_ = "Expect:";
   std::array<curl_slist, 3> lines_ = {};
 
-  // Of the transfer under way.
+  // For the transfer under way.
   const Sink* sink_ = nullptr;
   Headers headers_;
   std::exception_ptr failure_;

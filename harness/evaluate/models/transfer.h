@@ -1,4 +1,4 @@
-// One request of HTTP and its reply. The one place that speaks to libcurl's transfers.
+// One HTTP request and its reply, sent by libcurl.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct HttpRequest {
   std::string body;  ///< empty: GET
   const Secret* key = nullptr;
   std::string ca_file;
-  // Seconds; 0: no limit.
+  // In seconds; 0: no limit.
   double connect_timeout = 0;
   double first_timeout = 0;    ///< to the body's first byte
   double silence_timeout = 0;  ///< between two of its pieces
@@ -26,26 +26,27 @@ struct HttpRequest {
 
 struct HttpEnd {
   enum class How {
-    whole,    ///< the reply is complete, or the sink wanted no more
-    broken,   ///< it is not: connections, time limits
-    refused,  ///< nothing further will help: certificates, addresses
+    whole,    ///< the reply is complete, or the sink returned false
+    broken,   ///< a connection or time limit failed
+    refused,  ///< repeating it cannot help: certificates, addresses
     stopped,  ///< stop was requested
   };
   How how = How::whole;
   int status = 0;  ///< 0: there was no reply
   Headers headers;
-  std::string message;  ///< why it is not whole
+  std::string message;  ///< why the reply is not complete
 };
 
-/// A connection that is used again. Redirects are not followed, cookies and .netrc not read;
-/// proxies are taken from the environment. Not for two threads at once.
+/// A connection that is reused. Redirects are not followed, cookies and .netrc are not read;
+/// proxies are taken from the environment. Not thread-safe.
 class Transfer {
  public:
   /// Throws Error.
   Transfer();
   ~Transfer();
 
-  /// `sink` takes the body in pieces, with the status; it returns false when it wants no more.
+  /// `sink` is called with the status and each piece of the body; it returns false to end the
+  /// transfer.
   using Sink = std::function<bool(int status, std::string_view bytes)>;
   HttpEnd run(const HttpRequest& request, std::stop_token stop, const Sink& sink);
 

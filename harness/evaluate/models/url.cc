@@ -23,7 +23,7 @@ Handle parsed(const std::string& text) {
   return handle;
 }
 
-/// A part of the URL; empty where it has none.
+/// A part of the URL; empty if it has none.
 std::string part(const Handle& handle, CURLUPart which) {
   char* text = nullptr;
   if (curl_url_get(handle.get(), which, &text, 0) != CURLUE_OK) return "";

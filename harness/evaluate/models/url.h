@@ -1,4 +1,4 @@
-// The addresses of servers.
+// Server addresses.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 namespace kbench::models {
 
 struct Url {
-  std::string text;       ///< as libcurl writes it
+  std::string text;       ///< as libcurl normalises it
   bool secure = false;    ///< https
   bool loopback = false;  ///< this machine
 };
 
-/// A server's base URL. Throws kInvalidArgument for one that is not http or https, and for one that
-/// holds a name or password: those would be shown and written down.
+/// A server's base URL. Throws kInvalidArgument if it is not http or https, or contains a user name
+/// or password, which would be shown in messages and files.
 Url parse_url(const std::string& text);
 
-/// The base URL with a path behind its own; a query stays.
+/// The base URL with `path` appended to its path; a query stays at the end.
 std::string with_path(const Url& base, const std::string& path);
 
 }  // namespace kbench::models

@@ -8,9 +8,9 @@
 namespace kbench::queue {
 namespace {
 
-/// How far into what waits a device looks for more of the task it is at.
+/// How many waiting experiments a device searches for more of its current group.
 constexpr size_t kWindow = 64;
-/// So often may others go before the one that has waited longest.
+/// How often others may be taken before the one that has waited longest.
 constexpr int kMostPassedOver = 32;
 
 }  // namespace
@@ -52,8 +52,8 @@ bool Backlog::others_are_at(const std::string& group, size_t device) const {
   return false;
 }
 
-/// Sets one more aside: of the group it is at; else the first of a group that no other device is
-/// at, so that a task is made ready on one of them; else the first.
+/// Reserves one more: of the device's current group; else the first of a group that no other device
+/// is working on, so that each task is prepared on one device; else the first.
 void Backlog::set_aside(size_t device) {
   Device& mine = devices_[device];
   const std::string& group = mine.ahead.empty() ? mine.group : mine.ahead.back().group;
@@ -78,7 +78,7 @@ void Backlog::set_aside(size_t device) {
   waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(chosen));
 }
 
-/// What another device has set aside and would begin last.
+/// Takes the last experiment that another device has reserved.
 std::optional<Waiting> Backlog::take_from_another(size_t device) {
   Device* longest = nullptr;
   for (Device& other : devices_) {

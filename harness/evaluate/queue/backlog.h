@@ -1,4 +1,4 @@
-// What waits to be evaluated, and which device gets what next. Pure: no thread, no process.
+// The waiting experiments, and which device gets which of them next. No threads, no processes.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@ namespace kbench::queue {
 
 struct Waiting {
   uint64_t id = 0;
-  std::string group = {};               ///< kept together where that costs nobody much; "" is none
-  std::optional<size_t> only_on = {};   ///< the one device it is for
-  std::optional<size_t> never_on = {};  ///< a device that it was lost with
+  std::string group = {};  ///< experiments of one group should run on one device; "": no group
+  std::optional<size_t> only_on = {};   ///< set if only this device may run it
+  std::optional<size_t> never_on = {};  ///< the device that failed while running it
 };
 
-/// Devices are numbers from 0 on. Nothing in it is lost: what is added is taken once, removed, or
-/// handed back when no device is left for it.
+/// Devices are numbered from 0. Every experiment that is added is taken once, removed, or returned
+/// when no device is left for it.
 class Backlog {
  public:
   explicit Backlog(size_t devices) : devices_(devices) {}
 
-  /// Behind what waits, or before all of it. False when no device is left that may have it.
+  /// Appends, or puts it first. False if no device is left that may run it.
   bool add(Waiting waiting, bool at_front = false);
-  /// False when it does not wait here.
+  /// False if it is not waiting.
   bool remove(uint64_t id);
-  /// The next for a device; nothing when there is none for it.
+  /// Takes the next experiment for a device; nothing if there is none.
   std::optional<Waiting> take(size_t device);
-  /// What that device gets next, as things stand, the next one first.
+  /// The experiments that this device will get next, in order, as things stand.
   std::vector<uint64_t> following(size_t device);
-  /// Has a device get no more. What only it could have is handed back.
+  /// Excludes a device. Returns the experiments that only it could run.
   std::vector<Waiting> take_out(size_t device);
-  /// Everything, handed back.
+  /// Removes and returns everything.
   std::vector<Waiting> clear();
 
   size_t size() const;
@@ -41,8 +41,8 @@ class Backlog {
  private:
   struct Device {
     bool out = false;
-    std::string group;          ///< of what it has taken last
-    std::deque<Waiting> ahead;  ///< set aside for it, so that others do not take it
+    std::string group;          ///< group of the last one taken
+    std::deque<Waiting> ahead;  ///< reserved for this device
   };
   bool may_have(size_t device, const Waiting& waiting) const;
   bool anybody_may_have(const Waiting& waiting) const;
@@ -52,7 +52,7 @@ class Backlog {
 
   std::deque<Waiting> waiting_;
   std::vector<Device> devices_;
-  uint64_t passed_over_id_ = 0;  ///< who is first, and how often others went before
+  uint64_t passed_over_id_ = 0;  ///< the first in line, and how often others were taken before it
   int passed_over_ = 0;
 };
 

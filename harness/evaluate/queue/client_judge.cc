@@ -18,7 +18,7 @@ class ClientJudge : public Judge {
   }
   std::string trouble() override {
     std::string why;
-    constexpr int kTries = 2;  // A driver may need a moment after it has lost a process.
+    constexpr int kTries = 2;  // A driver may need a moment after one of its processes was lost.
     for (int attempt = 1; attempt <= kTries; ++attempt) {
       try {
         client_.make_ready();

@@ -1,4 +1,4 @@
-// The devices of --devices.
+// The value of --devices.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace kbench::queue {
 
-/// Of those there are: "all" (every GPU that kbench can use; without one, the CPU device), or a
-/// list by commas, each as --device takes it. Throws Error: kNotFound, kUnsupported, and
-/// kInvalidArgument where one is named twice.
+/// Chooses from `devices`: "all" (every GPU that kbench can use; without one, the CPU device), or a
+/// list separated by commas of what --device takes. Throws Error: kNotFound, kUnsupported, and
+/// kInvalidArgument if one is named twice.
 std::vector<vulkan::DeviceSnapshot> choose_devices(
     const std::vector<vulkan::DeviceSnapshot>& devices, std::string_view text);
 
-/// What chooses that device again, in another process: its UUID, or its index where several have
-/// one UUID.
+/// The --device value that selects this device in another process: its UUID, or its index if
+/// several have the same UUID.
 std::string selector_of(const vulkan::DeviceSnapshot& device,
                         const std::vector<vulkan::DeviceSnapshot>& devices);
 

@@ -1,4 +1,4 @@
-// What judges on one device, as the queue has it.
+// The interface through which the queue evaluates candidates on one device.
 #pragma once
 
 #include <functional>
@@ -12,22 +12,22 @@
 
 namespace kbench::queue {
 
-/// Used by one thread at a time.
+/// Evaluates candidates on one device. Used by one thread at a time.
 class Judge {
  public:
   virtual ~Judge() = default;
-  /// Throws Error for what is wrong with the request's options, and Cancelled soon after `stop` is
-  /// requested; all other failures are results.
+  /// Throws Error if the request's options are wrong, and Cancelled soon after `stop` is requested.
+  /// Every other failure is a result.
   virtual Result run(const client::Request& request,
                      const std::function<void(const char*)>& on_stage,
                      const std::stop_token& stop) = 0;
-  /// Makes sure that it can go on. Empty, or why it cannot, now and later: the device is gone.
+  /// Prepares for the next run. Returns "", or why the device is lost for good.
   virtual std::string trouble() = 0;
-  /// The device. Throws what is wrong with it.
+  /// The device. Throws Error if it cannot be used.
   virtual const vulkan::DeviceSnapshot& snapshot() = 0;
 };
 
-/// A judge process, as client::JudgeClient has it. Starts nothing yet.
+/// A judge process (client::JudgeClient), which starts on first use.
 std::unique_ptr<Judge> judge_of(const std::string& program, const std::string& device,
                                 bool validate);
 

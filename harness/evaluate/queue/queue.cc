@@ -9,8 +9,7 @@
 namespace kbench::queue {
 namespace {
 
-/// Whether the device may be gone. What a candidate did to it is found out by whether its judge can
-/// be had again.
+/// Whether the outcome may mean that the device is lost. trouble() then decides.
 bool doubtful(const Outcome& outcome) {
   return outcome.error || (outcome.result && (outcome.result->verdict == Verdict::harness_error ||
                                               outcome.result->verdict == Verdict::device_lost));
@@ -125,7 +124,7 @@ Waiting Queue::waiting_of(uint64_t id, const Entry& entry) const {
   return {id, entry.job.group, entry.job.device, std::nullopt};
 }
 
-/// Of what no device is left for.
+/// The outcome of a job that no device is left for.
 std::optional<Outcome> Queue::ending(const Entry& entry) const {
   if (entry.first) return entry.first;
   Result result;
@@ -137,7 +136,7 @@ std::optional<Outcome> Queue::ending(const Entry& entry) const {
   return Outcome{std::move(result), {}};
 }
 
-/// Without the lock, as the receiver may well add something.
+/// Calls on_outcome without the lock, because it may add jobs.
 void Queue::deliver(uint64_t id, Outcome outcome, Lock& lock) {
   const auto found = entries_.find(id);
   const auto entry = std::move(found->second);

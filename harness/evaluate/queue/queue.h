@@ -1,5 +1,5 @@
-// Many experiments, several devices, one queue: each device has a thread and a judge, and while one
-// candidate is measured there, those it will get next are compiled.
+// A queue of experiments for several devices. Each device has a thread and a judge process. While
+// one candidate is measured, the next ones for that device are compiled.
 #pragma once
 
 #include <atomic>
@@ -23,56 +23,57 @@
 
 namespace kbench::queue {
 
-/// What became of an experiment: one of three.
+/// The outcome of an experiment: a result, an error, or cancelled.
 struct Outcome {
   std::optional<Result> result;
-  std::optional<Error> error;  ///< what is wrong with the request's options
+  std::optional<Error> error;  ///< the request's options are wrong
   bool cancelled() const { return !result && !error; }
 };
 
 struct Job {
-  client::Request request = {};       ///< `more` and `next_files` are for the queue to say
-  std::string group = {};             ///< those of one task at one size are best kept together
-  std::optional<size_t> device = {};  ///< by its place among the judges; nothing: any
-  /// Called in the thread that evaluates.
+  client::Request request = {};       ///< the queue sets `more` and `next_files`
+  std::string group = {};             ///< jobs of one task at one size should share a group
+  std::optional<size_t> device = {};  ///< index into the judges; nothing: any
+  /// Called by the thread that evaluates.
   std::function<void(const char* stage)> on_stage = {};
-  /// Called once, in any thread, also within add() and cancel(), several jobs' at once. Must not
-  /// throw.
+  /// Called once, by any thread, also inside add() and cancel(), and concurrently with other jobs'.
+  /// Must not throw.
   std::function<void(Outcome)> on_outcome = {};
 };
 
-/// Thread-safe. A device that is lost, or whose judge cannot be started any more, is taken out; its
-/// candidate is tried once on another, and the rest goes on there. With none left the rest ends as
+/// Thread-safe. A device that is lost, or whose judge does not start any more, is excluded; its
+/// candidate is tried once more on another device. If no device is left, all other jobs end as
 /// harness_error.
 class Queue {
  public:
-  /// Throws kInternal where there is no thread to be had.
+  /// Throws kInternal if a thread cannot be started.
   explicit Queue(std::vector<std::unique_ptr<Judge>> judges);
-  /// Cancels what is left.
+  /// Cancels all jobs that are left.
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   uint64_t add(Job job);
-  /// Those that begin at once know what follows them, too. Ids in the same order.
+  /// Adds several at once, so that the first already know which ones follow. Ids are in the same
+  /// order.
   std::vector<uint64_t> add_all(std::vector<Job> jobs);
-  /// What waits is gone at once, what is running soon. False when there is no outcome to come any
-  /// more; one that is just arriving may win.
+  /// Cancels a job: at once if it waits, soon if it runs. False if its outcome was delivered; an
+  /// outcome that is on its way may still be delivered.
   bool cancel(uint64_t id);
-  /// Nothing will follow what has been added: no runner need be started for it.
+  /// No more jobs will be added, so that no runner is started in advance.
   void close();
-  /// Until everything added has had its outcome.
+  /// Blocks until every job has had its outcome.
   void wait();
 
   size_t devices_left();
-  /// Why a device was taken out; empty while it was not.
+  /// Why a device was excluded; empty if it was not.
   std::string trouble_of(size_t device);
 
  private:
   struct Entry {
     Job job;
-    std::string options;           ///< what must be equal for a candidate to be compiled ahead
-    std::optional<Outcome> first;  ///< of a try on a device that was lost
+    std::string options;           ///< jobs with equal options may be compiled ahead
+    std::optional<Outcome> first;  ///< of the try on a lost device
     std::stop_source stop;
   };
   using Lock = std::unique_lock<std::mutex>;
@@ -90,7 +91,7 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable changed_;
   Backlog backlog_;
-  std::map<uint64_t, std::shared_ptr<Entry>> entries_;  ///< with an outcome to come
+  std::map<uint64_t, std::shared_ptr<Entry>> entries_;  ///< jobs without an outcome yet
   size_t delivering_ = 0;
   std::vector<std::string> troubles_;
   uint64_t last_id_ = 0;

@@ -45,7 +45,7 @@ UniqueFd unix_socket() {
   return socket;
 }
 
-/// Removes the file of a process that is gone.
+/// Removes the socket file of a process that has ended.
 void remove_left_behind(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return;
@@ -72,7 +72,7 @@ struct Serving {
 ServeSocket::ServeSocket(const std::string& path) : socket_(unix_socket()) {
   const sockaddr_un address = address_of(path);
   remove_left_behind(path, address);
-  // Before anybody can connect: who may write to the file may run candidates as this user.
+  // Before a client can connect: connecting means running candidates as this user.
   fchmod(socket_.get(), S_IRUSR | S_IWUSR);
   if (bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     throw_io("listen at", path);
@@ -98,7 +98,7 @@ void serve_socket(const ServeSocket& socket, Queue& queue,
   const std::stop_callback on_stop(stop, rouse);
   std::list<Serving> clients;
   while (!stop.stop_requested()) {
-    // More than that wait to be accepted until another goes.
+    // More clients wait to be accepted until one ends.
     const bool more = clients.size() < kMostClients;
     pollfd ready[2] = {{wake.get(), POLLIN, 0}, {more ? socket.get() : -1, POLLIN, 0}};
     if (poll(ready, 2, -1) < 0 && errno != EINTR) throw_io("wait for", "clients");
@@ -108,7 +108,7 @@ void serve_socket(const ServeSocket& socket, Queue& queue,
     if (ready[1].revents == 0) continue;
     UniqueFd accepted(accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!accepted.open()) {
-      // Out of descriptors, most likely: the client waits until some are free.
+      // Out of file descriptors: the client waits until some are free.
       if (errno == EMFILE || errno == ENFILE) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
       }
@@ -122,13 +122,13 @@ void serve_socket(const ServeSocket& socket, Queue& queue,
             const int fd = serving.socket.get();
             try {
               ServeClient(queue, devices, options, fd, fd).serve(stop, at_once);
-            } catch (const std::exception&) {  // No memory is left for it: it is served no more.
+            } catch (const std::exception&) {  // Out of memory: this client is dropped.
             }
             serving.done = true;
             rouse();
           });
     } catch (const Error&) {
-      clients.pop_back();  // It sees the end.
+      clients.pop_back();  // The client sees its connection closed.
     }
   }
 }

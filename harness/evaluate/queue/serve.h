@@ -1,5 +1,5 @@
-// `kbench serve`: experiments as JSON lines in, results as JSON lines out, in the order in which
-// they are done. docs/serve.md.
+// `kbench serve`: reads experiments as JSON lines and writes each result as a JSON line when it is
+// done (docs/serve.md).
 #pragma once
 
 #include <stop_token>
@@ -10,11 +10,11 @@
 
 namespace kbench::queue {
 
-/// A Unix socket to be served. The file is this process's user's alone, and goes with the object.
+/// A listening Unix socket. Only this user may connect. The destructor removes the file.
 class ServeSocket {
  public:
-  /// Throws kIo: the path is too long, another process listens there, or what is there is no
-  /// socket. One that a process left behind is taken over.
+  /// Throws kIo: the path is too long, another process listens there, or the file is not a socket.
+  /// A socket that a dead process left behind is replaced.
   explicit ServeSocket(const std::string& path);
   ~ServeSocket();
   ServeSocket(const ServeSocket&) = delete;
@@ -25,8 +25,8 @@ class ServeSocket {
   UniqueFd socket_;
 };
 
-/// Serves each client that connects, in a thread of its own, until `stop` is requested and all have
-/// their answers, or have had time enough to take them, or `at_once` is requested.
+/// Serves each client that connects, in a thread of its own. Returns once `stop` is requested and
+/// all clients have their answers or have run out of time to take them, or `at_once` is requested.
 void serve_socket(const ServeSocket& socket, Queue& queue,
                   const std::vector<vulkan::DeviceSnapshot>& devices, const ServeOptions& options,
                   const std::stop_token& stop, const std::stop_token& at_once = {});

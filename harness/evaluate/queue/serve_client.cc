@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One line of JSON with these members; values are JSON texts.
+/// A line of JSON with these members, whose values are JSON text.
 std::string line_of(const std::vector<std::pair<const char*, std::string>>& members) {
   std::string line = "{";
   for (const auto& [name, value] : members) {
@@ -44,14 +44,14 @@ size_t bytes_of(const CandidateSource& source) {
 
 struct ServeClient::Shared {
   struct Flight {
-    uint64_t job = 0;  ///< the queue's number
+    uint64_t job = 0;  ///< the queue's id
     size_t bytes = 0;
   };
   UniqueFd wake{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::map<std::string, Flight> flights;  ///< by id
-  size_t bytes = 0;                       ///< of their candidates
-  std::string answers;                    ///< to be taken over into output_
+  size_t bytes = 0;                       ///< of these flights' candidates
+  std::string answers;                    ///< to be moved into output_
 
   void say(std::string_view line) {
     {
@@ -148,7 +148,7 @@ void ServeClient::cancel(const ServeLine& line) {
       job = found->second.job;
     }
   }
-  // Its result may have been on the way already: no reason for an error.
+  // A cancel that arrives after the result was sent is not an error.
   if (job == 0 || !queue_.cancel(job)) {
     shared_->say(line_of({{"id", line.id}, {"cancelled", "false"}}));
   }
@@ -176,7 +176,7 @@ void ServeClient::take_lines() {
     take_line(std::string_view(input_).substr(begin, end - begin));
   }
   input_.erase(0, begin);
-  if (!may_read()) {  // There may be lines left.
+  if (!may_read()) {  // There may be unread lines left.
     searched_ = 0;
     return;
   }
@@ -206,7 +206,7 @@ bool ServeClient::read_some() {
   const ssize_t n = read(in_, buffer, sizeof buffer);
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (n == 0) {
-    if (!input_.empty()) {  // A last line without a newline.
+    if (!input_.empty()) {  // a last line without a newline
       input_ += '\n';
       take_lines();
     }
@@ -216,7 +216,7 @@ bool ServeClient::read_some() {
   return true;
 }
 
-/// False when nobody takes it any more.
+/// False if the client has closed its end.
 bool ServeClient::write_some() {
   for (;;) {
     if (written_ == output_.size()) {
@@ -226,7 +226,8 @@ bool ServeClient::write_some() {
       output_.swap(shared_->answers);
     }
     if (output_.empty()) return true;
-    const size_t most = std::min<size_t>(output_.size() - written_, 4096);  // What poll() promises.
+    const size_t most = std::min<size_t>(output_.size() - written_,
+                                         4096);  // poll() promises that this much does not block
     const ssize_t n = write(out_, output_.data() + written_, most);
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     written_ += static_cast<size_t>(n);
@@ -267,7 +268,7 @@ ServeEnd ServeClient::serve(const std::stop_token& stop, const std::stop_token& 
     if (ready[0].revents != 0) {
       [[maybe_unused]] const ssize_t ignored = read(shared_->wake.get(), &count, sizeof count);
     }
-    // A socket of which both ends are closed, or a pipe that nobody reads.
+    // A socket that is closed at both ends, or a pipe without a reader.
     if ((ready[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return ServeEnd::gone;
     if ((ready[1].revents & POLLOUT) != 0 && !write_some()) return ServeEnd::gone;
     if (ready[2].revents != 0 && !read_some()) input_ended_ = true;

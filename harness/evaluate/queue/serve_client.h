@@ -1,4 +1,4 @@
-// One client of `kbench serve`: lines in, lines out.
+// One client of `kbench serve`.
 #pragma once
 
 #include <cstdint>
@@ -16,38 +16,38 @@
 namespace kbench::queue {
 
 struct ServeOptions {
-  EvaluateOptions defaults = {};  ///< of what a line does not say
+  EvaluateOptions defaults = {};  ///< for what a line leaves out
   size_t most_line_bytes = size_t{48} << 20;
-  /// Of one client, in flight or with an answer that it has not taken. Beyond either nothing of it
-  /// is read.
+  /// Limits for one client's experiments, running or with an answer that it has not read. At either
+  /// limit, its input is not read.
   size_t most_experiments = 4096;
   size_t most_bytes = size_t{256} << 20;
-  /// For a client to take its answers, once serving is to stop.
+  /// For a client to read its answers after serving was asked to stop.
   double stop_seconds = 10;
 };
 
 /// Why serving a client ended.
 enum class ServeEnd {
-  finished,  ///< its input ended, and it has all answers
-  gone,      ///< it takes no answers, or not soon enough; what was left was cancelled
-  stopped,   ///< asked to; what was left was cancelled and answered so
+  finished,  ///< its input ended and all answers were sent
+  gone,      ///< it does not read its answers in time; the rest was cancelled
+  stopped,   ///< asked to stop; the rest was cancelled and answered so
 };
 
-/// Serves one client until it ends its input or goes away. Beside the queue's callbacks all of it
-/// is in the calling thread.
+/// Serves one client until its input ends or it disconnects. Everything but the queue's callbacks
+/// runs in the calling thread.
 class ServeClient {
  public:
-  /// `in` and `out` may be one; they stay the caller's.
+  /// `in` and `out` may be the same descriptor; the caller closes them.
   ServeClient(Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,
               const ServeOptions& options, int in, int out);
   ~ServeClient();
   ServeClient(const ServeClient&) = delete;
 
-  /// Once `at_once` is requested nothing is written any more.
+  /// After `at_once` is requested nothing more is written.
   ServeEnd serve(const std::stop_token& stop, const std::stop_token& at_once = {});
 
  private:
-  /// What the queue's callbacks reach: it may outlive the client.
+  /// State that the queue's callbacks use, which may outlive the client.
   struct Shared;
 
   bool may_read() const;
@@ -66,12 +66,12 @@ class ServeClient {
   const ServeOptions& options_;
   const int in_, out_;
   std::shared_ptr<Shared> shared_;
-  std::string input_;      ///< read, and no whole line yet
-  size_t searched_ = 0;    ///< of it, known to hold no newline
-  bool skipping_ = false;  ///< the rest of a line that is too long
+  std::string input_;      ///< read, but not yet a complete line
+  size_t searched_ = 0;    ///< bytes of input_ known to hold no newline
+  bool skipping_ = false;  ///< skips the rest of a line that is too long
   bool input_ended_ = false;
   uint64_t lines_ = 0;
-  std::string output_;  ///< being written
+  std::string output_;  ///< being sent
   size_t written_ = 0;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Deeper than any line that means something.
+/// Deeper than any valid line.
 constexpr int kDepth = 8;
 constexpr size_t kIdBytes = 1000;
 
@@ -51,7 +51,7 @@ std::string id_of(const json& value) {
   return text;
 }
 
-/// The members of a request, each asked for once; what nobody asked for is misspelt.
+/// The members of a request. Each is read once; members that were not read are unknown.
 class Members {
  public:
   explicit Members(const json& object) : object_(object) {}
@@ -157,7 +157,7 @@ void read_options(Members& members, EvaluateOptions& options) {
   members.read("compile_seconds", limits.compile_seconds, 0.001, kLongest);
   members.read("device_seconds", limits.device_seconds, 0.001, kLongest);
   members.read("total_seconds", limits.total_seconds, 0.001, kLongest);
-  // As on the command line: a long measurement that was asked for is not a hang.
+  // As on the command line: a long measurement is given more time.
   if (limits.total_seconds == before && before == Limits{}.total_seconds) {
     limits.total_seconds += 4 * plan.max_seconds;
   }
@@ -169,7 +169,8 @@ void read_options(Members& members, EvaluateOptions& options) {
   }
 }
 
-/// The manifest's `task:`, for keeping candidates of one task together; "" where it is not plain.
+/// The manifest's `task:`, used to keep candidates of one task together; "" if it is not a plain
+/// scalar.
 std::string task_named_in(std::string_view yaml) {
   for (size_t at = 0; at < yaml.size();) {
     const std::string_view line = yaml.substr(at, yaml.find('\n', at) - at);
@@ -189,7 +190,7 @@ std::string task_of(const CandidateSource& source) {
     const CandidatePlace place = candidate_place(source.path);
     return task_named_in(CandidateFolder(place.folder).read(place.manifest).value_or(""));
   } catch (const std::exception&) {
-    return "";  // For the judge to say.
+    return "";  // the judge reports it
   }
 }
 

@@ -1,4 +1,4 @@
-// One line that a client of `kbench serve` sends: docs/serve.md.
+// One line sent by a client of `kbench serve` (docs/serve.md).
 #pragma once
 
 #include <optional>
@@ -15,21 +15,21 @@ namespace kbench::queue {
 
 struct ServeLine {
   std::string id;       ///< as JSON text
-  bool cancel = false;  ///< end what has this id; else evaluate the rest
+  bool cancel = false;  ///< cancels the experiment with this id
   client::Request request = {};
-  std::optional<size_t> device = {};  ///< by its place among the server's
+  std::optional<size_t> device = {};  ///< index into the server's devices
   std::string group = {};
-  bool stages = false;  ///< tell each stage
+  bool stages = false;  ///< report each stage
 };
 
-/// A line that cannot be used, and its id where it has one.
+/// A malformed line, with its id if it has one.
 struct BadLine {
   std::string id;  ///< as JSON text; empty: none
   Error error;
 };
 
-/// `defaults`: what a line does not say. `devices`: the server's. Looks at the candidate's files,
-/// where they are on disk, so that one that is not there is told at once. Throws BadLine.
+/// `defaults`: for what a line leaves out. `devices`: the server's. Checks that a candidate's files
+/// on disk exist. Throws BadLine.
 ServeLine parse_serve_line(std::string_view line, const EvaluateOptions& defaults,
                            const std::vector<vulkan::DeviceSnapshot>& devices);
 
