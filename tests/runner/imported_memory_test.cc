@@ -1,12 +1,14 @@
-// The judge's memory as a runner sees it: what lies outside of it is refused.
+// The judge's memory in a runner: places outside of it, or of other sizes than the runner's own
+// tensors, are refused.
 #include "harness/measure/runner/imported_memory.h"
 
+#include "kbench/task.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::runner {
 namespace {
 
-class MemoryTest : public vulkan::DeviceTest {
+class ImportedMemoryTest : public vulkan::DeviceTest {
  protected:
   /// A message about two slabs, and descriptors for them.
   struct Message {
@@ -27,7 +29,7 @@ class MemoryTest : public vulkan::DeviceTest {
     }
     return result;
   }
-  /// The code of the Error; the memory is a runner's that is told of this place.
+  /// The error for a message with this place.
   Error refusal_of(const Place& place) {
     Message sent = message();
     sent.attach.wanted = {place};
@@ -38,7 +40,7 @@ class MemoryTest : public vulkan::DeviceTest {
   std::vector<vulkan::Buffer> slabs_;
 };
 
-TEST_F(MemoryTest, GivesRegionsInOrderAndTheSameBytes) {
+TEST_F(ImportedMemoryTest, GivesRegionsInOrderAndTheSameBytes) {
   Message sent = message();
   const uint64_t size = slabs_[0].size();
   sent.attach.given = {{0, 0, size}, {}, {1, 256, 16}};
@@ -58,7 +60,7 @@ TEST_F(MemoryTest, GivesRegionsInOrderAndTheSameBytes) {
   EXPECT_EQ(seen, words);
 }
 
-TEST_F(MemoryTest, RefusesPlacesOutsideItsSlabs) {
+TEST_F(ImportedMemoryTest, RefusesPlacesOutsideItsSlabs) {
   message();
   const uint64_t size = slabs_[0].size(), last = ~uint64_t{0};
   for (const Place& place : {Place{2, 0, 4}, Place{-1, 0, 4}, Place{0, size, 1},
@@ -70,7 +72,7 @@ TEST_F(MemoryTest, RefusesPlacesOutsideItsSlabs) {
   }
 }
 
-TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
+TEST_F(ImportedMemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
   ImportedMemory memory(device());
   Message first = message();
   first.attach.given = {{0, 0, 16}};
@@ -97,7 +99,7 @@ TEST_F(MemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
   }
 }
 
-TEST_F(MemoryTest, RefusesMessagesWithoutTheirDescriptors) {
+TEST_F(ImportedMemoryTest, RefusesMessagesWithoutTheirDescriptors) {
   Message fewer = message();
   fewer.descriptors.pop_back();
   EXPECT_EQ(error_of([&] {
@@ -112,13 +114,13 @@ TEST_F(MemoryTest, RefusesMessagesWithoutTheirDescriptors) {
             ErrorCode::kInvalidArgument);
 }
 
-TEST_F(MemoryTest, RefusesASlabThatIsLargerThanItsDescriptor) {
+TEST_F(ImportedMemoryTest, RefusesASlabThatIsLargerThanItsDescriptor) {
   Message sent = message();
   sent.attach.slabs[0].bytes *= 1024;
   EXPECT_THROW(ImportedMemory(device()).add(sent.attach, std::move(sent.descriptors)), Error);
 }
 
-TEST_F(MemoryTest, TakesASecondMessagesSlabsBesideTheFirsts) {
+TEST_F(ImportedMemoryTest, TakesASecondMessagesSlabsBesideTheFirsts) {
   ImportedMemory memory(device());
   Message first = message();
   first.attach.given = {{1, 256, 16}};
@@ -132,6 +134,41 @@ TEST_F(MemoryTest, TakesASecondMessagesSlabsBesideTheFirsts) {
   ASSERT_EQ(memory.wanted().size(), 2u);
   EXPECT_EQ(memory.wanted()[0].buffer, given.buffer);
   EXPECT_NE(memory.wanted()[1].buffer, given.buffer);
+}
+
+TEST_F(ImportedMemoryTest, RefusesPlacesOfAnotherSizeThanItsTensors) {
+  const auto graph = build_graph(find_task({1, 19}), Preset::smoke);  // ReLU of x
+  const auto bytes = static_cast<uint64_t>(graph->values().at(0).type.bytes());
+  const std::vector<Wanted> wanted = {{.name = "flags", .dtype = DType::u8, .bytes = 3}};
+  const auto check = [&](const Attach& places) {
+    Message sent = message();
+    sent.attach.given = places.given;
+    sent.attach.outputs = places.outputs;
+    sent.attach.wanted = places.wanted;
+    ImportedMemory memory(device());
+    memory.add(sent.attach, std::move(sent.descriptors));
+    memory.check_types(*graph, wanted);
+  };
+  Attach right;
+  right.given.resize(graph->values().size());
+  right.given[0] = {1, 0, bytes};
+  right.outputs = {{1, bytes, bytes}};
+  right.wanted = {{0, 0, 4}};  // A place has a word at least.
+  EXPECT_NO_THROW(check(right));
+  EXPECT_NO_THROW(check({})) << "all memory is released";
+
+  Attach input = right, output = right, temporary = right, missing = right, none = right;
+  input.given[0].bytes /= 2;
+  output.outputs[0].bytes += 4;
+  temporary.wanted[0].bytes = 8;
+  missing.given[0] = {};
+  none.outputs.clear();
+  for (const Attach* wrong : {&input, &output, &temporary, &missing, &none}) {
+    EXPECT_EQ(error_of([&] { check(*wrong); }).code(), ErrorCode::kInvalidArgument);
+  }
+  EXPECT_EQ(error_of([&] { check(input); }).message(),
+            "the judge's memory has " + std::to_string(bytes / 2) +
+                " bytes for x, the runner's tensor " + std::to_string(bytes));
 }
 
 }  // namespace

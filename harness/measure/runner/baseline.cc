@@ -24,6 +24,8 @@ class BaselineProgram : public Program {
     return built;
   }
 
+  const Graph& graph() const override { return *graph_; }
+
   void record(vulkan::Commands& commands, const Pass&, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
     std::vector<vulkan::Region> values = memory.given();

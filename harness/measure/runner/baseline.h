@@ -1,4 +1,4 @@
-// The opponent's program: a task's eager baseline, whose output is also the truth.
+// The eager baseline of a task as a program. Its outputs are also the truth.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace kbench::runner {
 
-/// Prepares baselines on one device and remembers which have been held to the reference.
+/// Prepares baselines on one device and remembers which have been compared with the reference.
 class BaselineLoader {
  public:
   explicit BaselineLoader(vulkan::Device& device) : device_(device) {}
 
-  /// Throws kInternal saying what is wrong where the baseline differs from the float64 reference on
-  /// this device, at the sizes of preset smoke; what build_graph() and the eager planner throw.
+  /// Throws kInternal, with the difference, if the baseline differs from the float64 reference on
+  /// this device at the sizes of preset smoke, and what build_graph() and the eager planner throw.
   std::unique_ptr<Program> prepare(const Prepare& request);
 
  private:

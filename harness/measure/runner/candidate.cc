@@ -94,6 +94,8 @@ class CandidateRun : public Program {
     return built;
   }
 
+  const Graph& graph() const override { return *graph_; }
+
   Lane* lane() override { return lane_.get(); }
 
   void select(const std::vector<uint32_t>& configs) override {

@@ -1,7 +1,5 @@
 #include "harness/measure/runner/driver_lane.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <set>
 #include <string>
@@ -12,7 +10,7 @@
 namespace kbench::runner {
 namespace {
 
-/// Whose step it was: of several that ran as one, all whose names differ.
+/// The step that failed; where several ran as one, all their names.
 std::string whose(const cuda::StepError& error, const DriverPlan& plan) {
   if (error.step >= 0) {
     return plan.names.at(plan.of.at(static_cast<size_t>(error.step)));
@@ -25,7 +23,7 @@ std::string whose(const cuda::StepError& error, const DriverPlan& plan) {
   return text;
 }
 
-/// A step of the manifest's may take several of the driver's.
+/// A step of the manifest may be several steps of the driver.
 constexpr size_t kMostTimed = 4 * kMostProfiledSteps;
 
 }  // namespace
@@ -103,11 +101,7 @@ std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory&
                                      const std::vector<vulkan::Region>& regions) {
   std::vector<uint64_t> bases;
   for (const ImportedMemory::Slab& slab : memory.kept()) {
-    UniqueFd descriptor(fcntl(slab.descriptor.get(), F_DUPFD_CLOEXEC, 0));
-    if (descriptor.get() < 0) {
-      throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");
-    }
-    bases.push_back(driver.import(std::move(descriptor), slab.bytes));
+    bases.push_back(driver.import(duplicate(slab.descriptor), slab.bytes));
   }
   std::vector<uint64_t> addresses;
   for (const vulkan::Region& region : regions) {

@@ -1,5 +1,4 @@
-// The lane of a candidate that CUDA's own driver launches, in the runner's process, on the memory
-// that the judge shares.
+// Runs a candidate by CUDA's own driver, in the runner's process, on the judge's shared memory.
 #pragma once
 
 #include <array>
@@ -12,23 +11,23 @@
 
 namespace kbench::runner {
 
-/// A list of setup's or dispatch's steps for the driver.
+/// The driver's steps for setup or dispatch.
 struct DriverPlan {
   std::vector<cuda::DriverStep> steps;
-  std::vector<size_t> of;  ///< of each: index of the manifest's step, which may take several
-  std::vector<std::string> names;  ///< of each of the manifest's: "kernel k (c.yaml:12)"
+  std::vector<size_t> of;  ///< for each of `steps`, its step in the manifest; several may share one
+  std::vector<std::string> names;  ///< of the manifest's steps: "kernel k (c.yaml:12)"
 };
 
-/// What a run of the plan said, as the runner tells the judge. Throws the error itself where it is
-/// not the candidate's fault.
+/// The verdict on the candidate whose step failed. Throws the error itself if it is not the
+/// candidate's fault.
 Refused refused_by(const cuda::StepError& error, const DriverPlan& plan);
 
 class DriverLane : public Lane {
  public:
-  /// The addresses of the candidate's buffers once the judge's memory is imported, by buffer index.
+  /// Imports the judge's memory; returns the addresses of the candidate's buffers, by buffer index.
   using Import = std::function<std::vector<uint64_t>(const ImportedMemory&)>;
   using MakePlan = std::function<DriverPlan(bool setup, const std::vector<uint64_t>& addresses)>;
-  /// Called first by attach(); what it throws is the answer to that.
+  /// Called first by attach(), which throws what it throws.
   using Open = std::function<cuda::Driver&()>;
   DriverLane(Open open, Import import, MakePlan plan)
       : open_(std::move(open)), import_(std::move(import)), plan_(std::move(plan)) {}
@@ -37,7 +36,7 @@ class DriverLane : public Lane {
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
   std::vector<double> profile(double seconds) override;
-  /// Other configurations run from now on.
+  /// Drops the made lists, as other configurations run from now on.
   void forget_lists();
 
  private:
@@ -55,7 +54,7 @@ class DriverLane : public Lane {
   std::array<std::unique_ptr<List>, 2> lists_;
 };
 
-/// Imports every slab that was kept and gives the address of each region; of an empty one 0.
+/// Imports every kept slab and returns the address of each region; 0 for an empty one.
 std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory& memory,
                                      const std::vector<vulkan::Region>& regions);
 

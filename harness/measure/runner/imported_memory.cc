@@ -2,11 +2,33 @@
 
 #include <fcntl.h>
 
+#include <string>
 #include <utility>
 
+#include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::runner {
+namespace {
+
+void check_place(const std::string& name, const vulkan::Region& region, uint64_t bytes) {
+  const uint64_t own = trial::place_bytes(bytes);
+  if (region.size == own) return;
+  throw Error(ErrorCode::kInvalidArgument, "the judge's memory has " + std::to_string(region.size) +
+                                               " bytes for " + shown(name, 100) +
+                                               ", the runner's tensor " + std::to_string(own));
+}
+
+}  // namespace
+
+UniqueFd duplicate(const UniqueFd& descriptor) {
+  UniqueFd copy(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.open()) {
+    throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");
+  }
+  return copy;
+}
 
 void ImportedMemory::add(const Attach& attach, std::vector<UniqueFd> descriptors) {
   if (descriptors.size() != attach.slabs.size()) {
@@ -16,14 +38,11 @@ void ImportedMemory::add(const Attach& attach, std::vector<UniqueFd> descriptors
   }
   for (size_t i = 0; i < descriptors.size(); ++i) {
     const Attach::Slab& slab = attach.slabs[i];
-    UniqueFd kept(keeps_ ? fcntl(descriptors[i].get(), F_DUPFD_CLOEXEC, 0) : -1);
-    if (keeps_ && kept.get() < 0) {
-      throw Error(ErrorCode::kInternal, "no descriptor is left for the shared memory");
-    }
+    UniqueFd kept = keep_descriptors_ ? duplicate(descriptors[i]) : UniqueFd();
     slabs_.push_back(device_.import_shared(
         {std::move(descriptors[i]), slab.bytes, slab.memory_type},
         slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write));
-    if (keeps_) kept_.push_back({std::move(kept), slab.bytes, &slabs_.back()});
+    if (keep_descriptors_) kept_.push_back({std::move(kept), slab.bytes, &slabs_.back()});
   }
   add(attach.given, given_);
   add(attach.outputs, outputs_);
@@ -43,6 +62,26 @@ void ImportedMemory::keep(const std::vector<int>& slabs) {
   given_.clear();
   outputs_.clear();
   wanted_.clear();
+}
+
+void ImportedMemory::check_types(const Graph& graph, const std::vector<Wanted>& wanted) const {
+  if (given_.empty() && outputs_.empty() && wanted_.empty()) return;
+  const auto& values = graph.values();
+  if (given_.size() != values.size() || outputs_.size() != graph.outputs().size() ||
+      wanted_.size() != wanted.size()) {
+    throw Error(ErrorCode::kInvalidArgument, "the judge's memory is laid out for another task");
+  }
+  for (size_t id = 0; id < values.size(); ++id) {
+    if (values[id].kind == Graph::Kind::intermediate) continue;
+    check_place(values[id].name, given_[id], static_cast<uint64_t>(values[id].type.bytes()));
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const TensorType& type = values[static_cast<size_t>(graph.outputs()[i])].type;
+    check_place(graph.output_name(i), outputs_[i], static_cast<uint64_t>(type.bytes()));
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    check_place(wanted[i].name, wanted_[i], wanted[i].bytes);
+  }
 }
 
 void ImportedMemory::add(const std::vector<Place>& places,

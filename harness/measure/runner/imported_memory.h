@@ -1,4 +1,4 @@
-// The judge's memory as a runner sees it: slabs imported, tensors at their places.
+// The judge's shared memory in a runner: imported slabs, and the tensors in them.
 #pragma once
 
 #include <deque>
@@ -6,44 +6,51 @@
 
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/device.h"
+#include "kbench/graph.h"
 #include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
+
+UniqueFd duplicate(const UniqueFd& descriptor);  ///< throws kInternal if none is left
 
 /// Owns the imported slabs; the device must outlive it.
 class ImportedMemory {
  public:
   explicit ImportedMemory(vulkan::Device& device) : device_(device) {}
-  /// Adds the message's slabs to those there are, which its places may lie in too. Throws
-  /// kInvalidArgument where descriptors and message do not agree or a place lies outside its slab,
+  /// Adds the message's slabs, and its places, which may lie in earlier slabs too. Throws
+  /// kInvalidArgument if descriptors and slabs differ in number or a place lies outside its slab,
   /// and what Device::import_shared() throws.
   void add(const Attach& attach, std::vector<UniqueFd> descriptors);
-  /// Only these slabs, renumbered in this order, and no places. Throws kInvalidArgument where there
-  /// is none such, or one is named twice.
+  /// Keeps only these slabs, renumbered in this order, and no places. Throws kInvalidArgument for
+  /// an unknown slab or one that is named twice.
   void keep(const std::vector<int>& slabs);
 
-  /// By value id, output index and index in Built::wanted; empty where there is none.
+  /// Throws kInvalidArgument, naming the tensor, where a place is missing or has not the bytes of
+  /// the program's own tensor. Memory without any places passes: it is how all memory is released.
+  void check_types(const Graph& graph, const std::vector<Wanted>& wanted) const;
+
+  /// By value id, output index and index in Built::wanted; empty regions for intermediates.
   const std::vector<vulkan::Region>& given() const { return given_; }
   const std::vector<vulkan::Region>& outputs() const { return outputs_; }
   const std::vector<vulkan::Region>& wanted() const { return wanted_; }
 
-  /// Keeps a descriptor of every slab that is added from now on, for another driver to import.
-  void keep_descriptors() { keeps_ = true; }
+  /// Keeps a descriptor of every slab added from now on, for CUDA's driver to import.
+  void keep_descriptors() { keep_descriptors_ = true; }
   struct Slab {
     UniqueFd descriptor;
     uint64_t bytes = 0;
-    const vulkan::Buffer* buffer = nullptr;  ///< what regions of it name
+    const vulkan::Buffer* buffer = nullptr;  ///< of the regions in it
   };
-  /// Those that were kept. Importing takes a descriptor: duplicate it.
+  /// The slabs with kept descriptors. An import closes its descriptor, so give it a duplicate.
   const std::vector<Slab>& kept() const { return kept_; }
 
  private:
   void add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const;
 
   vulkan::Device& device_;
-  std::deque<vulkan::Buffer> slabs_;  ///< regions point to them
+  std::deque<vulkan::Buffer> slabs_;  ///< a deque, as regions point to its elements
   std::vector<vulkan::Region> given_, outputs_, wanted_;
-  bool keeps_ = false;
+  bool keep_descriptors_ = false;
   std::vector<Slab> kept_;
 };
 

@@ -41,7 +41,7 @@
 namespace kbench::runner {
 namespace {
 
-/// The judge has closed the channel: there is nothing left to do.
+/// Thrown when the judge has closed the channel: the process ends.
 struct JudgeGone {};
 
 [[noreturn]] void leave(int status, const char* why) {
@@ -80,26 +80,26 @@ class Server {
   void run(const Run& request);
   void profile(const Profile& request);
   void select(const Select& request);
-  void let_go();
+  void release_memory();
   bool validation_objects();
   std::unique_ptr<ImportedMemory> new_memory() const;
   std::optional<std::string> read_file(const std::string& path);
 
   process::Channel channel_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known what has to be compiled
+  std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known that they are not needed
   std::unique_ptr<PythonHelper> python_;        ///< until the candidate is built
   std::optional<CandidateLoader> candidate_;
   std::optional<BaselineLoader> baselines_;
-  // In the order in which they refer to each other.
+  // Each member may refer to those above it.
   std::unique_ptr<Program> program_;
   std::unique_ptr<ImportedMemory> memory_;
-  std::unique_ptr<ImportedMemory> kept_;  ///< the baseline's before, until the next Attach
+  std::unique_ptr<ImportedMemory> kept_;  ///< of the previous baseline, until the next Attach
   struct FirstPart {
     Attach attach;
     std::vector<UniqueFd> descriptors;
   };
-  std::optional<FirstPart> first_part_;  ///< not yet being imported
+  std::optional<FirstPart> first_part_;  ///< whose import has not begun
   std::future<std::unique_ptr<ImportedMemory>> importing_;
   std::optional<Recordings> recordings_;
 };
@@ -107,11 +107,11 @@ class Server {
 Server::Server(bool locked, const vulkan::OpenOptions& open)
     : channel_(UniqueFd(kChannelDescriptor)) {
   try {
-    vulkan::load_functions();  // Wherever it lies: what is locked in reads drivers alone.
+    vulkan::load_functions();  // Before the lock-in, which allows reading drivers only.
     const cuda::Toolkit toolkit =
         locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
     LockIn lock({.readable = toolkit.folders(), .device = open.selector});
-    // Forked while there is one thread, and rights to start programs.
+    // Forked while the process has one thread and may still start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
     device_ = vulkan::Device::open(open, [&](vulkan::OpenOptions& options) {
@@ -145,20 +145,20 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
   }
 }
 
-/// A process's first shader takes the compiler a fifth of a second, others of the same version of
-/// GLSL a millisecond.
-void make_compilers_tables() {
+/// The first shader of a GLSL version takes the compiler a fifth of a second, later ones a
+/// millisecond.
+void warm_up_compiler() {
   vulkan::ShaderSource first;
   first.text = vulkan::embedded_shader("void.comp").value();
   first.optimize = false;
   vulkan::ShaderCompiler().compile(first);
 }
 
-/// Waits until the judge says that the device may be opened, which disturbs measurements on it.
-/// What can be done before is done before.
+/// Waits for the judge's Open: opening a device disturbs measurements on it. Everything that does
+/// not touch the device runs before.
 void Server::wait_to_open(vulkan::OpenOptions& options) {
-  make_compilers_tables();
-  uint32_t count = 0;  // The loader maps the drivers' libraries to answer this.
+  warm_up_compiler();
+  uint32_t count = 0;  // Makes the loader map the drivers' libraries.
   vulkan::vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
   const process::Frame frame = receive();
   if (static_cast<MessageKind>(frame.kind) != MessageKind::open) {
@@ -203,7 +203,7 @@ void Server::answer(process::Frame frame) {
     send(refused);
   } catch (const Error& e) {
     send(Failed{e.code(), e.what()});
-  } catch (const std::bad_alloc&) {  // Of what a candidate takes, most likely.
+  } catch (const std::bad_alloc&) {  // Most likely because of what the candidate needs.
     send(Failed{ErrorCode::kOutOfMemory, "no host memory is left"});
   }
 }
@@ -220,7 +220,7 @@ std::optional<std::string> Server::read_file(const std::string& path) {
   return std::move(file.bytes);
 }
 
-/// What is wrong with a candidate's file, as the candidate's fault.
+/// An error in a candidate's file as the candidate's fault.
 Refused refused_by(const Error& error) {
   Refused refused{Verdict::invalid_candidate, error.what(), {}};
   const Location& place = error.location();
@@ -257,10 +257,10 @@ void Server::build(const Build& request) {
     program = candidate_.value().build(request, python_.get(), refused);
   } catch (const Error& e) {
     python_.reset();
-    if (e.location().file.empty()) throw;  // Not about the candidate's file.
+    if (e.location().file.empty()) throw;  // Not about a file of the candidate.
     refused = refused_by(e);
   }
-  python_.reset();  // What it ran of the candidate's ends before there is any memory.
+  python_.reset();  // The candidate's Python code has ended before there is any memory.
   compilers_.reset();
   begin_import();
   if (!program) return send(refused);
@@ -268,8 +268,8 @@ void Server::build(const Build& request) {
   if (!validation_objects()) send(program_->built());
 }
 
-/// Whether the validation layer has complained: then the answer is that the candidate is invalid,
-/// or, of the baseline, an Error of kInternal.
+/// If the validation layer has complained, answers that the candidate is invalid and returns true.
+/// Throws kInternal for the baseline.
 bool Server::validation_objects() {
   const std::vector<std::string> said = device_->take_validation_messages();
   if (said.empty()) return false;
@@ -288,14 +288,15 @@ void Server::prepare(const Prepare& request) {
   send(program_->built());
 }
 
-/// Whether another driver will want it too is known only once the candidate is built.
+/// Keeps descriptors for CUDA's driver too: whether it is needed is known only after the build.
 std::unique_ptr<ImportedMemory> Server::new_memory() const {
   auto memory = std::make_unique<ImportedMemory>(*device_);
   if (candidate_ && device_->cuda().there()) memory->keep_descriptors();
   return memory;
 }
 
-/// Drivers take tens of milliseconds a gigabyte to map it.
+/// Imports the first part of an Attach on another thread, as drivers take tens of milliseconds a
+/// gigabyte. Not while the candidate's Python code may still run.
 void Server::begin_import() {
   if (!first_part_ || python_) return;
   const auto first = std::make_shared<FirstPart>(*std::exchange(first_part_, {}));
@@ -304,21 +305,22 @@ void Server::begin_import() {
     memory->add(first->attach, std::move(first->descriptors));
     return memory;
   };
-  // Where there is no thread to be had, once it is waited for. (A copy: libstdc++ moves what it is
-  // given to the thread that cannot be started.)
+  // Deferred if no thread can be started. `import` is passed as a copy, since libstdc++ moves it
+  // even then.
   importing_ = std::async(std::launch::async | std::launch::deferred, import);
 }
 
 void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
   if (request.more) {
-    let_go();
+    release_memory();
     first_part_ = FirstPart{std::move(request), std::move(descriptors)};
     return begin_import();
   }
   begin_import();
   auto memory = importing_.valid() ? importing_.get() : kept_ ? std::move(kept_) : new_memory();
-  let_go();
+  release_memory();
   memory->add(request, std::move(descriptors));
+  if (program_) memory->check_types(program_->graph(), program_->built().wanted);
   memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());
   if (Lane* lane = program_ ? program_->lane() : nullptr) lane->attach(*memory_);
@@ -358,7 +360,7 @@ void Server::select(const Select& request) {
   send(Selected{});
 }
 
-void Server::let_go() {
+void Server::release_memory() {
   recordings_->forget();
   memory_.reset();
   kept_.reset();
@@ -381,11 +383,11 @@ int run_runner(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     if (role == kPrototypeRole) {
-      make_compilers_tables();
+      warm_up_compiler();
       vulkan::load_functions();
       role = process::serve_copies();
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      std::string listed = role;  // What those see who list processes.
+      std::string listed = role;  // The name in lists of processes.
       listed.resize(std::strlen(argv[0]));
       std::memcpy(argv[0], listed.data(), listed.size());
     }
@@ -400,7 +402,7 @@ int run_runner(int argc, char** argv) {
   } catch (const std::exception& e) {
     leave(1, e.what());
   }
-  // Whatever is left to be torn down may hang after a device was lost.
+  // Without destructors: after a device was lost they may hang.
   _exit(0);
 }
 

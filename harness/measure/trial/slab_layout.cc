@@ -1,6 +1,5 @@
 #include "harness/measure/trial/slab_layout.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "harness/measure/eager/eager.h"
@@ -12,7 +11,7 @@ namespace kbench::trial {
 
 size_t SlabLayout::add(std::string name, uint64_t bytes) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
-  bytes = std::max<uint64_t>(bytes, 4);
+  bytes = place_bytes(bytes);
   if (bytes > kMost || size_ > kMost) {
     throw Error(ErrorCode::kShape, name + " and what stands before it have over 2^62 bytes");
   }

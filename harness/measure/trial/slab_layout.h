@@ -1,6 +1,7 @@
 // Where tensors lie in memory that processes share. Pure: no device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace kbench::trial {
 
 /// Least bytes before a tensor and behind it that must not be written.
 inline constexpr uint64_t kRedzoneBytes = 64 << 10;
+
+/// Bytes of a tensor's place: at least one 32-bit word.
+inline uint64_t place_bytes(uint64_t tensor_bytes) { return std::max<uint64_t>(tensor_bytes, 4); }
 
 /// Tensors begin at multiples of so many bytes.
 inline constexpr uint64_t kTensorAlignment = 256;
@@ -26,7 +30,7 @@ class SlabLayout {
   struct Item {
     std::string name;
     uint64_t offset = 0;  ///< a multiple of kTensorAlignment
-    uint64_t bytes = 0;   ///< at least 4
+    uint64_t bytes = 0;   ///< place_bytes()
     /// Where the redzone behind it begins: the next multiple of 4 bytes.
     uint64_t end() const { return offset + (bytes + 3) / 4 * 4; }
   };
