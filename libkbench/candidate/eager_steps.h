@@ -46,7 +46,7 @@ class EagerSteps {
     Shape shape;  ///< as declared
   };
 
-  const Graph::ValueInfo& value(int id) const { return graph_.values()[static_cast<size_t>(id)]; }
+  const Graph::ValueInfo& value(int id) const { return graph_.value(id); }
   void name_task_buffers();
   Buffer temporary(const TensorType& type);
   void free_after(size_t node);

@@ -57,15 +57,13 @@ void CandidateResolver::add_task_buffers() {
       {Graph::Kind::constant, BufferSlot::Kind::constant}};
   for (const auto& [from, to] : kinds) {
     for (int id : graph_.values_of(from)) {
-      const auto& value = graph_.values()[static_cast<size_t>(id)];
+      const auto& value = graph_.value(id);
       add_buffer({to, value.name, value.type, id}, {});
     }
   }
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const int id = graph_.outputs()[i];
-    add_buffer({BufferSlot::Kind::output, graph_.output_name(i),
-                graph_.values()[static_cast<size_t>(id)].type, id},
-               {});
+    add_buffer({BufferSlot::Kind::output, graph_.output_name(i), graph_.value(id).type, id}, {});
   }
 }
 

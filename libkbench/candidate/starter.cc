@@ -24,10 +24,6 @@ struct Chosen {
   size_t output = 0;    ///< which
 };
 
-const TensorType& type_of(const Graph& graph, int value) {
-  return graph.values()[static_cast<size_t>(value)].type;
-}
-
 bool is_elementwise(const OperatorCall& call) {
   return std::ranges::all_of(call.inputs,
                              [&](const TensorType& type) { return type == call.outputs[0]; });
@@ -250,8 +246,8 @@ bool needs_addresses(const Graph& graph, const Chosen& chosen, StarterLanguage l
   int64_t elements = 0, bytes = 0;
   for (const auto* ids : {&node.inputs, &node.outputs}) {
     for (const int id : *ids) {
-      elements = std::max(elements, type_of(graph, id).elements());
-      bytes = std::max(bytes, type_of(graph, id).bytes());
+      elements = std::max(elements, graph.value(id).type.elements());
+      bytes = std::max(bytes, graph.value(id).type.bytes());
     }
   }
   const bool shader = language == StarterLanguage::glsl || language == StarterLanguage::hlsl;

@@ -58,7 +58,7 @@ class Description {
     values(Graph::Kind::constant, "constants, the same for every run");
     out_ << "outputs\n";
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      const auto& type = graph_.values()[static_cast<size_t>(graph_.outputs()[i])].type;
+      const auto& type = graph_.value(graph_.outputs()[i]).type;
       out_ << "  " << padded(graph_.output_name(i)) << to_string(type) << "\n";
     }
     out_ << "operators, in order (v1, v2 and so on are results on the way)\n";
@@ -87,7 +87,7 @@ class Description {
     if (ids.empty()) return;
     out_ << title << "\n";
     for (int id : ids) {
-      const auto& value = graph_.values()[static_cast<size_t>(id)];
+      const auto& value = graph_.value(id);
       out_ << "  " << padded(value.name) << to_string(value.type)
            << (kind == Graph::Kind::constant ? "  " + contents_of(value.data)
                                              : "  drawn from " + to_string(value.distribution))
@@ -99,7 +99,7 @@ class Description {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       if (graph_.outputs()[i] == id) return graph_.output_name(i);
     }
-    return graph_.values()[static_cast<size_t>(id)].name;
+    return graph_.value(id).name;
   }
 
   void operator_line(const Graph::Node& node) {
@@ -168,9 +168,7 @@ class Description {
          << scaled_text(graph_.least_bytes())
          << "B moved (inputs, parameters, constants\n  and outputs once), " << std::fixed
          << std::setprecision(2) << graph_.flops() / graph_.least_bytes() << " FLOP a byte\n";
-    const auto integers = [this](int id) {
-      return graph_.values()[static_cast<size_t>(id)].type.dtype == DType::i64;
-    };
+    const auto integers = [this](int id) { return graph_.value(id).type.dtype == DType::i64; };
     out_ << "tolerance\n";
     if (std::ranges::all_of(graph_.outputs(), integers)) {
       out_ << "  none: every element is the very number\n";

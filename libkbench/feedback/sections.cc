@@ -225,7 +225,7 @@ Text names(const Facts& facts) {
   for (const auto kind : {Graph::Kind::input, Graph::Kind::parameter, Graph::Kind::constant}) {
     for (const int id : facts.graph->values_of(kind)) {
       if (++listed > kMost) break;
-      const Graph::ValueInfo& value = facts.graph->values()[static_cast<size_t>(id)];
+      const Graph::ValueInfo& value = facts.graph->value(id);
       buffers += " " + value.name + " " + to_string(value.type.shape);
     }
   }

@@ -58,7 +58,7 @@ void Evaluator::match_parameters() {
   for (int id : worlds_.graph().values_of(Graph::Kind::parameter)) of_task.push_back(id);
   std::vector<bool> taken(of_task.size());
   const auto fits = [&](const PlanBuffer& b, size_t i, bool exact) {
-    const auto& type = worlds_.graph().values()[static_cast<size_t>(of_task[i])].type;
+    const auto& type = worlds_.graph().value(of_task[i]).type;
     if (!b.shaped) return true;
     if (exact) {
       if (b.shape.size() != type.shape.size()) return false;
@@ -69,9 +69,7 @@ void Evaluator::match_parameters() {
     }
     return elements(b.shape, worlds_.primary()) == static_cast<double>(type.elements());
   };
-  const auto name_of_task = [&](size_t i) {
-    return worlds_.graph().values()[static_cast<size_t>(of_task[i])].name;
-  };
+  const auto name_of_task = [&](size_t i) { return worlds_.graph().value(of_task[i]).name; };
   const auto last = [](const std::string& path) {
     return path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1);
   };
@@ -196,12 +194,12 @@ void Evaluator::bind_outputs(const Value& returned, int line) {
     if (b.kind != PlanBuffer::Kind::temporary || b.output) {
       stop(ImportObstacle::sizes, line, "forward returns a tensor that it was given");
     }
-    const auto& type = worlds_.graph().values()[static_cast<size_t>(outputs[i])].type;
+    const auto& type = worlds_.graph().value(outputs[i]).type;
     if (b.dtype != type.dtype)
       stop(ImportObstacle::data_type, line, "an output of another type than the task's");
     for (size_t w = 0; w < Worlds::kPresets; ++w) {
       const Graph& graph = worlds_.graph(w);
-      const auto& at = graph.values()[static_cast<size_t>(graph.outputs()[i])].type;
+      const auto& at = graph.value(graph.outputs()[i]).type;
       if (elements(v.view.shape, w) == static_cast<double>(at.elements())) continue;
       const std::string message = "the output has " + literal(elements(v.view.shape, w), false) +
                                   " elements, the task's " + std::to_string(at.elements());
@@ -236,7 +234,7 @@ void Evaluator::run(const Block& module) {
   forward_ = true;
   std::vector<Value> args = {model};
   for (int id : worlds_.graph().values_of(Graph::Kind::input)) {
-    const auto& info = worlds_.graph().values()[static_cast<size_t>(id)];
+    const auto& info = worlds_.graph().value(id);
     PlanBuffer buffer;
     buffer.kind = PlanBuffer::Kind::task;
     buffer.name = info.name;
@@ -285,7 +283,7 @@ void Evaluator::require_parameters() {
   std::vector<std::string> lost;
   for (const int id : worlds_.graph().values_of(Graph::Kind::parameter)) {
     if (!used.contains(id)) continue;
-    const std::string& name = worlds_.graph().values()[static_cast<size_t>(id)].name;
+    const std::string& name = worlds_.graph().value(id).name;
     if (!named.contains(name) && !(dead_bias && name.ends_with("bias"))) lost.push_back(name);
   }
   if (lost.empty()) return;

@@ -133,11 +133,11 @@ Number Worlds::extent(std::vector<double> at) const {
 
 std::vector<Number> Worlds::shape(const std::vector<int>& values) const {
   std::vector<Number> shape;
-  const Shape& first = graph().values()[static_cast<size_t>(values[0])].type.shape;
+  const Shape& first = graph().value(values[0]).type.shape;
   for (size_t d = 0; d < first.size(); ++d) {
     std::vector<double> at;
     for (size_t w = 0; w < size(); ++w) {
-      const Shape& s = graph(w).values()[static_cast<size_t>(values[w])].type.shape;
+      const Shape& s = graph(w).value(values[w]).type.shape;
       at.push_back(d < s.size() ? static_cast<double>(s[d]) : 1.0);
     }
     shape.push_back(extent(std::move(at)));

@@ -175,7 +175,7 @@ void check_golden_tensors(const GoldenRecord& record, const Graph& graph) {
   std::set<std::string> known;
   for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
     for (const int id : graph.values_of(kind)) {
-      const Graph::ValueInfo& info = graph.values()[static_cast<size_t>(id)];
+      const Graph::ValueInfo& info = graph.value(id);
       entry_of(record, info);
       known.insert(info.name);
     }
@@ -216,7 +216,7 @@ NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph) {
   NamedTensors tensors;
   for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
     for (const int id : graph.values_of(kind)) {
-      const Graph::ValueInfo& info = graph.values()[static_cast<size_t>(id)];
+      const Graph::ValueInfo& info = graph.value(id);
       tensors[info.name] = draw_golden(record, info);
     }
   }

@@ -185,9 +185,9 @@ constexpr WholeFormula kWholes[] = {
 int silu_operand(const Graph& graph, const Graph::Node& node) {
   if (node.call.op->name != "mul") return -1;
   for (const size_t i : {0, 1}) {
-    const int producer = info_of(graph, node.inputs[1 - i]).producer;
-    if (producer < 0 || node_at(graph, producer).call.op->name != "sigmoid") continue;
-    if (node_at(graph, producer).inputs[0] == node.inputs[i]) return static_cast<int>(i);
+    const int producer = graph.value(node.inputs[1 - i]).producer;
+    if (producer < 0 || graph.node(producer).call.op->name != "sigmoid") continue;
+    if (graph.node(producer).inputs[0] == node.inputs[i]) return static_cast<int>(i);
   }
   return -1;
 }
@@ -203,7 +203,7 @@ Value as_scale_and_shift(const Rewriting& rewriting, int number) {
 }  // namespace
 
 void other_formulas(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   for (const Formula& formula : kFormulas) {
     if (name != formula.op) continue;

@@ -242,7 +242,7 @@ std::vector<Value> units_backwards(const Rewriting& rewriting, int number) {
 }  // namespace
 
 void reorder_sums(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   if (is_product(*node.call.op)) {
     reorder_product(node, add);

@@ -161,7 +161,7 @@ void add_scan(const Graph::Node& node, int64_t n, const AddMutant& add) {
 }  // namespace
 
 void add_up_in_one_float(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   const AttributeValue* axis = node.call.attributes.find("axis");
   const int64_t along =

@@ -28,7 +28,7 @@ constexpr MutantRule kRules[] = {
 bool same_types(const Graph& graph, const Graph::Node& node, const std::vector<Value>& values) {
   if (values.size() != node.outputs.size()) return false;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i].type() != graph.values()[static_cast<size_t>(node.outputs[i])].type) return false;
+    if (values[i].type() != graph.value(node.outputs[i]).type) return false;
   }
   return true;
 }
@@ -41,14 +41,13 @@ bool fits(const Graph& graph, int node, const Replacement& replacement) {
       graph, scratch, [&](int id) {
         const auto known = made.find(id);
         if (known != made.end()) return known->second;
-        const TensorType& type = graph.values()[static_cast<size_t>(id)].type;
+        const TensorType& type = graph.value(id).type;
         return made
             .emplace(id, scratch.input("i" + std::to_string(id), type.shape, normal(), type.dtype))
             .first->second;
       }};
   try {
-    return same_types(graph, graph.nodes()[static_cast<size_t>(node)],
-                      replacement(rewriting, node));
+    return same_types(graph, graph.node(node), replacement(rewriting, node));
   } catch (const Error&) {
     return false;
   }
@@ -83,7 +82,7 @@ std::unique_ptr<Graph> copied(const Graph& graph, const std::vector<bool>& wante
   };
   const Rewriting rewriting{graph, *copy, lookup};
   const auto make_node = [&](int number) {
-    const Graph::Node& node = graph.nodes()[static_cast<size_t>(number)];
+    const Graph::Node& node = graph.node(number);
     const auto replacement = replacements.find(number);
     const std::vector<Value> made = replacement == replacements.end()
                                         ? again(rewriting, number, inputs_of(rewriting, number))
@@ -132,7 +131,7 @@ std::vector<std::string> labels_of(const Graph& graph) {
     const int number = ++seen[node.call.op];
     std::string module;
     for (const int id : node.inputs) {
-      const Graph::ValueInfo& value = graph.values()[static_cast<size_t>(id)];
+      const Graph::ValueInfo& value = graph.value(id);
       const size_t dot = value.name.rfind('.');
       if (module.empty() && value.kind == Graph::Kind::parameter && dot != std::string::npos) {
         module = value.name.substr(0, dot);
@@ -173,7 +172,7 @@ std::vector<Mutation> mutations(const Graph& graph) {
     std::vector<FoundMutant> found = find_mutants(graph, rule);
     std::map<std::pair<const Operator*, std::string>, std::vector<size_t>> alike;
     for (size_t i = 0; i < found.size(); ++i) {
-      const Operator* op = graph.nodes()[static_cast<size_t>(found[i].node)].call.op;
+      const Operator* op = graph.node(found[i].node).call.op;
       alike[{op, found[i].text}].push_back(i);
     }
     // All of a kind together come first: a candidate's kernel often serves them all.
@@ -203,7 +202,7 @@ std::unique_ptr<Graph> mutate(const Graph& graph, const Mutation& mutation) {
 }
 
 const Graph::Node& node_of(const Rewriting& rewriting, int node) {
-  return rewriting.from.nodes()[static_cast<size_t>(node)];
+  return rewriting.from.node(node);
 }
 
 std::vector<Value> inputs_of(const Rewriting& rewriting, int node) {

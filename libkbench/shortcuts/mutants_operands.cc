@@ -76,7 +76,7 @@ std::vector<AttributeValue> alternatives(const std::string& name, const Attribut
 }  // namespace
 
 void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (elementwise(*node.call.op)) return;
   const bool many = node.inputs.size() > 3;  // a recurrent layer
   if (is_norm(*node.call.op) && node.inputs.size() == 3) {
@@ -85,7 +85,7 @@ void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
     });
   }
   for (size_t i = 1; i < node.inputs.size(); ++i) {
-    const Graph::ValueInfo& value = info_of(graph, node.inputs[i]);
+    const Graph::ValueInfo& value = graph.value(node.inputs[i]);
     if (value.kind != Graph::Kind::parameter || value.type.dtype != DType::f32) continue;
     const bool bias =
         ends_with(value.name, "bias") || value.name.find("bias_") != std::string::npos;
@@ -98,15 +98,15 @@ void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
     });
   }
   const bool biases = std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) {
-    return info_of(graph, id).kind == Graph::Kind::parameter &&
-           info_of(graph, id).name.find("bias") != std::string::npos;
+    return graph.value(id).kind == Graph::Kind::parameter &&
+           graph.value(id).name.find("bias") != std::string::npos;
   });
   if (many && biases) {
     add("without any bias of @", [](const Rewriting& rewriting, int n) {
       std::vector<Value> inputs = inputs_of(rewriting, n);
       const Graph::Node& layer = node_of(rewriting, n);
       for (size_t i = 1; i < inputs.size(); ++i) {
-        const std::string& name = info_of(rewriting.from, layer.inputs[i]).name;
+        const std::string& name = rewriting.from.value(layer.inputs[i]).name;
         if (name.find("bias") == std::string::npos) continue;
         inputs[i] = filled(rewriting.to, inputs[i].shape(), 0);
       }
@@ -116,7 +116,7 @@ void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void mutate_attributes(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (node.call.op->is_view) return;
   for (const auto& [name, value] : node.call.attributes) {
     for (AttributeValue& other : alternatives(name, value, node.call.inputs[0])) {
@@ -133,7 +133,7 @@ void mutate_attributes(const Graph& graph, int number, const AddMutant& add) {
 
 /// Operands of two that are swapped, and inputs of the task that are taken for zeros.
 void mutate_operands(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"sub", "div", "matmul", "kl_div_batchmean"})) {
     add("@ with its operands swapped", [](const Rewriting& rewriting, int n) {
@@ -142,7 +142,7 @@ void mutate_operands(const Graph& graph, int number, const AddMutant& add) {
     });
   }
   for (size_t i = 1; i < node.inputs.size(); ++i) {
-    const Graph::ValueInfo& value = info_of(graph, node.inputs[i]);
+    const Graph::ValueInfo& value = graph.value(node.inputs[i]);
     if (value.kind != Graph::Kind::input || value.type.dtype != DType::f32) continue;
     if (elementwise(*node.call.op)) continue;
     add("zeros for " + value.name + " in @", [i](const Rewriting& rewriting, int n) {

@@ -1,37 +1,32 @@
 // Mutants by whole operators: left out, in another order, another in its place, another form of it.
 #include <cmath>
-#include <numeric>
 
+#include "libkbench/base/text.h"
+#include "libkbench/core/operator_kinds.h"
 #include "libkbench/shortcuts/rule_parts.h"
 
 namespace kbench {
 namespace {
 
-const TensorType& type_of(const Graph& graph, int id) {
-  return graph.values()[static_cast<size_t>(id)].type;
-}
-
 /// Whether the node has one output, which is of its first input's type.
 bool keeps_type(const Graph& graph, const Graph::Node& node) {
   return node.outputs.size() == 1 && !node.inputs.empty() && !node.call.op->is_view &&
-         type_of(graph, node.inputs[0]) == type_of(graph, node.outputs[0]);
+         graph.value(node.inputs[0]).type == graph.value(node.outputs[0]).type;
 }
 
 /// Operators that are easily taken for one another. Attributes of the same name are kept.
 struct Other {
   const char* from;
-  const char* to;
+  const char* to;  ///< one or more, between blanks
 };
 constexpr Other kOthers[] = {
     {"sum", "mean"},
     {"mean", "sum"},
-    {"max", "min"},
-    {"max", "mean"},
+    {"max", "min mean"},
     {"min", "max"},
     {"argmax", "argmin"},
     {"argmin", "argmax"},
-    {"logsumexp", "sum"},
-    {"logsumexp", "max"},
+    {"logsumexp", "sum max"},
     {"norm", "sum"},
     {"cumsum", "cumprod"},
     {"cumprod", "cumsum"},
@@ -43,47 +38,29 @@ constexpr Other kOthers[] = {
     {"avg_pool1d", "max_pool1d"},
     {"avg_pool2d", "max_pool2d"},
     {"avg_pool3d", "max_pool3d"},
-    {"add", "sub"},
-    {"add", "mul"},
+    {"add", "sub mul"},
     {"sub", "add"},
-    {"mul", "add"},
-    {"mul", "div"},
+    {"mul", "add div"},
     {"div", "mul"},
-    {"maximum", "minimum"},
-    {"minimum", "maximum"},
-    {"maximum", "add"},
-    {"minimum", "add"},
-    {"add_scalar", "sub_scalar"},
-    {"add_scalar", "mul_scalar"},
+    {"maximum", "minimum add"},
+    {"minimum", "maximum add"},
+    {"add_scalar", "sub_scalar mul_scalar"},
     {"sub_scalar", "add_scalar"},
-    {"mul_scalar", "div_scalar"},
-    {"mul_scalar", "add_scalar"},
+    {"mul_scalar", "div_scalar add_scalar"},
     {"div_scalar", "mul_scalar"},
     {"clamp_min", "clamp_max"},
     {"clamp_max", "clamp_min"},
-    {"relu", "leaky_relu"},
-    {"relu", "gelu"},
-    {"relu", "sigmoid"},
-    {"relu", "tanh"},
-    {"relu", "abs"},
+    {"relu", "leaky_relu gelu sigmoid tanh abs"},
     {"leaky_relu", "relu"},
-    {"sigmoid", "tanh"},
-    {"sigmoid", "hardsigmoid"},
-    {"sigmoid", "relu"},
-    {"tanh", "sigmoid"},
-    {"tanh", "relu"},
+    {"sigmoid", "tanh hardsigmoid relu"},
+    {"tanh", "sigmoid relu"},
     {"gelu", "relu"},
-    {"selu", "elu"},
-    {"selu", "relu"},
-    {"elu", "relu"},
-    {"elu", "selu"},
-    {"softplus", "relu"},
-    {"softplus", "exp"},
-    {"mish", "relu"},
-    {"mish", "gelu"},
+    {"selu", "elu relu"},
+    {"elu", "relu selu"},
+    {"softplus", "relu exp"},
+    {"mish", "relu gelu"},
     {"hardsigmoid", "sigmoid"},
-    {"hardswish", "relu"},
-    {"hardswish", "hardsigmoid"},
+    {"hardswish", "relu hardsigmoid"},
     {"square", "abs"},
     {"triu", "tril"},
     {"tril", "triu"},
@@ -207,28 +184,13 @@ constexpr Form kForms[] = {
      }},
 };
 
-/// How many elements each statistic of a norm is over.
-double statistics_elements(const Graph::Node& node) {
-  const Shape& x = node.call.inputs[0].shape;
-  const auto elements = static_cast<double>(element_count(x));
-  const std::string& name = node.call.op->name;
-  const Attributes& attributes = node.call.attributes;
-  if (name == "batch_norm") return elements / static_cast<double>(x[1]);
-  if (name == "instance_norm") return elements / static_cast<double>(x[0] * x[1]);
-  if (name == "group_norm") {
-    return elements / static_cast<double>(x[0] * attributes.integer("groups"));
-  }
-  const auto dims = static_cast<std::ptrdiff_t>(attributes.integer("dims"));
-  return static_cast<double>(
-      std::accumulate(x.end() - dims, x.end(), int64_t{1}, std::multiplies<>()));
-}
-
 /// (x - mean) / sqrt(var n / (n - 1) + eps) = s (x - mean) / sqrt(var + s^2 eps), s^2 = (n - 1) /
 /// n.
 std::vector<Value> unbiased(const Rewriting& rewriting, int number) {
   const Graph::Node& node = node_of(rewriting, number);
   std::vector<Value> inputs = inputs_of(rewriting, number);
-  const double n = statistics_elements(node), share = (n - 1) / n;
+  const auto n = static_cast<double>(terms_of_statistics(node));
+  const double share = (n - 1) / n;
   Attributes attributes = node.call.attributes;
   attributes.set("eps", attributes.real("eps") * share);
   if (inputs.size() > 1) {
@@ -252,12 +214,12 @@ std::vector<Value> uncentred(const Rewriting& rewriting, int number) {
 }  // namespace
 
 void mutate_by_leaving_out(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (node.outputs.size() != 1 || node.call.op->is_view) return;
-  const TensorType& type = type_of(graph, node.outputs[0]);
+  const TensorType& type = graph.value(node.outputs[0]).type;
   const size_t operands = is_norm(*node.call.op) ? 1 : node.inputs.size();
   for (size_t i = 0; i < operands; ++i) {
-    if (type_of(graph, node.inputs[i]) != type) continue;
+    if (graph.value(node.inputs[i]).type != type) continue;
     const std::string text =
         i == 0 ? "without @" : "operand " + std::to_string(i + 1) + " of @ alone";
     add(text, [i](const Rewriting& rewriting, int n) -> std::vector<Value> {
@@ -268,11 +230,11 @@ void mutate_by_leaving_out(const Graph& graph, int number, const AddMutant& add)
 
 /// Exchanges two neighbouring operators that each keep their first input's type.
 void mutate_by_order(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& second = node_at(graph, number);
+  const Graph::Node& second = graph.node(number);
   if (!keeps_type(graph, second)) return;
-  const int before = graph.values()[static_cast<size_t>(second.inputs[0])].producer;
-  if (before < 0 || !keeps_type(graph, node_at(graph, before))) return;
-  const Graph::Node& first = node_at(graph, before);
+  const int before = graph.value(second.inputs[0]).producer;
+  if (before < 0 || !keeps_type(graph, graph.node(before))) return;
+  const Graph::Node& first = graph.node(before);
   if (first.call.op == second.call.op) return;
   for (size_t i = 1; i < second.inputs.size(); ++i) {
     if (second.inputs[i] == second.inputs[0]) return;
@@ -287,20 +249,22 @@ void mutate_by_order(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void mutate_by_other_operator(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   for (const Other& other : kOthers) {
     if (node.call.op->name != other.from) continue;
-    const Operator& to = find_operator(other.to);
-    add(std::string(other.to) + " in place of @", [&to](const Rewriting& rewriting, int n) {
-      const Graph::Node& replaced = node_of(rewriting, n);
-      return rewriting.to.apply(to, inputs_of(rewriting, n),
-                                shared_attributes(to, replaced.call.attributes));
-    });
+    for (const std::string_view name : words_in(other.to)) {
+      const Operator& to = find_operator(name);
+      add(to.name + " in place of @", [&to](const Rewriting& rewriting, int n) {
+        const Graph::Node& replaced = node_of(rewriting, n);
+        return rewriting.to.apply(to, inputs_of(rewriting, n),
+                                  shared_attributes(to, replaced.call.attributes));
+      });
+    }
   }
 }
 
 void mutate_by_other_form(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   for (const Form& form : kForms) {
     if (node.call.op->name != form.op) continue;
     add(form.text, [make = form.make](const Rewriting& rewriting, int n) -> std::vector<Value> {
@@ -308,15 +272,15 @@ void mutate_by_other_form(const Graph& graph, int number, const AddMutant& add) 
     });
   }
   if (!is_norm(*node.call.op)) return;
-  if (statistics_elements(node) > 1) {
+  if (terms_of_statistics(node) > 1) {
     add("@ with the unbiased variance (over n - 1, not n)", unbiased);
   }
   if (node.call.op->name == "layer_norm") add("@ with the mean left in", uncentred);
 }
 
 void mutate_by_constant(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
-  if (node.outputs.size() != 1 || type_of(graph, node.outputs[0]).dtype != DType::f32) return;
+  const Graph::Node& node = graph.node(number);
+  if (node.outputs.size() != 1 || graph.value(node.outputs[0]).type.dtype != DType::f32) return;
   for (const float value : {0.0f, 1.0f}) {
     add(value == 0 ? "zeros in place of @" : "ones in place of @",
         [value](const Rewriting& rewriting, int n) -> std::vector<Value> {

@@ -151,7 +151,7 @@ void convolution_ranges(const Graph::Node& node, const AddMutant& add) {
 }  // namespace
 
 void mutate_ranges(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"sum", "mean", "max", "min", "logsumexp", "norm", "argmax", "argmin"})) {
     reduction_ranges(node, add);
@@ -165,7 +165,7 @@ void mutate_ranges(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void mutate_layout(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   if (is_one_of(name, {"linear", "matmul"})) {
     for (size_t i = name == "linear" ? 1 : 0; i < 2; ++i) {
@@ -212,7 +212,7 @@ void mutate_layout(const Graph& graph, int number, const AddMutant& add) {
 
 /// Windows that begin one element too early or too late.
 void mutate_by_shift(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   const bool windows = is_convolution(*node.call.op) || name.find("_pool") != std::string::npos;
   if (!windows) return;

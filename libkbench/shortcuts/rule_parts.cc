@@ -23,14 +23,6 @@ Value pattern(Value x, const Part& part, float in, float out) {
 
 }  // namespace
 
-const Graph::Node& node_at(const Graph& graph, int node) {
-  return graph.nodes()[static_cast<size_t>(node)];
-}
-
-const Graph::ValueInfo& info_of(const Graph& graph, int id) {
-  return graph.values()[static_cast<size_t>(id)];
-}
-
 Value range_of(Value x, int axis, int64_t start, int64_t stop) {
   return slice(x, {.axis = axis, .start = start, .stop = stop});
 }

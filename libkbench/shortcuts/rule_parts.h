@@ -10,9 +10,6 @@
 
 namespace kbench {
 
-const Graph::Node& node_at(const Graph& graph, int node);
-const Graph::ValueInfo& info_of(const Graph& graph, int id);
-
 // --- ranges --------------------------------------------------------------------------------------
 
 /// Elements [start, stop) along an axis.

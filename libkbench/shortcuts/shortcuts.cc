@@ -67,7 +67,7 @@ class Collector {
     std::map<std::string, Replacements> everywhere;
     std::map<std::pair<std::string, const Operator*>, std::vector<FoundMutant>> alike;
     for (FoundMutant& found : find_mutants(graph_, rule)) {
-      const Operator* op = graph_.nodes()[static_cast<size_t>(found.node)].call.op;
+      const Operator* op = graph_.node(found.node).call.op;
       everywhere[found.text].emplace(found.node, found.replacement);
       alike[{found.text, op}].push_back(std::move(found));
     }

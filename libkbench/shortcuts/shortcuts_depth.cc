@@ -36,7 +36,7 @@ std::vector<int> chain_from(const Graph& graph, int first) {
   std::vector<bool> after = behind(graph, first);
   for (int n = first + 1; n < static_cast<int>(graph.nodes().size()); ++n) {
     const auto at = static_cast<size_t>(n);
-    if (!after[at] || !same_layer(graph.nodes()[at], node_at(graph, first))) continue;
+    if (!after[at] || !same_layer(graph.nodes()[at], graph.node(first))) continue;
     chain.push_back(n);
     after = behind(graph, n);
   }
@@ -45,7 +45,7 @@ std::vector<int> chain_from(const Graph& graph, int first) {
 
 bool begins_a_chain(const Graph& graph, int number) {
   for (int n = 0; n < number; ++n) {
-    if (same_layer(node_at(graph, n), node_at(graph, number)) &&
+    if (same_layer(graph.node(n), graph.node(number)) &&
         behind(graph, n)[static_cast<size_t>(number)]) {
       return false;
     }
@@ -56,16 +56,16 @@ bool begins_a_chain(const Graph& graph, int number) {
 }  // namespace
 
 void halve_depth(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   // A block ends with the residual addition or with an activation.
   if (!is_one_of(node.call.op->name, {"add", "relu", "gelu", "relu6", "hardswish", "tanh"})) return;
   int last_alike = number;
   for (int n = number + 1; n < static_cast<int>(graph.nodes().size()); ++n) {
-    if (same_layer(node_at(graph, n), node)) last_alike = n;
+    if (same_layer(graph.node(n), node)) last_alike = n;
   }
   if (last_alike != number) return;
   for (int first = 0; first < number; ++first) {
-    if (!same_layer(node_at(graph, first), node) || !begins_a_chain(graph, first)) continue;
+    if (!same_layer(graph.node(first), node) || !begins_a_chain(graph, first)) continue;
     const std::vector<int> chain = chain_from(graph, first);
     if (chain.back() != number || chain.size() < kLeastLayers) continue;
     const int middle = chain[chain.size() / 2 - 1];

@@ -18,7 +18,7 @@ std::vector<bool> follows_from_inputs(const Graph& graph) {
   for (const Graph::ValueInfo& value : graph.values()) {
     bool does = value.kind == Graph::Kind::input;
     if (value.kind == Graph::Kind::intermediate) {
-      for (const int id : graph.nodes()[static_cast<size_t>(value.producer)].inputs) {
+      for (const int id : graph.node(value.producer).inputs) {
         does = does || follows[static_cast<size_t>(id)];
       }
     }
@@ -37,7 +37,7 @@ class OtherRun {
   Value value(int id) {
     const auto known = made_.find(id);
     if (known != made_.end()) return known->second;
-    const Graph::ValueInfo& info = info_of(rewriting_.from, id);
+    const Graph::ValueInfo& info = rewriting_.from.value(id);
     if (info.kind == Graph::Kind::input) return made_[id] = input_for_(info);
     if (info.kind != Graph::Kind::intermediate) return rewriting_.value(id);
     const Graph::Node& node = node_of(rewriting_, info.producer);
@@ -122,9 +122,9 @@ void add_null(const Graph& graph, std::vector<Null>& all, const std::string& rul
               const std::string& description, const MakeOutput& make) {
   Null null{rule, description, {}};
   for (const int id : graph.outputs()) {
-    const int producer = info_of(graph, id).producer;
+    const int producer = graph.value(id).producer;
     if (producer < 0) return;  // an output that is an input: nothing to replace
-    const Graph::Node& node = graph.nodes()[static_cast<size_t>(producer)];
+    const Graph::Node& node = graph.node(producer);
     null.replacements.emplace(producer, [make, node](const Rewriting& rewriting, int) {
       std::vector<Value> values;
       for (const int output : node.outputs) values.push_back(make(rewriting, output));
@@ -136,10 +136,10 @@ void add_null(const Graph& graph, std::vector<Null>& all, const std::string& rul
 
 bool all_outputs(const Graph& graph, const std::function<bool(const TensorType&)>& holds) {
   for (const int id : graph.outputs()) {
-    const int producer = info_of(graph, id).producer;
+    const int producer = graph.value(id).producer;
     if (producer < 0) return false;
-    for (const int each : graph.nodes()[static_cast<size_t>(producer)].outputs) {
-      if (!holds(info_of(graph, each).type)) return false;
+    for (const int each : graph.node(producer).outputs) {
+      if (!holds(graph.value(each).type)) return false;
     }
   }
   return true;
@@ -148,7 +148,7 @@ bool all_outputs(const Graph& graph, const std::function<bool(const TensorType&)
 }  // namespace
 
 void use_other_inputs(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = graph.nodes()[static_cast<size_t>(number)];
+  const Graph::Node& node = graph.node(number);
   if (node.call.op->is_view) return;
   const std::vector<bool> follows = follows_from_inputs(graph);
   if (!follows[static_cast<size_t>(node.outputs[0])]) return;
@@ -162,7 +162,7 @@ void use_other_inputs(const Graph& graph, int number, const AddMutant& add) {
 
 std::vector<Null> nulls(const Graph& graph) {
   std::vector<Null> all;
-  const auto type = [&graph](int id) -> const TensorType& { return info_of(graph, id).type; };
+  const auto type = [&graph](int id) -> const TensorType& { return graph.value(id).type; };
   for (const float value : {0.0f, 1.0f}) {
     add_null(graph, all, value == 0 ? "zeros" : "ones", value == 0 ? "zeros" : "ones",
              [type, value](const Rewriting& rewriting, int id) {
@@ -179,7 +179,7 @@ std::vector<Null> nulls(const Graph& graph) {
                  .value(id);
            });
   for (const int id : graph.values_of(Graph::Kind::input)) {
-    const Graph::ValueInfo& input = info_of(graph, id);
+    const Graph::ValueInfo& input = graph.value(id);
     if (!all_outputs(graph, [&](const TensorType& output) { return output == input.type; })) {
       continue;
     }
@@ -203,7 +203,7 @@ std::vector<Null> nulls(const Graph& graph) {
                   [](const TensorType& t) { return !t.shape.empty() && t.shape.back() > 1; })) {
     add_null(graph, all, "per_row", "a number a row: the mean of the outputs along it",
              [](const Rewriting& rewriting, int id) {
-               const int producer = info_of(rewriting.from, id).producer;
+               const int producer = rewriting.from.value(id).producer;
                const std::vector<Value> own =
                    again(rewriting, producer, inputs_of(rewriting, producer));
                const auto& outputs = node_of(rewriting, producer).outputs;

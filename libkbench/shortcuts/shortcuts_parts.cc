@@ -216,7 +216,7 @@ void shorten_convolution(const Graph::Node& node, const AddMutant& add) {
 }  // namespace
 
 void shorten_reductions(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   const std::string& name = node.call.op->name;
   shorten_sum(node, halves_of, add);
   if (is_one_of(name, {"argmax", "argmin"})) {
@@ -229,11 +229,11 @@ void shorten_reductions(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void leave_out_terms(const Graph& graph, int number, const AddMutant& add) {
-  shorten_sum(node_at(graph, number), most_of, add);
+  shorten_sum(graph.node(number), most_of, add);
 }
 
 void shorten_products(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (!is_product(*node.call.op)) return;
   if (is_convolution(*node.call.op)) return shorten_convolution(node, add);
   const Inner inner = inner_of(node);

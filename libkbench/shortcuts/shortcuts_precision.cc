@@ -11,16 +11,16 @@ constexpr const char* kFormats[] = {"float16", "bfloat16", "tf32"};
 /// TF32 is a format of operands only: in memory it is as large as float32.
 constexpr const char* kStored[] = {"float16", "bfloat16"};
 
-bool is_float(const Graph& graph, int id) { return info_of(graph, id).type.dtype == DType::f32; }
+bool is_float(const Graph& graph, int id) { return graph.value(id).type.dtype == DType::f32; }
 
 /// Whether a value is one of the task's inputs, in this shape or in another.
 bool is_input(const Graph& graph, int id) {
-  while (info_of(graph, id).producer >= 0) {
-    const Graph::Node& producer = node_at(graph, info_of(graph, id).producer);
+  while (graph.value(id).producer >= 0) {
+    const Graph::Node& producer = graph.node(graph.value(id).producer);
     if (!producer.call.op->is_view) return false;
     id = producer.inputs[0];
   }
-  return info_of(graph, id).kind == Graph::Kind::input;
+  return graph.value(id).kind == Graph::Kind::input;
 }
 
 /// The operands that hardware takes in fewer bits: not biases, which are added to the sum, nor a
@@ -79,7 +79,7 @@ bool only_moves(const Operator& op) {
 }  // namespace
 
 void round_operands(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (node.call.op->is_view || node.call.op->name == "round_to") return;
   const std::set<size_t> operands = operands_of(graph, node);
   if (operands.empty()) return;
@@ -102,7 +102,7 @@ void round_operands(const Graph& graph, int number, const AddMutant& add) {
 }
 
 void round_results(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (only_moves(*node.call.op) || !is_float(graph, node.outputs[0])) return;
   for (const std::string format : kStored) {
     add("@ with its result rounded to " + format, [format](const Rewriting& rewriting, int n) {

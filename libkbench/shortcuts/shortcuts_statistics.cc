@@ -38,10 +38,9 @@ struct Extents {
 
 Extents extents_of(const Graph& graph, int number) {
   Graph scratch(graph.variables());  // a view is of a graph's values
-  const Rewriting trial{graph, scratch, [&](int id) {
-                          return scratch.input("i" + std::to_string(id),
-                                               info_of(graph, id).type.shape);
-                        }};
+  const Rewriting trial{
+      graph, scratch,
+      [&](int id) { return scratch.input("i" + std::to_string(id), graph.value(id).type.shape); }};
   const NormView view = norm_view(trial, number);
   return {view.batch, view.samples, view.x.dim(0), view.x.dim(1), view.x.dim(2)};
 }
@@ -70,12 +69,12 @@ std::vector<Part> parts_of(const Extents& view,
 }  // namespace
 
 void leave_out_of_statistics(const Graph& graph, int number, const AddMutant& add) {
-  if (!is_norm(*node_at(graph, number).call.op)) return;
+  if (!is_norm(*graph.node(number).call.op)) return;
   add_parts(parts_of(extents_of(graph, number), most_of), add);
 }
 
 void shorten_statistics(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (!is_norm(*node.call.op)) return;
   const Extents view = extents_of(graph, number);
   std::vector<Part> parts = parts_of(view, halves_of);

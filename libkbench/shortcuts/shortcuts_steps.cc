@@ -162,7 +162,7 @@ void shorten_recurrence(const Graph::Node& node, const AddMutant& add) {
 }  // namespace
 
 void shorten_steps(const Graph& graph, int number, const AddMutant& add) {
-  const Graph::Node& node = node_at(graph, number);
+  const Graph::Node& node = graph.node(number);
   if (is_one_of(node.call.op->name, {"cumsum", "cumprod"})) {
     shorten_scan(node, add);
   } else if (is_recurrent(*node.call.op)) {

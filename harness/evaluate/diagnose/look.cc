@@ -16,7 +16,7 @@ constexpr int64_t kMostBytes = int64_t{512} << 20;
 int64_t output_elements(const Graph& graph) {
   int64_t elements = 0;
   for (const int id : graph.outputs()) {
-    elements += graph.values()[static_cast<size_t>(id)].type.elements();
+    elements += graph.value(id).type.elements();
   }
   return elements;
 }

@@ -175,7 +175,7 @@ FailingCase failing_case(const Look& look, double relative) {
   };
   for (const auto kind : {Graph::Kind::input, Graph::Kind::parameter}) {
     for (const int id : look.graph->values_of(kind)) {
-      const std::string& name = look.graph->values()[static_cast<size_t>(id)].name;
+      const std::string& name = look.graph->value(id).name;
       add(name, look.given.at(name));
     }
   }

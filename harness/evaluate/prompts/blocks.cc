@@ -30,7 +30,7 @@ namespace {
 std::string signature_of(const Graph& graph, const Graph::Node& node) {
   std::string text = node.call.op->name;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const Graph::ValueInfo& value = graph.values()[size_t(node.inputs[i])];
+    const Graph::ValueInfo& value = graph.value(node.inputs[i]);
     text += '|';
     text += name_of(node.call.inputs[i].dtype);
     text += std::to_string(node.call.inputs[i].shape.size());

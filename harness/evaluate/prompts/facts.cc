@@ -27,7 +27,7 @@ class Facts {
   ordered_json values(Graph::Kind kind) const {
     ordered_json list = ordered_json::array();
     for (const int id : graph_.values_of(kind)) {
-      const auto& value = graph_.values()[size_t(id)];
+      const auto& value = graph_.value(id);
       ordered_json one = tensor(value.name, value.type);
       if (kind == Graph::Kind::constant) {
         one["contents"] = contents_of(value.data);
@@ -43,8 +43,7 @@ class Facts {
   ordered_json outputs() const {
     ordered_json list = ordered_json::array();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      list.push_back(
-          tensor(graph_.output_name(i), graph_.values()[size_t(graph_.outputs()[i])].type));
+      list.push_back(tensor(graph_.output_name(i), graph_.value(graph_.outputs()[i]).type));
     }
     return list;
   }
@@ -55,7 +54,7 @@ class Facts {
       ordered_json in = ordered_json::array(), out = ordered_json::array();
       for (const int id : node.inputs) in.push_back(name_of_value(id));
       for (const int id : node.outputs) {
-        out.push_back(tensor(name_of_value(id), graph_.values()[size_t(id)].type));
+        out.push_back(tensor(name_of_value(id), graph_.value(id).type));
       }
       ordered_json attributes = ordered_json::object();
       for (const auto& [name, value] : node.call.attributes) {
@@ -88,7 +87,7 @@ class Facts {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       if (graph_.outputs()[i] == id) return graph_.output_name(i);
     }
-    return graph_.values()[size_t(id)].name;
+    return graph_.value(id).name;
   }
 
   const Graph& graph_;

@@ -181,7 +181,7 @@ void print_values(std::ostream& out, const Graph& graph, const std::set<int>& re
   out << "inputs\n";
   std::map<std::string, std::string> draws;
   for (const int id : graph.values_of(Graph::Kind::input)) {
-    const auto& value = graph.values()[size_t(id)];
+    const auto& value = graph.value(id);
     out << "  " << value.name << ": " << brief(value.type) << ", drawn from "
         << to_string(value.distribution) << (read.contains(id) ? "" : "; no operator reads it")
         << "\n";
@@ -194,7 +194,7 @@ void print_values(std::ostream& out, const Graph& graph, const std::set<int>& re
   if (!constants.empty()) out << "constants, the same in every run\n";
   std::vector<std::pair<std::string, std::string>> alike;  // what they are, and their names
   for (const int id : constants) {
-    const auto& value = graph.values()[size_t(id)];
+    const auto& value = graph.value(id);
     const std::string what = brief(value.type) + ", " + contents_of(value.data) +
                              (read.contains(id) ? "" : "; no operator reads it");
     const auto known = std::find_if(alike.begin(), alike.end(),
@@ -208,13 +208,13 @@ void print_values(std::ostream& out, const Graph& graph, const std::set<int>& re
   for (const auto& [what, names] : alike) out << "  " << names << ": " << what << "\n";
   out << "outputs\n";
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    out << "  " << graph.output_name(i) << ": "
-        << brief(graph.values()[size_t(graph.outputs()[i])].type) << "\n";
+    out << "  " << graph.output_name(i) << ": " << brief(graph.value(graph.outputs()[i]).type)
+        << "\n";
   }
   bool first = true;
   for (const int id : graph.values_of(Graph::Kind::parameter)) {
     if (read.contains(id)) continue;
-    const auto& value = graph.values()[size_t(id)];
+    const auto& value = graph.value(id);
     out << (first ? "parameters that no operator reads\n  " : ", ") << value.name << ":"
         << brief(value.type);
     first = false;
@@ -239,7 +239,7 @@ std::string folded_listing(const Task& task, const Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (const int id : node.inputs) {
       read.insert(id);
-      parameters |= graph.values()[size_t(id)].kind == Graph::Kind::parameter;
+      parameters |= graph.value(id).kind == Graph::Kind::parameter;
     }
   }
   const Program program = folded(graph);

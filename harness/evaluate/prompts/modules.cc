@@ -16,8 +16,8 @@ class Modules {
   /// "layers.0.blocks.1", from the parameters that the node reads; empty where they have not so
   /// many numbers in their names.
   std::string of(int node) const {
-    for (const int id : graph_.nodes()[size_t(node)].inputs) {
-      const Graph::ValueInfo& value = graph_.values()[size_t(id)];
+    for (const int id : graph_.node(node).inputs) {
+      const Graph::ValueInfo& value = graph_.value(id);
       if (value.kind != Graph::Kind::parameter) continue;
       const std::string prefix = prefix_of(value.name);
       if (!prefix.empty()) return prefix;
@@ -25,10 +25,9 @@ class Modules {
     return "";
   }
   bool reads_parameters(int node) const {
-    const auto& inputs = graph_.nodes()[size_t(node)].inputs;
-    return std::any_of(inputs.begin(), inputs.end(), [&](int id) {
-      return graph_.values()[size_t(id)].kind == Graph::Kind::parameter;
-    });
+    const auto& inputs = graph_.node(node).inputs;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](int id) { return graph_.value(id).kind == Graph::Kind::parameter; });
   }
 
  private:
@@ -131,7 +130,7 @@ Body fold_modules(const Graph& graph, Body body, size_t numbers) {
   if (keys.size() != starts.size()) return body;  // they are not one after the other
   // What only brings data into another order before a start belongs to the block as well.
   for (Start& start : starts) {
-    while (start.at > 0 && only_moves(graph.nodes()[size_t(body[start.at - 1].node)])) --start.at;
+    while (start.at > 0 && only_moves(graph.node(body[start.at - 1].node))) --start.at;
   }
   size_t end = last + 1;
   std::vector<Body> passes;

@@ -44,11 +44,9 @@ class Naming {
     int id = -1;             ///< the value
   };
 
-  bool is_named(int id) const {
-    return graph_.values()[size_t(id)].kind != Graph::Kind::intermediate;
-  }
+  bool is_named(int id) const { return graph_.value(id).kind != Graph::Kind::intermediate; }
   int input_of(const Line& line, size_t run, size_t operand) const {
-    return graph_.nodes()[size_t(line.nodes[run])].inputs[operand];
+    return graph_.node(line.nodes[run]).inputs[operand];
   }
 
   bool index(std::vector<Line>& lines, const std::vector<int>& around) {
@@ -60,7 +58,7 @@ class Naming {
         if (!index(line.loop->body, inside)) return false;
         continue;
       }
-      line.operands.resize(graph_.nodes()[size_t(line.nodes[0])].inputs.size());
+      line.operands.resize(graph_.node(line.nodes[0]).inputs.size());
       for (size_t k = 0; k < line.operands.size(); ++k) {
         if (!join(line, k, around)) return false;
       }
@@ -75,12 +73,12 @@ class Naming {
         if (!index_makers(line.loop->body)) return false;
         continue;
       }
-      const size_t results = graph_.nodes()[size_t(line.nodes[0])].outputs.size();
-      const size_t operands = graph_.nodes()[size_t(line.nodes[0])].inputs.size();
+      const size_t results = graph_.node(line.nodes[0]).outputs.size();
+      const size_t operands = graph_.node(line.nodes[0]).inputs.size();
       for (const int node : line.nodes) {
-        const auto& outputs = graph_.nodes()[size_t(node)].outputs;
+        const auto& outputs = graph_.node(node).outputs;
         if (outputs.size() != results) return false;
-        if (graph_.nodes()[size_t(node)].inputs.size() != operands) return false;
+        if (graph_.node(node).inputs.size() != operands) return false;
         for (size_t k = 0; k < results; ++k) makers_[outputs[k]] = {line.id, k};
       }
       for (size_t k = 0; k < results; ++k) group({line.id, k});
@@ -110,7 +108,7 @@ class Naming {
       if (is_named(id)) {
         named.insert(id);
         named_at.push_back(line.at[run]);
-        reference.names.push_back(graph_.values()[size_t(id)].name);
+        reference.names.push_back(graph_.value(id).name);
       } else {
         groups.insert(group(makers_.at(id)));
       }
@@ -153,7 +151,7 @@ class Naming {
         number(line.loop->body);
         continue;
       }
-      for (size_t k = 0; k < graph_.nodes()[size_t(line.nodes[0])].outputs.size(); ++k) {
+      for (size_t k = 0; k < graph_.node(line.nodes[0]).outputs.size(); ++k) {
         line.results.push_back(variable(group({line.id, k})));
       }
       for (size_t k = 0; k < line.operands.size(); ++k) {
@@ -225,7 +223,7 @@ class Naming {
       reference.counts.push_back(past.rend() - found - 1);
     }
     for (size_t k = 0; k < line.results.size(); ++k) {
-      give(line.results[k], graph_.nodes()[size_t(node)].outputs[k]);
+      give(line.results[k], graph_.node(node).outputs[k]);
     }
   }
 
@@ -242,7 +240,7 @@ class Naming {
           made.at = line.at;
           made.results = {variable(copy.group)};
           made.operands.resize(1);
-          made.operands[0].names.assign(made.at.size(), graph_.values()[size_t(copy.id)].name);
+          made.operands[0].names.assign(made.at.size(), graph_.value(copy.id).name);
           all.push_back(std::move(made));
         }
       }
@@ -256,7 +254,7 @@ class Naming {
       const int id = graph_.outputs()[i];
       Reference reference;
       if (is_named(id)) {
-        reference.names = {graph_.values()[size_t(id)].name};
+        reference.names = {graph_.value(id).name};
       } else {
         const size_t held = size_t(variable(group(makers_.at(id))));
         std::string& name = program_.variables[held];

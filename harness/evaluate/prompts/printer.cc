@@ -157,7 +157,7 @@ std::vector<std::string> Printer::attribute(const Line& line, const std::string&
 }
 
 const OperatorCall& Printer::call(const Line& line, size_t run) const {
-  return graph_.nodes()[size_t(line.nodes[run])].call;
+  return graph_.node(line.nodes[run]).call;
 }
 
 }  // namespace kbench::prompts

@@ -20,7 +20,7 @@ class Code : public Printer {
   std::string text(const Task& task) {
     std::string inputs;
     for (const int id : graph_.values_of(Graph::Kind::input)) {
-      inputs += graph_.values()[size_t(id)].name + ", ";
+      inputs += graph_.value(id).name + ", ";
     }
     std::string text = "import torch\nimport torch.nn.functional as F\n\n\n# " + task.name +
                        ". p: the parameters by name";

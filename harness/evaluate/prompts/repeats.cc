@@ -131,13 +131,13 @@ class Folder {
     std::set<std::vector<std::string>> all;
     for (size_t i = 0; i < fold.period; ++i) {
       if (body[fold.start + i].node < 0) continue;
-      const auto& inputs = graph_.nodes()[size_t(body[fold.start + i].node)].inputs;
+      const auto& inputs = graph_.node(body[fold.start + i].node).inputs;
       for (size_t k = 0; k < inputs.size(); ++k) {
         std::vector<std::vector<std::string>> numbers;
         for (size_t pass = 0; pass < fold.count; ++pass) {
           const int node = body[fold.start + pass * fold.period + i].node;
-          const int id = graph_.nodes()[size_t(node)].inputs[k];
-          const Graph::ValueInfo& value = graph_.values()[size_t(id)];
+          const int id = graph_.node(node).inputs[k];
+          const Graph::ValueInfo& value = graph_.value(id);
           if (value.kind == Graph::Kind::intermediate) continue;
           numbers.push_back(split_numbers(value.name).second);
         }

@@ -92,7 +92,7 @@ class Backend {
     if (!device_ || device_->snapshot().software()) return reference_peak_bytes(graph, precision_);
     int64_t outputs = 0, largest = 0;
     for (const int id : graph.outputs()) {
-      outputs += graph.values()[static_cast<size_t>(id)].type.bytes();
+      outputs += graph.value(id).type.bytes();
     }
     for (const Graph::ValueInfo& value : graph.values()) {
       if (value.kind == Graph::Kind::intermediate) continue;

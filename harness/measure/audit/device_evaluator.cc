@@ -73,9 +73,7 @@ class DeviceEvaluator : public VariantEvaluator {
   bool on_host() const override { return false; }
 
  private:
-  const TensorType& output_type(size_t i) const {
-    return graph_.values()[static_cast<size_t>(graph_.outputs()[i])].type;
-  }
+  const TensorType& output_type(size_t i) const { return graph_.value(graph_.outputs()[i]).type; }
   static vulkan::Region region(const vulkan::Buffer& buffer, const TensorType& type) {
     return {&buffer, 0, static_cast<uint64_t>(type.bytes())};
   }
@@ -120,7 +118,7 @@ class DeviceEvaluator : public VariantEvaluator {
     for (const auto& [name, buffer] : others_) {
       bool wanted = false;
       for (const int id : variant.values_of(Graph::Kind::input)) {
-        wanted = wanted || variant.values()[static_cast<size_t>(id)].name == name;
+        wanted = wanted || variant.value(id).name == name;
       }
       if (!wanted) gone.push_back(name);
     }

@@ -39,7 +39,7 @@ class HostEvaluator : public VariantEvaluator {
   /// The task's, and draws of other inputs that the variant asks for.
   NamedTensors tensors_of(const Graph& variant) {
     for (const int id : variant.values_of(Graph::Kind::input)) {
-      const Graph::ValueInfo& input = variant.values()[static_cast<size_t>(id)];
+      const Graph::ValueInfo& input = variant.value(id);
       if (tensors_.count(input.name) > 0) continue;
       tensors_.emplace(
           input.name,

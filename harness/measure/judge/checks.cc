@@ -77,7 +77,7 @@ Checks::Checks(Workspace& workspace, trial::Kernels& kernels, const Redzones& re
   before_ = work.add(hash_bytes_);
   after_ = work.add(hash_bytes_);
   for (const int id : graph.outputs()) {
-    const TensorType& type = graph.values()[static_cast<size_t>(id)].type;
+    const TensorType& type = graph.value(id).type;
     const vulkan::Region region{nullptr, 0,
                                 std::max<uint64_t>(static_cast<uint64_t>(type.bytes()), 4)};
     Output output;

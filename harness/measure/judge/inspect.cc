@@ -15,7 +15,7 @@ std::vector<Tensor> download(const SampleParts& parts) {
   const Graph& graph = parts.bench.graph();
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    Tensor tensor(graph.values()[static_cast<size_t>(graph.outputs()[i])].type);
+    Tensor tensor(graph.value(graph.outputs()[i]).type);
     const vulkan::Region from = parts.bench.outputs().tensor(i);
     parts.device.download(*from.buffer, from.offset,
                           {tensor.raw(), static_cast<size_t>(tensor.bytes())});
@@ -28,7 +28,7 @@ void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands
   const Graph& graph = parts.bench.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill values;
-    values.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
+    values.dtype = graph.value(graph.outputs()[i]).type.dtype;
     values.limit = kFillLimit;
     values.key = parts.secret.next();
     parts.kernels.fill(commands, parts.bench.outputs().tensor(i), values);
@@ -39,7 +39,7 @@ void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands
 void require_few_elements(const Graph& graph) {
   int64_t elements = 0;
   for (const int id : graph.outputs()) {
-    elements += graph.values()[static_cast<size_t>(id)].type.elements();
+    elements += graph.value(id).type.elements();
   }
   if (elements > client::kMostInspected) {
     throw Error(ErrorCode::kInvalidArgument, "outputs of " + std::to_string(elements) +
@@ -55,7 +55,7 @@ void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t s
   commands.begin();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
-      const Graph::ValueInfo& info = graph.values()[static_cast<size_t>(id)];
+      const Graph::ValueInfo& info = graph.value(id);
       const DrawKey key{seed, parts.bench.task().id.draw_word(), info.name};
       trial::draw_tensor(parts.device, commands, info.distribution, key, info.type,
                          parts.bench.given(id));

@@ -37,14 +37,14 @@ Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.comm
   const Graph& graph = parts.bench.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill fill;
-    fill.dtype = graph.values()[static_cast<size_t>(graph.outputs()[i])].type.dtype;
+    fill.dtype = graph.value(graph.outputs()[i]).type.dtype;
     fill.limit = kFirstLimit;
     outputs_.push_back({parts.bench.outputs().tensor(i), parts.bench.truth().tensor(i), fill});
   }
 }
 
 void Sampler::draw(int value) {
-  const Graph::ValueInfo& info = parts_.bench.graph().values()[static_cast<size_t>(value)];
+  const Graph::ValueInfo& info = parts_.bench.graph().value(value);
   const DrawKey key{parts_.secret.next(), parts_.bench.task().id.draw_word(), info.name};
   trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type,
                      parts_.bench.given(value));

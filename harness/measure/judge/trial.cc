@@ -224,8 +224,8 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
   const Graph& graph = court_.bench->graph();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::constant, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
-      all.push_back({name_of_given(graph.values()[static_cast<size_t>(id)]),
-                     court_.bench->given(id), kind == Graph::Kind::input});
+      all.push_back(
+          {name_of_given(graph.value(id)), court_.bench->given(id), kind == Graph::Kind::input});
     }
   }
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {

@@ -27,7 +27,7 @@ TaskLayout::TaskLayout(const Graph& graph, uint64_t arena_bytes) {
     given.add(value.name, static_cast<uint64_t>(value.type.bytes()));
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const TensorType& type = graph.values()[static_cast<size_t>(graph.outputs()[i])].type;
+    const TensorType& type = graph.value(graph.outputs()[i]).type;
     truth.add(graph.output_name(i), static_cast<uint64_t>(type.bytes()));
     outputs.add(graph.output_name(i), static_cast<uint64_t>(type.bytes()));
   }

@@ -185,8 +185,10 @@ class Graph {
   // --- what readers use ------------------------------------------------------------------------
   const std::deque<ValueInfo>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }  ///< in an order that can be run
-  const std::vector<int>& outputs() const { return outputs_; }
-  std::vector<int> values_of(Kind kind) const;  ///< ids, in declaration order
+  const ValueInfo& value(int id) const { return values_[static_cast<size_t>(id)]; }
+  const Node& node(int number) const { return nodes_[static_cast<size_t>(number)]; }
+  const std::vector<int>& outputs() const { return outputs_; }  ///< value ids
+  std::vector<int> values_of(Kind kind) const;                  ///< ids, in declaration order
   /// Name of output i as candidates and files call it.
   std::string output_name(size_t i) const;
   const Variables& variables() const { return variables_; }
