@@ -37,9 +37,11 @@ void parallel_blocks(int64_t n, int64_t block, const Body& body) {
                  [&](int64_t i) { body(i * block, std::min(n, (i + 1) * block)); });
 }
 
+/// Elementary steps that are worth handing to another thread.
+constexpr int64_t kWorthwhile = 1 << 14;
+
 /// How many items that cost `work` elementary steps each are worth handing to another thread.
 inline int64_t grain_of(int64_t work) {
-  constexpr int64_t kWorthwhile = 1 << 14;
   return std::max<int64_t>(1, kWorthwhile / std::max<int64_t>(work, 1));
 }
 

@@ -1,18 +1,10 @@
 // Level 1: convolutions.
 #include "kbench/ops.h"
+#include "levels/conv_options.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
 namespace {
-
-/// Channels, kernel and all other options that the task has as a variable; no bias.
-Conv options(const Graph& g) {
-  Conv conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size"), .bias = false};
-  if (g.has("stride")) conv.stride = g.sizes("stride");
-  if (g.has("padding")) conv.padding = g.sizes("padding");
-  if (g.has("dilation")) conv.dilation = g.sizes("dilation");
-  return conv;
-}
 
 /// x [batch_size, in_channels, ...] with the extents those variables name.
 Value channels_input(Graph& g, std::initializer_list<const char*> extents) {
@@ -22,11 +14,12 @@ Value channels_input(Graph& g, std::initializer_list<const char*> extents) {
 }
 
 void conv1d_task(Graph& g) {
-  g.output(conv1d(channels_input(g, {"length"}), g.module("conv1d"), options(g)));
+  g.output(conv1d(channels_input(g, {"length"}), g.module("conv1d"), unbiased_options<Conv>(g)));
 }
 
 void conv2d_task(Graph& g) {
-  g.output(conv2d(channels_input(g, {"height", "width"}), g.module("conv2d"), options(g)));
+  g.output(conv2d(channels_input(g, {"height", "width"}), g.module("conv2d"),
+                  unbiased_options<Conv>(g)));
 }
 
 /// AlexNet's first layer.
@@ -39,20 +32,20 @@ void conv2d_alexnet(Graph& g) {
 /// The original names its extents in another order from task to task.
 void conv3d_depth_width_height(Graph& g) {
   auto x = channels_input(g, {"depth", "width", "height"});
-  g.output(conv3d(x, g.module("conv3d"), options(g)));
+  g.output(conv3d(x, g.module("conv3d"), unbiased_options<Conv>(g)));
 }
 void conv3d_width_height_depth(Graph& g) {
   auto x = channels_input(g, {"width", "height", "depth"});
-  g.output(conv3d(x, g.module("conv3d"), options(g)));
+  g.output(conv3d(x, g.module("conv3d"), unbiased_options<Conv>(g)));
 }
 void conv3d_depth_height_width(Graph& g) {
   auto x = channels_input(g, {"depth", "height", "width"});
-  g.output(conv3d(x, g.module("conv3d"), options(g)));
+  g.output(conv3d(x, g.module("conv3d"), unbiased_options<Conv>(g)));
 }
 
 /// A kernel of extent 1 in the last dimension.
 void conv3d_flat_kernel(Graph& g) {
-  Conv conv = options(g);
+  Conv conv = unbiased_options<Conv>(g);
   conv.kernel = {g["kernel_size"], g["kernel_size"], 1};
   g.output(conv3d(channels_input(g, {"height", "width", "depth"}), g.module("conv3d"), conv));
 }
@@ -83,7 +76,7 @@ void depthwise_conv2d_column_kernel(Graph& g) {
 }
 
 void depthwise_conv2d_multiplier(Graph& g) {
-  Conv conv = options(g);
+  Conv conv = unbiased_options<Conv>(g);
   conv.groups = g["in_channels"];
   g.output(conv2d(channels_input(g, {"height_in", "width_in"}), g.module("conv2d"), conv));
 }
@@ -102,7 +95,7 @@ void depthwise_conv2d_asymmetric(Graph& g) {
 }
 
 void depthwise_separable_conv2d(Graph& g) {
-  Conv depthwise = options(g);
+  Conv depthwise = unbiased_options<Conv>(g);
   depthwise.out_channels = depthwise.groups = g["in_channels"];
   auto x = conv2d(channels_input(g, {"height", "width"}), g.module("depthwise"), depthwise);
   g.output(conv2d(x, g.module("pointwise"), {.out_channels = g["out_channels"], .bias = false}));

@@ -11,15 +11,15 @@ namespace {
 Distribution distinct_rows() { return offset(normal()); }
 
 /// [batch_size, input_shape...]
-Value rows(Graph& g, const char* name, Distribution distribution = normal()) {
+Value loss_rows(Graph& g, const char* name, Distribution distribution = normal()) {
   Shape shape = g.list("input_shape");
   shape.insert(shape.begin(), g["batch_size"]);
   return g.input(name, shape, distribution);
 }
 
 void mse_task(Graph& g) {
-  auto predictions = rows(g, "predictions", distinct_rows());
-  g.output(mean_all(square(predictions - rows(g, "targets"))));
+  auto predictions = loss_rows(g, "predictions", distinct_rows());
+  g.output(mean_all(square(predictions - loss_rows(g, "targets"))));
 }
 
 void cross_entropy_task(Graph& g) {
@@ -32,22 +32,22 @@ void cross_entropy_task(Graph& g) {
 }
 
 void smooth_l1_task(Graph& g) {
-  auto predictions = rows(g, "predictions", distinct_rows());
-  g.output(smooth_l1_loss(predictions, rows(g, "targets")));
+  auto predictions = loss_rows(g, "predictions", distinct_rows());
+  g.output(smooth_l1_loss(predictions, loss_rows(g, "targets")));
 }
 
 /// Probabilities that few classes share: the sum is that of a few terms a row.
 void kl_div_task(Graph& g) {
   Distribution probabilities = normal(0, 8);
   probabilities.then = Distribution::Then::softmax_last;
-  auto predictions = rows(g, "predictions", probabilities);
-  g.output(kl_div_batchmean(log(predictions), rows(g, "targets", probabilities)));
+  auto predictions = loss_rows(g, "predictions", probabilities);
+  g.output(kl_div_batchmean(log(predictions), loss_rows(g, "targets", probabilities)));
 }
 
 /// Distances along the last dimension.
 void triplet_margin_task(Graph& g) {
   const auto matrix = [&](const char* name) {
-    auto x = rows(g, name);
+    auto x = loss_rows(g, name);
     return x.rank() == 2 ? x : reshape(x, {-1, x.dim(-1)});
   };
   auto anchor = matrix("anchor"), positive = matrix("positive");
@@ -58,7 +58,7 @@ void triplet_margin_task(Graph& g) {
 void hinge_task(Graph& g) {
   Distribution signs = randint(0, 2);
   signs.then = Distribution::Then::plus_minus_one;
-  auto predictions = rows(g, "predictions", distinct_rows());
+  auto predictions = loss_rows(g, "predictions", distinct_rows());
   auto targets = g.input("targets", {g["batch_size"]}, signs);
   g.output(mean_all(clamp_min(-(predictions * targets) + 1, 0)));
 }

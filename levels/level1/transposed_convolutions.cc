@@ -1,24 +1,14 @@
 // Level 1: transposed convolutions.
 #include "kbench/ops.h"
+#include "levels/conv_options.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {
 namespace {
 
-/// Channels, kernel and all other options that the task has as a variable; no bias.
-ConvTranspose options(const Graph& g) {
-  ConvTranspose conv{
-      .out_channels = g["out_channels"], .kernel = g.sizes("kernel_size"), .bias = false};
-  if (g.has("stride")) conv.stride = g.sizes("stride");
-  if (g.has("padding")) conv.padding = g.sizes("padding");
-  if (g.has("output_padding")) conv.output_padding = g.sizes("output_padding");
-  if (g.has("dilation")) conv.dilation = g.sizes("dilation");
-  return conv;
-}
-
 Value transposed1d(Graph& g) {
   auto x = g.input("x", {g["batch_size"], g["in_channels"], g["length"]});
-  return conv_transpose1d(x, g.module("conv1d_transpose"), options(g));
+  return conv_transpose1d(x, g.module("conv1d_transpose"), unbiased_options<ConvTranspose>(g));
 }
 
 Value transposed2d(Graph& g, const char* height, const char* width, ConvTranspose conv) {
@@ -33,25 +23,28 @@ Value transposed3d(Graph& g, const char* depth, const char* height, const char* 
 }
 
 void conv_transpose1d_task(Graph& g) { g.output(transposed1d(g)); }
-void conv_transpose2d_task(Graph& g) { g.output(transposed2d(g, "height", "width", options(g))); }
+void conv_transpose2d_task(Graph& g) {
+  g.output(transposed2d(g, "height", "width", unbiased_options<ConvTranspose>(g)));
+}
 void conv_transpose2d_asymmetric(Graph& g) {
-  g.output(transposed2d(g, "height_in", "width_in", options(g)));
+  g.output(transposed2d(g, "height_in", "width_in", unbiased_options<ConvTranspose>(g)));
 }
 void conv_transpose2d_grouped(Graph& g) {
-  ConvTranspose conv = options(g);
+  ConvTranspose conv = unbiased_options<ConvTranspose>(g);
   conv.groups = g["groups"];
   g.output(transposed2d(g, "height", "width", conv));
 }
 
 /// Also task 73, whose `groups` the original hands over as output_padding and so never uses.
 void conv_transpose3d_task(Graph& g) {
-  g.output(transposed3d(g, "depth", "height", "width", options(g)));
+  g.output(transposed3d(g, "depth", "height", "width", unbiased_options<ConvTranspose>(g)));
 }
 void conv_transpose3d_asymmetric(Graph& g) {
-  g.output(transposed3d(g, "depth_in", "height_in", "width_in", options(g)));
+  g.output(
+      transposed3d(g, "depth_in", "height_in", "width_in", unbiased_options<ConvTranspose>(g)));
 }
 void conv_transpose3d_grouped(Graph& g) {
-  ConvTranspose conv = options(g);
+  ConvTranspose conv = unbiased_options<ConvTranspose>(g);
   conv.groups = g["groups"];
   g.output(transposed3d(g, "depth", "height", "width", conv));
 }

@@ -48,7 +48,7 @@ void scale_residual_clamp_logsumexp_mish(Graph& g) {
   g.output(x * mish(x));
 }
 
-void mish_mish(Graph& g) { g.output(mish(mish(linear_layer(g, "linear")))); }
+void gemm_mish_mish(Graph& g) { g.output(mish(mish(linear_layer(g, "linear")))); }
 
 void scaling_residual(Graph& g) {
   auto x = linear_layer(g, "matmul");
@@ -211,7 +211,7 @@ Tasks level2_gemms() {
        {{"batch_size", 5, 128, 1024},
         {"in_features", 48, 10, 8192},
         {"out_features", 64, 20, 8192}},
-       mish_mish},
+       gemm_mish_mish},
       {{2, 40},
        "Matmul_Scaling_ResidualAdd",
        "gemm",

@@ -12,7 +12,7 @@ void relu_bias(Graph& g) {
   g.output(x + shaped_parameter(g, "bias", "bias_shape"));
 }
 
-void mish_mish(Graph& g) { g.output(mish(mish(image_conv(g)))); }
+void conv_mish_mish(Graph& g) { g.output(mish(mish(image_conv(g)))); }
 
 void instance_norm_divide(Graph& g) {
   g.output(instance_norm(image_conv(g), g.module("instance_norm")) / g.real("divide_by"));
@@ -128,7 +128,7 @@ Tasks level2_image_convolutions() {
         {"height", 14, 32, 256},
         {"width", 18, 32, 256},
         {"kernel_size", 3}},
-       mish_mish},
+       conv_mish_mish},
       {{2, 17},
        "Conv2d_InstanceNorm_Divide",
        "convolution",

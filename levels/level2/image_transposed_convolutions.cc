@@ -16,7 +16,7 @@ void bias_clamp_scaling_clamp_divide(Graph& g) {
 }
 
 void subtract_tanh(Graph& g) {
-  ConvTranspose conv = conv_transpose_options(g);
+  ConvTranspose conv = conv_options<ConvTranspose>(g);
   conv.stride = {2};
   conv.padding = conv.output_padding = {1};
   auto x = conv_transpose2d(image(g), g.module("conv_transpose"), conv);
@@ -51,7 +51,7 @@ void gelu_group_norm(Graph& g) {
 /// bias of the convolution lifts it to 0, and images with means of their own put their sums on both
 /// sides: far below, gelu would leave nothing.
 void min_sum_gelu_add(Graph& g) {
-  ConvTranspose conv = conv_transpose_options(g);
+  ConvTranspose conv = conv_options<ConvTranspose>(g);
   const double least = std::sqrt(2 * std::log(static_cast<double>(g["out_channels"]))) - 0.6;
   const double lift = std::round(1.4 * least * 100) / 100;
   conv.bias_drawn = uniform(lift - 0.5, lift + 0.5);

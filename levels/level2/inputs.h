@@ -5,6 +5,7 @@
 
 #include "kbench/ops.h"
 #include "levels/checks.h"
+#include "levels/conv_options.h"
 
 namespace kbench::levels {
 
@@ -32,38 +33,23 @@ inline Value volume(Graph& g, Distribution distribution = normal()) {
                  distribution);
 }
 
-/// The convolution those variables describe; stride 1 and no padding where they are silent.
-inline Conv conv_options(const Graph& g) {
-  Conv conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size")};
-  if (g.has("stride")) conv.stride = g.sizes("stride");
-  if (g.has("padding")) conv.padding = g.sizes("padding");
-  return conv;
-}
-inline ConvTranspose conv_transpose_options(const Graph& g) {
-  ConvTranspose conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size")};
-  if (g.has("stride")) conv.stride = g.sizes("stride");
-  if (g.has("padding")) conv.padding = g.sizes("padding");
-  if (g.has("output_padding")) conv.output_padding = g.sizes("output_padding");
-  return conv;
-}
-
 /// What a convolution is given where the task averages over whole images later: images whose means
 /// differ, so that the averages do (kbench/random.h).
 inline Distribution distinct_means() { return offset(normal()); }
 
 inline Value image_conv(Graph& g, Distribution distribution = normal()) {
-  return conv2d(image(g, distribution), g.module("conv"), conv_options(g));
+  return conv2d(image(g, distribution), g.module("conv"), conv_options<Conv>(g));
 }
 inline Value volume_conv(Graph& g, Distribution distribution = normal()) {
-  return conv3d(volume(g, distribution), g.module("conv"), conv_options(g));
+  return conv3d(volume(g, distribution), g.module("conv"), conv_options<Conv>(g));
 }
 inline Value image_conv_transpose(Graph& g, Distribution distribution = normal()) {
   return conv_transpose2d(image(g, distribution), g.module("conv_transpose"),
-                          conv_transpose_options(g));
+                          conv_options<ConvTranspose>(g));
 }
 inline Value volume_conv_transpose(Graph& g, Distribution distribution = normal()) {
   return conv_transpose3d(volume(g, distribution), g.module("conv_transpose"),
-                          conv_transpose_options(g));
+                          conv_options<ConvTranspose>(g));
 }
 
 /// A parameter of the shape that a variable holds: a number a channel or a feature, as a rule.

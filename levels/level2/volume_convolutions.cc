@@ -43,7 +43,7 @@ void hardswish_group_norm_mean(Graph& g) {
 /// A low bias, as it takes for so many channels, and volumes with means of their own: the logarithm
 /// lies on both sides of 0.
 void max_logsumexp_relu(Graph& g) {
-  Conv conv = conv_options(g);
+  Conv conv = conv_options<Conv>(g);
   const double low = -std::round(std::log(static_cast<double>(conv.out_channels)) * 100) / 100;
   conv.bias_drawn = uniform(low - 3.2, low - 1.2);
   auto x = max_pool3d(conv3d(volume(g, distinct_means()), g.module("conv"), conv), {.kernel = {2}});

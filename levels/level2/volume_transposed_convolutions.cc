@@ -42,7 +42,7 @@ void add_hardswish(Graph& g) {
 }
 
 void layer_norm_gelu_scaling(Graph& g) {
-  ConvTranspose conv = conv_transpose_options(g);
+  ConvTranspose conv = conv_options<ConvTranspose>(g);
   conv.bias = g["bias"] != 0;
   auto x = conv_transpose3d(volume(g), g.module("conv_transpose"), conv);
   x = layer_norm_of(x, g.module("layer_norm"), {g["out_channels"]}, {.eps = g.real("eps")});
@@ -51,7 +51,7 @@ void layer_norm_gelu_scaling(Graph& g) {
 
 void avg_pool_clamp_softmax_multiply(Graph& g) {
   auto x = avg_pool3d(volume(g), {.kernel = g.sizes("pool_kernel_size")});
-  x = conv_transpose3d(x, g.module("conv_transpose"), conv_transpose_options(g));
+  x = conv_transpose3d(x, g.module("conv_transpose"), conv_options<ConvTranspose>(g));
   x = clamp(x, g.real("clamp_min"), g.real("clamp_max"));
   auto y = reshape(softmax(flatten(x, 2), 2), x.shape());
   g.output(y * g.parameter("scale", {1, g["out_channels"], 1, 1, 1}, uniform(-1, 1)));
@@ -67,7 +67,7 @@ void scaling_avg_pool_bias_scaling(Graph& g) {
 
 /// A high bias and volumes with means of their own: some results reach the bound of 1.
 void logsumexp_hardswish_subtract_clamp(Graph& g) {
-  ConvTranspose conv = conv_transpose_options(g);
+  ConvTranspose conv = conv_options<ConvTranspose>(g);
   conv.bias_drawn = uniform(0, 3);
   auto x = conv_transpose3d(volume(g, distinct_means()), g.module("conv_transpose"), conv);
   x = logsumexp(x, {.axis = 1, .keepdim = true});
@@ -81,7 +81,7 @@ void swish_group_norm_hardswish(Graph& g) {
 }
 
 void relu_group_norm(Graph& g) {
-  ConvTranspose conv = conv_transpose_options(g);
+  ConvTranspose conv = conv_options<ConvTranspose>(g);
   conv.bias = g["bias"] != 0;
   auto x = relu(conv_transpose3d(volume(g), g.module("conv_transpose"), conv));
   g.output(group_norm(x, g.module("group_norm"), g["groups"]));
@@ -101,7 +101,7 @@ void leaky_relu_multiply_leaky_relu_max(Graph& g) {
 /// Volumes so small that the norm's eps counts, and with it the scale before the norm; with means
 /// of their own, so that what is left of them after the norm and the mean is not 0.
 void scale_batch_norm_global_avg_pool(Graph& g) {
-  ConvTranspose conv = conv_transpose_options(g);
+  ConvTranspose conv = conv_options<ConvTranspose>(g);
   conv.bias_drawn = uniform(-0.005, 0.005);
   auto x = conv_transpose3d(volume(g, offset(normal(0, 0.01))), g.module("conv_transpose"), conv);
   x = x * g.real("scale_factor");

@@ -37,7 +37,7 @@ Value merge_windows(Value x, int64_t w, const Shape& image) {
   return reshape(transpose(y, 2, 3), image);
 }
 
-Value perceptron(Value x, const Module& m) {
+Value swin_perceptron(Value x, const Module& m) {
   auto y = gelu(linear(x, m.module("fc1"), {.out = 4 * x.dim(-1)}));
   return linear(y, m.module("fc2"), {.out = x.dim(-1)});
 }
@@ -86,7 +86,7 @@ Value swin_mlp_block(Value x, const Module& m, int64_t heads, bool shifted) {
     y = slice(y, {.axis = 2, .start = extent - shift, .stop = -shift});
   }
   x = x + y;
-  return x + perceptron(layer_norm(x, m.module("norm2"), 1), m.module("mlp"));
+  return x + swin_perceptron(layer_norm(x, m.module("norm2"), 1), m.module("mlp"));
 }
 
 Value swin_mlp_stage(Value x, const Module& layer, int stage) {
@@ -209,7 +209,7 @@ Value swin_v2_block(Value x, const Module& m, int64_t heads, const WindowTables&
   y = merge_windows(y, extent, x.shape());
   if (shift > 0) y = roll(roll(y, 1, shift), 2, shift);
   x = x + layer_norm(y, m.module("norm1"), 1);
-  return x + layer_norm(perceptron(x, m.module("mlp")), m.module("norm2"), 1);
+  return x + layer_norm(swin_perceptron(x, m.module("mlp")), m.module("norm2"), 1);
 }
 
 Value swin_v2_stage(Value x, const Module& layer, int stage) {

@@ -10,8 +10,6 @@
 namespace kbench::reference {
 namespace {
 
-constexpr int64_t kTask = 1 << 14;  // elements worth handing to another thread
-
 template <class T>
 constexpr bool kIs16Bits = std::is_same_v<T, Eigen::half> || std::is_same_v<T, Eigen::bfloat16>;
 
@@ -67,7 +65,7 @@ void run_cast(const OperatorCall&, Inputs in, Outputs out) {
     with_element(out[0].dtype(), [&]<class To>() {
       const auto* x = reinterpret_cast<const From*>(in[0].raw());
       auto* y = reinterpret_cast<To*>(out[0].raw());
-      parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+      parallel_blocks(out[0].elements(), kWorthwhile, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) y[i] = converted<To>(x[i]);
       });
     });

@@ -13,8 +13,6 @@
 namespace kbench::reference {
 namespace {
 
-constexpr int64_t kTask = 1 << 14;  // elements worth handing to another thread
-
 /// y = f(x), f taking a block's elements to as many: to an expression of x, or to a Block where it
 /// has arrays of its own.
 template <class F>
@@ -22,7 +20,7 @@ void map(Inputs in, Outputs out, const F& f) {
   with_type(out[0], [&]<class T>() {
     const T* x = elements<T>(in, 0);
     T* y = result<T>(out);
-    parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+    parallel_blocks(out[0].elements(), kWorthwhile, [&](int64_t begin, int64_t end) {
       using Result = Eigen::Map<Array<T>, Eigen::AlignedMax>;
       for (; begin + kBlock <= end; begin += kBlock) {  // tensors are aligned, and so are blocks
         Result(y + begin, kBlock) = f(Whole<T>(x + begin, kBlock));
@@ -44,7 +42,7 @@ void zip(Inputs in, Outputs out, const F& f) {
   const Dimension inner = dims.back();
   dims.pop_back();
   with_type(out[0], [&]<class T>() {
-    parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+    parallel_blocks(out[0].elements(), kWorthwhile, [&](int64_t begin, int64_t end) {
       for (int64_t count; begin < end; begin += count) {
         const int64_t column = begin % inner.extent;
         count = std::min(end - begin, inner.extent - column);
@@ -269,7 +267,7 @@ void run_minimum(const OperatorCall&, Inputs in, Outputs out) {
 
 void run_mul_mask(const OperatorCall&, Inputs in, Outputs out) {
   with_type(out[0], [&]<class T>() {
-    parallel_blocks(out[0].elements(), kTask, [&](int64_t begin, int64_t end) {
+    parallel_blocks(out[0].elements(), kWorthwhile, [&](int64_t begin, int64_t end) {
       array(result<T>(out) + begin, end - begin) =
           array(elements<T>(in, 0) + begin, end - begin) *
           array(elements<bool>(in, 1) + begin, end - begin).template cast<T>();

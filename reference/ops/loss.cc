@@ -7,8 +7,6 @@
 namespace kbench::reference {
 namespace {
 
-constexpr int64_t kPiece = 1 << 14;  // terms that are worth handing to another thread
-
 /// The mean over rows of loss(row); `work` is what a row costs.
 template <class Loss>
 double mean_of_rows(int64_t rows, int64_t work, const Loss& loss) {
@@ -42,7 +40,7 @@ void run_cross_entropy(const OperatorCall&, Inputs in, Outputs out) {
 void run_smooth_l1_loss(const OperatorCall&, Inputs in, Outputs out) {
   const int64_t n = in[0].elements();
   with_type(out[0], [&]<class T>() {
-    const double total = parallel_sum(n, kPiece, [&](int64_t begin, int64_t end) {
+    const double total = parallel_sum(n, kWorthwhile, [&](int64_t begin, int64_t end) {
       const auto d = (array(elements<T>(in, 0) + begin, end - begin) -
                       array(elements<T>(in, 1) + begin, end - begin))
                          .abs();
@@ -62,11 +60,13 @@ void run_kl_div_batchmean(const OperatorCall&, Inputs in, Outputs out) {
       const Block<T> terms = (target == T(0)).select(T(0), all);
       return sum(terms);
     };
-    const double total = parallel_sum(in[0].elements(), kPiece, [&](int64_t begin, int64_t end) {
-      double part = 0;
-      for (; begin < end; begin += kBlock) part += term_sum(begin, std::min(begin + kBlock, end));
-      return part;
-    });
+    const double total =
+        parallel_sum(in[0].elements(), kWorthwhile, [&](int64_t begin, int64_t end) {
+          double part = 0;
+          for (; begin < end; begin += kBlock)
+            part += term_sum(begin, std::min(begin + kBlock, end));
+          return part;
+        });
     result<T>(out)[0] = static_cast<T>(total / static_cast<double>(in[0].shape()[0]));
   });
 }

@@ -7,7 +7,6 @@
 #include "reference/scratch.h"
 
 namespace kbench::reference {
-namespace {
 
 /// The outputs o of one dimension with (o + padding) % stride == remainder. They meet every
 /// (stride / gcd)-th tap only, and neighbours among them meet neighbouring inputs: a convolution of
@@ -18,6 +17,10 @@ struct Phase {
   int64_t taps = 0;
   int64_t padding = 0, dilation = 1;  ///< of the convolution; padding may be negative
 };
+
+using Phases = std::array<Phase, 3>;
+
+namespace {
 
 /// The phases of dimension i that have outputs.
 std::vector<Phase> phases_of(const ConvExtents& e, int i) {
@@ -42,8 +45,6 @@ std::vector<Phase> phases_of(const ConvExtents& e, int i) {
   }
   return phases;
 }
-
-using Phases = std::array<Phase, 3>;
 
 /// The phases' taps as a convolution's weights: [out_channels, channels / groups, taps].
 template <class T>

@@ -9,14 +9,12 @@
 #include "kbench/error.h"
 
 namespace kbench::cuda {
-namespace {
 
 // nvJitLink.h's, by hand.
 using Link = struct NvJitLink*;
-constexpr int kSuccess = 0;
 constexpr int kInputPtx = 2;
 
-struct Calls {
+struct LinkCalls {
   int (*create)(Link*, uint32_t, const char**) = nullptr;
   int (*destroy)(Link*) = nullptr;
   int (*add)(Link, int, const void*, size_t, const char*) = nullptr;
@@ -35,11 +33,9 @@ struct Calls {
   }
 };
 
-}  // namespace
-
 struct Assembler::State {
   Library library;
-  Calls calls;
+  LinkCalls calls;
 
   explicit State(const std::vector<std::string>& names) : library(names) {}
 };
@@ -65,7 +61,7 @@ Assembler::~Assembler() = default;
 
 AssembleOutcome Assembler::assemble(const std::string& ptx, const ComputeCapability& device,
                                     const std::string& file, int first_line) const {
-  const Calls& calls = state_->calls;
+  const LinkCalls& calls = state_->calls;
   const std::string architecture = "-arch=" + device.architecture();
   const char* options[] = {architecture.c_str(), "-O3"};
   Link made = nullptr;

@@ -9,8 +9,6 @@
 namespace kbench::cuda {
 namespace {
 
-constexpr int kSuccess = 0;
-
 bool ask_nvml(const std::array<uint8_t, 16>& uuid, ComputeCapability& found, std::string& why) {
   const Library library({"libnvidia-ml.so.1"});
   if (!library.there()) {

@@ -6,6 +6,9 @@
 
 namespace kbench::cuda {
 
+/// What a call of libcuda, NVML, NVRTC or nvJitLink gives when it has worked.
+inline constexpr int kSuccess = 0;
+
 /// Never closed again once opened: these libraries start threads and keep what they were given.
 class Library {
  public:

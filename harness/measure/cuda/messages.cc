@@ -14,8 +14,8 @@
 namespace kbench::cuda {
 namespace {
 
-constexpr size_t kMost = 50;
-constexpr size_t kMostBytes = 4096;
+constexpr size_t kMostMessages = 50;
+constexpr size_t kMostMessageBytes = 4096;
 
 struct Severity {
   std::string_view word;  // as a compiler writes it
@@ -98,7 +98,7 @@ class Collected {
 
   void add(Diagnostic diagnostic) {
     size_t& count = diagnostic.severity == "error" ? errors_ : others_;
-    keeping_ = count < kMost / 2;
+    keeping_ = count < kMostMessages / 2;
     if (!keeping_) {
       ++left_out_;
       return;
@@ -114,14 +114,14 @@ class Collected {
   void continue_with(std::string_view line) {
     if (all_.empty())
       return add({.severity = "error", .file = file_, .message = std::string(line)});
-    if (!keeping_ || all_.back().message.size() > kMostBytes) return;
+    if (!keeping_ || all_.back().message.size() > kMostMessageBytes) return;
     all_.back().message += " " + std::string(line);
   }
   /// A source chooses what its #line and #error directives say.
   std::vector<Diagnostic> finish() {
     for (Diagnostic& diagnostic : all_) {
       diagnostic.file = shown(diagnostic.file);
-      diagnostic.message = shown(diagnostic.message, kMostBytes);
+      diagnostic.message = shown(diagnostic.message, kMostMessageBytes);
     }
     if (left_out_ > 0) {
       all_.push_back({.severity = "note",

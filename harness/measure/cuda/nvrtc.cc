@@ -8,17 +8,15 @@
 #include "kbench/error.h"
 
 namespace kbench::cuda {
-namespace {
 
 // nvrtc.h's, by hand: its header is not there where kbench is built.
 using Program = struct NvrtcProgram*;
-constexpr int kSuccess = 0;
 constexpr int kOutOfMemory = 1;
 constexpr int kCompilation = 6;
 constexpr int kNameExpression = 8;  // NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION and behind
 constexpr int kFirstVersion = 11;
 
-struct Calls {
+struct NvrtcCalls {
   int (*version)(int*, int*) = nullptr;
   const char* (*error)(int) = nullptr;
   int (*archs_count)(int*) = nullptr;
@@ -46,13 +44,11 @@ struct Calls {
   }
 };
 
-std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+static std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> result;
   for (const std::string& text : texts) result.push_back(text.c_str());
   return result;
 }
-
-}  // namespace
 
 std::string ComputeCapability::architecture() const {
   return "sm_" + std::to_string(major) + std::to_string(minor) + (major >= 9 ? "a" : "");
@@ -64,7 +60,7 @@ std::string ComputeCapability::virtual_architecture() const {
 
 struct Nvrtc::State {
   Library library;
-  Calls calls;
+  NvrtcCalls calls;
   int major = 0, minor = 0;
   std::vector<int> architectures;  // 90 for sm_90
   std::vector<std::string> include;

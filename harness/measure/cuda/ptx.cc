@@ -16,10 +16,7 @@
 namespace kbench::cuda {
 namespace {
 
-constexpr size_t kMostScopes = 256;                 // braces in each other
-constexpr uint64_t kMostBytes = uint64_t{1} << 40;  // of shared memory: more is none at all
-
-std::string quoted(std::string_view text) { return "'" + shown(std::string(text), 100) + "'"; }
+constexpr size_t kMostScopes = 256;  // braces in each other
 
 class Parser {
  public:
@@ -34,7 +31,6 @@ class Parser {
   }
 
  private:
-  using Kind = PtxStatement::Kind;
   using Lexemes = std::span<const PtxLexeme>;
 
   const PtxLexeme& first() const { return lexemes_[at_]; }
@@ -51,19 +47,20 @@ class Parser {
       ++at_;
       return;
     }
-    if (first().kind == PtxLexeme::Kind::modifier) return directive();
-    if (first().kind == PtxLexeme::Kind::name && is(at_ + 1, ":")) return label();
+    if (first().kind == LexemeKind::modifier) return directive();
+    if (first().kind == LexemeKind::name && is(at_ + 1, ":")) return label();
     instruction();
   }
 
   void brace() {
-    PtxStatement& made = add(is(at_, "{") ? Kind::open : Kind::close, at_, at_ + 1);
+    PtxStatement& made =
+        add(is(at_, "{") ? StatementKind::open : StatementKind::close, at_, at_ + 1);
     if (function_ < 0) {
-      fail_ptx(made.line,
-               made.kind == Kind::open ? "a '{' outside of any function" : "a '}' too many");
+      fail_ptx(made.line, made.kind == StatementKind::open ? "a '{' outside of any function"
+                                                           : "a '}' too many");
     }
     ++at_;
-    if (made.kind == Kind::open) {
+    if (made.kind == StatementKind::open) {
       scopes_.emplace_back();
       if (scopes_.size() > kMostScopes) fail_ptx(made.line, "blocks nested too deep");
       return;
@@ -74,7 +71,7 @@ class Parser {
 
   void label() {
     if (function_ < 0) fail_ptx(first().line, "a label outside of any function");
-    add(Kind::label, at_, at_ + 1);
+    add(StatementKind::label, at_, at_ + 1);
     at_ += 2;
   }
 
@@ -95,10 +92,10 @@ class Parser {
   void instruction() {
     const size_t end = end_of_statement();
     if (function_ < 0) {
-      fail_ptx(first().line, quoted(first().text) + " stands outside of any function");
+      fail_ptx(first().line, quoted_ptx(first().text) + " stands outside of any function");
     }
     PtxStatement made;
-    made.kind = Kind::instruction;
+    made.kind = StatementKind::instruction;
     made.line = first().line;
     made.function = function_;
     PtxInstructionReader(lexemes(at_, end), module_, [this](std::string_view name) {
@@ -122,51 +119,52 @@ class Parser {
     while (behind < lexemes_.size() && is_ptx_linkage(lexemes_[behind].text)) ++behind;
     if (is(behind, ".entry") || is(behind, ".func")) return header(behind);
     const size_t end = end_of_statement();
-    PtxStatement& made = add(Kind::directive, at_, end);
+    PtxStatement& made = add(StatementKind::directive, at_, end);
     if (behind < end && is_ptx_space(lexemes_[behind].text)) declaration(made, end);
     if (word == ".branchtargets") targets(end);
     at_ = end + 1;
   }
 
   /// What stands behind the directive's word, of that kind; the words are taken.
-  std::string_view take(PtxLexeme::Kind kind, const char* expected) {
+  std::string_view take(LexemeKind kind, const char* expected) {
     ++at_;
     if (at_ >= lexemes_.size() || lexemes_[at_].kind != kind) {
       fail_ptx(lexemes_[at_ - 1].line,
-               std::string(expected) + " is expected behind " + quoted(lexemes_[at_ - 1].text));
+               std::string(expected) + " is expected behind " + quoted_ptx(lexemes_[at_ - 1].text));
     }
     return lexemes_[at_++].text;
   }
-  std::string_view take_number() { return take(PtxLexeme::Kind::number, "a number"); }
+  std::string_view take_number() { return take(LexemeKind::number, "a number"); }
   std::string number_or_fail() { return std::string(take_number()); }
   void set(std::string& member, std::string value) {
     if (!member.empty() || function_ >= 0) {
-      fail_ptx(lexemes_[at_ - 1].line, quoted(value) + " is said where it may not be");
+      fail_ptx(lexemes_[at_ - 1].line, quoted_ptx(value) + " is said where it may not be");
     }
     member = std::move(value);
   }
 
   void target() {
-    set(module_.target, std::string(take(PtxLexeme::Kind::name, "a name")));
+    set(module_.target, std::string(take(LexemeKind::name, "a name")));
     while (is(at_, ",")) {
-      const std::string_view option = take(PtxLexeme::Kind::name, "a name");
+      const std::string_view option = take(LexemeKind::name, "a name");
       // Debug information is left out, and textures there are none.
       if (option != "debug" && !option.starts_with("texmode_")) {
-        fail_ptx(lexemes_[at_ - 1].line, "'.target' with " + quoted(option));
+        fail_ptx(lexemes_[at_ - 1].line, "'.target' with " + quoted_ptx(option));
       }
     }
   }
 
   void address_size() {
     const std::string_view bits = take_number();
-    if (bits != "64") fail_ptx(lexemes_[at_ - 1].line, "addresses of " + quoted(bits) + " bits");
+    if (bits != "64")
+      fail_ptx(lexemes_[at_ - 1].line, "addresses of " + quoted_ptx(bits) + " bits");
   }
 
   /// ".file 1 "k.cu", 1700000000, 4096".
   void file() {
     take_number();
     --at_;
-    take(PtxLexeme::Kind::string, "a string");
+    take(LexemeKind::string, "a string");
     for (int i = 0; i < 2 && is(at_, ","); ++i) take_number();
   }
 
@@ -179,7 +177,7 @@ class Parser {
     ++at_;
     if (!is(at_, ",") || !is(at_ + 1, "function_name")) return;
     ++at_;
-    take(PtxLexeme::Kind::name, "a label");
+    take(LexemeKind::name, "a label");
     if (is(at_, "+")) take_number();
     if (!is(at_, ",") || !is(at_ + 1, "inlined_at")) {
       fail_ptx(lexemes_[at_ - 1].line, "'inlined_at' is expected behind 'function_name'");
@@ -199,18 +197,18 @@ class Parser {
     while (at_ < lexemes_.size() && !is(at_, "{")) ++at_;
     while (at_ < lexemes_.size() && !is(at_, "}")) ++at_;
     if (at_ == lexemes_.size()) fail_ptx(lexemes_[begin].line, "a section does not end");
-    add(Kind::directive, begin, ++at_);
+    add(StatementKind::directive, begin, ++at_);
   }
 
   /// "A, B, C", of the label in front.
   void targets(size_t end) {
     PtxTargets made{{}, 0, function_};
     const auto& statements = module_.statements;
-    if (statements.size() > 1 && statements[statements.size() - 2].kind == Kind::label) {
+    if (statements.size() > 1 && statements[statements.size() - 2].kind == StatementKind::label) {
       made.label = statements[statements.size() - 2].tokens[0].text;
     }
     for (size_t i = at_ + 1; i < end; i += 2) {
-      const bool fits = lexemes_[i].kind == PtxLexeme::Kind::name &&
+      const bool fits = lexemes_[i].kind == LexemeKind::name &&
                         (i + 1 == end ? true : is(i + 1, ",") && i + 2 < end);
       if (!fits) fail_ptx(lexemes_[i].line, "'.branchtargets' takes labels");
       ++made.count;
@@ -254,7 +252,7 @@ class Parser {
       }
       return;
     }
-    if (one.name.starts_with("%")) fail_ptx(one.line, quoted(one.name) + " is no register");
+    if (one.name.starts_with("%")) fail_ptx(one.line, quoted_ptx(one.name) + " is no register");
     scope.names[one.name] = module_.variables.size();
     module_.variables.push_back({one.name, read.space, one.size, one.line,
                                  scopes_.size() == 1 ? -1 : function_, parameter, read.external,
@@ -266,7 +264,7 @@ class Parser {
                           ? module_.shared_bytes
                           : module_.functions[static_cast<size_t>(function_)].shared_bytes;
     const uint64_t alignment = std::clamp<uint64_t>(one.alignment, 1, 1024);
-    total = std::min(kMostBytes, (total + alignment - 1) / alignment * alignment + one.size);
+    total = std::min(kMostPtxBytes, (total + alignment - 1) / alignment * alignment + one.size);
   }
 
   // Functions
@@ -283,10 +281,10 @@ class Parser {
     made.external = is(end, ";");
     function_ = static_cast<int>(module_.functions.size());
     scopes_.emplace_back();
-    PtxStatement& statement = add(Kind::header, begin, end);
+    PtxStatement& statement = add(StatementKind::header, begin, end);
     at_ = kind + 1;
     if (!made.entry && is(at_, "(")) parameters(end, made, statement);
-    if (at_ >= end || lexemes_[at_].kind != PtxLexeme::Kind::name || is_renamed(at_)) {
+    if (at_ >= end || lexemes_[at_].kind != LexemeKind::name || is_renamed(at_)) {
       fail_ptx(made.line, "a function without a name");
     }
     made.name = std::string(lexemes_[at_++].text);
@@ -339,16 +337,15 @@ class Parser {
 
   /// As the assembler finds it: what is declared so far, from the inside to the outside.
   PtxOperand find(std::string_view name) const {
-    using Operand = PtxOperand::Kind;
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       const auto known = scope->names.find(name);
       if (known != scope->names.end()) {
-        if (!known->second) return {Operand::reg, name, 0, 0, {}};
-        return {Operand::variable, name, *known->second, 0, {}};
+        if (!known->second) return {OperandKind::reg, name, 0, 0, {}};
+        return {OperandKind::variable, name, *known->second, 0, {}};
       }
-      if (in_range(*scope, name)) return {Operand::reg, name, 0, 0, {}};
+      if (in_range(*scope, name)) return {OperandKind::reg, name, 0, 0, {}};
     }
-    return {name.starts_with("%") ? Operand::special : Operand::name, name, 0, 0, {}};
+    return {name.starts_with("%") ? OperandKind::special : OperandKind::name, name, 0, 0, {}};
   }
 
   static bool in_range(const Scope& scope, std::string_view name) {
@@ -363,7 +360,7 @@ class Parser {
     return false;
   }
 
-  PtxStatement& add(Kind kind, size_t begin, size_t end) {
+  PtxStatement& add(StatementKind kind, size_t begin, size_t end) {
     PtxStatement made;
     made.kind = kind;
     made.line = lexemes_[begin].line;

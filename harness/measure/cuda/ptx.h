@@ -51,6 +51,9 @@ struct PtxStatement {
   std::string_view unread = {};      ///< of a declaration: a word that has no place where it stands
 };
 
+using OperandKind = PtxOperand::Kind;
+using StatementKind = PtxStatement::Kind;
+
 struct PtxParameter {
   std::string name;
   size_t size = 0, alignment = 0;  ///< bytes

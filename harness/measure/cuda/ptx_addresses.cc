@@ -11,9 +11,6 @@
 namespace kbench::cuda {
 namespace {
 
-using Kind = PtxStatement::Kind;
-using Operand = PtxOperand::Kind;
-
 class Origins {
  public:
   explicit Origins(const PtxModule& module) : module_(module) {
@@ -26,11 +23,11 @@ class Origins {
     for (bool changed = true; changed;) {
       changed = false;
       for (const PtxStatement& each : module_.statements) {
-        if (each.kind == Kind::instruction) changed = step(each) || changed;
+        if (each.kind == StatementKind::instruction) changed = step(each) || changed;
       }
     }
     for (const PtxStatement& each : module_.statements) {
-      if (each.kind != Kind::instruction) continue;
+      if (each.kind != StatementKind::instruction) continue;
       if (auto found = access(each)) return found;
     }
     return std::nullopt;
@@ -60,23 +57,23 @@ class Origins {
   /// address.
   void origins(int function, const PtxOperand& operand, bool& given, bool& table) const {
     switch (operand.kind) {
-      case Operand::variable:
+      case OperandKind::variable:
         given = true;
         table = table || kept_[operand.variable];
         break;
-      case Operand::reg:
+      case OperandKind::reg:
         given = given || given_.contains({function, operand.text});
         table = table || tables_.contains({function, operand.text});
         break;
-      case Operand::special:
+      case OperandKind::special:
         given = given || ptx_special(operand.text) == PtxSpecial::grid;
         break;
-      case Operand::address:
+      case OperandKind::address:
         given = true;
         break;
-      case Operand::name:
-      case Operand::number:
-      case Operand::several:
+      case OperandKind::name:
+      case OperandKind::number:
+      case OperandKind::several:
         break;
     }
     for (const PtxOperand& part : operand.parts) origins(function, part, given, table);
@@ -88,9 +85,9 @@ class Origins {
     return add(to, statement.function, statement.operands[0]);
   }
   static bool add(Registers& to, int function, const PtxOperand& operand) {
-    if (operand.kind == Operand::reg) return to.insert({function, operand.text}).second;
+    if (operand.kind == OperandKind::reg) return to.insert({function, operand.text}).second;
     bool changed = false;
-    if (operand.kind != Operand::several) return changed;
+    if (operand.kind != OperandKind::several) return changed;
     for (const PtxOperand& part : operand.parts) changed = add(to, function, part) || changed;
     return changed;
   }
@@ -105,11 +102,12 @@ class Origins {
     }
     size_t index = 0;
     for (const PtxOperand& operand : statement.operands) {
-      if (operand.kind != Operand::address) continue;
+      if (operand.kind != OperandKind::address) continue;
       const size_t place = index++;
       if (!of_the_device(spaces, place)) continue;
       const PtxOperand& base = operand.parts[0];
-      if (base.kind != Operand::reg || given_.contains({statement.function, base.text})) continue;
+      if (base.kind != OperandKind::reg || given_.contains({statement.function, base.text}))
+        continue;
       return NumericAddress{std::string(base.text), statement.line};
     }
     return std::nullopt;

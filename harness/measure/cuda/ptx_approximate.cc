@@ -26,7 +26,7 @@ std::string_view base_of(std::string_view opcode) { return opcode.substr(0, opco
 std::vector<std::string_view> opcodes_of(const PtxModule& module) {
   std::vector<std::string_view> opcodes;
   for (const PtxStatement& statement : module.statements) {
-    if (statement.kind != PtxStatement::Kind::instruction) continue;
+    if (statement.kind != StatementKind::instruction) continue;
     opcodes.push_back(statement.tokens[statement.opcode].text);
   }
   return opcodes;

@@ -5,21 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "kbench/text.h"
-
 namespace kbench::cuda {
 namespace {
-
-using Kind = PtxLexeme::Kind;
-
-constexpr uint64_t kMostBytes = uint64_t{1} << 40;  // of one variable: more is no memory at all
 
 template <size_t N>
 bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
-
-std::string quoted(std::string_view text) { return "'" + shown(std::string(text), 100) + "'"; }
 
 /// What is declared is read from left to right; a word that does not fit ends it with an error, or
 /// as `unread` where the rules have a name for it.
@@ -33,7 +25,7 @@ class Reader {
       ++at_;
     }
     if (at_ == words_.size() || !is_ptx_space(word())) {
-      fail_ptx(words_[0].line, quoted(words_[0].text) + " declares nothing");
+      fail_ptx(words_[0].line, quoted_ptx(words_[0].text) + " declares nothing");
     }
     made_.space = word();
     ++at_;
@@ -47,7 +39,7 @@ class Reader {
 
   PtxDeclaration parameter() {
     if (word() != ".param" && word() != ".reg") {
-      fail_ptx(words_[0].line, quoted(word()) + " is no parameter");
+      fail_ptx(words_[0].line, quoted_ptx(word()) + " is no parameter");
     }
     made_.space = word();
     ++at_;
@@ -59,7 +51,7 @@ class Reader {
 
   std::string_view limits(PtxFunction& function) {
     while (at_ < words_.size()) {
-      if (words_[at_].kind != Kind::modifier) fail_too_many();
+      if (words_[at_].kind != LexemeKind::modifier) fail_too_many();
       const std::string_view limit = word();
       constexpr std::string_view kFlags[] = {".noreturn", ".explicitcluster"};
       constexpr std::string_view kNumbers[] = {".maxntid",       ".reqntid", ".minnctapersm",
@@ -81,11 +73,11 @@ class Reader {
     return true;
   }
   [[noreturn]] void fail_too_many() const {
-    fail_ptx(line(), quoted(word()) + " is not expected here");
+    fail_ptx(line(), quoted_ptx(word()) + " is not expected here");
   }
   uint64_t number(std::string_view behind) {
     const auto value = at_ < words_.size() ? ptx_number(word()) : std::nullopt;
-    if (!value) fail_ptx(line(), "a number is expected behind " + quoted(behind));
+    if (!value) fail_ptx(line(), "a number is expected behind " + quoted_ptx(behind));
     ++at_;
     return *value;
   }
@@ -93,7 +85,7 @@ class Reader {
   /// ".align 4 .v2 .f32"; false where a word has no place there.
   bool type(bool parameter) {
     bool pointer = false;
-    while (at_ < words_.size() && words_[at_].kind == Kind::modifier) {
+    while (at_ < words_.size() && words_[at_].kind == LexemeKind::modifier) {
       constexpr std::string_view kSpaces[] = {".global", ".const", ".shared", ".local"};
       const std::string_view modifier = word();
       ++at_;
@@ -118,7 +110,7 @@ class Reader {
   }
 
   void declarator() {
-    if (at_ == words_.size() || words_[at_].kind != Kind::name) {
+    if (at_ == words_.size() || words_[at_].kind != LexemeKind::name) {
       fail_ptx(line(), "a declaration without a name");
     }
     PtxDeclared one{word(), line(), 0, 0, 0, {}};
@@ -132,11 +124,11 @@ class Reader {
       uint64_t count = vector_;
       while (take("[")) {
         const uint64_t extent = word() == "]" ? 0 : number("[");  // extern: the launch says
-        if (__builtin_mul_overflow(count, extent, &count)) count = kMostBytes;
+        if (__builtin_mul_overflow(count, extent, &count)) count = kMostPtxBytes;
         if (!take("]")) fail_ptx(line(), "']' is missing");
       }
-      if (__builtin_mul_overflow(element_, count, &one.size)) one.size = kMostBytes;
-      one.size = std::min(one.size, kMostBytes);
+      if (__builtin_mul_overflow(element_, count, &one.size)) one.size = kMostPtxBytes;
+      one.size = std::min(one.size, kMostPtxBytes);
       if (take("=")) one.initial = initial();
     }
     one.alignment = alignment_ > 0 ? alignment_ : std::max<uint64_t>(element_, 1);
@@ -149,11 +141,11 @@ class Reader {
     std::string_view named;
     for (; at_ < words_.size(); ++at_) {
       const PtxLexeme& each = words_[at_];
-      if (each.kind == Kind::name) {
+      if (each.kind == LexemeKind::name) {
         if (named.empty() || named == "generic") named = each.text;
         continue;
       }
-      if (each.kind == Kind::number) continue;
+      if (each.kind == LexemeKind::number) continue;
       if (each.text == "," && depth == 0) break;
       if (each.text == "{") ++depth;
       if (each.text == "}") {
@@ -161,7 +153,7 @@ class Reader {
         --depth;
       }
       constexpr std::string_view kSigns[] = {"{", "}", ",", "-", "+", "(", ")"};
-      if (each.kind != Kind::sign || !is_one_of(each.text, kSigns)) fail_too_many();
+      if (each.kind != LexemeKind::sign || !is_one_of(each.text, kSigns)) fail_too_many();
     }
     if (at_ == begin || depth > 0) fail_ptx(line(), "an initial value does not end");
     return named;

@@ -13,6 +13,9 @@
 
 namespace kbench::cuda {
 
+/// Sizes of variables end here: no device has as much memory.
+inline constexpr uint64_t kMostPtxBytes = uint64_t{1} << 40;
+
 /// One of those that a declaration declares: "name[132] = {1, 2}", "%r<9>".
 struct PtxDeclared {
   std::string_view name;

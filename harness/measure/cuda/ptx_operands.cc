@@ -5,12 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "kbench/text.h"
-
 namespace kbench::cuda {
 namespace {
-
-using Kind = PtxOperand::Kind;
 
 constexpr size_t kMostNested = 8;  // of vectors and addresses: PTX has two
 
@@ -52,7 +48,7 @@ void PtxInstructionReader::expect(std::string_view text) {
 void PtxInstructionReader::fail_here() const {
   const PtxLexeme& last = words_[std::min(at_, words_.size() - 1)];
   if (at_ >= words_.size()) fail_ptx(last.line, "an instruction is not complete");
-  fail_ptx(last.line, "'" + shown(std::string(last.text), 100) + "' is not expected here");
+  fail_ptx(last.line, quoted_ptx(last.text) + " is not expected here");
 }
 
 /// The word with the modifiers behind it as one text: the PTX text's own where they stand together,
@@ -62,7 +58,7 @@ std::string_view PtxInstructionReader::with_modifiers() {
   bool together = true;
   size_t end = at_;
   const char* behind = begin.text.data() + begin.text.size();
-  for (; end < words_.size() && words_[end].kind == PtxLexeme::Kind::modifier; ++end) {
+  for (; end < words_.size() && words_[end].kind == LexemeKind::modifier; ++end) {
     together = together && words_[end].text.data() == behind;
     behind = words_[end].text.data() + words_[end].text.size();
   }
@@ -80,11 +76,11 @@ std::string_view PtxInstructionReader::with_modifiers() {
 void PtxInstructionReader::read(PtxStatement& made) {
   if (take("@")) {
     take("!");
-    if (!at(PtxLexeme::Kind::name)) fail_here();
+    if (!at(LexemeKind::name)) fail_here();
     made.guard.push_back(named());
     if (at_ >= words_.size()) fail_ptx(made.line, "a guard without an instruction");
   }
-  if (!at(PtxLexeme::Kind::name)) fail_here();
+  if (!at(LexemeKind::name)) fail_here();
   made.opcode = tokens_.size();
   const std::string_view opcode = with_modifiers();
   const bool call = opcode == "call" || opcode.starts_with("call.");
@@ -93,7 +89,7 @@ void PtxInstructionReader::read(PtxStatement& made) {
       if (call && word() == "(") {
         tokens_.push_back({words_[at_].text, words_[at_].line});
         ++at_;
-        PtxOperand several{Kind::several, "(", 0, 0, {}};
+        PtxOperand several{OperandKind::several, "(", 0, 0, {}};
         several.parts = list(")");
         made.operands.push_back(std::move(several));
       } else {
@@ -119,7 +115,7 @@ std::vector<PtxOperand> PtxInstructionReader::list(std::string_view close) {
 PtxOperand PtxInstructionReader::operand() {
   PtxOperand one = single();
   if (word() != "|") return one;
-  PtxOperand several{Kind::several, "|", 0, 0, {}};
+  PtxOperand several{OperandKind::several, "|", 0, 0, {}};
   several.parts.push_back(std::move(one));
   while (take("|")) several.parts.push_back(single());
   return several;
@@ -127,7 +123,7 @@ PtxOperand PtxInstructionReader::operand() {
 
 PtxOperand PtxInstructionReader::single() {
   if (take("{")) {
-    PtxOperand several{Kind::several, "{", 0, 0, {}};
+    PtxOperand several{OperandKind::several, "{", 0, 0, {}};
     if (++nested_ > kMostNested) fail_here();
     several.parts = list("}");
     --nested_;
@@ -135,8 +131,8 @@ PtxOperand PtxInstructionReader::single() {
   }
   if (word() == "[") return address();
   if (word() == "!" || word() == "-" || word() == "+" || word() == "~") take(word());
-  if (at(PtxLexeme::Kind::number)) return number();
-  if (!at(PtxLexeme::Kind::name)) fail_here();
+  if (at(LexemeKind::number)) return number();
+  if (!at(LexemeKind::name)) fail_here();
   PtxOperand one = named();
   if (word() == "+") one.offset = offset();  // "table+8"
   return one;
@@ -147,7 +143,7 @@ PtxOperand PtxInstructionReader::named() {
   PtxOperand one = find_(word());
   const size_t begin = at_;
   with_modifiers();
-  tokens_.back().reg = one.kind == Kind::reg;
+  tokens_.back().reg = one.kind == OperandKind::reg;
   const size_t modifiers = at_ - begin - 1;
   if (modifiers > 1 || (modifiers == 1 && !is_component(words_[begin + 1].text))) {
     at_ = begin + 1;
@@ -158,20 +154,20 @@ PtxOperand PtxInstructionReader::named() {
 
 PtxOperand PtxInstructionReader::number() {
   if (!is_number(word())) fail_here();
-  PtxOperand one{Kind::number, word(), 0, 0, {}};
+  PtxOperand one{OperandKind::number, word(), 0, 0, {}};
   take(word());
   return one;
 }
 
 /// "[%rd1+4]", "[name]", "[4096]", "[%rd1, {%r1, %r2}]".
 PtxOperand PtxInstructionReader::address() {
-  PtxOperand made{Kind::address, "[", 0, 0, {}};
+  PtxOperand made{OperandKind::address, "[", 0, 0, {}};
   if (++nested_ > kMostNested) fail_here();
   expect("[");
-  if (at(PtxLexeme::Kind::number)) {
+  if (at(LexemeKind::number)) {
     made.parts.push_back(number());
   } else {
-    if (!at(PtxLexeme::Kind::name)) fail_here();
+    if (!at(LexemeKind::name)) fail_here();
     made.parts.push_back(named());
   }
   while (word() == "+") {
@@ -188,7 +184,7 @@ PtxOperand PtxInstructionReader::address() {
 int64_t PtxInstructionReader::offset() {
   expect("+");
   const bool negative = take("-");
-  const auto value = at(PtxLexeme::Kind::number) ? ptx_number(word()) : std::nullopt;
+  const auto value = at(LexemeKind::number) ? ptx_number(word()) : std::nullopt;
   if (!value || *value > uint64_t{1} << 40) fail_here();
   take(word());
   return negative ? -static_cast<int64_t>(*value) : static_cast<int64_t>(*value);

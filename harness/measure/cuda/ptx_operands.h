@@ -22,7 +22,7 @@ class PtxInstructionReader {
 
  private:
   std::string_view word() const { return at_ < words_.size() ? words_[at_].text : ""; }
-  bool at(PtxLexeme::Kind kind) const { return at_ < words_.size() && words_[at_].kind == kind; }
+  bool at(LexemeKind kind) const { return at_ < words_.size() && words_[at_].kind == kind; }
   bool take(std::string_view text);
   void expect(std::string_view text);
   [[noreturn]] void fail_here() const;

@@ -10,8 +10,6 @@
 namespace kbench::cuda {
 namespace {
 
-using Kind = PtxStatement::Kind;
-
 class Printer {
  public:
   explicit Printer(const PtxModule& module) : module_(module) {
@@ -27,7 +25,7 @@ class Printer {
     if (!module_.target.empty()) text_ += ".target " + module_.target + " ";
     text_ += ".address_size 64";
     for (const PtxStatement& each : module_.statements) {
-      if (each.kind == Kind::directive && each.tokens[0].text == ".section") continue;
+      if (each.kind == StatementKind::directive && each.tokens[0].text == ".section") continue;
       statement(each);
     }
     text_ += "\n";
@@ -36,24 +34,24 @@ class Printer {
 
  private:
   void statement(const PtxStatement& each) {
-    if (each.kind == Kind::instruction && each.tokens[each.opcode].text.starts_with("brx.") &&
-        each.operands.size() == 2) {
+    if (each.kind == StatementKind::instruction &&
+        each.tokens[each.opcode].text.starts_with("brx.") && each.operands.size() == 2) {
       return indexed_branch(each);
     }
     for (const PtxToken& one : each.tokens) token(one);
     switch (each.kind) {
-      case Kind::label:
+      case StatementKind::label:
         text_ += ":";
         break;
-      case Kind::header:
+      case StatementKind::header:
         text_ += is_definition(each) ? " {" : ";";
         break;
-      case Kind::directive:
-      case Kind::instruction:
+      case StatementKind::directive:
+      case StatementKind::instruction:
         text_ += ";";
         break;
-      case Kind::open:
-      case Kind::close:
+      case StatementKind::open:
+      case StatementKind::close:
         break;
     }
   }

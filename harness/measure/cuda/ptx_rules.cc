@@ -15,9 +15,7 @@
 namespace kbench::cuda {
 namespace {
 
-using Kind = PtxStatement::Kind;
-using Operand = PtxOperand::Kind;
-using Words = std::set<std::string_view>;
+using Names = std::set<std::string_view>;
 
 std::string name(std::string_view text) { return shown(std::string(text), 100); }
 
@@ -45,8 +43,8 @@ class Checker {
   std::optional<PtxViolation> run() {
     for (const PtxStatement& statement : module_.statements) {
       line_ = statement.line;
-      if (statement.kind == Kind::directive) directive(statement);
-      if (statement.kind == Kind::header) header(statement);
+      if (statement.kind == StatementKind::directive) directive(statement);
+      if (statement.kind == StatementKind::header) header(statement);
       if (found_) return found_;
     }
     for (const PtxRegister& each : module_.registers) register_declared(each);
@@ -54,7 +52,7 @@ class Checker {
     if (found_) return found_;
     for (const PtxStatement& statement : module_.statements) {
       line_ = statement.line;
-      if (statement.kind == Kind::instruction) instruction(statement);
+      if (statement.kind == StatementKind::instruction) instruction(statement);
       if (found_) return found_;
     }
     if (const auto kept = kept_state(module_)) {
@@ -171,7 +169,7 @@ class Checker {
     }
   }
 
-  const Words& module_names() {
+  const Names& module_names() {
     if (module_names_.empty()) {
       module_names_ = all_functions_;
       for (const PtxVariable& each : module_.variables) {
@@ -236,7 +234,7 @@ class Checker {
   void indexed_branch(const PtxStatement& statement, const PtxParts& parts) {
     operands(statement.guard, parts);
     const auto& given = statement.operands;
-    bool known = given.size() == 2 && given[0].kind == Operand::reg &&
+    bool known = given.size() == 2 && given[0].kind == OperandKind::reg &&
                  statement.tokens.size() == statement.opcode + 4;
     known = known && targets_.contains({statement.function, given[1].text});
     if (!known) refuse("has an indexed branch without .branchtargets");
@@ -245,10 +243,10 @@ class Checker {
   /// "call.uni (result), function, (parameters)": by name, of a function that is here.
   void call(const PtxStatement& statement, const PtxParts& parts) {
     const auto& given = statement.operands;
-    const size_t target = !given.empty() && given[0].kind == Operand::several ? 1 : 0;
+    const size_t target = !given.empty() && given[0].kind == OperandKind::several ? 1 : 0;
     if (target >= given.size()) return refuse("has a call of nothing");
     const std::string_view called = given[target].text;
-    const bool own = given[target].kind == Operand::name && functions_.contains(called);
+    const bool own = given[target].kind == OperandKind::name && functions_.contains(called);
     if (!own) {
       return unsupported("calls '" + name(called) + "', which is no function of its own");
     }
@@ -262,7 +260,7 @@ class Checker {
 
   /// What a call gives or gets: by the name of a parameter, too.
   void passed(const PtxOperand& one, const PtxParts& parts) {
-    const bool parameter = one.kind == Operand::variable &&
+    const bool parameter = one.kind == OperandKind::variable &&
                            module_.variables[one.variable].space == ".param" &&
                            !module_.variables[one.variable].parameter;
     if (!parameter) operand(one, parts);
@@ -276,19 +274,19 @@ class Checker {
 
   void operand(const PtxOperand& one, const PtxParts& parts) {
     switch (one.kind) {
-      case Operand::reg:
-      case Operand::number:
+      case OperandKind::reg:
+      case OperandKind::number:
         return;
-      case Operand::special:
+      case OperandKind::special:
         return special(one.text);
-      case Operand::variable:
+      case OperandKind::variable:
         if (module_.variables[one.variable].space == ".param") parameter_address(one);
         return;
-      case Operand::name:
+      case OperandKind::name:
         return named(one.text);
-      case Operand::several:
+      case OperandKind::several:
         return operands(one.parts, parts);
-      case Operand::address:
+      case OperandKind::address:
         return address(one, parts);
     }
   }
@@ -329,11 +327,11 @@ class Checker {
   void address(const PtxOperand& one, const PtxParts& parts) {
     const PtxOperand& base = one.parts[0];
     for (size_t i = 1; i < one.parts.size(); ++i) operand(one.parts[i], parts);
-    if (base.kind == Operand::number) return number_address(base, parts);
+    if (base.kind == OperandKind::number) return number_address(base, parts);
     const bool parameter =
-        base.kind == Operand::variable && module_.variables[base.variable].space == ".param";
+        base.kind == OperandKind::variable && module_.variables[base.variable].space == ".param";
     if (parts.has("param") || parts.has("param::entry") || parts.has("param::func")) {
-      if (base.kind == Operand::name) return named(base.text);
+      if (base.kind == OperandKind::name) return named(base.text);
       if (!parameter) return refuse("reads parameters by an address that is no parameter's name");
       return within(one, module_.variables[base.variable], parts);
     }
@@ -363,9 +361,9 @@ class Checker {
 
   const PtxModule& module_;
   PtxNeeds& needs_;
-  Words functions_;      // those defined here
-  Words all_functions_;  // and those declared
-  Words module_names_;
+  Names functions_;      // those defined here
+  Names all_functions_;  // and those declared
+  Names module_names_;
   std::set<std::pair<int, std::string_view>> targets_;  // labels of .branchtargets, by function
   size_t declared_ = 0;                                 // functions whose headers were seen
   int line_ = 0;
@@ -394,7 +392,7 @@ uint64_t static_shared_bytes(const PtxModule& module, const PtxFunction& entry) 
 
 bool uses_float16(const PtxModule& module) {
   for (const PtxStatement& statement : module.statements) {
-    if (statement.kind != Kind::instruction) continue;
+    if (statement.kind != StatementKind::instruction) continue;
     const PtxParts parts = ptx_parts_of(statement.tokens[statement.opcode].text);
     // To convert or carry is not to compute.
     if (parts.base == "cvt" || parts.base == "mov" || parts.base == "ld" || parts.base == "st") {

@@ -11,8 +11,6 @@
 namespace kbench::cuda {
 namespace {
 
-using Kind = PtxStatement::Kind;
-using Operand = PtxOperand::Kind;
 /// A register of a function -> the variable whose address it may hold. By its name alone, wherever
 /// in the function it is declared.
 using Holders = std::map<std::pair<int, std::string_view>, std::string_view>;
@@ -29,7 +27,7 @@ class Flow {
     for (bool changed = true; changed;) {
       changed = false;
       for (const PtxStatement& statement : module_.statements) {
-        if (statement.kind == Kind::instruction) changed = step(statement) || changed;
+        if (statement.kind == StatementKind::instruction) changed = step(statement) || changed;
         if (found_) return found_;
       }
     }
@@ -43,11 +41,11 @@ class Flow {
 
   /// The variable whose address a register or a name may be; empty for none.
   std::string_view held(int function, const PtxOperand& operand) const {
-    if (operand.kind == Operand::variable) {
+    if (operand.kind == OperandKind::variable) {
       const PtxVariable& variable = module_.variables[operand.variable];
       return is_kept(variable) ? variable.name : std::string_view{};
     }
-    if (operand.kind != Operand::reg) return {};
+    if (operand.kind != OperandKind::reg) return {};
     const auto known = holders_.find({function, operand.text});
     return known == holders_.end() ? std::string_view{} : known->second;
   }
@@ -77,7 +75,7 @@ class Flow {
       const std::string_view here = held_within(statement.function, operand);
       if (here.empty()) continue;
       // What is written without being read; a load's is its value.
-      const bool result = i == 0 && operand.kind == Operand::reg && writes_first(parts);
+      const bool result = i == 0 && operand.kind == OperandKind::reg && writes_first(parts);
       if (result) continue;
       if (loads && i == 1 && is_plain_address(statement.function, operand)) continue;
       if (loads || !carries(parts, statement, i)) {
@@ -107,7 +105,7 @@ class Flow {
 
   /// "[table+4]", "[%rd1]": nothing but one address.
   bool is_plain_address(int function, const PtxOperand& operand) const {
-    if (operand.kind != Operand::address || operand.parts.empty()) return false;
+    if (operand.kind != OperandKind::address || operand.parts.empty()) return false;
     for (size_t i = 1; i < operand.parts.size(); ++i) {
       if (!held_within(function, operand.parts[i]).empty()) return false;
     }
@@ -119,9 +117,9 @@ class Flow {
   static bool carries(const PtxParts& parts, const PtxStatement& statement, size_t index) {
     const bool wide = parts.has("u64") || parts.has("s64") || parts.has("b64") ||
                       (parts.base == "mad" && parts.has("wide"));
-    const bool plain = statement.operands[0].kind == Operand::reg &&
-                       statement.operands[index].kind != Operand::address &&
-                       statement.operands[index].kind != Operand::several;
+    const bool plain = statement.operands[0].kind == OperandKind::reg &&
+                       statement.operands[index].kind != OperandKind::address &&
+                       statement.operands[index].kind != OperandKind::several;
     if (!wide || !plain || parts.has("sat") || is_signed(statement, index)) return false;
     const std::string_view base = parts.base;
     if (base == "mov" || base == "cvta") return index == 1;

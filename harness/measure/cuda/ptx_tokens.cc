@@ -9,8 +9,6 @@
 namespace kbench::cuda {
 namespace {
 
-using Kind = PtxLexeme::Kind;
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool begins_name(char c) { return is_letter(c) || c == '_' || c == '$' || c == '%'; }
@@ -25,7 +23,7 @@ class Lexer {
     while (skip()) {
       const size_t begin = at_;
       const int line = line_;
-      const Kind kind = next();
+      const LexemeKind kind = next();
       lexemes.push_back({kind, text_.substr(begin, at_ - begin), line});
     }
     return lexemes;
@@ -34,29 +32,29 @@ class Lexer {
  private:
   char at(size_t index) const { return index < text_.size() ? text_[index] : '\0'; }
 
-  Kind next() {
+  LexemeKind next() {
     const char c = text_[at_];
     if (c == '"') {
       string();
-      return Kind::string;
+      return LexemeKind::string;
     }
     if (begins_name(c)) {
       for (++at_; is_word(at(at_)) || at(at_) == '$';) ++at_;
-      return Kind::name;
+      return LexemeKind::name;
     }
     if (is_digit(c)) {
       number();
-      return Kind::number;
+      return LexemeKind::number;
     }
     if (c == '.' && is_word(at(at_ + 1))) {
       modifier();
-      return Kind::modifier;
+      return LexemeKind::modifier;
     }
     if (std::string_view("{}()[]<>;:,@!|=+-*/&^~?").find(c) == std::string_view::npos) {
       fail_ptx(line_, "'" + shown(std::string(1, c)) + "' stands in no PTX");
     }
     ++at_;
-    return Kind::sign;
+    return LexemeKind::sign;
   }
 
   /// Over blanks and comments; false at the end.
@@ -135,6 +133,8 @@ std::optional<uint64_t> ptx_number(std::string_view text) {
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
+std::string quoted_ptx(std::string_view text) { return "'" + shown(std::string(text), 100) + "'"; }
 
 void fail_ptx(int line, const std::string& message) {
   throw Error(ErrorCode::kParse, {"", line, 0}, "PTX: " + message);

@@ -22,11 +22,16 @@ struct PtxLexeme {
   int line = 0;
 };
 
+using LexemeKind = PtxLexeme::Kind;
+
 /// Without blanks and comments. Throws kParse for what stands in no PTX.
 std::vector<PtxLexeme> read_ptx_lexemes(std::string_view text);
 
 /// An integer as PTX writes it: "12", "0x1F", "7U"; nothing for any other.
 std::optional<uint64_t> ptx_number(std::string_view text);
+
+/// The text, cut where it is long, in quotes for a message.
+std::string quoted_ptx(std::string_view text);
 
 /// Throws kParse with that line.
 [[noreturn]] void fail_ptx(int line, const std::string& message);

@@ -10,18 +10,18 @@
 namespace kbench::cuda {
 namespace {
 
-using Words = std::set<std::string, std::less<>>;
+using WordList = std::set<std::string, std::less<>>;
 
-Words words(const char* text) {
+WordList words(const char* text) {
   std::istringstream stream(text);
-  Words result;
+  WordList result;
   for (std::string word; stream >> word;) result.insert(word);
   return result;
 }
 
 /// Opcodes by what stands in front of the first '.'.
-const Words& opcodes() {
-  static const Words list = words(
+const WordList& opcodes() {
+  static const WordList list = words(
       // integers
       "add addc sub subc mul mul24 mad mad24 madc sad div rem abs neg min max popc clz bfind fns "
       "brev bfe bfi bmsk szext dp4a dp2a "
@@ -65,8 +65,8 @@ const std::map<std::string_view, std::string_view>& refused_opcodes() {
   return list;
 }
 
-const Words& directives() {
-  static const Words list = words(
+const WordList& directives() {
+  static const WordList list = words(
       ".version .target .address_size .file .loc .section .reg .local .shared .const .global "
       ".param "
       ".pragma .branchtargets .maxntid .reqntid .minnctapersm .maxnctapersm .maxnreg .noreturn "
@@ -75,8 +75,8 @@ const Words& directives() {
   return list;
 }
 
-const Words& registers() {
-  static const Words list = words(
+const WordList& registers() {
+  static const WordList list = words(
       "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %lanemask_eq %lanemask_le "
       "%lanemask_lt %lanemask_ge %lanemask_gt %total_smem_size %dynamic_smem_size "
       "%aggr_smem_size");
@@ -84,8 +84,8 @@ const Words& registers() {
 }
 
 /// Of blocks in clusters.
-const Words& cluster_registers() {
-  static const Words list = words(
+const WordList& cluster_registers() {
+  static const WordList list = words(
       "%clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank "
       "%is_explicit_cluster");
   return list;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostMessageBytes = 1000;
+constexpr size_t kMostScriptMessageBytes = 1000;
 constexpr uint32_t kMostWarps = 32;
 
 [[noreturn]] void malformed(const std::string& what) {
@@ -71,7 +71,7 @@ TritonAnswer from_json(const Json& all, size_t arguments) {
     const auto verdict = field<std::string>(all, "verdict");
     answer.unsupported = verdict == "unsupported";
     answer.invalid = verdict == "invalid_candidate";
-    answer.message = shown(field<std::string>(all, "message"), kMostMessageBytes);
+    answer.message = shown(field<std::string>(all, "message"), kMostScriptMessageBytes);
     answer.line = static_cast<int>(count(all, "line", 1 << 30));
     return answer;
   }

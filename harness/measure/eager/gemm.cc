@@ -7,8 +7,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kMergeThreads = 256;
-
 // Measured on an H200, as are the constants below: efficiency on large products, `alone` where each
 // processor had one workgroup.
 constexpr GemmTile kTiles[] = {
@@ -105,12 +103,12 @@ void add_tile_macros(Launch& launch, const GemmTile& tile, const DeviceTraits& t
 
 Launch merge_launch(const Merge& merge, const DeviceTraits& traits) {
   const int64_t width = merge.n % 4 == 0 ? 4 : 1;
-  const int64_t groups = ceil_div(merge.elements / width, kMergeThreads);
+  const int64_t groups = ceil_div(merge.elements / width, kThreads);
   std::vector<LaunchOperand> addresses = {merge.parts};
   if (merge.bias) addresses.push_back(*merge.bias);
   addresses.push_back(merge.c);
   Launch launch = make_launch("gemm_merge.comp",
-                              {{"THREADS", kMergeThreads},
+                              {{"THREADS", kThreads},
                                {"WIDTH", width},
                                {"BIAS", merge.bias.has_value()},
                                {"CHANNELS", merge.channels}},

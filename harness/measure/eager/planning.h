@@ -13,6 +13,10 @@
 
 namespace kbench::eager {
 
+/// Invocations a workgroup, where nothing speaks for another number.
+inline constexpr int64_t kThreads = 256;
+/// Loads that an invocation has in flight where it copies or normalizes.
+inline constexpr int64_t kPieces = 4;
 /// Workgroups that keep a large GPU busy with streaming work, with a short tail: what reductions
 /// are split towards.
 inline constexpr int64_t kStreamGroups = 8192;

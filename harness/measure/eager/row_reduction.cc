@@ -3,8 +3,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-
 Launch reduce_rows(const Reduction& reduction, ReductionStage stage, int64_t rows, int64_t n,
                    Split split, LaunchOperand from, LaunchOperand to, const DeviceTraits& traits) {
   const int64_t width = n % 4 == 0 && stage != ReductionStage::second ? 4 : 1;

@@ -8,8 +8,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-constexpr int64_t kPieces = 4;  // in flight an invocation
 constexpr int64_t kTile = 32, kTileRows = 8;
 constexpr int64_t kLeastTransposed = 8;  // extents below leave most of a tile empty
 constexpr size_t kMostDims = 6;

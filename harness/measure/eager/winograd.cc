@@ -3,7 +3,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kPoints = 6;
 
 /// Along which dimension, and its extents there; `inner` counts the elements below it.

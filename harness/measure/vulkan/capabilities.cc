@@ -1,7 +1,7 @@
 #include "harness/measure/vulkan/capabilities.h"
 
 // doc.h needs it first.
-#include <glslang/SPIRV/spirv.hpp>
+#include "harness/measure/vulkan/spirv_names.h"
 //
 #include <glslang/SPIRV/doc.h>
 

@@ -10,9 +10,6 @@
 #include "kbench/text.h"
 
 namespace kbench::vulkan {
-namespace {
-
-constexpr size_t kMaxIncludeDepth = 32;
 
 using Include = std::optional<std::pair<std::string, std::string>>;
 
@@ -21,6 +18,10 @@ struct ResolvedInclude {
   std::string name, from;
   Include resolved;
 };
+
+namespace {
+
+constexpr size_t kMaxIncludeDepth = 32;
 
 Include resolve(const ShaderSource& source, const std::string& name, const std::string& from) {
   return source.include ? source.include(name, from) : std::nullopt;
@@ -90,18 +91,6 @@ std::string cache_key(const ShaderSource& source) {
   return key;
 }
 
-struct Cached {
-  std::vector<ResolvedInclude> includes;
-  CompileOutcome outcome;
-
-  bool holds_for(const ShaderSource& source) const {
-    for (const ResolvedInclude& include : includes) {
-      if (resolve(source, include.name, include.from) != include.resolved) return false;
-    }
-    return true;
-  }
-};
-
 /// Of HLSL, whose front end only warns of an entry point that is not there, and of none by name.
 bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& diagnostics) {
   if (source.language != ShaderSource::Language::hlsl) return false;
@@ -129,6 +118,17 @@ void keep_tables() {
 }  // namespace
 
 struct ShaderCompiler::State {
+  struct Cached {
+    std::vector<ResolvedInclude> includes;
+    CompileOutcome outcome;
+
+    bool holds_for(const ShaderSource& source) const {
+      for (const ResolvedInclude& include : includes) {
+        if (resolve(source, include.name, include.from) != include.resolved) return false;
+      }
+      return true;
+    }
+  };
   shaderc::Compiler compiler;
   std::map<std::string, Cached> cache;
 };
@@ -148,7 +148,7 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
   if (known != state_->cache.end() && known->second.holds_for(source)) {
     return known->second.outcome;
   }
-  Cached& cached = state_->cache[key] = {};
+  State::Cached& cached = state_->cache[key] = {};
   const std::string file = source.file.empty() ? "shader" : source.file;
   GlslVersion version;
   if (source.language == ShaderSource::Language::glsl) version = read_glsl_version(source.text);

@@ -21,18 +21,6 @@
 namespace kbench::vulkan {
 namespace {
 
-struct KeyHash {
-  size_t operator()(const PipelineKey& key) const {
-    uint64_t hash = 14695981039346656037u;  // FNV-1a, a word at a time
-    const auto mix = [&hash](uint64_t word) { hash = (hash ^ word) * 1099511628211u; };
-    for (const uint32_t word : key.spirv) mix(word);
-    for (const Binding& each : key.bindings) mix(uint64_t{each.type} << 32 | each.format);
-    mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
-    mix(key.optimize);
-    return hash;
-  }
-};
-
 [[noreturn]] void unsupported(const std::string& message) {
   throw Error(ErrorCode::kUnsupported, message);
 }
@@ -118,6 +106,17 @@ std::string whole_name(const EmbeddedKey& key) {
 }  // namespace
 
 struct PipelineCache::State {
+  struct KeyHash {
+    size_t operator()(const PipelineKey& key) const {
+      uint64_t hash = 14695981039346656037u;  // FNV-1a, a word at a time
+      const auto mix = [&hash](uint64_t word) { hash = (hash ^ word) * 1099511628211u; };
+      for (const uint32_t word : key.spirv) mix(word);
+      for (const Binding& each : key.bindings) mix(uint64_t{each.type} << 32 | each.format);
+      mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
+      mix(key.optimize);
+      return hash;
+    }
+  };
   Device& device;
   std::unordered_map<PipelineKey, std::unique_ptr<Pipeline>, KeyHash> pipelines;
   std::map<std::string, Spirv> compiled;               ///< built-in shaders, not yet optimized
@@ -242,7 +241,7 @@ void PipelineCache::prepare(std::vector<PipelineKey> keys, const std::vector<Emb
   for (const EmbeddedKey& key : embedded) {
     if (names.insert(whole_name(key)).second) keys.push_back(state_->compile_embedded(key));
   }
-  std::unordered_set<PipelineKey, KeyHash> listed;
+  std::unordered_set<PipelineKey, State::KeyHash> listed;
   for (PipelineKey& key : keys) {
     if (!state_->pipelines.contains(key)) listed.insert(std::move(key));
   }

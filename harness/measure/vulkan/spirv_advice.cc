@@ -3,7 +3,6 @@
 #include <glslang/SPIRV/GLSL.std.450.h>
 
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -11,6 +10,7 @@
 
 #include "harness/measure/vulkan/spirv_flow.h"
 #include "harness/measure/vulkan/spirv_module.h"
+#include "harness/measure/vulkan/spirv_names.h"
 
 namespace kbench::vulkan {
 namespace {

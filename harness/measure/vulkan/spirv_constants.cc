@@ -9,7 +9,7 @@
 namespace kbench::vulkan {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_number(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
@@ -19,7 +19,8 @@ std::string typed(const std::string& what, const Scalar& type) {
 }
 
 uint64_t integer_bits(const Scalar& type, const GivenConstant& number, const std::string& what) {
-  if (!number.has_integer) refuse(typed(what, type) + "the real number '" + number.text + "'");
+  if (!number.has_integer)
+    refuse_number(typed(what, type) + "the real number '" + number.text + "'");
   const bool is_signed = type.kind == Scalar::Kind::sint;
   const int64_t least = !is_signed        ? 0
                         : type.bits == 64 ? std::numeric_limits<int64_t>::min()
@@ -28,7 +29,7 @@ uint64_t integer_bits(const Scalar& type, const GivenConstant& number, const std
                        : is_signed     ? std::numeric_limits<int32_t>::max()
                                        : std::numeric_limits<uint32_t>::max();
   if (number.integer < least || number.integer > most) {
-    refuse(typed(what, type) + std::to_string(number.integer) + ", which it cannot hold");
+    refuse_number(typed(what, type) + std::to_string(number.integer) + ", which it cannot hold");
   }
   const auto bits = static_cast<uint64_t>(number.integer);
   return type.bits == 64 ? bits : bits & 0xffffffff;
@@ -73,18 +74,18 @@ uint64_t bits_as(const Scalar& type, const GivenConstant& number, const std::str
   const bool wide = type.bits == 64;
   if (type.kind == Scalar::Kind::boolean) {
     if (!number.has_integer || (number.integer != 0 && number.integer != 1)) {
-      refuse(typed(what, type) + "'" + number.text + "', which is neither 0 nor 1");
+      refuse_number(typed(what, type) + "'" + number.text + "', which is neither 0 nor 1");
     }
     return static_cast<uint64_t>(number.integer);
   }
   if (type.kind == Scalar::Kind::address || (type.bits != 32 && !wide)) {
-    refuse(typed(what, type) + "a number, which kbench cannot write for that type");
+    refuse_number(typed(what, type) + "a number, which kbench cannot write for that type");
   }
   if (type.kind != Scalar::Kind::floating) return integer_bits(type, number, what);
   if (wide) return std::bit_cast<uint64_t>(number.real);
   // Compared before it is converted: the conversion of what does not fit is undefined.
   if (!(std::abs(number.real) <= std::numeric_limits<float>::max())) {
-    refuse(typed(what, type) + "'" + number.text + "', which it cannot hold");
+    refuse_number(typed(what, type) + "'" + number.text + "', which it cannot hold");
   }
   return std::bit_cast<uint32_t>(static_cast<float>(number.real));
 }
@@ -106,7 +107,7 @@ Specialization typed_specialization(const Spirv& spirv, const std::vector<GivenC
       what += " (" + text + ")";
     }
     if (constant->type.bits != 32) {
-      refuse("is given " + what + ", which is no bool and has not 32 bits");
+      refuse_number("is given " + what + ", which is no bool and has not 32 bits");
     }
     values.emplace_back(number.id, static_cast<uint32_t>(bits_as(constant->type, number, what)));
   }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <glslang/SPIRV/spirv.hpp>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include "harness/measure/vulkan/spirv_names.h"
 
 namespace kbench::vulkan {
 namespace {

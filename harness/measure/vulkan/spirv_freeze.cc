@@ -1,6 +1,5 @@
 // freeze_spirv: specialization constants become plain ones before anything looks at the module.
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 #include <limits>
 #include <optional>
 #include <spirv-tools/optimizer.hpp>
@@ -10,6 +9,7 @@
 #include "harness/measure/vulkan/spirv.h"
 #include "harness/measure/vulkan/spirv_matrix.h"
 #include "harness/measure/vulkan/spirv_module.h"
+#include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
@@ -18,8 +18,6 @@ namespace {
 constexpr int kMaxDivisionDepth = 32;
 constexpr uint32_t kUndefined = 0xffffffff;  // a component of OpVectorShuffle
 constexpr std::string_view kNonSemantic = "NonSemantic.";
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::kCompile, why); }
 
 void require_valid(const Spirv& spirv) {
   const std::string said = validate_spirv(spirv);

@@ -1,6 +1,5 @@
 // inspect_spirv: what a module declares and does, from one walk over its instructions.
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -9,13 +8,12 @@
 #include "harness/measure/vulkan/float_atomics.h"
 #include "harness/measure/vulkan/spirv.h"
 #include "harness/measure/vulkan/spirv_module.h"
+#include "harness/measure/vulkan/spirv_names.h"
 #include "harness/measure/vulkan/spirv_sizes.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
 namespace {
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::kCompile, why); }
 
 class Inspector {
  public:

@@ -1,18 +1,16 @@
 #include "harness/measure/vulkan/spirv_interface.h"
 
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 #include <map>
 #include <unordered_map>
 
 #include "harness/measure/vulkan/spirv_module.h"
+#include "harness/measure/vulkan/spirv_names.h"
 #include "harness/measure/vulkan/spirv_sizes.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
 namespace {
-
-constexpr uint32_t kWhole = ~uint32_t{0};  // in place of a member: the id itself
 
 class Reflection {
  public:

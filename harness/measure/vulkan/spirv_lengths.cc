@@ -1,10 +1,10 @@
 // with_lengths: a module that is told how long its buffers are, in place of asking what is bound.
-#include <glslang/SPIRV/spirv.hpp>
 #include <map>
 #include <unordered_map>
 
 #include "harness/measure/vulkan/spirv_interface.h"
 #include "harness/measure/vulkan/spirv_module.h"
+#include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

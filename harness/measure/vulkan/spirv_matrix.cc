@@ -1,12 +1,12 @@
 #include "harness/measure/vulkan/spirv_matrix.h"
 
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 #include <iterator>
 #include <string>
 #include <utility>
 
 #include "harness/measure/vulkan/capabilities.h"
+#include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
@@ -15,14 +15,11 @@ namespace {
 constexpr char kKhrExtension[] = "SPV_KHR_cooperative_matrix";
 constexpr char kNvExtension[] = "SPV_NV_cooperative_matrix";
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw Error(ErrorCode::kCompile,
-              "has a cooperative matrix that kbench does not understand: " + why);
+[[noreturn]] void refuse_matrix(const std::string& why) {
+  refuse("has a cooperative matrix that kbench does not understand: " + why);
 }
 
-[[noreturn]] void refuse_mixture() {
-  throw Error(ErrorCode::kCompile, "mixes KHR and NV cooperative matrices");
-}
+[[noreturn]] void refuse_mixture() { refuse("mixes KHR and NV cooperative matrices"); }
 
 void append_extension(Spirv& spirv, const std::string& name) {
   std::vector<uint32_t> words(name.size() / sizeof(uint32_t) + 1, 0);
@@ -92,7 +89,7 @@ void MatrixTranslation::translate(const Instruction& instruction) {
       break;
     case kOpCooperativeMatrixMulAddKhr:
       if (instruction.size() > 6 || (instruction.size() == 6 && instruction[5] > 0x1f)) {
-        refuse("its product has operands other than signs and saturation");
+        refuse_matrix("its product has operands other than signs and saturation");
       }
       by_result_[instruction.result()] = &instruction;
       append_instruction(nv_, spv::OpCooperativeMatrixMulAddNV,
@@ -138,13 +135,13 @@ void MatrixTranslation::translate_type(const Instruction& type) {
 }
 
 void MatrixTranslation::translate_load(const Instruction& load) {
-  if (load.size() < 5) refuse("it is loaded without a stride");
+  if (load.size() < 5) refuse_matrix("it is loaded without a stride");
   carry_layout(load[3]);
   append_instruction(nv_, spv::OpCooperativeMatrixLoadNV, spliced(load, 3, 5, {load[4], flag_}));
 }
 
 void MatrixTranslation::translate_store(const Instruction& store) {
-  if (store.size() < 4) refuse("it is stored without a stride");
+  if (store.size() < 4) refuse_matrix("it is stored without a stride");
   carry_layout(store[2]);
   append_instruction(nv_, spv::OpCooperativeMatrixStoreNV, spliced(store, 2, 4, {store[3], flag_}));
 }
@@ -171,7 +168,7 @@ void MatrixTranslation::carry_layout(uint32_t layout) {
     require_constant(layout, 1, "layout");
   }
   const Instruction* type = module_.type(constant->result_type(), spv::OpTypeInt);
-  if (!type || (*type)[1] != 32) refuse("its layout is no integer of 32 bits");
+  if (!type || (*type)[1] != 32) refuse_matrix("its layout is no integer of 32 bits");
   layouts_.insert(next_id_);
   append_instruction(nv_, spv::OpCopyObject,
                      std::vector{constant->result_type(), next_id_++, layout});
@@ -181,10 +178,11 @@ void MatrixTranslation::require_constant(uint32_t id, uint32_t at_most, const ch
   const Instruction* constant = module_.definition(id);
   const auto value = module_.constant(id);
   if (!value || constant->op() != spv::OpConstant) {
-    refuse(std::string("its ") + what + " is no plain constant");
+    refuse_matrix(std::string("its ") + what + " is no plain constant");
   }
   if (*value > at_most) {
-    refuse("its " + std::string(what) + " is " + std::to_string(*value) + ", which is not known");
+    refuse_matrix("its " + std::string(what) + " is " + std::to_string(*value) +
+                  ", which is not known");
   }
 }
 

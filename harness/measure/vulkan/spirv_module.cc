@@ -1,17 +1,15 @@
-#define SPV_ENABLE_UTILITY_CODE  // HasResultAndType
 #include "harness/measure/vulkan/spirv_module.h"
 
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 
+#include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
 namespace {
 
-constexpr uint32_t kMaxNesting = 255;      // SPIR-V's own limit for structures
-constexpr uint32_t kMaxBound = 0x3fffff;   // and for ids
-constexpr uint32_t kWhole = ~uint32_t{0};  // in place of a member: the id itself
+constexpr uint32_t kMaxNesting = 255;     // SPIR-V's own limit for structures
+constexpr uint32_t kMaxBound = 0x3fffff;  // and for ids
 
 struct Results {
   bool id = false, type = false;
@@ -59,9 +57,9 @@ bool is_type(uint32_t op) {
 
 }  // namespace
 
-void malformed(const std::string& why) {
-  throw Error(ErrorCode::kCompile, "is not a SPIR-V module: " + why);
-}
+void refuse(const std::string& why) { throw Error(ErrorCode::kCompile, why); }
+
+void malformed(const std::string& why) { refuse("is not a SPIR-V module: " + why); }
 
 uint32_t Instruction::operator[](size_t i) const {
   if (i >= words_.size()) malformed("an instruction is cut short");

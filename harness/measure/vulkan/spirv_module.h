@@ -22,6 +22,11 @@ inline constexpr uint32_t kOpCooperativeMatrixLengthKhr = 4460;
 
 inline constexpr size_t kSpirvHeaderWords = 5;
 
+/// Stands for the id itself where the number of a member is asked for.
+inline constexpr uint32_t kWhole = ~uint32_t{0};
+
+/// Throws Error(kCompile).
+[[noreturn]] void refuse(const std::string& why);
 /// Throws Error(kCompile) saying that the words are no module, and why.
 [[noreturn]] void malformed(const std::string& why);
 

@@ -1,9 +1,9 @@
 #include "harness/measure/vulkan/spirv_sizes.h"
 
 #include <algorithm>
-#include <glslang/SPIRV/spirv.hpp>
 #include <limits>
 
+#include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <glslang/SPIRV/spirv.hpp>
+
+#include "harness/measure/vulkan/spirv_names.h"
 
 namespace kbench::vulkan {
 namespace {

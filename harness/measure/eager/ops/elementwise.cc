@@ -8,7 +8,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kQuads = 4;  // loads an invocation has in flight
 
 /// `function` as shaders/unary.comp names it, `value` the operator's number.

@@ -8,8 +8,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-
 /// A sum of element losses, `loss` as shaders/pair_loss.comp names it, times `scale`.
 CallPlan pair_loss(const OperatorCall& call, const char* loss, double scale,
                    const DeviceTraits& traits) {

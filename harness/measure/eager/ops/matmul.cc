@@ -7,8 +7,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-
 /// a's rows with one vector: read once, without a tile that would be mostly empty.
 CallPlan row_dots(const GemmProblem& problem, const DeviceTraits& traits) {
   const int64_t rows = problem.m, n = problem.k, width = n % 4 == 0 ? 4 : 1;

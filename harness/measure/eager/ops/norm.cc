@@ -8,8 +8,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-constexpr int64_t kPieces = 4;                               // loads an invocation has in flight
 constexpr int64_t kColumnGroups = 1024, kMergeThreads = 64;  // of a norm over columns
 
 /// Where the values of each statistic lie, as shaders/moments.comp takes it.

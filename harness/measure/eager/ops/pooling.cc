@@ -7,7 +7,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kUnrolled = 200;  // most reads of a volume's window that are written out
 
 /// A pooling over planes: one over rows has planes of one row.

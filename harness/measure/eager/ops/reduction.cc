@@ -8,8 +8,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-
 AxisView view_of(const OperatorCall& call) {
   return axis_view(call.inputs[0].shape, call.attributes.integer("axis"));
 }

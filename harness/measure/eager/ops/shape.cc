@@ -9,9 +9,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kThreads = 256;
-constexpr int64_t kPieces = 4;  // in flight an invocation
-
 /// 32-bit words of an element. No task moves smaller ones.
 int64_t words_of(const TensorType& type) {
   const size_t bytes = size_of(type.dtype);
