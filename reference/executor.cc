@@ -10,6 +10,7 @@
 
 #include "kbench/error.h"
 #include "kbench/reference.h"
+#include "libkbench/base/enum_names.h"
 #include "reference/parallel.h"
 #include "reference/registry.h"
 #include "reference/schedule.h"
@@ -136,6 +137,10 @@ std::vector<Tensor> run_reference(const Graph& graph, NamedTensors given,
 
 int64_t reference_peak_bytes(const Graph& graph, Precision precision) {
   return reference::make_schedule(graph, precision).peak_bytes;
+}
+
+std::string_view name_of(Precision precision) {
+  return name_in<Precision::f64>({"f32", "f64"}, precision);
 }
 
 }  // namespace kbench

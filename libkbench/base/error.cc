@@ -3,8 +3,16 @@
 #include <utility>
 
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 
 namespace kbench {
+
+std::string_view name_of(ErrorCode code) {
+  return name_in<ErrorCode::kInternal>(
+      {"invalid_argument", "not_found", "shape", "parse", "io", "compile", "unsupported",
+       "out_of_memory", "timeout", "device_lost", "model", "internal"},
+      code);
+}
 
 std::string at(const Location& location) {
   if (location.file.empty()) return "";

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kbench/candidate_limits.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"
 #include "libkbench/candidate/resolver.h"
@@ -15,13 +16,6 @@ namespace kbench {
 namespace {
 
 using Kind = PushItem::Kind;
-
-const std::vector<std::pair<std::string, Kind>>& data_kinds() {
-  static const std::vector<std::pair<std::string, Kind>> kinds = {
-      {"u32", Kind::u32}, {"i32", Kind::i32}, {"f32", Kind::f32},
-      {"u64", Kind::u64}, {"i64", Kind::i64}, {"f64", Kind::f64}};
-  return kinds;
-}
 
 uint32_t float_bits(const Sourced& expression, const SymbolTable& scope) {
   const double value = scope.real(expression);
@@ -67,13 +61,20 @@ NumberBits number_bits(const PushItem& item, const SymbolTable& scope) {
   throw Error(ErrorCode::kInternal, "the bits of an address are not known yet");
 }
 
+std::string_view name_of(PushItem::Kind kind) {
+  return name_in<Kind::boolean>({"u32", "i32", "f32", "u64", "address", "i64", "f64", "bool"},
+                                kind);
+}
+
 DataBuffer CandidateParser::data_buffer(const YamlEntry& entry) {
   check_name(entry, "data", ".");
   DataBuffer data;
   data.name = entry.key;
   data.at = entry.at;
   std::vector<std::string> names;
-  for (const auto& [name, kind] : data_kinds()) names.push_back(name);
+  for (const Kind kind : {Kind::u32, Kind::i32, Kind::f32, Kind::u64, Kind::i64, Kind::f64}) {
+    names.emplace_back(name_of(kind));
+  }
   for (const YAML::Node& node : yaml_.list(entry.value, "data '" + entry.key + "'")) {
     yaml_.fields(node, "a number of data", names);
     const auto numbers = yaml_.entries(node, "a number of data");
@@ -82,10 +83,10 @@ DataBuffer CandidateParser::data_buffer(const YamlEntry& entry) {
                                      ", as in {u32: height} or {f32: [0.5, 1.5]}");
     }
     const YamlEntry& number = numbers[0];
-    const auto kind = std::find(names.begin(), names.end(), number.key) - names.begin();
+    const Kind kind = value_named(number.key, Kind::f64).value();
     for (Sourced& value : texts(number.value, yaml_.list_or_one(number.value), number.key,
                                 limits::kDataBytes / sizeof(uint32_t))) {
-      data.items.push_back({data_kinds()[static_cast<size_t>(kind)].second, std::move(value)});
+      data.items.push_back({kind, std::move(value)});
     }
   }
   if (data.items.empty()) fail_parse(entry.at, "data '" + entry.key + "' holds no number");

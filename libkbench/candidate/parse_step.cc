@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kbench/candidate_limits.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"
@@ -152,7 +153,7 @@ std::vector<Sourced> CandidateParser::extent3(const YamlEntry& entry, const std:
 }
 
 PushItem CandidateParser::push_item(const YAML::Node& node) {
-  static const std::vector<std::string> kinds = {"u32", "i32", "f32", "u64", "address"};
+  static const std::vector<std::string> kinds = names_to(PushItem::Kind::address);
   std::vector<std::string> keys = kinds;
   keys.push_back("offset");
   const auto fields = yaml_.fields(node, "a push constant", keys);
@@ -166,19 +167,19 @@ PushItem CandidateParser::push_item(const YAML::Node& node) {
     fail_parse(yaml_.at(node), "a push constant is one of " + joined(kinds) +
                                    ", as in {u32: height}; an address may have an offset");
   }
-  const auto kind = std::find(kinds.begin(), kinds.end(), entries[0].key) - kinds.begin();
-  return {static_cast<PushItem::Kind>(kind), yaml_.text(entries[0].value, entries[0].key), offset};
+  const auto kind = value_named(entries[0].key, PushItem::Kind::address).value();
+  return {kind, yaml_.text(entries[0].value, entries[0].key), offset};
 }
 
 /// A buffer's name is a pointer to its first element; with an offset, to a later one.
 PushItem CandidateParser::argument(const YAML::Node& node) {
   using Kind = PushItem::Kind;
-  static const std::vector<std::pair<std::string, Kind>> kinds = {
-      {"i32", Kind::i32}, {"u32", Kind::u32}, {"i64", Kind::i64},     {"u64", Kind::u64},
-      {"f32", Kind::f32}, {"f64", Kind::f64}, {"bool", Kind::boolean}};
   if (!node.IsMap()) return {Kind::address, yaml_.text(node, "a parameter")};
   std::vector<std::string> names;
-  for (const auto& [name, kind] : kinds) names.push_back(name);
+  for (const Kind kind :
+       {Kind::i32, Kind::u32, Kind::i64, Kind::u64, Kind::f32, Kind::f64, Kind::boolean}) {
+    names.emplace_back(name_of(kind));
+  }
   if (node["name"].IsDefined()) {
     const auto fields = yaml_.fields(node, "a parameter", {"name", "offset"}, {"name", "offset"});
     return {Kind::address, yaml_.text(fields.find("name")->value, "name"),
@@ -190,8 +191,8 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
     fail_parse(yaml_.at(node), "a parameter is a buffer's name or one of " + joined(names) +
                                    ", as in {i32: height}");
   }
-  const auto found = std::find(names.begin(), names.end(), entries[0].key) - names.begin();
-  return {kinds[static_cast<size_t>(found)].second, yaml_.text(entries[0].value, entries[0].key)};
+  const auto kind = value_named(entries[0].key, Kind::boolean).value();
+  return {kind, yaml_.text(entries[0].value, entries[0].key)};
 }
 
 /// A name, or {name: x, offset: 0, length: 16}.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kbench/error.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/candidate/eager_steps.h"
 #include "libkbench/candidate/starter_kernel.h"
 #include "libkbench/candidate/starter_operators.h"
@@ -61,20 +62,6 @@ const char* suffix_of(StarterLanguage language) {
       return ".cu";
     case StarterLanguage::triton:
       return ".py";
-  }
-  return "";
-}
-
-const char* word_of(StarterLanguage language) {
-  switch (language) {
-    case StarterLanguage::glsl:
-      return "glsl";
-    case StarterLanguage::hlsl:
-      return "hlsl";
-    case StarterLanguage::cuda:
-      return "cuda";
-    case StarterLanguage::triton:
-      return "triton";
   }
   return "";
 }
@@ -311,6 +298,10 @@ std::string indented(const std::string& text, const std::string& by) {
 
 }  // namespace
 
+std::string_view name_of(StarterLanguage language) {
+  return name_in<StarterLanguage::triton>({"glsl", "hlsl", "cuda", "triton"}, language);
+}
+
 Starter write_starter(const TaskAt& at, StarterLanguage language, std::span<const Task> suite) {
   const Task& task = find_task(at.task, suite);
   const auto graphs = graphs_of(at, suite);
@@ -325,7 +316,7 @@ Starter write_starter(const TaskAt& at, StarterLanguage language, std::span<cons
   starter.kernel = writer.kernel_text();
   const std::string file = " {file: " + starter.kernel_file + "}\n";
   const auto inline_source = [&] {
-    return std::string("\n    language: ") + word_of(language) + "\n    source: |\n" +
+    return "\n    language: " + std::string(name_of(language)) + "\n    source: |\n" +
            indented(starter.kernel, "      ");
   };
   std::vector<MarkedText> texts;

@@ -10,6 +10,7 @@
 namespace kbench {
 
 enum class StarterLanguage { glsl, hlsl, cuda, triton };
+std::string_view name_of(StarterLanguage language);  ///< as a manifest names it
 
 struct Starter {
   std::string manifest;     ///< the YAML file, which names `kernel_file`

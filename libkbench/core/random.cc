@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "libkbench/base/enum_names.h"
 #include "libkbench/core/philox.h"
 
 namespace kbench {
@@ -40,26 +41,23 @@ int64_t offset_run(const Shape& shape) {
 
 std::string offsets_name(const std::string& name) { return name + ".offsets"; }
 
+std::string_view name_of(Distribution::Kind kind) {
+  return name_in<Distribution::Kind::randint>({"uniform", "normal", "randint"}, kind);
+}
+
+std::string_view name_of(Distribution::Then then) {
+  return name_in<Distribution::Then::offset>(
+      {"nothing", "symmetrize", "triu", "tril", "softmax_last", "plus_minus_one", "offset"}, then);
+}
+
 std::string to_string(const Distribution& distribution) {
-  using Kind = Distribution::Kind;
   std::ostringstream text;
-  switch (distribution.kind) {
-    case Kind::uniform:
-      text << "uniform(" << distribution.lo << ", " << distribution.hi << ")";
-      break;
-    case Kind::normal:
-      text << "normal";
-      if (distribution.lo != 0 || distribution.hi != 1) {
-        text << "(" << distribution.lo << ", " << distribution.hi << ")";
-      }
-      break;
-    case Kind::randint:
-      text << "randint(" << distribution.lo << ", " << distribution.hi << ")";
-      break;
+  text << name_of(distribution.kind);
+  if (distribution.kind != Distribution::Kind::normal || distribution.lo != 0 ||
+      distribution.hi != 1) {
+    text << "(" << distribution.lo << ", " << distribution.hi << ")";
   }
-  constexpr const char* kThen[] = {
-      "", ", symmetrize", ", triu", ", tril", ", softmax_last", ", plus_minus_one", ", offset"};
-  text << kThen[static_cast<int>(distribution.then)];
+  if (distribution.then != Distribution::Then::nothing) text << ", " << name_of(distribution.then);
   return text.str();
 }
 

@@ -5,7 +5,9 @@
 
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -44,17 +46,15 @@ std::string real_text(double value) {
 }  // namespace
 
 std::string_view name_of(Preset preset) {
-  constexpr std::string_view kNames[] = {"smoke", "v0", "v0.1"};
-  return kNames[static_cast<size_t>(preset)];
+  return name_in<Preset::v0_1>({"smoke", "v0", "v0.1"}, preset);
 }
 
 Preset preset_from_name(std::string_view name) {
-  for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
-    if (name_of(preset) == name) return preset;
-  }
+  if (const auto preset = value_named(name, Preset::v0_1)) return *preset;
+  const std::vector<std::string> known = names_to(Preset::v0_1);
   throw Error(ErrorCode::kInvalidArgument, "unknown preset '" + shown(name) + "'" +
-                                               suggestion(name, {"smoke", "v0", "v0.1"}) +
-                                               "; known: smoke, v0, v0.1");
+                                               suggestion(name, known) +
+                                               "; known: " + joined(known));
 }
 
 std::string to_string(const VariableValue& value) {

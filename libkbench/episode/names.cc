@@ -1,54 +1,35 @@
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "kbench/episode.h"
 #include "kbench/error.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
 
-template <class T, size_t N>
-using Names = std::array<std::pair<T, std::string_view>, N>;
-
-constexpr Names<Shown, 3> kShown = {
-    {{Shown::last, "last"}, {Shown::best, "best"}, {Shown::history, "history"}}};
-constexpr Names<Smoke, 3> kSmoke = {
-    {{Smoke::first, "first"}, {Smoke::after, "after"}, {Smoke::never, "never"}}};
-constexpr Names<Episode::Ending, 4> kEndings = {{{Episode::Ending::goal, "goal"},
-                                                 {Episode::Ending::attempts, "attempts"},
-                                                 {Episode::Ending::repeated, "repeated"},
-                                                 {Episode::Ending::too_long, "too_long"}}};
-
-template <class T, size_t N>
-std::string_view name_in(const Names<T, N>& names, T value) {
-  for (const auto& [each, name] : names) {
-    if (each == value) return name;
-  }
-  throw Error(ErrorCode::kInternal, "a value without a name");
-}
-
-template <class T, size_t N>
-T value_in(const Names<T, N>& names, std::string_view name, const std::string& what) {
-  std::string known;
-  for (const auto& [value, each] : names) {
-    if (each == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(each);
-  }
-  throw Error(ErrorCode::kInvalidArgument,
-              "there is no " + what + " " + quoted(std::string(name)) + "; there are " + known);
+template <class E>
+E required(std::string_view name, E last, const std::string& what) {
+  if (const auto value = value_named(name, last)) return *value;
+  throw Error(ErrorCode::kInvalidArgument, "there is no " + what + " " + quoted(std::string(name)) +
+                                               "; there are " + joined(names_to(last)));
 }
 
 }  // namespace
 
-std::string_view name_of(Shown shown) { return name_in(kShown, shown); }
-std::string_view name_of(Smoke smoke) { return name_in(kSmoke, smoke); }
-std::string_view name_of(Episode::Ending ending) { return name_in(kEndings, ending); }
-Shown shown_from_name(std::string_view name) { return value_in(kShown, name, "context"); }
-Smoke smoke_from_name(std::string_view name) { return value_in(kSmoke, name, "smoke rule"); }
+std::string_view name_of(Shown shown) {
+  return name_in<Shown::history>({"last", "best", "history"}, shown);
+}
+std::string_view name_of(Smoke smoke) {
+  return name_in<Smoke::never>({"first", "after", "never"}, smoke);
+}
+std::string_view name_of(Episode::Ending ending) {
+  return name_in<Episode::Ending::too_long>({"goal", "attempts", "repeated", "too_long"}, ending);
+}
+Shown shown_from_name(std::string_view name) { return required(name, Shown::history, "context"); }
+Smoke smoke_from_name(std::string_view name) { return required(name, Smoke::never, "smoke rule"); }
 
 Goal goal_from_name(std::string_view name) {
   if (name == "correct") return {};

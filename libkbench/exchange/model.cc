@@ -1,17 +1,11 @@
 #include "kbench/model.h"
 
+#include "libkbench/base/enum_names.h"
+
 namespace kbench {
 
 std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::system:
-      return "system";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-  }
-  return "user";
+  return name_in<Role::assistant>({"system", "user", "assistant"}, role);
 }
 
 }  // namespace kbench

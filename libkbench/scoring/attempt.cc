@@ -1,10 +1,10 @@
 #include "kbench/attempt.h"
 
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/scoring/attempt_json.h"
 #include "libkbench/scoring/json_field.h"
@@ -13,18 +13,6 @@ namespace kbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct OutcomeName {
-  Outcome outcome;
-  std::string_view name;
-};
-constexpr std::array<OutcomeName, 7> kOutcomes = {{{Outcome::candidate, "candidate"},
-                                                   {Outcome::no_candidate, "no_candidate"},
-                                                   {Outcome::wrong_task, "wrong_task"},
-                                                   {Outcome::truncated, "truncated"},
-                                                   {Outcome::refused, "refused"},
-                                                   {Outcome::too_long, "too_long"},
-                                                   {Outcome::unanswered, "unanswered"}}};
 
 int count_from(const JsonField& field, int least) {
   const int value = field.small_integer();
@@ -42,16 +30,13 @@ std::optional<int64_t> tokens_from(const JsonField& field) {
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
-  for (const OutcomeName& entry : kOutcomes) {
-    if (entry.outcome == outcome) return entry.name;
-  }
-  throw Error(ErrorCode::kInternal, "an outcome without a name");
+  return name_in<Outcome::unanswered>(
+      {"candidate", "no_candidate", "wrong_task", "truncated", "refused", "too_long", "unanswered"},
+      outcome);
 }
 
 Outcome outcome_from_name(std::string_view name) {
-  for (const OutcomeName& entry : kOutcomes) {
-    if (entry.name == name) return entry.outcome;
-  }
+  if (const auto outcome = value_named(name, Outcome::unanswered)) return *outcome;
   throw Error(ErrorCode::kInvalidArgument, "there is no outcome '" + std::string(name) + "'");
 }
 

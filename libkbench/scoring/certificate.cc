@@ -13,10 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
-                                    Variant::Kind::subset, Variant::Kind::precision,
-                                    Variant::Kind::honest};
-
 /// Three digits; JSON has no infinity.
 Json from_number(double value) {
   if (!std::isfinite(value)) return nullptr;
@@ -86,7 +82,7 @@ std::string to_json(const CertificateFile& file) {
   for (const Certificate& certificate : file.tasks) {
     Json entry = {{"task", to_string(certificate.task)}, {"tolerance", certificate.tolerance}};
     for (const auto& [kind, tally] : certificate.kinds) {
-      entry[std::string(to_string(kind))] = from_tally(tally);
+      entry[std::string(name_of(kind))] = from_tally(tally);
     }
     text += separator + json_text(entry);
     separator = ",\n";
@@ -107,8 +103,8 @@ CertificateFile parse_certificates(const std::string& text, const std::string& n
     Certificate certificate;
     certificate.task = entry["task"].as(parse_task_id);
     certificate.tolerance = entry["tolerance"].positive_real();
-    for (const Variant::Kind kind : kKinds) {
-      const std::string kind_name(to_string(kind));
+    for (const Variant::Kind kind : kVariantKinds) {
+      const std::string kind_name(name_of(kind));
       if (entry.has(kind_name)) certificate.kinds[kind] = to_tally(entry[kind_name]);
     }
     file.tasks.push_back(std::move(certificate));

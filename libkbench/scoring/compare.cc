@@ -9,6 +9,8 @@
 #include <limits>
 
 #include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
@@ -171,6 +173,16 @@ bool at_the_edge(const Comparison& found, double relative) {
 }
 
 }  // namespace
+
+std::string_view name_of(ToleranceRule rule) {
+  return name_in<ToleranceRule::kernelbench>({"kbench", "kernelbench"}, rule);
+}
+
+ToleranceRule tolerance_rule_from_name(std::string_view name) {
+  if (const auto rule = value_named(name, ToleranceRule::kernelbench)) return *rule;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown tolerance rule '" + shown(name) + "'; known: kbench, kernelbench");
+}
 
 Comparison compare(const Tensor& got, const Tensor& truth, double relative, ToleranceRule rule) {
   const bool types_match =

@@ -7,6 +7,7 @@
 
 #include "kbench/error.h"
 #include "kbench/golden.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/scoring/json_field.h"
 
@@ -44,17 +45,9 @@ std::string decompressed(const std::string& packed, const std::string& path) {
 }
 
 Distribution::Then read_then(const JsonField& field) {
-  using Then = Distribution::Then;
-  constexpr std::pair<std::string_view, Then> kNames[] = {{"symmetrize", Then::symmetrize},
-                                                          {"triu", Then::triu},
-                                                          {"tril", Then::tril},
-                                                          {"softmax_last", Then::softmax_last},
-                                                          {"plus_minus_one", Then::plus_minus_one},
-                                                          {"offset", Then::offset}};
   const std::string name = field.text();
-  for (const auto& [known, then] : kNames) {
-    if (name == known) return then;
-  }
+  const auto then = value_named(name, Distribution::Then::offset);
+  if (then && *then != Distribution::Then::nothing) return *then;
   field.fail("'" + name + "' is no step after drawing");
 }
 

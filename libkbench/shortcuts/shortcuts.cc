@@ -7,6 +7,7 @@
 
 #include "kbench/error.h"
 #include "kbench/mutants.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/shortcuts/shortcut_rules.h"
 
 namespace kbench {
@@ -124,20 +125,8 @@ class Collector {
 
 }  // namespace
 
-std::string_view to_string(Variant::Kind kind) {
-  switch (kind) {
-    case Variant::Kind::null:
-      return "null";
-    case Variant::Kind::mutant:
-      return "mutant";
-    case Variant::Kind::subset:
-      return "subset";
-    case Variant::Kind::precision:
-      return "precision";
-    case Variant::Kind::honest:
-      return "honest";
-  }
-  throw Error(ErrorCode::kInternal, "no such kind of variant");
+std::string_view name_of(Variant::Kind kind) {
+  return name_in<Variant::Kind::honest>({"null", "mutant", "subset", "precision", "honest"}, kind);
 }
 
 std::vector<Variant> shortcuts(const Graph& graph, const VariantOptions& options) {

@@ -55,7 +55,7 @@ TEST_P(AuditedTask, LetsNothingPassButWhatItsCertificateSays) {
     if (!tried.not_tried.empty()) continue;
     const bool honest = tried.kind == Variant::Kind::honest;
     const std::string what =
-        std::string(to_string(tried.kind)) + " '" + tried.margin.description + "'";
+        std::string(name_of(tried.kind)) + " '" + tried.margin.description + "'";
     if (tried.dead != nullptr) {
       EXPECT_TRUE(tried.identical || tried.margin.margin > 1)
           << what << " passes and is called dead, but is not the task in float64";

@@ -8,6 +8,7 @@
 
 #include "kbench/recorded.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 
 namespace kbench::client {
 namespace {
@@ -37,9 +38,7 @@ Limits limits_from(const JsonField& field) {
 }
 
 ToleranceRule tolerance_from(const JsonField& field) {
-  const std::string name = field.text();
-  if (name == "kbench") return ToleranceRule::kbench;
-  if (name == "kernelbench") return ToleranceRule::kernelbench;
+  if (const auto rule = value_named(field.text(), ToleranceRule::kernelbench)) return *rule;
   field.fail("must be kbench or kernelbench");
 }
 

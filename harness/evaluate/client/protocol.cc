@@ -80,7 +80,7 @@ std::string to_json(const Request& request) {
       {"more", request.more},
       {"preset", o.preset},
       {"overrides", variables_json<json>(o.overrides)},
-      {"tolerance", o.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench"},
+      {"tolerance", name_of(o.tolerance)},
       {"plan",
        {{"precision", o.plan.precision},
         {"max_seconds", o.plan.max_seconds},
@@ -121,8 +121,7 @@ Request request_from_json(const std::string& line) {
     EvaluateOptions& o = request.options;
     o.preset = value.at("preset").get<std::string>();
     o.overrides = variables_from(value.at("overrides"));
-    o.tolerance =
-        value.at("tolerance") == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+    o.tolerance = tolerance_rule_from_name(value.at("tolerance").get<std::string>());
     const json& plan = value.at("plan");
     o.plan = {plan.at("precision").get<double>(), plan.at("max_seconds").get<double>(),
               whole<int>(plan.at("min_samples")), whole<int>(plan.at("max_samples"))};

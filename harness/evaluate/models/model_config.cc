@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench {
@@ -9,23 +10,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name_of(TokenField field) {
-  switch (field) {
-    case TokenField::max_tokens:
-      return "max_tokens";
-    case TokenField::max_completion_tokens:
-      return "max_completion_tokens";
-    default:
-      return "auto";
-  }
+}  // namespace
+
+std::string_view name_of(ModelApi api) {
+  return name_in<ModelApi::completions>({"chat", "completions"}, api);
 }
 
-}  // namespace
+std::string_view name_of(TokenField field) {
+  return name_in<TokenField::max_completion_tokens>({"auto", "max_tokens", "max_completion_tokens"},
+                                                    field);
+}
 
 std::string to_json(const ModelConfig& config) {
   Json json = {{"name", config.name}, {"url", config.url}, {"model", config.model}};
   if (!config.key_env.empty()) json["key_env"] = config.key_env;
-  json["api"] = config.api == ModelApi::chat ? "chat" : "completions";
+  json["api"] = name_of(config.api);
   json["connections"] = config.connections;
   json["sampling"] = {{"temperature", or_null(config.sampling.temperature)},
                       {"top_p", or_null(config.sampling.top_p)},

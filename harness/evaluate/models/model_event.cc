@@ -1,28 +1,14 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/openai_model.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench {
 
 std::string_view name_of(ModelEvent::Kind kind) {
-  switch (kind) {
-    case ModelEvent::Kind::retry:
-      return "retry";
-    case ModelEvent::Kind::wait:
-      return "wait";
-    case ModelEvent::Kind::parameter:
-      return "parameter";
-    case ModelEvent::Kind::connections:
-      return "connections";
-    case ModelEvent::Kind::insecure:
-      return "insecure";
-    case ModelEvent::Kind::given_up:
-      return "given_up";
-    case ModelEvent::Kind::model_lost:
-      return "model_lost";
-  }
-  return "retry";
+  return name_in<ModelEvent::Kind::model_lost>(
+      {"retry", "wait", "parameter", "connections", "insecure", "given_up", "model_lost"}, kind);
 }
 
 std::string to_json(const ModelEvent& event) {

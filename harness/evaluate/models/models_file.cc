@@ -11,6 +11,7 @@
 #include "harness/evaluate/models/url.h"
 #include "kbench/model_config.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/source_json.h"
@@ -100,8 +101,7 @@ class Reader {
     if (const auto* f = fields.find("key_env")) config.key_env = variable(*f);
     if (const auto* f = fields.find("ca_file")) config.ca_file = text(*f);
     if (const auto* f = fields.find("api")) {
-      config.api =
-          choice<ModelApi>(*f, {{"chat", ModelApi::chat}, {"completions", ModelApi::completions}});
+      config.api = choice(*f, ModelApi::completions);
     }
     if (const auto* f = fields.find("connections")) config.connections = count(*f, 1, 1024);
     if (const auto* f = fields.find("sampling")) sampling(config, f->value);
@@ -145,10 +145,7 @@ class Reader {
     if (const auto* f = fields.find("system")) config.system = yaml_.boolean(f->value, "system");
     if (const auto* f = fields.find("choices")) config.choices = count(*f, 1, 128);
     if (const auto* f = fields.find("token_field")) {
-      config.token_field =
-          choice<TokenField>(*f, {{"auto", TokenField::automatic},
-                                  {"max_tokens", TokenField::max_tokens},
-                                  {"max_completion_tokens", TokenField::max_completion_tokens}});
+      config.token_field = choice(*f, TokenField::max_completion_tokens);
     }
   }
 
@@ -237,16 +234,12 @@ class Reader {
     }
     return value;
   }
-  template <class T>
-  T choice(const YamlEntry& entry, const std::vector<std::pair<std::string, T>>& known) {
+  template <class E>
+  E choice(const YamlEntry& entry, E last) {
     const std::string value = text(entry);
-    std::vector<std::string> names;
-    for (const auto& [name, meaning] : known) {
-      if (name == value) return meaning;
-      names.push_back(name);
-    }
+    if (const auto known = value_named(value, last)) return *known;
     fail_parse(yaml_.at(entry.value),
-               entry.key + ": is " + quoted(value) + ", not one of " + joined(names));
+               entry.key + ": is " + quoted(value) + ", not one of " + joined(names_to(last)));
   }
   int count(const YamlEntry& entry, int64_t least, int64_t most) {
     const int64_t value = yaml_.integer(entry.value, entry.key);

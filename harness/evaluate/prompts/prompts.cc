@@ -9,6 +9,7 @@
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 
 namespace kbench {
@@ -42,47 +43,24 @@ std::map<std::string, std::string> files_of(const std::string& folder) {
 
 }  // namespace
 
+std::string_view name_of(Builtins builtins) {
+  return name_in<Builtins::any>({"forbid", "some", "any"}, builtins);
+}
+
 Builtins builtins_from_name(std::string_view name) {
-  for (const Builtins builtins : {Builtins::forbid, Builtins::some, Builtins::any}) {
-    if (name_of(builtins) == name) return builtins;
-  }
+  if (const auto builtins = value_named(name, Builtins::any)) return *builtins;
   throw Error(ErrorCode::kInvalidArgument,
               "built-in operators are forbid, some or any, not '" + shown(name) + "'");
 }
 
-std::string_view name_of(Builtins builtins) {
-  switch (builtins) {
-    case Builtins::forbid:
-      return "forbid";
-    case Builtins::some:
-      return "some";
-    case Builtins::any:
-      break;
-  }
-  return "any";
+std::string_view name_of(PromptLanguage language) {
+  return name_in<PromptLanguage::triton>({"glsl", "hlsl", "cuda", "triton"}, language);
 }
 
 PromptLanguage prompt_language_from_name(std::string_view name) {
-  for (const PromptLanguage language :
-       {PromptLanguage::glsl, PromptLanguage::hlsl, PromptLanguage::cuda, PromptLanguage::triton}) {
-    if (name_of(language) == name) return language;
-  }
+  if (const auto language = value_named(name, PromptLanguage::triton)) return *language;
   throw Error(ErrorCode::kInvalidArgument,
               "kernels are asked for in glsl, hlsl, cuda or triton, not in '" + shown(name) + "'");
-}
-
-std::string_view name_of(PromptLanguage language) {
-  switch (language) {
-    case PromptLanguage::glsl:
-      return "glsl";
-    case PromptLanguage::hlsl:
-      return "hlsl";
-    case PromptLanguage::cuda:
-      return "cuda";
-    case PromptLanguage::triton:
-      break;
-  }
-  return "triton";
 }
 
 struct Prompts::State {

@@ -10,6 +10,7 @@
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/suggest.h"
 #include "libkbench/candidate/source_json.h"
@@ -137,14 +138,11 @@ void read_options(Members& members, EvaluateOptions& options) {
       refuse("'set': " + shown(name) + " " + what);
     });
   }
-  std::string tolerance =
-      options.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench";
+  std::string tolerance(name_of(options.tolerance));
   members.read("tolerance", tolerance);
-  if (tolerance != "kbench" && tolerance != "kernelbench") {
-    refuse("'tolerance' is kbench or kernelbench");
-  }
-  options.tolerance =
-      tolerance == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+  const auto rule = value_named(tolerance, ToleranceRule::kernelbench);
+  if (!rule) refuse("'tolerance' is kbench or kernelbench");
+  options.tolerance = *rule;
   constexpr double kLongest = 1e6;
   constexpr int kMostSamples = 1000000;
   SamplingPlan& plan = options.plan;

@@ -16,6 +16,7 @@
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
 
 namespace kbench::program {
@@ -202,7 +203,7 @@ void MeasureOptions::add_to(Command app, bool in_run) {
       .group(group);
   app.add_option("--tolerance", tolerance,
                  "Who passes: kbench (scale-aware), or kernelbench (the original's)")
-      .check(one_of({"kbench", "kernelbench"}))
+      .check(one_of(names_to(ToleranceRule::kernelbench)))
       .type_name("RULE")
       .capture_default_str()
       .group(group);
@@ -262,8 +263,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.validate = device.validate;
   options.preset = size.preset;
   options.overrides = size.overrides();
-  options.tolerance =
-      measure.tolerance == "kernelbench" ? ToleranceRule::kernelbench : ToleranceRule::kbench;
+  options.tolerance = tolerance_rule_from_name(measure.tolerance);
   if (measure.baseline != "eager") {
     options.recorded = read_recorded_times(measure.baseline, measure.column);
   } else if (!measure.column.empty()) {

@@ -11,6 +11,7 @@
 #include "kbench/openai_model.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
+#include "libkbench/base/enum_names.h"
 
 namespace kbench::program {
 namespace {
@@ -77,14 +78,14 @@ void LoopOptions::add_to(Command app) {
       .group(group);
   app.add_option("--context", context,
                  "What a repair prompt shows: the last attempt, the best, or the history")
-      .check(member_of({"last", "best", "history"}))
+      .check(member_of(names_to(Shown::history)))
       .type_name("NAME")
       .capture_default_str()
       .group(group);
   app.add_option("--smoke", smoke,
                  "Try preset smoke first (what does not run there has failed), after a failure of "
                  "values (to tell of the smaller case), or never")
-      .check(member_of({"first", "after", "never"}))
+      .check(member_of(names_to(Smoke::never)))
       .type_name("WHEN")
       .capture_default_str()
       .group(group);
@@ -96,12 +97,12 @@ void LoopOptions::add_to(Command app) {
   app.add_option(
          "--builtins", builtins,
          "Built-in steps (op:) in candidates: forbid, some (beside a kernel of its own), any")
-      .check(member_of({"forbid", "some", "any"}))
+      .check(member_of(names_to(Builtins::any)))
       .type_name("POLICY")
       .capture_default_str()
       .group(prompts);
   app.add_option("--language", language, "What kernels are asked for in: glsl, hlsl, cuda, triton")
-      .check(member_of({"glsl", "hlsl", "cuda", "triton"}))
+      .check(member_of(names_to(PromptLanguage::triton)))
       .type_name("NAME")
       .capture_default_str()
       .group(prompts);

@@ -19,6 +19,7 @@
 #include "kbench/task.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
@@ -46,7 +47,7 @@ ordered_json number(double value) {
 }
 
 ordered_json tried_json(const audit::Tried& tried) {
-  ordered_json entry = {{"kind", std::string(to_string(tried.kind))},
+  ordered_json entry = {{"kind", std::string(name_of(tried.kind))},
                         {"rule", tried.margin.rule},
                         {"description", tried.margin.description}};
   if (!tried.not_tried.empty()) {
@@ -66,15 +67,8 @@ std::string nearest(const Certificate& certificate, Variant::Kind kind) {
   return margin_text(found->second.nearest->margin);
 }
 
-/// The kinds of variants, in the order of the columns.
-constexpr Variant::Kind kKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
-                                    Variant::Kind::subset, Variant::Kind::precision,
-                                    Variant::Kind::honest};
-
 Variant::Kind kind_from_name(const std::string& name) {
-  const auto found =
-      std::ranges::find_if(kKinds, [&](Variant::Kind kind) { return to_string(kind) == name; });
-  if (found != std::end(kKinds)) return *found;
+  if (const auto kind = value_named(name, Variant::Kind::honest)) return *kind;
   throw Error(ErrorCode::kInvalidArgument,
               "no kind of variants is called " + shown(name) +
                   "; there are null, mutant, subset, precision and honest");
@@ -102,14 +96,14 @@ class AuditTable {
     std::printf(
         "Worst error over the tolerance: what is wrong must be above 1, honest at most 0.5.\n");
     std::vector<std::string> kinds;
-    for (const Variant::Kind kind : kKinds) kinds.emplace_back(to_string(kind));
+    for (const Variant::Kind kind : kVariantKinds) kinds.emplace_back(name_of(kind));
     print_row("task", "name", kinds, "time", "verdict");
   }
 
   void print(const audit::TaskAudit& audit) const {
     const Certificate certificate = audit::certificate_of(audit);
     std::vector<std::string> margins;
-    for (const Variant::Kind kind : kKinds) margins.push_back(nearest(certificate, kind));
+    for (const Variant::Kind kind : kVariantKinds) margins.push_back(nearest(certificate, kind));
     print_row(to_string(audit.task->id), audit.task->name, margins, format_seconds(audit.seconds),
               options_.audit.only.empty() && options_.kinds.empty()
                   ? in_words(*audit.task, certificate)
@@ -122,7 +116,7 @@ class AuditTable {
 
  private:
   static void print(const audit::Tried& tried) {
-    std::printf("    %-9s %-8s %s%s%s\n", std::string(to_string(tried.kind)).c_str(),
+    std::printf("    %-9s %-8s %s%s%s\n", std::string(name_of(tried.kind)).c_str(),
                 tried.not_tried.empty() ? margin_text(tried.margin.margin).c_str() : "-",
                 tried.margin.description.c_str(), tried.identical ? " (identical)" : "",
                 tried.dead != nullptr      ? " (dead)"
@@ -154,12 +148,12 @@ std::vector<std::string> table_row(const Certificate& certificate) {
   for (const auto& [kind, tally] : certificate.kinds) {
     if (tally.left.empty()) continue;
     open += (open.empty() ? "" : ", ") + std::to_string(tally.left.size()) + " " +
-            std::string(to_string(kind));
+            std::string(name_of(kind));
   }
   std::vector<std::string> row = {to_string(certificate.task), task.name,
                                   std::string(certification(task, certificate)),
                                   format_number(certificate.tolerance, 2)};
-  for (const Variant::Kind kind : kKinds) row.push_back(nearest(certificate, kind));
+  for (const Variant::Kind kind : kVariantKinds) row.push_back(nearest(certificate, kind));
   row.push_back(open);
   return row;
 }
@@ -338,7 +332,7 @@ Verb add_audit(Command program) {
       "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
       "  kbench audit --preset v0.1 --recorded");
   app.add_option("--preset", options->preset, "Sizes: smoke, v0 or v0.1")
-      .check(member_of({"smoke", "v0", "v0.1"}))
+      .check(member_of(names_to(Preset::v0_1)))
       .type_name("NAME")
       .capture_default_str()
       .group("Computation");

@@ -9,6 +9,7 @@
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/candidate/starter.h"
 #include "libkbench/scoring/run_names.h"
@@ -24,12 +25,6 @@ struct NewOptions {
   SizeOptions size;
   DeviceOptions device;
 };
-
-StarterLanguage language_of(const std::string& name) {
-  if (name == "hlsl") return StarterLanguage::hlsl;
-  if (name == "cuda") return StarterLanguage::cuda;
-  return name == "triton" ? StarterLanguage::triton : StarterLanguage::glsl;
-}
 
 /// The preset that run takes here; v0.1 on no device.
 Preset preset_of(const Task& task, const NewOptions& options) {
@@ -57,8 +52,9 @@ int run_new(const NewOptions& options) {
   const fs::path manifest = one_file ? path : folder / "candidate.yaml";
   expect_absent(manifest);
   const Preset preset = preset_of(task, options);
-  const Starter starter = write_starter(task_at(task.id, preset, options.size.overrides()),
-                                        language_of(options.language));
+  const Starter starter =
+      write_starter(task_at(task.id, preset, options.size.overrides()),
+                    value_named(options.language, StarterLanguage::triton).value());
   if (!one_file) expect_absent(folder / starter.kernel_file);
   if (!folder.empty()) generate::make_folder(folder.string());
   if (!one_file) replace_file((folder / starter.kernel_file).string(), starter.kernel);
@@ -94,7 +90,7 @@ Verb add_new(Command program) {
                  "A folder, or a .yaml file (default: a folder named after the task)")
       .option_text("[PATH]");
   app.add_option("--language", options->language, "glsl, hlsl, cuda or triton")
-      .check(one_of({"glsl", "hlsl", "cuda", "triton"}))
+      .check(one_of(names_to(StarterLanguage::triton)))
       .type_name("NAME")
       .capture_default_str()
       .group("Kernel");

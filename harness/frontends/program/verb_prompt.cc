@@ -19,6 +19,7 @@
 #include "kbench/prompts.h"
 #include "kbench/result.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
 
@@ -198,7 +199,7 @@ Verb add_prompt(Command program) {
       .group(group);
   app.add_option("--language", options->language,
                  "What kernels are asked for in: glsl, hlsl, cuda, triton")
-      .check(member_of({"glsl", "hlsl", "cuda", "triton"}))
+      .check(member_of(names_to(PromptLanguage::triton)))
       .type_name("NAME")
       .capture_default_str()
       .group(group);
@@ -209,7 +210,7 @@ Verb add_prompt(Command program) {
       .group(group);
   app.add_option("--builtins", options->builtins,
                  "May built-in operators be used: forbid, some (beside a kernel), any")
-      .check(member_of({"forbid", "some", "any"}))
+      .check(member_of(names_to(Builtins::any)))
       .type_name("POLICY")
       .capture_default_str()
       .group(group);

@@ -10,6 +10,7 @@
 #include "kbench/reference.h"
 #include "kbench/task.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
 
 namespace kbench::program {
 namespace {
@@ -41,8 +42,8 @@ int run_reference_verb(const ReferenceVerbOptions& options) {
   }
   NamedTensors tensors = draw_tensors(*graph, task.id, options.seed);
   for (const auto& [name, tensor] : tensors) save(options.folder, name, tensor);
-  const ReferenceOptions reference = {.precision = options.precision == "f64" ? Precision::f64
-                                                                              : Precision::f32};
+  const ReferenceOptions reference = {.precision =
+                                          value_named(options.precision, Precision::f64).value()};
   const std::vector<Tensor> outputs = run_reference(*graph, std::move(tensors), reference);
   for (size_t i = 0; i < outputs.size(); ++i) {
     save(options.folder, graph->output_name(i), outputs[i]);
@@ -76,7 +77,7 @@ Verb add_reference(Command program) {
                           .capture_default_str()
                           .group("Computation");
   keep_old_name(app, "--seed", options->seed, whole_number(), seed);
-  const Check types = one_of({"f32", "f64"});
+  const Check types = one_of(names_to(Precision::f64));
   const Option type =
       app.add_option("--compute", options->precision, "In f32, or in f64: the truth")
           .check(types)

@@ -18,6 +18,7 @@
 #include "kbench/golden.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
 
@@ -47,7 +48,7 @@ struct Verified {
 class Backend {
  public:
   explicit Backend(const VerifyOptions& options)
-      : precision_(options.precision == "f64" ? Precision::f64 : Precision::f32) {
+      : precision_(value_named(options.precision, Precision::f64).value()) {
     if (options.backend != "vulkan") return;
     if (precision_ == Precision::f64) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -225,7 +226,7 @@ Verb add_verify(Command program) {
       .type_name("NAME")
       .capture_default_str()
       .group("Computation");
-  const Check types = one_of({"f32", "f64"});
+  const Check types = one_of(names_to(Precision::f64));
   const Option type =
       app.add_option("--compute", options->precision, "What the reference computes in: f32 or f64")
           .check(types)

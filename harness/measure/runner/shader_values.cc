@@ -176,23 +176,6 @@ class Uniform {
   size_t next_ = 0;                            ///< of a list
 };
 
-const char* name_of_kind(PushItem::Kind kind) {
-  switch (kind) {
-    case PushItem::Kind::u32:
-      return "u32";
-    case PushItem::Kind::i32:
-      return "i32";
-    case PushItem::Kind::f32:
-      return "f32";
-    case PushItem::Kind::u64:
-      return "u64";
-    case PushItem::Kind::address:
-      return "address";
-    default:
-      return "number";
-  }
-}
-
 }  // namespace
 
 std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel) {
@@ -239,7 +222,7 @@ std::optional<Refusal> lay_push(const std::vector<Leaf>& members, const Resolved
     const size_t count = filled(members, at, item.kind);
     if (count == 0) {
       return invalid("has a push block whose " + member(leaf) + " " + typed(leaf) +
-                     " is pushed as " + name_of_kind(item.kind));
+                     " is pushed as " + std::string(name_of(item.kind)));
     }
     std::memcpy(launch.push.data() + leaf.offset, step.push.data() + item.offset, item.size);
     if (item.kind == PushItem::Kind::address) {

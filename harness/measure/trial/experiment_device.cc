@@ -18,10 +18,9 @@ void describe_device(Experiment& experiment, const vulkan::DeviceSnapshot& snaps
 
 std::string settings_text(const EvaluateOptions& options) {
   std::ostringstream text;
-  text << "tolerance="
-       << (options.tolerance == ToleranceRule::kernelbench ? "kernelbench" : "kbench")
-       << " precision=" << options.plan.precision << " max_seconds=" << options.plan.max_seconds
-       << " samples=" << options.plan.min_samples << ".." << options.plan.max_samples;
+  text << "tolerance=" << name_of(options.tolerance) << " precision=" << options.plan.precision
+       << " max_seconds=" << options.plan.max_seconds << " samples=" << options.plan.min_samples
+       << ".." << options.plan.max_samples;
   if (options.validate) text << " validate";
   if (options.seed) text << " seed=" << *options.seed;
   if (!options.other_sizes) text << " own sizes alone";

@@ -70,6 +70,8 @@ struct PushItem {
   std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
 };
 
+std::string_view name_of(PushItem::Kind kind);  ///< "u32", "address", "bool", ...
+
 /// A loop around steps, which run for `variable` = 0, 1, ..., count - 1; expressions may use it.
 struct Repeat {
   size_t group = 0;  ///< the same of all steps that are repeated together

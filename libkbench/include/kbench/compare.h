@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "kbench/task.h"
 #include "kbench/tensor.h"
@@ -19,6 +20,9 @@ enum class ToleranceRule {
   kbench,       ///< the rule above
   kernelbench,  ///< |c - r| <= 1e-4 + 1e-4 * |r| (v0: 1e-2), as torch.allclose in the original
 };
+
+std::string_view name_of(ToleranceRule rule);                   ///< "kbench", "kernelbench"
+ToleranceRule tolerance_rule_from_name(std::string_view name);  ///< throws kInvalidArgument
 
 /// What a comparison found.
 struct Comparison {

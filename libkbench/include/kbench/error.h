@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace kbench {
 
@@ -21,6 +22,7 @@ enum class ErrorCode {
   kModel,            ///< a language model that did not answer (kbench/model.h)
   kInternal,         ///< a bug in kbench itself
 };
+std::string_view name_of(ErrorCode code);  ///< "invalid_argument", "not_found", ...
 
 /// A place in a file, 1-based; line 0 means "the file as a whole".
 struct Location {

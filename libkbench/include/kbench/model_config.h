@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/model.h"
@@ -14,10 +15,12 @@ enum class ModelApi {
   chat,         ///< URL/chat/completions
   completions,  ///< URL/completions: base models; the messages' texts are the prompt
 };
+std::string_view name_of(ModelApi api);  ///< "chat", "completions"
 
 /// The field a token limit is sent in. `automatic` begins with max_tokens and goes over to
 /// max_completion_tokens once, where the server refuses it.
 enum class TokenField { automatic, max_tokens, max_completion_tokens };
+std::string_view name_of(TokenField field);  ///< "auto", "max_tokens", "max_completion_tokens"
 
 /// Prices of a million tokens, in any one currency.
 struct ModelPrice {

@@ -51,6 +51,8 @@ struct Distribution {
   int words() const { return kind == Kind::normal ? 2 : 1; }
   bool operator==(const Distribution&) const = default;
 };
+std::string_view name_of(Distribution::Kind kind);        ///< "uniform", "normal", "randint"
+std::string_view name_of(Distribution::Then then);        ///< the enumerator's
 std::string to_string(const Distribution& distribution);  ///< "uniform(-4, 4)", "normal, triu"
 
 Distribution uniform(double lo, double hi);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/graph.h"
@@ -15,6 +16,7 @@ namespace kbench {
 
 /// float64 is the truth; float32 is what honest single precision gives.
 enum class Precision { f32, f64 };
+std::string_view name_of(Precision precision);  ///< "f32", "f64"
 
 using NamedTensors = std::map<std::string, Tensor>;
 

@@ -27,7 +27,11 @@ struct Variant {
   std::vector<int> nodes;   ///< of the task's graph: those it changes; empty for a null
   std::function<std::unique_ptr<Graph>()> build;  ///< valid as long as the task's graph
 };
-std::string_view to_string(Variant::Kind kind);
+std::string_view name_of(Variant::Kind kind);  ///< "null", "mutant", ...
+/// All of them, in order.
+inline constexpr Variant::Kind kVariantKinds[] = {Variant::Kind::null, Variant::Kind::mutant,
+                                                  Variant::Kind::subset, Variant::Kind::precision,
+                                                  Variant::Kind::honest};
 
 /// Inputs that a variant draws beside the task's, from the same distribution, carry this prefix:
 /// "other1:x" is another draw of x.
