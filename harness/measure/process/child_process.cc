@@ -231,14 +231,11 @@ const std::string& ChildProcess::output() {
   return output_text_;
 }
 
-std::string ChildProcess::last_words() {
-  const std::string& text = output();
+std::string last_line(std::string_view text, size_t longest) {
   const size_t end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return "";
-  const size_t begin = text.find_last_of('\n', end);
-  const size_t first = begin == std::string::npos ? 0 : begin + 1;
-  constexpr size_t kLongest = 200;
-  return shown(std::string_view(text).substr(first, end - first + 1), kLongest);
+  if (end == std::string_view::npos) return "";
+  text = text.substr(0, end + 1);
+  return shown(text.substr(text.find_last_of('\n') + 1), longest);
 }
 
 }  // namespace kbench::process

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Spawn {
   /// Start in a folder that is empty and stays so: it is removed before the child runs.
   bool empty_folder = false;
 };
+
+/// The last line of a text that is not blank, escaped and shortened for a message; "" for none.
+std::string last_line(std::string_view text, size_t longest);
 
 /// Destruction kills the whole group. Not thread-safe; several objects may live in several threads.
 /// In a fork of the process that made it, it has ended, and nothing that is done to it reaches the
@@ -70,8 +74,8 @@ class ChildProcess {
   int64_t own_bytes() const;
   /// The end of what it wrote to standard output and standard error.
   const std::string& output();
-  /// The last line of it, fit to be shown.
-  std::string last_words();
+  /// The last line of output().
+  std::string last_words() { return last_line(output(), 200); }
   /// Readable when output() has more to take; for poll().
   int output_descriptor() const { return output_.get(); }
 

@@ -29,7 +29,7 @@ std::set<std::string> word_set(std::string_view line) {
   return {words.begin(), words.end()};
 }
 
-/// The line of the author's own that a diagnostic is about; empty where it is none.
+/// The line of the author's files that a diagnostic is about; empty if it is about none of them.
 std::string_view line_of(const Diagnostic& diagnostic, const Kernel& kernel,
                          const Candidate& candidate) {
   if (diagnostic.file == shown(kernel.file)) {
@@ -41,7 +41,7 @@ std::string_view line_of(const Diagnostic& diagnostic, const Kernel& kernel,
   return {};
 }
 
-/// A name as macros mostly have.
+/// Whether it looks like the name of a macro.
 bool is_like_a_macro(const std::string& word) {
   constexpr size_t kShortest = 2;
   return word.size() >= kShortest && std::isalpha(static_cast<unsigned char>(word[0])) != 0 &&
@@ -58,7 +58,7 @@ bool defines(std::string_view text, const std::string& word) {
   return false;
 }
 
-/// A compiler says of a macro that is nowhere defined that the syntax is wrong, and not the name.
+/// For an undefined macro a compiler reports a syntax error without its name: these notes name it.
 void add_undefined_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
                          std::vector<Diagnostic>& diagnostics) {
   const Kernel& kernel = *resolved.kernel;
@@ -103,29 +103,25 @@ void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate
   }
   add_undefined_notes(resolved, candidate, first, diagnostics);
   std::set<std::string> told;
-  // A constant is a macro too, and its name may be one of the shader's.
+  const auto note = [&](const std::string& name, const Location& at, const std::string& what) {
+    if (!words.contains(name) || told.size() >= kMostNotes || !told.insert(name).second) return;
+    diagnostics.push_back({.severity = "note",
+                           .file = shown(at.file),
+                           .line = at.line,
+                           .column = at.column,
+                           .message = "in that line " + what});
+  };
   std::map<std::string, std::string> values(resolved.macros.begin(), resolved.macros.end());
   for (const auto* constants : {&kernel.constants, &candidate.constants}) {
     for (const auto& [name, expression] : *constants) {
-      if (!words.contains(name) || told.size() >= kMostNotes || !told.insert(name).second) continue;
-      diagnostics.push_back(
-          {.severity = "note",
-           .file = shown(expression.at.file),
-           .line = expression.at.line,
-           .column = expression.at.column,
-           .message = "in that line " + name + " is this constant, " + values[name]});
+      note(name, expression.at, name + " is this constant, " + values[name]);
     }
   }
   for (const auto* defines : {&kernel.defines, &candidate.defines}) {  // the kernel's own first
     for (const auto& [define, text] : *defines) {
-      const std::string name = define.substr(0, define.find('('));
-      if (!words.contains(name) || told.size() >= kMostNotes || !told.insert(name).second) continue;
-      diagnostics.push_back({.severity = "note",
-                             .file = shown(text.at.file),
-                             .line = text.at.line,
-                             .column = text.at.column,
-                             .message = "in that line " + shown(define) + " is defined here, as " +
-                                        shown(text.text.empty() ? "nothing" : text.text)});
+      note(define.substr(0, define.find('(')), text.at,
+           shown(define) + " is defined here, as " +
+               shown(text.text.empty() ? "nothing" : text.text));
     }
   }
 }

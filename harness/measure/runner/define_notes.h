@@ -1,4 +1,4 @@
-// Where a compiler's error stands on a macro of the manifest: which, and what it is.
+// Notes on compilers' errors in lines that use the manifest's macros.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace kbench::runner {
 
-/// Adds a note for each constant and each macro of `defines` that stands in a line with an error;
-/// errors are those from `first` on.
+/// Adds a note with the definition of each constant and `defines` macro that a line with an error
+/// uses. Looks at the diagnostics from `first` on.
 void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
                       std::vector<Diagnostic>& diagnostics);
 

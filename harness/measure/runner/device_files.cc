@@ -1,23 +1,17 @@
 #include "harness/measure/runner/device_files.h"
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+
+#include "libkbench/base/text.h"
 
 namespace kbench::runner {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string trimmed(std::string_view text) {
-  constexpr const char* kBlank = " \t";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(kBlank) + 1 - first));
-}
-
-/// "nvidia0" for the GPU whose `information` names this UUID; empty where none does.
+/// "nvidia0" for the GPU whose file `information` names this UUID; empty if none does.
 std::string nvidia_file(const std::string& uuid, const std::string& gpus) {
   std::error_code ignored;
   for (const fs::directory_entry& gpu : fs::directory_iterator(gpus, ignored)) {
@@ -26,8 +20,8 @@ std::string nvidia_file(const std::string& uuid, const std::string& gpus) {
     for (std::string line; std::getline(information, line);) {
       const size_t colon = line.find(':');
       if (colon == std::string::npos) continue;
-      const std::string name = trimmed(line.substr(0, colon));
-      const std::string value = trimmed(line.substr(colon + 1));
+      const std::string_view name = trimmed(std::string_view(line).substr(0, colon));
+      const std::string value(trimmed(std::string_view(line).substr(colon + 1)));
       if (name == "GPU UUID") same = value == "GPU-" + uuid;
       if (name == "Device Minor" && same) return "nvidia" + value;
     }
@@ -39,8 +33,7 @@ std::string nvidia_file(const std::string& uuid, const std::string& gpus) {
 bool is_of_one_nvidia_gpu(const std::string& name) {
   constexpr std::string_view kPrefix = "nvidia";
   return name.starts_with(kPrefix) && name.size() > kPrefix.size() &&
-         std::all_of(name.begin() + kPrefix.size(), name.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
+         name.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
 }
 
 }  // namespace

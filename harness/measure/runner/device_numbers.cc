@@ -8,7 +8,7 @@ namespace kbench::runner {
 DeviceNumbers device_numbers(const vulkan::DeviceSnapshot& snapshot) {
   DeviceNumbers numbers = {
       {"subgroup_size", snapshot.subgroup_size},
-      // Where a device does not tell, it has one size.
+      // 0: the device does not say and has one size.
       {"min_subgroup_size", std::max(snapshot.min_subgroup_size, 1u)},
       {"max_subgroup_size", std::max(snapshot.max_subgroup_size, 1u)},
       {"max_compute_shared_memory_size", snapshot.max_shared_memory},

@@ -1,4 +1,4 @@
-// What a candidate's expressions may ask of its device.
+// The numbers of a device that a candidate's expressions may use.
 #pragma once
 
 #include "harness/measure/vulkan/snapshot.h"
@@ -6,7 +6,7 @@
 
 namespace kbench::runner {
 
-/// Every name of device_number_names(), under which Vulkan's limit of that spelling stands.
+/// For every name of device_number_names(), Vulkan's limit of that name.
 DeviceNumbers device_numbers(const vulkan::DeviceSnapshot& snapshot);
 
 }  // namespace kbench::runner

@@ -22,7 +22,7 @@ constexpr std::string_view kNames[] = {
     "VIRTUAL_ENV",     "KBENCH_PYTHON", "DRI_PRIME",       "KBENCH_VULKAN_LOADER",
     "ASAN_OPTIONS",    "UBSAN_OPTIONS", "TSAN_OPTIONS",
 };
-/// Compiled shaders left on disk would let one run prepare the next.
+/// Shaders that a driver keeps on disk would make the next run's compilation faster.
 constexpr std::string_view kCachesOff[] = {
     "__GL_SHADER_DISK_CACHE=0",
     "MESA_SHADER_CACHE_DISABLE=1",
@@ -35,11 +35,9 @@ std::string_view name_of(std::string_view variable) {
 
 bool passes(std::string_view variable) {
   const std::string_view name = name_of(variable);
-  const auto off = [name](std::string_view each) { return name_of(each) == name; };
-  if (std::any_of(std::begin(kCachesOff), std::end(kCachesOff), off)) return false;
-  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                     [name](std::string_view prefix) { return name.starts_with(prefix); });
+  if (std::ranges::find(kCachesOff, name, name_of) != std::end(kCachesOff)) return false;
+  if (std::ranges::find(kNames, name) != std::end(kNames)) return true;
+  return std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
 }
 
 }  // namespace
@@ -49,10 +47,11 @@ std::vector<std::string> sanitized_environment() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (passes(*variable)) result.emplace_back(*variable);
   }
-  // Of PATH only what a runner looks for.
+  // In place of PATH, its folders that have a python3.
   std::string folders;
-  for (const std::string& each : cuda::python_folders())
+  for (const std::string& each : cuda::python_folders()) {
     folders += (folders.empty() ? "" : ":") + each;
+  }
   result.push_back(std::string(cuda::kPythonFolders) + "=" + folders);
   return result;
 }

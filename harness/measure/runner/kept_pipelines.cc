@@ -24,7 +24,7 @@ void KeptPipelines::keep() const {
   const std::string now = folder_.there() ? pipelines_.keep() : "";
   if (now.size() <= before_.size()) return;
   folder_.keep(name_, subject_, now);
-  if (before_.empty()) folder_.forget_stale(kPrefix, prefix_);  // Of builds gone by.
+  if (before_.empty()) folder_.forget_stale(kPrefix, prefix_);  // of older builds
 }
 
 }  // namespace kbench::runner

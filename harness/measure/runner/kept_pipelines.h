@@ -1,5 +1,5 @@
-// What a driver has made of kbench's own shaders, kept from run to run. Never a candidate's: one
-// run would prepare the next.
+// Compiled pipelines of kbench's own shaders, kept from run to run. Never a candidate's, whose next
+// run would compile faster.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace kbench::runner {
 
 class KeptPipelines {
  public:
-  /// Gives the driver what was kept in the folder, for a subject (a build, a device, its driver),
-  /// of `what`: a task's baseline, the trial. An empty path keeps nothing.
+  /// Loads the pipelines kept in `folder` (empty: none are kept) into the driver's cache. The key
+  /// is `subject`, which names build, device and driver, and `what`: a task's baseline, or the
+  /// trial.
   KeptPipelines(vulkan::PipelineCache& pipelines, const std::string& folder,
                 const std::string& subject, const std::string& what);
-  /// Keeps what has been made since beside that, if there is any.
+  /// Writes the file again if pipelines were made since.
   void keep() const;
 
  private:

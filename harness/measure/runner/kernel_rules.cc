@@ -30,15 +30,15 @@ std::optional<Refusal> check_capability(uint32_t capability, const vulkan::Devic
                    "uses buffer addresses, but no step pushes it one: push {address: NAME}, or "
                    "bind the buffer"};
   }
-  // An allow-list: a capability that kbench does not enable is missing on every device. Clocks and
-  // images are among those.
+  // An allow-list: a capability that kbench does not enable (clocks, images) is missing on every
+  // device.
   if (const auto missing = vulkan::missing_capability(capability, plan, snapshot)) {
     return refusal_of(*missing, snapshot);
   }
   return std::nullopt;
 }
 
-/// Extensions that only open what a capability on the list then uses, or are notes for tools.
+/// Extensions that add nothing beyond their capabilities, which are checked, or notes for tools.
 constexpr std::array<std::string_view, 16> kExtensions = {
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_16bit_storage",
@@ -113,7 +113,7 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
   if (facts.reads_clock) {
     return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
   }
-  // Before the capabilities: it says more than theirs.
+  // Before the capabilities, as its message says more.
   if (const auto missing = vulkan::missing_float_atomic(facts, plan)) {
     return refusal_of(*missing, snapshot);
   }

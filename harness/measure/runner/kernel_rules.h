@@ -1,6 +1,5 @@
-// What a candidate's kernel may do: an allow-list of SPIR-V capabilities, extensions and
-// instruction sets, the kinds of resources there are (shader_interface.h gives them theirs), and
-// the device's limits.
+// What a candidate's shader may do: an allow-list of SPIR-V capabilities, extensions, instruction
+// sets and kinds of resources, and the device's limits.
 #pragma once
 
 #include <optional>
@@ -12,13 +11,13 @@
 
 namespace kbench::runner {
 
-/// What a module that cannot be read declares and candidates cannot use, as far as that goes.
+/// Checks the declarations of a module that cannot be read completely.
 std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
                                       const vulkan::DeviceSnapshot& snapshot,
                                       const vulkan::DevicePlan& plan);
 
-/// Why a module must not or cannot run, by any step; nothing when it may.
-/// `addresses`: a step pushes it a buffer address.
+/// Why a module may not or cannot run in any step; nothing if it can. `addresses`: a step pushes it
+/// a buffer address.
 std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses);

@@ -7,7 +7,7 @@
 namespace kbench::runner {
 namespace {
 
-/// Where the line behind #version begins; 0 without one.
+/// Where the line after #version begins; 0 without one.
 size_t behind_version(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -23,7 +23,7 @@ size_t behind_version(std::string_view text) {
   return 0;
 }
 
-/// A #line directive; it names the file only where a string literal can.
+/// A #line directive, with the file if its name can stand in a string literal.
 std::string line_directive(std::ptrdiff_t line, const std::string& file) {
   const bool plain = std::all_of(file.begin(), file.end(), [](unsigned char c) {
     return c >= ' ' && c < 127 && c != '"' && c != '\\';

@@ -1,4 +1,4 @@
-// A kernel's text as its compiler is given it.
+// The source text that a kernel's compiler is given.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace kbench::runner {
 
-/// The source with the preamble behind its #version line, or before it where it has none. Compilers
-/// count the source's lines as without it, and the preamble's as the manifest does, of a file that
-/// is named "FILE (preamble)".
+/// The source with the preamble after its #version line, or at its start if it has none. In
+/// compilers' messages lines of the source keep their numbers, and lines of the preamble have the
+/// manifest's, in a file named "FILE (preamble)".
 std::string kernel_text(const Kernel& kernel);
 
 }  // namespace kbench::runner

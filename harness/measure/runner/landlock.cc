@@ -10,14 +10,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <sstream>
 
 #include "harness/measure/runner/device_files.h"
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 namespace {
 
-// What Debian 12's header does not know yet; a kernel is told only of what its ABI has.
+// Not in Debian 12's header. Only the rights that the kernel's ABI has are passed to it.
 struct RulesetAttributes {
   uint64_t files = 0;
   uint64_t network = 0;  // ABI 4
@@ -34,8 +36,8 @@ constexpr uint64_t kUse = kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kDeviceControl
 constexpr uint64_t kOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
                               LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kDeviceControl;
 
-/// Every right to files that an ABI knows: what no rule grants is then denied. Running programs is
-/// granted nowhere; libraries are mapped, not run.
+/// Every right to files of an ABI: the ruleset denies those that no rule grants. Mapping a library
+/// is not running it.
 uint64_t all_rights(long abi) {
   uint64_t rights = (uint64_t{LANDLOCK_ACCESS_FS_MAKE_SYM} << 1) - 1;
   if (abi >= 2) rights |= LANDLOCK_ACCESS_FS_REFER;
@@ -59,17 +61,19 @@ class Ruleset {
   Ruleset(const Ruleset&) = delete;
 
   bool made() const { return fd_ >= 0; }
+  uint64_t all() const { return attributes_.files; }
   /// A path that does not exist needs no rule.
-  void allow(const std::string& path, uint64_t rights) {
-    landlock_path_beneath_attr rule{};
-    rule.parent_fd = open(path.c_str(), O_PATH | O_CLOEXEC);
-    if (rule.parent_fd < 0) return;
-    struct stat status {};
-    const bool known = fstat(rule.parent_fd, &status) == 0;
-    rule.allowed_access = rights & attributes_.files;
-    if (!S_ISDIR(status.st_mode)) rule.allowed_access &= kOfFiles;
-    if (known) syscall(SYS_landlock_add_rule, fd_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    close(rule.parent_fd);
+  void allow(const std::vector<std::string>& paths, uint64_t rights) {
+    for (const std::string& path : paths) {
+      const UniqueFd file(open(path.c_str(), O_PATH | O_CLOEXEC));
+      struct stat status {};
+      if (!file.open() || fstat(file.get(), &status) != 0) continue;
+      landlock_path_beneath_attr rule{};
+      rule.parent_fd = file.get();
+      rule.allowed_access = rights & attributes_.files;
+      if (!S_ISDIR(status.st_mode)) rule.allowed_access &= kOfFiles;
+      syscall(SYS_landlock_add_rule, fd_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    }
   }
   bool restrict_self() const { return syscall(SYS_landlock_restrict_self, fd_, 0) == 0; }
 
@@ -78,7 +82,7 @@ class Ruleset {
   int fd_ = -1;
 };
 
-/// The folders and files a variable of the environment names, separated by colons.
+/// The paths in an environment variable, separated by colons.
 std::vector<std::string> paths_in(const char* variable) {
   std::vector<std::string> paths;
   const char* value = std::getenv(variable);
@@ -90,34 +94,31 @@ std::vector<std::string> paths_in(const char* variable) {
 }
 
 void allow_drivers(Ruleset& rules) {
-  for (const char* path : {"/usr", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/sys"}) {
-    rules.allow(path, kRead);
-  }
-  // Of /etc only what loaders and drivers are set up by.
-  for (const char* path : {"/etc/ld.so.cache", "/etc/vulkan", "/etc/drirc", "/etc/nvidia",
-                           "/etc/glvnd", "/etc/OpenCL", "/etc/localtime"}) {
-    rules.allow(path, kRead);
-  }
+  rules.allow({"/usr", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/sys"}, kRead);
+  // Of /etc only the settings of loaders and drivers.
+  rules.allow({"/etc/ld.so.cache", "/etc/vulkan", "/etc/drirc", "/etc/nvidia", "/etc/glvnd",
+               "/etc/OpenCL", "/etc/localtime"},
+              kRead);
   for (const char* variable : {"LD_LIBRARY_PATH", "VK_LAYER_PATH", "VK_ADD_LAYER_PATH"}) {
-    for (const std::string& path : paths_in(variable)) rules.allow(path, kRead);
+    rules.allow(paths_in(variable), kRead);
   }
   for (const char* variable : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
     for (const std::string& path : paths_in(variable)) {
-      rules.allow(path, kRead);
+      rules.allow({path}, kRead);
       // A driver's library often lies beside its description.
       if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
-        rules.allow(path.substr(0, slash), kRead);
+        rules.allow({path.substr(0, slash)}, kRead);
       }
     }
   }
   for (const char* base : {"XDG_DATA_DIRS", "XDG_CONFIG_DIRS"}) {
-    for (const std::string& path : paths_in(base)) rules.allow(path + "/vulkan", kRead);
+    for (const std::string& path : paths_in(base)) rules.allow({path + "/vulkan"}, kRead);
   }
 }
 
-}  // namespace
-
-LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device) {
+/// Enters the rules that `allow` adds; `describe` says what they are for an ABI.
+LockLayer enter(const std::function<void(Ruleset&)>& allow,
+                const std::function<std::string(long abi)>& describe) {
   LockLayer layer{.name = "landlock", .holds = false, .detail = {}};
   const long abi =
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -130,57 +131,44 @@ LockLayer restrict_files(const std::vector<std::string>& readable, const std::st
     layer.detail = std::string("no ruleset: ") + std::strerror(errno);
     return layer;
   }
-  allow_drivers(rules);
-  for (const std::string& path : readable) rules.allow(path, kRead);
-  for (const char* path : {"/dev/null", "/dev/zero"}) {
-    rules.allow(path, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
-  }
-  for (const char* path : {"/dev/random", "/dev/urandom"}) rules.allow(path, kRead);
-  for (const std::string& path : device_files(device)) rules.allow(path, kUse);
-  if (!rules.restrict_self()) {
-    layer.detail = std::string("not entered: ") + std::strerror(errno);
-    return layer;
-  }
-  layer.holds = true;
-  layer.detail =
-      "ABI " + std::to_string(abi) + ": files of drivers read, only devices' own written, none run";
-  layer.detail += abi >= 4 ? "; no TCP" : "; TCP stays (Linux 6.7)";
-  layer.detail += abi >= 6 ? "; no signals or abstract sockets to others"
-                           : "; signals to others stay (Linux 6.12)";
+  allow(rules);
+  layer.holds = rules.restrict_self();
+  layer.detail = layer.holds ? "ABI " + std::to_string(abi) + ": " + describe(abi)
+                             : std::string("not entered: ") + std::strerror(errno);
   return layer;
+}
+
+}  // namespace
+
+LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device) {
+  const auto allow = [&](Ruleset& rules) {
+    allow_drivers(rules);
+    rules.allow(readable, kRead);
+    rules.allow({"/dev/null", "/dev/zero"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    rules.allow({"/dev/random", "/dev/urandom"}, kRead);
+    rules.allow(device_files(device), kUse);
+  };
+  return enter(allow, [](long abi) {
+    return std::string("files of drivers read, only devices' own written, none run") +
+           (abi >= 4 ? "; no TCP" : "; TCP stays (Linux 6.7)") +
+           (abi >= 6 ? "; no signals or abstract sockets to others"
+                     : "; signals to others stay (Linux 6.12)");
+  });
 }
 
 LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
                                    const std::string& scratch) {
-  LockLayer layer{.name = "landlock", .holds = false, .detail = {}};
-  const long abi =
-      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1) {
-    layer.detail = "the kernel has none";
-    return layer;
-  }
-  Ruleset rules(abi);
-  if (!rules.made()) {
-    layer.detail = std::string("no ruleset: ") + std::strerror(errno);
-    return layer;
-  }
-  constexpr uint64_t kRun = kRead | LANDLOCK_ACCESS_FS_EXECUTE;
-  for (const char* path : {"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt"}) {
-    rules.allow(path, kRun);
-  }
-  for (const std::string& path : readable) rules.allow(path, kRun);
-  for (const char* path : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
-                           "/proc/self", "/proc/cpuinfo", "/proc/meminfo"}) {
-    rules.allow(path, kRead);
-  }
-  rules.allow("/dev/null", kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
-  rules.allow(scratch, all_rights(abi) & ~LANDLOCK_ACCESS_FS_EXECUTE & ~kDeviceControl);
-  layer.holds = rules.restrict_self();
-  layer.detail = layer.holds ? "ABI " + std::to_string(abi) +
-                                   ": programs read and run, a scratch "
-                                   "folder written"
-                             : std::string("not entered: ") + std::strerror(errno);
-  return layer;
+  const auto allow = [&](Ruleset& rules) {
+    constexpr uint64_t kRun = kRead | LANDLOCK_ACCESS_FS_EXECUTE;
+    rules.allow({"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt"}, kRun);
+    rules.allow(readable, kRun);
+    rules.allow({"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/self",
+                 "/proc/cpuinfo", "/proc/meminfo"},
+                kRead);
+    rules.allow({"/dev/null"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    rules.allow({scratch}, rules.all() & ~LANDLOCK_ACCESS_FS_EXECUTE & ~kDeviceControl);
+  };
+  return enter(allow, [](long) { return "programs read and run, a scratch folder written"; });
 }
 
 }  // namespace kbench::runner

@@ -5,12 +5,12 @@
 
 namespace kbench::runner {
 
-/// Restricts the calling thread, and those it starts from now on, to reading what Vulkan drivers
-/// read, the files in `readable`, and using the files of the device with this UUID.
+/// Restricts the calling thread, and those it starts from now on, to reading the files of Vulkan
+/// drivers and in `readable`, and using the device files of the device with this UUID.
 LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device);
 
-/// To reading and running what lies in the system's folders and the files and folders in
-/// `readable`, and everything below `scratch`: no device's file among them.
+/// Restricts them to reading and running files in the system's folders and in `readable`, and to
+/// everything but running below `scratch`. Devices are out of reach.
 LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
                                    const std::string& scratch);
 

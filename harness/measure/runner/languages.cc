@@ -11,7 +11,7 @@
 namespace kbench::runner {
 namespace {
 
-/// What launches kernels that a command list cannot.
+/// Whether CUDA's driver is there, for kernels that a command list cannot launch.
 std::string driver_detail() {
   const cuda::Library driver({"libcuda.so.1"});
   return driver.there()
@@ -21,7 +21,7 @@ std::string driver_detail() {
                    driver.reason();
 }
 
-/// Fills in what `find` returns, or why it throws.
+/// Usable with the detail that `find` returns, or not usable with the message that it throws.
 template <class F>
 LanguageSupport language(const char* name, F find) {
   LanguageSupport support;

@@ -1,4 +1,4 @@
-// Which languages a candidate's kernels may be written in, on a device of this machine.
+// The languages that a candidate's kernels may be written in on a device.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace kbench::runner {
 struct LanguageSupport {
   std::string name;  ///< "CUDA C++"
   bool usable = false;
-  std::string detail;  ///< how it is compiled and for what; or why it cannot be used
+  std::string detail;  ///< compiler and target; or why it cannot be used
 };
 
-/// Opens the compilers, and asks NVIDIA's libraries about a device that launches CUDA kernels.
+/// Opens the compilers, and asks NVIDIA's libraries about the device.
 std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot);
 
 }  // namespace kbench::runner

@@ -20,10 +20,10 @@ namespace kbench::runner {
 namespace {
 
 constexpr rlim_t kOpenFiles = 4096;
-constexpr rlim_t kThreads = 8192;  // of all the user's processes: the kernel counts no other way
+constexpr rlim_t kThreads = 8192;  // of all the user's processes, as the kernel counts them
 constexpr rlim_t kFileBytes = rlim_t{64} << 20;
 
-/// `done` after its system call: errno is that call's.
+/// To be called right after the system call, for its errno.
 LockLayer layer(const char* name, bool done, const std::string& detail) {
   return {.name = name, .holds = done, .detail = done ? detail : std::strerror(errno)};
 }
@@ -34,7 +34,7 @@ LockLayer give_up_privileges() {
 
 LockLayer drop_capabilities() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Without CAP_SETPCAP the bounding set stays; no_new_privs keeps anything from drawing on it.
+  // Without CAP_SETPCAP the bounding set stays; no_new_privs makes it useless.
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   }
@@ -50,14 +50,14 @@ LockLayer hide_memory() {
 LockLayer die_with(pid_t parent) {
   LockLayer result = layer("parent_death", prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0,
                            "killed with its parent");
-  // It may have ended before it could be asked for.
+  // The parent may have ended before the prctl().
   if (parent != 0 && getppid() != parent) {
     throw Error(ErrorCode::kInternal, "the process that started this runner has ended");
   }
   return result;
 }
 
-/// Lowers a limit for good; one that is lower already stays.
+/// Lowers a hard limit; one that is lower already stays.
 bool limit(__rlimit_resource resource, rlim_t most) {
   rlimit value{};
   if (getrlimit(resource, &value) != 0) return false;
@@ -85,7 +85,7 @@ LockLayer limit_threads() {
                std::to_string(kThreads) + " of this user's at most");
 }
 
-/// Capabilities and Landlock restrict a thread and those it starts, not those there are.
+/// Capabilities and Landlock restrict a thread and those it starts, not threads that exist.
 bool has_other_threads() {
   std::error_code error;
   const std::filesystem::directory_iterator tasks("/proc/self/task", error);
@@ -137,7 +137,7 @@ bool LockIn::for_python(const std::vector<std::string>& readable, const std::str
 
 void LockIn::after_open(bool software_device) {
   layers_.push_back(hide_memory());
-  // The driver's threads are there by now; this is for those that come.
+  // The driver has started its threads by now; this limits later ones.
   layers_.push_back(limit_threads());
   layers_.push_back(restrict_system_calls(software_device));
 }

@@ -1,9 +1,9 @@
-// A runner locks itself in before it sees a candidate: what a kernel that takes its process over
-// can still reach is this process, its socket to the judge, and the device. Who starts it has
-// given it an empty working folder, a process group, and no other descriptors.
+// A runner locks itself in before it reads a candidate. A kernel that takes over the process can
+// then reach only this process, its socket to the judge, and the device. The judge starts it with
+// an empty working folder, in a process group of its own, with no other descriptors.
 //
-// A kernel on a GPU gets at the process only through a fault of the driver. On a software device it
-// is machine code in the process, and code that it overwrites runs with the process's rights.
+// A kernel on a GPU can take over the process only through a fault of the driver. On a software
+// device it is machine code in the process, and code that it overwrites has the process's rights.
 //
 // | layer        | what it stops                                            | where               |
 // |--------------|----------------------------------------------------------|---------------------|
@@ -20,9 +20,9 @@
 // |              | take. GPUs: starting programs and processes, reaching    | seccomp             |
 // |              | into others, sockets, creating files, the kernel's doors |                     |
 //
-// What stays possible: to use up the processor, to spoil this process's own answers (which the
-// judge believes nothing of), to ask the driver of a GPU for anything through its device files, and
-// there, where a driver's needs cannot be listed, to read the system's files that are no secret.
+// Still possible: to use up the processor, to falsify this process's answers (which the judge does
+// not trust), and on a GPU to ask the driver for anything through its device files and to read the
+// system's public files, as the files a driver needs cannot be listed.
 #pragma once
 
 #include <sys/types.h>
@@ -35,45 +35,44 @@
 namespace kbench::runner {
 
 struct LockInOptions {
-  /// The process that started this one; 0: not looked at.
+  /// The process that started this one; 0: not checked.
   pid_t parent = 0;
   /// Most bytes of private memory (RLIMIT_DATA); 0: no limit. Device memory of a software device
   /// counts unless it is shared.
   uint64_t host_memory_bytes = 0;
-  /// Files and folders that may be read besides those that drivers have.
+  /// Files and folders that may be read besides those of drivers.
   std::vector<std::string> readable;
-  /// The UUID of the device it will open; others' files are out of reach where it is known whose
-  /// they are. A driver that can see one GPU alone opens it sooner, too.
+  /// The UUID of the device it will open. Files known to belong to other devices are out of reach,
+  /// which makes the driver open this one sooner, too.
   std::string device = {};
 };
 
 struct LockLayer {
   std::string name;
   bool holds = false;
-  std::string detail;  ///< what holds of it, or why it does not
+  std::string detail;  ///< what it restricts, or why it could not be entered
 };
 
-/// The layers of this process, entered in two steps that nothing undoes. One that the system lacks
-/// is remembered as not holding and is no error.
+/// The layers of this process, entered in two steps that cannot be undone. A layer that the system
+/// lacks is recorded as not holding and is no error.
 class LockIn {
  public:
   explicit LockIn(LockInOptions options = {}) : options_(std::move(options)) {}
 
-  /// First: the table down to landlock. Called while the process has one thread, which later ones
-  /// inherit from, and before Vulkan is touched. Throws kInternal when the parent has ended.
+  /// First: the table down to landlock. To be called before Vulkan is used, while the process has
+  /// one thread, from which later ones inherit. Throws kInternal if the parent has ended.
   void before_open();
-  /// Second: the rest, for all threads there are. Called once the device is open, since opening it
-  /// takes more than running on it does.
+  /// Second: the rest, for all threads. To be called when the device is open, since opening it
+  /// needs more rights than running on it.
   void after_open(bool software_device);
 
-  /// In place of both, for the process that becomes Triton's python3: it reads and runs the
-  /// system's programs and what is in `readable`, writes below `scratch`, and has no network, no
-  /// device and nobody to signal. False where a layer that this rests on cannot be had: Landlock
-  /// or the filter.
+  /// In place of both, for the process that becomes Triton's python3: it may read and run the
+  /// system's programs and files in `readable` and write below `scratch`, and has no network, no
+  /// devices and no signals. False if a layer that this needs (Landlock, the filter) is missing.
   bool for_python(const std::vector<std::string>& readable, const std::string& scratch);
 
   const std::vector<LockLayer>& layers() const { return layers_; }
-  /// True when the layer of that name has been entered.
+  /// Whether the layer of that name has been entered.
   bool holds(const std::string& name) const;
   /// "landlock: ABI 7, ..." or "landlock: no: the kernel has none", one line a layer.
   std::string text() const;
@@ -86,8 +85,8 @@ class LockIn {
 /// What LockIn::text() writes.
 std::string describe(const std::vector<LockLayer>& layers);
 
-/// "NAME=value" for each variable of this process that Vulkan's loader, layers and drivers read,
-/// with their caches on disk turned off: the whole environment a runner is started with.
+/// The whole environment of a runner: "NAME=value" for each variable of this process that Vulkan's
+/// loader, layers and drivers read, with their caches on disk turned off.
 std::vector<std::string> sanitized_environment();
 
 }  // namespace kbench::runner

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kGuardSeconds = 10;
 
-/// The process group in a line of /proc/PID/stat, behind the program's name in parentheses.
+/// The process group in a line of /proc/PID/stat; 0 for a zombie.
 pid_t group_in(const std::string& line) {
   const size_t name = line.rfind(')');
   char state = 0;
@@ -30,7 +30,7 @@ pid_t group_in(const std::string& line) {
 }
 
 [[noreturn]] void guard(pid_t group, const std::string& folder, int end) {
-  setsid();  // who ends this process's maker ends its group
+  setsid();  // Killing the maker's process group must not kill this process.
   const int kept = dup2(end, STDERR_FILENO + 1);
   for (int each = 0; each <= STDERR_FILENO; ++each) close(each);
   close_range(static_cast<unsigned>(kept) + 1, ~0u, 0);

@@ -11,13 +11,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
+#include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/fd_pair.h"
 #include "harness/measure/runner/lock_in.h"
@@ -26,6 +26,7 @@
 #include "harness/measure/runner/python_scratch.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::runner {
 namespace {
@@ -35,25 +36,18 @@ using Json = nlohmann::json;
 constexpr uint32_t kJob = 1, kAnswer = 2;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
 constexpr int kAnswerDescriptor = 3;
-constexpr int kNoLock = 97, kNoProgram = 98;  // exit statuses of what has not become python3
+constexpr int kNoLock = 97, kNoProgram = 98;  // exit statuses if python3 could not be started
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
-constexpr double kSearchSeconds = 60;  // for the interpreters of a machine to answer
-constexpr size_t kMostProcesses =
-    64;  // and some for each processor: translations run beside each other
+constexpr double kSearchSeconds = 60;  // for finding an interpreter
+constexpr size_t kMostProcesses = 64;  // and 4 for each processor, as translations are parallel
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw Error(ErrorCode::kIo, "cannot write " + path);
-}
-
-/// In the process that is to become python3.
+/// In the forked process: locks it in and executes python3.
 [[noreturn]] void become_python(const PythonInterpreter& python, const PythonScratch& scratch,
                                 int input, int output, int answer) {
   setpgid(0, 0);
-  // What is not given is closed: the socket to the runner, the judge's channel.
+  // Everything else is closed: the socket to the runner, the judge's channel.
   const int given = fcntl(answer, F_DUPFD, 10);
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
@@ -75,14 +69,14 @@ void write_file(const std::string& path, const std::string& text) {
   _exit(kNoProgram);
 }
 
-/// It is still to be waited for.
+/// Does not reap the child.
 bool has_ended(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid == child;
 }
 
-/// What the job takes too much of; empty for nothing. The candidate's own code is at work there.
+/// Which limit the job exceeds; empty for none. It runs the candidate's own code.
 std::string taken_too_much(pid_t group, const PythonScratch& scratch) {
   const size_t most = kMostProcesses + 4 * std::thread::hardware_concurrency();
   const std::string files = over_limit(scratch.path(), {});
@@ -96,13 +90,13 @@ std::string taken_too_much(pid_t group, const PythonScratch& scratch) {
   return "";
 }
 
-/// Reads both until the answer is at its end, its process has ended, or `watch` says so: false
-/// then. It is asked a few times a second.
+/// Reads both until the answer's end or the end of its process. False if `watch`, called a few
+/// times a second, returns false, or the answer is too long.
 bool collect(pid_t child, int answer, int output, const std::function<bool()>& watch,
              std::string& answered, std::string& said) {
   auto next = std::chrono::steady_clock::now() + kWatchInterval;
   pollfd ends[2] = {{answer, POLLIN, 0}, {output, POLLIN, 0}};
-  bool over = false;  // What it left running may hold its ends open for ever.
+  bool over = false;  // The process has ended; others that it started may keep the pipes open.
   while (ends[0].fd >= 0) {
     if (std::chrono::steady_clock::now() > next) {
       if (!watch()) return false;
@@ -136,14 +130,7 @@ Json failure(ErrorCode code, const std::string& message) {
   return {{"code", static_cast<int>(code)}, {"message", message}};
 }
 
-std::string last_line(const std::string& text) {
-  const size_t end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return "it said nothing";
-  const size_t begin = text.find_last_of('\n', end);
-  return shown(text.substr(begin == std::string::npos ? 0 : begin + 1, end + 1), 300);
-}
-
-/// The interpreter, found once in this process for each package.
+/// The interpreter for a package; each is searched once.
 const PythonSearch& interpreter_for(const std::string& package) {
   static std::map<std::string, PythonSearch> known;
   auto at = known.find(package);
@@ -151,12 +138,15 @@ const PythonSearch& interpreter_for(const std::string& package) {
   return at->second;
 }
 
-/// Runs python3 in the scratch folder, and ends all that it started. The answer, or why there is
-/// none.
+/// Runs python3 in the scratch folder and ends all that it started. Returns the answer or a
+/// failure().
 Json run_python(const Json& job, const PythonInterpreter& python, const PythonScratch& scratch) {
-  write_file(scratch.path("script.py"), job.at("script"));
-  write_file(scratch.path("input"), job.at("input"));
-  for (const auto& [name, text] : job.at("files").items()) write_file(scratch.path(name), text);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    replace_file(scratch.path(name), text, Sync::no);
+  };
+  write("script.py", job.at("script"));
+  write("input", job.at("input"));
+  for (const auto& [name, text] : job.at("files").items()) write(name, text);
   const UniqueFd input(open(scratch.path("input").c_str(), O_RDONLY | O_CLOEXEC));
   auto [answer_read, answer_write] = process::make_pipe();
   auto [output_read, output_write] = process::make_pipe();
@@ -184,12 +174,13 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
         return too_much.empty() && !limit.passed();
       },
       answered, said);
+  said = process::last_line(said, 300);
   int status = 0;
-  // It closes its answer and ends; what it left behind is ended.
+  // It ends by itself after its answer; then what it started is ended.
   process::Deadline deadline(done ? 1 : 0);
   pid_t ended = 0;
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 && !deadline.passed()) usleep(1000);
-  if (!end_group(child, kGraceSeconds)) _exit(1);  // the runner sees that its helper has failed
+  if (!end_group(child, kGraceSeconds)) _exit(1);  // The runner then sees that its helper failed.
   if (too_much.empty()) too_much = taken_too_much(child, scratch);
   if (!too_much.empty()) return failure(ErrorCode::kUnsupported, too_much);
   if (!done) return failure(ErrorCode::kTimeout, "Triton's translation took too long");
@@ -202,8 +193,8 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
     return failure(ErrorCode::kUnsupported, "'" + shown(python.program) + "' cannot be run");
   }
   if (answered.empty()) {
-    return failure(ErrorCode::kCompile,
-                   "Triton's process ended without an answer: " + last_line(said));
+    return failure(ErrorCode::kCompile, "Triton's process ended without an answer: " +
+                                            (said.empty() ? "it said nothing" : said));
   }
   return {{"answer", answered}};
 }
@@ -241,7 +232,7 @@ Json serve_job(const Json& job) {
       }
       channel.send(kAnswer, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
-  } catch (const std::exception&) {  // the runner has gone, or is no runner
+  } catch (const std::exception&) {  // The runner has ended.
   }
   _exit(0);
 }
@@ -263,12 +254,10 @@ PythonHelper::~PythonHelper() { end(); }
 
 std::string PythonHelper::run(const PythonJob& job) {
   if (!channel_) throw Error(ErrorCode::kInternal, "Triton's helper has been ended");
-  Json files = Json::object();
-  for (const auto& [name, text] : job.files) files[name] = text;
   const Json request = {{"package", job.package},
                         {"script", job.script},
                         {"input", job.input},
-                        {"files", std::move(files)},
+                        {"files", job.files},
                         {"seconds", job.seconds}};
   channel_->send(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace));
   const auto wait = std::chrono::duration<double>(job.seconds + 2 * kGraceSeconds + kSearchSeconds);
@@ -285,7 +274,7 @@ std::string PythonHelper::run(const PythonJob& job) {
 
 void PythonHelper::end() {
   if (pid_ < 0) return;
-  channel_.reset();  // it sees the end of its socket
+  channel_.reset();  // The helper ends at the end of its socket.
   int status = 0;
   pid_t ended = 0;
   do {
@@ -293,7 +282,7 @@ void PythonHelper::end() {
   } while (ended < 0 && errno == EINTR);
   pid_ = -1;
   if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  // Whatever outlives its helper could reach the run: there is none then.
+  // A process that outlives the helper could disturb the run, so there is no run.
   std::fputs("Triton's helper failed to end what it started\n", stderr);
   _exit(1);
 }

@@ -48,7 +48,7 @@ print(json.dumps({
     "package": folders, "version": version}))
 )";
 
-/// What the program writes; nothing when it cannot be run or fails.
+/// The standard output of a program; nothing if it cannot be run or fails.
 std::optional<std::string> output_of(const std::vector<std::string>& command) {
   auto [output_read, output_write] = process::make_pipe();
   std::vector<char*> arguments;
@@ -85,7 +85,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& command) {
   return output;
 }
 
-/// What the interpreter says of itself; no object where it says nothing.
+/// The output of kProbe; null if it is not as expected.
 Json ask(const std::string& program, const std::string& package) {
   const auto output = output_of({program, "-I", "-B", "-c", kProbe, package});
   if (!output) return nullptr;
@@ -114,7 +114,7 @@ std::string canonical(const std::string& path) {
   return error ? path : resolved.string();
 }
 
-/// A user's home, or a folder that homes are in: much lies there that is none of Python's business.
+/// A user's home, or a folder with homes in it: Python must not read what else lies there.
 bool holds_a_home(const std::string& path) {
   const fs::path folder = canonical(path);
   for (const char* each : {"/", "/home", "/root"}) {
@@ -144,7 +144,7 @@ std::vector<std::string> readable_of(const std::string& program, const Json& sai
   }
   for (const std::string& prefix : texts_of(said.at("prefixes"))) {
     all.push_back(prefix + "/pyvenv.cfg");
-    // Shared libraries lie beside the standard library, unless everything of a user's lies there.
+    // Shared libraries lie beside the standard library.
     if (holds_a_home(prefix)) continue;
     add_folder(prefix + "/lib");
     add_folder(prefix + "/lib64");
@@ -179,7 +179,7 @@ PythonSearch find_python(const std::string& package) {
   for (const std::string& program : python_programs()) {
     Json said = ask(program, package);
     if (has(said, package)) {
-      // What only starts another (a shim) is left out where that one has the package as well.
+      // A shim that only starts another interpreter is replaced by that one.
       std::string chosen = program;
       const std::string itself = said.at("executable");
       if (!itself.empty() && canonical(itself) != canonical(program)) {

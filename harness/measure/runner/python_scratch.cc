@@ -24,12 +24,12 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-/// The folder of that name, and nothing that a link of that name points to. One that may not be
-/// read is made readable first: it is the user's own.
+/// Opens a folder without following a link. One without permissions is given them, as it is the
+/// user's own.
 Folder open_folder(int parent, const char* name) {
   const UniqueFd found(openat(parent, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC));
   if (found.get() < 0) return nullptr;
-  // By descriptor: the name may be another thing's by now.
+  // By descriptor, as the name may be that of something else by now.
   const std::string path = "/proc/self/fd/" + std::to_string(found.get());
   int opened = openat(found.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat status {};
@@ -57,8 +57,8 @@ bool for_each_name(DIR* folder, const std::function<bool(const char*)>& each) {
 
 std::string said(const std::string& what) { return what + ": " + std::strerror(errno); }
 
-/// Empties a folder that holds folders: what is in one of them goes, and folders below it move up
-/// to its side, so that nothing is ever deeper than two.
+/// Empties a folder without recursion: the files of each folder in it are removed, and the folders
+/// in that are moved up beside it.
 class Remover {
  public:
   explicit Remover(int top) : top_(top) {}
@@ -85,13 +85,13 @@ class Remover {
       return unlinkat(dirfd(folder.get()), inner, 0) == 0 || move_up(dirfd(folder.get()), inner);
     });
     if (!failure_.empty()) return false;
-    // Names that came and went while it was read are found when it is looked at again.
+    // Names that were missed while it changed are found by the next pass of run().
     if (unlinkat(top_, name, AT_REMOVEDIR) == 0 || errno == ENOTEMPTY) return true;
     return fail(name);
   }
 
   bool move_up(int parent, const char* name) {
-    static_cast<void>(open_folder(parent, name));  // what may not be written cannot be moved
+    static_cast<void>(open_folder(parent, name));  // Makes it writable, or it could not be moved.
     for (;;) {
       const std::string to = ".up-" + std::to_string(moved_++);
       struct stat taken {};

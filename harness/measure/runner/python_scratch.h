@@ -1,5 +1,5 @@
-// The folder that Triton's Python writes to: how much is in it, and how it is removed, also where
-// the candidate's own code has nested it deeply or made it unreadable.
+// The folder that Triton's Python writes to: its size, and its removal even if the candidate's code
+// has nested it deeply or made it unreadable.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,8 @@
 
 namespace kbench::runner {
 
-/// Removes a folder with all that is below it: folders nested to any depth, and such that nobody
-/// may read. No process may be at work there any more. Needs two descriptors and no memory for the
-/// depth. Returns what went wrong, or nothing.
+/// Removes a folder and everything below it, nested to any depth, unreadable folders too, with two
+/// descriptors and constant memory. No process may use it any more. Returns an error message or "".
 std::string remove_tree(const std::string& path);
 
 struct ScratchLimits {
@@ -19,8 +18,8 @@ struct ScratchLimits {
   size_t depth = 100;    ///< of folders in folders
 };
 
-/// Which of the limits is passed below a folder: "more than ... bytes"; empty for none. Others may
-/// be at work there; what one of them removes meanwhile is not counted.
+/// Which limit the content of a folder exceeds: "more than ... bytes"; empty for none. Processes
+/// may use the folder meanwhile.
 std::string over_limit(const std::string& path, const ScratchLimits& limits);
 
 /// A new folder for temporary files.
@@ -28,13 +27,13 @@ class PythonScratch {
  public:
   /// Throws kIo.
   PythonScratch();
-  /// Removes it where remove() has not.
+  /// Removes it unless remove() has.
   ~PythonScratch();
   PythonScratch(const PythonScratch&) = delete;
 
   const std::string& path() const { return path_; }
   std::string path(const std::string& name) const { return path_ + "/" + name; }
-  /// Throws kIo when it cannot be removed.
+  /// Throws kIo if it cannot be removed.
   void remove();
 
  private:

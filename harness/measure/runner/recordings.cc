@@ -7,7 +7,7 @@
 namespace kbench::runner {
 namespace {
 
-/// Before the caches are made cold, before the run and behind it.
+/// Before the cache flush, before the run and after it.
 constexpr uint32_t kTimestamps = 3;
 
 }  // namespace

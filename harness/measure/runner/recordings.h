@@ -1,5 +1,5 @@
-// The command lists of a program: recorded when first run, so that what is timed by the judge's
-// clock is submission and run alone.
+// The command lists of a program. They are recorded on the first run, so that later runs are only
+// submitted.
 #pragma once
 
 #include <array>
@@ -16,19 +16,19 @@
 
 namespace kbench::runner {
 
-/// Every list makes the caches cold first. Errors are those of vulkan::Commands and of the program.
+/// Every list flushes the caches first. Errors are those of vulkan::Commands and of the program.
 class Recordings {
  public:
-  /// Runs one of no program, too: drivers start threads and open files on first use.
+  /// Runs one list without a program, since drivers start threads and open files on first use.
   explicit Recordings(vulkan::Device& device);
 
-  /// That of a pass, with timestamps before the caches are made cold, before the steps and behind
-  /// them; without steps where a lane launches them.
+  /// The list of a pass, with timestamps before the flush, before the steps and after them; without
+  /// steps if the program has a lane.
   vulkan::Commands& of(Program& program, const Pass& pass, const ImportedMemory& memory);
-  /// Runs dispatch's steps with timestamps between them: nanoseconds of each, of the last ones
-  /// together where there are more than kMostProfiledSteps.
+  /// Runs dispatch's steps with timestamps between them; returns the nanoseconds of each. Steps
+  /// from number kMostProfiledSteps on are one.
   std::vector<double> profile(Program& program, const ImportedMemory& memory, double seconds);
-  /// Nothing of a program or its memory is kept.
+  /// Drops all lists, before the program or its memory changes.
   void forget();
 
  private:
@@ -36,7 +36,7 @@ class Recordings {
   trial::Kernels kernels_;
   vulkan::Buffer flush_;
   std::array<std::unique_ptr<vulkan::Commands>, 4> lists_;  ///< dispatch's, setup's, both exact
-  std::unique_ptr<vulkan::Commands> spare_;  ///< of the first run, for the first list
+  std::unique_ptr<vulkan::Commands> spare_;  ///< of the constructor, reused for the first list
   std::unique_ptr<vulkan::Commands> profile_;
   uint32_t profiled_steps_ = 0;
 };

@@ -10,7 +10,7 @@ bool computes(vulkan::Device& device, double seconds) {
   const vulkan::Pipeline& nothing = device.pipelines().get_embedded({"void.comp", {}});
   vulkan::Commands commands(device, /*timestamps=*/2);
   commands.begin();
-  commands.timestamp(0);  // By other threads of lavapipe's than those that run kernels.
+  commands.timestamp(0);  // lavapipe writes timestamps on other threads than it runs kernels on.
   commands.dispatch(nothing, {}, {}, {1, 1, 1});
   commands.timestamp(1);
   try {

@@ -18,8 +18,8 @@
 namespace kbench::runner {
 namespace {
 
-/// Software devices: computing, threads, and a socket that is open already. No call that takes a
-/// path stands here.
+/// All that a runner on a software device may call: computing, threads, descriptors that are open
+/// already. None of these calls takes a path.
 constexpr const char* kAllowed =
     // memory
     "brk madvise membarrier mmap mprotect mremap munmap "
@@ -27,51 +27,59 @@ constexpr const char* kAllowed =
     "exit exit_group futex futex_time64 futex_waitv get_robust_list getcpu gettid rseq "
     "sched_getaffinity sched_getparam sched_getscheduler sched_yield set_robust_list "
     "set_tid_address "
-    // descriptors there are
+    // open descriptors
     "close dup dup2 dup3 fstat lseek poll ppoll pread64 read readv recvfrom recvmsg sendmsg sendto "
     "shutdown write writev "
     // clocks
     "clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time "
-    // itself
+    // the process itself
     "getegid geteuid getgid getpid getppid getrandom getrlimit getrusage getuid restart_syscall "
     "rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack sysinfo times uname";
 
-/// GPUs: what no driver needs once its device is open.
+/// Denied to every other process that is locked in.
 constexpr const char* kDenied =
-    // programs and processes
-    "execve execveat fork setpgid setsid vfork "
     // other processes
     "ioprio_set kcmp migrate_pages pidfd_getfd pidfd_open pidfd_send_signal process_madvise "
     "process_mrelease process_vm_readv process_vm_writev ptrace rt_sigqueueinfo rt_tgsigqueueinfo "
-    "setpriority tkill "
+    "setpgid setpriority setsid tkill "
     // sockets
     "accept accept4 bind connect listen socket "
-    // names and attributes of files
-    "chmod chown creat fchmod fchmodat fchown fchownat fremovexattr fsetxattr futimesat lchown "
-    "link linkat lremovexattr lsetxattr mkdir mkdirat mknod mknodat removexattr rename renameat "
-    "renameat2 rmdir setxattr symlink symlinkat truncate unlink unlinkat utime utimensat utimes "
-    "name_to_handle_at open_by_handle_at inotify_add_watch fanotify_init "
-    // the tree of file systems
+    // the tree of file systems, namespaces
     "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree pivot_root "
-    "setns umount umount2 unshare "
-    // the kernel's own doors
+    "setns umount umount2 unshare name_to_handle_at open_by_handle_at inotify_add_watch "
+    "fanotify_init "
+    // administration of the kernel, and rarely used parts of it
     "acct add_key adjtimex bpf clock_adjtime clock_settime delete_module finit_module init_module "
     "io_setup io_submit io_uring_enter io_uring_register io_uring_setup ioperm iopl "
     "kexec_file_load kexec_load keyctl lookup_dcookie modify_ldt nfsservctl perf_event_open "
     "personality quotactl reboot request_key setdomainname sethostname settimeofday swapoff swapon "
     "syslog userfaultfd vhangup "
     // queues and memory found by number
-    "mq_open mq_unlink msgctl msgget msgrcv msgsnd semctl semget semop semtimedop shmat shmctl "
-    "shmget "
-    // who it is
+    "mq_open msgget semget shmget";
+
+/// Denied to a runner on a GPU too: what no driver needs once its device is open.
+constexpr const char* kDeniedToRunners =
+    // programs and processes
+    "execve execveat fork vfork "
+    // names and attributes of files
+    "chmod chown creat fchmod fchmodat fchown fchownat fremovexattr fsetxattr futimesat lchown "
+    "link linkat lremovexattr lsetxattr mkdir mkdirat mknod mknodat removexattr rename renameat "
+    "renameat2 rmdir setxattr symlink symlinkat truncate unlink unlinkat utime utimensat utimes "
+    // queues and memory found by number
+    "mq_unlink msgctl msgrcv msgsnd semctl semop semtimedop shmat shmctl "
+    // identity
     "capset setfsgid setfsuid setgid setgroups setregid setresgid setresuid setreuid setuid";
+
+/// Denied to Triton's Python process too, which starts programs and writes files where Landlock
+/// allows it.
+constexpr const char* kDeniedToPython = "kill tgkill socketpair seccomp";
 
 std::vector<std::string> words(const char* text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// A filter being written; what goes wrong is remembered and told by the last step.
+/// A filter that is being built. The first error is remembered and reported by load().
 class Filter {
  public:
   explicit Filter(uint32_t otherwise) : context_(seccomp_init(otherwise), seccomp_release) {
@@ -82,11 +90,11 @@ class Filter {
     set(SCMP_FLTATR_CTL_TSYNC, 1);  // all threads
     set(SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
     set(SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a tree, not a list
-    set(SCMP_FLTATR_CTL_SSB, 1);       // else kernels before 5.16 slow its computing down
+    set(SCMP_FLTATR_CTL_SSB, 1);       // otherwise kernels before 5.16 slow down all computing
   }
 
-  /// Every call of that name whose arguments satisfy all of `tests`. A call that libseccomp or this
-  /// processor does not know cannot be made under a name and is left out.
+  /// Applies to every call of that name whose arguments satisfy all of `tests`. A call that
+  /// libseccomp or this processor does not have is left out.
   void add(uint32_t action, const std::string& call,
            std::initializer_list<scmp_arg_cmp> tests = {}) {
     const int number = seccomp_syscall_resolve_name(call.c_str());
@@ -94,6 +102,13 @@ class Filter {
     error_ = seccomp_rule_add_array(context_.get(), action, number,
                                     static_cast<unsigned>(tests.size()), tests.begin());
     if (error_ != 0) failed_ = call + ": ";
+  }
+
+  /// Every call in the lists, whatever its arguments.
+  void add_all(uint32_t action, std::initializer_list<const char*> lists) {
+    for (const char* list : lists) {
+      for (const std::string& call : words(list)) add(action, call);
+    }
   }
 
   LockLayer load(const std::string& what) {
@@ -110,7 +125,7 @@ class Filter {
 
   std::unique_ptr<void, void (*)(scmp_filter_ctx)> context_;
   int error_ = 0;
-  std::string failed_;  // the call it went wrong at
+  std::string failed_;  ///< the call whose rule failed
 };
 
 constexpr uint32_t kDeny = SCMP_ACT_ERRNO(EPERM);
@@ -125,34 +140,13 @@ scmp_arg_cmp lacks(unsigned argument, uint64_t bits) {
   return {argument, SCMP_CMP_MASKED_EQ, bits, 0};
 }
 
-/// Triton's Python process, which starts programs and writes files where Landlock lets it.
-constexpr const char* kDeniedToPython =
-    // whom it would signal, and where it would hide
-    "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal setpgid setsid "
-    // other processes
-    "kcmp migrate_pages pidfd_getfd pidfd_open process_madvise process_mrelease process_vm_readv "
-    "process_vm_writev ptrace setpriority ioprio_set "
-    // sockets and queues
-    "accept accept4 bind connect listen socket socketpair mq_open msgget semget shmget "
-    // the tree of file systems, namespaces
-    "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree pivot_root "
-    "setns umount umount2 unshare name_to_handle_at open_by_handle_at inotify_add_watch "
-    "fanotify_init "
-    // the kernel's own doors
-    "acct add_key adjtimex bpf clock_adjtime clock_settime delete_module finit_module init_module "
-    "io_setup io_submit io_uring_enter io_uring_register io_uring_setup ioperm iopl "
-    "kexec_file_load kexec_load keyctl lookup_dcookie modify_ldt perf_event_open personality "
-    "quotactl "
-    "reboot request_key seccomp sethostname setdomainname settimeofday swapoff swapon syslog "
-    "userfaultfd vhangup";
-
 uint64_t own_pid() { return static_cast<uint64_t>(getpid()); }
 
 LockLayer allow_computing() {
   Filter filter(kDeny);
-  for (const std::string& call : words(kAllowed)) filter.add(SCMP_ACT_ALLOW, call);
+  filter.add_all(SCMP_ACT_ALLOW, {kAllowed});
   filter.add(SCMP_ACT_ALLOW, "clone", {has(0, CLONE_THREAD)});
-  // abort(); any other signal would read as one from outside.
+  // abort(). Any other signal would look as if sent from outside.
   filter.add(SCMP_ACT_ALLOW, "tgkill", {is(0, own_pid()), is(2, SIGABRT)});
   filter.add(SCMP_ACT_ALLOW, "newfstatat", {has(3, AT_EMPTY_PATH)});  // fstat()
   filter.add(SCMP_ACT_ALLOW, "prctl", {is(0, PR_SET_NAME)});
@@ -167,14 +161,14 @@ LockLayer allow_computing() {
 
 LockLayer deny_escapes() {
   Filter filter(SCMP_ACT_ALLOW);
-  for (const std::string& call : words(kDenied)) filter.add(kDeny, call);
+  filter.add_all(kDeny, {kDenied, kDeniedToRunners});
   filter.add(kDeny, "clone", {lacks(0, CLONE_THREAD)});
   for (const char* call : {"kill", "tgkill"}) filter.add(kDeny, call, {is_not(0, own_pid())});
-  for (const uint64_t signal : {SIGKILL, SIGTERM}) {  // would read as sent from outside
+  for (const uint64_t signal : {SIGKILL, SIGTERM}) {  // would look as if sent from outside
     filter.add(kDeny, "kill", {is(1, signal)});
     filter.add(kDeny, "tgkill", {is(2, signal)});
   }
-  // By number only the calling thread: any other may be another process's.
+  // Only for the calling thread (0): another number may be a thread of another process.
   for (const char* call : {"sched_setaffinity", "sched_setattr", "sched_setparam",
                            "sched_setscheduler", "prlimit64", "move_pages"}) {
     filter.add(kDeny, call, {is_not(0, 0)});
@@ -185,7 +179,7 @@ LockLayer deny_escapes() {
   for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {
     filter.add(kDeny, "fcntl", {is(1, static_cast<uint64_t>(command))});
   }
-  filter.add(kDeny, "ioctl", {is(1, TIOCSTI)});  // typing into its terminal
+  filter.add(kDeny, "ioctl", {is(1, TIOCSTI)});  // types into its terminal
   filter.add(kDeny, "open", {has(1, O_CREAT)});
   filter.add(kDeny, "openat", {has(2, O_CREAT)});
   for (const char* call : {"clone3", "openat2"}) filter.add(kUnknown, call);
@@ -200,13 +194,13 @@ LockLayer restrict_system_calls(bool software_device) {
 
 LockLayer restrict_system_calls_of_python() {
   Filter filter(SCMP_ACT_ALLOW);
-  for (const std::string& call : words(kDeniedToPython)) filter.add(kDeny, call);
+  filter.add_all(kDeny, {kDenied, kDeniedToPython});
   for (const int operation :
        {PR_SET_DUMPABLE, PR_SET_PDEATHSIG, PR_SET_PTRACER, PR_SET_MM, PR_SET_CHILD_SUBREAPER}) {
     filter.add(kDeny, "prctl", {is(0, static_cast<uint64_t>(operation))});
   }
   filter.add(kDeny, "ioctl", {is(1, TIOCSTI)});
-  // A namespace of its own would give it rights there.
+  // In a namespace of its own it would have all rights.
   for (const uint64_t space : {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWNET}) {
     filter.add(kDeny, "clone", {has(0, space)});
   }

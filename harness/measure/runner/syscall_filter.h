@@ -1,16 +1,16 @@
-// The filter of system calls that a runner lives under.
+// The filter of system calls in a locked-in process.
 #pragma once
 
 #include "harness/measure/runner/lock_in.h"
 
 namespace kbench::runner {
 
-/// Installs the filter in all threads. What it denies fails with EPERM, and with ENOSYS where libc
-/// then takes another way: to be killed would look like the candidate's crash.
+/// Installs the filter in all threads. A denied call fails with EPERM, or with ENOSYS where libc
+/// then uses another call. It does not kill, which would look like a crash of the candidate.
 LockLayer restrict_system_calls(bool software_device);
 
-/// For Triton's python3: all but sockets, signals, leaving its process group, looking into other
-/// processes and the kernel's own doors.
+/// For Triton's python3: denies sockets, signals, leaving its process group, reading other
+/// processes, and administration of the kernel.
 LockLayer restrict_system_calls_of_python();
 
 }  // namespace kbench::runner

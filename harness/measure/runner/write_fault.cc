@@ -12,14 +12,14 @@ namespace kbench::runner {
 namespace {
 
 constexpr std::string_view kWords = "wrote to what may only be read: ";
-/// By WriteFault::Place, between the tensor's index and the bytes.
+/// The character for each WriteFault::Place, between the tensor's index and the bytes.
 constexpr std::string_view kPlaces = "=-+";
 
-/// A tensor, and the mapping that it lies in.
+/// The addresses of a tensor and of the mapping it lies in.
 struct Range {
   uintptr_t begin, end, mapping_begin, mapping_end;
 };
-/// Read by the signal handler; changed while nothing runs.
+/// Read by the signal handler; changed only while nothing runs.
 std::vector<Range> ranges;
 
 WriteFault fault_of(size_t index, uintptr_t at) {
@@ -37,7 +37,7 @@ bool nearer(const WriteFault& a, const WriteFault& b) {
   return inside(a) != inside(b) ? inside(a) : a.bytes < b.bytes;
 }
 
-/// Calls only what a signal handler may. Several threads may be in it at once.
+/// Async-signal-safe. Several threads may be in it at once.
 void on_fault(int, siginfo_t* info, void*) {
   const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
   WriteFault nearest;
@@ -47,10 +47,10 @@ void on_fault(int, siginfo_t* info, void*) {
     if (nearest.tensor < 0 || nearer(fault, nearest)) nearest = fault;
   }
   if (nearest.tensor < 0) {
-    signal(SIGSEGV, SIG_DFL);  // It comes again when the instruction does.
+    signal(SIGSEGV, SIG_DFL);  // The instruction runs again and ends the process.
     return;
   }
-  constexpr size_t kNumber = 24;  // digits, at most, and the character behind them
+  constexpr size_t kNumber = 24;  // most digits of a number and the character behind it
   char line[kWords.size() + 2 * kNumber];
   std::ignore = kWords.copy(line, kWords.size());
   char* end =

@@ -1,6 +1,5 @@
-// What a candidate may only read is mapped read-only on a software device, with the redzones around
-// it, where a write is a fault of the process: the process then says which tensor that was in or
-// beside, and ends.
+// On a software device, tensors that a candidate may only read, and the redzones around them, are
+// mapped read-only. A write there faults; the process then reports the tensor and ends.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace kbench::runner {
 
-/// How the process exits after such a write; its last words are where that was.
+/// The exit status after such a write; its last line of output says where the write was.
 inline constexpr int kWriteFaultStatus = 86;
 
-/// Where it was: in a tensor, or so many bytes before its start or past its end.
+/// In a tensor, or so many bytes before its start or past its end.
 struct WriteFault {
   enum class Place { inside, before, behind };
   int tensor = -1;  ///< its index; -1: unknown
@@ -22,12 +21,12 @@ struct WriteFault {
   uint64_t bytes = 0;
 };
 
-/// From now on for these tensors and what lies between them in their buffers, in place of those of
-/// the last call. They must stay mapped until the next one. Other faults end the process as ever.
-/// Nothing for regions without a host pointer.
+/// Reports writes to these tensors, and to what lies between them in their buffers, from now on, in
+/// place of those of the last call. They must stay mapped until the next call. Other faults end the
+/// process as usual. Regions without a host pointer are not watched.
 void report_write_faults(const std::vector<vulkan::Region>& tensors);
 
-/// What a process's last words say.
+/// Reads the process's last line of output; tensor -1 if it reports no such write.
 WriteFault write_fault_of(const std::string& last_words);
 
 }  // namespace kbench::runner
