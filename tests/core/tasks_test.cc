@@ -124,6 +124,33 @@ TEST(Overrides, ChangeShapesAndAreChecked) {
               HasSubstr("follows from the other variables"));
 }
 
+TEST(TaskAt, BuildsWhatTaskPresetAndOverridesBuild) {
+  const Variables taller = {{"height", int64_t{65}}};
+  const TaskAt at = task_at({2, 1}, Preset::smoke, taller);
+  EXPECT_EQ(at, (TaskAt{{2, 1}, "smoke", taller}));
+  const auto own = build_graph(find_task({2, 1}), Preset::smoke, taller);
+  EXPECT_EQ(build_graph(at)->variables(), own->variables());
+  EXPECT_EQ(variables_of(at), own->variables());
+
+  // With all variables given, no preset is needed; a variable that is not there is missed.
+  const TaskAt all = {{2, 1}, "", own->variables()};
+  EXPECT_EQ(build_graph(all)->variables(), own->variables());
+  EXPECT_THROW(build_graph(TaskAt{{2, 1}, "", taller}), Error);
+
+  EXPECT_THAT(error_of([] {
+                build_graph(TaskAt{{9, 9}, "smoke", {}});
+              }).what(),
+              HasSubstr("level9/9"));
+  EXPECT_THAT(error_of([] {
+                build_graph(TaskAt{{2, 1}, "smoek", {}});
+              }).what(),
+              HasSubstr("did you mean 'smoke'?"));
+  EXPECT_THAT(error_of([] {
+                build_graph(TaskAt{{2, 1}, "smoke", {{"heigth", int64_t{65}}}});
+              }).what(),
+              HasSubstr("did you mean 'height'?"));
+}
+
 TEST(Overrides, ListsFollowUnlessTheyAreGiven) {
   using List = std::vector<int64_t>;
   const Task& conv = find_task({2, 1});
