@@ -1,4 +1,4 @@
-// Where the errors are.
+// Finds where the errors are.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,8 +11,8 @@
 namespace kbench::diagnose {
 namespace {
 
-/// So many bits a set must tell more than chance: marks that fell anywhere would lie in it with a
-/// probability of 2^-kBits. Some hundred sets are tried.
+/// Bits by which a set must beat chance: marks placed at random lie in it with probability
+/// 2^-kBits. A few hundred sets are tried.
 constexpr double kBits = 16;
 
 struct Marks {
@@ -29,12 +29,12 @@ struct Marks {
 struct Region {
   int64_t size = 0;
   std::string text;
-  int axes = 0;  ///< of a box
+  int axes = 0;  ///< for a box
 };
 
 std::string number(int64_t n) { return std::to_string(n); }
 
-/// A stretch of an axis in words; empty for all of it.
+/// A range of an axis in words; empty for all of it.
 std::string stretch(int64_t first, int64_t last, int64_t extent, const std::string& axis) {
   if (first == 0 && last == extent - 1) return "";
   if (first == last) return "index " + number(first) + " of " + number(extent) + " along " + axis;
@@ -68,7 +68,7 @@ std::optional<Region> box(const Marks& marks) {
   return region;
 }
 
-/// From an element on in memory, or up to one, or between.
+/// From one element on in memory, up to one, or between two.
 std::optional<Region> flat_stretch(const Marks& marks) {
   const auto [first, last] = std::minmax_element(marks.flat.begin(), marks.flat.end());
   const std::string text = stretch(*first, *last, marks.elements, "the flat index");
@@ -76,9 +76,9 @@ std::optional<Region> flat_stretch(const Marks& marks) {
   return Region{*last - *first + 1, text, 0};
 }
 
-/// Rests of tiles along several axes: what is marked throughout at the end of each axis, together.
+/// Ends of axes in which every element is marked, taken together: the rests of tiles.
 std::optional<Region> tails(const Marks& marks) {
-  std::vector<int64_t> from;  // first index of each axis from which on all is marked
+  std::vector<int64_t> from;  // by axis: the index from which all is marked
   for (size_t axis = 0; axis < marks.shape.size(); ++axis) {
     std::vector<int64_t> count(static_cast<size_t>(marks.shape[axis]), 0);
     for (const int64_t element : marks.flat)
@@ -121,7 +121,7 @@ std::string residues_text(const std::set<int64_t>& residues) {
   return text;
 }
 
-/// Modulo powers of two, the sizes of tiles, vectors and workgroups.
+/// Residues modulo powers of two, the sizes of tiles, vectors and workgroups.
 void add_residues(const Marks& marks, std::vector<Region>& regions) {
   constexpr size_t kMostListed = 8;
   const auto add = [&](const std::string& name, int64_t extent, auto index_of) {
@@ -200,7 +200,7 @@ void add_values(const Marks& marks, const std::vector<double>& expected,
         });
     if (!all) continue;
     const auto size = static_cast<int64_t>(std::count_if(expected.begin(), expected.end(), holds));
-    // Errors that grow with the value leave out the smallest; only the largest few tell something.
+    // Errors that grow with the value spare the smallest, so only the largest few mean something.
     if (by_magnitude && 4 * size > marks.elements) continue;
     regions.push_back({size, text});
   }
@@ -217,7 +217,7 @@ std::string region_of(const Shape& shape, const std::vector<char>& marked,
   const auto count = static_cast<int64_t>(marks.flat.size());
   if (count == 0 || count == marks.elements) return "";
   std::vector<Region> regions;
-  // Of equal sets the first is told: one axis before the flat index before several axes.
+  // Of equally small sets the first wins: one axis, then the flat index, then several axes.
   const auto boxed = box(marks);
   const bool one_axis = boxed && boxed->axes == 1;
   if (one_axis) regions.push_back(*boxed);

@@ -1,4 +1,4 @@
-// What stands where the errors are.
+// Finds what values are where the errors are.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace kbench::diagnose {
 namespace {
 
-/// Room for rounding: a relation may hold a little less well than the task asks for.
+/// A relation may be off by this multiple of the tolerance, for rounding.
 constexpr double kSlack = 4;
 
 class Relation {
@@ -41,15 +41,15 @@ class Relation {
   }
 
  private:
-  static constexpr size_t kFew = 3;  ///< so many elements show nothing
+  static constexpr size_t kFew = 3;  ///< too few elements to show anything
 
-  /// A value for another whose scale is that of the outputs, or `scale` times it.
+  /// Whether two values agree, at the outputs' scale or `scale` times it.
   bool near(double value, double other, double scale = 1) const {
     return std::abs(value - other) <=
            kSlack * c_.relative * (rms_ * std::max(std::abs(scale), 1e-6) + std::abs(other));
   }
 
-  /// Whether the expected values differ among each other by more than a relation could tell.
+  /// Whether the expected values differ by more than a relation's tolerance.
   bool varied() const {
     return std::any_of(expected_.begin(), expected_.end(),
                        [&](double v) { return !near(v, expected_.front()); });
@@ -88,7 +88,7 @@ class Relation {
       ge += got_[i] * expected_[i];
       errors += (got_[i] - expected_[i]) * (got_[i] - expected_[i]);
     }
-    // It must explain the errors: any factor near 1 lies within the room of small ones.
+    // It must explain the errors: any factor near 1 is close to small errors.
     const double most_left = 0.3 * std::sqrt(errors / n);
     const auto fits = [&](double a, double b) {
       return std::all_of(marked_.begin(), marked_.end(), [&](size_t i) {
@@ -108,7 +108,7 @@ class Relation {
     return "the right value times " + digits_text(slope, 6) + " plus " + digits_text(intercept, 6);
   }
 
-  /// A known function of the right value, or the right value one of it.
+  /// A known function of the right value, or its inverse.
   std::string function() const {
     if (marked_.size() < 2 * kFew) return "";
     static const struct {
@@ -138,8 +138,7 @@ class Relation {
     return "";
   }
 
-  /// The whole output, each element from another place; got[i] == expected[source(i)], where there
-  /// is a source.
+  /// Whether the whole output is moved: got[i] == expected[source(i)], where there is a source.
   template <class Source>
   bool taken_from(Source source) const {
     size_t compared = 0;
@@ -186,7 +185,7 @@ class Relation {
     for (size_t a = 0; a < rank; ++a) {
       for (size_t b = a + 1; b < rank; ++b) {
         if (c_.shape[a] < 2 || c_.shape[b] < 2) continue;
-        // Element i of memory read as the shape with a and b swapped.
+        // Element i of the memory read as the shape with a and b swapped.
         Shape swapped = c_.shape;
         std::swap(swapped[a], swapped[b]);
         const std::vector<int64_t> other = strides_of(swapped);
@@ -209,7 +208,7 @@ class Relation {
 
   /// A factor or an offset for each index along an axis.
   std::string along_axes() const {
-    // Nearly all: what is small may lie within the tolerance by its size alone.
+    // Nearly all: small values may be within the tolerance.
     if (10 * marked_.size() < 9 * got_.size() || c_.shape.size() < 2) return "";
     const std::vector<int64_t> strides = strides_of(c_.shape);
     for (size_t axis = 0; axis < c_.shape.size(); ++axis) {
@@ -244,7 +243,7 @@ class Relation {
     return "";
   }
 
-  /// The same along an axis along which the right values differ.
+  /// One value along an axis along which the right values differ.
   std::string unchanging() const {
     const std::vector<int64_t> strides = strides_of(c_.shape);
     for (size_t axis = 0; axis < c_.shape.size(); ++axis) {
@@ -323,7 +322,7 @@ std::string error_pattern(const Compared& c) {
     Compared runs = c;
     runs.expected = c.again;
     const std::vector<char> differ = wrong_elements(runs);
-    std::vector<char> both = differ;  // what was never written differs by itself
+    std::vector<char> both = differ;  // elements that were not written differ anyway
     for (size_t i = 0; i < total && !c.written.empty(); ++i) both[i] = both[i] && c.written[i];
     if (count(both) > 0) {
       add("not the same in two runs on the same inputs, in " + of(count(both), total) +

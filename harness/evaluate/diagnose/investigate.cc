@@ -20,7 +20,7 @@ uint64_t fresh_seed() {
   return uint64_t{device()} << 32 | device();
 }
 
-/// The candidate's own YAML, for quoting; nothing where it cannot be read.
+/// The candidate's YAML, for quoting; nothing if it cannot be read.
 std::map<std::string, std::string> files_of(const std::string& candidate_file) {
   std::map<std::string, std::string> files;
   try {
@@ -33,7 +33,7 @@ std::map<std::string, std::string> files_of(const std::string& candidate_file) {
   return files;
 }
 
-/// The pattern of every output that is wrong.
+/// The pattern of every wrong output.
 std::string pattern_of(const Look& look, double relative) {
   std::string text;
   for (size_t i = 0; i < look.expected.size(); ++i) {

@@ -1,4 +1,4 @@
-// From a result to what it comes from: the evidence that feedback is made of.
+// Investigates a result: collects the evidence from which feedback is made.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 namespace kbench::diagnose {
 
 struct InvestigateOptions {
-  EvaluateOptions evaluate = {};          ///< as the candidate was evaluated with
-  std::optional<uint64_t> seed = {};      ///< of the inputs it is tried on; unset: from the system
-  int size_tries = 10;                    ///< runs at most to find smaller sizes
-  double seconds = 30;                    ///< wall time at most for sizes, and again for mutants
-  size_t matches = 3;                     ///< mutants named at most
-  int profile_runs = 9;                   ///< of a candidate that passed; 0: no profile
-  std::optional<Roofline> roofline = {};  ///< of the device, where it has been measured
+  EvaluateOptions evaluate = {};          ///< the options the candidate was evaluated with
+  std::optional<uint64_t> seed = {};      ///< for its inputs; unset: random
+  int size_tries = 10;                    ///< most runs to find smaller sizes
+  double seconds = 30;                    ///< most seconds for sizes, and again for mutants
+  size_t matches = 3;                     ///< most mutants named
+  int profile_runs = 9;                   ///< for a candidate that passed; 0: no profile
+  std::optional<Roofline> roofline = {};  ///< of the device, if it was measured
 };
 
-/// What is wrong with the values, or where the time goes; with other verdicts only the candidate's
-/// text. The judge that gave the result does: it is asked for inspections and profiles, never for a
-/// second measurement, and no secret input comes back. Throws what JudgeClient::run() throws.
+/// For wrong values, what is wrong; for a pass, where the time goes; for other verdicts, the
+/// candidate's text alone. Uses the judge that gave the result, and asks it for inspections and
+/// profiles only: nothing is measured again, and no secret input is revealed. Throws what
+/// JudgeClient::run() throws.
 Evidence investigate(client::JudgeClient& judge, const std::string& candidate_file,
                      const Result& result, const InvestigateOptions& options);
-/// With a judge of its own.
+/// Starts its own judge.
 Evidence investigate(const std::string& candidate_file, const Result& result,
                      const InvestigateOptions& options);
 
-/// Measures the device's roofline in this process; zeros where that fails.
+/// Measures the device's roofline in this process; zeros if that fails.
 Roofline roofline_of(const std::string& device);
 
 }  // namespace kbench::diagnose

@@ -9,7 +9,7 @@
 namespace kbench::diagnose {
 namespace {
 
-/// For the float64 reference to take well under a second, on two slow processors too.
+/// So that the float64 reference takes well under a second on two slow cores.
 constexpr double kMostFlops = 5e8;
 constexpr int64_t kMostBytes = int64_t{512} << 20;
 
@@ -21,7 +21,7 @@ int64_t output_elements(const Graph& graph) {
   return elements;
 }
 
-/// Why the graph cannot be looked at; empty where it can.
+/// Why the graph is too large to be run; empty if it is not.
 std::string too_much(const Graph& graph) {
   const int64_t elements = output_elements(graph);
   if (elements > client::kMostInspected) {
@@ -40,7 +40,7 @@ bool element_equal(const Tensor& a, const Tensor& b, int64_t i) {
   return std::memcmp(a.raw() + at, b.raw() + at, size) == 0;
 }
 
-/// The elements that still hold what stood there. Bools and small integers do by chance.
+/// The elements that were written. Bools and small integers may equal the fill by chance.
 std::vector<char> written_of(const client::Inspection::Output& output) {
   std::vector<char> written(static_cast<size_t>(output.got.elements()), 1);
   if (output.got.dtype() == DType::boolean) return written;

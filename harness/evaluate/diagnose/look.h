@@ -1,4 +1,4 @@
-// A candidate at one size: run on inputs that are known, beside the right values.
+// Runs a candidate at one size on known inputs, beside the right values.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace kbench::diagnose {
 
-/// Wall time that a search may take.
+/// A limit on a search's wall time.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds)
@@ -30,38 +30,38 @@ class TimeLimit {
   Clock::time_point end_;
 };
 
-/// What was seen.
+/// One run and its right values.
 struct Look {
   std::unique_ptr<Graph> graph;
-  Variables variables;  ///< those the graph read
+  Variables variables;  ///< those that the graph uses
   Verdict verdict = Verdict::passed;
   std::string message;
   NamedTensors given;            ///< inputs and parameters
-  std::vector<Tensor> expected;  ///< float64; empty where the candidate did not come to run
+  std::vector<Tensor> expected;  ///< float64; empty if the candidate did not run
   client::Inspection inspection;
 
   bool ran() const { return !expected.empty(); }
   bool failed() const { return verdict != Verdict::passed; }
-  /// Elements that differ between two runs on the same inputs over the same values, which only a
-  /// race does.
+  /// Elements that differ between two runs on the same inputs over the same values: a race.
   int64_t racing() const;
-  /// Elements of inputs, parameters and outputs together.
+  /// Elements of all inputs, parameters and outputs.
   int64_t elements() const;
-  /// Output i element by element.
+  /// Output `output`, by element.
   Compared compared(size_t output, double relative) const;
 };
 
 class Looker {
  public:
-  /// `options` as the candidate was evaluated with; `seed`: of the inputs, no secret.
+  /// `options`: those the candidate was evaluated with. `seed`: for the inputs, which are not
+  /// secret.
   Looker(client::JudgeClient& judge, std::string candidate_file, const Task& task,
          EvaluateOptions options, uint64_t seed);
 
-  /// Nothing where the sizes make no sense, or are too large for the CPU reference or for outputs
-  /// to be handed back. Throws what JudgeClient::run() throws.
+  /// Nothing if the sizes are invalid, or too large for the CPU reference or for returning the
+  /// outputs. Throws what JudgeClient::run() throws.
   std::optional<Look> look(Preset preset, const Variables& variables);
   int looks() const { return looks_; }
-  /// Why the last look() gave nothing.
+  /// Why the last look() returned nothing.
   const std::string& refusal() const { return refusal_; }
   const Task& task() const { return task_; }
 
@@ -75,9 +75,9 @@ class Looker {
   std::string refusal_;
 };
 
-/// Verdicts that inspection can come to the bottom of: something was computed, and wrong.
+/// Verdicts that inspection can explain: the candidate computed something wrong.
 bool is_about_values(Verdict verdict);
-/// Whether two failures are of one kind, so that the smaller may stand for the larger.
+/// Whether two failures are of one kind, so that the smaller can stand for the larger.
 bool alike(Verdict a, Verdict b);
 
 }  // namespace kbench::diagnose

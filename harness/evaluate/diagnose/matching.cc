@@ -9,7 +9,7 @@
 namespace kbench::diagnose {
 namespace {
 
-/// The values, and what of them counts.
+/// The values, and which of them count.
 struct Observed {
   std::vector<Compared> outputs;
   bool enough = false;
@@ -28,7 +28,7 @@ Observed observed_of(const Look& look, double relative) {
   return observed;
 }
 
-/// Whether what was written is what this is; false also where it is the right output itself.
+/// Whether the written elements equal the mutant's; false also if the output is right.
 bool matches(const Observed& observed, const std::vector<Tensor>& mutant) {
   bool differs = false;
   for (size_t i = 0; i < mutant.size(); ++i) {
@@ -38,7 +38,7 @@ bool matches(const Observed& observed, const std::vector<Tensor>& mutant) {
       compared.expected[e] = mutant[i].at(static_cast<int64_t>(e));
       truth.got[e] = compared.expected[e];
       if (!compared.written[e]) compared.got[e] = compared.expected[e];
-      // A value that is right nowhere is matched nowhere: NaN for NaN is the same fault.
+      // Two NaNs count as the same fault.
       if (std::isnan(compared.got[e]) && std::isnan(compared.expected[e])) {
         compared.got[e] = compared.expected[e] = 0;
       }
@@ -67,7 +67,7 @@ Matches matching_mutants(const Look& look, double relative, size_t most,
       const auto outputs = run_reference(*graph, look.given, {.precision = Precision::f64});
       if (matches(observed, outputs)) found.descriptions.push_back(mutation.description);
     } catch (const Error&) {
-      continue;  // sizes the reference refuses
+      continue;  // the reference refuses these sizes
     }
   }
   return found;

@@ -1,4 +1,4 @@
-// Which mutant of the graph computes what the candidate computed.
+// Finds the mutants of the graph that compute what the candidate computed.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace kbench::diagnose {
 
 struct Matches {
-  std::vector<std::string> descriptions;  ///< of mutants whose outputs are the candidate's
+  std::vector<std::string> descriptions;  ///< mutants with the candidate's outputs
   int tried = 0, all = 0;
 };
 
-/// Runs mutants on the look's inputs, in float64, until `most` match or the deadline has passed. An
-/// element that was never written counts neither way; half of them have to be.
+/// Runs mutants in float64 on the look's inputs until `most` match or the deadline has passed.
+/// Elements that were not written are ignored; at least half must be written.
 Matches matching_mutants(const Look& look, double relative, size_t most, const TimeLimit& deadline);
 
 }  // namespace kbench::diagnose

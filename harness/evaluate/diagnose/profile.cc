@@ -29,7 +29,7 @@ StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step
     return profile;
   }
   profile.name = candidate.kernels[static_cast<size_t>(step.kernel)].kernel->name;
-  // Parts may overlap, but no buffer is read or written in full twice.
+  // Parts of a buffer may overlap; no more than the whole buffer counts.
   std::map<int, double> bytes;
   for (size_t i = 0; i < step.bind.size(); ++i) {
     bytes[step.bind[i]] += static_cast<double>(step.ranges[i].bytes);
@@ -44,14 +44,13 @@ StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step
   return profile;
 }
 
-/// What dispatch launches, and which of its steps each launch is of.
+/// The launches of a dispatch list, and the step of each.
 struct Launches {
   std::vector<StepProfile> profiles;
   std::vector<size_t> steps;
 };
 
-/// Steps whose numbers are the device's have a name and no more; none where it says how often one
-/// is repeated.
+/// Launches whose sizes depend on the device have a name only; empty if a repeat count does.
 Launches launches_of(const Candidate& candidate, const Graph& graph) {
   Launches launches;
   try {
@@ -73,8 +72,7 @@ Launches launches_of(const Candidate& candidate, const Graph& graph) {
   return launches;
 }
 
-/// Times on descriptions; where there are more descriptions than times, the last time is the
-/// rest's.
+/// Joins times and descriptions; if there are fewer times, the last one covers the rest.
 std::vector<StepProfile> joined(std::vector<StepProfile> steps, const std::vector<double>& ms) {
   if (ms.empty() || steps.empty()) return {};
   while (steps.size() > ms.size()) {
@@ -93,7 +91,7 @@ std::vector<StepProfile> joined(std::vector<StepProfile> steps, const std::vecto
   return steps;
 }
 
-/// Launches of one step together, but those that are "the rest" or of no step.
+/// Sums the launches of each step, except "the rest" and those without a step.
 std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
                                   const std::vector<size_t>& step_of) {
   struct Gathered {

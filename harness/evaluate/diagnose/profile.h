@@ -1,4 +1,4 @@
-// Where a candidate's time goes, beside its opponent's.
+// Profiles a candidate and the baseline.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace kbench::diagnose {
 
 /// Fills in `steps` and `baseline`: device times from timestamps between the steps, with the least
-/// bytes and FLOPs that each needs. Bytes of a candidate's kernel are those of the buffers it
-/// binds. Leaves both empty where the candidate does not run.
+/// bytes and FLOPs that each step needs. For a candidate's kernel these are the bytes of the
+/// buffers it binds. Leaves both empty if the candidate does not run.
 void profile(client::JudgeClient& judge, const std::string& candidate_file,
              const EvaluateOptions& options, const std::string& preset, int runs,
              Evidence& evidence);

@@ -8,11 +8,11 @@
 namespace kbench::diagnose {
 namespace {
 
-constexpr int64_t kMostShown = 64;  ///< values of an array
+constexpr int64_t kMostShown = 64;  ///< most values of an array
 constexpr size_t kMostWrong = 8;
 
-/// The integers among a graph's variables; sizes, but also strides and the like, which are let be
-/// where other values make no sense.
+/// The integer variables of a graph: sizes, but also strides and the like, which are kept if other
+/// values are invalid.
 std::vector<std::string> integers_of(const Variables& variables) {
   std::vector<std::string> names;
   for (const auto& [name, value] : variables) {
@@ -38,7 +38,7 @@ Variables changed(Variables variables, const std::vector<std::string>& names, F 
   return variables;
 }
 
-/// Notes what the last look was refused for, each reason once.
+/// Notes why the last look was refused, each reason once.
 void note_refusal(const Looker& looker, Preset preset, const Variables& sizes,
                   std::vector<std::string>& notes) {
   std::string text = "preset " + std::string(name_of(preset));
@@ -47,8 +47,8 @@ void note_refusal(const Looker& looker, Preset preset, const Variables& sizes,
   if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
 }
 
-/// Where preset smoke is too much to be looked at: each of its variables a half, a quarter and so
-/// on, and then all of them.
+/// If preset smoke is too large: tries each of its variables at a half, a quarter and so on, then
+/// all of them.
 template <class F>
 void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
   const Task& task = looker.task();
@@ -98,7 +98,7 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
     return true;
   };
   if (fails(judged, overrides)) return failure;
-  // Overrides may be of sizes that only the judged preset has room for.
+  // The overrides may be possible at the judged preset only.
   const auto smoke = looker.look(Preset::smoke, {});
   if (!smoke) {
     note_refusal(looker, Preset::smoke, {}, failure.not_tried);
@@ -106,7 +106,7 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
     return failure;
   }
   if (smoke->failed()) {
-    if (fails(Preset::smoke, {})) return failure;
+    fails(Preset::smoke, {});
     return failure;
   }
   failure.right_when_small = true;
@@ -115,7 +115,7 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
     return failure;
   }
   for (const std::string& name : names) {
-    constexpr int64_t kSizes = 4;  // what is smaller is an option, mostly
+    constexpr int64_t kSizes = 4;  // smaller values are mostly options, not sizes
     if (integer(smoke->variables, name) < kSizes) continue;
     for (const int factor : {1, 4}) {
       const auto larger = [&](int64_t v) { return factor * v + 1; };

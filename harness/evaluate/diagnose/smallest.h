@@ -1,4 +1,4 @@
-// The smallest sizes at which a candidate fails.
+// Finds the smallest sizes at which a candidate fails.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@
 
 namespace kbench::diagnose {
 
-/// Where the candidate fails: at the sizes it was judged at, or those of preset smoke, or near to
-/// them. `right_when_small` tells that it computed preset smoke rightly.
+/// Where the candidate fails: at the sizes it was judged at, at preset smoke, or close to them.
+/// `right_when_small`: it was right at preset smoke.
 struct Failure {
   std::optional<Look> look;
   Preset preset = Preset::smoke;
   bool right_when_small = false;
-  std::vector<std::string> not_tried = {};  ///< sizes that could not be looked at, and why
+  std::vector<std::string> not_tried = {};  ///< sizes that could not be run, and why
 };
 
-/// Tries a few sizes, the most telling first: enough elements to see a pattern, few enough for the
-/// CPU reference.
+/// Tries a few sizes, in order of use: with enough elements to see a pattern, and few enough for
+/// the CPU reference.
 Failure find_failure(Looker& looker, const Result& result, const Variables& overrides,
                      const TimeLimit& deadline);
 
-/// From a failing look to a smaller one that fails alike, by at most `tries` looks. Nothing where
-/// none smaller does.
+/// A smaller look that fails in the same way, found with at most `tries` looks; nothing if there is
+/// none.
 std::optional<Look> shrink(Looker& looker, const Look& failing, Preset preset, int tries,
                            const TimeLimit& deadline);
 
-/// As feedback shows it: sizes, arrays that are short enough to be read, the first wrong elements.
+/// The case as feedback shows it: sizes, short arrays, the first wrong elements.
 FailingCase failing_case(const Look& look, double relative);
 
 }  // namespace kbench::diagnose

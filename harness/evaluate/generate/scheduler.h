@@ -124,8 +124,8 @@ class Scheduler {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Budget budget_;
-  std::vector<std::deque<std::unique_ptr<Chain>>> ready_;  ///< one a member
-  std::vector<std::deque<uint32_t>> open_;                 ///< one a member
+  std::vector<std::deque<std::unique_ptr<Chain>>> ready_;  ///< by member
+  std::vector<std::deque<uint32_t>> open_;                 ///< by member
   std::deque<uint32_t> answered_;
   std::vector<bool> touched_;     ///< chains that have begun
   std::vector<uint32_t> cursor_;  ///< by member: chains below it have begun or are not its own

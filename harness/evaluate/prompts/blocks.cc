@@ -25,8 +25,8 @@ std::pair<std::string, std::vector<std::string>> split_numbers(const std::string
 
 namespace {
 
-/// What two operators must share to be one line: the operator, where its operands come from, their
-/// names up to the numbers in the last part, ranks and element types.
+/// What two operators must have in common to become one line: the operator, where its operands come
+/// from, their names up to the numbers in the last part, ranks and element types.
 std::string signature_of(const Graph& graph, const Graph::Node& node) {
   std::string text = node.call.op->name;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -35,7 +35,7 @@ std::string signature_of(const Graph& graph, const Graph::Node& node) {
     text += name_of(node.call.inputs[i].dtype);
     text += std::to_string(node.call.inputs[i].shape.size());
     if (value.kind == Graph::Kind::parameter || value.kind == Graph::Kind::constant) {
-      // "inception3a.branch1x1.weight": the module's own name may vary, what it holds may not.
+      // "inception3a.branch1x1.weight": the module's name may vary, its member's may not.
       const size_t last = value.name.rfind('.');
       const size_t before = last == std::string::npos || last == 0
                                 ? std::string::npos

@@ -1,4 +1,4 @@
-// The search for repeated blocks: a list of operators becomes a tree with loops.
+// Finds repeated blocks: turns a list of operators into a tree with loops.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,27 @@ namespace kbench::prompts {
 struct Item;
 using Body = std::vector<Item>;
 
-/// An operator, or a loop with all of its passes, which have equal kinds in equal order; how often
-/// a loop inside goes round may differ.
+/// An operator, or a loop with all of its passes. The passes have equal kinds in equal order; the
+/// counts of inner loops may differ.
 struct Item {
-  int kind = 0;  ///< equal for what can stand in each other's place
+  int kind = 0;  ///< equal for items that are interchangeable
   int node = -1;
-  std::vector<Body> passes = {};  ///< of a loop
-  bool absent = false;            ///< other passes have an operator here, this one has none
+  std::vector<Body> passes = {};  ///< for a loop
+  bool absent = false;            ///< this pass lacks the operator that others have here
 };
 
-/// The numbers in a name, which may differ from pass to pass, and the text around them.
+/// Splits a name into the text around its numbers and the numbers.
 std::pair<std::string, std::vector<std::string>> split_numbers(const std::string& name);
 
-/// Operators in the tree, a loop's body once.
+/// Operators in the tree; a loop's body counts once.
 size_t lines_of(const Body& body);
 
 /// One item a node.
 Body unfolded(const Graph& graph);
-/// Folds what repeats exactly, for as long as `fits` agrees with the tree.
+/// Folds exact repeats, as long as `fits` accepts the tree.
 Body fold_repeats(const Graph& graph, Body body, const std::function<bool(const Body&)>& fits);
-/// Folds the blocks that parameters' names number, "layers.0.blocks.1" having two numbers, also
-/// where some have operators that others lack.
+/// Folds the blocks that are numbered in parameters' names ("layers.0.blocks.1" has two numbers),
+/// even if some have operators that others lack.
 Body fold_modules(const Graph& graph, Body body, size_t numbers);
 
 }  // namespace kbench::prompts

@@ -13,7 +13,7 @@ namespace kbench {
 namespace prompts {
 namespace {
 
-/// Of a set that ships, or of the examples that are no set.
+/// The files of a shipped set, or of the examples that are in no set.
 std::map<std::string, std::string> folder_of_examples(const std::string& name) {
   const auto folder = embedded_folder("candidates/" + name);
   return folder.empty() ? embedded_folder("examples/" + name) : folder;
@@ -58,7 +58,7 @@ std::string block(const std::string& info, const std::string& text) {
          "\n";
 }
 
-/// The language that a block says, by the name of its file.
+/// The language tag of a code block, from the file's name.
 std::string fence_of(const std::string& name) {
   constexpr std::pair<const char*, const char*> kFences[] = {{".hlsl", "hlsl"}, {".hlsli", "hlsl"},
                                                              {".cu", "cuda"},   {".cuh", "cuda"},

@@ -9,14 +9,14 @@
 
 namespace kbench::prompts {
 
-/// A candidate of the sets that ship, with its files; parsed, not resolved.
+/// A shipped candidate with its files, parsed but not resolved.
 struct Example {
   std::string path;  ///< "simple/level1_019_relu.yaml"
   Candidate candidate;
-  std::map<std::string, std::string> files;  ///< those it needs; the manifest as candidate.yaml
+  std::map<std::string, std::string> files;  ///< the files it needs; the manifest is candidate.yaml
 };
 
-/// Throws kNotFound where no such candidate ships, and what parsing it throws.
+/// Throws kNotFound if no such candidate ships, and whatever parsing it throws.
 Example load_example(const std::string& path);
 
 }  // namespace kbench::prompts

@@ -1,4 +1,4 @@
-// A task's facts for programs: `kbench show --json`. docs/prompts.md describes the document.
+// `kbench show --json` (docs/prompts.md describes the document).
 #include <nlohmann/json.hpp>
 #include <set>
 

@@ -1,4 +1,4 @@
-// The task as a prompt shows it: what `kbench show` says, with repeated blocks once.
+// The task as `kbench show` and prompts show it, with repeated blocks once.
 #include "harness/evaluate/prompts/listing.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace kbench {
 namespace prompts {
 namespace {
 
-/// Characters: of a formula that is long, and of all meanings before long ones are left out.
+/// In characters: a formula from this length on is long; above this total, long formulas are left
+/// out.
 constexpr size_t kLongFormula = 150, kMostMeanings = 2000;
 
 std::string brief(const TensorType& type) {
@@ -94,7 +95,7 @@ class Operators : public Printer {
       shapes.push_back(value.type.shape);
       dtype = value.type.dtype;
     }
-    // The shape stands where the name comes first.
+    // The shape is printed where the name comes first.
     if (!mentioned_.insert(name).second) return name;
     return name + ":" + (dtype == DType::f32 ? "" : std::string(name_of(dtype)) + " ") +
            shape(line, shapes);
@@ -121,7 +122,7 @@ class Operators : public Printer {
   std::map<std::string, const Graph::ValueInfo*> by_name_;
 };
 
-/// "; stride=1, eps=1e-05 where left out": the defaults that the lines do not write.
+/// "; stride=1, eps=1e-05 where left out": defaults that the lines do not print.
 std::string left_out(const Operator& op, const Graph& graph) {
   std::string text;
   for (const AttributeSpec& spec : op.attributes) {
@@ -139,7 +140,7 @@ std::string left_out(const Operator& op, const Graph& graph) {
   return text.empty() ? "" : text + " where left out";
 }
 
-/// "max(x, 0)", and the call in PyTorch where it has another name.
+/// "max(x, 0)", and the PyTorch call if it has another name.
 std::string meaning_of(const Operator& op, bool brief) {
   std::string call = op.follows;
   const std::string functional = "torch.nn.functional.";
@@ -150,7 +151,7 @@ std::string meaning_of(const Operator& op, bool brief) {
   return op.formula + (same ? "" : " (" + call + ")");
 }
 
-/// What the operators' names mean: of very many, those with a long formula by their call alone.
+/// Explains the operators; if they are very many, long formulas are replaced by the call.
 void print_operators(std::ostream& out, const Graph& graph) {
   std::map<std::string, const Operator*> used;
   for (const auto& node : graph.nodes()) used[node.call.op->name] = node.call.op;
@@ -192,7 +193,7 @@ void print_values(std::ostream& out, const Graph& graph, const std::set<int>& re
   for (const auto& [word, meaning] : draws) out << "    " << word << ": " << meaning << "\n";
   const auto constants = graph.values_of(Graph::Kind::constant);
   if (!constants.empty()) out << "constants, the same in every run\n";
-  std::vector<std::pair<std::string, std::string>> alike;  // what they are, and their names
+  std::vector<std::pair<std::string, std::string>> alike;  // description, names
   for (const int id : constants) {
     const auto& value = graph.value(id);
     const std::string what = brief(value.type) + ", " + contents_of(value.data) +

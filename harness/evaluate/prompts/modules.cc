@@ -1,4 +1,4 @@
-// Blocks that parameters' names number, alike but for a few operators.
+// Folds blocks that are numbered in parameters' names and differ in a few operators.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -13,8 +13,8 @@ class Modules {
  public:
   Modules(const Graph& graph, size_t numbers) : graph_(graph), numbers_(numbers) {}
 
-  /// "layers.0.blocks.1", from the parameters that the node reads; empty where they have not so
-  /// many numbers in their names.
+  /// "layers.0.blocks.1", from the parameters that the node reads; empty if their names have fewer
+  /// numbers.
   std::string of(int node) const {
     for (const int id : graph_.node(node).inputs) {
       const Graph::ValueInfo& value = graph_.value(id);
@@ -47,14 +47,14 @@ class Modules {
   size_t numbers_;
 };
 
-/// reshape, permute, roll: one tensor in, the same numbers out.
+/// reshape, permute, roll: one tensor in, the same values out.
 bool only_moves(const Graph::Node& node) {
   const auto flops = node.call.op->flops;
   return node.inputs.size() == 1 && node.outputs.size() == 1 &&
          (flops == nullptr || flops(node.call) == 0);
 }
 
-/// The passes brought to one length: what one has and another lacks is absent there.
+/// The passes, with operators that one has and another lacks marked absent.
 std::vector<Body> aligned(const std::vector<Body>& passes) {
   std::vector<int> common;  // kinds
   for (const Item& item : passes[0]) common.push_back(item.kind);
@@ -109,13 +109,13 @@ std::vector<Body> aligned(const std::vector<Body>& passes) {
 
 Body fold_modules(const Graph& graph, Body body, size_t numbers) {
   const Modules modules(graph, numbers);
-  // Where each block begins: at the first operator that reads its parameters.
+  // A block begins at the first operator that reads its parameters.
   struct Start {
     size_t at;
     std::string key;
   };
   std::vector<Start> starts;
-  size_t last = 0;  // the last operator of the last block
+  size_t last = 0;  // last operator of the last block
   for (size_t i = 0; i < body.size(); ++i) {
     const std::string key = modules.of(body[i].node);
     if (key.empty()) continue;
@@ -127,8 +127,8 @@ Body fold_modules(const Graph& graph, Body body, size_t numbers) {
   if (starts.size() < 3) return body;
   std::set<std::string> keys;
   for (const Start& start : starts) keys.insert(start.key);
-  if (keys.size() != starts.size()) return body;  // they are not one after the other
-  // What only brings data into another order before a start belongs to the block as well.
+  if (keys.size() != starts.size()) return body;  // a block's operators are not consecutive
+  // Operators before a start that only reorder data belong to the block too.
   for (Start& start : starts) {
     while (start.at > 0 && only_moves(graph.node(body[start.at - 1].node))) --start.at;
   }
@@ -137,7 +137,7 @@ Body fold_modules(const Graph& graph, Body body, size_t numbers) {
   for (size_t k = 0; k + 1 < starts.size(); ++k) {
     passes.emplace_back(body.begin() + long(starts[k].at), body.begin() + long(starts[k + 1].at));
   }
-  // The last block ends with what others have behind their last parameter too.
+  // The last block ends with the operators that other blocks have after their last parameter.
   std::set<int> known;
   for (const Body& pass : passes) {
     for (const Item& item : pass) known.insert(item.kind);

@@ -8,13 +8,13 @@
 namespace kbench::prompts {
 namespace {
 
-/// Which line makes a value, and as which of its results.
+/// The line that makes a value, and the index of its result.
 using Maker = std::pair<int, size_t>;
 
-/// Gives every operator's result a variable, so that reading the lines in order gives every operand
-/// what the graph gives it. Where a loop's first pass reads what was made before the loop and the
-/// others what the pass before made, both go by one variable. What is read later than the next
-/// value of its variable is read by its number.
+/// Gives every operator's result a variable, so that reading the lines in order gives each operand
+/// its value in the graph. If a loop's first pass reads a value from before the loop and later
+/// passes read the previous pass's, both get the same variable. A value that is read after its
+/// variable was assigned again is read by its number.
 class Naming {
  public:
   Naming(const Graph& graph, Program& program) : graph_(graph), program_(program) {}
@@ -22,7 +22,7 @@ class Naming {
   bool run() {
     if (!index(program_.lines, {})) return false;
     number(program_.lines);
-    // Each time round at least one more operand is read by its number.
+    // Each iteration makes at least one more operand read by number.
     while (!fits_) {
       simulate();
       if (failed_) return false;
@@ -33,14 +33,14 @@ class Naming {
   }
 
  private:
-  /// `variable = operand` in front of a loop, for a reader in it whose first pass reads something
-  /// with a name of its own.
+  /// `variable = operand` before a loop, for a line in it whose first pass reads something that has
+  /// a name of its own.
   struct Copy {
     int reader = -1;
     size_t operand = 0;
     int loop = -1;
     int group = -1;
-    std::vector<Passes> at;  ///< the reader's runs that read the name
+    std::vector<Passes> at;  ///< the runs that read the name
     int id = -1;             ///< the value
   };
 
@@ -66,7 +66,7 @@ class Naming {
     return true;
   }
 
-  /// Of these lines and all in their loops: an operand may come from a line further down.
+  /// Indexes these lines and those in their loops first, as an operand may be made by a later line.
   bool index_makers(const std::vector<Line>& lines) {
     for (const Line& line : lines) {
       if (line.kind == Line::Kind::loop) {
@@ -86,7 +86,7 @@ class Naming {
     return true;
   }
 
-  // --- groups of results that share a variable
+  // --- Groups of results that share a variable
   int group(const Maker& maker) {
     const auto [it, fresh] = groups_.try_emplace(maker, int(parents_.size()));
     if (fresh) parents_.push_back(it->second);
@@ -97,7 +97,7 @@ class Naming {
     return group;
   }
 
-  /// What the runs of an operand read becomes names, or one variable.
+  /// Turns what the runs of an operand read into names or one variable.
   bool join(Line& line, size_t operand, const std::vector<int>& around) {
     Reference& reference = line.operands[operand];
     std::vector<Passes> named_at;
@@ -135,7 +135,7 @@ class Naming {
     return true;
   }
 
-  // --- variables, in the order in which they are first given a value
+  // --- Variables, in the order of their first assignment
   int variable(int group) {
     const auto [it, fresh] = variable_of_.try_emplace(root(group), int(program_.variables.size()));
     if (fresh) program_.variables.push_back("v" + std::to_string(it->second + 1));
@@ -157,13 +157,13 @@ class Naming {
       for (size_t k = 0; k < line.operands.size(); ++k) {
         const auto joined = group_of_operand_.find({line.id, k});
         if (joined == group_of_operand_.end()) continue;
-        // Written before it is read, so it has a number already, or a copy gives it one.
+        // It is assigned before it is read and so has a number, or a copy gives it one.
         line.operands[k].variable = variable(joined->second);
       }
     }
   }
 
-  // --- reading the program
+  // --- Simulation of the program
   void simulate() {
     now_.assign(program_.variables.size(), -1);
     past_.assign(program_.variables.size(), {});
@@ -227,7 +227,7 @@ class Naming {
     }
   }
 
-  // --- the end
+  // --- Results
   std::vector<Line> with_copies(std::vector<Line> lines) {
     std::vector<Line> all;
     for (Line& line : lines) {
@@ -276,11 +276,11 @@ class Naming {
 
   const Graph& graph_;
   Program& program_;
-  std::map<int, Maker> makers_;  ///< by value
+  std::map<int, Maker> makers_;  ///< key: value
   std::map<Maker, int> groups_;
   std::map<std::pair<int, size_t>, int> group_of_operand_;
   std::vector<int> parents_;
-  std::map<int, int> variable_of_;  ///< by root of a group
+  std::map<int, int> variable_of_;  ///< key: root of a group
   std::vector<Copy> copies_;
   std::vector<int> now_;
   std::vector<std::vector<int>> past_;

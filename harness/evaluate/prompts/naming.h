@@ -1,4 +1,4 @@
-// Variables for the results of a program's lines.
+// Names variables for the results of a program's lines.
 #pragma once
 
 #include "harness/evaluate/prompts/program.h"
@@ -6,7 +6,7 @@
 namespace kbench::prompts {
 
 /// Fills in operands, results, copies, variables and outputs of a program whose lines have their
-/// nodes. False where no variables make it compute the graph; the program is then of no use.
+/// nodes. False if no variables make the program compute the graph; it must then not be used.
 bool name_variables(const Graph& graph, Program& program);
 
 }  // namespace kbench::prompts

@@ -7,7 +7,7 @@
 namespace kbench::prompts {
 namespace {
 
-/// Operands that are written as a range where so many follow each other.
+/// At least so many consecutive operands are printed as a range.
 constexpr size_t kRange = 4;
 
 std::set<std::string> with_names(const Graph& graph, std::set<std::string> taken) {
@@ -69,7 +69,7 @@ std::string Printer::print(const std::vector<Line>& lines, const std::string& in
       text += body;
       continue;
     }
-    std::string passes;  // that have this line, where not all do
+    std::string passes;  // those that have this line, if not all do
     if (int64_t(line.at.size()) != runs) {
       for (const Passes& at : line.at)
         passes += (passes.empty() ? "" : ", ") + std::to_string(at.back());
@@ -153,7 +153,7 @@ std::vector<std::string> Printer::attribute(const Line& line, const std::string&
     }
     return texts;
   }
-  return {to_string(first)};  // lines of a loop have equal ones
+  return {to_string(first)};  // all runs of a line in a loop have the same rank
 }
 
 const OperatorCall& Printer::call(const Line& line, size_t run) const {

@@ -1,4 +1,4 @@
-// Prints a program line by line; how an operator reads is for those who derive from this.
+// Prints a program line by line; derived classes define how an operator reads.
 #pragma once
 
 #include <set>
@@ -16,28 +16,28 @@ class Printer {
   virtual ~Printer() = default;
 
  protected:
-  /// All lines, each with a newline, indented from `indent` on.
+  /// All lines, each ended by a newline, with `indent` in front.
   std::string print(const std::string& indent);
 
   /// The right side of an operator's line.
   virtual std::string operation(const Line& line) = 0;
   /// An input, a parameter or a constant.
   virtual std::string named(const Line& line, const Reference& reference) = 0;
-  /// Value number `number` of all that the variable was given; the range first to last.
+  /// Value number `number` of those that the variable has held, or the range first to last.
   virtual std::string past(const std::string& variable, const std::string& number) = 0;
   virtual std::string past_range(const std::string& variable, int64_t first, int64_t last) = 0;
-  /// What follows a line that gives the variable a value; empty: nothing.
+  /// Text that follows a line that assigns the variable; may be empty.
   virtual std::string after(const std::string& variable) = 0;
 
   std::string operand(const Line& line, const Reference& reference);
-  /// All operands; many values of one variable in a row become a range.
+  /// All operands; a long run of values of one variable becomes a range.
   std::vector<std::string> operands(const Line& line);
   std::string number(const Line& line, const std::vector<int64_t>& values) {
     return series_.number(line.at, values);
   }
-  /// "[10, A, 56, 56]", a shape a run.
+  /// "[10, A, 56, 56]": the shape, with one entry of `shapes` for each run.
   std::string shape(const Line& line, const std::vector<Shape>& shapes);
-  /// An attribute over all runs: the numbers of a list, or the one number.
+  /// An attribute over all runs: the numbers of a list, or a single number.
   std::vector<std::string> attribute(const Line& line, const std::string& name);
   const OperatorCall& call(const Line& line, size_t run = 0) const;
 
@@ -48,7 +48,7 @@ class Printer {
 
  private:
   void find_remembered(const std::vector<Line>& lines);
-  /// `runs`: how often all of the lines run, but for those that some passes lack.
+  /// `runs`: how often the lines run, not counting passes that lack some.
   std::string print(const std::vector<Line>& lines, const std::string& indent, int64_t runs,
                     const std::string& index);
 };

@@ -10,8 +10,8 @@
 namespace kbench::prompts {
 namespace {
 
-/// What a fold must make of the length, one with lines that only some passes have of the shortest
-/// other: below this it is not worth reading.
+/// A fold must shorten the program to this share of its length; with lines that only some passes
+/// have, to this share of the best exact fold's.
 constexpr double kShorter = 0.97, kMuchShorter = 0.75;
 
 /// A body in one of its runs.
@@ -77,7 +77,7 @@ Program fold(const Graph& graph, const Cost& cost, size_t most_unfolded) {
   };
   const auto shorter = [&](const Body& body) { return take(body, kShorter); };
   fold_repeats(graph, plain, shorter);
-  // Lines that only some passes have are harder to read: only where much is won.
+  // Lines that only some passes have are harder to read, so they must save much.
   Program exact = best;
   const double least_exact = least;
   for (const size_t numbers : {1, 2}) {

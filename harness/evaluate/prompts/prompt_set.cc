@@ -47,7 +47,7 @@ size_t characters(const YamlReader& yaml, const YamlEntry& entry) {
   return size_t(count);
 }
 
-/// Another file of the folder, named in prompt.yaml.
+/// Another file of the folder that prompt.yaml names.
 const std::string& named_file(const YamlReader& yaml, const YamlEntry& entry, const Files& files) {
   const Sourced name = yaml.text(entry.value, entry.key);
   const auto found = files.find(name.text);
@@ -171,7 +171,7 @@ PromptSet::PromptSet(Files files, const std::string& folder) {
   }
 }
 
-/// A list is GLSL's; a map has one by language.
+/// A list is for GLSL; a map has a list for each language.
 void PromptSet::read_examples(const YamlReader& table) {
   const auto read = [&](const YAML::Node& list, PromptLanguage language) {
     for (const Sourced& path : texts(table, list, "the examples")) {

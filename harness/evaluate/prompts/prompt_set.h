@@ -1,4 +1,4 @@
-// A folder of templates, read and checked.
+// A folder of prompt templates, read and checked.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace kbench::prompts {
 
-/// What prompt.yaml says, with everything that it names. docs/prompts.md describes the folder.
+/// The contents of prompt.yaml and of the files that it names (docs/prompts.md).
 class PromptSet {
  public:
-  /// `files`: path in the folder -> text; `folder` is shown in messages. Throws kParse with file
+  /// `files`: path in the folder -> text. `folder` is shown in messages. Throws kParse with file
   /// and line, kNotFound.
   PromptSet(std::map<std::string, std::string> files, const std::string& folder);
 
@@ -27,23 +27,23 @@ class PromptSet {
   };
 
   std::string name, hash;
-  size_t budget = 0;            ///< characters of a first prompt
-  size_t reference_budget = 0;  ///< characters of shaders
+  size_t budget = 0;            ///< most characters of a first prompt
+  size_t reference_budget = 0;  ///< most characters of shaders
   std::vector<Part> first;
   std::vector<std::string> repair, no_candidate, candidate;
-  std::map<PromptLanguage, std::vector<Example>> examples;  ///< best first
-  using Hints = std::map<std::string, std::string>;         ///< by verdict or outcome
+  std::map<PromptLanguage, std::vector<Example>> examples;  ///< the best first
+  using Hints = std::map<std::string, std::string>;         ///< key: verdict or outcome
   Hints hints;
-  std::map<PromptLanguage, Hints> own_hints;  ///< in place of those above
+  std::map<PromptLanguage, Hints> own_hints;  ///< replace the hints above
   ShaderTable shaders;
-  bool knows_languages = false;  ///< a template says something by the language
+  bool knows_languages = false;  ///< a template depends on the language
 
-  /// Those to show: as many as asked for, none of the task.
+  /// The examples to show: as many as asked for, except the task's own.
   std::vector<const Example*> examples_for(const Task& task, const PromptContext& context) const;
-  /// Empty: there is none.
+  /// Empty if there is none.
   std::string hint_for(const std::string& outcome, PromptLanguage language) const;
 
-  /// The parts one after the other, those left out that come out empty.
+  /// Renders the parts in order; those that come out empty are left out.
   std::string render(const std::vector<std::string>& parts, const nlohmann::json& values) const;
 
  private:

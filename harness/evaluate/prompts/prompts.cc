@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFiles = 1000;
 constexpr uintmax_t kMostBytes = 4 << 20;
 
-/// The folder's own files; sub-folders are somebody else's.
+/// The folder's files, without sub-folders.
 std::map<std::string, std::string> files_of(const std::string& folder) {
   std::map<std::string, std::string> files;
   std::error_code error;
@@ -105,7 +105,7 @@ std::vector<std::string> Prompts::check_examples(Preset preset) const {
         const auto graph = build_graph(find_task(example.candidate.task), preset);
         resolve(example.candidate, *graph);
       } catch (const Error& e) {
-        if (e.code() == ErrorCode::kUnsupported) continue;  // asks for a number of the device
+        if (e.code() == ErrorCode::kUnsupported) continue;  // needs a limit of the device
         problems.push_back("example " + example.path + ": " + e.what());
       }
     }

@@ -1,4 +1,4 @@
-// The graph as a Python module on torch: printed, never run by kbench.
+// The graph as a Python module that uses torch. kbench only prints it.
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -39,7 +39,7 @@ class Code : public Printer {
   }
 
  private:
-  /// An operator's operands and attributes as Python.
+  /// An operator's operands and attributes as Python expressions.
   struct Arguments {
     std::vector<std::string> in;
     std::map<std::string, std::string> attributes;
@@ -157,7 +157,8 @@ class Code : public Printer {
     return text;
   }
 
-  /// Attributes as keywords, without those that have their defaults; one number for equal ones.
+  /// Attributes as keywords, without those that have their defaults; a list of equal numbers
+  /// becomes one number.
   std::string keywords(const Line& line, const Arguments& a,
                        std::initializer_list<const char*> names) const {
     std::string text;

@@ -1,4 +1,4 @@
-// Repeats that are exact.
+// Folds exact repeats.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,11 +9,11 @@
 namespace kbench::prompts {
 namespace {
 
-/// A fold must save so many lines: its header and what varies take some themselves.
+/// Lines that a fold must save, as its header and definitions take some.
 constexpr size_t kWorth = 4;
-/// Folds that turned out not to fit, for one graph.
+/// Gives up after so many folds of one graph did not fit.
 constexpr int kMostRefused = 40;
-/// Folds that are compared by the names in them.
+/// How many folds are compared by the names in them, which is slow.
 constexpr size_t kMostRanked = 200;
 
 struct Fold {
@@ -21,7 +21,7 @@ struct Fold {
   size_t saved = 0;
 };
 
-/// Repeats that are exact, the largest first.
+/// Folds exact repeats, the largest first.
 class Folder {
  public:
   Folder(const Graph& graph, Body root, const std::function<bool(const Body&)>& fits)
@@ -35,8 +35,8 @@ class Folder {
   }
 
  private:
-  /// All bodies at this place of the tree: the root, or every pass of the loop that is reached by
-  /// item number path[0] of the root, path[1] of its body, and so on.
+  /// All bodies at this place of the tree: the root, or every pass of the loop reached by item
+  /// path[0] of the root, item path[1] of its body, and so on.
   std::vector<Body*> bodies_at(const std::vector<size_t>& path) {
     std::vector<Body*> bodies = {&root_};
     for (const size_t item : path) {
@@ -49,7 +49,7 @@ class Folder {
     return bodies;
   }
 
-  /// Makes the best fold that fits; false where none does.
+  /// Makes the best fold that fits; false if there is none.
   bool fold_one(const std::vector<size_t>& path) {
     const Body before = root_;
     for (const Fold& fold : candidates(*bodies_at(path).front())) {
@@ -80,7 +80,7 @@ class Folder {
     });
   }
 
-  /// The folds that are worth it, best first.
+  /// The folds that save enough, the best first.
   std::vector<Fold> candidates(const Body& body) const {
     const size_t n = body.size();
     std::vector<size_t> lines(n + 1, 0);
@@ -110,7 +110,7 @@ class Folder {
         i += equal + 1;
       }
     }
-    // Looking at names is dear: only for those that may come first.
+    // Comparing names is slow: only for the best.
     std::stable_sort(found.begin(), found.end(),
                      [](const Fold& a, const Fold& b) { return a.saved > b.saved; });
     if (found.size() > kMostRanked) found.resize(kMostRanked);
@@ -125,8 +125,8 @@ class Folder {
     return found;
   }
 
-  /// 1 where the passes are told apart by one number in the parameters' names that goes up by one,
-  /// less for every other series: a fold that begins where a module begins is the neatest.
+  /// 1 if the passes differ by one number in the parameters' names that goes up by one, less for
+  /// any other series: a fold should begin where a module begins.
   double neatness(const Body& body, const Fold& fold) const {
     std::set<std::vector<std::string>> all;
     for (size_t i = 0; i < fold.period; ++i) {

@@ -7,7 +7,7 @@
 namespace kbench::prompts {
 namespace {
 
-/// The values by the pass of one loop; nothing where other loops matter too.
+/// The values by the pass of one loop; nothing if they depend on other loops too.
 template <class T>
 std::optional<std::map<int, T>> function_of(size_t depth, const std::vector<Passes>& at,
                                             const std::vector<T>& values) {
@@ -19,7 +19,7 @@ std::optional<std::map<int, T>> function_of(size_t depth, const std::vector<Pass
   return by_pass;
 }
 
-/// A value for each of `most` passes: where none is known, that of the nearest before, or after.
+/// A value for each of `most` passes; an unknown one is that of the nearest pass before, or after.
 template <class T>
 std::vector<T> filled(const std::map<int, T>& values, int64_t most) {
   std::vector<T> all;
@@ -59,7 +59,7 @@ std::string list_of(const std::vector<T>& values) {
   return runs.size() + 2 < plain.size() + 1 ? "(" + runs + ")" : plain + "]";
 }
 
-/// "[[1, 2], [3]]": the runs from begin to end, by the loops from `depth` inwards.
+/// "[[1, 2], [3]]": the runs from begin to end, nested by the loops from `depth` inwards.
 template <class T>
 std::string table(const std::vector<Passes>& at, const std::vector<T>& values, size_t begin,
                   size_t end, size_t depth) {
@@ -74,7 +74,7 @@ std::string table(const std::vector<Passes>& at, const std::vector<T>& values, s
   return text + "]";
 }
 
-/// "64 + 32*i"; nothing for what is no such progression, or is of two values and no count.
+/// "64 + 32*i"; nothing if the values are no such progression, or only two that do not count up.
 std::optional<std::string> progression(const std::string& index,
                                        const std::vector<int64_t>& values) {
   const int64_t first = values[0], step = values[1] - values[0];
@@ -94,8 +94,7 @@ std::optional<std::string> progression(const std::string& index,
   return std::nullopt;
 }
 
-/// k where the values are k times those of `other`, or where `inverse` the reverse, for a k that is
-/// worth writing.
+/// k if the values are k times those of `other` (with `inverse`, the reverse) and k is at most 64.
 std::optional<int64_t> multiple(const std::map<int, int64_t>& values,
                                 const std::vector<int64_t>& other, bool inverse) {
   std::optional<int64_t> factor;
@@ -131,7 +130,7 @@ std::string Series::fresh(const char* letters) {
 }
 
 std::string Series::open(int64_t most) {
-  // Loops beside each other may share the name of their pass number; those inside each other not.
+  // Consecutive loops may share the name of their pass number, nested ones may not.
   std::set<std::string> open;
   for (const Scope& scope : scopes_) open.insert(scope.index);
   for (const char* name : {"i", "j", "k", "l", "m", "n"}) {
@@ -163,7 +162,7 @@ std::string Series::define(size_t depth, const std::string& text,
 
 std::string Series::by_pass(size_t depth, const std::map<int, int64_t>& values) {
   Scope& scope = scopes_[depth];
-  // The pass number itself, or one counted from elsewhere.
+  // The pass number, or the pass number plus an offset.
   const int64_t offset = values.begin()->second - values.begin()->first;
   if (offset >= 0 && std::all_of(values.begin(), values.end(), [&](const auto& one) {
         return one.second - one.first == offset;
@@ -192,7 +191,7 @@ std::string Series::number(const std::vector<Passes>& at, const std::vector<int6
   for (size_t level = 0; level < depth; ++level) {
     if (const auto one = function_of(level, at, values)) return by_pass(level, *one);
   }
-  // A step for the innermost loop, on what the others give.
+  // A step of the innermost loop, added to an expression of the others.
   std::vector<Passes> outer;
   std::vector<int64_t> bases;
   std::optional<int64_t> step;
@@ -244,7 +243,7 @@ std::string Series::part(const std::vector<Passes>& at, const std::vector<std::s
       return first;
     }
   }
-  // A number is never cut in two.
+  // Do not split a number.
   while (before > 0 && is_digit(first[before - 1])) --before;
   while (after > 0 && is_digit(first[first.size() - after])) --after;
   std::vector<std::string> middles;
@@ -275,7 +274,7 @@ std::string Series::name(const std::vector<Passes>& at, const std::vector<std::s
   if (std::all_of(names.begin(), names.end(), [&](const auto& n) { return n == names[0]; })) {
     return names[0];
   }
-  // Part by part, as far as all have equally many.
+  // Part by part, if all have equally many parts.
   std::vector<std::vector<std::string>> parts(names.size());
   for (size_t run = 0; run < names.size(); ++run) {
     for (size_t from = 0; from <= names[run].size();) {

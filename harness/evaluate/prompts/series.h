@@ -1,5 +1,5 @@
-// What varies from pass to pass, as short exact expressions: "64 + 32*i", "96 * 2**i",
-// "[64, 256, 512][i]", each under a letter where it is long or comes again.
+// Values that vary from pass to pass, as short exact expressions: "64 + 32*i", "96 * 2**i", "[64,
+// 256, 512][i]". Long or repeated ones are defined as a letter.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace kbench::prompts {
 
-/// The loops around the line that is being printed, and the letters defined in each.
+/// The loops around the line that is being printed, with the letters defined in each.
 class Series {
  public:
-  /// `taken`: names that letters and pass numbers must not have.
+  /// `taken`: names that must not be used.
   explicit Series(std::set<std::string> taken) : taken_(std::move(taken)) {}
 
-  /// Enters a loop that makes at most so many passes; returns the name of its pass number.
+  /// Enters a loop of at most `most` passes; returns the name of its pass number.
   std::string open(int64_t most);
-  /// Leaves it; returns its definitions in order: "A = 64 + 32*i".
+  /// Leaves the loop; returns its definitions in order: "A = 64 + 32*i".
   std::vector<std::string> close();
 
-  /// One value a run of the line; at[run] are its passes of the loops that are open.
+  /// `values`: one for each run of the line; at[run]: its passes of the open loops.
   std::string number(const std::vector<Passes>& at, const std::vector<int64_t>& values);
-  /// The same of texts; what differs is in braces: "layers.{i}.weight".
+  /// The same for texts; the part that varies is in braces: "layers.{i}.weight".
   std::string name(const std::vector<Passes>& at, const std::vector<std::string>& names);
 
  private:

@@ -13,18 +13,18 @@
 namespace kbench::prompts {
 namespace {
 
-constexpr int kDeepest = 16;  ///< partials in partials
+constexpr int kDeepest = 16;  ///< of nested partials
 
 namespace mustache = kainjow::mustache;
 
-/// Goes through the tags of a template and the partials it includes.
+/// Checks the tags of a template and of the partials that it includes.
 class Check {
  public:
   Check(const std::set<std::string>& known, const Template::Partial& partial,
         std::set<std::string>* used)
       : known_(known), partial_(partial), used_(used) {}
 
-  /// The text with partials put in.
+  /// The text with partials inserted.
   std::string run(const std::string& text, const std::string& file, int depth = 0) {
     std::string result;
     const size_t outside = sections_.size();
@@ -123,7 +123,7 @@ mustache::data data_of(const nlohmann::json& value) {
     return mustache::data{value.get<std::string>()};
   }
   if (value.is_number()) return mustache::data{value.dump()};
-  return mustache::data{value.is_boolean() && value.get<bool>()};  // an empty text is false
+  return mustache::data{value.is_boolean() && value.get<bool>()};  // an empty string is false
 }
 
 }  // namespace

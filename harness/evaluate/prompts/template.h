@@ -1,5 +1,5 @@
-// Templates in Mustache's language, read strictly: a tag that means nothing is an error, and a
-// value is put in as it is, never read as a template and never escaped.
+// Mustache templates, read strictly: an unknown tag is an error, and values are inserted literally,
+// neither escaped nor read as templates.
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@ namespace kbench::prompts {
 
 class Template {
  public:
-  /// The text of the partial NAME ({{> NAME}}), with the file that it stands in.
+  /// The text of the partial NAME ({{> NAME}}) and its file.
   using Partial = std::function<std::optional<std::string>(const std::string& name)>;
 
-  /// Throws kParse with file and line: a tag or section that is not closed, a name that is none of
-  /// `known`, a partial that is not there or includes itself. Names are dotted paths; inside
-  /// {{#device}}, "name" is found as "device.name". `used` gets every path that is read.
+  /// Throws kParse with file and line: an unclosed tag or section, a name not in `known`, a missing
+  /// partial, or one that includes itself. Names are dotted paths; inside {{#device}}, "name" means
+  /// "device.name". `used` receives every path that is read.
   Template(const std::string& text, const std::string& file, const std::set<std::string>& known,
            const Partial& partial, std::set<std::string>* used);
 
-  /// Values: an object of objects, lists of objects, texts and truth values. Throws kInternal where
-  /// the engine refuses.
+  /// `values`: an object of objects, lists of objects, strings and booleans. Throws kInternal if
+  /// the engine fails.
   std::string render(const nlohmann::json& values) const;
 
  private:
-  std::string text_;  ///< partials put in
+  std::string text_;  ///< with partials inserted
 };
 
 }  // namespace kbench::prompts

@@ -20,7 +20,7 @@ std::string three(const std::array<int64_t, 3>& numbers) {
          std::to_string(numbers[2]);
 }
 
-/// "1.5", "23.4", "4790": three digits that count.
+/// "1.5", "23.4", "4790": three significant digits.
 std::string rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", value >= 100 ? 0 : value >= 10 ? 1 : 2, value);
@@ -61,7 +61,7 @@ json device_values(const PromptContext& context) {
   const DeviceSummary& device = *context.device;
   const bool cuda =
       context.language == PromptLanguage::cuda || context.language == PromptLanguage::triton;
-  if (cuda && device.type == "cpu") return false;  // It cannot be where such kernels run.
+  if (cuda && device.type == "cpu") return false;  // CUDA kernels do not run there
   json values = {{"name", device.name},
                  {"type", device.type},
                  {"memory", rounded(double(device.memory_bytes) / (1 << 30)) + " GiB"},

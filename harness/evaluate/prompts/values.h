@@ -1,4 +1,4 @@
-// What templates can say: the values, by dotted paths.
+// The values that templates can use, by dotted paths.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ namespace kbench::prompts {
 /// Every path that a template may read.
 const std::set<std::string>& known_values();
 
-/// What a language is called, and how its files and blocks are.
+/// The language's name, and how its files and code blocks are marked.
 nlohmann::json language_values(PromptLanguage language);
 
-/// The shaders of the baseline's operators, by operator.
+/// The baseline's shaders, by operator.
 using ShaderTable = std::map<std::string, std::vector<std::string>>;
 
-/// Of a first prompt: everything but "attempt". `examples` are those to show.
+/// The values for a first prompt: everything but "attempt". `examples`: those to show.
 nlohmann::json first_values(const Task& task, const PromptContext& context,
                             const std::vector<const Example*>& examples, const ShaderTable& shaders,
                             size_t reference_budget);

@@ -33,14 +33,14 @@ std::vector<int> default_ks(int samples) {
   return ks;
 }
 
-/// 1, 2, 3, ... and from 10 on some five to a doubling.
+/// 1, 2, 3, ... up to 10, then about five for each doubling.
 std::vector<int> curve_ks(int samples) {
   std::set<int> ks = {samples};
   for (double k = 1; k < samples; k = std::max(k + 1, k * 1.15)) ks.insert(int(k));
   return {ks.begin(), ks.end()};
 }
 
-/// p = 0 to where nine of ten winners are passed, at most 5.
+/// From p = 0 to the speedup that one winner in ten exceeds, at most 5.
 std::vector<double> curve_ps(const std::vector<ModelReport>& models) {
   std::vector<double> speedups;
   for (const ModelReport& model : models) {
@@ -155,7 +155,7 @@ class Analyst {
     }
   }
 
-  /// The same score under narrower rules.
+  /// The score under stricter rules.
   void add_stricter(ModelReport& to) const {
     const auto pass_1 = [&](const Scope& scope) {
       return mean_pass_at_k(draws(study_.attempts, to.model, scope), 1, bootstrap_);

@@ -1,4 +1,4 @@
-// All numbers of a report.
+// The numbers of a report.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 namespace kbench::report {
 
 struct AnalysisOptions {
-  std::vector<int> ks;             ///< empty: 1, 5, 10 as far as there are samples, and all
-  std::vector<double> thresholds;  ///< of fast_p
+  std::vector<int> ks;  ///< empty: 1, 5 and 10, up to the number of samples, and all samples
+  std::vector<double> thresholds;  ///< values of p for fast_p
 };
 
-/// Numbers of one p: the share of samples (k = 1) or best of k whose speedup exceeds it.
+/// For one p: the share of samples (k = 1), or of the best of k, whose speedup exceeds it.
 struct FastScore {
   double p = 1;
-  std::vector<Score> at_point, at_low;  ///< one a k
+  std::vector<Score> at_point, at_low;  ///< by k
 };
 
 struct LevelReport {
@@ -32,39 +32,39 @@ struct LevelReport {
 struct ModelReport {
   uint32_t model = 0;
   std::string name;
-  int64_t samples = 0, lost = 0;    ///< asked for; of which nothing is known
-  int solved = 0;                   ///< tasks, by any sample
+  int64_t samples = 0, lost = 0;    ///< samples asked for; those without a result
+  int solved = 0;                   ///< tasks solved by at least one sample
   Interval solved_share;            ///< Wilson
-  int confirmed = 0;                ///< winners that were measured once more ...
-  int withdrawn = 0;                ///< ... and of these failed
-  double median_speedup = 0;        ///< of winners, confirmed where they are; 0: none
-  std::vector<Score> pass, all_of;  ///< pass@k, pass^k; one a k
-  std::vector<BestOf> best;         ///< one a k
-  std::vector<FastScore> fast;      ///< one a threshold
-  Score first_answer;               ///< pass@1 of the first attempt alone
-  Score strict;                     ///< pass@1 without leniency
+  int confirmed = 0;                ///< winners that were measured again ...
+  int withdrawn = 0;                ///< ... and of these, those that failed
+  double median_speedup = 0;        ///< of winners (confirmed ones where measured again); 0: none
+  std::vector<Score> pass, all_of;  ///< pass@k, pass^k, by k
+  std::vector<BestOf> best;         ///< by k
+  std::vector<FastScore> fast;      ///< by threshold
+  Score first_answer;               ///< pass@1 of first attempts
+  Score strict;                     ///< pass@1 without leniencies
   Score own_kernels;                ///< pass@1 without built-in operators
   std::map<int, LevelReport> levels;
   std::vector<ByAttempt> correct_by, fast_by;  ///< fast_1
   std::vector<Funnel> funnel;
   Spending spending;
-  std::vector<Winner> winners;    ///< one a task
-  std::vector<Draws> samples_of;  ///< one a task; good: correct
+  std::vector<Winner> winners;    ///< by task
+  std::vector<Draws> samples_of;  ///< by task; good: correct
 
   // Curves.
   std::vector<int> curve_ks;
-  std::vector<Score> pass_curve;             ///< over curve_ks
-  std::vector<Score> fast_curve, low_curve;  ///< over Analysis::curve_ps, at the smallest k
+  std::vector<Score> pass_curve;             ///< by curve_ks
+  std::vector<Score> fast_curve, low_curve;  ///< by Analysis::curve_ps, at the smallest k
 };
 
 struct Analysis {
   std::vector<int> ks;
   std::vector<double> thresholds;
   std::vector<double> curve_ps;
-  std::vector<ModelReport> models;  ///< the best first: by fast_1 at the smallest k, then pass
-  std::optional<Swarm> swarm;       ///< of two models and more
-  std::vector<PairedComparison> comparisons;  ///< of each two, on pass at the smallest k
-  int attempts = 1;                           ///< of the longest chain
+  std::vector<ModelReport> models;  ///< the best first: by fast_1, then pass, at the smallest k
+  std::optional<Swarm> swarm;       ///< with two models or more
+  std::vector<PairedComparison> comparisons;  ///< each pair of models, on pass at the smallest k
+  int attempts = 1;                           ///< in the longest chain
 };
 
 Analysis analyse(const Study& study, const AnalysisOptions& options);

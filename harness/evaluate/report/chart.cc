@@ -57,7 +57,7 @@ class Frame {
            std::clamp(value, 0.0, 1.0) * (kChartHeight - kPlotTop - kPlotBottom);
   }
 
-  /// Few enough to be read.
+  /// A readable number of ticks.
   std::vector<double> ticks() const {
     constexpr size_t kMost = 8;
     std::vector<double> ticks;
@@ -135,14 +135,14 @@ std::string band(const Frame& frame, const ChartLine& line) {
   for (size_t i = line.points.size(); i-- > 0;) {
     const double x = frame.x(line.points[i].x), y = frame.y(line.points[i].low);
     if (line.steps && i + 1 < line.points.size()) {
-      text += print("V%.1f", y);  // the value held from this x on
+      text += print("V%.1f", y);  // the value holds from this x on
     }
     text += print("L%.1f %.1f", x, y);
   }
   return "<path class=\"band\" d=\"" + text + "Z\"/>\n";
 }
 
-/// Eight marks that differ in shape, for lines that a printer makes grey.
+/// Eight marks of different shapes, for prints without colour.
 std::string dot(double x, double y, size_t style) {
   switch (style % 8) {
     case 0:
@@ -166,7 +166,7 @@ std::string dot(double x, double y, size_t style) {
   }
 }
 
-/// A mark at each point, or some ten of many.
+/// A mark at each point, or at about ten of many.
 std::string dots(const Frame& frame, const ChartLine& line) {
   constexpr size_t kMost = 10;
   const size_t every = (line.points.size() + kMost - 1) / kMost;
@@ -177,7 +177,7 @@ std::string dots(const Frame& frame, const ChartLine& line) {
   return text;
 }
 
-/// Heights of the names, as near to their lines' ends as they fit without touching.
+/// The heights of the names: as near to their lines' ends as possible without overlapping.
 std::vector<double> name_heights(const Frame& frame, const std::vector<ChartLine>& lines) {
   std::vector<size_t> order(lines.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -226,7 +226,7 @@ std::string svg(const Chart& chart, ChartUse use) {
   }
   text += axes(drawn, frame);
   const std::vector<double> heights = name_heights(frame, drawn.lines);
-  for (size_t i = drawn.lines.size(); i-- > 0;) {  // the first on top
+  for (size_t i = drawn.lines.size(); i-- > 0;) {  // the first last, on top
     const ChartLine& line = drawn.lines[i];
     text += print("<g class=\"s%zu\">\n", line.style % 8);
     text += band(frame, line);

@@ -14,7 +14,7 @@
 namespace kbench::report {
 namespace {
 
-/// What was found of a wanted attempt.
+/// What was found for a wanted attempt.
 struct Found {
   Attempt attempt;
   bool recorded = false;
@@ -54,7 +54,7 @@ class Collector {
   }
 
  private:
-  /// The lines of those that are wanted, and no others.
+  /// Keeps the lines of wanted attempts.
   void note_attempts(size_t source, const std::string& path) {
     std::vector<int64_t> places;
     std::vector<Found*> into;
@@ -85,7 +85,7 @@ class Collector {
     found.recorded = true;
   }
 
-  /// Results are many and long, and few are wanted: the others are not parsed.
+  /// Only the few results that are wanted are parsed: they are many and long.
   void note_results(size_t source, const std::string& path) {
     constexpr std::string_view kField = ",\"candidate_hash\":\"";
     std::ifstream file(path, std::ios::binary);
@@ -96,7 +96,7 @@ class Collector {
       if (!hashes_[source].contains(line.substr(begin, line.find('"', begin) - begin))) continue;
       try {
         note_result(source, result_from_json(line));
-      } catch (const Error&) {  // of a run that was killed
+      } catch (const Error&) {  // an incomplete line of a killed run
       }
     }
   }
@@ -144,7 +144,7 @@ class Collector {
     }
   }
 
-  /// The number of a text in the pool; null for an empty one.
+  /// The index of a text in the pool; null if empty.
   Json pooled(const std::string& text) {
     if (text.empty()) return nullptr;
     const std::string kept = cut_in_the_middle(text, limits_.text);

@@ -1,4 +1,4 @@
-// What stands behind the cells of a page: prompts, answers, code, diagnostics and times of
+// The details behind the cells of a page: prompts, answers, code, diagnostics and times of
 // attempts.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace kbench::report {
 
-/// Which attempt, of whom.
+/// An attempt, and whose it is.
 struct AttemptId {
   size_t participant = 0;  ///< index into Study::participants
   TaskId task = {};
@@ -20,21 +20,21 @@ struct AttemptId {
 };
 
 struct ConversationLimits {
-  size_t attempts = 6000;                ///< looked up at most
-  size_t total = size_t{32} << 20;       ///< bytes of text in a page
-  size_t text = size_t{32} << 10;        ///< of one text; longer ones are cut in the middle
-  size_t reasoning = size_t{8} << 10;    ///< the same for a model's thoughts
-  size_t transcripts = size_t{1} << 30;  ///< bytes of transcripts that are read
+  size_t attempts = 6000;           ///< most attempts that are read
+  size_t total = size_t{32} << 20;  ///< most bytes of text in a page
+  size_t text = size_t{32} << 10;   ///< most bytes of one text; longer ones are cut in the middle
+  size_t reasoning = size_t{8} << 10;    ///< the same for a model's reasoning
+  size_t transcripts = size_t{1} << 30;  ///< most bytes of transcripts that are read
 };
 
 struct Conversations {
-  Json texts = Json::array();       ///< one an attempt that is included
-  Json pool = Json::array();        ///< the texts, which several may share
-  std::vector<AttemptId> included;  ///< of texts, in the same order
+  Json texts = Json::array();       ///< by included attempt
+  Json pool = Json::array();        ///< the distinct texts
+  std::vector<AttemptId> included;  ///< the attempts of `texts`
 };
 
-/// The texts of attempts, those first that are named first, until a limit is reached. What is not
-/// on disk is left out; nothing outside of a run's folder is read.
+/// Collects the texts of attempts in the given order until a limit is reached. Files that are
+/// missing are skipped; nothing outside a run's folder is read.
 Conversations collect(const Study& study, std::vector<AttemptId> wanted,
                       const ConversationLimits& limits);
 

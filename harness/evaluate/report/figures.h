@@ -1,4 +1,4 @@
-// The pictures of a report.
+// The charts of a report.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace kbench::report {
 
-/// fast_p against p; pass@k, correct by attempt and the swarm where there is more than one k,
-/// attempt, model. At most eight models are drawn, the first.
+/// fast_p against p; pass@k, correct by attempt and the swarm, if there is more than one k,
+/// attempt, model. The first eight models are drawn.
 std::vector<Chart> charts(const Analysis& analysis);
 
-/// The best candidates' speedups of a model, task by task; without points where there are none.
+/// The speedups of a model's best candidates, by task; without points if there are none.
 Plot speedup_plot(const Study& study, const ModelReport& model);
 
 }  // namespace kbench::report

@@ -18,8 +18,8 @@ Mark outcome(Outcome which, std::string_view text, std::string_view meaning) {
 }
 
 Mark verdict(Verdict which, std::string_view text) {
-  const bool nobodys = !is_candidates_fault(which) && which != Verdict::passed;
-  const std::string_view kind = which == Verdict::passed ? "pass" : nobodys ? "none" : "bad";
+  const bool no_fault = !is_candidates_fault(which) && which != Verdict::passed;
+  const std::string_view kind = which == Verdict::passed ? "pass" : no_fault ? "none" : "bad";
   return {name_of(which), text, kind, explain(which)};
 }
 

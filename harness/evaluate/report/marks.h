@@ -1,4 +1,4 @@
-// How a cell of the grid says what became of an attempt, readable without colour.
+// The mark in a cell of the grid: an attempt's outcome, readable without colour.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 namespace kbench::report {
 
 struct Mark {
-  std::string_view name;  ///< the verdict's or the outcome's
-  std::string_view text;  ///< at most five letters; empty: a speedup stands there
-  std::string_view kind;  ///< "pass", "bad", or "none" where nothing is known of the model
+  std::string_view name;  ///< of the verdict or outcome
+  std::string_view text;  ///< at most five letters; empty: the speedup is shown
+  std::string_view kind;  ///< "pass", "bad", or "none" if it says nothing about the model
   std::string_view meaning;
 };
 
-/// All of them, how far an attempt came from the least on: of a cell's failures the last counts.
+/// All marks, by how far the attempt came, the least first. A cell shows the last of its failures.
 const std::vector<Mark>& marks();
 /// Index into marks().
 size_t mark_of(const AttemptRow& row);

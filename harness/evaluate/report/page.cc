@@ -15,7 +15,7 @@
 namespace kbench::report {
 namespace {
 
-/// Attempts whose verdicts a page lists at most.
+/// Most attempts whose verdicts a page lists.
 constexpr size_t kListedAttempts = 60'000;
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
@@ -24,14 +24,14 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
   }
 }
 
-/// A task of a model: its chains, and of these the one that tells most.
+/// A model's chains on one task, and the most telling one.
 struct Cell {
   size_t participant = 0;
   TaskId task = {};
   std::span<const Chain> chains;
-  size_t telling = 0;  ///< index of the chain
+  size_t telling = 0;  ///< index of the most telling chain
   int attempt = 0;     ///< of it
-  size_t mark = 0;     ///< of that attempt
+  size_t mark = 0;     ///< mark of that attempt
 };
 
 class Page {
@@ -56,7 +56,7 @@ class Page {
                 escaped(chart.y_axis) + "</span></figcaption></figure>\n";
     }
     std::string page(kPageHtml);
-    // The data last: what it holds is not searched again.
+    // The data goes in last, so that nothing is replaced inside it.
     replace_all(page, "/*{style}*/", kPageStyle);
     replace_all(page, "/*{script}*/", kPageScript);
     replace_all(page, "<!--{charts}-->", charts);
@@ -88,7 +88,7 @@ class Page {
     return to;
   }
 
-  /// The telling attempt of every cell, then its chain, then the other chains.
+  /// The most telling attempt of every cell, then the rest of its chain, then the other chains.
   std::vector<AttemptId> wanted() const {
     std::vector<AttemptId> first, second, third;
     for (const Cell& cell : cells_) {
@@ -105,7 +105,7 @@ class Page {
       }
     }
     first.insert(first.end(), second.begin(), second.end());
-    // By sample, so that no cell has all of its chains before another has a second one.
+    // By sample, so that every cell has one chain before any has two.
     std::ranges::stable_sort(third, {}, &AttemptId::sample);
     first.insert(first.end(), third.begin(), third.end());
     return first;
@@ -186,7 +186,7 @@ class Page {
     return all;
   }
 
-  /// [sample, [attempt, mark, speedup or null, number of its texts or null], ...]
+  /// [sample, [attempt, mark, speedup or null, index of its texts or null], ...]
   Json chain(const Cell& cell, size_t index, const std::map<AttemptId, size_t>& numbers) const {
     const Chain& chain = cell.chains[index];
     Json json = {chain.sample};

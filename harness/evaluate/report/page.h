@@ -1,4 +1,4 @@
-// A report as one HTML page that needs nothing else: no network, no second file.
+// A report as one self-contained HTML page.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace kbench::report {
 
-/// Texts from outside stand in it as data, which its script shows as text.
+/// Model answers and file contents are embedded as data that the page's script shows as text.
 std::string report_page(const Study& study, const Analysis& analysis,
                         const ConversationLimits& limits = {});
 
-/// JSON as it may stand inside of a <script>: no '<', no line or paragraph separator.
+/// Escapes JSON for use inside a <script>: no '<', no line or paragraph separator.
 std::string script_safe(std::string json);
 
 }  // namespace kbench::report

@@ -15,7 +15,7 @@ using PlainJson = nlohmann::json;
 
 constexpr size_t kMostFiles = 16;
 
-/// Reads a line just far enough to know which attempt it is of.
+/// Parses a line only until sample and attempt are known.
 class Ids : public nlohmann::json_sax<PlainJson> {
  public:
   int sample = 0, attempt = 0;
@@ -46,7 +46,7 @@ class Ids : public nlohmann::json_sax<PlainJson> {
   }
 
  private:
-  /// False ends the parse.
+  /// False ends parsing.
   bool next() {
     into_ = nullptr;
     return sample == 0 || attempt == 0;
@@ -75,7 +75,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(fs::symlink_status(path, error));
 }
 
-/// Whether a path that a file names stays beneath the folder it is relative to.
+/// Whether a path from a file stays inside the folder that it is relative to.
 bool is_beneath(const fs::path& path) {
   return !path.empty() && path.is_relative() && *path.begin() != ".." &&
          *path.lexically_normal().begin() != "..";
@@ -168,7 +168,7 @@ AttemptFiles read_attempt_files(const std::string& run, const Attempt& attempt, 
 
 std::string cut_in_the_middle(const std::string& text, size_t most) {
   if (text.size() <= most) return text;
-  const auto inside = [&](size_t at) {  // of a character
+  const auto inside = [&](size_t at) {  // inside a character
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
   };
   size_t end = most / 2, begin = text.size() - most / 2;

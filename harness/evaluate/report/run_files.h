@@ -1,4 +1,4 @@
-// Reading single attempts out of a run's folder, where any file may be missing.
+// Reads single attempts from a run's folder, in which any file may be missing.
 #pragma once
 
 #include <functional>
@@ -12,30 +12,30 @@
 
 namespace kbench::report {
 
-/// Of one line of a transcript.
+/// One line of a transcript.
 struct Spoken {
   int sample = 0, attempt = 0;
   std::string answer, reasoning, finish;
 };
 
-/// The exchanges of a transcript that are wanted(sample, attempt). Returns the bytes read. Lines
-/// that are no exchange are passed over.
+/// The exchanges of a transcript for which wanted(sample, attempt) is true. Returns the bytes read.
+/// Malformed lines are skipped.
 size_t read_spoken(const std::string& path, const std::function<bool(int, int)>& wanted,
                    const std::function<void(Spoken)>& take);
 
-/// The messages of a prompt; empty where they are not on disk.
+/// The messages of a prompt; empty if its file is missing.
 std::vector<std::pair<std::string, std::string>> read_prompt(const std::string& run,
                                                              const std::string& hash);
 
-/// What the folder of an attempt holds.
+/// The contents of an attempt's folder.
 struct AttemptFiles {
   std::vector<std::pair<std::string, std::string>> code;  ///< relative path, text
   std::string answer, feedback;
 };
-/// Files of at most `most` bytes each; longer ones are cut. Links are not followed.
+/// Each file is cut to `most` bytes. Links are not followed.
 AttemptFiles read_attempt_files(const std::string& run, const Attempt& attempt, size_t most);
 
-/// The text, or its beginning and its end with a note in between.
+/// The text, or its beginning and end with a note in between.
 std::string cut_in_the_middle(const std::string& text, size_t most);
 
 }  // namespace kbench::report

@@ -30,7 +30,7 @@ struct Asked {
   throw Error(ErrorCode::kParse, Location{path, mark.line + 1, mark.column + 1}, shown(why));
 }
 
-/// "tasks" and "samples" of run.yaml, which may lack them.
+/// "tasks" and "samples" of run.yaml, which may be absent.
 Asked read_settings(const std::string& path) {
   Asked asked;
   if (!fs::exists(path)) return asked;
@@ -75,8 +75,8 @@ Attempt attempt_of(const Result& r) {
   return a;
 }
 
-/// Whether a line of results says that this is so of it. `field` comes with its quotes, and so
-/// cannot stand inside of another field's text.
+/// Whether a results line has this true flag. `field` includes its quotes, so it cannot occur
+/// inside a JSON string.
 bool says(std::string_view line, std::string_view field) {
   const size_t at = line.find(field);
   if (at == line.npos) return false;
@@ -84,7 +84,7 @@ bool says(std::string_view line, std::string_view field) {
   return value != line.npos && line.substr(value).starts_with("true");
 }
 
-/// What has to agree among files that are shards of one: by set, how it was measured.
+/// What must agree between shards of one file: by set, how it was measured.
 struct Shard {
   std::map<std::string, std::set<std::string>> settings;
   std::set<std::pair<std::string, TaskId>> tasks;
@@ -93,7 +93,7 @@ struct Shard {
     for (const Result& r : results) {
       tasks.emplace(r.set, r.task);
       std::set<std::string>& of_set = settings[r.set];
-      if (r.verdict == Verdict::missing) continue;  // It was not measured.
+      if (r.verdict == Verdict::missing) continue;  // not measured
       std::string how = baseline_kind(r) + '\n';
       for (const std::string* part : {&r.preset, &r.device, &r.driver, &r.settings, &r.version}) {
         how += *part + '\n';
@@ -123,7 +123,7 @@ struct Shard {
   }
 };
 
-/// The numbers of models of one source.
+/// Maps the model numbers of one source.
 class Names {
  public:
   Names(AttemptSet& set, std::string prefix) : set_(set), prefix_(std::move(prefix)) {}
@@ -140,7 +140,7 @@ class Names {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-/// Reads one source after the other; attempts of source i have models "i/NAME" until the end.
+/// Reads the sources in order; until the end, models of source i are called "i/NAME".
 class Reader {
  public:
   explicit Reader(Study& study) : study_(study) {}
@@ -200,7 +200,7 @@ class Reader {
     return source;
   }
 
-  /// The source that a file of results is a shard of, or a new one.
+  /// The source of which a results file is a shard, or a new one.
   size_t source_of(const std::string& path, const Shard& shard) {
     for (auto& [source, other] : shards_) {
       if (!shard.shares_set(other)) continue;
@@ -241,8 +241,7 @@ class Reader {
     note_results(path + "/results.jsonl");
   }
 
-  /// Attempts do not say whether their device is a CPU, nor whether that was busy; results do, but
-  /// for those that never came to a device.
+  /// Whether a device is a CPU, or was busy, is in results and not in attempts.
   void note_results(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     for (std::string line; std::getline(file, line);) {
@@ -288,14 +287,14 @@ class Reader {
         const fs::path path = fs::path(study_.sources[one.source].path).lexically_normal();
         const std::string file = (path.has_filename() ? path : path.parent_path()).filename();
         one.name = file + "/" + one.recorded;
-        // Two runs in folders of one name: by their place on the command line.
+        // Two runs whose folders have the same name: adds their position.
         while (study_.attempts.find_model(one.name)) one.name += "'";
       }
       study_.attempts.rename(one.model, one.name);
     }
   }
 
-  /// A set of a results file that has no result for a task has failed there.
+  /// A set without a result for a task counts as failed there.
   void add_missing() {
     bool added = false;
     for (const Participant& one : study_.participants) {
@@ -315,14 +314,14 @@ class Reader {
   }
 
   Study& study_;
-  std::vector<Names> names_;        ///< one a source
-  std::map<size_t, Shard> shards_;  ///< of sources that are files
+  std::vector<Names> names_;        ///< by source
+  std::map<size_t, Shard> shards_;  ///< for sources that are files
   std::set<TaskId> asked_, occurring_;
   bool all_asked_ = true;
   std::set<int> samples_;
   std::set<std::string> devices_, presets_;
   std::string last_device_, last_preset_;
-  int64_t busy_ = 0;  ///< results that say so
+  int64_t busy_ = 0;  ///< results on a busy device
   TaskId last_task_ = {};
 };
 

@@ -1,4 +1,4 @@
-// What a report is about: attempts out of runs and results files, and what was asked for.
+// The input of a report: attempts from runs and results files, and what was asked for.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace kbench::report {
 
-/// A run's folder or a file of results, as it was named.
+/// A run's folder or a results file, as given.
 struct Source {
   std::string path;
   bool is_run = false;
-  std::vector<std::string> more = {};  ///< further files of the same results: other shards
+  std::vector<std::string> more = {};  ///< more files of the same results: other shards
 
   std::vector<std::string> paths() const;
 };
 
-/// A model (or, of plain results, a candidate set) that has attempts.
+/// A model with attempts (for plain results: a candidate set).
 struct Participant {
-  uint32_t model = 0;    ///< in Study::attempts
-  std::string name;      ///< as shown: with the run's name where two runs have one of this name
-  std::string recorded;  ///< as its run calls it
+  uint32_t model = 0;    ///< index in Study::attempts
+  std::string name;      ///< as shown: with the run's name if two runs have a model of this name
+  std::string recorded;  ///< its name in its run
   size_t source = 0;
 };
 
@@ -32,17 +32,17 @@ struct Study {
   std::vector<Participant> participants;
   AttemptSet attempts;
   Confirmations confirmations;
-  Scope scope;  ///< tasks and samples asked for, as far as the runs say
+  Scope scope;  ///< tasks and samples asked for, as far as known
   std::string device, preset;
-  bool software_device = false;  ///< any of it was timed on one
+  bool software_device = false;  ///< some results are from one
   int64_t recorded_attempts = 0;
-  std::vector<std::string> notes;  ///< what a reader should know of the sources, one line each
+  std::vector<std::string> notes;  ///< remarks on the sources, one line each
 };
 
-/// Reads folders of runs (run.yaml, attempts.jsonl, confirmed.jsonl) and files of results. Files
-/// whose sets and settings agree and that share no task are shards of one source. `tasks` are those
-/// asked about; empty: those the runs were asked to do, or else those that occur.
-/// Throws kNotFound for a path that is neither, kIo, and kParse with file and line.
+/// Reads run folders (run.yaml, attempts.jsonl, confirmed.jsonl) and results files. Files with
+/// equal sets and settings that share no task are shards of one source. `tasks`: those asked about;
+/// empty: those the runs were asked for, else those that occur. Throws kNotFound for a path that is
+/// neither, kIo, and kParse with file and line.
 Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks);
 
 }  // namespace kbench::report

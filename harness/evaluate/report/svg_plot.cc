@@ -15,7 +15,7 @@ namespace {
 constexpr double kWidth = 1200, kHeight = 440;
 constexpr double kLeft = 70, kRight = 20, kTop = 76, kBottom = 60;
 constexpr double kLevelGap = 16;
-/// Told apart by every kind of colour vision (Okabe and Ito).
+/// Distinguishable with every kind of colour vision (Okabe and Ito).
 constexpr std::array<const char*, 4> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7"};
 
 std::string text_at(double x, double y, const char* attributes, const std::string& text) {
@@ -31,7 +31,7 @@ const char* colour_of(int level) {
   return kColours[static_cast<size_t>(level - 1) % kColours.size()];
 }
 
-/// The vertical axis: from values to pixels, and where its ticks are.
+/// The vertical axis: maps values to pixels, and places the ticks.
 class Axis {
  public:
   Axis(const Plot& plot) : logarithmic_(plot.logarithmic) {
@@ -57,7 +57,7 @@ class Axis {
  private:
   double scaled(double value) const { return logarithmic_ ? std::log(value) : value; }
 
-  /// 1, 2, 5, 10, ..., from the one below all values to the one above.
+  /// Ticks 1, 2, 5, 10, ... from below all values to above.
   void make_logarithmic(double low, double high) {
     const auto tick = [](int i) {
       constexpr double kSteps[] = {1, 2, 5};
@@ -88,7 +88,7 @@ class Axis {
   std::vector<double> ticks_;
 };
 
-/// Where each point stands from left to right.
+/// The horizontal position of each point.
 class Columns {
  public:
   explicit Columns(const std::vector<PlotPoint>& points) {
@@ -172,7 +172,7 @@ std::string mean_lines(const Plot& plot, const Axis& axis, const Columns& column
     text += line_between(
         columns.start(level), y, columns.end(level), y,
         print("stroke=\"%s\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"", colour_of(level)));
-    constexpr double kTextWidth = 220;  // a panel narrower than its text has it to its left
+    constexpr double kTextWidth = 220;  // in a narrower panel the text is to the left
     const bool fits = columns.end(level) - columns.start(level) >= kTextWidth;
     const std::string attributes =
         print("text-anchor=\"%s\" fill=\"%s\"", fits ? "start" : "end", colour_of(level));

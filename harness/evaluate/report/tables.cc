@@ -58,7 +58,7 @@ std::string leaderboard_text(const Study& study, const Analysis& analysis) {
   std::vector<std::string> header = {"model", "solved"};
   for (const int k : analysis.ks) header.push_back("pass@" + std::to_string(k));
   for (const double p : analysis.thresholds) {
-    if (p <= 0) continue;  // is pass@k
+    if (p <= 0) continue;  // that is pass@k
     for (const int k : analysis.ks) {
       header.push_back("fast_" + number(p) + "@" + std::to_string(k) + " (low)");
     }
@@ -172,7 +172,7 @@ std::string cost_text(const Analysis& analysis) {
     const auto tokens = [](const Amount& a, double count) {
       return amount(a.per(count), a.lower_bound(), "%.0f", "unknown");
     };
-    // Known tokens without a cost: the models file names no price.
+    // Tokens are known and the cost is not: models.yaml has no price.
     const bool priced = s.cost.known > 0 || s.input.known == 0 || s.output.known == 0;
     const auto money = [&](double count) {
       return amount(s.cost.per(count), s.cost.lower_bound(), "%.4g",
@@ -186,8 +186,8 @@ std::string cost_text(const Analysis& analysis) {
   return table(rows);
 }
 
-/// What a member alone is expected to solve with so many calls, between two numbers of samples on
-/// a line; unset beyond its samples.
+/// The tasks a member alone is expected to solve with so many calls, interpolated between numbers
+/// of samples; unset beyond its samples.
 std::optional<double> solved_with(const std::vector<SwarmPoint>& alone, double calls) {
   for (size_t i = 0; i < alone.size(); ++i) {
     if (alone[i].calls < calls * (1 - 1e-9)) continue;
@@ -200,8 +200,7 @@ std::optional<double> solved_with(const std::vector<SwarmPoint>& alone, double c
   return std::nullopt;
 }
 
-/// All models and each alone at the calls of one, two, ... samples of each, as long as somebody
-/// alone has as many.
+/// All models together, and each alone, with equal numbers of calls.
 std::string equal_calls_text(const Analysis& analysis) {
   const Swarm& swarm = *analysis.swarm;
   Rows rows = {{"solved at equal calls"}, {"all models"}};

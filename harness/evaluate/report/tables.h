@@ -1,4 +1,4 @@
-// A report as text for a terminal, and as one JSON document.
+// A report as text for a terminal, and as a JSON document.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace kbench::report {
 
-/// Leaderboard, funnel, attempts, cost, swarm and comparisons, as far as there is something to say.
+/// Leaderboard, funnel, attempts, cost, swarm and comparisons; parts without content are left out.
 std::string format_report(const Study& study, const Analysis& analysis);
-/// Everything of the analysis; an unknown or undefined number is null.
+/// The whole analysis; unknown and undefined numbers are null.
 std::string report_json(const Study& study, const Analysis& analysis);
 
 }  // namespace kbench::report

@@ -22,7 +22,7 @@ kbench_status status_of(ErrorCode code) {
   return static_cast<kbench_status>(static_cast<int>(code) + 1);
 }
 
-/// For the caller to free; null where there is no memory.
+/// The caller frees it; null if there is no memory.
 char* copied(const json& value) {
   const std::string text = json_text(value);
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
@@ -40,7 +40,7 @@ kbench_status fail(char** out, kbench_status status, const std::string& message,
       value["column"] = location.column;
     }
     *out = copied(value);
-  } catch (...) {  // No memory for the message: the status alone tells.
+  } catch (...) {  // no memory for a message: the status says it
   }
   return status;
 }

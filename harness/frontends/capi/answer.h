@@ -1,4 +1,4 @@
-// How the C interface answers: JSON out, and no exception.
+// Answers of the C interface: JSON, and no exceptions.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ namespace kbench::capi {
 
 using nlohmann::json;
 
-/// A request as it came, read once.
+/// A parsed request.
 class Request {
  public:
-  /// `text` may be null. Throws kParse for what is no JSON.
+  /// `text` may be null. Throws kParse if it is not JSON.
   explicit Request(const char* text);
-  /// And for what is no object, or has other members than these.
+  /// Also throws if it is not an object, or has other members than these.
   Request(const char* text, std::initializer_list<std::string_view> members);
   JsonField field() const { return {json_, name_, ""}; }
   bool has(const std::string& name) const { return field().has(name); }
@@ -31,7 +31,7 @@ class Request {
   std::string name_ = "the request";
 };
 
-/// Runs the call and answers with what it returns, or with what it throws.
+/// Runs `call` and stores its result, or the error that it throws, in `out`.
 kbench_status answer(char** out, const std::function<json()>& call);
 
 }  // namespace kbench::capi

@@ -1,4 +1,4 @@
-// Evaluations, what stops them, and devices.
+// Evaluations, cancellation, and devices.
 #include <new>
 #include <stop_token>
 #include <utility>
@@ -29,7 +29,7 @@ std::stop_token token_of(const kbench_stop* stop) {
 
 json value_of(const Result& result) { return json::parse(to_json(result)); }
 
-/// A caller's event, as both callbacks of an evaluation tell it.
+/// Calls the caller's event function, for both callbacks of an evaluation.
 void tell(kbench_on_event on_event, void* user, const json& event) {
   const std::string text = json_text(event);
   if (on_event(user, text.c_str()) != 0) throw Cancelled();

@@ -1,4 +1,4 @@
-// Verdicts, and from results to a leaderboard.
+// Verdicts, scores and leaderboards.
 #include <set>
 
 #include "harness/frontends/capi/answer.h"
@@ -23,7 +23,7 @@ std::vector<Result> results_of(const Request& request) {
   if (request.has("files")) {
     for (const JsonField& item : request["files"].items()) {
       const std::string path = item.text();
-      expect_readable(path);  // read_results() takes one that is absent for empty
+      expect_readable(path);  // read_results() treats an absent file as empty
       const std::vector<Result> read = read_results(path);
       results.insert(results.end(), read.begin(), read.end());
     }
@@ -31,7 +31,7 @@ std::vector<Result> results_of(const Request& request) {
   return results;
 }
 
-/// Those asked for, or those that have a result.
+/// The chosen tasks, or those with results.
 std::vector<TaskId> tasks_of(const Request& request, const std::vector<Result>& results) {
   std::set<TaskId> ids;
   if (request.has("tasks")) {
@@ -44,7 +44,7 @@ std::vector<TaskId> tasks_of(const Request& request, const std::vector<Result>& 
   return {ids.begin(), ids.end()};
 }
 
-/// Those whose own check no known shortcut passes, at the preset that their results are of.
+/// The tasks that no known shortcut passes, at the preset of their results.
 std::vector<TaskId> certified_of(const std::vector<TaskId>& tasks,
                                  const std::vector<Result>& results) {
   std::vector<TaskId> certified;

@@ -1,4 +1,4 @@
-// What most requests say: which task, at what sizes.
+// The task and sizes of a request.
 #pragma once
 
 #include "harness/frontends/capi/answer.h"
@@ -11,7 +11,7 @@ inline const Task& task_of(const Request& request) {
   return find_task(parse_task_id(request["task"].text()));
 }
 
-/// v0.1 where none is said, as `kbench show` has it.
+/// The default is v0.1, as for `kbench show`.
 inline Preset preset_of(const Request& request) {
   return request.has("preset") ? preset_from_name(request["preset"].text()) : Preset::v0_1;
 }

@@ -1,4 +1,4 @@
-// What is said to a language model, and what is found in its answer.
+// Prompts for language models, and candidates in their answers.
 #include <optional>
 
 #include "harness/evaluate/client/options_json.h"
@@ -105,7 +105,7 @@ kbench_status kbench_feedback(const char* text, char** out) {
       expect_readable(source);
       try {
         candidate = capi::loaded(source);
-      } catch (const Error&) {  // Which is what the result tells.
+      } catch (const Error&) {  // the result says so
       }
     }
     FeedbackOptions options;

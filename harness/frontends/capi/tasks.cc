@@ -1,4 +1,4 @@
-// The tasks, and one of them.
+// The list of tasks, and one task.
 #include "harness/frontends/capi/answer.h"
 #include "harness/frontends/capi/sizes.h"
 #include "kbench/candidate.h"

@@ -16,7 +16,7 @@ std::string percent(double share) { return format_number(100 * share, 3) + "%"; 
 
 std::string time_text(double ms) { return format_number(ms, 4); }
 
-/// "2025-01-31": plots and headings need no more.
+/// "2025-01-31", for plots and headings.
 std::string day_of(const Baseline& baseline) { return baseline.date.substr(0, 10); }
 
 std::vector<std::string> heading() {

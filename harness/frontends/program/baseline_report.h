@@ -1,4 +1,4 @@
-// What `kbench baseline` says about what it measured or read.
+// The output of `kbench baseline`.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@ namespace kbench::program {
 
 /// Device, preset and roofline.
 std::string format_heading(const Baseline& baseline);
-/// A line a task that was timed.
+/// One line for each timed task.
 std::string format_times(const Baseline& baseline);
-/// Which tasks have no time and why; empty when all have.
+/// The tasks without a time, and why; empty if there are none.
 std::string format_untimed(const Baseline& baseline);
-/// Both sides a task, geometric means, the tasks below half their speed, and the ten slowest.
+/// Both times of each task, geometric means, the tasks below half the recorded speed, and the ten
+/// slowest.
 std::string format_comparison(const BaselineComparison& comparison, const Baseline& ours,
                               const RecordedTimes& theirs);
 
-/// The baseline's document with the comparison as one more member.
+/// The baseline as JSON with the comparison added.
 std::string comparison_json(const BaselineComparison& comparison, const Baseline& ours,
                             const RecordedTimes& theirs);
 
@@ -27,8 +28,8 @@ report::Plot roofline_plot(const Baseline& baseline);
 report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
                         const RecordedTimes& theirs);
 
-/// The line that says where recorded times come from, with a warning where that was another device;
-/// and where they do not say their sizes.
+/// A line on where recorded times come from; warns if that is another device, or if they do not say
+/// their sizes.
 std::string recorded_notice(const RecordedTimes& theirs, const std::string& device);
 
 }  // namespace kbench::program

@@ -15,8 +15,8 @@
 namespace kbench::program {
 namespace {
 
-/// Keeps standard error quiet while it lives: Google Benchmark reports a malformed flag there in
-/// its own words, and the program says everything in one line.
+/// Silences standard error: Google Benchmark reports a malformed flag there, and kbench reports it
+/// itself.
 class QuietErrors {
  public:
   QuietErrors() : saved_(dup(STDERR_FILENO)) {
@@ -49,7 +49,7 @@ std::optional<std::string> value_of(const std::string& flag, const std::string& 
   throw Error(ErrorCode::kInvalidArgument, "'" + flag + "': " + why);
 }
 
-/// Google Benchmark ends the program over these, with no word on what was wrong.
+/// Google Benchmark would exit over these without a message.
 void check_format(const std::string& flag, const std::string& value) {
   if (value != "console" && value != "json" && value != "csv") {
     reject(flag, "the formats are console, json and csv");
@@ -104,7 +104,7 @@ BenchmarkFlags read_benchmark_flags(const std::vector<std::string>& flags) {
       filter_takes(taken.filter, "");
     }
   }
-  static char program[] = "kbench";  // Google Benchmark keeps the pointer, for its report
+  static char program[] = "kbench";  // Google Benchmark keeps the pointer for its report
   std::vector<std::string> arguments = flags;
   std::vector<char*> argv = {program};
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -115,7 +115,7 @@ BenchmarkFlags read_benchmark_flags(const std::vector<std::string>& flags) {
     benchmark::Initialize(&argc, argv.data());
   }
   if (argc > 1) reject(argv[1], "not a flag or value that Google Benchmark takes");
-  // Applied by filter_takes(), to names without the suffix.
+  // filter_takes() applies it, to names without the suffix.
   benchmark::SetBenchmarkFilter("");
   return taken;
 }

@@ -16,7 +16,7 @@ constexpr std::string_view kFlag = "--benchmark_out=";
 BenchmarkOut::BenchmarkOut(std::vector<std::string>& flags) {
   std::string* given = nullptr;
   for (std::string& flag : flags) {
-    if (flag.starts_with(kFlag)) given = &flag;  // the last one counts
+    if (flag.starts_with(kFlag)) given = &flag;  // the last flag counts
   }
   if (given == nullptr || given->size() == kFlag.size()) return;
   path_ = given->substr(kFlag.size());
@@ -30,7 +30,7 @@ void BenchmarkOut::commit() {
   if (!file_) return;
   const std::string text = read_file("/proc/self/fd/" + std::to_string(memory_.get()));
   rlimit limit = {};
-  // The limit of a file's size holds for memory too; what has reached it is not whole.
+  // The file size limit also applies to the memory file; at the limit it is incomplete.
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && text.size() >= limit.rlim_cur) {
     throw_io("write", path_, EFBIG);
   }

@@ -1,5 +1,4 @@
-// The file of --benchmark_out, which Google Benchmark writes as it goes and without looking whether
-// that worked.
+// The file of --benchmark_out, which Google Benchmark itself writes without checking for errors.
 #pragma once
 
 #include <optional>
@@ -11,13 +10,13 @@
 
 namespace kbench::program {
 
-/// Has Google Benchmark write into memory, so that the file appears whole or not at all.
+/// Lets Google Benchmark write into memory, so that the file appears completely or not at all.
 class BenchmarkOut {
  public:
-  /// Puts the memory's name into the flag, where there is one. Throws kIo where the file cannot be
+  /// Replaces the file in the flag, if given, by the memory file. Throws kIo if the file cannot be
   /// written.
   explicit BenchmarkOut(std::vector<std::string>& flags);
-  /// After the benchmarks: puts the file in its place. Throws kIo.
+  /// Writes the file, after the benchmarks. Throws kIo.
   void commit();
 
  private:

@@ -11,8 +11,7 @@
 namespace kbench::program {
 namespace {
 
-/// The display while kbench talks itself: progress is shown as evaluations begin and end, so that
-/// only the statistics over repetitions are left to say.
+/// Prints only the statistics over repetitions, as kbench shows the progress of evaluations itself.
 class AggregateReporter : public benchmark::BenchmarkReporter {
  public:
   explicit AggregateReporter(const std::function<void(const std::string&)>& say) : say_(say) {}

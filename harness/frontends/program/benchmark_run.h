@@ -1,5 +1,5 @@
-// Evaluations reported through Google Benchmark, so that its flags, repetitions and files work.
-// They are made elsewhere: a benchmark waits for the result that it is about.
+// Reports evaluations through Google Benchmark, for its flags, repetitions and files. The
+// evaluations run elsewhere; a benchmark waits for its result.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace kbench::program {
 
 struct BenchmarkCase {
   std::string name;
-  std::vector<std::future<Result>> results = {};  ///< one a repetition; each is waited for
+  std::vector<std::future<Result>> results = {};  ///< by repetition; each is waited for
 };
 
-/// Registers a benchmark a case, with manual time, and runs them; once a process. `owns_output`:
-/// Google Benchmark reports on standard output itself; else `aggregate` is called with a line for
-/// each statistic over repetitions.
+/// Registers one benchmark with manual time for each case and runs them; once in a process.
+/// `owns_output`: Google Benchmark reports on standard output; otherwise `aggregate` is called with
+/// a line for each statistic over repetitions.
 void run_benchmarks(std::vector<BenchmarkCase>& cases, bool owns_output,
                     const std::function<void(const std::string&)>& aggregate);
 

@@ -27,7 +27,7 @@ struct Suffix {
   std::string_view suffix, what, language;
 };
 
-/// What kernels' files are called, and the language that `kbench new` writes for them.
+/// Suffixes of kernel files, and the language for which `kbench new` writes them.
 constexpr Suffix kKernels[] = {
     {".comp", "a GLSL shader", "glsl"},  {".glsl", "a GLSL shader", "glsl"},
     {".compute", "a shader", "hlsl"},    {".cginc", "a shader", "hlsl"},

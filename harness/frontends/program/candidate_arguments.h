@@ -1,4 +1,4 @@
-// Candidates as a command line names them.
+// Candidates given on the command line.
 #pragma once
 
 #include <string>
@@ -10,21 +10,22 @@ namespace kbench::program {
 
 struct NamedCandidate {
   CandidateSource source;
-  std::string name;  ///< as messages and results have it
+  std::string name;  ///< as shown in messages and results
 };
 
-/// The candidates that words of a command line name: YAML files, folders with every candidate below
-/// them, and once "-", standard input. Throws Error where one is not there, is no manifest or holds
+/// The candidates that arguments name: YAML files, folders (every candidate below them), and at
+/// most once "-", standard input. Throws Error if a path does not exist, is no manifest or contains
 /// none.
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words);
 
-/// The one candidate of a word: a YAML file, a folder that holds one alone, or "-". Throws Error.
+/// The candidate of one argument: a YAML file, a folder with a single candidate, or "-". Throws
+/// Error.
 NamedCandidate one_candidate(const std::string& word);
 
-/// Throws where a path has the suffix of a kernel's file, which a manifest has to name.
+/// Throws if a path has the suffix of a kernel's file, which is given by its manifest.
 void expect_no_kernel(const std::string& path);
 
-/// The candidate read and parsed; throws Error as load_candidate() does.
+/// Reads and parses the candidate; throws Error like load_candidate().
 Candidate load(const NamedCandidate& candidate);
 
 }  // namespace kbench::program

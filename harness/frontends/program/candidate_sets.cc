@@ -24,8 +24,8 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-/// The folder that holds the sets that ship: beside the installed program, where $KBENCH_DATA says,
-/// in a source tree around the current folder, or in the one this program was built from.
+/// The folder of the shipped sets: beside the installed program, in $KBENCH_DATA, in a source tree
+/// around the current folder, or in the source tree of this build.
 std::optional<fs::path> shipped_folder() {
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
@@ -56,7 +56,7 @@ std::vector<std::string> shipped_sets() {
   return sets;
 }
 
-/// A path that exists as it is; else the set of that name that ships.
+/// The path if it exists, else the shipped set of that name.
 std::string locate(const std::string& path) {
   std::error_code ignored;
   expect_no_kernel(path);
@@ -76,7 +76,7 @@ std::string set_name(const std::string& path) {
   return is_folder(path) ? absolute.filename().string() : absolute.stem().string();
 }
 
-/// The candidate; where it belongs to no task of this build, a note in the set instead.
+/// Loads a candidate; if it belongs to no task of this build, notes that in the set instead.
 std::optional<Candidate> load_or_note(CandidateSet& set, const std::string& file,
                                       const std::string& relative) {
   std::string message;
@@ -100,7 +100,7 @@ std::optional<Candidate> load_or_note(CandidateSet& set, const std::string& file
   return std::nullopt;
 }
 
-/// Fails the tasks that several files claim.
+/// Marks tasks with several files as failed.
 void note_rivals(CandidateSet& set, const std::map<TaskId, std::vector<SetEntry>>& files_of) {
   constexpr size_t kNamed = 5;
   for (const auto& [task, files] : files_of) {

@@ -1,5 +1,5 @@
-// Candidate sets: folders of candidate files, one a task. Names of sets and files come out escaped
-// and cut (kbench/text.h), fit for tables and messages.
+// Candidate sets: folders of candidate files, at most one for each task. Names of sets and files
+// are escaped and cut (kbench/text.h), ready for tables and messages.
 #pragma once
 
 #include <map>
@@ -12,31 +12,30 @@
 
 namespace kbench::program {
 
-/// A candidate of a set, found but not judged.
+/// A candidate of a set, not judged yet.
 struct SetEntry {
-  std::string file;      ///< path to open
-  std::string relative;  ///< as results name it
-  std::string hash;      ///< of several, theirs joined by '+'
-  std::string problem;   ///< why it cannot be judged: there are several files for the task
+  std::string file;      ///< path
+  std::string relative;  ///< path as shown in results
+  std::string hash;      ///< of several files, their hashes joined by '+'
+  std::string problem;   ///< why it cannot be judged: several files are for the task
 };
 
 struct CandidateSet {
   std::string name;
   std::string folder;
   std::map<TaskId, SetEntry> entries;
-  bool portable = true;  ///< no candidate has a kernel that only some devices' drivers take
-  /// Files that belong to no task of this build: malformed, or naming an unknown task. Verdict
-  /// invalid_candidate, with the place in the message.
+  bool portable = true;  ///< no kernel is limited to some devices' drivers
+  /// Files that belong to no task of this build: malformed, or naming an unknown task. As results
+  /// with verdict invalid_candidate, with the place in the message.
   std::vector<Result> unusable;
 };
 
-/// Reads one set. Several candidates for one task fail that task alone: its entry says which files
-/// they are. Throws Error when the folder is not there or holds no candidate.
+/// Reads one set. If several files are for one task, only that task fails, and its entry names
+/// them. Throws Error if the folder does not exist or holds no candidate.
 CandidateSet read_candidate_set(const std::string& path);
 
-/// The sets named by --candidates: paths, or names of sets that ship; none: all that ship and are
-/// portable. Throws
-/// Error also when two sets would have one name.
+/// The sets of --candidates: paths, or names of shipped sets; if none are given, all shipped sets
+/// that are portable. Throws Error, also if two sets have the same name.
 std::vector<CandidateSet> read_candidate_sets(const std::vector<std::string>& paths);
 
 }  // namespace kbench::program

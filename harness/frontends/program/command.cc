@@ -29,8 +29,8 @@ std::string wrapped(const std::string& text) {
   return result + line;
 }
 
-/// Plain pages within 100 columns: an option's type without its checks, defaults in brackets, and
-/// of each verb its first line.
+/// Help pages within 100 columns: types without their checks, defaults in brackets, and the first
+/// line of each verb.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -42,7 +42,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_name();
     std::string text = option->get_type_size() == 0 ? "" : " " + type.substr(0, type.find(':'));
-    if (option->get_positional()) text.clear();  // Its name says it.
+    if (option->get_positional()) text.clear();  // its name says it
     if (!option->get_default_str().empty()) text += " [" + option->get_default_str() + "]";
     if (option->get_required() && !option->get_positional()) text += " (required)";
     return text;
@@ -71,7 +71,7 @@ Check check_by(const CLI::Validator& validator) {
 Check within(double low, double high) {
   const auto check = [low, high](const std::string& text) -> std::string {
     double value = 0;
-    // Turned round, so that what is not a number fails too.
+    // Written so that NaN fails too.
     if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
     return "'" + shown(text) + "' is not a number from " + format_number(low, 7) + " to " +
            format_number(high, 7);
@@ -123,7 +123,7 @@ Option Command::add_option(const std::string& names, T& value,
   return Option(*app_->add_option(names, value, description));
 }
 
-// The types of value that options bind.
+// The types that options can bind.
 #define KBENCH_OPTION_OF(...)                                                                     \
   template Option Command::add_option(const std::string&, __VA_ARGS__& value, const std::string&) \
       const
@@ -175,7 +175,7 @@ std::string Command::first_given_option() const {
 std::string Command::help() const {
   const CLI::App* const program = app_->get_parent();
   if (program != nullptr) return app_->help(program->get_name());
-  // The program's own help() would show the page of the verb that was parsed.
+  // CLI11's help() would print the page of the parsed verb.
   return app_->get_formatter()->make_help(app_, app_->get_name(), CLI::AppFormatMode::Normal);
 }
 

@@ -14,30 +14,31 @@ class Option;
 
 namespace kbench::program {
 
-/// What a value must be.
+/// A check of an option's value.
 struct Check {
-  /// Says what is wrong with a value; empty: nothing.
+  /// Returns what is wrong with a value; empty if nothing.
   std::function<std::string(const std::string& value)> find_mistake;
-  std::string domain = "";  ///< follows the option's type in messages that name it
+  std::string domain = "";  ///< appended to the option's type in messages
 };
 
-Check within(double low, double high);  ///< a number; NaN is none
+Check within(double low, double high);  ///< a number in this range; NaN fails
 Check number_from(int low, int high);
 Check not_negative();
 Check member_of(const std::vector<std::string>& words);
 
-/// A flag, or an argument without a flag. A handle: copies mean the same one. The functions are
-/// CLI11's of the same name.
+/// An option, or a positional argument. A handle: copies refer to the same one. The functions are
+/// those of CLI11's Option.
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
   Option check(const Check& check) const;
-  Option group(const std::string& name) const;  ///< its heading on the help page; "": not shown
+  Option group(const std::string& name) const;  ///< its heading on the help page; "" hides it
   Option type_name(const std::string& name) const;
-  Option option_text(const std::string& text) const;  ///< in place of type and default
+  Option option_text(
+      const std::string& text) const;  ///< replaces type and default on the help page
   Option required() const;
-  Option capture_default_str() const;  ///< shows the value that it has now
+  Option capture_default_str() const;  ///< shows its current value as the default
   Option delimiter(char delimiter) const;
   Option allow_extra_args(bool allow) const;
   Option excludes(Option other) const;
@@ -49,26 +50,27 @@ class Option {
   CLI::Option* option_;
 };
 
-/// The program or one of its verbs. A handle: copies mean the same one.
+/// The program or one of its verbs. A handle: copies refer to the same one.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
 
-  /// Binds a value, which must live until the command has run. command.cc lists the types.
+  /// Binds a value, which must live until the command has run. command.cc lists the supported
+  /// types.
   template <class T>
   Option add_option(const std::string& names, T& value, const std::string& description = "") const;
   Option add_flag(const std::string& names, bool& value, const std::string& description) const;
-  /// One that was added before.
+  /// An option that was added before.
   Option option(const std::string& name) const;
 
-  /// A verb with its one-line summary, the paragraph below it on its own page, and examples.
+  /// Adds a verb: its one-line summary, the description on its own help page, and examples.
   Command add_verb(const std::string& name, const std::string& summary,
                    const std::string& description, const std::string& examples) const;
   std::vector<Command> verbs() const;
 
   std::string name() const;
-  bool given() const;  ///< The verb stood on the command line.
-  /// The first of its own options that stood on the command line; empty: none did.
+  bool given() const;  ///< The verb was on the command line.
+  /// The name of its first option on the command line; empty if there was none.
   std::string first_given_option() const;
   /// The help page.
   std::string help() const;
@@ -77,7 +79,7 @@ class Command {
   CLI::App* app_;
 };
 
-/// Owns the program's command and all that is added to it.
+/// Owns the command line and everything added to it.
 class CommandLine {
  public:
   CommandLine(const std::string& description, const std::string& footer,
@@ -86,8 +88,8 @@ class CommandLine {
 
   Command program() const { return Command(*app_); }
 
-  /// False: --help or --version was asked for, and has been printed. Throws Error that says what is
-  /// wrong, and what would be right.
+  /// False if --help or --version was given, which has been printed. Throws Error that says what is
+  /// wrong and how to correct it.
   bool parse(const std::vector<std::string>& arguments);
 
  private:

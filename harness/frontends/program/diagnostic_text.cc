@@ -13,10 +13,10 @@
 namespace kbench::program {
 namespace {
 
-/// What the lines are quoted from: the candidate as it is on disk.
+/// The candidate's source files, for quoting.
 struct Quoted {
   std::optional<Candidate> candidate;
-  Evidence evidence;  ///< its YAML file
+  Evidence evidence;  ///< contains its YAML file
 
   explicit Quoted(const std::string& path) {
     try {
@@ -25,12 +25,12 @@ struct Quoted {
         evidence.files.emplace(place.manifest, *std::move(text));
       }
       candidate = load_candidate(path);
-    } catch (const Error&) {  // There is nothing to quote, or the YAML file alone.
+    } catch (const Error&) {  // nothing to quote, or only the YAML file
     }
   }
 };
 
-/// The first name in quotes that stands in the line; where it does.
+/// The position in the line of the first quoted name that it contains.
 std::optional<size_t> place_of_quoted(const std::string& message, const std::string& line) {
   for (size_t at = message.find('\''); at != std::string::npos;) {
     const size_t end = message.find('\'', at + 1);

@@ -1,4 +1,4 @@
-// A result's diagnostics as a person reads them: each once, with the line it is about.
+// Formats a result's diagnostics, each once, with the source line it is about.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace kbench::program {
 
-/// Each on a line that begins with `indent`; below it the candidate's own line, quoted, with a
-/// caret under the name that the message quotes. `candidate`: its file or folder; no lines are
-/// quoted where that cannot be read.
+/// Each on a line that begins with `indent`; below it the quoted source line, with a caret under
+/// the name that the message quotes. `candidate`: its file or folder; if that cannot be read, no
+/// lines are quoted.
 std::string format_diagnostics(const Result& result, const std::string& candidate,
                                const std::string& indent);
 
-/// Whether the result's message is its first error again.
+/// Whether the result's message repeats its first error.
 bool repeats_diagnostic(const Result& result);
 
 }  // namespace kbench::program

@@ -12,17 +12,17 @@
 namespace kbench::program {
 namespace {
 
-/// What one model can be asked for at most.
+/// The most that one model can be asked for.
 struct Most {
   std::string model;
   double samples = 0, requests = 0, tokens = 0;
-  std::optional<double> cost;  ///< unset: it has no price
+  std::optional<double> cost;  ///< unset: no price is known
 };
 
 struct Estimate {
   size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
   std::vector<Most> models;
-  std::optional<double> cost;  ///< of all, where all have a price
+  std::optional<double> cost;  ///< of all models; unset if one has no price
 };
 
 Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& models,
@@ -45,7 +45,7 @@ Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& mo
       const int shown = episode.shown == Shown::history ? attempt - 1
                         : episode.shown == Shown::best  ? std::min(attempt - 1, 2)
                                                         : std::min(attempt - 1, 1);
-      // A token has two characters or more.
+      // A token has at least two characters.
       input += double(characters) / double(plan.tasks().size()) / 2 +
                shown * (answer + double(episode.feedback.max_characters) / 2);
     }

@@ -80,7 +80,7 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
             "; give another --device, or --no-judge to ask for kernels for another machine");
   }
   ground.preset = check_sizes(tasks, options.size, device, ground.evaluation.recorded);
-  // Prompts name the rates: a run keeps those it began with.
+  // Prompts contain the rates, so a continued run keeps its first ones.
   if (stored && stored->number("roof_gbytes_per_s")) {
     ground.roofline.copy_bytes_per_s = 1e9 * *stored->number("roof_gbytes_per_s");
     ground.roofline.flops_per_s = 1e12 * stored->number("roof_tflops").value_or(0);
@@ -95,7 +95,7 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
 
 namespace {
 
-/// Three digits: what a model is told need not change with every measurement.
+/// Three digits, so that prompts do not change with every measurement.
 double rounded(double value) { return std::stod(format_number(value)); }
 
 }  // namespace

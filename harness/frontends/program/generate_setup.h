@@ -1,5 +1,4 @@
-// What a run of `kbench generate` needs before anybody is asked: its flags, models, device and
-// settings.
+// Prepares a run of `kbench generate`: its flags, models, device and settings.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +27,13 @@ struct GenerateOptions {
   bool no_judge = false, dry_run = false, json = false;
 };
 
-/// The models asked for, from the file or from the run that is replayed.
+/// The chosen models, from models.yaml or from the replayed run.
 std::vector<ModelConfig> models_of(const GenerateOptions& options);
 
-/// Throws where flags contradict each other or the models.
+/// Throws if flags contradict each other or the models.
 void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>& models);
 
-/// The device, its rates and the sizes: what is asked of it before anybody is asked for kernels.
+/// The device, its rates and the sizes; determined before the first request.
 struct Ground {
   EvaluateOptions evaluation;
   Preset preset = Preset::v0;
@@ -50,7 +49,7 @@ generate::Settings settings_of_run(const GenerateOptions& options,
                                    const std::vector<const Task*>& tasks, const Ground& ground,
                                    const std::optional<generate::Settings>& stored);
 
-/// The first prompt, and what all of them can cost at most.
+/// The first prompt, and the most that all prompts can cost.
 std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
                       const Prompts& prompts, const EpisodeOptions& episode);
 std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,

@@ -96,8 +96,8 @@ Result result_of(const Evaluation& evaluation, queue::Outcome outcome) {
     result.verdict = Verdict::harness_error;
     result.message = outcome.error ? outcome.error->what() : "cancelled";
   }
-  // The plan's identity, so that a resumed run recognises the record; but for the hash, as the file
-  // may have been edited since, and for which of several devices it was.
+  // With the plan's identity, a resumed run recognises the result. Exceptions: the hash, as the
+  // file may have been edited since, and the device if there are several.
   if (!result.candidate_hash.empty()) known.candidate_hash = result.candidate_hash;
   if (!result.device.empty()) {
     known.device = result.device;

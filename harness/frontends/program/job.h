@@ -1,4 +1,4 @@
-// The main job laid out before it starts: which evaluations there are, and which are done already.
+// The plan of the main job: its evaluations, and which of them are done already.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace kbench::program {
 /// One candidate set on one task.
 struct Evaluation {
   std::string name;     ///< "level1/19_ReLU/simple"
-  std::string file;     ///< the candidate; empty when the set has none
-  std::string problem;  ///< why the candidate cannot be judged; mostly empty
+  std::string file;     ///< path of the candidate; empty if the set has none
+  std::string problem;  ///< why the candidate cannot be judged; empty if it can
   Experiment identity;
   std::optional<Result> result;
   bool done_before = false;  ///< `result` is from the output file
@@ -27,8 +27,8 @@ struct Evaluation {
 
 struct Job {
   EvaluateOptions options;
-  vulkan::DeviceSnapshot device;                ///< the first
-  std::vector<vulkan::DeviceSnapshot> devices;  ///< all of them
+  vulkan::DeviceSnapshot device;                ///< the first device
+  std::vector<vulkan::DeviceSnapshot> devices;  ///< all devices
   Preset preset = Preset::smoke;
   std::vector<const Task*> tasks;
   std::vector<Evaluation> evaluations;  ///< by task, then by set
@@ -36,21 +36,21 @@ struct Job {
 
   size_t done_before() const;
   TaskAt at(const Task& task) const { return task_at(task.id, preset, options.overrides); }
-  std::vector<Result> results() const;  ///< of every evaluation that has one
+  std::vector<Result> results() const;  ///< the results so far
 };
 
-/// Lays out every set on every task. `options.preset` becomes the preset's own name.
+/// Plans every set on every task. `options.preset` becomes the resolved preset's name.
 Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
              Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices,
              EvaluateOptions options);
 
-/// Takes over results of an earlier run where they are of the same experiment. Failures that were
-/// not the candidate's are left to be tried again.
+/// Takes over results of an earlier run of the same experiments. Failures that were not the
+/// candidate's are tried again.
 void take_over(Job& job, std::span<const Result> earlier);
 
-/// The result of an evaluation that needs no judge: the candidate is missing, or cannot be used.
+/// The result of an evaluation that needs no judge, because the candidate is missing or unusable.
 std::optional<Result> result_without_judge(const Evaluation& evaluation);
-/// The result of any other, from what a queue says became of it.
+/// The result of any other evaluation, from the queue's outcome.
 Result result_of(const Evaluation& evaluation, queue::Outcome outcome);
 
 }  // namespace kbench::program

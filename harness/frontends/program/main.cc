@@ -62,7 +62,7 @@ int complain(const std::string& message) {
   return kUsage;
 }
 
-/// Takes Google Benchmark's flags out of the arguments.
+/// Removes Google Benchmark's flags from the arguments.
 std::vector<std::string> take_benchmark_flags(std::vector<std::string>& arguments) {
   std::vector<std::string> taken, rest;
   for (auto& argument : arguments) {
@@ -118,7 +118,7 @@ int run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   if (!kbench::program::open_missing_descriptors()) return kbench::program::kUsage;
-  // Before, and without, the command line's machinery: the processes that kbench starts.
+  // The processes that kbench starts run before and without command-line parsing.
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "judge-process") return kbench::judge::run_judge(argc - 2, argv + 2);
   if (role == "runner-process") return kbench::runner::run_runner(argc - 2, argv + 2);

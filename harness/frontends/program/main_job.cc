@@ -86,7 +86,8 @@ void add_options(Command app, MainJobOptions& o) {
       .group("Output");
 }
 
-/// Says on Ctrl-C what is kept, and ends as the signal asks. Workers die with this process.
+/// On Ctrl-C, reports what is kept, and ends the process by the signal. Workers end with this
+/// process.
 class InterruptNotice {
  public:
   explicit InterruptNotice(const std::string& output) {
@@ -99,7 +100,7 @@ class InterruptNotice {
     struct sigaction action = {};
     action.sa_handler = [](int signal) {
       [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text_, length_);
-      raise(signal);  // Delivered, with the default action, when this returns.
+      raise(signal);  // delivered with the default action on return
     };
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(SIGINT, &action, &previous_);
@@ -113,7 +114,7 @@ class InterruptNotice {
   struct sigaction previous_ = {};
 };
 
-/// Leaves only what --benchmark_filter takes, evaluations and tasks.
+/// Keeps only the evaluations, and their tasks, that --benchmark_filter matches.
 void apply_filter(const std::string& filter, Job& job) {
   if (filter.empty()) return;
   std::erase_if(job.evaluations, [&](const Evaluation& evaluation) {
@@ -129,8 +130,8 @@ void apply_filter(const std::string& filter, Job& job) {
   });
 }
 
-/// Takes results as they come, from any thread: into the file, onto the screen, and to the case of
-/// Google Benchmark that waits for it.
+/// Passes results on as they arrive, from any thread: to the file, the screen, and the waiting
+/// benchmark case.
 class Results {
  public:
   Results(OutputFile& output, Progress& progress) : output_(output), progress_(progress) {}
@@ -143,7 +144,7 @@ class Results {
   void finish(Evaluation& evaluation, Result result) {
     const std::lock_guard lock(mutex_);
     if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
-    // Of what is missing nothing was run: the end has a line a set (format_failures).
+    // Missing candidates get one line for each set at the end (format_failures).
     if (result.verdict != Verdict::missing) progress_.finish(evaluation.name, result);
     evaluation.result = std::move(result);
   }
@@ -158,8 +159,8 @@ class Results {
   Progress& progress_;
 };
 
-/// Everything is in the queue before the first benchmark asks for its result; several devices have
-/// theirs in no order.
+/// Queues everything before the first benchmark waits for its result; several devices finish in any
+/// order.
 void evaluate_all(Job& job, queue::Queue& queue, const BenchmarkFlags& benchmarks,
                   Results& results) {
   std::vector<BenchmarkCase> cases;
@@ -206,7 +207,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     const std::string_view found = certification(job.at(*task));
     if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(task->id);
   }
-  const Shard shard = parse_shard(options.shard);  // a part has no score of its own
+  const Shard shard = parse_shard(options.shard);  // a part has no score
   const auto rows = shard.whole() ? leaderboard(results, tasks, options.thresholds, certified)
                                   : std::vector<LeaderboardRow>();
   if (options.json) {
@@ -231,7 +232,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   }
 }
 
-/// The exit code, with a line on standard error where it is not 0.
+/// The exit code; if it is not 0, explained on standard error.
 int conclude(const Job& job, OutputFile& output) {
   int code = kDone;
   const std::vector<Result> results = job.results();
@@ -250,8 +251,8 @@ int conclude(const Job& job, OutputFile& output) {
 }
 
 struct JobCounts {
-  size_t to_do = 0;    ///< evaluations of a candidate that is there, not done before
-  size_t missing = 0;  ///< tasks of a set that it has no candidate for
+  size_t to_do = 0;    ///< evaluations that have a candidate and are not done
+  size_t missing = 0;  ///< tasks for which a set has no candidate
 };
 
 JobCounts count(const Job& job) {
@@ -266,8 +267,8 @@ JobCounts count(const Job& job) {
   return counts;
 }
 
-/// The tasks asked for. Where neither tasks nor sets are, those that the shipped sets are examples
-/// for; a set of one's own is judged over the whole suite.
+/// The chosen tasks. If neither tasks nor sets are given, those of the shipped sets; a user's set
+/// is judged on the whole suite.
 std::vector<const Task*> chosen_tasks(const MainJobOptions& options,
                                       const std::vector<CandidateSet>& sets) {
   std::vector<const Task*> chosen = options.tasks.select();
@@ -280,7 +281,7 @@ std::vector<const Task*> chosen_tasks(const MainJobOptions& options,
 }
 
 int run_main_job(const MainJobOptions& options, std::vector<std::string> benchmark_flags) {
-  // Everything that can be wrong cheaply comes before the first evaluation.
+  // Cheap checks come before the first evaluation.
   BenchmarkOut benchmark_out(benchmark_flags);
   const BenchmarkFlags benchmarks = read_benchmark_flags(benchmark_flags);
   if (options.json && benchmarks.owns_output) {

@@ -16,7 +16,7 @@
 namespace kbench::program {
 namespace {
 
-/// Opens all at once: each takes a second.
+/// Opens all in parallel: each takes a second.
 std::vector<std::optional<Error>> open_all(
     const std::vector<std::unique_ptr<queue::Judge>>& judges) {
   std::vector<std::optional<Error>> failures(judges.size());
@@ -69,7 +69,7 @@ OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& ev
 }
 
 void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices) {
-  std::vector<Result> results;  // As they would come.
+  std::vector<Result> results;  // the results to expect
   for (const vulkan::DeviceSnapshot& device : devices) results.emplace_back().device = device.name;
   try {
     require_one_device_kind(results);

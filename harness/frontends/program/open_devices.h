@@ -1,4 +1,4 @@
-// The devices of a job that may have several.
+// Opens the devices of a job.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,17 @@
 namespace kbench::program {
 
 struct OpenDevices {
-  std::vector<std::unique_ptr<queue::Judge>> judges;  ///< one a device
+  std::vector<std::unique_ptr<queue::Judge>> judges;  ///< by device
   std::vector<vulkan::DeviceSnapshot> snapshots;
 };
 
-/// Starts a judge on the device of --device, or on each of --devices. Of several, one that does not
-/// open is left out, with a line on standard error. Throws what is wrong where none is left.
+/// Starts a judge on the device of --device, or on each of --devices. If one of several does not
+/// open, it is left out, with a line on standard error. Throws if none is left.
 OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation);
 
-/// Throws kInvalidArgument where devices are of several kinds.
+/// Throws kInvalidArgument if the devices are of different kinds.
 void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices);
-/// The preset at which all of the tasks run on all of the devices: check_sizes() on each.
+/// The preset at which all tasks run on all devices: check_sizes() for each device.
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
                    const std::vector<vulkan::DeviceSnapshot>& devices,
                    const std::optional<RecordedTimes>& recorded);

@@ -272,7 +272,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.plan = measure.plan;
   options.plan.max_samples = std::max(options.plan.max_samples, options.plan.min_samples);
   options.limits = measure.limits;
-  // A long measurement that was asked for is not a hang: it may take three times its budget.
+  // A long measurement is given three times its budget on top.
   if (options.limits.total_seconds == Limits{}.total_seconds) {
     options.limits.total_seconds += 4 * options.plan.max_seconds;
   }

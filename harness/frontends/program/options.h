@@ -1,4 +1,4 @@
-// Options that several verbs share, each group with its checks.
+// Options shared by several verbs, in groups, with their checks.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace kbench::program {
 
 // Checks of a value.
-Check whole_number();  ///< what uint64_t holds
+Check whole_number();  ///< that fits into uint64_t
 Check whole_number(int64_t low, int64_t high);
 Check one_of(std::vector<std::string> words);
-Check readable();          ///< a file or folder; says why it is not
+Check readable();          ///< a readable file or folder
 Check readable_or_dash();  ///< the same, or "-"
 
-/// Keeps a flag's earlier name, which no help page shows, beside the one it has.
+/// Adds a flag's former name, which the help does not show.
 template <class T>
 void keep_old_name(Command app, const std::string& old_name, T& value, const Check& check,
                    Option renamed) {
@@ -38,8 +38,8 @@ struct TaskOptions {
 
   void add_to(Command app);
   bool given() const { return !levels.empty() || !selection.empty(); }
-  /// All tasks where none are given. Throws Error when a level or an item has no task, or both
-  /// together leave none.
+  /// All tasks if none are given. Throws Error if a level or an item has no task, or both together
+  /// leave none.
   std::vector<const Task*> select() const;
 };
 
@@ -48,11 +48,10 @@ struct SizeOptions {
   std::string preset = "auto";
   std::vector<std::string> assignments;
 
-  /// `with_auto`: the verb looks at a device, which "auto" needs; otherwise `fallback` is the
-  /// default.
+  /// `with_auto`: the verb opens a device, as "auto" requires; otherwise `fallback` is the default.
   void add_to(Command app, bool with_auto, const std::string& fallback = "auto");
   Variables overrides() const;
-  /// The preset, where it is not "auto".
+  /// The preset, which must not be "auto".
   Preset fixed_preset() const;
   /// The task at these sizes, where the preset is not "auto".
   TaskAt at(const Task& task) const { return task_at(task.id, fixed_preset(), overrides()); }
@@ -61,17 +60,17 @@ struct SizeOptions {
 /// --device and --validate.
 struct DeviceOptions {
   std::string device = "auto";
-  std::string devices;  ///< of --devices; empty: one, `device`
+  std::string devices;  ///< value of --devices; empty: `device` alone
   bool validate = false;
 
   void add_to(Command app, bool with_validate = true);
-  /// --devices too.
+  /// Adds --devices too.
   void add_several_to(Command app);
-  /// The chosen device; throws Error when there is none, or none that kbench can use.
+  /// The chosen device; throws Error if there is none that kbench can use.
   vulkan::DeviceSnapshot choose() const;
 };
 
-/// How a measurement is made and limited.
+/// How a measurement is made, and its limits.
 struct MeasureOptions {
   std::string tolerance = "kbench";
   std::string baseline = "eager", column;
@@ -81,21 +80,21 @@ struct MeasureOptions {
   std::optional<uint64_t> seed;
   bool own_sizes_alone = false;
 
-  /// `in_run`: the verb has --seed and --max-seconds of its own, for a run of many requests;
-  /// elsewhere they are earlier names of --input-seed and --measure-seconds.
+  /// `in_run`: the verb has its own --seed and --max-seconds, for a run of many requests; elsewhere
+  /// these are former names of --input-seed and --measure-seconds.
   void add_to(Command app, bool in_run = false);
 };
 
-/// All of the above as the library takes them; reads the file of --baseline.
+/// All of the above as EvaluateOptions; reads the file of --baseline.
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
                                  const MeasureOptions& measure);
 
-/// Checks that the tasks can be built at these sizes, and that each has a recorded time where those
-/// are the opponent; returns the preset. Throws Error saying what to do.
+/// Checks that the tasks can be built at these sizes, and, with recorded times as the baseline,
+/// that each has one; returns the preset. Throws Error saying what to do.
 Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
                     const vulkan::DeviceSnapshot& device,
                     const std::optional<RecordedTimes>& recorded = std::nullopt);
-/// Also that they fit the device.
+/// Checks that they fit the device, too.
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
                    const vulkan::DeviceSnapshot& device,
                    const std::optional<RecordedTimes>& recorded = std::nullopt);

@@ -1,4 +1,4 @@
-// Results on their way into the file of --output.
+// Writes results to the file of --output.
 #pragma once
 
 #include <memory>
@@ -9,20 +9,20 @@
 
 namespace kbench::program {
 
-/// Keeps what cannot be written and tries again with every further result: a job goes on when the
-/// disk is full, and loses nothing when it is full for a while only.
+/// If a result cannot be written, it is kept and tried again with each further result: so a job
+/// continues when the disk is full, and loses nothing if that is temporary.
 class OutputFile {
  public:
-  /// Opens the file; "" is none. Throws as ResultWriter does.
+  /// Opens the file; "": no file. Throws like ResultWriter.
   explicit OutputFile(const std::string& path);
 
-  /// Empty, or for the first result that cannot be written the line that says so.
+  /// Returns "", or, the first time that a result cannot be written, a warning.
   std::string append(const Result& result);
-  /// Tries a last time. Empty, or the line that says how many results the file lacks.
+  /// Tries a last time. Returns "", or how many results the file lacks.
   std::string finish();
 
  private:
-  /// Writes what waits; the reason where not all of it can be.
+  /// Writes pending results; returns why it failed, else "".
   std::string write_waiting();
 
   std::string path_;

@@ -1,4 +1,4 @@
-// What `kbench` without arguments says.
+// The output of `kbench` without arguments.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 namespace kbench::program {
 namespace {
 
-/// "[12/48]", the count as wide as the total.
+/// "[12/48]", with the count padded to the width of the total.
 std::string position(size_t done, size_t total) {
   const std::string all = std::to_string(total);
   std::string count = std::to_string(done);
@@ -85,7 +85,7 @@ void Progress::draw() {
   if (line.size() >= width) {
     size_t end = width - 1;
     while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
-    line.resize(end);  // between two characters
+    line.resize(end);  // at the start of a character
   }
   std::fprintf(stream_, "\r\033[K%s", line.c_str());
   std::fflush(stream_);

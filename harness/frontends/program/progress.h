@@ -1,4 +1,4 @@
-// Where a run is: one line that is redrawn on a terminal, a line an evaluation elsewhere.
+// Shows progress: a bar on a terminal, else one line for each evaluation.
 #pragma once
 
 #include <chrono>
@@ -17,19 +17,19 @@ class Progress {
   Progress(const Progress&) = delete;
 
   void begin(const std::string& name);
-  /// One more is done; outside a terminal, a line says with what result.
+  /// One more is done; without a terminal, prints its result.
   void finish(const std::string& name, const Result& result);
   /// The same with any outcome.
   void finish(const std::string& name, const std::string& outcome);
-  /// One more is done, with nothing to say about it.
+  /// One more is done; prints nothing about it.
   void advance();
-  /// A line of its own, above the bar.
+  /// Prints a line above the bar.
   void note(const std::string& line);
   /// The same on standard error.
   void warn(const std::string& line);
-  /// Takes the bar away for a while: for what is printed elsewhere on the same terminal.
+  /// Removes the bar for a while, so that something else can print on the terminal.
   void hide();
-  /// Takes the bar away for good.
+  /// Removes the bar for good.
   void close();
 
  private:

@@ -7,7 +7,7 @@
 namespace kbench::program {
 namespace {
 
-/// Every number as long as devices have them.
+/// Every value as long as real devices have it.
 DeviceSummary longest_device() {
   DeviceSummary device;
   device.name = std::string(60, 'N');

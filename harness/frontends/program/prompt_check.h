@@ -1,4 +1,4 @@
-// What `kbench prompt --check` holds a set of prompts to.
+// The checks of `kbench prompt --check`.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace kbench::program {
 
-/// Renders the first prompt of every task, with a device whose part is as long as one gets, and a
-/// repair. One line for each that is over the budget, has an empty message or shows an example of
-/// the task it asks for, and for each example that does not load or resolve at these sizes.
+/// Renders a first prompt and a repair for every task, with the longest possible device
+/// description. Returns one line for each prompt that is over budget, has an empty message or shows
+/// an example of its own task, and for each example that does not load or resolve at these sizes.
 std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, int shots,
                                        Builtins builtins, PromptLanguage language);
 

@@ -1,4 +1,4 @@
-// Whether a device takes kernels in the language that a prompt asks for.
+// Whether a device supports the language that a prompt asks for.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace kbench::program {
 
-/// Why the device takes no kernels in that language: "llvmpipe takes no CUDA C++: ..."; empty where
-/// it does.
+/// Why the device takes no kernels in that language: "llvmpipe takes no CUDA C++: ..."; empty if it
+/// does.
 std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot& device);
 
 }  // namespace kbench::program

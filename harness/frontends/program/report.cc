@@ -68,7 +68,7 @@ std::string in_ranges(const std::vector<TaskId>& tasks) {
   return text;
 }
 
-/// What a speedup on such a task should be named beside; empty where nobody has measured.
+/// What to compare a speedup on this task with; empty if nothing was measured.
 std::string best_measured_text(const Algebra& algebra, const Result& result) {
   if (result.preset.empty()) return "";
   const Result* best = best_measured(algebra, preset_from_name(result.preset));
@@ -76,7 +76,7 @@ std::string best_measured_text(const Algebra& algebra, const Result& result) {
   return "; that reached " + format_number(best->speedup.point) + "x on " + best->device;
 }
 
-/// "task 0.62 s, sample 0.38 s": those that took a millisecond, as they follow each other.
+/// "task 0.62 s, sample 0.38 s": stages of a millisecond or more, in order.
 std::string format_stages(const Result& r) {
   constexpr double kWorthSaying = 1e-3;
   std::string text;

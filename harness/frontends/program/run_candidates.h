@@ -1,4 +1,4 @@
-// A model's folder in a run, as a candidate set.
+// A model's folder in a run, used as a candidate set.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace kbench::program {
 
-/// Of RUN/candidates/MODEL one candidate a task: the fastest that passed, else the last. Empty
-/// where the folder is none of a run's. Throws kIo, kParse.
+/// The candidates of RUN/candidates/MODEL, one for each task: the fastest that passed, else the
+/// last. Empty if the folder is not part of a run. Throws kIo, kParse.
 std::vector<std::string> best_of_run(const std::string& folder);
 
 }  // namespace kbench::program

@@ -21,7 +21,7 @@ std::string format_tokens(double tokens) {
   return tokens < 1e6 ? format_number(tokens / 1e3, 4) + "k" : format_number(tokens / 1e6, 4) + "M";
 }
 
-/// What is known of the cost; with what is not, a bound.
+/// The known cost; a bound if parts are unknown.
 std::string format_cost(const generate::Spent& spent) {
   const bool bound = spent.unknown_cost > 0;
   if (spent.cost == 0 && bound) return spent.unknown_tokens > 0 ? "cost unknown" : "no price";
@@ -57,7 +57,7 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
     bar_->note("[" + std::to_string(status.done) + "/" + std::to_string(status.chains) + "] " +
                name + "  " + format_outcome(attempt));
   }
-  // What a setting mends is said once: nothing else tells a beginner.
+  // Said once, as beginners would not find the setting.
   if (attempt.outcome == Outcome::too_long && !std::exchange(said_too_long_, true)) {
     bar_->warn(name +
                ": the prompt, or prompt and answer, are longer than the server's context; start it "

@@ -1,4 +1,5 @@
-// Where a run of models is, on standard error: a bar on a terminal, a line an attempt elsewhere.
+// Shows the progress of `kbench generate` on standard error: a bar on a terminal, else one line for
+// each attempt.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace kbench::program {
 
-/// Any thread.
+/// Thread-safe.
 class RunProgress {
  public:
   void attempt(const Attempt& attempt, const generate::Status& status);
@@ -26,10 +27,10 @@ class RunProgress {
 
 /// "12 attempts, 5 passed, 3.1/min, 1.2 Mtok, cost 0.34".
 std::string format_status(const generate::Status& status);
-/// What a run came to, for standard output.
+/// The outcome of a run, for standard output.
 std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
                            bool judging);
-/// The same as a JSON document. `software`: judged on a CPU, whose speedups say nothing of a GPU.
+/// The same as JSON. `software`: judged on a CPU, whose speedups say nothing about GPUs.
 std::string outcome_json(const std::string& folder, const generate::RunOutcome& outcome,
                          bool judging, bool software);
 

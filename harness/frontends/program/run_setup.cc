@@ -28,7 +28,7 @@ int count_of(const generate::Settings& settings, const std::string& key) {
   return static_cast<int>(settings.number(key).value_or(0));
 }
 
-constexpr std::string_view kBetween = "; ";  ///< lists hold commas and blanks
+constexpr std::string_view kBetween = "; ";  ///< as items contain commas and blanks
 
 std::string joined(const Variables& overrides) {
   std::string text;

@@ -1,5 +1,4 @@
-// What `kbench generate` and `kbench judge` make a run from: its settings, and what follows from
-// them.
+// The settings of a run, for `kbench generate` and `kbench judge`, and what follows from them.
 #pragma once
 
 #include <memory>
@@ -15,7 +14,7 @@
 
 namespace kbench::program {
 
-/// How candidates are asked for, apart from who is asked; names as flags have them.
+/// How candidates are asked for, by whichever model; names are as in the flags.
 struct LoopOptions {
   int samples = 1;
   int attempts = 1;
@@ -33,7 +32,8 @@ struct LoopOptions {
   void add_to(Command app);
 };
 
-/// Devices named by --device, several by commas, each with judges; all have to be of one kind.
+/// The devices of --device, which may be a list by commas, with their judges; all must be of one
+/// kind.
 struct Devices {
   std::vector<std::unique_ptr<generate::DeviceBench>> benches;
   vulkan::DeviceSnapshot first;
@@ -41,15 +41,15 @@ struct Devices {
 Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,
                      const Roofline& roofline, bool evidence);
 
-/// Everything but the models: into settings, and out of them again, so that a run that goes on does
-/// so with what is in its file.
+/// Converts all but the models to settings and back, so that a continued run uses what its file
+/// says.
 generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
                                const std::vector<const Task*>& tasks, Preset preset,
                                const Variables& overrides, const EvaluateOptions& evaluation);
 EpisodeOptions episode_of(const generate::Settings& settings);
 
-/// A model of models.yaml as it takes part in a run; without a server where `replay` is a run's
-/// folder, whose transcripts then answer.
+/// A model of models.yaml as a member of a run. If `replay` names a run's folder, its transcripts
+/// answer instead of a server.
 generate::Member member_of(
     const ModelConfig& config, const std::vector<std::string>& lanes,
     const std::vector<const Task*>& tasks, const std::string& replay,

@@ -23,8 +23,8 @@ bool read_number(std::string_view text, int& value) {
 
 bool Shard::takes(const Experiment& experiment) const {
   if (whole()) return true;
-  // The candidate's bytes, sizes and device stay out: editing a file or resuming on another machine
-  // must not move an experiment.
+  // Not the candidate's bytes, sizes or device: an experiment must stay in its shard when a file is
+  // edited or another machine resumes.
   const std::string hash = Sha256().add(experiment.set).add(to_string(experiment.task)).hex();
   uint64_t word = 0;
   std::from_chars(hash.data(), hash.data() + 16, word, 16);

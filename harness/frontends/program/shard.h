@@ -1,4 +1,4 @@
-// --shard: one of N parts of a list of experiments, for N machines that know nothing of each other.
+// --shard: splits a list of experiments into N parts, for N machines that do not communicate.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace kbench::program {
 
-/// Part `index` of `count`. A part holds the experiments whose SHA-256 of set and task falls to it:
-/// every experiment is in exactly one, whichever others are in the list, and on whichever machine,
-/// device or version of a candidate.
+/// Part `index` of `count`. An experiment's part follows from the SHA-256 of its set and task, so
+/// every experiment is in exactly one part, on every machine and whatever else is in the list.
 struct Shard {
   int index = 1;  ///< from 1 to count
   int count = 1;
@@ -19,14 +18,14 @@ struct Shard {
   bool takes(const Experiment& experiment) const;
 };
 
-/// "2/8"; throws kInvalidArgument.
+/// Parses "2/8"; throws kInvalidArgument.
 Shard parse_shard(const std::string& text);
 
-/// Leaves only the shard's evaluations, and their tasks. `unusable` files, which belong to no task,
-/// stay with shard 1.
+/// Keeps only the shard's evaluations and their tasks. `unusable` files, which belong to no task,
+/// stay in shard 1.
 void keep_shard(const Shard& shard, Job& job);
 
-/// What stands in the place of the leaderboard: it is of all shards.
+/// Printed in place of the leaderboard, which needs all shards.
 std::string shard_notice(const Shard& shard, size_t results);
 
 }  // namespace kbench::program

@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM as requests to stop: the first time gently, the second time at once.
+// Handles SIGINT and SIGTERM as requests to stop: the first one lets running work finish, the
+// second one stops at once.
 #pragma once
 
 #include <atomic>
@@ -8,17 +9,17 @@
 
 namespace kbench::program {
 
-/// One at a time. While it lives, the signals no longer end the process.
+/// While an object exists, the signals do not end the process. Only one may exist at a time.
 class StopSignals {
  public:
-  /// `on_first` is called, in a thread of its own, when the first one comes.
+  /// `on_first` is called by a separate thread at the first signal.
   explicit StopSignals(std::function<void(int signal)> on_first);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
 
   std::stop_token gently() const { return gently_.get_token(); }
   std::stop_token at_once() const { return at_once_.get_token(); }
-  int signal() const { return signal_; }  ///< the first that came; 0: none
+  int signal() const { return signal_; }  ///< the first signal; 0: none
 
  private:
   void watch(const std::function<void(int)>& on_first);

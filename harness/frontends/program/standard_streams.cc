@@ -18,14 +18,14 @@ namespace kbench::program {
 bool open_missing_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest that is free, which this one is.
+    // open() returns the lowest free descriptor, which is this one.
     if (open("/dev/null", O_RDWR) != descriptor) return false;
   }
   return true;
 }
 
 void let_writes_fail() {
-  // A handler, not SIG_IGN: a program that is executed would inherit that.
+  // A handler, because SIG_IGN would be inherited by executed programs.
   struct sigaction action = {};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
@@ -34,7 +34,7 @@ void let_writes_fail() {
 
 namespace {
 
-/// Standard output is a pipe whose other end is closed.
+/// Whether standard output is a pipe whose reader has closed it.
 bool reader_has_gone() {
   pollfd pipe = {STDOUT_FILENO, 0, 0};
   return poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
@@ -48,7 +48,7 @@ int finish_output(int code) {
   std::fflush(stdout);
   if (std::ferror(stdout) == 0) return code;
   if (reader_has_gone()) return kPipeClosed;
-  // Where an earlier write failed and this one had nothing left to do, the reason is gone.
+  // If an earlier write failed and nothing was left to flush, errno is lost.
   const std::string why =
       errno != 0 ? std::generic_category().message(errno) : "not all of it was written";
   warn("cannot write to standard output: " + why);

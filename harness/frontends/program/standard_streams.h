@@ -1,19 +1,18 @@
-// Standard input, output and error: that they are there, and that what was printed arrived.
+// Makes sure that the standard streams are open, and that what was printed arrived.
 #pragma once
 
 namespace kbench::program {
 
-/// Opens descriptors 0 to 2 on /dev/null where they are closed. Before anything else is opened:
-/// a file that took the place of one would have messages written into it. False where it cannot.
+/// Opens closed descriptors 0 to 2 on /dev/null, or else files opened later would receive messages.
+/// Call first. False if it fails.
 bool open_missing_descriptors();
 
-/// Has a write to a closed pipe, or past the limit of a file's size, fail rather than end the
-/// process. Programs that are started are not touched.
+/// Makes writes to a closed pipe, or past the file size limit, fail instead of ending the process.
+/// Not inherited by child programs.
 void let_writes_fail();
 
-/// Writes out what is left of standard output. `code`; kPipeClosed where what it was piped into has
-/// ended, which is no error; kUsage and a line on standard error where something printed did not
-/// arrive otherwise.
+/// Flushes standard output. Returns `code`; kPipeClosed if the reader of a pipe has ended, which is
+/// no error; or kUsage, with a line on standard error, if output was lost otherwise.
 int finish_output(int code);
 
 }  // namespace kbench::program

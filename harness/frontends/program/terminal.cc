@@ -48,11 +48,11 @@ std::string coloured(const std::string& text, Colour colour) {
 }
 
 std::string coloured_name(Verdict verdict) {
-  const bool nobodys = verdict == Verdict::does_not_fit || verdict == Verdict::harness_error;
+  const bool no_fault = verdict == Verdict::does_not_fit || verdict == Verdict::harness_error;
   const bool right = verdict == Verdict::passed || verdict == Verdict::compiles;
-  return coloured(std::string(name_of(verdict)), right     ? Colour::good
-                                                 : nobodys ? Colour::doubtful
-                                                           : Colour::bad);
+  return coloured(std::string(name_of(verdict)), right      ? Colour::good
+                                                 : no_fault ? Colour::doubtful
+                                                            : Colour::bad);
 }
 
 }  // namespace kbench::program

@@ -1,4 +1,4 @@
-// What the program prints: the one place that knows of terminals, their width and their colours.
+// Prints to the terminal; handles its width and colours.
 #pragma once
 
 #include <cstdio>
@@ -13,15 +13,15 @@ void say(const std::string& text);
 /// Prints "kbench: " and a line on standard error.
 void warn(const std::string& line);
 
-/// The columns of the terminal that `stream` writes to; 0 where it is no terminal.
+/// The width of the terminal that `stream` writes to; 0 if it is none.
 size_t terminal_width(std::FILE* stream);
 
 enum class Colour { good, bad, doubtful };
-/// The text in a colour, where standard output is a terminal that has some and the variable
-/// NO_COLOR is empty or not set; elsewhere as it is.
+/// The text in a colour if standard output is a terminal with colours and NO_COLOR is empty or not
+/// set; else unchanged.
 std::string coloured(const std::string& text, Colour colour);
-/// A verdict's name: good where it passed, doubtful where the candidate is not to
-/// blame, bad otherwise.
+/// A verdict's name in colour: good if it passed, doubtful if the candidate is not to blame, else
+/// bad.
 std::string coloured_name(Verdict verdict);
 
 }  // namespace kbench::program

@@ -33,7 +33,7 @@ std::string scaled(double value, const char* unit) {
 }
 
 constexpr size_t kBetweenColumns = 2;
-constexpr size_t kNarrowestColumn = 12;  ///< what is as narrow is not cut
+constexpr size_t kNarrowestColumn = 12;  ///< narrower columns are not cut
 
 std::string cut(std::string cell, size_t width) {
   if (cell.size() <= width) return cell;
@@ -42,8 +42,8 @@ std::string cut(std::string cell, size_t width) {
   return cell.substr(0, end) + "...";
 }
 
-/// The rows with the widest columns' cells cut, so that a line has at most `width` characters where
-/// that is enough.
+/// The rows with the cells of the widest columns cut, until lines have at most `width` characters,
+/// if that is possible.
 std::vector<std::vector<std::string>> fitted(std::vector<std::vector<std::string>> rows,
                                              size_t width) {
   std::vector<size_t> widths;

@@ -1,4 +1,4 @@
-// Numbers, tables and places as people read them.
+// Formats numbers, tables and places for people.
 #pragma once
 
 #include <string>
@@ -16,16 +16,16 @@ std::string format_ms(double ms);                         ///< "0.123 ms"
 std::string format_seconds(double seconds);               ///< "42s", "3m05s"
 std::string format_speedup(const Interval& speedup);      ///< "1.43x [1.41, 1.45]"
 std::string format_outcome(const Attempt& attempt);       ///< "passed  1.43x [1.41, 1.45]"
-/// A message about a candidate, which may quote from it, as shown() makes it but longer.
+/// A message that may quote a candidate, escaped like shown() but longer.
 std::string shown_message(const std::string& message);
-/// "softmax.comp:12:3: error: undeclared identifier", in one line.
+/// "softmax.comp:12:3: error: undeclared identifier", on one line.
 std::string format_diagnostic(const Diagnostic& diagnostic);
 
-/// Rows aligned in columns, two spaces between; the first row is the heading. Where standard output
-/// is a terminal, long cells are cut until a line fits.
+/// Aligns rows in columns separated by two spaces; the first row is the heading. On a terminal,
+/// long cells are cut until the lines fit.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
-/// printf-style padding: the text filled with blanks up to `width`.
+/// The text padded with blanks to `width`.
 std::string padded(std::string text, size_t width);
 
 }  // namespace kbench::program

@@ -21,10 +21,10 @@ const CLI::App& verb_of(const CLI::App& program) {
 
 std::string in_quotes(const std::string& text) { return "'" + shown(text, 100) + "'"; }
 
-/// It takes no value.
+/// Whether it takes no value.
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
-/// CLI11's message with the name that it lacks where the option is hidden.
+/// CLI11's message with the name that it lacks for a hidden option.
 std::string with_name(const CLI::App& verb, const std::string& message) {
   const bool first = message.starts_with(":") || message.starts_with(" ");
   if (!first && !message.ends_with(" ")) return message;
@@ -42,7 +42,7 @@ std::string usage_of(const CLI::Option& option) {
   return text;
 }
 
-/// The option whose name a message of CLI11 begins with, or names behind a word.
+/// The option that a message of CLI11 begins with or names.
 const CLI::Option* option_in(const CLI::App& verb, const std::string& message) {
   const CLI::Option* found = nullptr;
   size_t best = message.npos;
@@ -61,11 +61,11 @@ const CLI::Option* option_in(const CLI::App& verb, const std::string& message) {
   return found;
 }
 
-/// "; did you mean '--task'?", of the flags that the verb shows.
+/// "; did you mean '--task'?", from the flags that the help shows.
 std::string flag_suggestion(const CLI::App& verb, const std::string& wrong) {
   std::vector<std::string> known;
   for (const CLI::Option* option : verb.get_options()) {
-    if (option->get_group().empty()) continue;  // an earlier name
+    if (option->get_group().empty()) continue;  // a former name
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   return suggestion(wrong.substr(0, wrong.find('=')), known);
@@ -80,7 +80,7 @@ bool is_task(const std::string& text) {
   }
 }
 
-/// What was meant by a first word that is no verb.
+/// Explains a first argument that is no verb.
 std::string unknown_verb(const CLI::App& program, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* verb : program.get_subcommands(nullptr)) names.push_back(verb->get_name());
@@ -126,7 +126,7 @@ std::string wrong_count(const CLI::App& verb, const std::string& message) {
   return name + " lacks its value: " + usage_of(*option);
 }
 
-/// The checks that CLI11 has itself say "x not in {a,b}" and "Value x not in range 1 to 9".
+/// Rephrases CLI11's own checks: "x not in {a,b}", "Value x not in range 1 to 9".
 std::string in_own_words(std::string message) {
   const auto replace = [&](const std::string& theirs, const std::string& ours) {
     const size_t at = message.find(theirs);
@@ -144,7 +144,7 @@ std::string in_own_words(std::string message) {
   return message;
 }
 
-/// What a check of a value says; of an argument that has no flag, without its name.
+/// A failed check of a value; a positional argument's name is left out.
 std::string bad_value(const CLI::App& verb, const std::string& message) {
   const CLI::Option* const option = option_in(verb, message);
   const std::string name = option == nullptr ? "" : name_of(*option) + ": ";
@@ -173,7 +173,7 @@ std::string lacking(const CLI::App& verb, const std::string& message) {
   return verb.get_name() + " needs " + usage_of(*option) + (what.empty() ? "" : " (" + what + ")");
 }
 
-/// "'--column' goes with '--against'", of a message that names two options around `between`.
+/// "'--column' goes with '--against'", from a message with two options around `between`.
 std::string of_two(const std::string& message, const std::string& between,
                    const std::string& instead) {
   const size_t at = message.find(between);

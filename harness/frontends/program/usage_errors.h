@@ -1,4 +1,4 @@
-// What is wrong with a command line, in one sentence of kbench's own.
+// Explains errors on the command line, in one sentence.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@ class ParseError;
 
 namespace kbench::program {
 
-/// "--task"; CLI11 itself has no name for an option that no help page shows.
+/// "--task"; CLI11 itself does not name hidden options.
 std::string name_of(const CLI::Option& option);
 
-/// What CLI11 could not take of the command line, and what would be right.
+/// What CLI11 rejected, and how to correct it.
 std::string explain_parse_error(const CLI::App& program, const CLI::ParseError& error);
 
-/// Mistakes that CLI11 accepts: a flag as another flag's value, an empty text.
+/// Mistakes that CLI11 accepts: a flag as another flag's value, an empty value.
 std::optional<std::string> find_odd_value(const CLI::App& program);
 
 }  // namespace kbench::program

@@ -1,4 +1,4 @@
-// Shape variables as --json has them.
+// Shape variables in the output of --json.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +7,7 @@
 
 namespace kbench::program {
 
-/// An object of name to value, in the variables' order.
+/// An object of names and values, in the variables' order.
 nlohmann::ordered_json to_json(const Variables& variables);
 
 }  // namespace kbench::program

@@ -84,7 +84,7 @@ std::string in_words(const Task& task, const Certificate& certificate) {
   return text;
 }
 
-/// One line for each task as it is done, under a header: widths are known from the tasks.
+/// Prints one line for each task when it is done; widths are known from the tasks.
 class AuditTable {
  public:
   AuditTable(const std::vector<const Task*>& tasks, const VerbOptions& options)
@@ -141,7 +141,7 @@ class AuditTable {
   size_t name_width_ = 4;
 };
 
-/// A certificate in a row.
+/// A certificate as a table row.
 std::vector<std::string> table_row(const Certificate& certificate) {
   const Task& task = find_task(certificate.task);
   std::string open;
@@ -187,8 +187,8 @@ std::string today() {
   return text;
 }
 
-/// The file's certificates, with new ones in the place of those of the same tasks; of kinds that
-/// were not tried what the file has.
+/// The file's certificates, with new ones replacing those of the same tasks; kinds that were not
+/// tried are kept.
 CertificateFile updated(const std::string& path, CertificateFile made) {
   if (!std::filesystem::exists(path)) return made;
   for (Certificate& old : parse_certificates(read_file(path), path).tasks) {
@@ -220,7 +220,7 @@ ordered_json audit_json(const audit::TaskAudit& audit) {
   return entry;
 }
 
-/// Where the variants run.
+/// The device, or reference, on which the variants run.
 class Place {
  public:
   explicit Place(const VerbOptions& options) {
@@ -247,7 +247,7 @@ class Place {
   std::unique_ptr<vulkan::Device> device_;
 };
 
-/// A file of certificates takes whole kinds, and of a task whose tolerance it does not have all.
+/// A certificate file needs whole kinds, and all kinds for a task whose tolerance is new.
 void expect_whole(const VerbOptions& options, const std::vector<const Task*>& selected) {
   if (options.out.empty()) return;
   if (!options.audit.only.empty()) {

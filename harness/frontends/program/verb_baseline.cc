@@ -35,7 +35,7 @@ struct BaselineVerbOptions {
   bool json = false;
 };
 
-/// An output that cannot be written is found before the first task is timed.
+/// Checked before the first task is timed.
 void require_writable(const std::string& path) {
   if (path.empty()) return;
   const NewFile file(path);
@@ -50,7 +50,7 @@ void require_folder(const std::string& path) {
   }
 }
 
-/// Times of other sizes are found before the first task is timed.
+/// Times of other sizes are reported before the first task is timed.
 void require_same_sizes(const std::vector<const Task*>& tasks, Preset preset,
                         const Variables& overrides, const RecordedTimes& theirs) {
   for (const Task* task : tasks) {
@@ -80,13 +80,13 @@ Baseline measure(const BaselineVerbOptions& options, const std::optional<Recorde
     progress.begin(to_string(task.id) + "_" + task.name);
   };
   wanted.on_entry = [&](const Baseline& so_far) {
-    lock.release();  // Between tasks others may measure.
+    lock.release();  // other processes may measure between tasks
     if (!options.output.empty()) write_baseline(options.output, so_far);
     const BaselineEntry& entry = so_far.tasks.back();
     progress.finish(to_string(entry.task) + "_" + entry.name,
                     entry.timed() ? format_ms(entry.times.median_ms) : entry.error);
   };
-  take_lock();  // The roofline comes first.
+  take_lock();  // the roofline is measured first
   return measure_baseline(tasks, wanted);
 }
 

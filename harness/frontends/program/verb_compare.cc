@@ -30,7 +30,7 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// The task, where the file can be read: what is wrong with one that cannot be is its verdict.
+/// The task, if the file can be read; an unreadable file gets a verdict.
 const Task* task_of(const NamedCandidate& candidate) {
   try {
     return &find_task(load(candidate).task);
@@ -39,7 +39,7 @@ const Task* task_of(const NamedCandidate& candidate) {
   }
 }
 
-/// Throws where the two are for different tasks, or their sizes make no sense.
+/// Throws if the two are for different tasks, or the sizes are invalid.
 void expect_comparable(const NamedCandidate& a, const NamedCandidate& b,
                        const CompareOptions& options, const vulkan::DeviceSnapshot& device) {
   const Task* const first = task_of(a);
@@ -55,7 +55,7 @@ void expect_comparable(const NamedCandidate& a, const NamedCandidate& b,
   }
 }
 
-/// What the interval says.
+/// The interval in words.
 std::string in_words(const Interval& speedup, const std::string& a, const std::string& b) {
   if (speedup.low > 1) return b + " is faster";
   if (speedup.high < 1) return a + " is faster";

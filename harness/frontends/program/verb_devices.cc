@@ -39,7 +39,7 @@ std::string as_text(int device, const std::vector<runner::LanguageSupport>& lang
   return "Device " + std::to_string(device) + " takes " + takes + not_taken + "\n";
 }
 
-/// What plan_device() turns on where the device has it, by the names of Vulkan's features.
+/// The optional features that plan_device() enables, by their Vulkan names.
 std::vector<std::pair<std::string, bool>> features_of(const vulkan::DevicePlan& plan) {
   std::vector<std::pair<std::string, bool>> features = {
       {"shaderFloat64", plan.float64},
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, bool>> features_of(const vulkan::DevicePlan& 
   return features;
 }
 
-/// The numbers of the device under the names that expressions have for them, and its features.
+/// The device's limits, by their names in expressions, and its features.
 std::string limits_text(const vulkan::DeviceSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, number] : runner::device_numbers(snapshot)) {

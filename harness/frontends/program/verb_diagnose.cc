@@ -69,7 +69,7 @@ std::optional<Candidate> loaded(const std::string& file) {
   try {
     return load_candidate(file);
   } catch (const Error&) {
-    return std::nullopt;  // The result says what is wrong with it.
+    return std::nullopt;  // the result says what is wrong
   }
 }
 

@@ -29,8 +29,8 @@ struct ExtractVerbOptions {
   throw Error(ErrorCode::kIo, "cannot make folder " + shown(folder) + ": " + why);
 }
 
-/// The folder is made, or is there and empty: nothing is replaced, and no link is followed. It
-/// appears with all its files or not at all: they are written beside it, and it gets its name last.
+/// Writes into a new or empty folder: nothing is replaced, and no link is followed. The files are
+/// written beside it and then renamed, so that the folder appears completely or not at all.
 void write_files(const Extraction& found, const std::string& folder) {
   std::error_code error;
   fs::path target = fs::absolute(folder, error).lexically_normal();
@@ -42,7 +42,7 @@ void write_files(const Extraction& found, const std::string& folder) {
   if (there && !fs::is_empty(target, error)) {
     throw Error(ErrorCode::kIo, "folder " + shown(folder) + " is not empty; give a new one");
   }
-  // Inside of a folder that is there, which somebody may stand in or have linked.
+  // Inside an existing folder, which may be a working directory or the target of a link.
   const std::string next = "." + std::to_string(getpid()) + ".next";
   const fs::path place = there ? target / next : fs::path(target.string() + next);
   fs::create_directories(place, error);

@@ -31,11 +31,11 @@ std::string event(const std::string& kind, const std::string& text) {
   return json_text(nlohmann::ordered_json{{"event", kind}, {"text", text}});
 }
 
-/// Events with their time.
+/// Writes events with their time.
 class EventLog {
  public:
   explicit EventLog(const std::string& path) : file_(path) {}
-  /// What cannot be written is passed over: nothing is read out of this file.
+  /// Write errors are ignored: the file is only for people.
   void add(const std::string& json) {
     const std::time_t now = std::time(nullptr);
     std::tm utc = {};
@@ -60,7 +60,7 @@ int exit_code(const generate::RunOutcome& outcome, int signal) {
 }
 
 int run_generate(const GenerateOptions& options) {
-  // Everything that can be wrong cheaply comes before the first request.
+  // Cheap checks come before the first request.
   const std::vector<ModelConfig> configs = models_of(options);
   check_flags(options, configs);
   const std::vector<const Task*> tasks = options.tasks.select();
@@ -212,7 +212,7 @@ Verb add_generate(Command program) {
       .type_name("N")
       .group(models);
   app.add_flag("--dry-run", options->dry_run,
-               "Print the first prompt, and what all would cost at most; ask nobody")
+               "Print the first prompt, and the most that all would cost; send nothing")
       .group("Output");
   app.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them")
       .group("Output");

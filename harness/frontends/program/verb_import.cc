@@ -28,13 +28,13 @@ struct Counts {
   std::map<std::string, size_t> obstacles;
 };
 
-/// A line a finding, as compilers write them.
+/// Prints one line for each finding, like a compiler.
 void print_finding(std::FILE* to, const std::string& kind, const ImportFinding& finding) {
   std::fprintf(to, "%s%s: %s\n", shown(at(finding.at), 300).c_str(), kind.c_str(),
                shown(finding.message, 300).c_str());
 }
 
-/// A name that no other file of this run took.
+/// The output path, with a name that no other file of this run has.
 fs::path target(const std::string& file, TaskId task, const std::string& folder,
                 std::set<std::string>& taken) {
   std::string stem;
@@ -48,7 +48,7 @@ fs::path target(const std::string& file, TaskId task, const std::string& folder,
   return fs::path(folder) / (unique + ".yaml");
 }
 
-/// What became of one file, as a line for a program.
+/// The outcome of one file as JSON.
 nlohmann::ordered_json import_json(const std::string& file, const Imported& found) {
   const auto findings = [](const std::vector<ImportFinding>& all, bool kinds) {
     auto list = nlohmann::ordered_json::array();
@@ -70,8 +70,7 @@ nlohmann::ordered_json import_json(const std::string& file, const Imported& foun
   return line;
 }
 
-/// The task that --task names, else the one of the path; "19_ReLU.py" in folder level1 has one,
-/// too.
+/// The task of --task, else the one in the path; "19_ReLU.py" in a folder "level1" has one.
 TaskId task_for(const std::string& file, const ImportVerbOptions& options) {
   if (!options.task.empty()) return named_task(options.task).id;
   std::error_code error;
@@ -81,8 +80,8 @@ TaskId task_for(const std::string& file, const ImportVerbOptions& options) {
   throw Error(ErrorCode::kNotFound, "the path names no task of the suite; say which with --task");
 }
 
-/// A file that cannot be read, or that is for no task, is one that is not imported: the others are.
-/// `failure` says which of the two it is, as a word.
+/// Imports one file. A file that cannot be read, or has no task, counts as not imported; `failure`
+/// then says which of the two, as a word.
 Imported import_file(const std::string& file, const ImportVerbOptions& options, TaskId& id,
                      std::string& failure) {
   try {
@@ -123,7 +122,7 @@ void import_one(const std::string& file, const ImportVerbOptions& options,
     std::printf("%s\n", json_text(line).c_str());
     return;
   }
-  std::FILE* const to_user = options.out.empty() ? stderr : stdout;  // A candidate is on stdout.
+  std::FILE* const to_user = options.out.empty() ? stderr : stdout;  // the candidate goes to stdout
   if (!failure.empty()) {
     std::fprintf(to_user, "%s: %s: %s\n", shown(file).c_str(), failure.c_str(),
                  shown(found.obstacles[0].message, 300).c_str());

@@ -41,19 +41,19 @@ struct JudgeOptions {
   MeasureOptions measure;
 };
 
-/// A stored candidate that is to be judged once more.
+/// A stored candidate to be judged again.
 struct Stored {
-  std::string model, candidate, hash;  ///< path relative to the run
+  std::string model, candidate, hash;  ///< candidate: path relative to the run
   TaskId task;
 };
 
-/// Each different candidate of a model on a task, first come first.
+/// Each distinct candidate of a model on a task, in order.
 std::vector<Stored> distinct_candidates(const RunFolder& folder) {
   std::vector<Stored> all;
   std::unordered_set<std::string> seen;
   read_attempts(folder.attempts(), [&](const Attempt& attempt) {
     if (attempt.outcome != Outcome::candidate || attempt.candidate.empty()) return;
-    if (attempt.verdict == Verdict::invalid_candidate) return;  // On any device, at any size.
+    if (attempt.verdict == Verdict::invalid_candidate) return;  // on every device, at every size
     if (!seen.insert(attempt.model + " " + attempt.candidate_hash).second) return;
     all.push_back({attempt.model, attempt.candidate, attempt.candidate_hash, attempt.task});
   });
@@ -62,7 +62,7 @@ std::vector<Stored> distinct_candidates(const RunFolder& folder) {
   return all;
 }
 
-/// The best of each model on each task, by the speedup that was measured first.
+/// Each model's best candidate on each task, by the speedup measured so far.
 std::vector<Stored> winners(const RunFolder& folder) {
   std::map<std::pair<TaskId, std::string>, std::pair<double, Stored>> best;
   read_attempts(folder.attempts(), [&](const Attempt& attempt) {
@@ -77,7 +77,7 @@ std::vector<Stored> winners(const RunFolder& folder) {
   return all;
 }
 
-/// What judging into a file came to.
+/// Reports what was judged into a file.
 void report_judged(const std::string& path, const std::vector<Result>& results, size_t there,
                    bool json) {
   const auto passed = std::ranges::count_if(results, [](const Result& r) { return r.correct(); });
@@ -97,7 +97,7 @@ void report_judged(const std::string& path, const std::vector<Result>& results, 
   say(json_text(document, 2) + "\n");
 }
 
-/// Judges what the file does not hold yet, and appends it there.
+/// Judges what the file lacks, and appends it.
 int judge_into(const std::string& path, const std::vector<Stored>& candidates,
                const RunFolder& folder, client::JudgeClient& judge, const EvaluateOptions& options,
                const StopSignals& signals, bool json) {
@@ -149,7 +149,7 @@ std::string file_of(const std::string& preset, const Variables& overrides,
   return run_folder_name(name + "_" + device).substr(0, 200) + ".jsonl";
 }
 
-/// What was answered and not judged, or only by a judge that failed: into the run itself.
+/// Judges in the run itself what was answered and not judged, or only with a harness_error.
 int judge_open(const RunFolder& folder, const Settings& settings, Devices devices,
                StopSignals& signals, RunProgress& progress, bool json) {
   std::vector<const Task*> tasks;
@@ -167,7 +167,7 @@ int judge_open(const RunFolder& folder, const Settings& settings, Devices device
     generate::Member& member = run.members.emplace_back();
     member.model =
         std::make_shared<FunctionModel>(config.name, [](const Ask&, std::stop_token) -> Answer {
-          throw ModelError(ModelError::Reach::model, "nobody is asked");
+          throw ModelError(ModelError::Reach::model, "no model is asked");
         });
     member.price = config.price;
     member.thinking_tags = config.thinking_tags;

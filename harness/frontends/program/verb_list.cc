@@ -27,7 +27,7 @@ std::string format_intensity(double intensity) {
                           : std::to_string(std::llround(intensity / 10) * 10);
 }
 
-/// "41x" where legal algebra is known to save work, "yes" where nobody has measured how much.
+/// "41x" if legal algebra is known to save work, "yes" if its speedup was not measured.
 std::string algebra_mark(const TaskAt& at) {
   const Algebra* known = lookup_algebra(at.task);
   if (known == nullptr) return "";

@@ -20,11 +20,11 @@ struct ModelsOptions {
   bool only_list = false, json = false;
 };
 
-/// What came of asking one model.
+/// The outcome of asking one model.
 struct Asked {
   std::string name;
-  std::optional<bool> listed;  ///< unset: the server lists none
-  size_t others = 0;           ///< how many it lists
+  std::optional<bool> listed;  ///< unset: the server lists no models
+  size_t others = 0;           ///< how many models it lists
   std::optional<Answer> answer;
   std::string failure;
 };
@@ -51,7 +51,8 @@ std::string count_or_unknown(const std::optional<int64_t>& count) {
   return count ? std::to_string(*count) : "?";
 }
 
-/// Whether a server lists the model that is meant. Many list none; whether it answers counts.
+/// Whether the server lists the model. Many servers list none, so what counts is whether it
+/// answers.
 void look_up(OpenAiModel& model, Asked& asked) {
   try {
     const std::vector<std::string> names = model.served({});
@@ -68,7 +69,7 @@ Asked ask(ModelConfig config, bool only_list, std::vector<std::string>& notes) {
   try {
     ModelHooks hooks;
     hooks.event = [&](const ModelEvent& event) {
-      if (event.kind == ModelEvent::Kind::model_lost) return;  // said below
+      if (event.kind == ModelEvent::Kind::model_lost) return;  // reported below
       if (event.kind == ModelEvent::Kind::given_up) return;
       notes.push_back(event.model + ": " + event.text);
     };

@@ -26,7 +26,7 @@ struct NewOptions {
   DeviceOptions device;
 };
 
-/// The preset that run takes here; v0.1 on no device.
+/// The preset that `kbench run` takes here; v0.1 without a device.
 Preset preset_of(const Task& task, const NewOptions& options) {
   if (options.size.preset != "auto") return options.size.fixed_preset();
   const Task* const tasks[] = {&task};

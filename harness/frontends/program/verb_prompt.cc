@@ -37,8 +37,8 @@ struct PromptOptions {
   bool code = false, reference = false, json = false, check = false;
 };
 
-/// The device that was asked for; of "auto" the best there is, or none. None, with a warning, where
-/// it takes no kernels in the language.
+/// The chosen device; with "auto" the best, if there is one. None, with a warning, if it does not
+/// support the language.
 std::optional<DeviceSummary> device_for(const PromptOptions& options) {
   if (options.no_device) return std::nullopt;
   try {
@@ -71,7 +71,7 @@ PromptContext context_for(const PromptOptions& options) {
   return context;
 }
 
-/// The files of a candidate as its answer would have had them.
+/// A candidate's files, in the form of an answer.
 std::map<std::string, std::string> files_of(const Candidate& candidate) {
   std::map<std::string, std::string> files;
   namespace fs = std::filesystem;

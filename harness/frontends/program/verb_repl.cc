@@ -43,7 +43,7 @@ constexpr const char* kCommands =
     "save a file of the folder: judged again; Enter: judge; d: diagnose; e: edit; q: quit;\n"
     "or type a candidate, from its line 'kbench: 1' to a line that is a dot";
 
-/// A candidate under the hand, with its judge kept warm.
+/// The candidate that is being edited, with its judge kept running.
 class Repl {
  public:
   Repl(const Task& task, std::string file, const ReplOptions& options)
@@ -103,7 +103,7 @@ class Repl {
   void judge() {
     const client::Request request{file_, evaluation_, /*check_only=*/false, /*more=*/true};
     Result result = judge_.run(request, nullptr);
-    // Another task's candidate passes there, and is of no use here.
+    // A candidate of another task can pass, but is of no use here.
     if (result.correct() && result.task != task_.id) {
       std::printf("the candidate is for %s, not for %s\n", to_string(result.task).c_str(),
                   to_string(task_.id).c_str());
@@ -130,7 +130,7 @@ class Repl {
     }
   }
 
-  /// What a model would be told.
+  /// Prints the feedback that a model would get.
   void diagnose() {
     if (!last_) judge();
     diagnose::InvestigateOptions options;
@@ -139,7 +139,7 @@ class Repl {
     std::optional<Candidate> candidate;
     try {
       candidate = load_candidate(file_);
-    } catch (const Error&) {  // The verdict says so.
+    } catch (const Error&) {  // the verdict says what is wrong
     }
     std::printf("%s\n", feedback(*last_, candidate ? &*candidate : nullptr, evidence).text.c_str());
     std::fflush(stdout);
@@ -187,7 +187,7 @@ class Repl {
   std::optional<Result> last_;
 };
 
-/// The candidate to begin with: the one given, or a new one of built-in steps.
+/// The candidate to start from: the given one, or a new one of built-in steps.
 std::string file_to_edit(const Task& task, const ReplOptions& options) {
   fs::path path =
       options.candidate.empty() ? fs::path(run_file_name(task.id)) : fs::path(options.candidate);

@@ -36,8 +36,8 @@ struct RunOptions {
   bool json = false;
 };
 
-/// Sizes that make no sense are the command line's fault, not the candidate's. Those that do not
-/// fit the device are a verdict.
+/// Throws if the sizes are invalid, which is an error on the command line. Sizes that do not fit
+/// the device are a verdict.
 void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
                     const vulkan::DeviceSnapshot& device,
                     const std::optional<RecordedTimes>& recorded) {
@@ -45,12 +45,12 @@ void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
   try {
     task = &find_task(load(candidate).task);
   } catch (const Error&) {
-    return;  // For the evaluation to find.
+    return;  // the evaluation reports it
   }
   check_shapes({task}, options.size, device, recorded);
 }
 
-/// Judges one after another, until all are or the user has had enough.
+/// Judges candidates one after another, until all are done or the user stops it.
 class Run {
  public:
   Run(const RunOptions& options, const std::vector<NamedCandidate>& candidates,
@@ -65,7 +65,7 @@ class Run {
   void judge_all(const std::stop_token& stop) {
     try {
       for (size_t i = 0; i < candidates_.size() && !stop.stop_requested(); ++i) judge_one(i, stop);
-    } catch (const Cancelled&) {  // The results so far stay.
+    } catch (const Cancelled&) {  // the results so far are kept
     }
     progress_.close();
   }
@@ -91,7 +91,7 @@ class Run {
       progress_.begin(name + (waits ? "  waits for the device" : ""));
     };
     Result result = judge_.run(request_of(i), on_stage, nullptr, stop);
-    // Of several, "candidate.yaml" alone would not say which.
+    // "candidate.yaml" alone does not tell which of several it is.
     if (result.candidate.empty() || candidates_.size() > 1) result.candidate = shown(name);
     if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
     if (candidates_.size() > 1) progress_.finish(name, result);
@@ -133,7 +133,7 @@ std::string summary_of(const std::vector<Result>& results) {
   return text + "\n";
 }
 
-/// Whether all passed, and where a speedup is asked for have it; says which do not.
+/// Whether all passed and reached the required speedup; reports those that did not.
 bool reach(const std::vector<Result>& results, const std::optional<double>& fail_under) {
   std::vector<std::string> slow;
   bool all_passed = true;

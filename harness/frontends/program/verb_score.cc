@@ -49,13 +49,13 @@ std::vector<ResultLine> read_all(const std::vector<std::string>& files) {
   return lines;
 }
 
-/// In lower case; a part of a device's name is enough.
+/// Whether `part`, ignoring case, is part of a device's name.
 bool names(const std::string& part, const std::string& device) {
   const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
   return std::search(device.begin(), device.end(), part.begin(), part.end(), same) != device.end();
 }
 
-/// Leaves what `fits` takes; throws where that is nothing, saying what there is.
+/// Keeps the results for which `fits` is true; throws if there are none, saying what there is.
 template <class Field, class Fits>
 void narrow(std::vector<ResultLine>& lines, const char* flag, const std::string& wanted,
             Field field, Fits fits) {
@@ -95,8 +95,7 @@ void apply_filters(std::vector<ResultLine>& lines, const ScoreOptions& options) 
       lines, "--preset", {options.preset}, [](const Result& r) { return r.preset; }, equal);
 }
 
-/// Those of --task, whether the files have results of them or not; without it those that they have,
-/// of the levels asked for.
+/// The tasks of --task, with or without results; else those with results, of the chosen levels.
 std::vector<TaskId> tasks_of(const std::vector<ResultLine>& lines, const ScoreOptions& options) {
   std::set<TaskId> chosen, there;
   for (const Task* task : options.tasks.select()) chosen.insert(task->id);
@@ -108,8 +107,8 @@ std::vector<TaskId> tasks_of(const std::vector<ResultLine>& lines, const ScoreOp
   return {there.begin(), there.end()};
 }
 
-/// As this build's certificates say, of results at their presets' own sizes; of a task without a
-/// result, at the preset of the others.
+/// The tasks certified by this build, for results at the presets' own sizes; a task without a
+/// result counts at the others' preset.
 std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
                                     const std::vector<TaskId>& tasks) {
   const auto certain = [](std::string_view found) {
@@ -135,7 +134,7 @@ std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
   return certified;
 }
 
-/// What the leaderboard counts as missing although no file says so.
+/// Adds results for what the leaderboard counts as missing although no file says so.
 std::vector<Result> with_gaps(const std::vector<Result>& results,
                               const std::vector<LeaderboardRow>& rows) {
   std::set<std::pair<std::string, TaskId>> there;

@@ -21,7 +21,7 @@ int run_serve(const ServeVerbOptions& options) {
   if (options.size.preset != "auto") options.size.fixed_preset();
   queue::ServeOptions serve;
   serve.defaults = evaluate_options(options.size, options.device, options.measure);
-  std::optional<queue::ServeSocket> socket;  // Before a device is opened.
+  std::optional<queue::ServeSocket> socket;  // opened before the device
   if (!options.socket.empty()) socket.emplace(options.socket);
   const StopSignals signals([](int) {});
   OpenDevices devices = open_devices(options.device, serve.defaults);

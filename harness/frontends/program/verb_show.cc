@@ -26,7 +26,7 @@ struct ShowOptions {
   bool candidate = false, algebra = false, json = false;
 };
 
-/// Which task it is, to who wants to know what a pass is worth.
+/// Explains what a pass on this task is worth.
 std::string check_text(const Task& task, const ShowOptions& options) {
   std::string text = "\nthe task's own check\n";
   const std::string_view known = certification(options.size.at(task));
@@ -55,7 +55,7 @@ std::string check_text(const Task& task, const ShowOptions& options) {
   return text;
 }
 
-/// "41x over eager on NVIDIA H200 at v0.1"; empty where nobody has measured.
+/// "41x over eager on NVIDIA H200 at v0.1"; empty if nothing was measured.
 std::string measured_text(const Algebra& algebra, Preset preset) {
   const Result* best = best_measured(algebra, preset);
   if (best == nullptr) return "";
@@ -63,7 +63,7 @@ std::string measured_text(const Algebra& algebra, Preset preset) {
          best->preset;
 }
 
-/// What a speedup on this task should be named beside.
+/// What to compare a speedup on this task with.
 std::string algebra_text(const Task& task, const ShowOptions& options) {
   const Algebra* known = lookup_algebra(task.id);
   if (known == nullptr) return "";
@@ -81,7 +81,7 @@ const std::string& algebra_of(const Task& task) {
   throw Error(ErrorCode::kNotFound, to_string(task.id) + " has no known rewriting");
 }
 
-/// What a manifest calls the sizes.
+/// The names of the sizes in a manifest.
 std::string names_text(const Graph& graph) {
   std::string names;
   for (const auto& [name, value] : trial::sizes_of(graph)) {
@@ -97,7 +97,7 @@ std::string names_text(const Graph& graph) {
          "; in a shader KB_<name>. A device's numbers: kbench devices --limits\n";
 }
 
-/// Which sizes a verb that runs would take on the device there is; nothing where there is none.
+/// The sizes that running verbs would take on this device; empty without a device.
 std::string preset_text(const Task& task, const ShowOptions& options) {
   try {
     const vulkan::DeviceSnapshot device = options.device.choose();

@@ -61,7 +61,7 @@ Wanted parse_wanted(const std::string& text) {
   return wanted;
 }
 
-/// A text of several lines, each fit for a terminal.
+/// Prints a text line by line, escaped for the terminal.
 void print_text(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -91,7 +91,7 @@ std::vector<Message> prompt_of(const RunFolder& folder, const std::string& hash)
   }
 }
 
-/// The last line of the transcript about an attempt.
+/// The last exchange about an attempt in the transcript.
 std::optional<Exchange> exchange_of(const RunFolder& folder, const Attempt& attempt) {
   std::optional<int64_t> at;
   const std::string path = folder.transcript(attempt.model, attempt.task);
@@ -104,7 +104,7 @@ std::optional<Exchange> exchange_of(const RunFolder& folder, const Attempt& atte
 
 void heading(const std::string& text) { std::printf("\n=== %s\n", text.c_str()); }
 
-/// The prompt (of a repair only what is new in it), the answer and what became of it.
+/// Prints the prompt (for a repair, only its new part), the answer and the outcome.
 void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_prompt) {
   const std::vector<Message> prompt = prompt_of(folder, attempt.prompt_hash);
   for (size_t i = whole_prompt || prompt.empty() ? 0 : prompt.size() - 1; i < prompt.size(); ++i) {
@@ -129,8 +129,7 @@ void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_p
 
 void print_json(const Json& json) { std::printf("%s\n", json_text(json, 2).c_str()); }
 
-/// An attempt as attempts.jsonl has it; with its prompt and answer where a conversation was asked
-/// for.
+/// An attempt as in attempts.jsonl, with prompt and answer if `conversation`.
 Json json_of(const RunFolder& folder, const Attempt& attempt, bool conversation) {
   Json json = Json::parse(to_json(attempt));
   if (!conversation) return json;
@@ -154,7 +153,7 @@ int run_transcript(const TranscriptOptions& options) {
   }
   const Wanted wanted = parse_wanted(options.what);
   using Key = std::tuple<std::string, TaskId, int, int>;
-  std::map<Key, Attempt> found;  // of one made twice, the last
+  std::map<Key, Attempt> found;  // if made twice, the last one counts
   std::map<std::tuple<std::string, TaskId>, std::pair<int, int>> counts;
   read_attempts(folder.attempts(), [&](const Attempt& a) {
     if (!options.model.empty() && a.model != options.model) return;

@@ -34,17 +34,17 @@ struct VerifyOptions {
   bool json = false;
 };
 
-/// What became of one record.
+/// The outcome of one record.
 struct Verified {
   const GoldenRecord* record = nullptr;
   bool passed = false;
   double worst = 0;
   double seconds = 0;
-  int64_t peak_bytes = 0;  ///< of this process's memory
+  int64_t peak_bytes = 0;  ///< of this process
   std::string message;
 };
 
-/// Computes a task's outputs: on the CPU, or by the eager baseline's kernels.
+/// Computes a task's outputs, on the CPU or with the eager baseline's kernels.
 class Backend {
  public:
   explicit Backend(const VerifyOptions& options)
@@ -69,7 +69,7 @@ class Backend {
                                 const vulkan::Region& to) { place(record, value, commands, to); });
   }
 
-  /// Throws where the host has no room for the task; asked before anything is drawn.
+  /// Throws if the host lacks memory for the task; called before anything is drawn.
   void check_memory(const Graph& graph) const {
     const int64_t needed = host_bytes(graph);
     const int64_t available = process::available_host_bytes();
@@ -80,7 +80,7 @@ class Backend {
     }
   }
 
-  /// Validation messages are failures of the baseline's own kernels.
+  /// Validation messages are faults of the baseline's own kernels.
   void check_validation() {
     if (!device_) return;
     const auto messages = device_->take_validation_messages();
@@ -88,7 +88,7 @@ class Backend {
   }
 
  private:
-  /// A GPU holds all but the outputs that are compared, and what only the host can draw.
+  /// With a GPU, the host holds only the outputs that are compared and what must be drawn here.
   int64_t host_bytes(const Graph& graph) const {
     if (!device_ || device_->snapshot().software()) return reference_peak_bytes(graph, precision_);
     int64_t outputs = 0, largest = 0;
@@ -102,7 +102,7 @@ class Backend {
     return outputs + largest;
   }
 
-  /// Draws a tensor on the device where it can, else here.
+  /// Draws a tensor, on the device if it can.
   void place(const GoldenRecord& record, const Graph::ValueInfo& value, vulkan::Commands& commands,
              const vulkan::Region& to) {
     if (const auto draw = golden_draw(record, value)) {

@@ -1,4 +1,4 @@
-// The verbs of the program: each adds its sub-command and returns what runs it.
+// The program's verbs. Each function adds a verb and returns what runs it.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@ namespace kbench::program {
 /// Exit codes of the program.
 enum : int {
   kDone = 0,
-  kFailed = 1,   ///< what was asked about did not pass, or kbench failed in an evaluation
-  kUsage = 2,    ///< the question is wrong: a flag, name, size, file or device; or output is lost
-  kStopped = 3,  ///< a budget stopped a run, which can go on
-  kInterrupted = 130,  ///< as a shell has it: 128 and SIGINT
-  kPipeClosed = 141,   ///< likewise 128 and SIGPIPE: the reader of what is printed has gone
+  kFailed = 1,         ///< something did not pass, or kbench failed in an evaluation
+  kUsage = 2,          ///< wrong usage: a flag, name, size, file or device; or output was lost
+  kStopped = 3,        ///< a budget ran out; the run can be continued
+  kInterrupted = 130,  ///< 128 + SIGINT, as in a shell
+  kPipeClosed = 141,   ///< 128 + SIGPIPE: the reader of standard output has ended
 };
 
 /// A sub-command and its action, which returns the exit code.
@@ -49,8 +49,8 @@ Verb add_report(Command program);
 Verb add_serve(Command program);
 Verb add_score(Command program);
 Verb add_help(Command program);
-/// The main job, which needs no verb. `benchmark_flags` are Google Benchmark's, taken from the
-/// command line before the rest was parsed.
+/// The main job, which has no verb. `benchmark_flags`: Google Benchmark's flags, removed from the
+/// command line before it was parsed.
 Verb add_main_job(Command program, std::vector<std::string> benchmark_flags);
 
 }  // namespace kbench::program

@@ -15,10 +15,10 @@ namespace {
 
 constexpr int kQuietMs = 100;
 
-/// Editors write backups and swap files beside what they save.
+/// Ignores the backups and swap files of editors.
 bool is_ours(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.back() != '~' && !name.ends_with(".swp") &&
-         name != "4913";  // vim tries whether it may write here
+         name != "4913";  // vim tests whether it can write here
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Waiting for a line of standard input or for a file that is saved, whichever comes first.
+// Waits for a line on standard input or a saved file, whichever comes first.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@ namespace kbench::program {
 
 class Watch {
  public:
-  /// Of the files in a folder, not below it. Throws kIo.
+  /// Watches the files in a folder, without sub-folders. Throws kIo.
   explicit Watch(const std::string& folder);
 
   enum class What { line, saved, end };
   struct Happened {
-    What what = What::end;  ///< end: of standard input
+    What what = What::end;  ///< end: standard input has ended
     std::string line;
   };
-  /// Several saves within a tenth of a second are one.
+  /// Several saves within 0.1 s count as one.
   Happened next();
-  /// Forgets saves that nobody has waited for.
+  /// Discards saves so far.
   void drain();
 
  private:
