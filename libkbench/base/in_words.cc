@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "libkbench/base/text.h"
+
 namespace kbench {
 namespace {
 
@@ -91,12 +93,9 @@ std::string contents_of(const Tensor& data) {
   if (counts.size() > 3) {
     return "values from " + number(counts.begin()->first) + " to " + number(counts.rbegin()->first);
   }
-  std::string text;
-  for (const auto& [value, count] : counts) {
-    text += (text.empty() ? "" : ", ") + number(value) + " at " +
-            counted(static_cast<size_t>(count), "place");
-  }
-  return text;
+  return listed(counts, [](const auto& entry) {
+    return number(entry.first) + " at " + counted(static_cast<size_t>(entry.second), "place");
+  });
 }
 
 }  // namespace kbench

@@ -1,6 +1,7 @@
 // Small texts: numbers, names and lists in messages, words and case.
 #pragma once
 
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,23 @@ std::string digits_text(double x, int digits);
 std::string scaled_text(double x);
 /// Without blanks, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// Reads a text that is a number and nothing else; false where it is not, or T cannot hold it.
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+/// "a, b, c": what text(value) gives for each value.
+template <class Range, class Text>
+std::string listed(const Range& values, Text text) {
+  std::string list;
+  for (const auto& value : values) {
+    list += list.empty() ? "" : ", ";
+    list += text(value);
+  }
+  return list;
+}
 
 char lower(char c);  ///< of ASCII letters; others stay
 std::string lowered(std::string_view text);

@@ -9,14 +9,9 @@ std::string eager_candidate_yaml(const Task& task, const Graph& graph) {
                      {[](const Shape& shape) { return to_string(shape); },
                       [](const AttributeValue& value) { return to_string(value); }});
   written.write();
-  std::string sizes;
-  for (const std::string& name : graph.variables_read()) {
-    sizes +=
-        (sizes.empty() ? "" : ", ") + name + "=" + to_string(graph.variables().find(name)->second);
-  }
   return "# The eager baseline of " + to_string(task.id) + " (" + task.name +
-         ") as a candidate: one built-in operator a step.\n# Shapes are those of " + sizes +
-         ".\nkbench: 1\ntask: " + to_string(task.id) + "\nname: eager\n" +
+         ") as a candidate: one built-in operator a step.\n# Shapes are those of " +
+         sizes_read(graph) + ".\nkbench: 1\ntask: " + to_string(task.id) + "\nname: eager\n" +
          (written.temps().empty() ? "" : "temps:\n" + written.temps()) + "dispatch:\n" +
          written.steps();
 }

@@ -1,8 +1,15 @@
 #include "libkbench/candidate/eager_steps.h"
 
+#include "libkbench/base/text.h"
 #include "libkbench/core/liveness.h"
 
 namespace kbench {
+
+std::string sizes_read(const Graph& graph) {
+  return listed(graph.variables_read(), [&](const std::string& name) {
+    return name + "=" + to_string(graph.variables().find(name)->second);
+  });
+}
 
 EagerSteps::EagerSteps(const Task& task, const Graph& graph, NumberWriter numbers)
     : task_(task),
@@ -75,9 +82,7 @@ std::string EagerSteps::operand(int id) const {
 
 std::string EagerSteps::operands(const std::vector<int>& ids) const {
   if (ids.size() == 1) return operand(ids[0]);
-  std::string text;
-  for (int id : ids) text += (text.empty() ? "" : ", ") + operand(id);
-  return "[" + text + "]";
+  return "[" + listed(ids, [&](int id) { return operand(id); }) + "]";
 }
 
 std::string EagerSteps::step(const OperatorCall& call, const std::string& in,

@@ -13,6 +13,9 @@
 
 namespace kbench {
 
+/// The shape variables that the graph read: "batch_size=16, dim=65".
+std::string sizes_read(const Graph& graph);
+
 /// How numbers are written.
 struct NumberWriter {
   std::function<std::string(const Shape&)> shape;

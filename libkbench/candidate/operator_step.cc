@@ -11,8 +11,6 @@
 namespace kbench {
 namespace {
 
-constexpr int64_t kLargest = (int64_t{1} << 53) - 1;
-
 int64_t integer_or_flag(const Sourced& value, const SymbolTable& scope) {
   if (value.text == "true") return 1;
   if (value.text == "false") return 0;
@@ -27,7 +25,7 @@ TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) c
   Shape shape;
   int64_t elements = 1;
   for (const Sourced& extent : *operand.shape) {
-    for (const int64_t one : scope_.integers(extent, 1, kLargest, "an extent")) {
+    for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
       shape.push_back(one);
       if (__builtin_mul_overflow(elements, one, &elements)) elements = -1;
     }

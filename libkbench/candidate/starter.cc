@@ -53,17 +53,8 @@ Chosen choose(const Graph& graph) {
 }
 
 const char* suffix_of(StarterLanguage language) {
-  switch (language) {
-    case StarterLanguage::glsl:
-      return ".comp";
-    case StarterLanguage::hlsl:
-      return ".hlsl";
-    case StarterLanguage::cuda:
-      return ".cu";
-    case StarterLanguage::triton:
-      return ".py";
-  }
-  return "";
+  constexpr const char* kSuffixes[] = {".comp", ".hlsl", ".cu", ".py"};
+  return kSuffixes[static_cast<size_t>(language)];
 }
 
 /// A starter at the sizes of one graph, with its numbers marked.
@@ -253,15 +244,10 @@ bool needs_addresses(const Graph& graph, const Chosen& chosen, StarterLanguage l
 }
 
 std::string heading(const Task& task, const Graph& graph, const Writer& writer, bool any_size) {
-  std::string sizes;
-  for (const std::string& name : graph.variables_read()) {
-    sizes +=
-        (sizes.empty() ? "" : ", ") + name + "=" + to_string(graph.variables().find(name)->second);
-  }
   return "# A start for " + to_string(task.id) + " (" + task.name + "): " + writer.name() +
          " as a kernel of your own, the rest as built-in operators.\n# " +
          (any_size ? "Its sizes are expressions: it runs at every preset."
-                   : "Its sizes are those of " + sizes + ".") +
+                   : "Its sizes are those of " + sizes_read(graph) + ".") +
          "\nkbench: 1\ntask: " + to_string(task.id) + "\nname: started by kbench new\n";
 }
 

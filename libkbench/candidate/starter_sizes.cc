@@ -191,20 +191,14 @@ std::string SizeMarks::add(double value, bool real) {
 }
 
 std::string SizeMarks::mark(const Shape& shape) {
-  std::string text;
-  for (const int64_t extent : shape) text += (text.empty() ? "" : ", ") + mark(extent);
-  return "[" + text + "]";
+  return "[" + listed(shape, [&](int64_t extent) { return mark(extent); }) + "]";
 }
 
 std::string SizeMarks::mark(const AttributeValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return mark(*number);
   if (const auto* real = std::get_if<double>(&value)) return mark(*real);
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
-  std::string text;
-  for (const int64_t each : std::get<std::vector<int64_t>>(value)) {
-    text += (text.empty() ? "" : ", ") + mark(each);
-  }
-  return "[" + text + "]";
+  return mark(std::get<std::vector<int64_t>>(value));
 }
 
 std::optional<std::string> fill_with_expressions(const std::vector<MarkedText>& texts) {

@@ -3,7 +3,6 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -228,9 +227,7 @@ Sourced YamlReader::text(const YAML::Node& node, const std::string& what) const 
 int64_t YamlReader::integer(const YAML::Node& node, const std::string& what) const {
   const Sourced source = text(node, what);
   int64_t value = 0;
-  const char* end = source.text.data() + source.text.size();
-  const auto parsed = std::from_chars(source.text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) wrong_type(node, what, "an integer");
+  if (!read_number(source.text, value)) wrong_type(node, what, "an integer");
   return value;
 }
 

@@ -1,11 +1,13 @@
 // A task at sizes of one's choice: its variables with overrides, and the graph they make.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -118,11 +120,10 @@ std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variab
   for (const auto& [name, value] : overrides) {
     if (follows(task, name)) graph->list(name);  // given, it counts as read
     if (graph->variables_read().contains(name)) continue;
-    std::string free;
-    for (const auto& used : graph->variables_read()) free += (free.empty() ? "" : ", ") + used;
     throw Error(ErrorCode::kInvalidArgument,
                 to_string(task.id) + ": " + name +
-                    " is not used, or follows from the other variables; set one of " + free);
+                    " is not used, or follows from the other variables; set one of " +
+                    listed(graph->variables_read(), std::identity()));
   }
   return graph;
 }

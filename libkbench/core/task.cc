@@ -2,20 +2,15 @@
 #include "kbench/task.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 #include "libkbench/core/task_names.h"
 
 namespace kbench {
 namespace {
-
-bool parse_int(std::string_view text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 /// One item of a selection: a level and a range of numbers.
 struct Selection {
@@ -32,18 +27,18 @@ std::optional<Selection> read_selection(std::string_view item) {
   if (rest.starts_with("level")) rest.remove_prefix(5);
   const size_t slash = rest.find('/');
   Selection result;
-  bool good = slash != std::string_view::npos && parse_int(rest.substr(0, slash), result.level);
+  bool good = slash != std::string_view::npos && read_number(rest.substr(0, slash), result.level);
   if (good) {
     const std::string_view numbers = rest.substr(slash + 1);
     const size_t dash = numbers.find('-');
     if (numbers == "*") {
       result.whole_level = true;
     } else if (dash == std::string_view::npos) {
-      good = parse_int(numbers, result.first);
+      good = read_number(numbers, result.first);
       result.last = result.first;
     } else {
-      good = parse_int(numbers.substr(0, dash), result.first) &&
-             parse_int(numbers.substr(dash + 1), result.last);
+      good = read_number(numbers.substr(0, dash), result.first) &&
+             read_number(numbers.substr(dash + 1), result.last);
     }
   }
   if (!good) return std::nullopt;

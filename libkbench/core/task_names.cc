@@ -1,7 +1,6 @@
 #include "libkbench/core/task_names.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -59,8 +59,7 @@ int take_level(std::string_view& text) {
   std::string_view folder = name;
   if (folder.starts_with("level")) folder.remove_prefix(5);
   int level = 0;
-  const auto [end, error] = std::from_chars(folder.data(), folder.data() + folder.size(), level);
-  if (error != std::errc() || end != folder.data() + folder.size()) return 0;
+  if (!read_number(folder, level)) return 0;
   text.remove_prefix(slash + 1);
   return level;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -58,10 +59,9 @@ DType dtype_from_name(std::string_view name) {
   for (const auto& info : kDTypes) {
     if (info.name == name) return info.dtype;
   }
-  std::string known;
-  for (const auto& info : kDTypes) known += (known.empty() ? "" : ", ") + std::string(info.name);
   throw Error(ErrorCode::kInvalidArgument,
-              "unknown element type '" + std::string(name) + "'; known: " + known);
+              "unknown element type '" + std::string(name) +
+                  "'; known: " + listed(kDTypes, [](const DTypeInfo& info) { return info.name; }));
 }
 
 int64_t element_count(const Shape& shape) {
@@ -86,11 +86,7 @@ int64_t TensorType::bytes() const {
 }
 
 std::string to_string(const Shape& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  }
-  return text + "]";
+  return "[" + listed(shape, [](int64_t extent) { return std::to_string(extent); }) + "]";
 }
 
 std::string to_string(const TensorType& type) {

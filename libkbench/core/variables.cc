@@ -1,6 +1,5 @@
 #include "kbench/variables.h"
 
-#include <charconv>
 #include <optional>
 
 #include "kbench/error.h"
@@ -17,9 +16,7 @@ std::optional<T> parse_number(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
+  return read_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> parse_list(std::string_view text) {
@@ -37,9 +34,7 @@ std::optional<std::vector<int64_t>> parse_list(std::string_view text) {
 }
 
 std::string real_text(double value) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  std::string text(buffer, end);
+  const std::string text = number_text(value);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
@@ -60,11 +55,7 @@ Preset preset_from_name(std::string_view name) {
 std::string to_string(const VariableValue& value) {
   if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
   if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
-  std::string text = "[";
-  for (int64_t item : std::get<std::vector<int64_t>>(value)) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(item);
-  }
-  return text + "]";
+  return to_string(std::get<std::vector<int64_t>>(value));
 }
 
 const VariableValue& VariableSpec::at(Preset preset) const {

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -36,12 +35,8 @@ Goal goal_from_name(std::string_view name) {
   constexpr std::string_view kFaster = "faster:";
   double faster = 0;
   if (name.starts_with(kFaster)) {
-    const std::string_view number = name.substr(kFaster.size());
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), faster);
-    if (error == std::errc() && end == number.data() + number.size() && std::isfinite(faster) &&
-        faster > 0) {
-      return {faster};
-    }
+    const bool number = read_number(name.substr(kFaster.size()), faster);
+    if (number && std::isfinite(faster) && faster > 0) return {faster};
   }
   throw Error(
       ErrorCode::kInvalidArgument,

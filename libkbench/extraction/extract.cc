@@ -327,10 +327,7 @@ class Assembly {
     }
     Extraction found;
     found.outcome = Outcome::candidate;
-    for (const auto& [path, text] : files_) {
-      found.explanation += (found.explanation.empty() ? "" : ", ") + path;
-    }
-    found.explanation = shown(found.explanation, 400);
+    found.explanation = shown(listed(files_, [](const auto& file) { return file.first; }), 400);
     if (!missing_.empty()) found.explanation += "; no block is named " + missing();
     if (const auto other = other_task(manifest)) {
       found.outcome = Outcome::wrong_task;
@@ -343,11 +340,7 @@ class Assembly {
   }
 
   std::string missing() const {
-    std::string names;
-    for (const std::string& name : missing_) {
-      names += (names.empty() ? "" : ", ") + shown(name, 80);
-    }
-    return shown(names, 400);
+    return shown(listed(missing_, [](const std::string& name) { return shown(name, 80); }), 400);
   }
 
   /// The manifest's task where it is another than the one asked for. A malformed task is reported

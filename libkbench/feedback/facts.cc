@@ -31,11 +31,9 @@ std::string bytes_text(double bytes) {
 }
 
 std::string sizes_text(const Variables& variables) {
-  std::string text;
-  for (const auto& [name, value] : variables) {
-    text += (text.empty() ? "" : ", ") + name + " = " + to_string(value);
-  }
-  return text;
+  return listed(variables, [](const auto& variable) {
+    return variable.first + " = " + to_string(variable.second);
+  });
 }
 
 }  // namespace kbench

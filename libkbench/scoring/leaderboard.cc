@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -7,6 +6,7 @@
 #include "kbench/score.h"
 #include "kbench/text.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/base/text.h"
 #include "libkbench/base/text_table.h"
 
 namespace kbench {
@@ -14,11 +14,7 @@ namespace {
 
 using ResultsByTask = std::map<TaskId, Result>;
 
-std::string fast_name(double p) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, p).ptr;
-  return "fast_" + std::string(text, end);
-}
+std::string fast_name(double p) { return "fast_" + number_text(p); }
 
 std::vector<FastP> fast_all(std::span<const Result> results, std::span<const double> thresholds,
                             int tasks) {

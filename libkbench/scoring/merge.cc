@@ -15,11 +15,9 @@ using Counts = std::map<std::string, int>;
 
 /// "NVIDIA H200 (120), llvmpipe (24)"
 std::string in_words(const Counts& counts) {
-  std::string text;
-  for (const auto& [value, count] : counts) {
-    text += (text.empty() ? "" : ", ") + shown(value) + " (" + std::to_string(count) + ")";
-  }
-  return text;
+  return listed(counts, [](const auto& entry) {
+    return shown(entry.first) + " (" + std::to_string(entry.second) + ")";
+  });
 }
 
 template <class Value>

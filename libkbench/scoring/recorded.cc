@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 
 #include "kbench/error.h"
 #include "kbench/score.h"
+#include "libkbench/base/text.h"
 #include "libkbench/scoring/json_field.h"
 
 namespace kbench {
 namespace {
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 /// The column asked for, or else the first of `preferred` that there is, or the only one.
 std::string choose_column(const std::string& path, const std::string& asked,
@@ -25,13 +21,13 @@ std::string choose_column(const std::string& path, const std::string& asked,
   const auto has = [&](const std::string& name) { return std::ranges::count(columns, name) > 0; };
   if (!asked.empty()) {
     if (has(asked)) return asked;
-    throw Error(ErrorCode::kInvalidArgument,
-                path + " has no column '" + asked + "'; it has " + list_of(columns));
+    throw Error(ErrorCode::kInvalidArgument, path + " has no column '" + asked + "'; it has " +
+                                                 listed(columns, std::identity()));
   }
   if (has(preferred)) return preferred;
   if (columns.size() == 1) return columns.front();
   throw Error(ErrorCode::kInvalidArgument,
-              "choose a column of " + path + "; it has " + list_of(columns));
+              "choose a column of " + path + "; it has " + listed(columns, std::identity()));
 }
 
 double time_in(const JsonField& field) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -63,10 +64,9 @@ Verdict verdict_from_name(std::string_view name) {
   for (const auto& info : kVerdicts) {
     if (info.name == name) return info.verdict;
   }
-  std::string known;
-  for (const auto& info : kVerdicts) known += (known.empty() ? "" : ", ") + std::string(info.name);
   throw Error(ErrorCode::kInvalidArgument,
-              "unknown verdict '" + std::string(name) + "'; known: " + known);
+              "unknown verdict '" + std::string(name) + "'; known: " +
+                  listed(kVerdicts, [](const VerdictInfo& info) { return info.name; }));
 }
 
 bool is_candidates_fault(Verdict verdict) {

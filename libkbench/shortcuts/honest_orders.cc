@@ -44,7 +44,7 @@ void reorder_product(const Graph::Node& node, const AddMutant& add) {
 bool mirrors(const Graph::Node& node) {
   const Attributes& a = node.call.attributes;
   const Shape &x = node.call.inputs[0].shape, &weight = node.call.inputs[1].shape;
-  const bool transposed = starts_with(node.call.op->name, "conv_transpose");
+  const bool transposed = node.call.op->name.starts_with("conv_transpose");
   for (size_t d = 0; d + 2 < x.size(); ++d) {
     if (transposed && a.list("output_padding")[d] != 0) return false;
     const int64_t span = a.list("dilation")[d] * (weight[d + 2] - 1) + 1;
@@ -254,7 +254,7 @@ void reorder_sums(const Graph& graph, int number, const AddMutant& add) {
   } else if (is_one_of(name, {"cross_entropy", "smooth_l1_loss", "triplet_margin_loss",
                               "kl_div_batchmean"})) {
     reorder_loss(node, add);
-  } else if (starts_with(name, "avg_pool")) {
+  } else if (name.starts_with("avg_pool")) {
     reorder_average(node, add);
   } else if (is_norm(*node.call.op)) {
     reorder_statistics(add);

@@ -69,6 +69,5 @@ Value filled(Graph& graph, const Shape& shape, float value);
 /// x's memory read with the extents of its last two dimensions exchanged, as by an index
 /// [i * rows + j] in place of [i * columns + j].
 Value misread(Value x);
-bool starts_with(const std::string& name, const char* prefix);
 
 }  // namespace kbench

@@ -240,6 +240,4 @@ Value misread(Value x) {
   return graph.apply(find_operator("permute"), {read}, {{"axes", axes}})[0];
 }
 
-bool starts_with(const std::string& name, const char* prefix) { return name.rfind(prefix, 0) == 0; }
-
 }  // namespace kbench

@@ -10,10 +10,6 @@
 namespace kbench {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// Operators without parameters of their own: their further inputs are operands.
 bool elementwise(const Operator& op) {
   return is_one_of(op.name, {"add", "sub", "mul", "div", "maximum", "minimum"});
@@ -87,8 +83,7 @@ void mutate_parameters(const Graph& graph, int number, const AddMutant& add) {
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     const Graph::ValueInfo& value = graph.value(node.inputs[i]);
     if (value.kind != Graph::Kind::parameter || value.type.dtype != DType::f32) continue;
-    const bool bias =
-        ends_with(value.name, "bias") || value.name.find("bias_") != std::string::npos;
+    const bool bias = value.name.ends_with("bias") || value.name.find("bias_") != std::string::npos;
     if (!bias && value.type.shape.size() != 1) continue;
     const std::string what = many ? value.name : bias ? "the bias" : "the weight";
     add("without " + what + " of @", [i, bias](const Rewriting& rewriting, int n) {

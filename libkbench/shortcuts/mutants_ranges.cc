@@ -122,7 +122,7 @@ void product_ranges(const Graph::Node& node, const AddMutant& add) {
 
 /// Input channels and taps of the kernel that are left out of the sum.
 void convolution_ranges(const Graph::Node& node, const AddMutant& add) {
-  const bool transposed = starts_with(node.call.op->name, "conv_transpose");
+  const bool transposed = node.call.op->name.starts_with("conv_transpose");
   const Shape& weight = node.call.inputs[1].shape;
   const int64_t channels = node.call.inputs[0].shape[1];
   if (node.call.attributes.integer("groups") == 1) {

@@ -121,7 +121,7 @@ Inner inner_of(const Graph::Node& node) {
   const Shape &a = node.call.inputs[0].shape, &b = node.call.inputs[1].shape;
   const Attributes& attributes = node.call.attributes;
   if (is_convolution(*node.call.op)) {
-    const bool transposed = starts_with(node.call.op->name, "conv_transpose");
+    const bool transposed = node.call.op->name.starts_with("conv_transpose");
     return {1, transposed ? 0 : 1, a[1], attributes.integer("groups") == 1};
   }
   const bool linear = node.call.op->name == "linear";

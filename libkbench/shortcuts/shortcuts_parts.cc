@@ -117,7 +117,7 @@ void shorten_sum(const Graph::Node& node, Parts parts, const AddMutant& add) {
 /// not be larger than half the window.
 void shorten_windows(const Graph::Node& node, const AddMutant& add) {
   const Attributes& attributes = node.call.attributes;
-  const bool largest = starts_with(node.call.op->name, "max_pool");
+  const bool largest = node.call.op->name.starts_with("max_pool");
   if (attributes.flag("ceil_mode")) return;
   for (size_t d = 0; d < attributes.list("kernel").size(); ++d) {
     const int64_t taps = attributes.list("kernel")[d];
@@ -172,7 +172,7 @@ std::vector<Value> half_the_channels(const Rewriting& rewriting, int number) {
     shape[static_cast<size_t>(axis)] = groups * (channels / 2);
     return reshape(some, shape);
   };
-  const bool transposed = starts_with(node.call.op->name, "conv_transpose");
+  const bool transposed = node.call.op->name.starts_with("conv_transpose");
   return {half(x, 1), transposed ? half(weight, 0) : first_of(weight, 1, channels / 2)};
 }
 
@@ -223,7 +223,7 @@ void shorten_reductions(const Graph& graph, int number, const AddMutant& add) {
     shorten_search(node, add);
   } else if (name == "adaptive_avg_pool2d") {
     shorten_cells(node, add);
-  } else if (starts_with(name, "max_pool") || starts_with(name, "avg_pool")) {
+  } else if (name.starts_with("max_pool") || name.starts_with("avg_pool")) {
     shorten_windows(node, add);
   }
 }

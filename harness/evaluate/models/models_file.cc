@@ -2,7 +2,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -37,12 +36,6 @@ const std::pair<const char*, const char*> kOwnFields[] = {
     {"max_completion_tokens", "sampling: {max_tokens: ..}"},
     {"reasoning_effort", "thinking: {effort: ..}"},
 };
-
-bool reads_as(const std::string& text, auto& value) {
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  return read.ec == std::errc() && read.ptr == end;
-}
 
 class Reader {
  public:
@@ -252,7 +245,7 @@ class Reader {
   double real(const YamlEntry& entry, double least, double most) {
     const Sourced value = yaml_.text(entry.value, entry.key);
     double number = 0;
-    if (!reads_as(value.text, number) || !(number >= least && number <= most)) {
+    if (!read_number(value.text, number) || !(number >= least && number <= most)) {
       fail_parse(value.at, entry.key + ": is " + quoted(value.text) + ", not a number from " +
                                number_text(least) + " to " + number_text(most));
     }
@@ -278,9 +271,9 @@ class Reader {
     if (node.Tag() != "!") {
       if (text == "true" || text == "false") return text == "true";
       int64_t integer = 0;
-      if (reads_as(text, integer)) return integer;
+      if (read_number(text, integer)) return integer;
       double number = 0;
-      if (reads_as(text, number) && std::isfinite(number)) return number;
+      if (read_number(text, number) && std::isfinite(number)) return number;
     }
     return text;
   }

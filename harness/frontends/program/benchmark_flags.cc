@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <regex>
 
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
@@ -58,10 +58,7 @@ void check_format(const std::string& flag, const std::string& value) {
 
 size_t count_of(const std::string& flag, const std::string& value) {
   int count = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  if (error != std::errc() || end != value.data() + value.size() || count < 1) {
-    reject(flag, "takes a number from 1 on");
-  }
+  if (!read_number(value, count) || count < 1) reject(flag, "takes a number from 1 on");
   return static_cast<size_t>(count);
 }
 

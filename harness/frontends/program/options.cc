@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <set>
 #include <system_error>
 
@@ -18,6 +17,7 @@
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
@@ -51,9 +51,7 @@ void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& r
 Check whole_number() {
   const auto check = [](const std::string& text) -> std::string {
     uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && rest == end) return "";
+    if (read_number(text, value)) return "";
     return "'" + shown(text) + "' is not a whole number below 2^64";
   };
   return {check};
@@ -62,9 +60,7 @@ Check whole_number() {
 Check whole_number(int64_t low, int64_t high) {
   const auto check = [low, high](const std::string& text) -> std::string {
     int64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && rest == end && value >= low && value <= high) return "";
+    if (read_number(text, value) && value >= low && value <= high) return "";
     return "'" + shown(text) + "' is not a whole number from " + std::to_string(low) + " to " +
            std::to_string(high);
   };

@@ -8,16 +8,12 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/base/hash.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
 
 constexpr int kMostShards = 100000;
-
-bool read_number(std::string_view text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 }  // namespace
 

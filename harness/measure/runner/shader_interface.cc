@@ -1,7 +1,6 @@
 #include "harness/measure/runner/shader_interface.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "harness/measure/vulkan/texels.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::runner {
 namespace {
@@ -24,9 +24,7 @@ uint64_t whole_words(uint64_t bytes) { return (bytes + kWord - 1) / kWord * kWor
 
 std::optional<uint32_t> number_in(std::string_view text) {
   uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 /// Direct3D's classes of registers: b is constant, t is read, u may be written.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <optional>
 
 #include "harness/measure/vulkan/cooperative_matrix.h"
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -21,13 +21,6 @@ uint64_t flush_bytes(const DeviceSnapshot& snapshot) {
   return std::max(std::min(bytes, snapshot.device_local_bytes / 8), kMiB);
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
 const DeviceSnapshot* by_index(const std::vector<DeviceSnapshot>& devices, int index) {
   for (const DeviceSnapshot& device : devices) {
     if (device.index == index) return &device;
@@ -37,7 +30,7 @@ const DeviceSnapshot* by_index(const std::vector<DeviceSnapshot>& devices, int i
 
 const DeviceSnapshot* by_uuid(const std::vector<DeviceSnapshot>& devices,
                               std::string_view selector) {
-  std::string wanted = lower(selector);
+  std::string wanted = lowered(selector);
   if (wanted.starts_with("gpu-")) wanted.erase(0, 4);  // as nvidia-smi writes it
   for (const DeviceSnapshot& device : devices) {
     if (to_string(device.device_uuid) == wanted) return &device;
@@ -47,7 +40,8 @@ const DeviceSnapshot* by_uuid(const std::vector<DeviceSnapshot>& devices,
 
 const DeviceSnapshot* by_name(const std::vector<DeviceSnapshot>& devices, std::string_view part) {
   for (const DeviceSnapshot& device : devices) {
-    if (!part.empty() && lower(device.name).find(lower(part)) != std::string::npos) return &device;
+    if (!part.empty() && lowered(device.name).find(lowered(part)) != std::string::npos)
+      return &device;
   }
   return nullptr;
 }
@@ -55,10 +49,7 @@ const DeviceSnapshot* by_name(const std::vector<DeviceSnapshot>& devices, std::s
 /// A number is always an index: as a part of a name it would hit by accident ("2" in "256 bits").
 std::optional<int> as_index(std::string_view selector) {
   int index = 0;
-  const char* end = selector.data() + selector.size();
-  const auto parsed = std::from_chars(selector.data(), end, index);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return index;
+  return read_number(selector, index) ? std::optional(index) : std::nullopt;
 }
 
 const DeviceSnapshot* by_type(const std::vector<DeviceSnapshot>& devices) {
