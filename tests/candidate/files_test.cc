@@ -40,7 +40,7 @@ class CandidateFilesTest : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(CandidateFilesTest, FindsIncludesBesideTheFileAndThenInTheFolder) {
+TEST_F(CandidateFilesTest, FindsIncludesBesideTheFileThenInTheFolder) {
   const Candidate c = load();
   ASSERT_EQ(c.kernels.size(), 1u);
   EXPECT_EQ(c.kernels[0].file, folder_.path("set/sub/k.comp"));
@@ -93,7 +93,7 @@ TEST_F(CandidateFilesTest, FollowsNoSymbolicLinkNotEvenInside) {
   refuse("inside.comp", "is a symbolic link");
 }
 
-TEST_F(CandidateFilesTest, ShowsNothingOfWhatALinkedCandidatePointsTo) {
+TEST_F(CandidateFilesTest, ShowsNothingOfTheTargetOfALink) {
   folder_.write("secret", "root:x:0:0\n");
   fs::create_symlink(folder_.path("secret"), folder_.path("set/linked.yaml"));
   ASSERT_EQ(candidate_files(folder_.path("set")).size(), 2u);

@@ -257,7 +257,7 @@ EpisodeOptions at_v0(Smoke smoke) {
   return options;
 }
 
-TEST_F(EpisodeTest, WhatDoesNotRunAtSmokeIsNotTriedAtTheSizesAskedFor) {
+TEST_F(EpisodeTest, WhatFailsAtSmokeIsNotTriedAtTheSizesAskedFor) {
   std::vector<std::string> presets;
   const Judge noted = [&](const JudgeRequest& request) {
     presets.emplace_back(request.at.preset);
@@ -332,7 +332,7 @@ TEST_F(EpisodeTest, ContextLastShowsOneAttempt) {
   EXPECT_THAT(all_of(one.observation()), HasSubstr(code("two")));
 }
 
-TEST_F(EpisodeTest, APromptThatIsTooLongEndsItUnlessSomethingCanBeLeftOut) {
+TEST_F(EpisodeTest, ATooLongPromptEndsItUnlessPartsCanBeLeftOut) {
   Episode last = episode({});
   EXPECT_EQ(last.step(prose("", "context_length")).attempt.outcome, Outcome::too_long);
   EXPECT_EQ(last.ending(), Episode::Ending::too_long);

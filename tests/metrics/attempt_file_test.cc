@@ -61,7 +61,7 @@ TEST(FileOfAttempts, NamesTheLineThatIsMalformed) {
   EXPECT_THAT(refusal("{}\n"), HasSubstr(":1: attempt lacks field 'model'"));
 }
 
-TEST(FileOfAttempts, NamesTheFirstOfSeveralMalformedLinesAcrossBlocks) {
+TEST(FileOfAttempts, NamesTheFirstMalformedLineAcrossBlocks) {
   std::string text;
   int good = 0;
   for (; text.size() < (size_t{9} << 20); ++good) text += line(good + 1);

@@ -108,7 +108,7 @@ TEST(AttemptJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(refusal("{\"model\"", "\"model\""), HasSubstr("is not JSON at character"));
 }
 
-TEST(PlainReading, TakesLinesAsTheyAreWrittenAndLeavesNothingOfAnEarlierOne) {
+TEST(PlainReading, TakesWrittenLinesAndKeepsNothingOfAnEarlierOne) {
   Attempt used = example_attempt();
   Attempt bare;
   bare.task = {1, 1};

@@ -9,10 +9,10 @@
 namespace kbench {
 namespace {
 
+using testing::add_samples;
 using testing::kA;
 using testing::kB;
 using testing::kC;
-using testing::add_samples;
 using testing::passed;
 using testing::unanswered;
 using testing::wrong;
@@ -155,7 +155,7 @@ Result confirmation(TaskId task, const std::string& hash, Verdict verdict, doubl
   return r;
 }
 
-TEST(BestOfK, TakesTheWinnerByFirstMeasurementAndItsConfirmedSpeedup) {
+TEST(BestOfK, ChoosesByFirstMeasurementAndTakesTheConfirmed) {
   std::vector<Attempt> all;
   add_samples(all, "m", kA, {1.5, 1.4});
   const AttemptSet set(all);

@@ -47,7 +47,7 @@ TEST(ComposedOperators, GeluTanhIsMinGpts) {
       });
 }
 
-TEST(ComposedOperators, NormalizeDividesByTheLargerOfNormAndTinyNumber) {
+TEST(ComposedOperators, NormalizeDividesByTheNormOrATinyNumber) {
   Array x = draw({3, 5, 7});
   for (int64_t k = 0; k < 5; ++k) x.at({1, k, 2}) = 0;
   expect_function(

@@ -35,7 +35,7 @@ TEST(OperatorDefinitions, EveryOperatorOfTheTableHasOne) {
 
 class OperatorRules : public ::testing::TestWithParam<Family> {};
 
-TEST_P(OperatorRules, ShapesFlopsAndBytesMatchWalkingThroughTheDefinition) {
+TEST_P(OperatorRules, ShapesFlopsAndBytesMatchTheDefinition) {
   for (const Definition& definition : GetParam().definitions()) {
     for (uint32_t seed = 1; seed <= 60; ++seed) {
       Dice dice(seed, seed % 6 == 0 ? Extents::odd : Extents::any);

@@ -93,7 +93,7 @@ TEST(MergeResults, CountsEqualResultsOnce) {
   EXPECT_EQ(merge_results(files({one, two, one})).size(), 3u);
 }
 
-TEST(MergeResults, RefusesAnotherVerdictForOneExperimentAndSaysWhere) {
+TEST(MergeResults, RefusesTwoVerdictsForOneExperimentNamingPlaces) {
   const Result passed = merged_result("x", kRelu, 2);
   const Result wrong = merged_result("x", kRelu, 0, Verdict::wrong_values);
   EXPECT_THAT(refusal({{missing("x", kTanh), passed}, {wrong}}),
@@ -142,7 +142,7 @@ TEST(MergeResults, OfTwoExperimentsForATaskTheLaterInAFileCounts) {
   EXPECT_EQ(merged[0].candidate_hash, "edited");
 }
 
-TEST(MergeResults, RefusesTwoExperimentsForATaskInTwoFilesAndSaysInWhatTheyDiffer) {
+TEST(MergeResults, RefusesTwoExperimentsForATaskNamingDifferences) {
   Result other = merged_result("x", kRelu, 3);
   other.preset = "v0.1";
   other.variables = {{"dim", int64_t{5}}};
