@@ -80,7 +80,7 @@ void look_at_values(client::JudgeClient& judge, const std::string& candidate_fil
   const Matches matches = matching_mutants(look, relative, options.matches, for_mutants);
   evidence.matches = matches.descriptions;
   evidence.mutants_tried = matches.tried;
-  const auto smaller = shrink(looker, look, failure.preset, options.size_tries, for_sizes);
+  const auto smaller = shrink(looker, look, options.size_tries, for_sizes);
   evidence.smallest = failing_case(smaller ? *smaller : look, relative);
 }
 

@@ -92,9 +92,9 @@ Looker::Looker(client::JudgeClient& judge, std::string candidate_file, const Tas
   options_.on_stage = {};
 }
 
-std::optional<Look> Looker::look(Preset preset, const Variables& variables) {
-  const TaskAt at = task_at(task_.id, preset, variables);
+std::optional<Look> Looker::look(const TaskAt& at) {
   Look look;
+  static_cast<TaskAt&>(look) = at;
   try {
     look.graph = build_graph(at);
   } catch (const Error& error) {
@@ -105,7 +105,7 @@ std::optional<Look> Looker::look(Preset preset, const Variables& variables) {
   refusal_ = too_much(graph);
   if (!refusal_.empty()) return std::nullopt;
   for (const std::string& name : graph.variables_read()) {
-    look.variables.emplace(name, graph.variables().find(name)->second);
+    look.variables[name] = graph.variables().find(name)->second;
   }
   client::Request request{file_, options_, /*check_only=*/false, /*more=*/true};
   request.options.preset = at.preset;

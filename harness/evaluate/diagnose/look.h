@@ -30,10 +30,9 @@ class TimeLimit {
   Clock::time_point end_;
 };
 
-/// One run and its right values.
-struct Look {
+/// One run at one size, and its right values. `variables` has all that the graph uses.
+struct Look : TaskAt {
   std::unique_ptr<Graph> graph;
-  Variables variables;  ///< those that the graph uses
   Verdict verdict = Verdict::passed;
   std::string message;
   NamedTensors given;            ///< inputs and parameters
@@ -59,7 +58,7 @@ class Looker {
 
   /// Nothing if the sizes are invalid, or too large for the CPU reference or for returning the
   /// outputs. Throws what JudgeClient::run() throws.
-  std::optional<Look> look(Preset preset, const Variables& variables);
+  std::optional<Look> look(const TaskAt& at);
   int looks() const { return looks_; }
   /// Why the last look() returned nothing.
   const std::string& refusal() const { return refusal_; }

@@ -39,10 +39,9 @@ Variables changed(Variables variables, const std::vector<std::string>& names, F 
 }
 
 /// Notes why the last look was refused, each reason once.
-void note_refusal(const Looker& looker, Preset preset, const Variables& sizes,
-                  std::vector<std::string>& notes) {
-  std::string text = "preset " + std::string(name_of(preset));
-  for (const auto& [name, value] : sizes) text += ", " + name + " = " + to_string(value);
+void note_refusal(const Looker& looker, const TaskAt& at, std::vector<std::string>& notes) {
+  std::string text = "preset " + at.preset;
+  for (const auto& [name, value] : at.variables) text += ", " + name + " = " + to_string(value);
   text += ": " + looker.refusal();
   if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
 }
@@ -51,9 +50,9 @@ void note_refusal(const Looker& looker, Preset preset, const Variables& sizes,
 /// all of them.
 template <class F>
 void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
-  const Task& task = looker.task();
-  const Variables own = variables_of(task, Preset::smoke);
-  const auto graph = build_graph(task, Preset::smoke);
+  const TaskAt smoke = task_at(looker.task().id, Preset::smoke);
+  const auto graph = build_graph(smoke);
+  const Variables& own = graph->variables();
   std::vector<std::string> names = integers_of(own);
   std::erase_if(names, [&](const std::string& name) {
     return !graph->variables_read().contains(name) || integer(own, name) < 2;
@@ -68,11 +67,11 @@ void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
   const size_t told = notes.size();
   for (const std::vector<std::string>& group : groups) {
     for (const int64_t part : {2, 4, 8, 16}) {
-      Variables sizes;
+      TaskAt smaller = smoke;
       for (const std::string& name : group) {
-        sizes[name] = std::max<int64_t>(1, integer(own, name) / part);
+        smaller.variables[name] = std::max<int64_t>(1, integer(own, name) / part);
       }
-      if (fails(Preset::smoke, sizes)) return;
+      if (fails(smaller)) return;
     }
   }
   constexpr size_t kMost = 3;
@@ -87,31 +86,32 @@ void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
 Failure find_failure(Looker& looker, const Result& result, const Variables& overrides,
                      const TimeLimit& deadline) {
   Failure failure;
-  const Preset judged = preset_from_name(result.preset);
-  const auto fails = [&](Preset preset, const Variables& sizes) {
+  const auto fails = [&](const TaskAt& at) {
     if (deadline.passed()) return false;
-    auto look = looker.look(preset, sizes);
-    if (!look) note_refusal(looker, preset, sizes, failure.not_tried);
+    auto look = looker.look(at);
+    if (!look) note_refusal(looker, at, failure.not_tried);
     if (!look || !look->failed() || !look->ran()) return false;
     failure.look = std::move(look);
-    failure.preset = preset;
     return true;
   };
-  if (fails(judged, overrides)) return failure;
+  const auto at_smoke = [&](const Variables& variables) {
+    return task_at(result.task, Preset::smoke, variables);
+  };
+  if (fails({result.task, result.preset, overrides})) return failure;
   // The overrides may be possible at the judged preset only.
-  const auto smoke = looker.look(Preset::smoke, {});
+  const auto smoke = looker.look(at_smoke({}));
   if (!smoke) {
-    note_refusal(looker, Preset::smoke, {}, failure.not_tried);
+    note_refusal(looker, at_smoke({}), failure.not_tried);
     find_smaller(looker, fails, failure.not_tried);
     return failure;
   }
   if (smoke->failed()) {
-    fails(Preset::smoke, {});
+    fails(at_smoke({}));
     return failure;
   }
   failure.right_when_small = true;
   const std::vector<std::string> names = integers_of(smoke->variables);
-  if (fails(Preset::smoke, changed(smoke->variables, names, [](int64_t v) { return v + 1; }))) {
+  if (fails(at_smoke(changed(smoke->variables, names, [](int64_t v) { return v + 1; })))) {
     return failure;
   }
   for (const std::string& name : names) {
@@ -119,13 +119,13 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
     if (integer(smoke->variables, name) < kSizes) continue;
     for (const int factor : {1, 4}) {
       const auto larger = [&](int64_t v) { return factor * v + 1; };
-      if (fails(Preset::smoke, changed(smoke->variables, {name}, larger))) return failure;
+      if (fails(at_smoke(changed(smoke->variables, {name}, larger)))) return failure;
     }
   }
   return failure;
 }
 
-std::optional<Look> shrink(Looker& looker, const Look& failing, Preset preset, int tries,
+std::optional<Look> shrink(Looker& looker, const Look& failing, int tries,
                            const TimeLimit& deadline) {
   std::optional<Look> best;
   const auto now = [&]() -> const Look& { return best ? *best : failing; };
@@ -133,7 +133,7 @@ std::optional<Look> shrink(Looker& looker, const Look& failing, Preset preset, i
   const auto spent = [&] { return looker.looks() - begin >= tries || deadline.passed(); };
   const auto accept = [&](const Variables& sizes) {
     if (spent() || sizes == now().variables) return false;
-    auto look = looker.look(preset, sizes);
+    auto look = looker.look({failing.task, failing.preset, sizes});
     if (!look || !look->ran() || !alike(look->verdict, now().verdict)) return false;
     if (look->elements() >= now().elements()) return false;
     best = std::move(look);

@@ -14,7 +14,6 @@ namespace kbench::diagnose {
 /// `right_when_small`: it was right at preset smoke.
 struct Failure {
   std::optional<Look> look;
-  Preset preset = Preset::smoke;
   bool right_when_small = false;
   std::vector<std::string> not_tried = {};  ///< sizes that could not be run, and why
 };
@@ -26,7 +25,7 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
 
 /// A smaller look that fails in the same way, found with at most `tries` looks; nothing if there is
 /// none.
-std::optional<Look> shrink(Looker& looker, const Look& failing, Preset preset, int tries,
+std::optional<Look> shrink(Looker& looker, const Look& failing, int tries,
                            const TimeLimit& deadline);
 
 /// The case as feedback shows it: sizes, short arrays, the first wrong elements.
