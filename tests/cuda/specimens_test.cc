@@ -33,10 +33,9 @@ std::optional<runner::Refusal> refusal_of(const std::string& path, runner::Pytho
     for (const ResolvedKernel& kernel : resolved.kernels) {
       kernels.emplace_back();
       if (!is_cuda(kernel.kernel->language)) continue;
-      std::vector<Diagnostic> diagnostics;
-      runner::CudaKernel& made = kernels.back().emplace();
-      if (auto refusal = compilers.compile(resolved, kernels.size() - 1, 30, made, diagnostics))
-        return refusal;
+      runner::CudaAttempt attempt = compilers.compile({&resolved}, kernels.size() - 1, 30).front();
+      if (attempt.refusal) return attempt.refusal;
+      const runner::CudaKernel& made = kernels.back().emplace(std::move(attempt.kernel));
       EXPECT_GT(made.registers, 0u) << path;
     }
     for (const ResolvedStep& step : resolved.dispatch) {

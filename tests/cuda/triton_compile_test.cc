@@ -43,10 +43,11 @@ class TritonKernel : public ::testing::Test {
         folder_.path("c.yaml"), folder_.path());
     graph_ = build_graph(find_task(candidate_.task), Preset::smoke);
     resolved_ = resolve(candidate_, *graph_);
-    made_ = {};
-    diagnostics_.clear();
     CudaCompilers compilers([] { return cuda::ComputeCapability{9, 0}; }, helper_.get());
-    return compilers.compile(resolved_, 0, 30, made_, diagnostics_);
+    CudaAttempt attempt = compilers.compile({&resolved_}, 0, 30).front();
+    made_ = std::move(attempt.kernel);
+    diagnostics_ = std::move(attempt.diagnostics);
+    return attempt.refusal;
   }
 
   /// Compiles the kernel in these configurations.

@@ -39,14 +39,6 @@ vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const Candidate* 
   return source;
 }
 
-std::string first_error(const std::vector<Diagnostic>& diagnostics, size_t from) {
-  for (size_t i = from; i < diagnostics.size(); ++i) {
-    const Diagnostic& d = diagnostics[i];
-    if (d.severity == "error") return at(Location{d.file, d.line, d.column}) + d.message;
-  }
-  return "";
-}
-
 /// The refusal with the kernel's place and name before its message.
 Refusal about(const Kernel& kernel, Refusal refusal) {
   refusal.message = at(kernel.at) + "kernel " + kernel.name + " " + refusal.message;
@@ -157,10 +149,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
     diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
     if (!outcome.ok()) {
       add_define_notes(resolved, *candidate_.candidate, before, diagnostics);
-      const std::string error = first_error(diagnostics, before);
-      return Refusal{
-          Verdict::compile_error,
-          error.empty() ? at(kernel.at) + "kernel " + kernel.name + " does not compile" : error};
+      return compile_error(kernel, std::span(diagnostics).subspan(before));
     }
     made.spirv = std::move(outcome.spirv);
     made.interface = std::move(outcome.named);

@@ -14,8 +14,15 @@ namespace {
 
 using Language = Kernel::Language;
 
-/// The first error as the verdict's message.
-Refusal compile_error(const Kernel& kernel, const std::vector<Diagnostic>& said) {
+/// " (FILE:LINE)" of a line of PTX that the author wrote; empty for compiled PTX.
+std::string place(const Kernel& kernel, int line) {
+  if (kernel.language != Language::ptx || line <= 0) return "";
+  return " (" + shown(kernel.file) + ":" + std::to_string(kernel.first_line + line - 1) + ")";
+}
+
+}  // namespace
+
+Refusal compile_error(const Kernel& kernel, std::span<const Diagnostic> said) {
   for (const Diagnostic& d : said) {
     if (d.severity == "error") {
       return {Verdict::compile_error, at(Location{d.file, d.line, d.column}) + d.message};
@@ -23,14 +30,6 @@ Refusal compile_error(const Kernel& kernel, const std::vector<Diagnostic>& said)
   }
   return {Verdict::compile_error, at(kernel.at) + "kernel " + kernel.name + " does not compile"};
 }
-
-/// A line of the PTX: the author's own where he wrote it.
-std::string place(const Kernel& kernel, int line) {
-  if (kernel.language != Language::ptx || line <= 0) return "";
-  return " (" + shown(kernel.file) + ":" + std::to_string(kernel.first_line + line - 1) + ")";
-}
-
-}  // namespace
 
 std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& kernel,
                                          CudaKernel& made) {
@@ -71,16 +70,6 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
   made.ptx = cuda::print_ptx(module);
   made.approximate = cuda::approximate_functions(module);
   return std::nullopt;
-}
-
-std::optional<Refusal> CudaCompilers::compile(const ResolvedCandidate& candidate, size_t index,
-                                              double seconds, CudaKernel& made,
-                                              std::vector<Diagnostic>& diagnostics) {
-  std::vector<CudaAttempt> attempts = compile({&candidate}, index, seconds);
-  CudaAttempt& only = attempts.front();
-  diagnostics.insert(diagnostics.end(), only.diagnostics.begin(), only.diagnostics.end());
-  made = std::move(only.kernel);
-  return std::move(only.refusal);
 }
 
 std::vector<CudaAttempt> CudaCompilers::compile(const std::vector<const ResolvedCandidate*>& ways,
@@ -150,7 +139,7 @@ std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
 
 std::optional<Refusal> CudaCompilers::assemble(const Kernel& kernel, CudaKernel& made,
                                                std::vector<Diagnostic>& diagnostics) {
-  // Lines of the PTX are the author's where the author wrote it.
+  // Diagnostics have lines of the author's file only if the author wrote PTX.
   const int first_line = kernel.language == Language::ptx ? kernel.first_line : 0;
   cuda::AssembleOutcome outcome =
       assembler().assemble(made.ptx, capability(), kernel.file, first_line);

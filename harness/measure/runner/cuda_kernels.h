@@ -1,5 +1,5 @@
-// A candidate's CUDA and PTX kernels made ready: compiled, held to the rules, held against the
-// steps that launch them.
+// Compiles a candidate's CUDA, PTX and Triton kernels, and checks them against the rules for
+// candidates and against the steps that launch them.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,37 +24,37 @@
 
 namespace kbench::runner {
 
-/// One kernel as it came out of a compiler.
+/// A compiled kernel.
 struct CudaKernel {
   std::string entry;  ///< its symbol
-  std::string ptx;    ///< printed from what was checked: this is what is assembled
+  std::string ptx;    ///< printed from the checked module; this is what is assembled
   std::vector<std::byte> cubin;
   cuda::PtxFunction function;  ///< parameters, limits on the block
   uint64_t static_shared = 0;  ///< bytes
-  uint32_t registers = 0;      ///< of a thread; 0: not known
+  uint32_t registers = 0;      ///< of a thread; 0: unknown
   bool float16 = false;
   std::string approximate;  ///< cuda::approximate_functions
-  cuda::PtxNeeds needs;     ///< what no command list can ask for
-  /// Shared memory that a block gets of the device it was compiled for, bytes.
+  cuda::PtxNeeds needs;     ///< features that no command list offers
+  /// The most shared memory of a block on the device it was compiled for, bytes.
   uint64_t most_shared = cuda::kMostSharedBytes;
-  // of Triton
+  // Only of Triton kernels:
   bool triton = false;
-  std::vector<bool> kept;     ///< of each argument: still a parameter
+  std::vector<bool> kept;     ///< for each argument, whether it is still a parameter
   uint32_t shared_bytes = 0;  ///< dynamic
   uint32_t threads = 0;       ///< of a block
 };
 
-/// What became of a kernel in one of its configurations.
+/// The outcome of compiling a kernel in one configuration.
 struct CudaAttempt {
   CudaKernel kernel;
   std::optional<Refusal> refusal;
-  std::vector<Diagnostic> diagnostics;  ///< what compilers said
+  std::vector<Diagnostic> diagnostics;  ///< the compilers' messages
 };
 
-/// The compilers of this machine, opened when the first kernel asks for them.
+/// The compilers of this machine, each opened on first use.
 class CudaCompilers {
  public:
-  /// `ask` is asked once, for what to compile for; it may throw kUnsupported.
+  /// `ask` returns the capability to compile for; it is called once and may throw kUnsupported.
   /// `python` translates Triton kernels; without it they are refused.
   explicit CudaCompilers(std::function<cuda::ComputeCapability()> ask,
                          PythonHelper* python = nullptr)
@@ -62,11 +63,8 @@ class CudaCompilers {
         places_(cuda::toolkit_places()),
         toolkit_(cuda::find_toolkit(places_)) {}
 
-  /// Compiles a kernel of the candidate and checks what it does, in so many seconds where that can
-  /// be said. `diagnostics` receives what compilers said.
-  std::optional<Refusal> compile(const ResolvedCandidate& candidate, size_t kernel, double seconds,
-                                 CudaKernel& made, std::vector<Diagnostic>& diagnostics);
-  /// The same with the candidate resolved in several ways: an attempt each.
+  /// Compiles and checks a kernel in several configurations: one attempt for each resolution of the
+  /// candidate. `seconds` limits Triton's translation.
   std::vector<CudaAttempt> compile(const std::vector<const ResolvedCandidate*>& ways, size_t kernel,
                                    double seconds);
 
@@ -94,30 +92,33 @@ class CudaCompilers {
   cuda::ComputeCapability capability_;
 };
 
-/// Of a device. Throws kUnsupported, saying why, for one that launches no CUDA kernels.
+/// The capability of a device. Throws kUnsupported, with the reason, if it launches no CUDA
+/// kernels.
 cuda::ComputeCapability cuda_capability(const vulkan::DeviceSnapshot& snapshot);
 
-/// The PTX of a kernel against the rules, and its entry: `made.entry` names it, or is filled in
-/// where the module has one entry only. `made.ptx` is what may be assembled.
+/// A refusal with the first error as its message.
+Refusal compile_error(const Kernel& kernel, std::span<const Diagnostic> said);
+
+/// Checks the PTX of a kernel against the rules. `made.entry` names its entry, or is filled in if
+/// the module has only one. `made.ptx` becomes what may be assembled.
 std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& kernel,
                                          CudaKernel& made);
 
-/// A step as the kernel is launched: of Triton without the parameters that became constants, with
-/// the two pointers to scratch memory that it ends with (null: it asked for none), its own block
-/// and shared memory. Any other as it is.
+/// The step with the arguments, block and shared memory that the kernel is launched with. A Triton
+/// kernel has its own block and shared memory, lacks the parameters that became constants, and ends
+/// with two pointers to scratch memory, null as none is used. Other kernels: the step unchanged.
 ResolvedStep as_launched(const CudaKernel& kernel, const ResolvedStep& step);
 
-/// A step's parameters, block, grid, shared memory and cluster against the kernel, and against what
-/// any device has.
+/// Checks a step's parameters, block, grid, shared memory and cluster against the kernel and the
+/// limits of devices.
 std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& launched);
 
-/// Shared memory of a block on devices of this compute capability, opted in; what is not known yet
-/// has the most that is. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability".
+/// The most shared memory of a block, opted in, on devices of this compute capability, bytes.
+/// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 uint64_t shared_bytes_of(const cuda::ComputeCapability& capability);
 
-/// Why a command list cannot launch the step, and CUDA's own driver has to: continues "kernel k ".
-/// Empty where one can.
+/// Why only CUDA's own driver can launch the step, as a continuation of "kernel k "; empty if a
+/// command list can.
 std::string needs_driver(const CudaKernel& kernel, const ResolvedStep& launched);
 
 }  // namespace kbench::runner

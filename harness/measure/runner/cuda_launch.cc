@@ -1,4 +1,4 @@
-// A step against the kernel that it launches: parameters, block, grid, shared memory.
+// Checks a step against the CUDA kernel that it launches.
 #include <algorithm>
 #include <cstring>
 
@@ -68,7 +68,7 @@ std::optional<Refusal> check_block(const CudaKernel& kernel, const ResolvedStep&
                    " threads a block (__launch_bounds__), but this step gives " +
                    std::to_string(threads));
   }
-  // A warp's registers are given out in pieces of 256.
+  // A warp's registers are allocated in units of 256.
   const uint64_t warps = (threads + 31) / 32;
   const uint64_t registers = warps * ((uint64_t{kernel.registers} * 32 + 255) / 256 * 256);
   if (registers > kRegistersPerBlock) {
@@ -125,7 +125,7 @@ std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const Resolve
     return unsupported(shared_text(kernel, step) + "; a block of this device gets " +
                        std::to_string(kernel.most_shared));
   }
-  // What a kernel has of its own is not opted in.
+  // Static shared memory cannot be opted in.
   if (kernel.static_shared > cuda::kMostStaticSharedBytes) {
     return unsupported("has " + std::to_string(kernel.static_shared) +
                        " bytes of shared memory of its own, the limit is " +

@@ -23,12 +23,12 @@ Refusal refusal_of(const vulkan::MissingCapability& missing,
 std::optional<Refusal> check_capability(uint32_t capability, const vulkan::DeviceSnapshot& snapshot,
                                         const vulkan::DevicePlan& plan, bool addresses) {
   if (capability == spv::CapabilityShaderClockKHR) {
-    return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
+    return invalid("reads a clock, which candidates may not");
   }
   if (capability == spv::CapabilityPhysicalStorageBufferAddresses && !addresses) {
-    return Refusal{Verdict::invalid_candidate,
-                   "uses buffer addresses, but no step pushes it one: push {address: NAME}, or "
-                   "bind the buffer"};
+    return invalid(
+        "uses buffer addresses, but no step pushes it one: push {address: NAME}, or "
+        "bind the buffer");
   }
   // An allow-list: a capability that kbench does not enable (clocks, images) is missing on every
   // device.
@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, 16> kExtensions = {
 
 std::optional<Refusal> check_extensions(const vulkan::SpirvFacts& facts) {
   const auto needs = [](const std::string& what) {
-    return Refusal{Verdict::unsupported, "needs " + what + ", which candidates cannot use"};
+    return unsupported("needs " + what + ", which candidates cannot use");
   };
   for (const std::string& name : facts.extensions) {
     if (std::find(kExtensions.begin(), kExtensions.end(), name) == kExtensions.end()) {
@@ -76,8 +76,8 @@ std::optional<Refusal> check_extensions(const vulkan::SpirvFacts& facts) {
 std::optional<Refusal> check_limits(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot) {
   const auto over = [&](const std::string& what, uint64_t needed, uint64_t limit) {
-    return Refusal{Verdict::unsupported, "has " + what + " " + std::to_string(needed) +
-                                             ", the device's limit is " + std::to_string(limit)};
+    return unsupported("has " + what + " " + std::to_string(needed) + ", the device's limit is " +
+                       std::to_string(limit));
   };
   uint64_t invocations = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -111,7 +111,7 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses) {
   if (facts.reads_clock) {
-    return Refusal{Verdict::invalid_candidate, "reads a clock, which candidates may not"};
+    return invalid("reads a clock, which candidates may not");
   }
   // Before the capabilities, as its message says more.
   if (const auto missing = vulkan::missing_float_atomic(facts, plan)) {
@@ -121,19 +121,18 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
     if (auto refusal = check_capability(capability, snapshot, plan, addresses)) return refusal;
   }
   if (facts.other_resources) {
-    return Refusal{Verdict::invalid_candidate,
-                   "declares an image or a sampler; what is bound are buffers, typed buffers and "
-                   "uniform blocks"};
+    return invalid(
+        "declares an image or a sampler; what is bound are buffers, typed buffers and "
+        "uniform blocks");
   }
   if (facts.binding_array) {
-    return Refusal{Verdict::invalid_candidate,
-                   "declares binding " + std::to_string(*facts.binding_array) +
-                       " as an array of buffers; a binding is one buffer"};
+    return invalid("declares binding " + std::to_string(*facts.binding_array) +
+                   " as an array of buffers; a binding is one buffer");
   }
   if (facts.foreign_addresses) {
-    return Refusal{Verdict::invalid_candidate,
-                   "makes a buffer address of something else than a push constant or a uniform "
-                   "block's: push {address: NAME}"};
+    return invalid(
+        "makes a buffer address of something else than a push constant or a uniform "
+        "block's: push {address: NAME}");
   }
   if (auto refusal = check_extensions(facts)) return refusal;
   return check_limits(facts, snapshot);

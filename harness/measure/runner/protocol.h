@@ -1,25 +1,24 @@
-// What a judge and a runner say to each other: one message a struct, JSON in a frame of its kind.
+// The messages between judge and runner: one struct each, sent as JSON in a frame of its kind.
 //
-// A runner serves one program: a task's eager baseline (the opponent; it may be given one task
-// after another) or one candidate. The judge asks, the runner answers each request with one
-// message; only while it loads a candidate does it ask back, for the candidate's files. What a
-// candidate's runner says is trusted before its first run, when no line of the candidate has been
-// executed, and checked afterwards: a Ran is two numbers that the judge's clock must bear out.
+// A runner serves one candidate, or the eager baseline of one task after another. It answers each
+// request of the judge with one message; while it loads a candidate it also requests the
+// candidate's files from the judge. The judge trusts a candidate's runner before the first run,
+// when no code of the candidate has been executed. Afterwards it checks: the times in Ran must
+// agree with its clock.
 //
 //   judge                     runner
-//   Open                      Opened                          device open, locked in; until then
-//                                                             the process gets ready and takes
-//                                                             nothing of the device
+//   Open                      Opened                          device open, locked in; before it the
+//                                                             process does not touch the device
 //   Load                      ReadFile* ... Loaded            parsed; File answers a ReadFile
-//   Build | Prepare           Built                           resolved, compiled; or baseline ready
+//   Build | Prepare           Built                           candidate compiled, or baseline ready
 //                                                             (a second Build is for other sizes)
 //   Attach + descriptors      Attached                        shared memory imported; a first part
 //                                                             may come before Build, unanswered
-//   Select                    Selected                        which configurations run from now on
+//   Select                    Selected                        configurations chosen
 //   Run                       Ran                             setup or dispatch, between timestamps
-//                                                             (Refused where validation objects)
+//                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
-// Any request may be answered by Refused (the candidate's fault) or Failed (somebody else's).
+// Any request may be answered by Refused (the candidate's fault) or Failed (any other error).
 #pragma once
 
 #include <cstdint>
@@ -35,10 +34,10 @@
 
 namespace kbench::runner {
 
-/// The descriptor a runner finds its channel on.
+/// The descriptor of a runner's channel to the judge.
 inline constexpr int kChannelDescriptor = 3;
-/// The role of a process that runners are copied from. As long as the longest of theirs, which
-/// takes its place where processes are listed.
+/// The role of the process that runners are forked from. Not shorter than their roles, which
+/// replace it in lists of processes.
 inline constexpr char kPrototypeRole[] = "prototype";
 
 enum class MessageKind : uint32_t {
@@ -63,26 +62,26 @@ enum class MessageKind : uint32_t {
   selected,
 };
 
-/// No message of a candidate's that has run may be longer, bytes.
+/// The longest message from a candidate's runner once it has run, bytes.
 inline constexpr size_t kMostBytesOnceRun = 64 << 10;
-/// Any other message, bytes; a candidate's files are the longest.
+/// The longest of all other messages, bytes: a candidate's file.
 inline constexpr size_t kMostBytes = size_t{64} << 20;
 
 struct Open {
   static constexpr MessageKind kKind = MessageKind::open;
-  bool cuda = false;  ///< for candidates with kernels in CUDA, PTX or Triton too
+  bool cuda = false;  ///< prepares for kernels in CUDA, PTX and Triton too
 };
 
 struct Opened {
   static constexpr MessageKind kKind = MessageKind::opened;
   std::string device_uuid;
-  std::string lock;  ///< what holds the runner in, as text
+  std::string lock;  ///< LockIn::text()
 };
 
 struct Load {
   static constexpr MessageKind kKind = MessageKind::load;
   std::string manifest;  ///< name of the YAML file in the candidate's folder
-  std::string folder;    ///< as messages show it
+  std::string folder;    ///< as it is shown in messages
 };
 
 struct ReadFile {
@@ -90,7 +89,7 @@ struct ReadFile {
   std::string path;  ///< relative to the candidate's folder
 };
 
-/// Either an error, or there is no such file, or its bytes.
+/// The bytes of a file, or an error if `refused`, or nothing if not `found`.
 struct File {
   static constexpr MessageKind kKind = MessageKind::file;
   bool found = false;
@@ -104,43 +103,45 @@ struct Loaded {
   static constexpr MessageKind kKind = MessageKind::loaded;
   TaskId task;
   std::string hash;
-  bool needs_cuda = false;    ///< Open has to have said so, where the device takes such kernels
-  bool needs_python = false;  ///< it can be built once: Python ends before there is any memory
+  bool needs_cuda = false;    ///< it needs a runner opened with Open::cuda
+  bool needs_python = false;  ///< it can be built once only, as Python ends before Attach
 };
 
-/// The loaded candidate at the task's sizes.
+/// Builds the loaded candidate at a size of its task.
 struct Build {
   static constexpr MessageKind kKind = MessageKind::build;
   TaskAt at;
   double seconds = 0;  ///< for compiling
 };
 
-/// A task's eager baseline, held to the float64 reference first unless that has been done.
+/// Prepares a task's eager baseline, and compares it with the float64 reference if that has not
+/// been done.
 struct Prepare {
   static constexpr MessageKind kKind = MessageKind::prepare;
   TaskAt at;
-  uint64_t seed = 0;  ///< of the tensors it is held to the reference on
-  /// Slabs that stay imported, by their indices until now; in this order they are the first that
-  /// the next Attach counts. All others are given back.
+  uint64_t seed = 0;  ///< of the tensors for that comparison
+  /// Slabs that stay imported, by their present indices. In this order they get the first indices
+  /// of the next Attach. All others are released.
   std::vector<int> kept;
-  bool verified = false;  ///< it has been, on this device and by this build
-  /// Where compiled pipelines are kept from run to run, and what they hold for; empty: nowhere.
+  bool verified = false;  ///< the comparison has been made on this device, by this build
+  /// Where compiled pipelines are kept from run to run (empty: nowhere), and their cache key.
   std::string cache_folder, cache_subject;
 };
 
-/// Memory that a program wants besides the task's own tensors.
+/// Memory that a program needs besides the task's own tensors.
 struct Wanted {
   std::string name;
   DType dtype = DType::f32;
   uint64_t bytes = 0;
-  bool setup = false;                ///< written by setup, read-only in dispatch
-  std::vector<uint32_t> words = {};  ///< not empty: what it holds, and the candidate may only read
+  bool setup = false;  ///< written by setup, read-only in dispatch
+  std::vector<uint32_t> words =
+      {};  ///< if not empty, its content, which the candidate may only read
 };
 
-/// A kernel of dispatch that was compiled in several ways, the first of which runs until a Select.
+/// A kernel of dispatch with several configurations. The first one runs until a Select.
 struct Tunable {
   std::string kernel;
-  std::vector<std::string> configs;  ///< as a TunedConfig's text
+  std::vector<std::string> configs;  ///< as in TunedConfig
 };
 
 struct Built {
@@ -148,18 +149,18 @@ struct Built {
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
   std::vector<std::string> kernels;  ///< a candidate's, by name
   bool has_setup = false;
-  bool asks_lengths = false;   ///< a kernel asks how long a buffer is
+  bool asks_lengths = false;   ///< a kernel queries the length of a buffer
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
   std::string approximations;  ///< "kernel tanh uses tanh.approx.f32", or empty
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
   std::vector<Tunable> tunable;
-  /// What launches it: "vulkan" command lists, or "cuda", NVIDIA's own driver, whose hand-over
-  /// takes longer (Run::empty tells how long).
+  /// What launches it: "vulkan" command lists, or "cuda", CUDA's own driver, whose hand-over takes
+  /// longer (Run::empty measures it).
   std::string lane = "vulkan";
 };
 
-/// Which of its configurations each Tunable runs with.
+/// The index of the configuration of each Tunable.
 struct Select {
   static constexpr MessageKind kKind = MessageKind::select;
   std::vector<uint32_t> configs;
@@ -176,9 +177,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// Where everything lies. The descriptors of `slabs` come with the message, in order; they are
-/// counted on from those that a Prepare kept. With `more` it is a first part, imported while the
-/// program is built and not answered; the slabs of the second are counted on from it.
+/// The places of all tensors. The descriptors of `slabs` come with the message, in order; their
+/// indices follow those that a Prepare kept. With `more` it is a first part, which is imported
+/// while the program is built and not answered; the slabs of the second part follow its slabs.
 struct Attach {
   static constexpr MessageKind kKind = MessageKind::attach;
   struct Slab {
@@ -187,7 +188,7 @@ struct Attach {
     bool read_only = false;
   };
   std::vector<Slab> slabs;
-  std::vector<Place> given;    ///< inputs, parameters and constants, by value id; else empty
+  std::vector<Place> given;    ///< by value id; of intermediates empty
   std::vector<Place> outputs;  ///< by output index
   std::vector<Place> wanted;   ///< as Built::wanted
   bool more = false;
@@ -200,11 +201,11 @@ struct Attached {
 struct Run {
   static constexpr MessageKind kKind = MessageKind::run;
   bool setup = false;  ///< setup's steps, not dispatch's
-  /// Buffers are bound without the redzones behind them, where a device with bounds checks drops
-  /// what is stored there and gives zeros: tells what a wrong result comes from, and is no sample.
+  /// Buffers are bound without the redzones behind them. A device with bounds checks drops stores
+  /// past their ends and loads zeros: such a run diagnoses a wrong result and is never a sample.
   bool exact = false;
-  /// Everything but the steps: caches are made cold and the device is handed over for nothing. Of
-  /// what the "cuda" lane launches, while none of it has run.
+  /// Everything but the steps: flushes the caches and hands the device over. Only for the "cuda"
+  /// lane, before its first run.
   bool empty = false;
   double seconds = 0;  ///< after which the runner gives up
 };
@@ -212,18 +213,17 @@ struct Run {
 /// Device times, nanoseconds.
 struct Ran {
   static constexpr MessageKind kKind = MessageKind::ran;
-  double flush_ns = 0;  ///< making the caches cold
+  double flush_ns = 0;  ///< of the cache flush before the run
   double run_ns = 0;
 };
 
-/// Dispatch's steps, each timed. What it takes in all differs from a Run: timestamps hold steps
-/// apart.
+/// Times each of dispatch's steps. The sum differs from a Run, as timestamps separate the steps.
 struct Profile {
   static constexpr MessageKind kKind = MessageKind::profile;
   double seconds = 0;  ///< after which the runner gives up
 };
 
-/// No more steps are told apart; the last holds the rest.
+/// The most entries of Profiled::step_ns; the last one holds all further steps.
 inline constexpr size_t kMostProfiledSteps = 1024;
 
 struct Profiled {
@@ -231,23 +231,23 @@ struct Profiled {
   std::vector<double> step_ns;
 };
 
-/// The candidate cannot be run, by its own fault.
+/// The candidate cannot be run, through its own fault.
 struct Refused {
   static constexpr MessageKind kKind = MessageKind::refused;
   Verdict verdict = Verdict::invalid_candidate;
   std::string message;
   std::vector<Diagnostic> diagnostics;
-  bool size = false;  ///< for the size of a buffer alone: all else has been looked at
+  bool size = false;  ///< only because a buffer is too large: all else has been checked
 };
 
-/// Something else went wrong: device, driver, machine, kbench.
+/// An error of device, driver, machine or kbench.
 struct Failed {
   static constexpr MessageKind kKind = MessageKind::failed;
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
 };
 
-/// A message's payload, and back. Reading throws kParse for anything that is not such a message.
+/// A message's payload, and back. decode() throws kParse for a malformed one.
 template <class M>
 std::string encode(const M& message);
 template <class M>

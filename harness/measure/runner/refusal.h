@@ -1,4 +1,4 @@
-// Why a candidate is not run, or did not pass.
+// A verdict against a candidate, with its reason.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace kbench::runner {
 struct Refusal {
   Verdict verdict = Verdict::invalid_candidate;
   std::string message;
-  bool size = false;  ///< for the size of a buffer alone: all else has been looked at
+  bool size = false;  ///< only because a buffer is too large: all else has been checked
 };
 
 inline Refusal invalid(std::string message) {

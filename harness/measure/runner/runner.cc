@@ -28,13 +28,13 @@
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
 #include "harness/measure/runner/recordings.h"
-#include "harness/measure/runner/self_test.h"
 #include "harness/measure/runner/write_fault.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/cuda.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/functions.h"
+#include "harness/measure/vulkan/pipeline.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -48,6 +48,25 @@ struct JudgeGone {};
   std::fprintf(stderr, "%s\n", why);
   std::fflush(nullptr);
   _exit(status);
+}
+
+/// Whether the device runs an empty kernel between timestamps within that time. A software device
+/// whose driver could not start all its threads may accept work and never finish it. After false
+/// the device must be neither used nor closed.
+bool computes(vulkan::Device& device, double seconds) {
+  const vulkan::Pipeline& nothing = device.pipelines().get_embedded({"void.comp", {}});
+  vulkan::Commands commands(device, /*timestamps=*/2);
+  commands.begin();
+  commands.timestamp(0);  // lavapipe writes timestamps on other threads than it runs kernels on.
+  commands.dispatch(nothing, {}, {}, {1, 1, 1});
+  commands.timestamp(1);
+  try {
+    commands.submit_and_wait(seconds);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kTimeout) throw;
+    return false;
+  }
+  return true;
 }
 
 static_assert(kChannelDescriptor == process::kCopyDescriptor);

@@ -1,15 +1,16 @@
-// The runner's side of a trial: what `kbench runner-process` does.
+// The runner: the process `kbench runner-process`, which runs a candidate or a baseline for the
+// judge.
 #pragma once
 
 namespace kbench::runner {
 
-/// How the process exits where the system has no thread, process or memory left for it.
+/// The exit status if the system has no thread, process or memory left for the runner.
 inline constexpr int kStarvedStatus = 87;
 
-/// Serves the judge on descriptor 3 until it closes, then ends the process. Arguments: the role
-/// ("opponent", "candidate", or kPrototypeRole of a process::Prototype, whose copies are told which
-/// of the two they are), the device's selector, and "validate" or nothing. Returns (2, with a line
-/// on standard error) only when there is no judge to serve.
+/// Serves the judge on descriptor 3 until it is closed, then ends the process. Arguments: the role
+/// ("opponent" for the baseline, "candidate", or kPrototypeRole for a process::Prototype, whose
+/// copies are told their roles), the device's selector, and optionally "validate". Returns only if
+/// there is no judge: 2, with a line on standard error.
 int run_runner(int argc, char** argv);
 
 }  // namespace kbench::runner

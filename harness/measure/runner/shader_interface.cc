@@ -27,13 +27,13 @@ std::optional<uint32_t> number_in(std::string_view text) {
   return read_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
-/// Direct3D's classes of registers: b is constant, t is read, u may be written.
+/// Direct3D's classes of registers: b for constants, t for reading, u for writing.
 char register_class(const Resource& resource) {
   if (resource.kind == Kind::uniform_buffer) return 'b';
   return resource.writable ? 'u' : 't';
 }
 
-/// "3", "1.3", "t0", or a name in the shader.
+/// A place in `bindings`: "3", "1.3", "t0", or a name in the shader.
 struct BindingPlace {
   uint32_t set = 0;
   std::optional<uint32_t> binding;
@@ -78,7 +78,7 @@ std::string place_of(const Resource& resource, bool registers) {
   return resource.set == 0 ? binding : std::to_string(resource.set) + "." + binding;
 }
 
-/// One step and its shader, put together.
+/// Implements connect() for one step.
 class Connection {
  public:
   Connection(const vulkan::ShaderInterface& interface, const ResolvedCandidate& candidate,
@@ -116,7 +116,7 @@ class Connection {
   UniformPool& uniforms_;
   ShaderLaunch& launch_;
   std::vector<BindingPlace> places_;  ///< of the step's `bind`
-  std::optional<Refusal> too_large_;  ///< a buffer for the device: said last
+  std::optional<Refusal> too_large_;  ///< about the first buffer that is too large; returned last
 };
 
 std::optional<Refusal> Connection::connect() {
@@ -157,7 +157,7 @@ std::optional<Refusal> Connection::choose_places() {
   return check_registers();
 }
 
-/// HLSL's registers are counted for each class, and Vulkan's bindings are not.
+/// In HLSL t0 and u0 are two registers; in Vulkan they would be one binding.
 std::optional<Refusal> Connection::check_registers() const {
   if (kernel_.language != Kernel::Language::hlsl) return std::nullopt;
   for (const Resource& a : interface_.resources) {
@@ -220,7 +220,7 @@ Refusal Connection::unbound(const Resource& resource) const {
                  std::to_string(step_.bind.size()) + " exclusive)");
 }
 
-/// Two buffers of `bind` in one place: only one of them could be there.
+/// Two buffers of `bind` have one place.
 Refusal Connection::bound_twice(const Resource& resource, PlaceOf first, PlaceOf second) const {
   const auto said = [&](PlaceOf place) {
     const auto bind = static_cast<size_t>(place - places_.begin());
@@ -256,10 +256,9 @@ std::optional<Refusal> Connection::fill_uniform(size_t index) {
   }
   if (!given) return unbound(resource);
   if (resource.bytes > limits_.max_uniform_buffer_range) {
-    return Refusal{Verdict::unsupported,
-                   "has a uniform block" + name_suffix(resource) + " of " +
+    return unsupported("has a uniform block" + name_suffix(resource) + " of " +
                        std::to_string(resource.bytes) + " bytes, over the device's " +
-                       std::to_string(limits_.max_uniform_buffer_range) + ": use a buffer"};
+                       std::to_string(limits_.max_uniform_buffer_range) + ": use a buffer");
   }
   std::vector<std::byte> block;
   UniformPool::Addresses addresses;
@@ -267,9 +266,9 @@ std::optional<Refusal> Connection::fill_uniform(size_t index) {
   const auto bytes = block.size();
   const auto offset = uniforms_.add(std::move(block), std::move(addresses));
   if (!offset) {
-    return Refusal{Verdict::unsupported, "has uniform blocks that are larger together than the " +
-                                             std::to_string(UniformPool::kMostBytes) +
-                                             " bytes kbench keeps for them: use a buffer"};
+    return unsupported("has uniform blocks that are larger together than the " +
+                       std::to_string(UniformPool::kMostBytes) +
+                       " bytes kbench keeps for them: use a buffer");
   }
   launch_.bindings[index] = {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_FORMAT_UNDEFINED};
   launch_.slots[index] = {-1, *offset, bytes};
@@ -301,11 +300,10 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
   }
   const uint64_t alignment = std::max<uint64_t>(limits_.storage_offset_alignment, 1);
   if (part.offset % alignment == 0) return std::nullopt;
-  return Refusal{Verdict::unsupported,
-                 buffer.name + " is bound from byte " + std::to_string(part.offset) +
+  return unsupported(buffer.name + " is bound from byte " + std::to_string(part.offset) +
                      " on, and the device binds at multiples of " + std::to_string(alignment) +
                      " bytes only (minStorageBufferOffsetAlignment): push {address: " +
-                     buffer.name + ", offset: ...} instead"};
+                     buffer.name + ", offset: ...} instead");
 }
 
 void Connection::note_too_large(std::string message) {
@@ -330,8 +328,7 @@ std::optional<Refusal> Connection::fill_texels(const Resource& resource, const B
   const std::string format = vulkan::texel_name(binding.format);
   const auto& formats = storage ? limits_.storage_texel_formats : limits_.texel_formats;
   if (std::find(formats.begin(), formats.end(), binding.format) == formats.end()) {
-    return Refusal{Verdict::unsupported,
-                   typed + " of format " + format + ", which the device does not take"};
+    return unsupported(typed + " of format " + format + ", which the device does not take");
   }
   const auto bytes = static_cast<uint64_t>(buffer.type.bytes());
   const uint32_t texel = vulkan::texel_bytes(binding.format);

@@ -1,6 +1,5 @@
-// A step of a candidate beside the shader it launches: which buffer goes to which of the shader's
-// resources, what its uniform blocks and push constants hold. Everything is placed by what the
-// shader's module says of itself.
+// Connects a step of a candidate with the shader it launches: the buffer of each resource, and the
+// contents of uniform blocks and push constants, laid out by reflection of the shader's module.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +17,20 @@
 
 namespace kbench::runner {
 
-/// The uniform blocks of a candidate's steps: one buffer, written once; equal blocks are one.
+/// The uniform blocks of all steps, in one buffer that is written once. Equal blocks are stored
+/// once.
 class UniformPool {
  public:
-  static constexpr uint64_t kAlignment = 256;       ///< the most that a device may ask for
+  static constexpr uint64_t kAlignment = 256;       ///< the largest that a device may require
   static constexpr uint64_t kMostBytes = 16 << 20;  ///< all blocks together
 
-  /// Where buffers' addresses come: (byte offset, buffer). They are added to what stands there.
+  /// (byte offset, buffer): the buffer's address is added to the number there.
   using Addresses = std::vector<std::pair<uint64_t, int>>;
 
-  /// The block's offset; nothing where there is no room for it.
+  /// The block's offset; nothing if there is no room for it.
   std::optional<uint64_t> add(std::vector<std::byte> block, Addresses addresses = {});
   const std::vector<std::byte>& bytes() const { return bytes_; }
-  /// Of all blocks.
+  /// Those of all blocks.
   const Addresses& addresses() const { return addresses_; }
 
  private:
@@ -43,53 +43,53 @@ class UniformPool {
   Addresses addresses_;
 };
 
-/// What a step gives its shader.
+/// What a step passes to its shader.
 struct ShaderLaunch {
   /// For resource i of the shader's interface.
   struct Slot {
     int bind = -1;                ///< index in the step's `bind`; -1: a uniform block
     uint64_t uniform_offset = 0;  ///< in the pool
-    /// Of the block, or of the part of the tensor that is bound: to the end of its last word where
-    /// the shader has words there. What a shader that asks for the length is told.
+    /// Bytes of the block, or of the bound part of the tensor, rounded up to words if the shader
+    /// declares words. A shader that queries the length gets this.
     uint64_t bytes = 0;
     uint64_t offset = 0;     ///< of that part
-    bool to_the_end = true;  ///< it ends where the tensor does
+    bool to_the_end = true;  ///< the part ends where the tensor does
   };
   vulkan::Bindings bindings;
   std::vector<Slot> slots;
   std::vector<std::byte> push;
   std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer)
 
-  /// What with_lengths() takes: bytes of each resource.
+  /// Bytes of each resource, for with_lengths().
   std::vector<uint64_t> lengths() const;
 };
 
-/// Fills `launch`, or says what does not fit; that a buffer is too large (Refusal::size) only where
-/// all else does.
+/// Fills `launch`, or returns what does not fit; a buffer that is too large (Refusal::size) only if
+/// everything else fits.
 std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
                                const ResolvedCandidate& candidate, const ResolvedStep& step,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
                                ShaderLaunch& launch);
 
-/// The block's bytes from a step's values and where addresses come in it, or what is wrong with
-/// the values.
+/// Writes a step's values to the block's bytes and the places of addresses, or returns what is
+/// wrong with them.
 std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
                                      std::vector<std::byte>& block,
                                      UniformPool::Addresses& addresses);
 
-/// Gives the members of the push block what the step pushes, in order; as the step has it where the
-/// shader has no push block.
+/// Writes the values that the step pushes to the members of the push block, in order; unchanged if
+/// the shader has no push block.
 std::optional<Refusal> lay_push(const std::vector<vulkan::Leaf>& members, const ResolvedStep& step,
                                 ShaderLaunch& launch);
 
-/// What is bound for slot `slot`: its tensor with the redzone behind it, so that a store past the
-/// end lands where it is seen, as a device that drops stores outside of a binding would hide it; or
-/// the tensor alone.
+/// The range that is bound for a slot: the tensor and the redzone behind it, so that a store past
+/// its end is detected even if the device drops stores outside of a binding. If `exact`, the tensor
+/// only.
 vulkan::Region bound_region(const vulkan::Region& tensor, const vulkan::Resource& resource,
                             const ShaderLaunch::Slot& slot, const vulkan::Binding& binding,
                             const vulkan::DeviceSnapshot& limits, bool exact);
 
-/// The numbers that a kernel gives its specialization constants.
+/// The values of the kernel's specialization constants.
 std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel);
 
 }  // namespace kbench::runner

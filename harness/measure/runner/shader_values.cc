@@ -1,4 +1,4 @@
-// Numbers of a step in the places that a shader's blocks have for them.
+// Writes a step's values into a shader's uniform blocks and push constants.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 using vulkan::Leaf;
 using ScalarKind = vulkan::Scalar::Kind;
 
-/// A block is padded to the largest alignment that a member may have.
+/// Blocks are padded to the largest alignment that a member may have.
 constexpr uint64_t kBlockAlignment = 64;
 
 std::string member(const Leaf& leaf) { return "member '" + shown(leaf.name, 100) + "'"; }
@@ -30,7 +30,7 @@ vulkan::GivenConstant as_given(const ResolvedNumber& number) {
           .integer = number.integer.value_or(0)};
 }
 
-/// The numbers of the member `name`: itself, or all that stand inside of it.
+/// Whether the leaf is the member `name` or lies inside it.
 bool belongs(const Leaf& leaf, const std::string& name) {
   if (!leaf.name.starts_with(name)) return false;
   return leaf.name.size() == name.size() || leaf.name[name.size()] == '.' ||
@@ -53,7 +53,7 @@ bool is_word(const Leaf& leaf) {
          (leaf.type.kind == ScalarKind::uint || leaf.type.kind == ScalarKind::sint);
 }
 
-/// How many numbers of the block from leaf `at` on the item fills; 0: its type is another.
+/// How many leaves from `at` on the item fills; 0 if their type is another.
 size_t filled(const std::vector<Leaf>& leaves, size_t at, PushItem::Kind kind) {
   const Leaf& leaf = leaves[at];
   switch (kind) {
@@ -67,7 +67,7 @@ size_t filled(const std::vector<Leaf>& leaves, size_t at, PushItem::Kind kind) {
       if (wide && (leaf.type.kind != ScalarKind::address || kind == PushItem::Kind::address)) {
         return 1;
       }
-      // A uvec2, as GL_EXT_buffer_reference_uvec2 has addresses.
+      // A uvec2, which GL_EXT_buffer_reference_uvec2 uses for addresses.
       const bool pair = at + 1 < leaves.size() && is_word(leaf) && is_word(leaves[at + 1]) &&
                         leaves[at + 1].offset == leaf.offset + 4;
       return pair ? 2 : 0;
@@ -75,7 +75,7 @@ size_t filled(const std::vector<Leaf>& leaves, size_t at, PushItem::Kind kind) {
   }
 }
 
-/// Which value each number of the block gets.
+/// Assigns values to the leaves of a uniform block.
 class Uniform {
  public:
   Uniform(const vulkan::Resource& resource, const ResolvedUniform& given)
@@ -103,7 +103,8 @@ class Uniform {
     for (size_t i = 0; i < leaves_.size(); ++i) {
       const Leaf& leaf = leaves_[i];
       const bool address = values_[i]->buffer >= 0;
-      if (address && i > 0 && values_[i - 1] == values_[i]) continue;  // the second word of one
+      if (address && i > 0 && values_[i - 1] == values_[i])
+        continue;  // the second word of an address
       uint64_t bits = 0;
       try {
         bits = address ? static_cast<uint64_t>(values_[i]->integer.value_or(0))
@@ -132,7 +133,7 @@ class Uniform {
     return std::nullopt;
   }
 
-  /// Gives the value to the number at `at`, an address to both words of one, and goes past.
+  /// Assigns the value to the leaf at `at`, or an address to its two words, and advances `at`.
   std::optional<Refusal> set(size_t& at, const ResolvedNumber& value) {
     const size_t count = value.buffer < 0 ? 1 : filled(leaves_, at, PushItem::Kind::address);
     if (count == 0) {
@@ -173,7 +174,7 @@ class Uniform {
   const ResolvedUniform& given_;
   std::string block_;
   std::vector<const ResolvedNumber*> values_;  ///< by leaf
-  size_t next_ = 0;                            ///< of a list
+  size_t next_ = 0;                            ///< the next leaf of a list of values
 };
 
 }  // namespace
