@@ -9,7 +9,7 @@
 #include "kbench/score.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
-#include "libkbench/scoring/json_field.h"
+#include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
 namespace {

@@ -1,8 +1,11 @@
 #include "libkbench/scoring/json_field.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "kbench/text.h"
 #include "libkbench/base/files.h"
+#include "libkbench/core/variables_json.h"
 
 namespace kbench {
 namespace {
@@ -35,6 +38,119 @@ class FaultFinder : public nlohmann::json_sax<nlohmann::json> {
 };
 
 }  // namespace
+
+JsonField JsonField::operator[](const std::string& name) const {
+  if (!json_->is_object()) fail("must be an object");
+  const auto found = json_->find(name);
+  if (found == json_->end()) fail("lacks field '" + name + "'");
+  return {*found, *file_, where_.empty() ? name : where_ + "." + name};
+}
+
+std::vector<JsonField> JsonField::items() const {
+  if (!json_->is_array()) fail("must be a list");
+  std::vector<JsonField> all;
+  for (size_t i = 0; i < json_->size(); ++i) {
+    all.emplace_back((*json_)[i], *file_, where_ + "[" + std::to_string(i) + "]");
+  }
+  return all;
+}
+
+std::vector<std::pair<std::string, JsonField>> JsonField::members() const {
+  if (!json_->is_object()) fail("must be an object");
+  std::vector<std::pair<std::string, JsonField>> all;
+  for (const auto& [name, value] : json_->items()) all.emplace_back(name, (*this)[name]);
+  return all;
+}
+
+std::string JsonField::text() const {
+  if (!json_->is_string()) fail("must be a string");
+  return json_->get<std::string>();
+}
+
+double JsonField::real() const {
+  if (!json_->is_number()) fail("must be a number");
+  return json_->get<double>();
+}
+
+double JsonField::real_or_infinity() const {
+  if (is_null()) return std::numeric_limits<double>::infinity();
+  if (!json_->is_number()) fail("must be a number or null");
+  return json_->get<double>();
+}
+
+double JsonField::positive_real() const {
+  const double value = real();
+  if (!(value >= 0)) fail("must not be negative");
+  return value;
+}
+
+bool JsonField::boolean() const {
+  if (!json_->is_boolean()) fail("must be true or false");
+  return json_->get<bool>();
+}
+
+int64_t JsonField::integer() const {
+  if (json_->is_boolean()) return json_->get<bool>();
+  return integer_in(*json_, "must be an integer");
+}
+
+int JsonField::small_integer() const { return whole<int>(); }
+
+uint64_t JsonField::seed() const {
+  if (!json_->is_number_unsigned()) fail("must be an integer and not negative");
+  return json_->get<uint64_t>();
+}
+
+std::vector<int64_t> JsonField::integers() const {
+  if (!json_->is_array()) fail("must be a list of integers");
+  std::vector<int64_t> all;
+  all.reserve(json_->size());
+  for (const nlohmann::json& item : *json_) {
+    all.push_back(integer_in(item, "must be a list of integers"));
+  }
+  return all;
+}
+
+std::vector<double> JsonField::reals() const {
+  if (!json_->is_array()) fail("must be a list of numbers");
+  std::vector<double> all;
+  all.reserve(json_->size());
+  for (const nlohmann::json& item : *json_) {
+    if (!item.is_number()) fail("must be a list of numbers");
+    all.push_back(item.get<double>());
+  }
+  return all;
+}
+
+Variables JsonField::variables() const {
+  if (!json_->is_object()) fail("must be an object");
+  return variables_from_json(
+      *json_, [&](const std::string& name, const char* what) { (*this)[name].fail(what); });
+}
+
+void JsonField::fail(const std::string& why) const {
+  const std::string where = where_.empty() ? "the file" : where_;
+  throw Error(ErrorCode::kParse, Location{*file_}, where + (why.starts_with(':') ? "" : " ") + why);
+}
+
+int64_t JsonField::integer_in(const nlohmann::json& json, const char* complaint) const {
+  if (!json.is_number_integer()) fail(complaint);
+  if (json.is_number_unsigned() && json.get<uint64_t>() > uint64_t{INT64_MAX}) {
+    fail("holds an integer out of range");
+  }
+  return json.get<int64_t>();
+}
+
+void expect_only(const JsonField& object, const std::vector<std::string_view>& names) {
+  for (const auto& [name, value] : object.members()) {
+    if (std::ranges::count(names, name) > 0) continue;
+    std::string known;
+    for (const std::string_view each : names) {
+      known += (known.empty() ? "" : ", ") + std::string(each);
+    }
+    object.fail("has no field '" + shown(name) + "'; it may have " + known);
+  }
+}
 
 nlohmann::json parse_json(const std::string& text, const std::string& path) {
   nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

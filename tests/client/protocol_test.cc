@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "tests/error_of.h"
 
@@ -139,6 +140,31 @@ TEST(ClientProtocol, ADeviceSurvivesAloneAndInAList) {
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(to_json(list[0]), line);
   EXPECT_TRUE(snapshots_from_json(to_json(std::vector<vulkan::DeviceSnapshot>{})).empty());
+}
+
+TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
+  using nlohmann::json;
+  const json none = json::parse(to_json(vulkan::DeviceSnapshot{}));
+  json all = none;
+  for (auto& [name, value] : all.items()) {
+    if (value.is_boolean()) value = true;
+    if (value.is_number_integer()) value = value.get<int>() + 1;
+    if (value.is_number_float()) value = 0.5;
+    if (value.is_string()) value = name;
+    if (!value.is_array()) continue;
+    for (json& item : value) item = item.get<int>() + 1;
+  }
+  all["queues"] = {{{"index", 1}, {"compute", true}, {"graphics", true}, {"timestamp_bits", 36}}};
+  all["extensions"] = {"VK_A"};
+  all["texel_formats"] = {100};
+  all["storage_texel_formats"] = {37, 109};
+  for (const auto& [name, value] : all.items()) EXPECT_NE(value, none.at(name)) << name;
+  const vulkan::DeviceSnapshot device = snapshot_from_json(all.dump());
+  EXPECT_EQ(json::parse(to_json(device)), all);
+  EXPECT_EQ(all.size(), 63u);
+  EXPECT_EQ(device.max_sampled_images_per_stage, 1u);
+  EXPECT_TRUE(device.storage_image_write);
+  EXPECT_EQ(device.storage_texel_formats.back(), VK_FORMAT_R32G32B32A32_SFLOAT);
 }
 
 TEST(ClientProtocol, BytesThatAreNoTextDoNotStopIt) {

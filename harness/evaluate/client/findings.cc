@@ -1,23 +1,33 @@
 #include "harness/evaluate/client/findings.h"
 
-#include <nlohmann/json.hpp>
-
 #include "kbench/error.h"
 #include "libkbench/base/hex.h"
+#include "libkbench/scoring/json_fields.h"
 
 namespace kbench::client {
+
+KBENCH_FIELDS(StepTimes, candidate_ms, baseline_ms)
+
 namespace {
 
-using nlohmann::json;
+constexpr char kBadFindings[] = "malformed findings between kbench and its judge";
+
+/// An Inspection::Output; the tensors' bytes are hexadecimal, in the order of this machine, which
+/// is also the judge's.
+struct OutputLine {
+  DType dtype = DType::f32;
+  Shape shape;
+  std::string before, got, again, repeated;
+};
+KBENCH_FIELDS(OutputLine, dtype, shape, before, got, again, repeated)
+
+struct InspectionLine {
+  std::vector<OutputLine> outputs;
+};
+KBENCH_FIELDS(InspectionLine, outputs)
 
 [[noreturn]] void malformed(const std::string& why) {
-  throw Error(ErrorCode::kParse, "malformed findings between kbench and its judge: " + why);
-}
-
-json parse(std::string_view line) {
-  json value = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!value.is_object()) malformed("no object");
-  return value;
+  throw Error(ErrorCode::kParse, std::string(kBadFindings) + ": " + why);
 }
 
 std::string hex_of(const Tensor& tensor) {
@@ -31,92 +41,61 @@ unsigned digit(char c) {
   malformed("bytes that are not hexadecimal");
 }
 
-/// Of the type; its bytes as they are, in this machine's order, which is also the judge's.
-Tensor tensor_of(const TensorType& type, const json& hex) {
-  const std::string text = hex.get<std::string>();
+Tensor tensor_of(const TensorType& type, const std::string& hex) {
   Tensor tensor(type);
-  if (text.size() != 2 * static_cast<size_t>(tensor.bytes())) malformed("a tensor of another size");
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const unsigned byte = digit(text[i]) << 4 | digit(text[i + 1]);
+  if (hex.size() != 2 * static_cast<size_t>(tensor.bytes())) malformed("a tensor of another size");
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    const unsigned byte = digit(hex[i]) << 4 | digit(hex[i + 1]);
     if (type.dtype == DType::boolean && byte > 1) malformed("a bool of another value");
     tensor.raw()[i / 2] = static_cast<std::byte>(byte);
   }
   return tensor;
 }
 
-TensorType type_of(const json& value) {
+/// Throws for a type that an inspection does not hand back, before its tensors are allocated.
+TensorType type_of(const OutputLine& output) {
   TensorType type;
-  type.dtype = dtype_from_name(value.at("dtype").get<std::string>());
-  for (const json& extent : value.at("shape")) {
-    if (!extent.is_number_unsigned() || extent.get<uint64_t>() > kMostInspected) {
-      malformed("an extent out of range");
-    }
-    type.shape.push_back(extent.get<int64_t>());
+  type.dtype = output.dtype;
+  type.shape = output.shape;
+  for (const int64_t extent : type.shape) {
+    if (extent < 0 || extent > kMostInspected) malformed("an extent out of range");
   }
   if (type.elements() > kMostInspected) malformed("a tensor that is too large");
   return type;
 }
 
-std::vector<double> times_of(const json& list) {
-  std::vector<double> times;
-  for (const json& each : list) {
-    if (!each.is_number()) malformed("a time that is no number");
-    times.push_back(each.get<double>());
+}  // namespace
+
+std::string to_json(const Inspection& inspection) {
+  InspectionLine line;
+  for (const Inspection::Output& output : inspection.outputs) {
+    line.outputs.push_back({output.got.dtype(), output.got.shape(), hex_of(output.before),
+                            hex_of(output.got), hex_of(output.again), hex_of(output.repeated)});
   }
-  return times;
+  return json_line(line);
 }
 
-/// Runs `read`; any exception of it becomes an Error of kParse.
-template <class F>
-auto reading(F read) {
+Inspection inspection_from_json(std::string_view line) {
+  const auto read = value_of_line<InspectionLine>(line, kBadFindings);
+  Inspection inspection;
   try {
-    return read();
-  } catch (const json::exception& e) {
-    malformed(e.what());
+    for (const OutputLine& output : read.outputs) {
+      const TensorType type = type_of(output);
+      inspection.outputs.push_back({tensor_of(type, output.before), tensor_of(type, output.got),
+                                    tensor_of(type, output.again),
+                                    tensor_of(type, output.repeated)});
+    }
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kParse) throw;
     malformed(e.message());
   }
+  return inspection;
 }
 
-}  // namespace
-
-std::string to_json(const Inspection& inspection) {
-  json outputs = json::array();
-  for (const Inspection::Output& output : inspection.outputs) {
-    outputs.push_back({{"dtype", std::string(name_of(output.got.dtype()))},
-                       {"shape", output.got.shape()},
-                       {"before", hex_of(output.before)},
-                       {"got", hex_of(output.got)},
-                       {"again", hex_of(output.again)},
-                       {"repeated", hex_of(output.repeated)}});
-  }
-  return json{{"outputs", std::move(outputs)}}.dump();
-}
-
-Inspection inspection_from_json(std::string_view line) {
-  return reading([&] {
-    const json value = parse(line);
-    Inspection inspection;
-    for (const json& output : value.at("outputs")) {
-      const TensorType type = type_of(output);
-      inspection.outputs.push_back(
-          {tensor_of(type, output.at("before")), tensor_of(type, output.at("got")),
-           tensor_of(type, output.at("again")), tensor_of(type, output.at("repeated"))});
-    }
-    return inspection;
-  });
-}
-
-std::string to_json(const StepTimes& times) {
-  return json{{"candidate_ms", times.candidate_ms}, {"baseline_ms", times.baseline_ms}}.dump();
-}
+std::string to_json(const StepTimes& times) { return json_line(times); }
 
 StepTimes step_times_from_json(std::string_view line) {
-  return reading([&] {
-    const json value = parse(line);
-    return StepTimes{times_of(value.at("candidate_ms")), times_of(value.at("baseline_ms"))};
-  });
+  return value_of_line<StepTimes>(line, kBadFindings);
 }
 
 }  // namespace kbench::client

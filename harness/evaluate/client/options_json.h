@@ -1,9 +1,6 @@
 // What programs in other languages ask for, as JSON: the options of an evaluation, and devices.
 #pragma once
 
-#include <initializer_list>
-#include <string_view>
-
 #include "kbench/evaluate.h"
 #include "libkbench/scoring/json_field.h"
 
@@ -21,9 +18,6 @@ namespace kbench::client {
 /// Throws kParse naming the field: one that there is not, or of another type. Reads the file of
 /// recorded times, and throws what that throws.
 EvaluateOptions options_from_json(const JsonField& field);
-
-/// Throws kParse where an object has another member than these.
-void expect_only(const JsonField& field, std::initializer_list<std::string_view> names);
 
 nlohmann::json to_value(const DeviceSummary& device);
 /// Of an object of that form; throws kParse.

@@ -42,7 +42,7 @@ struct Request {
   // Ways to look closer, in place of judging. The result then says `passed` of a candidate that
   // ran and stayed inside its buffers, right or wrong; with `values_only`, that was right too.
   std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
-  int profile_runs = 0;                       ///< time its steps, and the baseline's
+  std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
   bool progress = false;                      ///< "progress" lines are wanted
 };

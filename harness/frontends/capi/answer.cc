@@ -52,7 +52,7 @@ Request::Request(const char* text)
 
 Request::Request(const char* text, std::initializer_list<std::string_view> members)
     : Request(text) {
-  client::expect_only(field(), members);
+  expect_only(field(), members);
 }
 
 kbench_status answer(char** out, const std::function<json()>& call) {

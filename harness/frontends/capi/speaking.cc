@@ -34,7 +34,7 @@ PromptContext context_of(const Request& request) {
 }
 
 ShownAttempt attempt_from(const JsonField& field) {
-  client::expect_only(field, {"files", "answer", "feedback", "outcome"});
+  expect_only(field, {"files", "answer", "feedback", "outcome"});
   ShownAttempt attempt;
   if (field.has("files")) {
     for (const auto& [path, text] : field["files"].members()) attempt.files[path] = text.text();

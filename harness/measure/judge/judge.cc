@@ -392,7 +392,7 @@ void Judge::dismiss_again() {
 
 /// Preset smoke is small: many faults show at sizes that are no multiple of anything alone.
 bool Judge::wants_other_sizes(const client::Request& request, const Result& result) const {
-  const bool judged = !request.check_only && !request.inspect_seed && request.profile_runs == 0 &&
+  const bool judged = !request.check_only && !request.inspect_seed && !request.profile_runs &&
                       !request.values_only;
   const EvaluateOptions& options = request.options;
   return judged && options.other_sizes && options.overrides.empty() && result.correct() &&

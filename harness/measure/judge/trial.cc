@@ -126,7 +126,7 @@ void Trial::steps() {
   if (!set_up()) return;
   if (request_.values_only) return look_at_values(*known);
   if (request_.inspect_seed) return inspect();
-  if (request_.profile_runs > 0) return profile();
+  if (request_.profile_runs) return profile();
   if (!warm_up() || !sample()) return;
   report();
 }
@@ -175,7 +175,7 @@ void Trial::take_device() {
   sampler_.emplace(parts());
   wake_device();
   sampler_->upload_data();
-  sampler_->draw_task(built_.has_setup || request_.profile_runs > 0);
+  sampler_->draw_task(built_.has_setup || request_.profile_runs);
 }
 
 /// Waits until no other process's trial has the device, and keeps it for this one. The time that

@@ -79,7 +79,7 @@ void Trial::look_at_values(uint64_t seed) {
 
 std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
   std::vector<std::vector<double>> runs;
-  for (int run = 0; run < kWarmUps + request_.profile_runs; ++run) {
+  for (int run = 0; run < kWarmUps + *request_.profile_runs; ++run) {
     runner.send(runner::Profile{seconds});
     runner::Refused refused;
     auto answer = runner.receive<runner::Profiled>(seconds + kAnswerSeconds, refused);

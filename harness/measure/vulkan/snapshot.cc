@@ -50,8 +50,8 @@ void read_limits(const VkPhysicalDeviceProperties& properties, DeviceSnapshot& s
   snapshot.max_push_constants = limits.maxPushConstantsSize;
   snapshot.max_shared_memory = limits.maxComputeSharedMemorySize;
   snapshot.max_invocations = limits.maxComputeWorkGroupInvocations;
-  std::copy_n(limits.maxComputeWorkGroupCount, 3, snapshot.max_group_count);
-  std::copy_n(limits.maxComputeWorkGroupSize, 3, snapshot.max_group_size);
+  std::copy_n(limits.maxComputeWorkGroupCount, 3, snapshot.max_group_count.begin());
+  std::copy_n(limits.maxComputeWorkGroupSize, 3, snapshot.max_group_size.begin());
   snapshot.max_storage_buffers_per_stage = limits.maxPerStageDescriptorStorageBuffers;
   snapshot.storage_offset_alignment = limits.minStorageBufferOffsetAlignment;
   snapshot.max_uniform_buffer_range = limits.maxUniformBufferRange;

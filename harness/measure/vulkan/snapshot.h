@@ -43,8 +43,7 @@ struct DeviceSnapshot {
   uint32_t max_push_constants = 0;
   uint32_t max_shared_memory = 0;
   uint32_t max_invocations = 0;
-  uint32_t max_group_count[3] = {0, 0, 0};
-  uint32_t max_group_size[3] = {0, 0, 0};
+  std::array<uint32_t, 3> max_group_count{}, max_group_size{};
   uint32_t max_storage_buffers_per_stage = 0;
   uint64_t storage_offset_alignment = 0;
   uint64_t max_uniform_buffer_range = 0;

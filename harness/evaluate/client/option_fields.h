@@ -1,0 +1,17 @@
+// The fields of what an evaluation is asked with and tells meanwhile, for its judge and for
+// programs in other languages.
+#pragma once
+
+#include "kbench/evaluate.h"
+#include "libkbench/base/fields.h"
+
+namespace kbench {
+
+KBENCH_FIELDS(SamplingPlan, precision, max_seconds, min_samples, max_samples)
+KBENCH_FIELDS(Limits, compile_seconds, device_seconds, total_seconds, host_bytes)
+KBENCH_FIELDS(RecordedTimes, file, column, device, preset, ms, variables)
+KBENCH_FIELDS(EvaluateOptions, device, preset, overrides, tolerance, recorded, plan, limits,
+              validate, other_sizes, seed, program, on_stage, on_progress)
+KBENCH_FIELDS(Progress, samples, speedup, seconds)
+
+}  // namespace kbench

@@ -1,0 +1,233 @@
+// Structs whose fields are listed (libkbench/base/fields.h) as JSON, and back. A struct is an
+// object with a member for each field. An enum with a name_of() is its name, a task its
+// "level1/19", any other enum a number; an optional that is unset is null, or left out; callbacks
+// are left out.
+//
+// A type that wants another form has a write_field(Json&, value) and a read_field(JsonField, value)
+// in its namespace, which must be declared before it is read or written. To keep compilation short,
+// a struct's JSON is made in one .cc.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kbench/compare.h"
+#include "kbench/error.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+#include "kbench/tensor.h"
+#include "kbench/verdict.h"
+#include "libkbench/base/enum_names.h"
+#include "libkbench/base/fields.h"
+#include "libkbench/base/json_text.h"
+#include "libkbench/core/variables_json.h"
+#include "libkbench/scoring/json_field.h"
+
+namespace kbench {
+
+// Records that several rooms read and write.
+KBENCH_FIELDS(TaskAt, task, preset, variables)
+KBENCH_FIELDS(Interval, low, point, high)
+KBENCH_FIELDS(Diagnostic, severity, file, line, column, message)
+KBENCH_FIELDS(TunedConfig, text, ms)
+KBENCH_FIELDS(TunedKernel, kernel, chosen, configs)
+
+inline void read_field(const JsonField& f, Verdict& value) { value = f.as(verdict_from_name); }
+inline void read_field(const JsonField& f, DType& value) { value = f.as(dtype_from_name); }
+inline void read_field(const JsonField& f, TaskId& value) { value = f.as(parse_task_id); }
+inline void read_field(const JsonField& f, Variables& value) { value = f.variables(); }
+inline void read_field(const JsonField& f, ToleranceRule& value) {
+  const auto rule = value_named(f.text(), ToleranceRule::kernelbench);
+  if (!rule) f.fail("must be kbench or kernelbench");
+  value = *rule;
+}
+inline void read_field(const JsonField& f, ErrorCode& value) {
+  const int code = f.whole<int>();
+  if (code < 0 || code > static_cast<int>(ErrorCode::kInternal)) f.fail("is no error's code");
+  value = static_cast<ErrorCode>(code);
+}
+inline void read_field(const JsonField& f, Interval& value) {
+  each_field([&](const char* name, double& end) { end = f[name].real_or_infinity(); }, value);
+}
+
+/// What an unset optional is written as.
+enum class Unset { null, left_out };
+/// Which numbers a real field takes; infinity is null.
+enum class Reals { any, not_negative, or_infinity };
+/// How a struct and what it holds are read.
+struct ReadRules {
+  Reals reals = Reals::any;
+  bool all_optional = false;  ///< fields that are absent keep the value they have
+  bool no_others = false;     ///< an object with another member is refused
+};
+
+template <class T>
+inline constexpr bool kIsCallback = false;
+template <class F>
+inline constexpr bool kIsCallback<std::function<F>> = true;
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+template <class Json, class T>
+Json json_of(const T& value, Unset unset = Unset::left_out) {
+  if constexpr (requires(Json & json) { write_field(json, value); }) {
+    Json json;
+    write_field(json, value);
+    return json;
+  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+    return value;
+  } else if constexpr (std::same_as<T, TaskId>) {
+    return to_string(value);
+  } else if constexpr (std::same_as<T, Variables>) {
+    return variables_json<Json>(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    if constexpr (requires { name_of(value); }) {
+      return std::string(name_of(value));
+    } else {
+      return static_cast<std::underlying_type_t<T>>(value);
+    }
+  } else if constexpr (kIsOptional<T>) {
+    return value ? json_of<Json>(*value, unset) : Json(nullptr);
+  } else if constexpr (HasFields<T>) {
+    Json object = Json::object();
+    each_field(
+        [&]<class F>(const char* name, const F& field) {
+          if constexpr (kIsOptional<F>) {
+            if (!field && unset == Unset::left_out) return;
+          }
+          if constexpr (!kIsCallback<F>) object[name] = json_of<Json>(field, unset);
+        },
+        value);
+    return object;
+  } else if constexpr (requires { typename T::mapped_type; }) {
+    Json object = Json::object();
+    for (const auto& [key, member] : value) {
+      if constexpr (std::same_as<typename T::key_type, TaskId>) {
+        object[to_string(key)] = json_of<Json>(member, unset);
+      } else {
+        object[key] = json_of<Json>(member, unset);
+      }
+    }
+    return object;
+  } else {
+    Json list = Json::array();
+    for (const auto& item : value) list.push_back(json_of<Json>(item, unset));
+    return list;
+  }
+}
+
+template <class T>
+void read_value(const JsonField& field, T& value, ReadRules rules = {});
+
+/// Reads an object's fields, each when it is visited.
+template <class S>
+class FieldReader {
+ public:
+  explicit FieldReader(const JsonField& object, ReadRules rules = {})
+      : object_(object), rules_(rules) {
+    if (!object.is_object()) object.fail("must be an object");
+  }
+  template <class T>
+  void operator()(const char* name, T& value) {
+    if constexpr (!kIsCallback<T>) {
+      if (is_given(name)) read_value(object_[name], value, rules_);
+    }
+  }
+  /// False for a field that is absent and may be; operator[] complains of one that may not.
+  bool is_given(const char* name) {
+    names_.push_back(name);
+    const bool optional =
+        rules_.all_optional || is_optional_field(static_cast<const S*>(nullptr), name);
+    return !optional || object_.has(name);
+  }
+  /// Once all fields were visited.
+  void finish() const {
+    if (rules_.no_others) expect_only(object_, names_);
+  }
+
+ protected:
+  const JsonField& object_;
+
+ private:
+  ReadRules rules_;
+  std::vector<std::string_view> names_;
+};
+
+template <class T>
+void read_value(const JsonField& field, T& value, ReadRules rules) {
+  if constexpr (requires { read_field(field, value); }) {
+    read_field(field, value);
+  } else if constexpr (std::same_as<T, bool>) {
+    value = field.boolean();
+  } else if constexpr (std::same_as<T, double>) {
+    value = rules.reals == Reals::any            ? field.real()
+            : rules.reals == Reals::not_negative ? field.positive_real()
+                                                 : field.real_or_infinity();
+  } else if constexpr (std::integral<T>) {
+    value = field.whole<T>();
+  } else if constexpr (std::same_as<T, std::string>) {
+    value = field.text();
+  } else if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(field.whole<std::underlying_type_t<T>>());
+  } else if constexpr (kIsOptional<T>) {
+    value.reset();
+    if (!field.is_null()) read_value(field, value.emplace(), rules);
+  } else if constexpr (HasFields<T>) {
+    FieldReader<T> reader(field, rules);
+    each_field(reader, value);
+    reader.finish();
+  } else if constexpr (requires { typename T::mapped_type; }) {
+    value.clear();
+    for (const auto& [name, member] : field.members()) {
+      if constexpr (std::same_as<typename T::key_type, TaskId>) {
+        read_value(member, value[member.as(parse_task_id, name)]);
+      } else {
+        read_value(member, value[name]);
+      }
+    }
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    const std::vector<JsonField> items = field.items();
+    if (items.size() != value.size()) {
+      field.fail("must be a list of " + std::to_string(value.size()));
+    }
+    for (size_t i = 0; i < items.size(); ++i) read_value(items[i], value[i], rules);
+  } else {
+    value.clear();
+    for (const JsonField& item : field.items()) read_value(item, value.emplace_back(), rules);
+  }
+}
+
+/// A struct as one line, no newline at the end.
+template <class T>
+std::string json_line(const T& value) {
+  return json_text(json_of<nlohmann::json>(value));
+}
+
+/// What another process of kbench wrote with json_line(). Throws kParse that begins with
+/// `complaint`, "malformed request".
+template <class T>
+T value_of_line(std::string_view line, const std::string& complaint) {
+  static const std::string kNoFile;
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw Error(ErrorCode::kParse, complaint);
+  T value;
+  try {
+    read_value(JsonField(json, kNoFile, "message"), value);
+  } catch (const Error& e) {
+    throw Error(ErrorCode::kParse, complaint + ": " + e.message());
+  }
+  return value;
+}
+
+}  // namespace kbench
