@@ -50,6 +50,10 @@ inline void read_field(const JsonField& f, ToleranceRule& value) {
   if (!rule) f.fail("must be kbench or kernelbench");
   value = *rule;
 }
+template <class Json>
+void write_field(Json& json, ErrorCode value) {
+  json = static_cast<int>(value);
+}
 inline void read_field(const JsonField& f, ErrorCode& value) {
   const int code = f.whole<int>();
   if (code < 0 || code > static_cast<int>(ErrorCode::kInternal)) f.fail("is no error's code");
