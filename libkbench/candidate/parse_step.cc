@@ -33,6 +33,10 @@ std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
   return result;
 }
 
+std::string_view name_of(Step::Kind kind) {
+  return name_in<Step::Kind::fill>({"kernel", "op", "copy", "fill"}, kind);
+}
+
 Step CandidateParser::step(const YAML::Node& node) {
   const auto entries = yaml_.entries(node, "a step");
   const auto has = [&](const char* key) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kbench/error.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
 
 namespace kbench {
@@ -18,6 +19,11 @@ constexpr size_t kMostValues = 50000;
 }
 
 }  // namespace
+
+std::string_view name_of(Graph::Kind kind) {
+  return name_in<Graph::Kind::intermediate>({"input", "parameter", "constant", "intermediate"},
+                                            kind);
+}
 
 const TensorType& Value::type() const { return graph_->values()[id_].type; }
 

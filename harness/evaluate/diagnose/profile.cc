@@ -17,9 +17,9 @@ double flops_of(const OperatorCall& call) { return call.op->flops ? call.op->flo
 StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step) {
   StepProfile profile;
   if (step.kind == Step::Kind::copy || step.kind == Step::Kind::fill) {
-    const bool copy = step.kind == Step::Kind::copy;
-    profile.name = copy ? "copy" : "fill";
-    profile.bytes = static_cast<double>(step.ranges[0].bytes) * (copy ? 2 : 1);
+    profile.name = name_of(step.kind);
+    profile.bytes =
+        static_cast<double>(step.ranges[0].bytes) * (step.kind == Step::Kind::copy ? 2 : 1);
     return profile;
   }
   if (step.kernel < 0) {
@@ -64,9 +64,9 @@ Launches launches_of(const Candidate& candidate, const Graph& graph) {
     for (const Step& step : candidate.dispatch) {
       if (!step.repeats.empty()) return {};
       const std::string& name = step.kind == Step::Kind::op ? step.op : step.kernel;
-      const char* moves = step.kind == Step::Kind::copy ? "copy" : "fill";
       launches.steps.push_back(launches.profiles.size());
-      launches.profiles.push_back({name.empty() ? moves : name, 0, 0, 0, 0});
+      launches.profiles.push_back(
+          {name.empty() ? std::string(name_of(step.kind)) : name, 0, 0, 0, 0});
     }
   }
   return launches;

@@ -145,6 +145,7 @@ struct Step {
   BufferPart from, to;
   Sourced value;
 };
+std::string_view name_of(Step::Kind kind);  ///< "kernel", "op", "copy", "fill"
 
 /// Scratch memory the harness owns, holding garbage before every run.
 struct Temporary {

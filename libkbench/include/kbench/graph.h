@@ -209,5 +209,6 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<int> outputs_;
 };
+std::string_view name_of(Graph::Kind kind);  ///< "input", "parameter", ...
 
 }  // namespace kbench
