@@ -70,24 +70,21 @@ Candidate CandidateParser::parse(const std::string& text) {
   candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
   if (const auto* entry = top.find("constants")) candidate_.constants = constants(entry->value);
   if (const auto* entry = top.find("defines")) candidate_.defines = defines(entry->value);
-  if (const auto* entry = top.find("kernels")) {
-    const auto items = yaml_.entries(entry->value, "kernels");
-    check_count(entry->at, "kernels", items.size(), limits::kKernels);
-    for (const auto& item : items) {
-      candidate_.kernels.push_back(kernel(item));
-      kernel_languages_.emplace(item.key, candidate_.kernels.back().language);
-    }
-  }
-  if (const auto* entry = top.find("temps")) {
-    const auto items = yaml_.entries(entry->value, "temps");
-    check_count(entry->at, "temps", items.size(), limits::kTemporaries);
-    for (const auto& item : items) candidate_.temporaries.push_back(temporary(item));
-  }
-  if (const auto* entry = top.find("data")) {
-    const auto items = yaml_.entries(entry->value, "data");
-    check_count(entry->at, "data", items.size(), limits::kDataBuffers);
-    for (const auto& item : items) candidate_.data.push_back(data_buffer(item));
-  }
+  const auto for_each = [&](const char* key, size_t most, auto add) {
+    const YamlEntry* entry = top.find(key);
+    if (!entry) return;
+    const auto items = yaml_.entries(entry->value, key);
+    check_count(entry->at, key, items.size(), most);
+    for (const YamlEntry& item : items) add(item);
+  };
+  for_each("kernels", limits::kKernels, [&](const YamlEntry& item) {
+    candidate_.kernels.push_back(kernel(item));
+    kernel_languages_.emplace(item.key, candidate_.kernels.back().language);
+  });
+  for_each("temps", limits::kTemporaries,
+           [&](const YamlEntry& item) { candidate_.temporaries.push_back(temporary(item)); });
+  for_each("data", limits::kDataBuffers,
+           [&](const YamlEntry& item) { candidate_.data.push_back(data_buffer(item)); });
   if (const auto* entry = top.find("setup")) candidate_.setup = steps(*entry);
   const YamlEntry& dispatch = require("dispatch");
   candidate_.dispatch_at = dispatch.at;
@@ -153,7 +150,7 @@ Temporary CandidateParser::temporary(const YamlEntry& entry) {
   Temporary temporary;
   temporary.name = entry.key;
   temporary.at = entry.at;
-  const Sourced dtype = yaml_.text(fields.find("dtype")->value, "dtype");
+  const Sourced dtype = yaml_.text(fields, "dtype");
   try {
     temporary.dtype = dtype_from_name(dtype.text);
   } catch (const Error& error) {

@@ -118,9 +118,7 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
   if (const auto* item = fields.find("fast_math")) {
     kernel.fast_math = yaml_.boolean(item->value, "fast_math");
   }
-  if (const auto* item = fields.find("subgroup_size")) {
-    kernel.subgroup_size = yaml_.text(item->value, "subgroup_size");
-  }
+  kernel.subgroup_size = yaml_.text_if_any(fields, "subgroup_size");
   if (kernel.language == Language::triton) triton_configs(fields, kernel);
   if (fields.find("file")) {
     kernel_file(fields, kernel);
@@ -171,7 +169,7 @@ Kernel::Language CandidateParser::language(const YamlFields& fields) {
 }
 
 void CandidateParser::kernel_file(const YamlFields& fields, Kernel& kernel) {
-  const Sourced path = yaml_.text(fields.find("file")->value, "file");
+  const Sourced path = yaml_.text(fields, "file");
   const std::string& bytes = files_.read(path.text, path.at);
   const std::string relative = std::filesystem::path(path.text).lexically_normal().string();
   kernel.file = shown_path(candidate_.folder, relative);
@@ -204,12 +202,8 @@ void CandidateParser::kernel_source(const YamlFields& fields, Kernel& kernel) {
 void CandidateParser::triton_configs(const YamlFields& fields, Kernel& kernel) {
   TritonConfig base;
   base.at = kernel.at;
-  if (const auto* item = fields.find("num_warps")) {
-    base.num_warps = yaml_.text(item->value, "num_warps");
-  }
-  if (const auto* item = fields.find("num_stages")) {
-    base.num_stages = yaml_.text(item->value, "num_stages");
-  }
+  base.num_warps = yaml_.text_if_any(fields, "num_warps");
+  base.num_stages = yaml_.text_if_any(fields, "num_stages");
   const auto* configs = fields.find("configs");
   if (!configs) {
     kernel.configs.push_back(base);
@@ -227,12 +221,8 @@ TritonConfig CandidateParser::triton_config(const YAML::Node& node, const Triton
   TritonConfig config = base;
   config.at = yaml_.at(node);
   if (const auto* item = fields.find("constants")) config.constants = constants(item->value);
-  if (const auto* item = fields.find("num_warps")) {
-    config.num_warps = yaml_.text(item->value, "num_warps");
-  }
-  if (const auto* item = fields.find("num_stages")) {
-    config.num_stages = yaml_.text(item->value, "num_stages");
-  }
+  if (const auto warps = yaml_.text_if_any(fields, "num_warps")) config.num_warps = warps;
+  if (const auto stages = yaml_.text_if_any(fields, "num_stages")) config.num_stages = stages;
   return config;
 }
 

@@ -62,7 +62,7 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
                                     "shared", "cluster", "cooperative", "args", "repeat"},
                                    {"kernel"});
   Step step;
-  const Sourced name = yaml_.text(fields.find("kernel")->value, "kernel");
+  const Sourced name = yaml_.text(fields, "kernel");
   const auto language = kernel_languages_.find(name.text);
   if (language == kernel_languages_.end()) {
     std::vector<std::string> known;
@@ -120,9 +120,7 @@ void CandidateParser::cuda_launch(const YamlFields& fields, Kernel::Language lan
   step.groups = extent3(require("grid"), "a number of blocks");
   if (language != Kernel::Language::triton) {
     step.block = extent3(require("block"), "a number of threads");
-    if (const auto* shared = fields.find("shared")) {
-      step.shared = yaml_.text(shared->value, "shared");
-    }
+    step.shared = yaml_.text_if_any(fields, "shared");
     if (const auto* cluster = fields.find("cluster")) {
       step.cluster = extent3(*cluster, "a number of blocks");
     }
@@ -186,8 +184,7 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
   }
   if (node["name"].IsDefined()) {
     const auto fields = yaml_.fields(node, "a parameter", {"name", "offset"}, {"name", "offset"});
-    return {Kind::address, yaml_.text(fields.find("name")->value, "name"),
-            yaml_.text(fields.find("offset")->value, "offset")};
+    return {Kind::address, yaml_.text(fields, "name"), yaml_.text(fields, "offset")};
   }
   yaml_.fields(node, "a parameter", names);
   const auto entries = yaml_.entries(node, "a parameter");
@@ -208,9 +205,9 @@ BufferPart CandidateParser::buffer_part(const YAML::Node& node, const std::strin
   }
   const auto fields =
       yaml_.fields(node, "a part of a buffer", {"name", "offset", "length"}, {"name"});
-  part.name = yaml_.text(fields.find("name")->value, "name");
-  if (const auto* item = fields.find("offset")) part.offset = yaml_.text(item->value, "offset");
-  if (const auto* item = fields.find("length")) part.length = yaml_.text(item->value, "length");
+  part.name = yaml_.text(fields, "name");
+  part.offset = yaml_.text_if_any(fields, "offset");
+  part.length = yaml_.text_if_any(fields, "length");
   return part;
 }
 
@@ -228,7 +225,7 @@ Step CandidateParser::fill_step(const YAML::Node& node) {
   Step step;
   step.kind = Step::Kind::fill;
   step.to = buffer_part(fields.find("fill")->value, "fill");
-  step.value = yaml_.text(fields.find("value")->value, "value");
+  step.value = yaml_.text(fields, "value");
   return step;
 }
 
@@ -237,7 +234,7 @@ Step CandidateParser::operator_step(const YAML::Node& node) {
       node, "an operator step", {"op", "in", "out", "attributes", "repeat"}, {"op", "in", "out"});
   Step step;
   step.kind = Step::Kind::op;
-  const Sourced name = yaml_.text(fields.find("op")->value, "op");
+  const Sourced name = yaml_.text(fields, "op");
   try {
     if (find_operator(name.text).is_view) {
       fail_parse(name.at,
@@ -275,7 +272,7 @@ Step CandidateParser::operator_step(const YAML::Node& node) {
 Operand CandidateParser::operand(const YAML::Node& node, const std::string& what) {
   if (!node.IsMap()) return {yaml_.text(node, what), std::nullopt};
   const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
-  return {yaml_.text(fields.find("name")->value, "name"), extents(fields)};
+  return {yaml_.text(fields, "name"), extents(fields)};
 }
 
 }  // namespace kbench

@@ -232,15 +232,15 @@ void CandidateResolver::check_complete() const {
     fail_parse(candidate_.kernels[i].at, "no step uses the kernel '" + candidate_.kernels[i].name +
                                              "'; remove it or dispatch it");
   }
+  const auto require_use = [&](const auto& buffer, const char* what, const char* them) {
+    if (touched_.contains(names_.at(buffer.name))) return;
+    fail_parse(buffer.at, std::string("no step uses the ") + what + " '" + buffer.name +
+                              "'; remove " + them + " or bind " + them);
+  };
   for (const Temporary& temporary : candidate_.temporaries) {
-    if (touched_.contains(names_.at(temporary.name))) continue;
-    fail_parse(temporary.at,
-               "no step uses the temporary '" + temporary.name + "'; remove it or bind it");
+    require_use(temporary, "temporary", "it");
   }
-  for (const DataBuffer& data : candidate_.data) {
-    if (touched_.contains(names_.at(data.name))) continue;
-    fail_parse(data.at, "no step uses the data '" + data.name + "'; remove them or bind them");
-  }
+  for (const DataBuffer& data : candidate_.data) require_use(data, "data", "them");
 }
 
 int64_t ResolvedCandidate::temporary_bytes() const {

@@ -27,8 +27,8 @@ std::vector<Sourced> CandidateParser::bindings(const YAML::Node& node) {
 UniformValue CandidateParser::uniform_value(const YAML::Node& node, const std::string& what) {
   if (!node.IsMap()) return {yaml_.text(node, what)};
   const auto fields = yaml_.fields(node, what, {"address", "offset"}, {"address"});
-  UniformValue value{yaml_.text(fields.find("address")->value, "address"), true};
-  if (const auto* item = fields.find("offset")) value.offset = yaml_.text(item->value, "offset");
+  UniformValue value{yaml_.text(fields, "address"), true};
+  value.offset = yaml_.text_if_any(fields, "offset");
   return value;
 }
 

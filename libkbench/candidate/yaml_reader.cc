@@ -224,6 +224,16 @@ Sourced YamlReader::text(const YAML::Node& node, const std::string& what) const 
   return result;
 }
 
+Sourced YamlReader::text(const YamlFields& fields, const std::string& key) const {
+  return text(fields.find(key)->value, key);
+}
+
+std::optional<Sourced> YamlReader::text_if_any(const YamlFields& fields,
+                                               const std::string& key) const {
+  const YamlEntry* entry = fields.find(key);
+  return entry == nullptr ? std::nullopt : std::optional(text(entry->value, key));
+}
+
 int64_t YamlReader::integer(const YAML::Node& node, const std::string& what) const {
   const Sourced source = text(node, what);
   int64_t value = 0;

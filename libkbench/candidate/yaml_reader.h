@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ class YamlReader {
   /// A list's items; a single item counts as a list of one.
   std::vector<YAML::Node> list_or_one(const YAML::Node& node) const;
   Sourced text(const YAML::Node& node, const std::string& what) const;
+  /// The text of a key that fields() has required.
+  Sourced text(const YamlFields& fields, const std::string& key) const;
+  std::optional<Sourced> text_if_any(const YamlFields& fields, const std::string& key) const;
   int64_t integer(const YAML::Node& node, const std::string& what) const;
   bool boolean(const YAML::Node& node, const std::string& what) const;
   /// A text of several lines, "at" being where its own first line begins: the line after "|".

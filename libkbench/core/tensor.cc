@@ -20,29 +20,24 @@ constexpr DTypeInfo kDTypes[] = {
     {DType::boolean, "bool", 1}, {DType::f16, "f16", 2}, {DType::bf16, "bf16", 2},
     {DType::i32, "i32", 4},      {DType::u32, "u32", 4}, {DType::u8, "u8", 1}};
 
-template <class To, class From>
-void convert(std::span<const From> from, std::span<To> to) {
-  for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<To>(from[i]);
-}
-
 /// Calls f with a typed span of the tensor's elements.
-template <class F>
-void visit(const Tensor& tensor, F f) {
+template <class AnyTensor, class F>
+void visit(AnyTensor& tensor, F f) {
   switch (tensor.dtype()) {
     case DType::f32:
-      return f(tensor.data<float>());
+      return f(tensor.template data<float>());
     case DType::f64:
-      return f(tensor.data<double>());
+      return f(tensor.template data<double>());
     case DType::i64:
-      return f(tensor.data<int64_t>());
+      return f(tensor.template data<int64_t>());
     case DType::boolean:
-      return f(tensor.data<bool>());
+      return f(tensor.template data<bool>());
     case DType::i32:
-      return f(tensor.data<int32_t>());
+      return f(tensor.template data<int32_t>());
     case DType::u32:
-      return f(tensor.data<uint32_t>());
+      return f(tensor.template data<uint32_t>());
     case DType::u8:
-      return f(tensor.data<uint8_t>());
+      return f(tensor.template data<uint8_t>());
     default:
       throw Error(ErrorCode::kUnsupported, "element type " + std::string(name_of(tensor.dtype())) +
                                                " has no host arithmetic");
@@ -142,25 +137,11 @@ Tensor Tensor::converted(DType dtype) const {
   if (dtype == type_.dtype) return clone();
   Tensor result(dtype, type_.shape);
   visit(*this, [&](auto from) {
-    switch (dtype) {
-      case DType::f32:
-        return convert(from, result.data<float>());
-      case DType::f64:
-        return convert(from, result.data<double>());
-      case DType::i64:
-        return convert(from, result.data<int64_t>());
-      case DType::boolean:
-        return convert(from, result.data<bool>());
-      case DType::i32:
-        return convert(from, result.data<int32_t>());
-      case DType::u32:
-        return convert(from, result.data<uint32_t>());
-      case DType::u8:
-        return convert(from, result.data<uint8_t>());
-      default:
-        throw Error(ErrorCode::kUnsupported,
-                    "element type " + std::string(name_of(dtype)) + " has no host arithmetic");
-    }
+    visit(result, [&](auto to) {
+      for (size_t i = 0; i < from.size(); ++i) {
+        to[i] = static_cast<typename decltype(to)::value_type>(from[i]);
+      }
+    });
   });
   return result;
 }

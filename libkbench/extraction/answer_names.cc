@@ -35,31 +35,11 @@ bool is_file_name(std::string_view word) {
 
 /// Marks around names: ASCII and typographic quotes, in UTF-8, in Windows' code page
 /// 1252, and in its bytes read as Latin-1; Markdown's bold, code and heading; brackets.
-constexpr std::string_view kMarks[] = {"\"",
-                                       "'",
-                                       "`",
-                                       "*",
-                                       "(",
-                                       ")",
-                                       "[",
-                                       "]",
-                                       "{",
-                                       "}",
-                                       ",",
-                                       "\xe2\x80\x98",
-                                       "\xe2\x80\x99",
-                                       "\xe2\x80\x9c",
-                                       "\xe2\x80\x9d",
-                                       "\xc2\xab",
-                                       "\xc2\xbb",
-                                       "\xc2\x91",
-                                       "\xc2\x92",
-                                       "\xc2\x93",
-                                       "\xc2\x94",
-                                       "\x91",
-                                       "\x92",
-                                       "\x93",
-                                       "\x94"};
+constexpr std::string_view kAsciiMarks = "\"'`*()[]{},";
+constexpr std::string_view kMarks[] = {
+    "\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d", "\xc2\xab",
+    "\xc2\xbb",     "\xc2\x91",     "\xc2\x92",     "\xc2\x93",     "\xc2\x94",
+    "\x91",         "\x92",         "\x93",         "\x94"};
 
 std::string_view without_marks(std::string_view text) {
   const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
@@ -76,6 +56,7 @@ std::string_view without_marks(std::string_view text) {
         again = true;
       }
     };
+    for (const char& mark : kAsciiMarks) strip({&mark, 1});
     for (const std::string_view mark : kMarks) strip(mark);
     for (const char& blank : kBlanks) strip({&blank, 1});
     if (text.ends_with(':')) {

@@ -82,103 +82,81 @@ struct Form {
   const char* text;
   Value (*make)(const Graph::Node& node, const std::vector<Value>& inputs);
 };
+using Node = const Graph::Node&;
+using Values = const std::vector<Value>&;
 
-Value swish(const Graph::Node&, const std::vector<Value>& in) { return in[0] * sigmoid(in[0]); }
-Value soft(const Graph::Node&, const std::vector<Value>& in) { return in[0] * tanh(in[0]); }
+Value swish(Node, Values in) { return in[0] * sigmoid(in[0]); }
+Value soft(Node, Values in) { return in[0] * tanh(in[0]); }
 
-int axis_of(const Graph::Node& node) {
-  return static_cast<int>(node.call.attributes.integer("axis"));
-}
+int axis_of(Node node) { return static_cast<int>(node.call.attributes.integer("axis")); }
 
-Value rows_for(const std::vector<Value>& in, Value loss) {
-  return loss * static_cast<double>(in[0].dim(0));
-}
+Value rows_for(Values in, Value loss) { return loss * static_cast<double>(in[0].dim(0)); }
 
 constexpr Form kForms[] = {
-    {"gelu", "@ by its tanh form",
-     [](const Graph::Node&, const std::vector<Value>& in) { return gelu_tanh(in[0]); }},
+    {"gelu", "@ by its tanh form", [](Node, Values in) { return gelu_tanh(in[0]); }},
     {"gelu", "x * sigmoid(1.702 x) in place of @",
-     [](const Graph::Node&, const std::vector<Value>& in) {
-       return in[0] * sigmoid(in[0] * 1.702);
-     }},
+     [](Node, Values in) { return in[0] * sigmoid(in[0] * 1.702); }},
     {"gelu", "x * sigmoid(x) in place of @", swish},
     {"mish", "x * sigmoid(x) in place of @", swish},
     {"mish", "x * tanh(x) in place of @", soft},
     {"hardswish", "x * sigmoid(x) in place of @", swish},
     {"softmax", "@ without the division by the sum",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        return exp(in[0] - max(in[0], {.axis = axis_of(node), .keepdim = true}));
      }},
-    {"softmax", "exp(x) alone in place of @",
-     [](const Graph::Node&, const std::vector<Value>& in) { return exp(in[0]); }},
+    {"softmax", "exp(x) alone in place of @", [](Node, Values in) { return exp(in[0]); }},
     {"log_softmax", "@ without the logarithm of the sum",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        return in[0] - max(in[0], {.axis = axis_of(node), .keepdim = true});
      }},
     {"log_softmax", "@ without the maximum taken off",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        const Reduce rows{.axis = axis_of(node), .keepdim = true};
        return in[0] - logsumexp(in[0], rows) + max(in[0], rows);
      }},
     {"logsumexp", "@ without the logarithm",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
-       return sum(exp(in[0]), reduce_of(node));
-     }},
+     [](Node node, Values in) { return sum(exp(in[0]), reduce_of(node)); }},
     {"logsumexp", "@ without the maximum put back",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        return logsumexp(in[0], reduce_of(node)) - max(in[0], reduce_of(node));
      }},
     {"norm", "@ without the square root",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
-       return sum(square(in[0]), reduce_of(node));
-     }},
+     [](Node node, Values in) { return sum(square(in[0]), reduce_of(node)); }},
     {"norm", "the sum of absolute values in place of @",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
-       return sum(abs(in[0]), reduce_of(node));
-     }},
+     [](Node node, Values in) { return sum(abs(in[0]), reduce_of(node)); }},
     {"norm", "the root of the mean square in place of @",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
-       return sqrt(mean(square(in[0]), reduce_of(node)));
-     }},
+     [](Node node, Values in) { return sqrt(mean(square(in[0]), reduce_of(node))); }},
     {"cumsum", "@ without the element itself",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
-       return cumsum(in[0], axis_of(node)) - in[0];
-     }},
+     [](Node node, Values in) { return cumsum(in[0], axis_of(node)) - in[0]; }},
     {"cumsum", "@ from the other end",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        return flip(cumsum(flip(in[0], axis_of(node)), axis_of(node)), axis_of(node));
      }},
     {"cumprod", "@ from the other end",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        return flip(cumprod(flip(in[0], axis_of(node)), axis_of(node)), axis_of(node));
      }},
     {"cross_entropy", "@ without the division by the number of rows",
-     [](const Graph::Node&, const std::vector<Value>& in) {
-       return rows_for(in, cross_entropy(in[0], in[1]));
-     }},
+     [](Node, Values in) { return rows_for(in, cross_entropy(in[0], in[1])); }},
     {"cross_entropy", "@ with its sign turned",
-     [](const Graph::Node&, const std::vector<Value>& in) { return -cross_entropy(in[0], in[1]); }},
+     [](Node, Values in) { return -cross_entropy(in[0], in[1]); }},
     {"triplet_margin_loss", "@ without the division by the number of rows",
-     [](const Graph::Node& node, const std::vector<Value>& in) {
+     [](Node node, Values in) {
        return rows_for(
            in, triplet_margin_loss(in[0], in[1], in[2], node.call.attributes.real("margin")));
      }},
     {"smooth_l1_loss", "@ without the division by the number of elements",
-     [](const Graph::Node&, const std::vector<Value>& in) {
+     [](Node, Values in) {
        return smooth_l1_loss(in[0], in[1]) * static_cast<double>(in[0].type().elements());
      }},
     {"smooth_l1_loss", "the mean of |x - target| in place of @",
-     [](const Graph::Node&, const std::vector<Value>& in) { return mean_all(abs(in[0] - in[1])); }},
+     [](Node, Values in) { return mean_all(abs(in[0] - in[1])); }},
     {"smooth_l1_loss", "the mean of (x - target)^2 in place of @",
-     [](const Graph::Node&, const std::vector<Value>& in) {
-       return mean_all(square(in[0] - in[1]));
-     }},
+     [](Node, Values in) { return mean_all(square(in[0] - in[1])); }},
     {"kl_div_batchmean", "@ without the division by the number of rows",
-     [](const Graph::Node&, const std::vector<Value>& in) {
-       return rows_for(in, kl_div_batchmean(in[0], in[1]));
-     }},
+     [](Node, Values in) { return rows_for(in, kl_div_batchmean(in[0], in[1])); }},
     {"kl_div_batchmean", "@ divided by the number of elements, not of rows",
-     [](const Graph::Node&, const std::vector<Value>& in) {
+     [](Node, Values in) {
        return kl_div_batchmean(in[0], in[1]) *
               (static_cast<double>(in[0].dim(0)) / static_cast<double>(in[0].type().elements()));
      }},
