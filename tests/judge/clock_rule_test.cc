@@ -24,10 +24,10 @@ BracketedRun honest(double run_ns, double hand_over_ns = kHandOver) {
 }
 
 /// What the rule says of the same pair of runs, over and over.
-std::string said_of(const BracketedRun& opponent, const BracketedRun& candidate,
+std::string said_of(const BracketedRun& baseline, const BracketedRun& candidate,
                     bool software = false) {
   ClockRule rule(software);
-  for (int i = 0; i < kSamples; ++i) rule.add(opponent, candidate);
+  for (int i = 0; i < kSamples; ++i) rule.add(baseline, candidate);
   return rule.contradiction();
 }
 
@@ -156,11 +156,11 @@ TEST(ClockRule, GivesSoftwareDevicesMoreRoomAndNotAll) {
 }
 
 /// The same of a candidate whose lane was tried first.
-std::string said_with_lane(const BracketedRun& opponent, const BracketedRun& candidate,
+std::string said_with_lane(const BracketedRun& baseline, const BracketedRun& candidate,
                            double lane_ns) {
   ClockRule rule(false);
   rule.set_lane(std::vector<BracketedRun>(20, BracketedRun{kFlush, 0, kFlush + lane_ns}));
-  for (int i = 0; i < kSamples; ++i) rule.add(opponent, candidate);
+  for (int i = 0; i < kSamples; ++i) rule.add(baseline, candidate);
   return rule.contradiction();
 }
 
@@ -168,7 +168,7 @@ TEST(ClockRule, AllowsALaneWhatItTookForNothing) {
   const BracketedRun ours = honest(1 * kMs), theirs = honest(1 * kMs, kHandOver + 400 * kUs);
   EXPECT_THAT(said_of(ours, theirs), HasSubstr("unexplained"));
   EXPECT_EQ(said_with_lane(ours, theirs, kHandOver + 400 * kUs), "");
-  // A lane that hands over faster than the opponent is no less believed.
+  // A lane that hands over faster than the baseline is no less believed.
   EXPECT_EQ(said_with_lane(ours, honest(1 * kMs), kHandOver / 2), "");
 }
 

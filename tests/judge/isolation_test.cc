@@ -1,5 +1,5 @@
 // A runner that dies, hangs or is killed costs at most its own candidate a verdict; and a
-// candidate's runner holds none of the opponent's memory. On a software device.
+// candidate's runner holds none of the baseline's memory. On a software device.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -34,7 +34,7 @@ class IsolationTest : public EvaluatorTest {
 
 TEST_F(IsolationTest, ACandidateThatCrashesItsRunnerCostsTheJudgeNothing) {
   expect_right();
-  const std::vector<pid_t> before = judges(), opponents = runners("opponent");
+  const std::vector<pid_t> before = judges(), baselines = runners("baseline");
   ASSERT_EQ(before.size(), 1u);
   for (int i = 0; i < 2; ++i) {
     const Result result = run(wild());
@@ -44,7 +44,7 @@ TEST_F(IsolationTest, ACandidateThatCrashesItsRunnerCostsTheJudgeNothing) {
     expect_right();
   }
   EXPECT_EQ(judges(), before);
-  EXPECT_EQ(runners("opponent"), opponents);
+  EXPECT_EQ(runners("baseline"), baselines);
 }
 
 TEST_F(IsolationTest, AHangingKernelIsATimeoutInTimeAndTheNextIsRight) {
@@ -72,7 +72,7 @@ TEST_F(IsolationTest, ACandidateThatTakesTooLongInAllIsATimeout) {
 }
 
 TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
-  for (const char* role : {"candidate", "opponent"}) {
+  for (const char* role : {"candidate", "baseline"}) {
     for (const char* at : {"load", "compile", "warm-up", "sample"}) {
       int kills = 0, stages = 0;
       options_.on_stage = [&](const char* stage) {
@@ -94,7 +94,7 @@ TEST_F(IsolationTest, AStuckOpponentTakesNoLongerThanATrialMayAndCostsNoVerdict)
   int stopped = 0;
   options_.on_stage = [&](const char* stage) {
     if (stopped > 0 || std::string(stage) != "sample") return;
-    for (const pid_t runner : runners("opponent")) stopped += ::kill(runner, SIGSTOP) == 0;
+    for (const pid_t runner : runners("baseline")) stopped += ::kill(runner, SIGSTOP) == 0;
   };
   const auto start = std::chrono::steady_clock::now();
   const Result result = evaluate(file_of(right()), options_);
@@ -149,7 +149,7 @@ TEST_F(IsolationTest, AJudgeKilledInATrialCostsNoVerdictAndLeavesNoRunner) {
   std::vector<pid_t> all;
   options_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample" || !all.empty()) return;
-    for (const char* role : {"candidate", "opponent"}) {
+    for (const char* role : {"candidate", "baseline"}) {
       for (const pid_t runner : runners(role)) all.push_back(runner);
     }
     for (const pid_t judge : judges()) ::kill(judge, SIGKILL);
@@ -162,15 +162,15 @@ TEST_F(IsolationTest, AJudgeKilledInATrialCostsNoVerdictAndLeavesNoRunner) {
 
 TEST_F(IsolationTest, ACandidatesRunnerHoldsNoneOfTheOpponentsMemory) {
   if (geteuid() != 0) GTEST_SKIP() << "runners may only be looked into by root";
-  std::set<SharedMapping> judge, candidate, opponent;
+  std::set<SharedMapping> judge, candidate, baseline;
   options_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample") return;
     ASSERT_EQ(judges().size(), 1u);
     ASSERT_EQ(runners("candidate").size(), 1u);
-    ASSERT_EQ(runners("opponent").size(), 1u);
+    ASSERT_EQ(runners("baseline").size(), 1u);
     judge = shared_mappings(judges()[0]);
     candidate = shared_mappings(runners("candidate")[0]);
-    opponent = shared_mappings(runners("opponent")[0]);
+    baseline = shared_mappings(runners("baseline")[0]);
   };
   // With a temporary: what is given, outputs and temporaries.
   const Result result =
@@ -189,9 +189,9 @@ TEST_F(IsolationTest, ACandidatesRunnerHoldsNoneOfTheOpponentsMemory) {
   const auto theirs = files_of(candidate, true), given = files_of(candidate, false);
   EXPECT_EQ(theirs.size(), 2u);
   EXPECT_EQ(given.size(), 1u);
-  // The opponent may only read what is given, too, and shares nothing else with the candidate.
-  EXPECT_EQ(files_of(opponent, false), given);
-  const auto truths = files_of(opponent, true);
+  // The baseline may only read what is given, too, and shares nothing else with the candidate.
+  EXPECT_EQ(files_of(baseline, false), given);
+  const auto truths = files_of(baseline, true);
   EXPECT_FALSE(truths.empty());
   for (const std::string& file : truths) {
     EXPECT_FALSE(theirs.contains(file) || given.contains(file));
@@ -206,7 +206,7 @@ TEST_F(IsolationTest, AnEvaluatorThatGoesLeavesNoProcess) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (all.size() < 3 && std::chrono::steady_clock::now() < give_up) {
     all = judges();
-    for (const char* role : {"candidate", "opponent"}) {
+    for (const char* role : {"candidate", "baseline"}) {
       for (const pid_t runner : runners(role)) all.push_back(runner);
     }
   }

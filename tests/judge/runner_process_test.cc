@@ -34,7 +34,7 @@ class RunnerWithoutADriver : public ::testing::Test {
 };
 
 TEST_F(RunnerWithoutADriver, SaysSoWhenItIsAskedAfterItHasLeft) {
-  RunnerProcess runner(Role::opponent, options_);
+  RunnerProcess runner(Role::baseline, options_);
   for (int i = 0; i < 1000 && !runner.ended(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -86,7 +86,7 @@ TEST_F(SlabTest, TakesOverMemoryThatFitsAndNoOther) {
   const trial::Zone& last = zones.pieces().back();
   EXPECT_EQ(last.address + 4 * last.words, address + size);
 
-  constexpr SlabUse kOne = SlabUse::candidates, kOther = SlabUse::opponents;
+  constexpr SlabUse kOne = SlabUse::candidate, kOther = SlabUse::baseline;
   EXPECT_FALSE(slab.can_hold(layout_of({2 * kSize}), kOther));
   EXPECT_FALSE(slab.can_hold(layout_of({kSize / 2}), kOne));  // Too much of it would be redzone.
   EXPECT_TRUE(slab.can_hold(layout_of({kSize / 2}), kOther));

@@ -316,7 +316,7 @@ TEST_F(Evaluation, JudgeAndRunnersDieWithTheProgram) {
   ASSERT_EQ(posix_spawn(&parent, KBENCH_PROGRAM, nullptr, nullptr,
                         const_cast<char* const*>(argv.data()), environ),
             0);
-  // A judge, what its runners are copied from, the opponent's runner and the candidate's.
+  // A judge, what its runners are copied from, the baseline's runner and the candidate's.
   constexpr size_t kOthers = 4;
   std::vector<pid_t> others;
   for (int i = 0; i < 1000 && others.size() < kOthers; ++i) {

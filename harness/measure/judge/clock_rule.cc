@@ -23,7 +23,7 @@ constexpr Room kRate{20e3, 0.005}, kSoftwareRate{1e6, 0.05};
 constexpr Room kHandOver{50e6, 0.5}, kSoftwareHandOver{2e9, 4};
 // Differences of the median hand-over of two runners over a dozen samples.
 constexpr Room kExcess{150e3, 0.05}, kSoftwareExcess{20e6, 0.5};
-// What a lane of its own may take to hand over beyond the opponent's: measured are 0.3 to 0.4 ms.
+// What a lane of its own may take to hand over beyond the baseline's: measured are 0.3 to 0.4 ms.
 constexpr double kMostLane = 1e6;
 // Flushing takes both the same time; what is left over would be the run's.
 constexpr Room kFlush{10e3, 0.1}, kSoftwareFlush{50e6, 4};
@@ -47,8 +47,8 @@ bool ClockRule::contradicts(const BracketedRun& run) const {
   return run.unexplained_ns() < -rate.of(claimed) || run.unexplained_ns() > hand_over.of(claimed);
 }
 
-void ClockRule::add(const BracketedRun& opponent, const BracketedRun& candidate) {
-  opponent_.push_back(opponent);
+void ClockRule::add(const BracketedRun& baseline, const BracketedRun& candidate) {
+  baseline_.push_back(baseline);
   candidate_.push_back(candidate);
 }
 
@@ -57,7 +57,7 @@ std::string ClockRule::contradiction() const {
   const auto unexplained = [](const BracketedRun& run) { return run.unexplained_ns(); };
   const auto flush = [](const BracketedRun& run) { return run.flush_ns; };
   const auto claimed = [](const BracketedRun& run) { return run.run_ns; };
-  double usual = median_of(opponent_, unexplained);
+  double usual = median_of(baseline_, unexplained);
   if (!lane_.empty()) {
     usual = std::clamp(median_of(lane_, unexplained), usual, usual + kMostLane);
   }
@@ -67,7 +67,7 @@ std::string ClockRule::contradiction() const {
     return "its device times leave " + microseconds(excess) +
            " of a run unexplained that the judge's clock saw pass";
   }
-  const double ours = median_of(opponent_, flush), theirs = median_of(candidate_, flush);
+  const double ours = median_of(baseline_, flush), theirs = median_of(candidate_, flush);
   const Room& more = software_ ? kSoftwareFlush : kFlush;
   if (std::abs(theirs - ours) > more.of(ours)) {
     return "making its caches cold took " + microseconds(theirs) + " where it takes " +

@@ -16,19 +16,19 @@ struct BracketedRun {
 
 /// A candidate's timestamps lie in its own address space. The judge's clock around each run bounds
 /// them: they cannot be longer than the bracket, and not shorter by more than a hand-over takes,
-/// which the opponent, who is trusted and hands over in the same way, shows in the same samples.
+/// which the baseline, who is trusted and hands over in the same way, shows in the same samples.
 class ClockRule {
  public:
   explicit ClockRule(bool software) : software_(software) {}
 
   /// Runs of the candidate's lane in which nothing of it ran, taken before any of its code had:
-  /// where it hands over otherwise than the opponent does, the median is what that takes. Believed
-  /// up to a millisecond beyond the opponent's.
+  /// where it hands over otherwise than the baseline does, the median is what that takes. Believed
+  /// up to a millisecond beyond the baseline's.
   void set_lane(const std::vector<BracketedRun>& empty) { lane_ = empty; }
 
   /// The run is one that the bracket contradicts: the sample is to be taken again.
   bool contradicts(const BracketedRun& run) const;
-  void add(const BracketedRun& opponent, const BracketedRun& candidate);
+  void add(const BracketedRun& baseline, const BracketedRun& candidate);
   /// Over all samples: how the candidate's times contradict the judge's clock, as one line; empty
   /// when they do not. By the median of what is left unexplained on each side: hand-overs vary by a
   /// tenth of a millisecond, and who would move the median of the times has to forge half of them.
@@ -36,7 +36,7 @@ class ClockRule {
 
  private:
   bool software_;
-  std::vector<BracketedRun> opponent_, candidate_, lane_;
+  std::vector<BracketedRun> baseline_, candidate_, lane_;
 };
 
 }  // namespace kbench::judge

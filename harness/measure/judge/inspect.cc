@@ -12,11 +12,11 @@ namespace {
 constexpr uint32_t kFillLimit = 1 << 30;  ///< of integers
 
 std::vector<Tensor> download(const SampleParts& parts) {
-  const Graph& graph = parts.bench.graph();
+  const Graph& graph = parts.task_memory.graph();
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     Tensor tensor(graph.value(graph.outputs()[i]).type);
-    const vulkan::Region from = parts.bench.outputs().tensor(i);
+    const vulkan::Region from = parts.task_memory.outputs().tensor(i);
     parts.device.download(*from.buffer, from.offset,
                           {tensor.raw(), static_cast<size_t>(tensor.bytes())});
     outputs.push_back(std::move(tensor));
@@ -25,13 +25,13 @@ std::vector<Tensor> download(const SampleParts& parts) {
 }
 
 void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands) {
-  const Graph& graph = parts.bench.graph();
+  const Graph& graph = parts.task_memory.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill values;
     values.dtype = graph.value(graph.outputs()[i]).type.dtype;
     values.limit = kFillLimit;
     values.key = parts.secret.next();
-    parts.kernels.fill(commands, parts.bench.outputs().tensor(i), values);
+    parts.kernels.fill(commands, parts.task_memory.outputs().tensor(i), values);
   }
   sampler.fill_temporaries(commands, false, 1);
 }
@@ -51,14 +51,14 @@ void require_few_elements(const Graph& graph) {
 }  // namespace
 
 void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t seed) {
-  const Graph& graph = parts.bench.graph();
+  const Graph& graph = parts.task_memory.graph();
   commands.begin();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
       const Graph::ValueInfo& info = graph.value(id);
-      const DrawKey key{seed, parts.bench.task().id.draw_word(), info.name};
+      const DrawKey key{seed, parts.task_memory.task().id.draw_word(), info.name};
       trial::draw_tensor(parts.device, commands, info.distribution, key, info.type,
-                         parts.bench.given(id));
+                         parts.task_memory.given(id));
     }
   }
   commands.submit_and_wait(kHarnessSeconds);
@@ -85,7 +85,7 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
 
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
                                double seconds, client::Inspection& inspection) {
-  const Graph& graph = parts.bench.graph();
+  const Graph& graph = parts.task_memory.graph();
   require_few_elements(graph);
   inspection.outputs.resize(graph.outputs().size());
   std::optional<Finding> finding;

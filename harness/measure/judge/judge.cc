@@ -22,14 +22,14 @@
 
 #include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/judge/ahead.h"
-#include "harness/measure/judge/bench.h"
-#include "harness/measure/judge/candidacy.h"
-#include "harness/measure/judge/dismissed.h"
-#include "harness/measure/judge/opponent.h"
+#include "harness/measure/judge/baseline_process.h"
+#include "harness/measure/judge/candidate_build.h"
+#include "harness/measure/judge/prefetcher.h"
 #include "harness/measure/judge/requests.h"
+#include "harness/measure/judge/retiring_runners.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/size_rule.h"
+#include "harness/measure/judge/task_memory.h"
 #include "harness/measure/judge/trial.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/runner/kept_pipelines.h"
@@ -61,12 +61,12 @@ void answer(const std::string& kind, const std::string& text) {
 constexpr auto kSoon = std::launch::async | std::launch::deferred;
 
 /// The device gave no sign of life after a candidate had run: this process is of no more use.
-struct DeviceGone {};
+struct DeviceLost {};
 
 /// Lets go of the device's lock once nothing of a trial is left on the device.
-struct LetGo {
+struct LockRelease {
   process::HostLock& lock;
-  ~LetGo() { lock.release(); }
+  ~LockRelease() { lock.release(); }
 };
 
 class Judge {
@@ -76,45 +76,46 @@ class Judge {
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
   void rest(const client::Request& last) {
-    dismissed_.end_held();
-    ahead_.at_rest(last, bench_.get());
+    retiring_.end_held();
+    prefetcher_.at_rest(last, task_memory_.get());
   }
   /// Of one that is cancelled the result means nothing. `device_gone` tells whether it is the last
   /// this process can give.
   Result judge(const client::Request& request, const std::stop_token& cancelled, bool& device_gone);
 
  private:
-  Result judge_as_asked(const client::Request& request, bool beside,
+  Result judge_as_asked(const client::Request& request, bool at_other_sizes,
                         const std::stop_token& cancelled, bool& device_gone);
   bool wants_other_sizes(const client::Request& request, const Result& result) const;
   void try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
                        Result& result, bool& device_gone);
-  std::unique_ptr<Candidacy> candidacy_beside(const client::Request& request);
+  std::unique_ptr<CandidateBuild> other_sizes_build(const client::Request& request);
   void begin_at(const std::vector<Variables>& sizes, const SizeUse& use, client::Request request);
-  void dismiss_again();
-  Court court(const client::Request& request, bool beside, const std::stop_token& cancelled);
-  void ready_opponent();
-  bool take_bench(const Candidacy& candidacy);
-  void make_bench(const Candidacy& candidacy);
+  void retire_again();
+  TrialContext trial_context(const client::Request& request, bool at_other_sizes,
+                             const std::stop_token& cancelled);
+  void ready_baseline();
+  bool take_task_memory(const CandidateBuild& build);
+  void make_task_memory(const CandidateBuild& build);
   void make_room();
   void ready_kernels();
   void prove_device();
 
   std::string subject() const;
-  void ready_memory();
+  void ready_baseline_cache();
   void prepare_kernels();
-  std::unique_ptr<Opponent> new_opponent();
+  std::unique_ptr<BaselineProcess> new_baseline();
 
   RunnerProcess::Options runners_;
-  Opponent::Memory memory_;
-  bool memory_ready_ = false;
-  std::shared_future<std::string> build_ = std::async(kSoon, build_identity);
+  BaselineCache baseline_cache_;
+  bool baseline_cache_ready_ = false;
+  std::shared_future<std::string> build_hash_ = std::async(kSoon, build_identity);
   /// It takes as long as it takes the first runners to start.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<Opponent> opponent_;
-  Dismissed dismissed_;  ///< candidates' that were judged
-  Ahead ahead_;
+  std::unique_ptr<BaselineProcess> baseline_;
+  RetiringRunners retiring_;  ///< candidates' that were judged
+  Prefetcher prefetcher_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::chrono::steady_clock::time_point last_at_work_ = std::chrono::steady_clock::now();
   std::optional<Workspace> workspace_;
@@ -122,12 +123,13 @@ class Judge {
   /// Makes the pipelines that every trial needs, while a client works out what to ask for and
   /// memory is allocated.
   std::future<void> kernels_prepared_;
-  std::unique_ptr<Bench> bench_;
-  std::unique_ptr<Bench> beside_;  ///< of runs at other sizes, which have no opponent
-  CandidateSource judged_;         ///< the last candidate, as it was read
+  std::unique_ptr<TaskMemory> task_memory_;
+  std::unique_ptr<TaskMemory>
+      other_sizes_memory_;  ///< of runs at other sizes, which have no baseline
+  CandidateSource judged_;  ///< the last candidate, as it was read
   /// Of the last candidate, whose runner can build it at other sizes; or null.
-  std::unique_ptr<Candidacy> again_;
-  std::vector<std::unique_ptr<Candidacy>> begun_beside_;  ///< at other sizes, in new runners
+  std::unique_ptr<CandidateBuild> again_;
+  std::vector<std::unique_ptr<CandidateBuild>> begun_beside_;  ///< at other sizes, in new runners
   std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
   trial::SecretStream secret_{std::nullopt};
 };
@@ -141,11 +143,11 @@ Judge::Judge(const vulkan::OpenOptions& open)
     : runners_(
           with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
-      opponent_(new_opponent()),
-      ahead_(
-          runners_, [this] { return new_opponent(); }, dismissed_) {
+      baseline_(new_baseline()),
+      prefetcher_(
+          runners_, [this] { return new_baseline(); }, retiring_) {
   device_ = opening_.get();
-  ahead_.use(*device_, !device_->snapshot().software());
+  prefetcher_.use(*device_, !device_->snapshot().software());
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);
   kernels_.emplace(*device_);
@@ -155,19 +157,20 @@ Judge::Judge(const vulkan::OpenOptions& open)
 /// What is kept from run to run holds for this build on this device with this driver; empty where
 /// nothing can be kept.
 std::string Judge::subject() const {
-  const std::string& build = build_.get();
+  const std::string& build = build_hash_.get();
   const vulkan::DeviceSnapshot& device = device_->snapshot();
   return build.empty() ? ""
                        : build + ' ' + vulkan::to_string(device.device_uuid) + ' ' + device.name +
                              ' ' + device.driver;
 }
 
-void Judge::ready_memory() {
-  if (std::exchange(memory_ready_, true)) return;
-  memory_.subject = subject();
-  if (memory_.subject.empty()) return;
-  memory_.folder = process::cache_folder();
-  memory_.notes = VerifiedNotes(process::OwnFolder(memory_.folder), memory_.subject);
+void Judge::ready_baseline_cache() {
+  if (std::exchange(baseline_cache_ready_, true)) return;
+  baseline_cache_.subject = subject();
+  if (baseline_cache_.subject.empty()) return;
+  baseline_cache_.folder = process::cache_folder();
+  baseline_cache_.notes =
+      VerifiedNotes(process::OwnFolder(baseline_cache_.folder), baseline_cache_.subject);
 }
 
 void Judge::prepare_kernels() {
@@ -178,56 +181,56 @@ void Judge::prepare_kernels() {
   kept.keep();
 }
 
-std::unique_ptr<Opponent> Judge::new_opponent() {
-  auto opponent = std::make_unique<Opponent>(runners_);
-  opponent->use(memory_);
-  return opponent;
+std::unique_ptr<BaselineProcess> Judge::new_baseline() {
+  auto baseline = std::make_unique<BaselineProcess>(runners_);
+  baseline->use(baseline_cache_);
+  return baseline;
 }
 
-void Judge::ready_opponent() {
-  ready_memory();
-  if (!opponent_) {
-    ahead_.pause();
-    bench_.reset();  // It knows nothing of that memory.
-    opponent_ = new_opponent();
+void Judge::ready_baseline() {
+  ready_baseline_cache();
+  if (!baseline_) {
+    prefetcher_.pause();
+    task_memory_.reset();  // It knows nothing of that memory.
+    baseline_ = new_baseline();
   }
-  opponent_->runner().wait_open(vulkan::to_string(device_->snapshot().device_uuid));
+  baseline_->runner().wait_open(vulkan::to_string(device_->snapshot().device_uuid));
 }
 
 void Judge::ready_kernels() {
   if (kernels_prepared_.valid()) kernels_prepared_.get();
 }
 
-/// The bench of another task than it is for, where that was made ahead.
-bool Judge::take_bench(const Candidacy& candidacy) {
-  auto ready = ahead_.bench_of(candidacy.key());
+/// The task memory of another task than it is for, where that was made ahead.
+bool Judge::take_task_memory(const CandidateBuild& build) {
+  auto ready = prefetcher_.take_memory(build.key());
   if (!ready) return false;
-  std::swap(bench_, ready->bench);
-  std::swap(opponent_, ready->opponent);
-  opponent_->runner().spare_processors(false);
-  ahead_.leave(*std::move(ready));
+  std::swap(task_memory_, ready->memory);
+  std::swap(baseline_, ready->baseline);
+  baseline_->runner().spare_processors(false);
+  prefetcher_.leave(*std::move(ready));
   return true;
 }
 
-/// After take_bench() has found none, and stopped what works ahead.
-void Judge::make_bench(const Candidacy& candidacy) {
-  if (bench_) bench_->finish(*device_, *opponent_);
-  // What is taken over may be larger than is needed, and runners that are dismissed may still hold
+/// After take_task_memory() has found none, and stopped what works ahead.
+void Judge::make_task_memory(const CandidateBuild& build) {
+  if (task_memory_) task_memory_->finish(*device_, *baseline_);
+  // What is taken over may be larger than is needed, and runners that are retiring may still hold
   // what they had imported: where memory is short nothing is left of either.
-  if (bench_ &&
-      trial::required_bytes(candidacy.graph(), device_->snapshot()) > device_->available_bytes()) {
+  if (task_memory_ &&
+      trial::required_bytes(build.graph(), device_->snapshot()) > device_->available_bytes()) {
     make_room();
-    bench_.reset();
-    opponent_->let_go();
+    task_memory_.reset();
+    baseline_->release_memory();
   }
-  bench_ = std::make_unique<Bench>(*device_, *opponent_, candidacy.key(), secret_.next(),
-                                   std::move(bench_));
+  task_memory_ = std::make_unique<TaskMemory>(*device_, *baseline_, build.key(), secret_.next(),
+                                              std::move(task_memory_));
 }
 
 void Judge::make_room() {
-  ahead_.make_room();
-  dismissed_.end_held();
-  dismissed_.wait();
+  prefetcher_.make_room();
+  retiring_.end_held();
+  retiring_.wait();
 }
 
 /// After a run that hung, crashed or lost the device: it must still do as it is told.
@@ -240,60 +243,62 @@ void Judge::prove_device() {
     commands.fill(word, 0, word.size(), 1);
     commands.submit_and_wait(kSeconds);
   } catch (const Error&) {
-    throw DeviceGone();
+    throw DeviceLost();
   }
 }
 
-/// What a trial is lent. One beside those that follow each other neither takes nor disturbs what
-/// was made ready for them.
-Court Judge::court(const client::Request& request, bool beside, const std::stop_token& cancelled) {
-  const auto prepare_next = [this, &request, beside] {
-    if (!beside) ahead_.at_preparation(request, bench_.get());
+/// What a trial is lent. One at other sizes beside those that follow each other neither takes nor
+/// disturbs what was made ready for them.
+TrialContext Judge::trial_context(const client::Request& request, bool at_other_sizes,
+                                  const std::stop_token& cancelled) {
+  const auto prepare_next = [this, &request, at_other_sizes] {
+    if (!at_other_sizes) prefetcher_.at_preparation(request, task_memory_.get());
   };
   return {.device = *device_,
           .workspace = *workspace_,
           .kernels = *kernels_,
-          .opponent = opponent_,
-          .bench = beside ? beside_ : bench_,
+          .baseline = baseline_,
+          .task_memory = at_other_sizes ? other_sizes_memory_ : task_memory_,
           .pausable = *runners_.pausable,
           .lock = *lock_,
           .cancelled = cancelled,
           .last_at_work = last_at_work_,
-          .take_bench =
-              [this, beside, prepare_next](const Candidacy& which) {
-                if (beside) beside_ = std::make_unique<Bench>(*device_, which.key());
-                if (beside || !take_bench(which)) return beside;
+          .take_task_memory =
+              [this, at_other_sizes, prepare_next](const CandidateBuild& which) {
+                if (at_other_sizes)
+                  other_sizes_memory_ = std::make_unique<TaskMemory>(*device_, which.key());
+                if (at_other_sizes || !take_task_memory(which)) return at_other_sizes;
                 prepare_next();
                 return true;
               },
-          .make_bench =
-              [this, prepare_next](const Candidacy& which) {
-                make_bench(which);
+          .make_task_memory =
+              [this, prepare_next](const CandidateBuild& which) {
+                make_task_memory(which);
                 prepare_next();
               },
           .make_room = [this] { make_room(); },
           .before_kernels = [this] { ready_kernels(); },
           .before_runs =
-              [this, &request, beside] {
-                if (!beside) ahead_.at_runs(request, *bench_);
+              [this, &request, at_other_sizes] {
+                if (!at_other_sizes) prefetcher_.at_runs(request, *task_memory_);
               },
           .before_samples =
               [this] {
                 // Not before: first runs on new memory wait for a driver that is taking back a
                 // process's.
-                dismissed_.end_held();
-                ahead_.at_samples();
+                retiring_.end_held();
+                prefetcher_.at_samples();
               },
-          .quiet = [this] { ahead_.quiet(); }};
+          .quiet = [this] { prefetcher_.quiet(); }};
 }
 
-/// `beside`: it is none of the requests that came.
-Result Judge::judge_as_asked(const client::Request& request, bool beside,
+/// `at_other_sizes`: it is none of the requests that came.
+Result Judge::judge_as_asked(const client::Request& request, bool at_other_sizes,
                              const std::stop_token& cancelled, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // What is not the candidate's fault (a runner that does not come up or is killed from outside, an
-  // opponent that fails, a processor that slept while the judge's clock ran) may pass.
+  // baseline that fails, a processor that slept while the judge's clock ran) may pass.
   constexpr int kAttempts = 2;
   double queued_s = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
@@ -302,55 +307,55 @@ Result Judge::judge_as_asked(const client::Request& request, bool beside,
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      auto candidacy = beside ? candidacy_beside(request) : ahead_.candidacy_of(request);
-      candidacy->runner().end_when(cancelled);
+      auto build = at_other_sizes ? other_sizes_build(request) : prefetcher_.take_build(request);
+      build->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
-        if (!request.check_only && !beside) ready_opponent();
-        if (!beside) ahead_.at_preparation(request, bench_.get());
+        if (!request.check_only && !at_other_sizes) ready_baseline();
+        if (!at_other_sizes) prefetcher_.at_preparation(request, task_memory_.get());
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
         end = Trial(
-                  court(request, beside, cancelled), *candidacy,
+                  trial_context(request, at_other_sizes, cancelled), *build,
                   [](const char* name) { answer("stage", name); }, on_progress)
                   .run(result);
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
         result.verdict = Verdict::device_lost;
         result.message = std::string("the device was lost under the judge: ") + e.what();
-        throw DeviceGone();
+        throw DeviceLost();
       }
       if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
       if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
-      if (!beside) judged_ = candidacy->read_source();
+      if (!at_other_sizes) judged_ = build->read_source();
       if (end.device_in_doubt) {
-        candidacy->release().reset();  // A hung run ends with its process.
+        build->release().reset();  // A hung run ends with its process.
         prove_device();
-      } else if (candidacy->can_be_built_again() &&
-                 (beside ? result.correct() : wants_other_sizes(request, result))) {
-        again_ = std::move(candidacy);
+      } else if (build->can_be_built_again() &&
+                 (at_other_sizes ? result.correct() : wants_other_sizes(request, result))) {
+        again_ = std::move(build);
       } else {
-        dismissed_.hold(candidacy->release());
+        retiring_.hold(build->release());
       }
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;
-      end.nobodys_fault = true;
-      opponent_.reset();
-    } catch (const DeviceGone&) {
+      end.infrastructure_fault = true;
+      baseline_.reset();
+    } catch (const DeviceLost&) {
       device_gone = true;
       break;
     }
     queued_s += std::exchange(result.stage_s[client::kQueueStage], 0);
-    if (end.opponent_failed) {
-      ahead_.pause();
-      opponent_.reset();
-      bench_.reset();
+    if (end.baseline_failed) {
+      prefetcher_.pause();
+      baseline_.reset();
+      task_memory_.reset();
     }
-    if (!end.opponent_failed && !end.nobodys_fault && !end.times_in_doubt) break;
+    if (!end.baseline_failed && !end.infrastructure_fault && !end.times_in_doubt) break;
     if (cancelled.stop_requested()) break;
   }
   result.stage_s[client::kQueueStage] = queued_s;
@@ -358,17 +363,17 @@ Result Judge::judge_as_asked(const client::Request& request, bool beside,
 }
 
 /// The last candidate's, in its own runner where that is there; else in a new one.
-std::unique_ptr<Candidacy> Judge::candidacy_beside(const client::Request& request) {
+std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::Request& request) {
   if (again_) {
     again_->ask_again(request);
     return std::move(again_);
   }
   const auto begun =
       std::ranges::find_if(begun_beside_, [&](const auto& each) { return each->answers(request); });
-  if (begun == begun_beside_.end()) return ahead_.candidacy_beside(request);
-  auto candidacy = std::move(*begun);
+  if (begun == begun_beside_.end()) return prefetcher_.separate_build(request);
+  auto build = std::move(*begun);
   begun_beside_.erase(begun);
-  return candidacy;
+  return build;
 }
 
 /// Compiles the candidate at all of the sizes at once: Python takes a second for each.
@@ -378,15 +383,15 @@ void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
     request.options.overrides = read_of(set, use);
     if (request.options.overrides.empty()) continue;
     try {
-      begun_beside_.push_back(ahead_.candidacy_beside(request));
+      begun_beside_.push_back(prefetcher_.separate_build(request));
       begun_beside_.back()->begin();
     } catch (const RunnerFailure&) {  // It will be tried once more where it is asked for.
     }
   }
 }
 
-void Judge::dismiss_again() {
-  if (again_) dismissed_.hold(again_->release());
+void Judge::retire_again() {
+  if (again_) retiring_.hold(again_->release());
   again_.reset();
 }
 
@@ -419,7 +424,7 @@ void Judge::try_other_sizes(const client::Request& request, const std::stop_toke
     if (cancelled.stop_requested() || device_gone) return found;
     for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {
       try {
-        found = judge_as_asked(there, /*beside=*/true, cancelled, device_gone);
+        found = judge_as_asked(there, /*at_other_sizes=*/true, cancelled, device_gone);
       } catch (const Error&) {  // Nothing is known of the candidate there.
         found = Result();
       }
@@ -428,14 +433,14 @@ void Judge::try_other_sizes(const client::Request& request, const std::stop_toke
       if (found.correct() || !in_own_runner || cancelled.stop_requested() || device_gone) {
         return found;
       }
-      dismiss_again();
+      retire_again();
     }
   };
   const SizeUse use(*judged_.files, judged_.manifest);
   if (!again_) begin_at(known->second, use, there);
   look_at_other_sizes(result, known->second, use, values_at);
   begun_beside_.clear();
-  beside_.reset();
+  other_sizes_memory_.reset();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
   result.stage_s["other_sizes"] = took.count() - queued_s;
   result.stage_s[client::kQueueStage] += queued_s;
@@ -444,13 +449,13 @@ void Judge::try_other_sizes(const client::Request& request, const std::stop_toke
 Result Judge::judge(const client::Request& request, const std::stop_token& cancelled,
                     bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
-  const LetGo let_go{*lock_};
-  dismiss_again();  // Of a request that ended by an error.
-  Result result = judge_as_asked(request, /*beside=*/false, cancelled, device_gone);
+  const LockRelease release_lock{*lock_};
+  retire_again();  // Of a request that ended by an error.
+  Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, device_gone);
   if (!device_gone && !cancelled.stop_requested()) {
     try_other_sizes(request, cancelled, result, device_gone);
   }
-  dismiss_again();
+  retire_again();
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
     result.verdict = Verdict::harness_error;

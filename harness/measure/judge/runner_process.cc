@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(20);
 constexpr double kOpenSeconds = 60;
 
-const char* name_of(Role role) { return role == Role::opponent ? "opponent" : "candidate"; }
+const char* name_of(Role role) { return role == Role::baseline ? "baseline" : "candidate"; }
 
 process::Spawn spawn_of(const char* role, const RunnerProcess::Options& options) {
   process::Spawn spawn;

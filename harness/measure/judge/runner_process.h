@@ -22,7 +22,7 @@
 
 namespace kbench::judge {
 
-enum class Role { opponent, candidate };
+enum class Role { baseline, candidate };
 
 /// How a runner failed to answer.
 struct RunnerFailure {

@@ -17,8 +17,6 @@ using Clock = std::chrono::steady_clock;
 /// What is as large as this is in no cache by the time it is written, whether it was filled or not.
 constexpr uint64_t kBeyondCaches = uint64_t{1} << 30;
 constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
-/// Between a runner's own limit and the judge's: for submitting and answering.
-constexpr double kAnswerSeconds = 5;
 
 /// The amplitude of uniform values with the RMS of a truth; 1 where there is none to speak of.
 float fill_scale(double rms) {
@@ -34,27 +32,28 @@ uint32_t fill_limit(uint32_t largest) {
 }  // namespace
 
 Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.commands) {
-  const Graph& graph = parts.bench.graph();
+  const Graph& graph = parts.task_memory.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill fill;
     fill.dtype = graph.value(graph.outputs()[i]).type.dtype;
     fill.limit = kFirstLimit;
-    outputs_.push_back({parts.bench.outputs().tensor(i), parts.bench.truth().tensor(i), fill});
+    outputs_.push_back(
+        {parts.task_memory.outputs().tensor(i), parts.task_memory.truth().tensor(i), fill});
   }
 }
 
 void Sampler::draw(int value) {
-  const Graph::ValueInfo& info = parts_.bench.graph().value(value);
-  const DrawKey key{parts_.secret.next(), parts_.bench.task().id.draw_word(), info.name};
+  const Graph::ValueInfo& info = parts_.task_memory.graph().value(value);
+  const DrawKey key{parts_.secret.next(), parts_.task_memory.task().id.draw_word(), info.name};
   trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type,
-                     parts_.bench.given(value));
+                     parts_.task_memory.given(value));
 }
 
 void Sampler::draw_task(bool inputs_too) {
   commands_.begin();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
     if (kind == Graph::Kind::input && !inputs_too) continue;
-    for (const int id : parts_.bench.graph().values_of(kind)) draw(id);
+    for (const int id : parts_.task_memory.graph().values_of(kind)) draw(id);
   }
   commands_.submit_and_wait(kHarnessSeconds);
 }
@@ -93,7 +92,7 @@ void Sampler::fill_all(vulkan::Commands& commands) {
 void Sampler::prepare(Checks& checks, bool first) {
   commands_.begin();
   checks.record_redzones(commands_);
-  for (const int id : parts_.bench.graph().values_of(Graph::Kind::input)) draw(id);
+  for (const int id : parts_.task_memory.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
     if (!first) {
@@ -101,7 +100,7 @@ void Sampler::prepare(Checks& checks, bool first) {
       output.fill.limit = fill_limit(checks.truth_largest(i));
     }
     // Both outputs are met in the same state. The truth before was of other inputs: what the
-    // opponent left of it would be wrong.
+    // baseline left of it would be wrong.
     if (first || output.truth.size < kBeyondCaches) {
       output.fill.key = parts_.secret.next();
       parts_.kernels.fill(commands_, output.truth, output.fill);
@@ -156,8 +155,8 @@ std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runn
   return checks.guards();
 }
 
-void Sampler::run_opponent(Checks& checks) {
-  opponent_run_ = run(parts_.opponent, {}, parts_.opponent_seconds);
+void Sampler::run_baseline(Checks& checks) {
+  baseline_run_ = run(parts_.baseline, {}, parts_.baseline_seconds);
   commands_.begin();
   checks.record_truth(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -173,11 +172,11 @@ std::optional<Finding> Sampler::check_outputs(Checks& checks) {
 std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
                                      double seconds) {
   prepare(checks, first);
-  if (roles.baseline_first) run_opponent(checks);
-  // The guards come before the opponent reads the inputs: a candidate that goes first and changes
+  if (roles.baseline_first) run_baseline(checks);
+  // The guards come before the baseline reads the inputs: a candidate that goes first and changes
   // them does not feed it.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
-  if (!roles.baseline_first) run_opponent(checks);
+  if (!roles.baseline_first) run_baseline(checks);
   return check_outputs(checks);
 }
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/judge/bench.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/clock_rule.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/slab.h"
+#include "harness/measure/judge/task_memory.h"
 #include "harness/measure/process/pausable_processes.h"
 #include "harness/measure/runner/program.h"
 #include "harness/measure/trial/kernels.h"
@@ -33,12 +33,12 @@ struct SampleParts {
   vulkan::Commands& commands;  ///< the sampler's for its time
   trial::Kernels& kernels;
   trial::SecretStream& secret;
-  const Bench& bench;
+  const TaskMemory& task_memory;
   const CandidateMemory& memory;
-  RunnerProcess& opponent;
+  RunnerProcess& baseline;
   RunnerProcess& candidate;
   process::PausableProcesses& pausable;  ///< they stand still during runs
-  double opponent_seconds;               ///< for one run of it
+  double baseline_seconds;               ///< for one run of it
 };
 
 /// Takes samples of one trial, one after another.
@@ -74,7 +74,7 @@ class Sampler {
   bool at_candidate() const { return at_candidate_; }
 
   /// Of the last sample.
-  const BracketedRun& opponent_run() const { return opponent_run_; }
+  const BracketedRun& baseline_run() const { return baseline_run_; }
   const BracketedRun& candidate_run() const { return candidate_run_; }
   vulkan::Commands& commands() { return commands_; }
 
@@ -85,7 +85,7 @@ class Sampler {
   std::optional<Finding> check_outputs(Checks& checks);
   std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                double seconds);
-  void run_opponent(Checks& checks);
+  void run_baseline(Checks& checks);
   BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
                    bool empty = false);
 
@@ -93,10 +93,13 @@ class Sampler {
   vulkan::Commands& commands_;
   std::vector<OutputCheck> outputs_;
   bool at_candidate_ = false;
-  BracketedRun opponent_run_, candidate_run_;
+  BracketedRun baseline_run_, candidate_run_;
 };
 
-/// For what kbench itself runs on the device: generous, as software devices compile on first use.
+/// The limit of kbench's own work on the device: generous, as software devices compile on first
+/// use.
 inline constexpr double kHarnessSeconds = 300;
+/// What the judge waits beyond a runner's own limit, for submission and the answer.
+inline constexpr double kAnswerSeconds = 5;
 
 }  // namespace kbench::judge

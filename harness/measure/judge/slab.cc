@@ -32,7 +32,7 @@ Slab::Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before, SlabUs
 
 bool Slab::can_hold(const trial::SlabLayout& layout, SlabUse use) const {
   if (empty() || layout.empty() || buffer_.size() < layout.bytes()) return false;
-  return use == SlabUse::opponents || buffer_.size() - layout.bytes() <= layout.bytes() / 8;
+  return use == SlabUse::baseline || buffer_.size() - layout.bytes() <= layout.bytes() / 8;
 }
 
 vulkan::Region Slab::tensor(size_t item) const {

@@ -15,7 +15,7 @@ namespace kbench::judge {
 
 /// Whose tensors lie in a slab: what is no tensor of a candidate's is redzone, which every sample
 /// reads.
-enum class SlabUse { candidates, opponents };
+enum class SlabUse { candidate, baseline };
 
 /// One allocation that runners import, and the tensors in it. Empty where the layout is.
 class Slab {
@@ -24,7 +24,7 @@ class Slab {
   Slab(vulkan::Device& device, trial::SlabLayout layout);
   /// Takes the memory of `before` where it can_hold() the layout.
   Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before,
-       SlabUse use = SlabUse::candidates);
+       SlabUse use = SlabUse::candidate);
 
   /// Whether its memory is large enough; of a candidate's, also not much larger.
   bool can_hold(const trial::SlabLayout& layout, SlabUse use) const;
@@ -64,6 +64,9 @@ class Redzones {
   std::vector<trial::Zone> pieces_;
   std::vector<size_t> stretch_of_;  ///< by piece
 };
+
+/// How long a runner may take to import memory or to give it back.
+inline constexpr double kAttachSeconds = 120;
 
 /// Collects slabs for one runner: the message and the descriptors that go with it.
 class Attachment {

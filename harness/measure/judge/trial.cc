@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "harness/measure/judge/blame.h"
 #include "harness/measure/judge/causes.h"
+#include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/judge/inspect.h"
 #include "harness/measure/process/other_load.h"
 #include "harness/measure/trial/roles.h"
@@ -39,11 +39,12 @@ bool of_values(const Finding& finding) {
 
 }  // namespace
 
-Trial::Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage,
+Trial::Trial(const TrialContext& context, CandidateBuild& build,
+             std::function<void(const char*)> on_stage,
              std::function<void(const Progress&)> on_progress)
-    : court_(court),
-      candidacy_(candidacy),
-      request_(candidacy.request()),
+    : context_(context),
+      build_(build),
+      request_(build.request()),
       options_(request_.options),
       on_stage_(std::move(on_stage)),
       on_progress_(std::move(on_progress)),
@@ -74,11 +75,12 @@ bool Trial::refuse(const runner::Refused& refused) {
 }
 
 bool Trial::refuse(Finding finding) {
-  // Only then there is a bench.
+  // Only then there is a task memory.
   const bool values =
       finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
   if (values) {
-    finding = with_causes(std::move(finding), built_, court_.bench->graph(), result_->certificate);
+    finding = with_causes(std::move(finding), built_, context_.task_memory->graph(),
+                          result_->certificate);
   }
   return refuse(finding.verdict, std::move(finding.message));
 }
@@ -96,15 +98,16 @@ TrialEnd Trial::run(Result& result) {
   } catch (const runner::Refused& refused) {
     refuse(refused);
   } catch (const RunnerFailure& failure) {
-    end_.opponent_failed = at_opponent_ || (sampler_ && !sampler_->at_candidate());
-    if (end_.opponent_failed) {
+    end_.baseline_failed = at_baseline_ || (sampler_ && !sampler_->at_candidate());
+    if (end_.baseline_failed) {
       refuse(Verdict::harness_error, "the baseline's runner: " + failure.message);
       return end_;
     }
     end_.device_in_doubt = on_device(stage_);
-    const Graph* graph = court_.bench ? &court_.bench->graph() : nullptr;
-    refuse(blame(failure, {stage_, candidate().ran(), graph, built_.kernels}, options_.limits));
-    end_.nobodys_fault = result.verdict == Verdict::harness_error;
+    const Graph* graph = context_.task_memory ? &context_.task_memory->graph() : nullptr;
+    refuse(failure_verdict(failure, {stage_, candidate().ran(), graph, built_.kernels},
+                           options_.limits));
+    end_.infrastructure_fault = result.verdict == Verdict::harness_error;
   }
   return end_;
 }
@@ -139,24 +142,24 @@ void Trial::check() {
 bool Trial::load() {
   stage("load");
   runner::Refused refused;
-  const bool loaded = candidacy_.loaded(refused, [this] {
-    if (!request_.check_only && has_bench()) candidacy_.attach(*court_.bench);
+  const bool loaded = build_.loaded(refused, [this] {
+    if (!request_.check_only && has_task_memory()) build_.attach(*context_.task_memory);
   });
-  static_cast<Experiment&>(*result_) = candidacy_.experiment();
+  static_cast<Experiment&>(*result_) = build_.experiment();
   lap("load");
   return loaded || refuse(refused);
 }
 
 bool Trial::build() {
   stage("compile");
-  if (!request_.check_only && !has_bench()) {
-    at_opponent_ = true;  // While the candidate compiles.
-    court_.make_bench(candidacy_);
-    at_opponent_ = false;
+  if (!request_.check_only && !has_task_memory()) {
+    at_baseline_ = true;  // While the candidate compiles.
+    context_.make_task_memory(build_);
+    at_baseline_ = false;
     lap("task");
   }
   runner::Refused refused;
-  const bool built = candidacy_.built(built_, refused);
+  const bool built = build_.built(built_, refused);
   lap("compile");
   if (!built) {
     const bool too_small = request_.check_only && refused.size && !task_fits();
@@ -170,7 +173,7 @@ bool Trial::build() {
 
 void Trial::take_device() {
   wait_turn();
-  court_.before_runs();
+  context_.before_runs();
   lap("wait");
   sampler_.emplace(parts());
   wake_device();
@@ -183,9 +186,9 @@ void Trial::take_device() {
 void Trial::wait_turn() {
   deadline_.passed();
   const double waited =
-      court_.lock.take([this] { on_stage_(client::kQueueStage); }, court_.cancelled);
+      context_.lock.take([this] { on_stage_(client::kQueueStage); }, context_.cancelled);
   deadline_.leave_out();
-  if (!court_.lock.held()) {
+  if (!context_.lock.held()) {
     stage_ = client::kQueueStage;
     throw RunnerFailure{RunnerFailure::Kind::cancelled, ErrorCode::kInternal, "it was cancelled"};
   }
@@ -198,17 +201,17 @@ void Trial::wait_turn() {
 void Trial::wake_device() {
   constexpr std::chrono::seconds kAwake(2);
   const auto now = Clock::now();
-  if (now - std::exchange(court_.last_at_work, now) > kAwake) raise_clock();
+  if (now - std::exchange(context_.last_at_work, now) > kAwake) raise_clock();
 }
 
 void Trial::raise_clock() {
   constexpr std::chrono::milliseconds kRising(300);
-  if (court_.device.snapshot().software()) return;
+  if (context_.device.snapshot().software()) return;
   const auto end = Clock::now() + kRising;
   while (Clock::now() < end) sampler_->draw_task(true);
 }
 
-/// What handing over takes where the candidate is launched otherwise than the opponent, while none
+/// What handing over takes where the candidate is launched otherwise than the baseline, while none
 /// of it has run yet: its runner can still be asked.
 void Trial::try_lane() {
   if (built_.lane != "cuda") return;
@@ -221,11 +224,11 @@ void Trial::try_lane() {
 
 std::vector<Watched> Trial::watched(bool with_setup) const {
   std::vector<Watched> all;
-  const Graph& graph = court_.bench->graph();
+  const Graph& graph = context_.task_memory->graph();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::constant, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
-      all.push_back(
-          {name_of_given(graph.value(id)), court_.bench->given(id), kind == Graph::Kind::input});
+      all.push_back({name_of_given(graph.value(id)), context_.task_memory->given(id),
+                     kind == Graph::Kind::input});
     }
   }
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
@@ -240,15 +243,15 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
 
 CheckRule Trial::rule() const {
   if (options_.tolerance == ToleranceRule::kbench) {
-    return {court_.bench->task().tolerance.relative, ToleranceRule::kbench};
+    return {context_.task_memory->task().tolerance.relative, ToleranceRule::kbench};
   }
-  return {candidacy_.key().preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
+  return {build_.key().preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
 }
 
 bool Trial::set_up() {
   if (!built_.has_setup) return true;
-  Checks checks(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(), watched(false),
-                rule(), secret_);
+  Checks checks(context_.workspace, context_.kernels, *redzones_, context_.task_memory->graph(),
+                watched(false), rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   constexpr int kRuns = 2;  // The first warms up.
   for (int run = 0; run < kRuns; ++run) {
@@ -272,7 +275,7 @@ bool Trial::set_up() {
 }
 
 void Trial::make_checks() {
-  checks_.emplace(court_.workspace, court_.kernels, *redzones_, court_.bench->graph(),
+  checks_.emplace(context_.workspace, context_.kernels, *redzones_, context_.task_memory->graph(),
                   watched(true), rule(), secret_);
 }
 
@@ -307,9 +310,9 @@ Finding Trial::explained(Finding wrong) {
 
 bool Trial::sample() {
   stage("sample");
-  court_.before_samples();
+  context_.before_samples();
   lap("warm_up");
-  const bool software = court_.device.snapshot().software();
+  const bool software = context_.device.snapshot().software();
   std::optional<double> recorded_ns;
   if (options_.recorded) {
     recorded_ns = 1e6 * options_.recorded->time_of(*result_);
@@ -318,7 +321,7 @@ bool Trial::sample() {
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
-  const std::vector<pid_t> ours = {court_.opponent->runner().id(), candidate().id()};
+  const std::vector<pid_t> ours = {context_.baseline->runner().id(), candidate().id()};
   const auto clocks = software ? process::processor_clocks(ours) : std::nullopt;
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -327,7 +330,7 @@ bool Trial::sample() {
   trial::Roles roles = schedule.next(secret_);
   const auto unexplained = [&] {
     if (sampling.count() >= kSamplesToExplain || clock.contradiction().empty()) return false;
-    court_.quiet();
+    context_.quiet();
     return true;
   };
   while (!sampling.done(seconds()) || unexplained()) {
@@ -340,7 +343,7 @@ bool Trial::sample() {
           " (in sample " + std::to_string(sampling.count() + 1) + "; the warm-up had been right)";
       return refuse(*std::move(finding));
     }
-    const BracketedRun& ours = sampler_->opponent_run();
+    const BracketedRun& ours = sampler_->baseline_run();
     const BracketedRun& theirs = sampler_->candidate_run();
     if (clock.contradicts(ours) || clock.contradicts(theirs)) {
       ++retakes_in_all;
@@ -369,7 +372,7 @@ bool Trial::sample() {
     result_->busy = taken && *taken > kBusyShare;
   }
   lap("sample");
-  court_.last_at_work = Clock::now();
+  context_.last_at_work = Clock::now();
   if (const std::string said = clock.contradiction(); !said.empty()) {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);
@@ -382,7 +385,7 @@ bool Trial::sample() {
 }
 
 void Trial::report() {
-  const Graph& graph = court_.bench->graph();
+  const Graph& graph = context_.task_memory->graph();
   const double seconds = result_->candidate_ms * 1e-3;
   result_->gbytes_per_s = graph.least_bytes() / seconds * 1e-9;
   result_->tflops = graph.flops() / seconds * 1e-12;

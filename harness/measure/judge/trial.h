@@ -1,4 +1,4 @@
-// One trial: a candidate from its files to a verdict, against the opponent, on one device.
+// One trial: a candidate from its files to a verdict, against the baseline, on one device.
 // docs/measurement.md explains each step and the attack it answers.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 #include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/judge/bench.h"
-#include "harness/measure/judge/candidacy.h"
+#include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/sample.h"
+#include "harness/measure/judge/task_memory.h"
 #include "harness/measure/judge/workspace.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
@@ -30,12 +30,13 @@
 namespace kbench::judge {
 
 /// What a judge lends to trials; all of it outlives them.
-struct Court {
+struct TrialContext {
   vulkan::Device& device;
   Workspace& workspace;
   trial::Kernels& kernels;
-  std::unique_ptr<Opponent>& opponent;
-  std::unique_ptr<Bench>& bench;         ///< of the last task; replaced when another is asked for
+  std::unique_ptr<BaselineProcess>& baseline;
+  std::unique_ptr<TaskMemory>&
+      task_memory;                       ///< of the last task; replaced when another is asked for
   process::PausableProcesses& pausable;  ///< who may be at something while the trial goes on
   /// The device's: a trial takes it before it measures, or disturbs what others measure. The judge,
   /// which lends it, lets it go.
@@ -43,17 +44,17 @@ struct Court {
   std::stop_token cancelled;  ///< ends waiting for it
   /// When trials last had the device work, or it was opened.
   std::chrono::steady_clock::time_point& last_at_work;
-  /// Called when a task comes that the bench is not for: puts the one made ahead in its place, and
-  /// its opponent. False where there is none.
-  std::function<bool(const Candidacy&)> take_bench;
-  /// Called when there is none: makes the bench one for the task. Throws RunnerFailure for the
-  /// opponent's, and Error where the task does not fit the device.
-  std::function<void(const Candidacy&)> make_bench;
+  /// Called when a task comes that the task memory is not for: puts the one made ahead in its
+  /// place, and its baseline. False where there is none.
+  std::function<bool(const CandidateBuild&)> take_task_memory;
+  /// Called when there is none: makes the task memory one for the task. Throws RunnerFailure for
+  /// the baseline's, and Error where the task does not fit the device.
+  std::function<void(const CandidateBuild&)> make_task_memory;
   /// Called where memory is short: gives back what only later requests need.
   std::function<void()> make_room;
   /// Called before `kernels` are first used.
   std::function<void()> before_kernels;
-  /// Called before the candidate first runs: from here on the bench stays as it is.
+  /// Called before the candidate first runs: from here on the task memory stays as it is.
   std::function<void()> before_runs;
   /// Called once it has been right, before samples are taken.
   std::function<void()> before_samples;
@@ -63,11 +64,11 @@ struct Court {
 
 /// What became of a trial, beside its result.
 struct TrialEnd {
-  bool opponent_failed = false;    ///< it must be started anew
-  bool nobodys_fault = false;      ///< a runner was killed from outside, or lacked what it needs
-  bool times_in_doubt = false;     ///< the judge's clock contradicts the device's times
-  bool device_in_doubt = false;    ///< a run hung, crashed or lost the device
-  client::Findings findings = {};  ///< of a request that asked to look closer
+  bool baseline_failed = false;       ///< it must be started anew
+  bool infrastructure_fault = false;  ///< a runner was killed from outside, or lacked what it needs
+  bool times_in_doubt = false;        ///< the judge's clock contradicts the device's times
+  bool device_in_doubt = false;       ///< a run hung, crashed or lost the device
+  client::Findings findings = {};     ///< of a request that asked to look closer
 };
 
 /// Use: construct, run(). Every step returns whether to go on; when it returns false the result's
@@ -75,10 +76,11 @@ struct TrialEnd {
 class Trial {
  public:
   /// `on_progress` may be empty.
-  Trial(const Court& court, Candidacy& candidacy, std::function<void(const char*)> on_stage,
+  Trial(const TrialContext& context, CandidateBuild& build,
+        std::function<void(const char*)> on_stage,
         std::function<void(const Progress&)> on_progress);
 
-  /// Never throws for what candidate or opponent do; throws Error for what is wrong with the
+  /// Never throws for what candidate or baseline do; throws Error for what is wrong with the
   /// request's options (no such preset, variable, recorded time) and for the judge's own device.
   TrialEnd run(Result& result);
 
@@ -88,7 +90,7 @@ class Trial {
   bool load();
   bool build();
   // trial_memory.cc
-  bool has_bench() const;
+  bool has_task_memory() const;
   bool task_fits();
   bool fits();
   void allocate();
@@ -118,11 +120,11 @@ class Trial {
   void profile();
   std::vector<double> step_times(RunnerProcess& runner, double seconds);
   SampleParts parts();
-  /// For one run of the opponent: what the whole trial may take.
-  double opponent_seconds() const;
+  /// For one run of the baseline: what the whole trial may take.
+  double baseline_seconds() const;
 
   /// Another process than before, once a candidate has been loaded that needs CUDA.
-  RunnerProcess& candidate() { return candidacy_.runner(); }
+  RunnerProcess& candidate() { return build_.runner(); }
 
   bool refuse(Verdict verdict, std::string message);
   bool refuse(const runner::Refused& refused);
@@ -133,15 +135,15 @@ class Trial {
   std::vector<Watched> watched(bool with_setup) const;
   CheckRule rule() const;
 
-  Court court_;
-  Candidacy& candidacy_;
+  TrialContext context_;
+  CandidateBuild& build_;
   const client::Request& request_;
   const EvaluateOptions& options_;
   std::function<void(const char*)> on_stage_;
   std::function<void(const Progress&)> on_progress_;
   Result* result_ = nullptr;
   TrialEnd end_;
-  bool at_opponent_ = false;  ///< the answer waited for is the opponent's
+  bool at_baseline_ = false;  ///< the answer waited for is the baseline's
   trial::SecretStream secret_;
   process::Deadline deadline_;  ///< for all of it
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();

@@ -10,7 +10,6 @@
 namespace kbench::judge {
 namespace {
 
-constexpr double kAnswerSeconds = 5;
 constexpr int kWarmUps = 2;
 
 /// Of several runs, step by step.
@@ -29,19 +28,19 @@ std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) 
 }  // namespace
 
 SampleParts Trial::parts() {
-  return {court_.device,
-          court_.workspace.commands,
-          court_.kernels,
+  return {context_.device,
+          context_.workspace.commands,
+          context_.kernels,
           secret_,
-          *court_.bench,
+          *context_.task_memory,
           memory_,
-          court_.opponent->runner(),
+          context_.baseline->runner(),
           candidate(),
-          court_.pausable,
-          opponent_seconds()};
+          context_.pausable,
+          baseline_seconds()};
 }
 
-double Trial::opponent_seconds() const {
+double Trial::baseline_seconds() const {
   return std::min(options_.limits.total_seconds + kAnswerSeconds, kHarnessSeconds);
 }
 
@@ -91,20 +90,20 @@ std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
 
 void Trial::profile() {
   stage("sample");
-  court_.quiet();
+  context_.quiet();
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   sampler_->fill_temporaries(commands, false, 1);
   commands.submit_and_wait(kHarnessSeconds);
-  const bool software = court_.device.snapshot().software();
+  const bool software = context_.device.snapshot().software();
   if (software) candidate().release();
   candidate().has_run();
   client::StepTimes times;
   times.candidate_ms = step_times(candidate(), options_.limits.device_seconds);
   if (software) candidate().hold();
-  at_opponent_ = true;
-  times.baseline_ms = step_times(court_.opponent->runner(), opponent_seconds());
-  at_opponent_ = false;
+  at_baseline_ = true;
+  times.baseline_ms = step_times(context_.baseline->runner(), baseline_seconds());
+  at_baseline_ = false;
   end_.findings.times = std::move(times);
   refuse(Verdict::passed, "");
 }

@@ -8,31 +8,29 @@
 #include "kbench/error.h"
 
 namespace kbench::judge {
-namespace {
 
-constexpr double kAttachSeconds = 120;
-
-}  // namespace
-
-bool Trial::has_bench() const { return court_.bench && court_.bench->key() == candidacy_.key(); }
+bool Trial::has_task_memory() const {
+  return context_.task_memory && context_.task_memory->key() == build_.key();
+}
 
 /// A driver says how much memory is free only once it is done with all other calls, of all
 /// processes: where the memory is allocated already, it is not asked.
 bool Trial::task_fits() {
   if (!request_.check_only) {
-    const bool there = has_bench() || court_.take_bench(candidacy_);
+    const bool there = has_task_memory() || context_.take_task_memory(build_);
     lap("task");
     if (there) return true;
   }
-  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
-  const uint64_t needed = trial::required_bytes(candidacy_.graph(), snapshot);
+  const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
+  const uint64_t needed = trial::required_bytes(build_.graph(), snapshot);
   uint64_t available = 0;
   const auto enough = [&] {
-    available = court_.device.available_bytes() + (court_.bench ? court_.bench->bytes() : 0);
+    available = context_.device.available_bytes() +
+                (context_.task_memory ? context_.task_memory->bytes() : 0);
     return needed <= available;
   };
   if (enough()) return true;
-  court_.make_room();
+  context_.make_room();
   if (enough()) return true;
   return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
                                            " of device memory, " + snapshot.name + " has " +
@@ -51,14 +49,13 @@ bool Trial::fits() {
     layout.add(wanted.name, wanted.bytes);
   }
   if (layout.empty() && !request_.check_only) return true;
-  // The bench has its memory already; a check has no bench.
-  const vulkan::DeviceSnapshot& snapshot = court_.device.snapshot();
-  const uint64_t task =
-      request_.check_only ? trial::required_bytes(candidacy_.graph(), snapshot) : 0;
-  uint64_t available = court_.device.available_bytes();
+  // The task memory has its memory already; a check has no task memory.
+  const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
+  const uint64_t task = request_.check_only ? trial::required_bytes(build_.graph(), snapshot) : 0;
+  uint64_t available = context_.device.available_bytes();
   if (layout.bytes() > available) {
-    court_.make_room();
-    available = court_.device.available_bytes();
+    context_.make_room();
+    available = context_.device.available_bytes();
   }
   if (snapshot.software()) {  // Its memory is the host's, and others live there.
     const auto host = static_cast<uint64_t>(process::available_host_bytes());
@@ -70,27 +67,28 @@ bool Trial::fits() {
                                               " beside the task's own tensors; " + snapshot.name +
                                               " has " + trial::gigabytes(available) + " free");
   }
-  if (!request_.check_only) memory_.slab = Slab(court_.device, std::move(layout));
+  if (!request_.check_only) memory_.slab = Slab(context_.device, std::move(layout));
   return true;
 }
 
 void Trial::allocate() {
-  const Bench& bench = *court_.bench;
-  const int known = candidacy_.attach(bench);
+  const TaskMemory& task_memory = *context_.task_memory;
+  const int known = build_.attach(task_memory);
   Attachment attachment;
   const int slab = known + attachment.add(memory_.slab, false);
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     attachment.message.wanted.push_back(memory_.slab.place(i, slab));
   }
   candidate().send(attachment.message, attachment.descriptors);
-  redzones_.emplace(std::vector<const Slab*>{&bench.given(), &bench.outputs(), &memory_.slab});
+  redzones_.emplace(
+      std::vector<const Slab*>{&task_memory.given(), &task_memory.outputs(), &memory_.slab});
   runner::Refused refused;  // by what is opened only now
   if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
   lap("import");
-  court_.before_kernels();
-  at_opponent_ = true;
-  court_.bench->finish(court_.device, *court_.opponent);
-  at_opponent_ = false;
+  context_.before_kernels();
+  at_baseline_ = true;
+  context_.task_memory->finish(context_.device, *context_.baseline);
+  at_baseline_ = false;
   lap("task");
 }
 

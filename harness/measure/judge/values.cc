@@ -26,11 +26,11 @@ int64_t untouched(const Tensor& before, const Tensor& got) {
 
 std::optional<Finding> check_values(const SampleParts& parts, Sampler& sampler, Checks& checks,
                                     const CheckRule& rule, uint64_t seed, double seconds) {
-  const Graph& graph = parts.bench.graph();
+  const Graph& graph = parts.task_memory.graph();
   const ReceivedRun run = run_and_receive(parts, sampler, checks, /*first=*/true, seconds);
   if (run.finding) return run.finding;
   const std::vector<Tensor> right = run_reference(
-      graph, draw_tensors(graph, parts.bench.task().id, seed), {.precision = Precision::f64});
+      graph, draw_tensors(graph, parts.task_memory.task().id, seed), {.precision = Precision::f64});
   for (size_t i = 0; i < right.size(); ++i) {
     Comparison found = compare(run.after[i], right[i], rule.relative, rule.rule);
     found.untouched = untouched(run.before[i], run.after[i]);

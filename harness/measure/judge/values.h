@@ -1,5 +1,5 @@
 // What a candidate computes, held to the reference on the CPU: for small sizes, without an
-// opponent.
+// baseline.
 #pragma once
 
 #include <cstdint>

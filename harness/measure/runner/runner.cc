@@ -394,7 +394,7 @@ int run_runner(int argc, char** argv) {
   const bool served = fcntl(kChannelDescriptor, F_GETFD) >= 0;
   std::string role = argc > 0 ? argv[0] : "";
   if (!served || argc < 2 ||
-      (role != "opponent" && role != "candidate" && role != kPrototypeRole)) {
+      (role != "baseline" && role != "candidate" && role != kPrototypeRole)) {
     std::fputs("kbench: 'runner' is for kbench's own use; see kbench --help\n", stderr);
     return 2;
   }

@@ -8,7 +8,7 @@ namespace kbench::runner {
 inline constexpr int kStarvedStatus = 87;
 
 /// Serves the judge on descriptor 3 until it is closed, then ends the process. Arguments: the role
-/// ("opponent" for the baseline, "candidate", or kPrototypeRole for a process::Prototype, whose
+/// ("baseline", "candidate", or kPrototypeRole for a process::Prototype, whose
 /// copies are told their roles), the device's selector, and optionally "validate". Returns only if
 /// there is no judge: 2, with a line on standard error.
 int run_runner(int argc, char** argv);

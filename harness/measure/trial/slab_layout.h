@@ -48,11 +48,11 @@ class SlabLayout {
 };
 
 /// The slabs of a task at one size, the same for all candidates. Outputs have two: those of the
-/// opponent are never imported by a candidate's runner.
+/// baseline are never imported by a candidate's runner.
 struct TaskLayout {
   SlabLayout given;    ///< inputs, parameters, constants
-  SlabLayout truth;    ///< the opponent's outputs
-  SlabLayout arena;    ///< the opponent's intermediates
+  SlabLayout truth;    ///< the baseline's outputs
+  SlabLayout arena;    ///< the baseline's intermediates
   SlabLayout outputs;  ///< the candidate's
 
   TaskLayout(const Graph& graph, uint64_t arena_bytes);

@@ -13,22 +13,25 @@
 
 namespace kbench::judge {
 
+/// What later runs need not do again.
+struct BaselineCache {
+  VerifiedNotes notes;  ///< baselines that agreed with the reference
+  std::string folder;   ///< of compiled pipelines; empty: none are kept
+  std::string subject;  ///< what they were compiled for
+};
+
 /// Every call throws RunnerFailure where the process fails; it is of no more use then.
-class Opponent {
+class BaselineProcess {
  public:
   /// Starts it, and has it open the device.
-  explicit Opponent(const RunnerProcess::Options& options) : runner_(Role::opponent, options) {
+  explicit BaselineProcess(const RunnerProcess::Options& options)
+      : runner_(Role::baseline, options) {
     runner_.begin_open();
   }
 
   RunnerProcess& runner() { return runner_; }
-  /// What has been held to the reference already, and where compiled pipelines are kept and for
-  /// what; both must outlive this.
-  struct Memory {
-    VerifiedNotes notes;
-    std::string folder, subject;
-  };
-  void use(Memory& memory) { memory_ = &memory; }
+  /// `cache` must outlive this.
+  void use(BaselineCache& cache) { cache_ = &cache; }
   /// Tells it to make the task's baseline, unless that is what it was told last, and to give back
   /// what it has imported, but for the memory of `kept` (Slab::memory). Does not wait. `seed`: of
   /// the inputs on which the baseline is held to the reference.
@@ -40,13 +43,13 @@ class Opponent {
   /// Tells it where everything lies. Does not wait; it answers Attached.
   void attach(const Attachment& attachment);
   /// Waits until it has given back the memory it has imported.
-  void let_go();
+  void release_memory();
 
  private:
   RunnerProcess runner_;
   std::optional<TaskAt> told_;
   std::vector<uint64_t> imported_;  ///< Slab::memory, in its order
-  Memory* memory_ = nullptr;
+  BaselineCache* cache_ = nullptr;
   bool pending_ = false;
 };
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/judge/bench.h"
 #include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/task_memory.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/error.h"
 #include "kbench/graph.h"
@@ -20,10 +20,10 @@ namespace kbench::judge {
 /// A request with a runner of its own. begin() ends while the runner compiles, so that the judge
 /// can do something else meanwhile; built() waits for it. Nothing of the candidate is executed
 /// here.
-class Candidacy {
+class CandidateBuild {
  public:
-  Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
-            const vulkan::DeviceSnapshot& snapshot);
+  CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
+                 const vulkan::DeviceSnapshot& snapshot);
 
   /// Loads the candidate, works out sizes, and has it compiled; just before that, `before_build` is
   /// called if given. What goes wrong is told by built().
@@ -42,10 +42,12 @@ class Candidacy {
   /// Waits for the runner; the same.
   bool built(runner::Built& built, runner::Refused& refused);
 
-  /// Has the runner import a bench's memory, unless that is what it was told last; it does so while
-  /// it compiles, and answers nothing. How many slabs it knows then.
-  int attach(const Bench& bench);
-  bool attached_to(const Bench& bench) const { return attached_ == bench.serial(); }
+  /// Has the runner import a task memory's memory, unless that is what it was told last; it does so
+  /// while it compiles, and answers nothing. How many slabs it knows then.
+  int attach(const TaskMemory& task_memory);
+  bool attached_to(const TaskMemory& task_memory) const {
+    return attached_ == task_memory.serial();
+  }
 
   /// It was begun, and nothing is known against it yet: the key and the graph are there.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
@@ -77,8 +79,8 @@ class Candidacy {
   std::unique_ptr<Graph> graph_;
   bool begun_ = false;
   bool loaded_ = false, needs_python_ = false;  ///< its runner has parsed it, and what that needs
-  uint64_t attached_ = 0;                       ///< the bench it was told of; 0 is none
-  int slabs_ = 0;                               ///< that bench's
+  uint64_t attached_ = 0;                       ///< the task memory it was told of; 0 is none
+  int slabs_ = 0;                               ///< that task memory's
   std::optional<runner::Refused> refused_;
   std::optional<RunnerFailure> failure_;
   std::optional<Error> error_;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "harness/measure/judge/opponent.h"
+#include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
@@ -13,30 +13,30 @@
 
 namespace kbench::judge {
 
-/// One task at one size: its graph, its memory, and the opponent that has imported it.
-class Bench {
+/// One task at one size: its graph, its memory, and the baseline that has imported it.
+class TaskMemory {
  public:
-  /// Asks the opponent to make the task's baseline, if it has not yet; while it does, allocates.
-  /// Memory of the opponent's bench before, if there is one, is taken over where it fits, in the
-  /// same place (what holds a truth was never imported by a candidate's runner), so that the
-  /// opponent need not import it again; else it is given back. Submits nothing to the device.
+  /// Asks the baseline to make the task's baseline, if it has not yet; while it does, allocates.
+  /// Memory of the baseline's task memory before, if there is one, is taken over where it fits, in
+  /// the same place (what holds a truth was never imported by a candidate's runner), so that the
+  /// baseline need not import it again; else it is given back. Submits nothing to the device.
   /// Throws kOutOfMemory where the task does not fit the device.
-  Bench(vulkan::Device& device, Opponent& opponent, const TaskAt& key, uint64_t seed,
-        std::unique_ptr<Bench> before);
-  /// One without an opponent, for runs of a candidate alone. Throws kOutOfMemory.
-  Bench(vulkan::Device& device, const TaskAt& key);
-  /// Both at once when that is done. Throws RunnerFailure for what the opponent cannot do.
-  void finish(vulkan::Device& device, Opponent& opponent) {
-    wait_opponent(opponent);
+  TaskMemory(vulkan::Device& device, BaselineProcess& baseline, const TaskAt& key, uint64_t seed,
+             std::unique_ptr<TaskMemory> before);
+  /// One without a baseline, for runs of a candidate alone. Throws kOutOfMemory.
+  TaskMemory(vulkan::Device& device, const TaskAt& key);
+  /// Both at once when that is done. Throws RunnerFailure for what the baseline cannot do.
+  void finish(vulkan::Device& device, BaselineProcess& baseline) {
+    wait_baseline(baseline);
     upload_constants(device);
   }
-  /// Waits for the opponent to have made the baseline and imported its memory; at once when it has.
-  void wait_opponent(Opponent& opponent);
+  /// Waits for the baseline to have made the baseline and imported its memory; at once when it has.
+  void wait_baseline(BaselineProcess& baseline);
   /// Once; before any run.
   void upload_constants(vulkan::Device& device);
 
   const TaskAt& key() const { return key_; }
-  /// No other bench of this process has or had it.
+  /// No other task memory of this process has or had it.
   uint64_t serial() const { return serial_; }
   const Task& task() const { return *task_; }
   const Graph& graph() const { return *graph_; }
@@ -58,7 +58,7 @@ class Bench {
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
   Slab given_, truth_, arena_, outputs_;
   uint64_t serial_;
-  bool awaited_ = true;    ///< the opponent has yet to answer
+  bool awaited_ = true;    ///< the baseline has yet to answer
   bool uploaded_ = false;  ///< constants are in their places
 };
 

@@ -11,7 +11,7 @@ namespace kbench::judge {
 
 /// While a process ends, NVIDIA's driver serves no other one, for 35 ms and 10 ms more for each
 /// gigabyte that the process had imported: calls of other processes wait. Thread-safe.
-class Dismissed {
+class RetiringRunners {
  public:
   /// It does nothing more, and ends at the next end_held().
   void hold(std::unique_ptr<RunnerProcess> runner);

@@ -1,4 +1,4 @@
-#include "harness/measure/judge/blame.h"
+#include "harness/measure/judge/failure_verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using Kind = RunnerFailure::Kind;
 
 Finding blamed(Kind kind, const char* stage, bool ran, ErrorCode code = ErrorCode::kInternal) {
   const RunnerFailure failure{kind, code, "said so"};
-  return blame(failure, {stage, ran, nullptr}, Limits{});
+  return failure_verdict(failure, {stage, ran, nullptr}, Limits{});
 }
 
 TEST(Blame, NamesTheLimitThatWasSet) {
@@ -25,9 +25,9 @@ TEST(Blame, NamesTheLimitThatWasSet) {
             "took longer than 10 s while running on the device (sample); --device-seconds sets the "
             "limit");
   const RunnerFailure hang{Kind::device, ErrorCode::kTimeout, "said so"};
-  EXPECT_THAT(blame(hang, {"warm-up", true, nullptr, {"relu"}}, Limits{}).message,
+  EXPECT_THAT(failure_verdict(hang, {"warm-up", true, nullptr, {"relu"}}, Limits{}).message,
               HasSubstr("(warm-up), kernel relu; --device-seconds sets the limit"));
-  EXPECT_THAT(blame(hang, {"warm-up", true, nullptr, {"a", "b"}}, Limits{}).message,
+  EXPECT_THAT(failure_verdict(hang, {"warm-up", true, nullptr, {"a", "b"}}, Limits{}).message,
               HasSubstr("(warm-up), one of its kernels a, b; --device-seconds"));
   EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
 }
@@ -70,13 +70,14 @@ TEST(Blame, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
 TEST(Blame, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
   const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
   RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
-  const Finding found = blame(failure, {"sample", true, graph.get()}, Limits{});
+  const Finding found = failure_verdict(failure, {"sample", true, graph.get()}, Limits{});
   EXPECT_EQ(found.verdict, Verdict::input_modified);
   EXPECT_THAT(found.message, HasSubstr("input x was written to"));
   failure.given = 77;
-  EXPECT_THAT(blame(failure, {"sample", true, graph.get()}, Limits{}).message,
+  EXPECT_THAT(failure_verdict(failure, {"sample", true, graph.get()}, Limits{}).message,
               HasSubstr("an input was written to"));
-  EXPECT_EQ(blame(failure, {"compile", false, graph.get()}, Limits{}).verdict, Verdict::crashed);
+  EXPECT_EQ(failure_verdict(failure, {"compile", false, graph.get()}, Limits{}).verdict,
+            Verdict::crashed);
 }
 
 TEST(Blame, AWriteBesideAnInputIsOutOfBounds) {
@@ -84,12 +85,12 @@ TEST(Blame, AWriteBesideAnInputIsOutOfBounds) {
   RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
   failure.place = runner::WriteFault::Place::behind;
   failure.bytes = 400;
-  Finding found = blame(failure, {"sample", true, graph.get()}, Limits{});
+  Finding found = failure_verdict(failure, {"sample", true, graph.get()}, Limits{});
   EXPECT_EQ(found.verdict, Verdict::out_of_bounds);
   EXPECT_EQ(found.message, "wrote outside input x, the first 400 bytes past its end");
   failure.place = runner::WriteFault::Place::before;
   failure.bytes = 8;
-  found = blame(failure, {"sample", true, graph.get()}, Limits{});
+  found = failure_verdict(failure, {"sample", true, graph.get()}, Limits{});
   EXPECT_EQ(found.message, "wrote outside input x, the first 8 bytes before its start");
 }
 

@@ -1,4 +1,4 @@
-#include "harness/measure/judge/opponent.h"
+#include "harness/measure/judge/baseline_process.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,11 +8,10 @@ namespace {
 
 /// Compiling the baseline of a large network and running its reference at small sizes.
 constexpr double kPrepareSeconds = 600;
-constexpr double kLetGoSeconds = 120;
 
 }  // namespace
 
-void Opponent::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept) {
+void BaselineProcess::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept) {
   if (told_ == key) {
     imported_.clear();  // The next Attach is all it will know.
     return;
@@ -31,10 +30,10 @@ void Opponent::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint6
                           .verified = false,
                           .cache_folder = "",
                           .cache_subject = ""};
-  if (memory_ != nullptr) {
-    request.verified = memory_->notes.has(key.task);
-    request.cache_folder = memory_->folder;
-    request.cache_subject = memory_->subject;
+  if (cache_ != nullptr) {
+    request.verified = cache_->notes.has(key.task);
+    request.cache_folder = cache_->folder;
+    request.cache_subject = cache_->subject;
   }
   runner_.stand_by(true);  // It may have to run on the device to be held to the reference.
   runner_.send(request);
@@ -43,23 +42,23 @@ void Opponent::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint6
   pending_ = true;
 }
 
-void Opponent::attach(const Attachment& attachment) {
+void BaselineProcess::attach(const Attachment& attachment) {
   runner_.send(attachment.message, attachment.descriptors);
   imported_ = attachment.memories();
 }
 
-void Opponent::wait_prepared() {
+void BaselineProcess::wait_prepared() {
   if (!std::exchange(pending_, false)) return;
   runner_.receive<runner::Built>(kPrepareSeconds);
   runner_.stand_by(false);
   const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->variables.empty();
-  if (memory_ != nullptr && as_noted) memory_->notes.add(told_->task);
+  if (cache_ != nullptr && as_noted) cache_->notes.add(told_->task);
 }
 
-void Opponent::let_go() {
+void BaselineProcess::release_memory() {
   wait_prepared();
   attach(Attachment());
-  runner_.receive<runner::Attached>(kLetGoSeconds);
+  runner_.receive<runner::Attached>(kAttachSeconds);
 }
 
 }  // namespace kbench::judge

@@ -26,6 +26,7 @@ std::string while_in(const std::string& stage);
 /// "input x", as messages name what may only be read.
 std::string name_of_given(const Graph::ValueInfo& value);
 
-Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limits& limits);
+Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
+                        const Limits& limits);
 
 }  // namespace kbench::judge

@@ -1,4 +1,4 @@
-#include "harness/measure/judge/candidacy.h"
+#include "harness/measure/judge/candidate_build.h"
 
 #include <vulkan/vulkan.h>
 
@@ -20,12 +20,13 @@ namespace {
 /// For reading and parsing; the limits on sizes make it milliseconds.
 constexpr double kLoadSeconds = 20;
 /// Between the compile limit, which the runner looks at itself, and the judge's.
-constexpr double kAnswerSeconds = 2;
+constexpr double kCompileAnswerSeconds = 2;
 
 }  // namespace
 
-Candidacy::Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
-                     const vulkan::DeviceSnapshot& snapshot)
+CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
+                               const client::Request& request,
+                               const vulkan::DeviceSnapshot& snapshot)
     : runner_(std::move(runner)), request_(request), snapshot_(snapshot) {
   runner_->set_host_bytes(request.options.limits.host_bytes);
   trial::describe_device(experiment_, snapshot, request.options);
@@ -37,11 +38,11 @@ Candidacy::Candidacy(std::unique_ptr<RunnerProcess> runner, const client::Reques
   experiment_.set = path.has_parent_path() ? shown(path.parent_path().filename().string()) : "";
 }
 
-bool Candidacy::answers(const client::Request& request) const {
+bool CandidateBuild::answers(const client::Request& request) const {
   return client::same_question(request, request_);
 }
 
-void Candidacy::begin(const std::function<void()>& before_build) {
+void CandidateBuild::begin(const std::function<void()>& before_build) {
   if (std::exchange(begun_, true)) return;
   try {
     if (!loaded_ && !load()) return;
@@ -55,7 +56,7 @@ void Candidacy::begin(const std::function<void()>& before_build) {
   }
 }
 
-bool Candidacy::looks_like_cuda(const CandidateSource& candidate) {
+bool CandidateBuild::looks_like_cuda(const CandidateSource& candidate) {
   std::string text;
   try {
     if (candidate.files) {
@@ -72,7 +73,7 @@ bool Candidacy::looks_like_cuda(const CandidateSource& candidate) {
       [&](const char* word) { return text.find(word) != std::string::npos; });
 }
 
-std::optional<runner::Loaded> Candidacy::load_in_runner() {
+std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
   const CandidateSource& source = request_.candidate;
   CandidatePlace place{"", source.manifest};
   std::optional<CandidateFolder> folder;
@@ -107,7 +108,7 @@ std::optional<runner::Loaded> Candidacy::load_in_runner() {
   return loaded;
 }
 
-bool Candidacy::load() {
+bool CandidateBuild::load() {
   auto loaded = load_in_runner();
   const bool takes_cuda = snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
   if (loaded && loaded->needs_cuda && takes_cuda && !runner_->opened_for_cuda()) {
@@ -124,19 +125,19 @@ bool Candidacy::load() {
   return loaded_ = true;
 }
 
-void Candidacy::ask_again(const client::Request& request) {
+void CandidateBuild::ask_again(const client::Request& request) {
   request_ = request;
   begun_ = false;
   runner_->release();  // On a software device it stands still since its last run.
 }
 
-CandidateSource Candidacy::read_source() const {
+CandidateSource CandidateBuild::read_source() const {
   CandidateSource source(files_, request_.candidate.path);
   source.manifest = manifest_;
   return source;
 }
 
-void Candidacy::identify() {
+void CandidateBuild::identify() {
   const Task& task = find_task(key_.task);
   const Task* const tasks[] = {&task};
   const EvaluateOptions& options = request_.options;
@@ -146,18 +147,18 @@ void Candidacy::identify() {
   trial::identify(experiment_, key_, *graph_, snapshot_, options);
 }
 
-int Candidacy::attach(const Bench& bench) {
-  if (attached_to(bench)) return slabs_;
+int CandidateBuild::attach(const TaskMemory& task_memory) {
+  if (attached_to(task_memory)) return slabs_;
   Attachment attachment;
-  bench.place(attachment, true, bench.outputs());
+  task_memory.place(attachment, true, task_memory.outputs());
   attachment.message.more = true;
   slabs_ = static_cast<int>(attachment.message.slabs.size());
-  attached_ = bench.serial();
+  attached_ = task_memory.serial();
   runner_->send(attachment.message, attachment.descriptors);
   return slabs_;
 }
 
-bool Candidacy::loaded(runner::Refused& refused, const std::function<void()>& before_build) {
+bool CandidateBuild::loaded(runner::Refused& refused, const std::function<void()>& before_build) {
   begin(before_build);
   if (failure_) throw *failure_;
   if (error_) throw *error_;
@@ -165,10 +166,10 @@ bool Candidacy::loaded(runner::Refused& refused, const std::function<void()>& be
   return !refused_;
 }
 
-bool Candidacy::built(runner::Built& built, runner::Refused& refused) {
+bool CandidateBuild::built(runner::Built& built, runner::Refused& refused) {
   if (!loaded(refused)) return false;
   auto answer = runner_->receive<runner::Built>(
-      request_.options.limits.compile_seconds + kAnswerSeconds, refused);
+      request_.options.limits.compile_seconds + kCompileAnswerSeconds, refused);
   if (answer) built = *std::move(answer);
   return answer.has_value();
 }

@@ -1,4 +1,4 @@
-#include "harness/measure/judge/ahead.h"
+#include "harness/measure/judge/prefetcher.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,21 +19,22 @@ constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesA
 /// What a trial that need not wait for its candidate takes to its first run: the driver does one
 /// thing at a time, and its own memory comes first.
 constexpr std::chrono::milliseconds kPreparing(100);
-/// Making a bench (a baseline's pipelines, its memory) takes longer than many a trial: three are
-/// made at a time where each candidate is another task's.
-constexpr size_t kBenches = 3;
+/// Making a task memory (a baseline's pipelines, its memory) takes longer than many a trial: three
+/// are made at a time where each candidate is another task's.
+constexpr size_t kMostTasks = 3;
 /// Until pause() is heard.
 constexpr std::chrono::milliseconds kLook(5);
-/// The share of a device's memory that is left to candidates and drivers where a bench is made
-/// ahead.
+/// The share of a device's memory that is left to candidates and drivers where a task memory is
+/// made ahead.
 constexpr uint64_t kReserve = 8;
 
 }  // namespace
 
-Ahead::Ahead(const RunnerProcess::Options& options, NewOpponent new_opponent, Dismissed& dismissed)
-    : new_opponent_(std::move(new_opponent)), dismissed_(dismissed), pool_(options) {}
+Prefetcher::Prefetcher(const RunnerProcess::Options& options, NewBaseline new_baseline,
+                       RetiringRunners& retiring)
+    : new_baseline_(std::move(new_baseline)), retiring_(retiring), pool_(options) {}
 
-Ahead::~Ahead() {
+Prefetcher::~Prefetcher() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -43,39 +44,39 @@ Ahead::~Ahead() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::string Ahead::uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
+std::string Prefetcher::uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
 
-bool Ahead::has_begun(const client::Request& request) const {
+bool Prefetcher::has_begun(const client::Request& request) const {
   return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
 }
 
-size_t Ahead::runners() const {
+size_t Prefetcher::runners() const {
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   if (snapshot.software()) return kFewest;
   return std::clamp<size_t>(snapshot.device_local_bytes / kBytesARunner, kFewest, kMostRunners);
 }
 
-size_t Ahead::begun_at_most() const {
+size_t Prefetcher::begun_at_most() const {
   return std::clamp<size_t>(device_->snapshot().device_local_bytes / kBytesACandidate, kFewest,
                             kMostBegun);
 }
 
 /// Several at once take little longer than one.
-void Ahead::top_up_for(const client::Request& request) {
+void Prefetcher::top_up_for(const client::Request& request) {
   const bool for_cuda =
-      !device_->snapshot().software() && Candidacy::looks_like_cuda(request.candidate);
+      !device_->snapshot().software() && CandidateBuild::looks_like_cuda(request.candidate);
   pool_.top_up(runners(), for_cuda ? runners() : 0);
 }
 
-std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
+std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::Request& request) {
   pause();
   const auto found =
       std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
   if (found != begun_.end()) {
-    auto candidacy = std::move(*found);
+    auto build = std::move(*found);
     begun_.erase(begun_.begin(), found + 1);  // Those before it were passed over.
-    candidacy->runner().spare_processors(false);
-    return candidacy;
+    build->runner().spare_processors(false);
+    return build;
   }
   now_ = request;
   plan();
@@ -85,66 +86,68 @@ std::unique_ptr<Candidacy> Ahead::candidacy_of(const client::Request& request) {
   });
   if (request.more && pool_.size() <= 1) top_up_for(request);
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  auto runner = pool_.take(!snapshot.software() && Candidacy::looks_like_cuda(request.candidate));
+  auto runner =
+      pool_.take(!snapshot.software() && CandidateBuild::looks_like_cuda(request.candidate));
   at_preparation(request, nullptr);
   runner->wait_open(uuid());
-  return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
+  return std::make_unique<CandidateBuild>(std::move(runner), request, snapshot);
 }
 
-std::unique_ptr<Candidacy> Ahead::candidacy_beside(const client::Request& request) {
+std::unique_ptr<CandidateBuild> Prefetcher::separate_build(const client::Request& request) {
   constexpr size_t kFew = 2;  // Several open the device in little more time than one.
   pause();
   if (pool_.size() == 0) pool_.top_up(kFew, 0);
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  auto runner = pool_.take(!snapshot.software() && Candidacy::looks_like_cuda(request.candidate));
+  auto runner =
+      pool_.take(!snapshot.software() && CandidateBuild::looks_like_cuda(request.candidate));
   runner->wait_open(uuid());
-  return std::make_unique<Candidacy>(std::move(runner), request, snapshot);
+  return std::make_unique<CandidateBuild>(std::move(runner), request, snapshot);
 }
 
-ReadyBench Ahead::take_next() {
-  ReadyBench ready = std::move(next_.front());
+ReadyTask Prefetcher::take_next() {
+  ReadyTask ready = std::move(next_.front());
   next_.pop_front();
   return ready;
 }
 
-std::optional<ReadyBench> Ahead::bench_of(const TaskAt& key) {
+std::optional<ReadyTask> Prefetcher::take_memory(const TaskAt& key) {
   pause();
   while (!next_.empty()) {
-    ReadyBench ready = take_next();
-    if (ready.bench->key() == key) return ready;
+    ReadyTask ready = take_next();
+    if (ready.memory->key() == key) return ready;
     leave(std::move(ready));  // It was passed over.
   }
   return std::nullopt;
 }
 
-void Ahead::leave(ReadyBench old) {
+void Prefetcher::leave(ReadyTask old) {
   pause();
-  if (old.bench && old.opponent) {
+  if (old.memory && old.baseline) {
     try {
-      old.bench->wait_opponent(*old.opponent);
+      old.memory->wait_baseline(*old.baseline);
     } catch (const RunnerFailure&) {
-      old.opponent.reset();
+      old.baseline.reset();
     }
   }
-  if (old.opponent && understudies_.size() + next_.size() < kBenches) {
-    understudies_.push_back(std::move(old));
-  } else if (old.bench) {
-    left_.push_back(std::move(old.bench));
+  if (old.baseline && spares_.size() + next_.size() < kMostTasks) {
+    spares_.push_back(std::move(old));
+  } else if (old.memory) {
+    left_.push_back(std::move(old.memory));
   }
 }
 
-void Ahead::make_room() {
+void Prefetcher::make_room() {
   pause();
   while (!next_.empty()) leave(take_next());
-  while (give_back() || give_back_understudies()) {
+  while (give_back() || give_back_spares()) {
   }
 }
 
-void Ahead::at_preparation(const client::Request& of, const Bench* at) {
+void Prefetcher::at_preparation(const client::Request& of, const TaskMemory* at) {
   if (while_measuring_ && !of.next_files.empty()) resume(of, at, Clock::now() + kPreparing);
 }
 
-void Ahead::at_runs(const client::Request& measured, const Bench& at) {
+void Prefetcher::at_runs(const client::Request& measured, const TaskMemory& at) {
   if (!while_measuring_) return quiet();
   {
     const std::lock_guard lock(mutex_);
@@ -154,12 +157,12 @@ void Ahead::at_runs(const client::Request& measured, const Bench& at) {
   resume(measured, &at, Clock::time_point::max());
 }
 
-void Ahead::at_samples() {
+void Prefetcher::at_samples() {
   const std::lock_guard lock(mutex_);
   memory_from_ = Clock::now();
 }
 
-void Ahead::at_rest(const client::Request& last, const Bench* at) {
+void Prefetcher::at_rest(const client::Request& last, const TaskMemory* at) {
   if (!last.more) return;
   if (while_measuring_) return resume(last, at, Clock::now());
   try {
@@ -168,12 +171,12 @@ void Ahead::at_rest(const client::Request& last, const Bench* at) {
   }
 }
 
-void Ahead::quiet() {
+void Prefetcher::quiet() {
   pause();
   pool_.wait_open(uuid());
-  std::erase_if(understudies_, [&](const ReadyBench& each) {
+  std::erase_if(spares_, [&](const ReadyTask& each) {
     try {
-      each.opponent->runner().wait_open(uuid());
+      each.baseline->runner().wait_open(uuid());
       return false;
     } catch (const RunnerFailure&) {
       return true;
@@ -181,7 +184,8 @@ void Ahead::quiet() {
   });
 }
 
-void Ahead::resume(const client::Request& now, const Bench* at, Clock::time_point memory_from) {
+void Prefetcher::resume(const client::Request& now, const TaskMemory* at,
+                        Clock::time_point memory_from) {
   pause();
   now_ = now;
   at_ = at;
@@ -198,13 +202,13 @@ void Ahead::resume(const client::Request& now, const Bench* at, Clock::time_poin
   changed_.notify_all();
 }
 
-void Ahead::pause() {
+void Prefetcher::pause() {
   std::unique_lock lock(mutex_);
   going_ = false;
   changed_.wait(lock, [&] { return !working_; });
 }
 
-void Ahead::work() {
+void Prefetcher::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return going_ || ending_; });
@@ -222,15 +226,15 @@ void Ahead::work() {
 
 /// One thing that takes milliseconds, or one task's memory; false when nothing is left to do. What
 /// the next request waits for comes first.
-bool Ahead::step(bool memory_too) {
+bool Prefetcher::step(bool memory_too) {
   try {
     if (!planned_) plan();
-    if (start_runners() || start_understudy() || begin_next()) return true;
+    if (start_runners() || start_spare() || begin_next()) return true;
     // Who asks a driver for memory that is taking back a process's waits, and with it all that this
     // process submits.
-    memory_too = memory_too && dismissed_.all_ended();
-    if (memory_too && (give_back() || make_bench() || attach_one())) return true;
-    if (memory_too && following_.empty() && give_back_understudies()) return true;
+    memory_too = memory_too && retiring_.all_ended();
+    if (memory_too && (give_back() || make_task_memory() || attach_one())) return true;
+    if (memory_too && following_.empty() && give_back_spares()) return true;
     if (wait_for_device()) return true;
     if (!memory_too) std::this_thread::sleep_for(kLook);
     return !memory_too;
@@ -243,7 +247,7 @@ bool Ahead::step(bool memory_too) {
 
 /// All but one of those that follow mostly followed the request before, too: what their manifests
 /// look like is known.
-void Ahead::plan() {
+void Prefetcher::plan() {
   planned_ = true;
   const std::vector<Following> before = std::exchange(following_, {});
   client::Request alike = now_;
@@ -252,35 +256,35 @@ void Ahead::plan() {
     const auto known = std::ranges::find_if(
         before, [&](const Following& each) { return each.request.candidate == candidate; });
     const bool for_cuda =
-        known != before.end() ? known->for_cuda : Candidacy::looks_like_cuda(candidate);
+        known != before.end() ? known->for_cuda : CandidateBuild::looks_like_cuda(candidate);
     following_.push_back({alike, for_cuda});
     following_.back().request.candidate = candidate;
   }
-  now_for_cuda_ = following_.empty() && Candidacy::looks_like_cuda(now_.candidate);
+  now_for_cuda_ = following_.empty() && CandidateBuild::looks_like_cuda(now_.candidate);
 }
 
-const Ahead::Following* Ahead::first_not_begun() const {
+const Prefetcher::Following* Prefetcher::first_not_begun() const {
   if (begun_.size() >= begun_at_most()) return nullptr;
   const auto found = std::ranges::find_if(
       following_, [&](const Following& next) { return !has_begun(next.request); });
   return found == following_.end() ? nullptr : &*found;
 }
 
-/// Of the candidacies begun, the first whose task has no bench.
-const Candidacy* Ahead::first_without_bench() const {
+/// Of the builds begun, the first whose task has no task memory.
+const CandidateBuild* Prefetcher::first_without_memory() const {
   const auto found = std::ranges::find_if(
-      begun_, [&](const auto& each) { return each->well() && bench_for(each->key()) == nullptr; });
+      begun_, [&](const auto& each) { return each->well() && memory_for(each->key()) == nullptr; });
   return found == begun_.end() ? nullptr : found->get();
 }
 
-const Bench* Ahead::bench_for(const TaskAt& key) const {
+const TaskMemory* Prefetcher::memory_for(const TaskAt& key) const {
   if (at_ && at_->key() == key) return at_;
   const auto found =
-      std::ranges::find_if(next_, [&](const ReadyBench& each) { return each.bench->key() == key; });
-  return found == next_.end() ? nullptr : found->bench.get();
+      std::ranges::find_if(next_, [&](const ReadyTask& each) { return each.memory->key() == key; });
+  return found == next_.end() ? nullptr : found->memory.get();
 }
 
-bool Ahead::start_runners() {
+bool Prefetcher::start_runners() {
   if (!now_.more) return false;
   size_t wanted = 0, for_cuda = 0;
   for (const Following& next : following_) {
@@ -294,103 +298,103 @@ bool Ahead::start_runners() {
 }
 
 /// One where anything follows, as it takes a while; another where one is not enough.
-bool Ahead::start_understudy() {
-  const size_t there = understudies_.size() + next_.size();
-  if (there >= kBenches || !understudies_.empty() || following_.empty() || now_.check_only ||
-      (there > 0 && first_without_bench() == nullptr)) {
+bool Prefetcher::start_spare() {
+  const size_t there = spares_.size() + next_.size();
+  if (there >= kMostTasks || !spares_.empty() || following_.empty() || now_.check_only ||
+      (there > 0 && first_without_memory() == nullptr)) {
     return false;
   }
-  understudies_.push_back({nullptr, new_opponent_()});
+  spares_.push_back({nullptr, new_baseline_()});
   return true;
 }
 
-bool Ahead::begin_next() {
+bool Prefetcher::begin_next() {
   const Following* next = first_not_begun();
   if (next == nullptr) return false;
   auto runner = pool_.take_open(next->for_cuda, uuid());
   if (!runner) return false;
-  auto candidacy =
-      std::make_unique<Candidacy>(std::move(runner), next->request, device_->snapshot());
-  candidacy->runner().spare_processors(true);  // The judge's clock needs some.
-  candidacy->begin([&] {
-    if (const Bench* bench = bench_for(candidacy->key())) candidacy->attach(*bench);
+  auto build =
+      std::make_unique<CandidateBuild>(std::move(runner), next->request, device_->snapshot());
+  build->runner().spare_processors(true);  // The judge's clock needs some.
+  build->begin([&] {
+    if (const TaskMemory* task_memory = memory_for(build->key())) build->attach(*task_memory);
   });
-  begun_.push_back(std::move(candidacy));
+  begun_.push_back(std::move(build));
   return true;
 }
 
-/// Candidates that were there before their bench.
-bool Ahead::attach_one() {
+/// Candidates that were there before their task memory.
+bool Prefetcher::attach_one() {
   const auto lacking = std::ranges::find_if(begun_, [&](const auto& each) {
-    const Bench* bench = each->well() ? bench_for(each->key()) : nullptr;
-    return bench != nullptr && !each->attached_to(*bench);
+    const TaskMemory* task_memory = each->well() ? memory_for(each->key()) : nullptr;
+    return task_memory != nullptr && !each->attached_to(*task_memory);
   });
   if (lacking == begun_.end()) return false;
   try {
-    (*lacking)->attach(*bench_for((*lacking)->key()));
+    (*lacking)->attach(*memory_for((*lacking)->key()));
   } catch (const RunnerFailure&) {  // It will be begun anew.
     begun_.erase(lacking);
   }
   return true;
 }
 
-bool Ahead::give_back() {
+bool Prefetcher::give_back() {
   if (left_.empty()) return false;
   left_.pop_back();
   return true;
 }
 
-/// What one of them keeps for its next bench.
-bool Ahead::give_back_understudies() {
+/// What one of them keeps for its next task memory.
+bool Prefetcher::give_back_spares() {
   const auto holder =
-      std::ranges::find_if(understudies_, [](const auto& each) { return each.bench != nullptr; });
-  if (holder == understudies_.end()) return false;
-  holder->bench.reset();
+      std::ranges::find_if(spares_, [](const auto& each) { return each.memory != nullptr; });
+  if (holder == spares_.end()) return false;
+  holder->memory.reset();
   try {
-    holder->opponent->let_go();
+    holder->baseline->release_memory();
   } catch (const RunnerFailure&) {
-    understudies_.erase(holder);
+    spares_.erase(holder);
   }
   return true;
 }
 
-bool Ahead::make_bench() {
-  const Candidacy* candidacy = first_without_bench();
-  if (candidacy == nullptr || does_not_fit_ == candidacy->key() || now_.check_only) return false;
-  auto open = understudies_.begin();
-  while (open != understudies_.end() && !opens(open, std::chrono::milliseconds(0))) ++open;
-  if (open == understudies_.end()) return false;
+bool Prefetcher::make_task_memory() {
+  const CandidateBuild* build = first_without_memory();
+  if (build == nullptr || does_not_fit_ == build->key() || now_.check_only) return false;
+  auto open = spares_.begin();
+  while (open != spares_.end() && !opens(open, std::chrono::milliseconds(0))) ++open;
+  if (open == spares_.end()) return false;
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   const uint64_t needed =
-      trial::required_bytes(candidacy->graph(), snapshot) + snapshot.device_local_bytes / kReserve;
-  if (needed > device_->available_bytes()) return give_back_understudies();
-  ReadyBench ready = std::move(*open);
-  understudies_.erase(open);
-  ready.opponent->runner().spare_processors(true);  // The judge's clock needs some.
+      trial::required_bytes(build->graph(), snapshot) + snapshot.device_local_bytes / kReserve;
+  if (needed > device_->available_bytes()) return give_back_spares();
+  ReadyTask ready = std::move(*open);
+  spares_.erase(open);
+  ready.baseline->runner().spare_processors(true);  // The judge's clock needs some.
   try {
-    ready.bench = std::make_unique<Bench>(*device_, *ready.opponent, candidacy->key(),
-                                          secret_.next(), std::move(ready.bench));
+    ready.memory = std::make_unique<TaskMemory>(*device_, *ready.baseline, build->key(),
+                                                secret_.next(), std::move(ready.memory));
     next_.push_back(std::move(ready));
   } catch (const RunnerFailure&) {
-  } catch (const Error&) {  // The driver has less than it says; its opponent may be half told.
-    does_not_fit_ = candidacy->key();
+  } catch (const Error&) {  // The driver has less than it says; its baseline may be half told.
+    does_not_fit_ = build->key();
   }
   return true;
 }
 
-bool Ahead::opens(std::vector<ReadyBench>::iterator which, std::chrono::milliseconds most) {
+bool Prefetcher::opens(std::vector<ReadyTask>::iterator which, std::chrono::milliseconds most) {
   try {
-    return which->opponent->runner().opens_within(most, uuid());
+    return which->baseline->runner().opens_within(most, uuid());
   } catch (const RunnerFailure&) {
-    understudies_.erase(which);
+    spares_.erase(which);
     throw;
   }
 }
 
 /// While a device is being opened.
-bool Ahead::wait_for_device() {
+bool Prefetcher::wait_for_device() {
   if (pool_.wait_for_opening(uuid(), kLook)) return true;
-  for (auto each = understudies_.begin(); each != understudies_.end(); ++each) {
+  for (auto each = spares_.begin(); each != spares_.end(); ++each) {
     if (opens(each, std::chrono::milliseconds(0))) continue;
     opens(each, kLook);
     return true;

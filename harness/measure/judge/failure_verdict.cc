@@ -1,4 +1,4 @@
-#include "harness/measure/judge/blame.h"
+#include "harness/measure/judge/failure_verdict.h"
 
 #include <algorithm>
 
@@ -81,7 +81,8 @@ std::string name_of_given(const Graph::ValueInfo& value) {
   return word + value.name;
 }
 
-Finding blame(const RunnerFailure& failure, const RunnerState& state, const Limits& limits) {
+Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
+                        const Limits& limits) {
   const std::string where = " " + while_in(state.stage);
   switch (failure.kind) {
     case RunnerFailure::Kind::timeout:

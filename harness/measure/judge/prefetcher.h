@@ -1,0 +1,141 @@
+// What later requests will need, made ready while a trial takes samples: runners with the device
+// open, the next candidates compiled, the next task's memory.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge/baseline_process.h"
+#include "harness/measure/judge/candidate_build.h"
+#include "harness/measure/judge/retiring_runners.h"
+#include "harness/measure/judge/runner_pool.h"
+#include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/task_memory.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/vulkan/device.h"
+
+namespace kbench::judge {
+
+/// A task memory, and the baseline that has imported its memory.
+struct ReadyTask {
+  std::unique_ptr<TaskMemory> memory;
+  std::unique_ptr<BaselineProcess> baseline;
+};
+
+/// A thread works here while a trial waits or takes samples, and while nothing comes; every call
+/// that changes what it works on stops it first, after at most what it is at.
+///
+/// None of this is timed, and no time is taken without its pair: what an opening device takes from
+/// a candidate it takes from the baseline too (docs/throughput.md has what was measured). On a
+/// software device processors are what is measured: there nothing is done ahead but to start
+/// runners, and who takes samples waits for them.
+class Prefetcher {
+ public:
+  using NewBaseline = std::function<std::unique_ptr<BaselineProcess>()>;
+  /// Starts a runner. Of `retiring`, which outlives this, it waits for the end.
+  Prefetcher(const RunnerProcess::Options& options, NewBaseline new_baseline,
+             RetiringRunners& retiring);
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+
+  /// Once, before anything else. `while_measuring`: whether the thread works while samples are
+  /// taken.
+  void use(vulkan::Device& device, bool while_measuring) {
+    device_ = &device;
+    while_measuring_ = while_measuring;
+  }
+
+  /// The build that was begun for this request, or a new one. Throws RunnerFailure.
+  std::unique_ptr<CandidateBuild> take_build(const client::Request& request);
+  /// A build beside those that follow each other, for which nothing was made ready and nothing
+  /// of what was is given up. Throws RunnerFailure.
+  std::unique_ptr<CandidateBuild> separate_build(const client::Request& request);
+  /// The task memory for a task, with its baseline, where it was made.
+  std::optional<ReadyTask> take_memory(const TaskAt& key);
+  /// Leaves what is needed no more: a baseline will be another task memory's, which takes over what
+  /// memory fits; without it a task memory is given back when there is time.
+  void leave(ReadyTask old);
+  /// Gives back the memory of all task memories here.
+  void make_room();
+
+  /// A trial goes on with its candidate, which it may have to wait for. `at`: the task memory there
+  /// is, which stays until the next call; may be null.
+  void at_preparation(const client::Request& of, const TaskMemory* at);
+  /// A trial runs its candidate from now on: its task memory stays until the next call. Memory is
+  /// neither made nor given back until it takes samples, as what it allocates itself would wait for
+  /// that.
+  void at_runs(const client::Request& measured, const TaskMemory& at);
+  void at_samples();
+  /// Nothing comes from the client for a moment; `at` may be null.
+  void at_rest(const client::Request& last, const TaskMemory* at);
+  /// The thread is at nothing any more.
+  void pause();
+  /// pause(), and no device is being opened.
+  void quiet();
+
+ private:
+  /// What is known of a request to come.
+  struct Following {
+    client::Request request;
+    bool for_cuda = false;
+  };
+  void resume(const client::Request& now, const TaskMemory* at,
+              std::chrono::steady_clock::time_point memory_from);
+  ReadyTask take_next();
+  void work();
+  bool step(bool memory_too);
+  void plan();
+  bool start_runners();
+  bool start_spare();
+  bool begin_next();
+  bool attach_one();
+  bool give_back();
+  bool give_back_spares();
+  bool make_task_memory();
+  bool wait_for_device();
+  bool opens(std::vector<ReadyTask>::iterator which, std::chrono::milliseconds most);
+  void top_up_for(const client::Request& request);
+  size_t runners() const;
+  size_t begun_at_most() const;
+  bool has_begun(const client::Request& request) const;
+  const Following* first_not_begun() const;
+  const CandidateBuild* first_without_memory() const;
+  const TaskMemory* memory_for(const TaskAt& key) const;
+  std::string uuid() const;
+
+  NewBaseline new_baseline_;
+  RetiringRunners& retiring_;
+  vulkan::Device* device_ = nullptr;
+  bool while_measuring_ = false;
+  trial::SecretStream secret_{std::nullopt};
+  RunnerPool pool_;
+  std::deque<std::unique_ptr<CandidateBuild>> begun_;  ///< compiling or compiled
+  /// Baseline processes that will be a task memory's, some with the task memory they had.
+  std::vector<ReadyTask> spares_;
+  std::deque<ReadyTask> next_;  ///< of the tasks that follow, in their order
+  std::optional<TaskAt> does_not_fit_;
+  std::vector<std::unique_ptr<TaskMemory>> left_;
+  client::Request now_;
+  const TaskMemory* at_ = nullptr;
+  bool planned_ = false;       ///< of `now_`, what follows here
+  bool now_for_cuda_ = false;  ///< where nothing is known of what follows
+  std::vector<Following> following_;
+
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  std::chrono::steady_clock::time_point memory_from_;  ///< when memory may be made, too
+  bool going_ = false, working_ = false, ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kbench::judge
