@@ -46,12 +46,18 @@ JsonField JsonField::operator[](const std::string& name) const {
   return {*found, *file_, where_.empty() ? name : where_ + "." + name};
 }
 
-std::vector<JsonField> JsonField::items() const {
+size_t JsonField::list_size() const {
   if (!json_->is_array()) fail("must be a list");
+  return json_->size();
+}
+
+JsonField JsonField::item(size_t i) const {
+  return {(*json_)[i], *file_, where_ + "[" + std::to_string(i) + "]"};
+}
+
+std::vector<JsonField> JsonField::items() const {
   std::vector<JsonField> all;
-  for (size_t i = 0; i < json_->size(); ++i) {
-    all.emplace_back((*json_)[i], *file_, where_ + "[" + std::to_string(i) + "]");
-  }
+  for (size_t i = 0; i < list_size(); ++i) all.push_back(item(i));
   return all;
 }
 

@@ -23,6 +23,8 @@ class JsonField {
 
   bool has(const std::string& name) const { return json_->is_object() && json_->contains(name); }
   JsonField operator[](const std::string& name) const;
+  size_t list_size() const;
+  JsonField item(size_t i) const;  ///< of a list; `i` must be less than its size
   std::vector<JsonField> items() const;
   /// The members of an object, by name.
   std::vector<std::pair<std::string, JsonField>> members() const;

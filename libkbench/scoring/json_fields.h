@@ -201,14 +201,14 @@ void read_value(const JsonField& field, T& value, ReadRules rules) {
       }
     }
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    const std::vector<JsonField> items = field.items();
-    if (items.size() != value.size()) {
-      field.fail("must be a list of " + std::to_string(value.size()));
-    }
-    for (size_t i = 0; i < items.size(); ++i) read_value(items[i], value[i], rules);
+    const size_t size = value.size();
+    if (field.list_size() != size) field.fail("must be a list of " + std::to_string(size));
+    for (size_t i = 0; i < size; ++i) read_value(field.item(i), value[i], rules);
   } else {
     value.clear();
-    for (const JsonField& item : field.items()) read_value(item, value.emplace_back(), rules);
+    for (size_t i = 0; i < field.list_size(); ++i) {
+      read_value(field.item(i), value.emplace_back(), rules);
+    }
   }
 }
 

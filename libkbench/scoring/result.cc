@@ -35,7 +35,7 @@ Result result_from_json(const std::string& line) {
   for (size_t i = 0; i < result.tuning.size(); ++i) {
     const TunedKernel& tuned = result.tuning[i];
     if (tuned.chosen < 0 || static_cast<size_t>(tuned.chosen) >= tuned.configs.size()) {
-      fields["tuning"].items()[i]["chosen"].fail("is none of the configurations");
+      fields["tuning"].item(i)["chosen"].fail("is none of the configurations");
     }
   }
   return result;
