@@ -83,7 +83,7 @@ TEST_F(DeviceDrawTest, LeavesRowsLongerThanAWorkgroupsLoopToTheHost) {
   EXPECT_FALSE(draws_on_device(device().plan(), distribution, type));
   const DrawKey key{5, 1, "y"};
   const vulkan::Buffer buffer = device().allocate(static_cast<uint64_t>(type.bytes()));
-  upload_draw(device(), distribution, key, type, vulkan::whole(buffer));
+  trial::upload(device(), draw(distribution, key, type), vulkan::whole(buffer));
   const Tensor expected = draw(distribution, key, type);
   const std::vector<float> got = download<float>(buffer);
   EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.data<float>().begin()));

@@ -11,9 +11,9 @@
 namespace kbench::audit {
 namespace {
 
-/// A variant that differs from the task by no more than this in float64 computes the same.
+/// A variant that differs by no more than this from the task in float64 computes the same.
 constexpr double kIdentical = 1e-9;
-/// Of the tolerance: an honest variant must pass with a factor of two to spare.
+/// The share of the tolerance that an honest variant may need.
 constexpr double kHonestShare = 0.5;
 
 bool wants(const AuditOptions& options, Variant::Kind kind) {
@@ -32,7 +32,7 @@ bool may_still_fail(const Tried& tried) {
   return tried.kind != Variant::Kind::honest && tried.not_tried.empty() && tried.margin.margin <= 1;
 }
 
-/// One variant on the draw at hand: what a draw before it has found is kept where it is more.
+/// Tries a variant on the current draw, and keeps the largest margin of all draws.
 void try_variant(VariantEvaluator& evaluator, const Graph& variant, double tolerance,
                  Tried& tried) {
   ReferenceOptions options;
@@ -58,7 +58,7 @@ void try_variant(VariantEvaluator& evaluator, const Graph& variant, double toler
   }
 }
 
-/// The task itself in float32, where that is not the truth already.
+/// The task itself in float32, unless that is the truth.
 std::vector<Tried> plain_float32(VariantEvaluator& evaluator, const Graph& graph,
                                  double tolerance) {
   if (!evaluator.on_host()) return {};
@@ -148,7 +148,7 @@ Certificate certificate_of(const TaskAudit& audit) {
       continue;
     }
     const double margin = tried.margin.margin;
-    // A formula that overflows at these sizes is no honest float32 there.
+    // A formula that overflows at these sizes is not honest there.
     if (honest && std::isinf(margin)) continue;
     const bool nearer = !tally.nearest ||
                         (honest ? margin > tally.nearest->margin : margin < tally.nearest->margin);

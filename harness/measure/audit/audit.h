@@ -1,4 +1,4 @@
-// Holds a task's check against shortcuts and honest variants, one after another.
+// Tests a task's check with variants of the task: shortcuts must fail it, honest ones must pass.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace kbench::audit {
 
 struct AuditOptions {
   uint64_t seed = 24301;
-  /// Of inputs, for shortcuts that pass: a trial has 16 samples at least, each on another draw, and
-  /// a candidate fails by any of them.
+  /// Draws of inputs on which a shortcut that passes is tried. (A trial has at least 16 samples,
+  /// each with its own draw, and a candidate must pass on all.)
   int draws = 4;
   VariantOptions variants;
-  /// Only variants of these kinds, and only those whose description holds this text.
+  /// Only variants of these kinds, whose description contains `only`.
   std::vector<Variant::Kind> kinds = {Variant::Kind::null, Variant::Kind::mutant,
                                       Variant::Kind::subset, Variant::Kind::precision,
                                       Variant::Kind::honest};
   std::string only;
-  /// Where there are any: nulls, and variants of these descriptions.
+  /// If not empty, only nulls and variants of these descriptions.
   std::set<std::string> descriptions = {};
 };
 
-/// One variant tried.
+/// The outcome of one variant.
 struct Tried {
   Variant::Kind kind = Variant::Kind::null;
   Margin margin;
   double beyond_share = 0;     ///< share of elements over the tolerance
-  bool identical = false;      ///< passes, and equals the task in float64 (on the host only)
-  const Dead* dead = nullptr;  ///< the task's own word that it cannot be told from the task
-  std::string not_tried;       ///< why, where it was not
+  bool identical = false;      ///< it passes, and equals the task in float64 (on the host only)
+  const Dead* dead = nullptr;  ///< the task declares that it computes the same
+  std::string not_tried;       ///< why it was not tried, or empty
 };
 
 struct TaskAudit {
@@ -46,11 +46,12 @@ struct TaskAudit {
 
 TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& evaluator,
                      const AuditOptions& options = {});
-/// A shortcut that passes and is not dead; an honest variant that needs more than half of the
-/// tolerance. One that overflows at these sizes is no honest float32 there, and never left.
+/// Whether the variant is a finding: a shortcut that passes and is not dead, or an honest variant
+/// that needs more than half of the tolerance. An honest variant that overflows at these sizes is
+/// not.
 bool is_left(const Tried& tried);
 Certificate certificate_of(const TaskAudit& audit);
-/// The entry of the task's table of dead parts that excuses a variant; null: none.
+/// The entry of the task's table of dead parts with this variant; null: none.
 const Dead* find_dead(const Task& task, const std::string& description);
 
 }  // namespace kbench::audit

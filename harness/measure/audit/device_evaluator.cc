@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kRunSeconds = 120;
 constexpr uint64_t kAlignment = 256;
-/// Left free: what the driver takes for pipelines and command lists.
+/// Left free for pipelines and command lists.
 constexpr uint64_t kSpareBytes = uint64_t{256} << 20;
 
 class DeviceEvaluator : public VariantEvaluator {
@@ -85,7 +85,7 @@ class DeviceEvaluator : public VariantEvaluator {
   uint64_t scale_at(size_t i) const { return report_.address() + 2 * kAlignment * i; }
   uint64_t summary_at(size_t i) const { return scale_at(i) + kAlignment; }
 
-  /// Throws before anything is allocated.
+  /// Throws kOutOfMemory, before anything is allocated, if the variant does not fit.
   void require(const Graph& variant, uint64_t arena) {
     uint64_t needed = arena > arena_size() ? arena - arena_size() : 0;
     for (const Graph::ValueInfo& value : variant.values()) {
@@ -112,17 +112,13 @@ class DeviceEvaluator : public VariantEvaluator {
     return std::find(graph.outputs().begin(), graph.outputs().end(), id) != graph.outputs().end();
   }
 
-  /// Draws of other inputs stay only while variants in a row read them: they are large.
+  /// Frees drawn inputs that only earlier variants read, as they are large.
   void forget_others(const Graph& variant) {
-    std::vector<std::string> gone;
-    for (const auto& [name, buffer] : others_) {
-      bool wanted = false;
-      for (const int id : variant.values_of(Graph::Kind::input)) {
-        wanted = wanted || variant.value(id).name == name;
-      }
-      if (!wanted) gone.push_back(name);
-    }
-    for (const std::string& name : gone) others_.erase(name);
+    const auto inputs = variant.values_of(Graph::Kind::input);
+    std::erase_if(others_, [&](const auto& other) {
+      return std::ranges::none_of(inputs,
+                                  [&](int id) { return variant.value(id).name == other.first; });
+    });
   }
 
   /// The tensor of that name, drawn on first use.
@@ -154,9 +150,8 @@ class DeviceEvaluator : public VariantEvaluator {
       const Graph::ValueInfo& value = graph.values()[id];
       if (value.kind == Graph::Kind::constant) {
         constants.push_back(allocate(value.type));
-        device_.upload(constants.back(), 0,
-                       {value.data.raw(), static_cast<size_t>(value.data.bytes())});
         values[id] = region(constants.back(), value.type);
+        trial::upload(device_, value.data, values[id]);
       } else if (value.kind != Graph::Kind::intermediate) {
         if (drawn_.count(value.name) == 0 && !reads(graph, static_cast<int>(id))) continue;
         values[id] = region(tensor(value), value.type);

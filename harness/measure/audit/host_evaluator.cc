@@ -36,7 +36,7 @@ class HostEvaluator : public VariantEvaluator {
   bool on_host() const override { return true; }
 
  private:
-  /// The task's, and draws of other inputs that the variant asks for.
+  /// The task's tensors, and the other inputs of the variant, drawn on first use.
   NamedTensors tensors_of(const Graph& variant) {
     for (const int id : variant.values_of(Graph::Kind::input)) {
       const Graph::ValueInfo& input = variant.value(id);

@@ -1,4 +1,4 @@
-// Where variants of a task are run: each on the task's own inputs, held to the task's truth.
+// Runs variants of a task on the task's inputs and compares them with its truth.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,29 @@
 
 namespace kbench::audit {
 
-/// How far a variant is from the truth, over all outputs.
+/// The difference between a variant and the truth, over all outputs.
 struct Deviation {
   double worst = 0;  ///< largest |c - r| / (s + |r|), s being the RMS of the output r; infinite
                      ///< where an integer differs or an element is not finite
   double beyond_share = 0;  ///< share of elements over the tolerance, in the output with most
 };
 
-/// One task's inputs, parameters and truth, for one seed after another.
+/// One task, with inputs, parameters and truth of one seed at a time.
 class VariantEvaluator {
  public:
   virtual ~VariantEvaluator() = default;
-  /// Draws the task's tensors and computes the truth. Before the first deviation().
+  /// Draws the task's tensors and computes the truth. To be called before deviation().
   virtual void draw(uint64_t seed) = 0;
-  /// Throws kOutOfMemory where the variant needs more than there is, kUnsupported where it does not
-  /// run here.
+  /// Throws kOutOfMemory if the variant needs too much memory, kUnsupported if it cannot run here.
   virtual Deviation deviation(const Graph& variant, const ReferenceOptions& options = {}) = 0;
-  /// Whether ReferenceOptions mean something: the truth is in float64 then, and variants can be
-  /// too.
+  /// Whether it runs on the host: then ReferenceOptions have an effect, and the truth is in
+  /// float64.
   virtual bool on_host() const = 0;
 };
 
 /// The CPU reference; the truth is its float64. `task` and `graph` must outlive the evaluator.
 std::unique_ptr<VariantEvaluator> make_host_evaluator(const Task& task, const Graph& graph);
-/// The eager baseline's kernels; the truth is what they compute of the task, as in a trial.
+/// The eager baseline's kernels, which also compute the truth, as in a trial.
 std::unique_ptr<VariantEvaluator> make_device_evaluator(vulkan::Device& device, const Task& task,
                                                         const Graph& graph);
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <vector>
 
 namespace kbench::process {
 namespace {
 
-/// A number at the start of a file; nothing where there is none, as in "max".
+/// The number at the start of a file; nothing if there is none, as in "max".
 std::optional<int64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   int64_t value = 0;
@@ -16,16 +17,7 @@ std::optional<int64_t> number_in(const std::string& path) {
   return std::nullopt;
 }
 
-/// The number behind a name in a file of such lines; 0 where it is not there.
-int64_t entry_in(const std::string& path, const std::string& name) {
-  std::ifstream file(path);
-  int64_t value = 0;
-  for (std::string word; file >> word >> value;) {
-    if (word == name) return value;
-  }
-  return 0;
-}
-
+/// Whether a list with commas names the controller; an empty list is version 2.
 bool names(const std::string& controllers, const std::string& wanted) {
   std::istringstream list(controllers);
   for (std::string one; std::getline(list, one, ',');) {
@@ -34,9 +26,9 @@ bool names(const std::string& controllers, const std::string& wanted) {
   return controllers.empty() && wanted.empty();
 }
 
-/// The folder of a group below `root`, and those of all above it.
+/// Adds the folder of a group below `root`, and those of all groups above it.
 void add_groups(const std::string& root, std::string path, std::vector<std::string>& folders) {
-  // A group outside of what is mounted here.
+  // The group lies outside of what is mounted here.
   if (path.find("..") != std::string::npos) path.clear();
   while (!path.empty() && path != "/") {
     folders.push_back(root + path);
@@ -45,9 +37,9 @@ void add_groups(const std::string& root, std::string path, std::vector<std::stri
   folders.push_back(root);
 }
 
-/// The folders of the groups that this process is in, its own first: of a controller of version 1,
-/// or of version 2 where that is empty. In a container they may lie directly in the mounted folder
-/// and not where the path says, so that some of these are not there.
+/// The folders of the groups of this process, its own first: of a controller of version 1, or of
+/// version 2 if `controller` is empty. Some may not exist: in a container the groups may lie
+/// directly in the mounted folder.
 std::vector<std::string> groups_of(const SystemFolders& system, const std::string& controller) {
   std::vector<std::string> folders;
   std::ifstream list(system.proc + "/self/cgroup");
@@ -82,18 +74,28 @@ void keep_least(std::optional<ProcessorQuota>& least, const ProcessorQuota& quot
 
 }  // namespace
 
+int64_t table_entry(const std::string& path, const std::string& name) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    int64_t value = 0;
+    if (word == name && file >> value) return value;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return 0;
+}
+
 std::optional<int64_t> cgroup_memory_left(const SystemFolders& system) {
-  constexpr int64_t kNoLimit = int64_t{1} << 62;  // version 1 has a number for it
+  constexpr int64_t kNoLimit = int64_t{1} << 62;  // version 1 writes a larger number for no limit
   std::optional<int64_t> least;
   for (const std::string& group : groups_of(system, "")) {
     keep_least(least, number_in(group + "/memory.max"), number_in(group + "/memory.current"),
-               entry_in(group + "/memory.stat", "inactive_file"));
+               table_entry(group + "/memory.stat", "inactive_file"));
   }
   for (const std::string& group : groups_of(system, "memory")) {
     const auto limit = number_in(group + "/memory.limit_in_bytes");
     if (!limit || *limit >= kNoLimit) continue;
     keep_least(least, limit, number_in(group + "/memory.usage_in_bytes"),
-               entry_in(group + "/memory.stat", "total_inactive_file"));
+               table_entry(group + "/memory.stat", "total_inactive_file"));
   }
   return least;
 }
@@ -104,7 +106,7 @@ std::optional<ProcessorQuota> cgroup_processor_quota(const SystemFolders& system
     std::ifstream file(group + "/cpu.max");
     double quota_us = 0, period_us = 0;
     if (!(file >> quota_us >> period_us) || quota_us <= 0 || period_us <= 0) continue;
-    const auto used_us = static_cast<double>(entry_in(group + "/cpu.stat", "usage_usec"));
+    const auto used_us = static_cast<double>(table_entry(group + "/cpu.stat", "usage_usec"));
     keep_least(least, {quota_us / period_us, used_us * 1e-6});
   }
   const std::vector<std::string> counted = groups_of(system, "cpuacct");

@@ -1,4 +1,4 @@
-// What the control groups of this process leave it: its own and all above it, version 1 and 2.
+// The limits of the control groups of this process and of all groups above, version 1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,25 @@
 
 namespace kbench::process {
 
-/// Where the system says what there is; others in tests.
+/// Folders of the system; only tests give others.
 struct SystemFolders {
   std::string proc = "/proc";
   std::string cgroups = "/sys/fs/cgroup";
 };
 
-/// Bytes of memory that every group's limit leaves. Pages of files that the kernel takes back when
-/// memory is short count as free. Nothing where no group has a limit.
+/// The number after `name` in a file with lines "NAME NUMBER ..."; 0 if it is not there.
+int64_t table_entry(const std::string& path, const std::string& name);
+
+/// Bytes of memory left by the tightest limit. Pages of files that the kernel can reclaim count as
+/// free. Nothing if no group has a limit.
 std::optional<int64_t> cgroup_memory_left(const SystemFolders& folders = {});
 
 /// The smallest of the groups' quotas of processor time.
 struct ProcessorQuota {
-  double processors = 0;  ///< seconds a second
-  double used_s = 0;      ///< by the group so far
+  double processors = 0;  ///< processor seconds per second
+  double used_s = 0;      ///< by the group so far, seconds
 };
-/// Nothing where no group has one.
+/// Nothing if no group has a quota.
 std::optional<ProcessorQuota> cgroup_processor_quota(const SystemFolders& folders = {});
 
 }  // namespace kbench::process

@@ -17,7 +17,7 @@ struct Header {
   uint32_t kind, bytes, descriptors;
 };
 
-/// A message that describes all slabs of a task has a few; the kernel's own limit is 253.
+/// An Attach has a few; the kernel's own limit is 253.
 constexpr size_t kMostDescriptors = 64;
 constexpr int kSendPatienceMs = 10000;
 
@@ -77,7 +77,7 @@ bool Channel::read_some(size_t most_bytes) {
   const ssize_t n = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
   if (n < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return false;
-    ended_ = true;  // Reset by the other end.
+    ended_ = true;  // The other end has reset the connection.
     buffer_.clear();
     return false;
   }
@@ -92,7 +92,7 @@ bool Channel::read_some(size_t most_bytes) {
   }
   if (n == 0) {
     ended_ = true;
-    buffer_.clear();  // What is left is a torn message.
+    buffer_.clear();  // an incomplete message
     return false;
   }
   if (descriptors_.size() > kMostDescriptors || (message.msg_flags & MSG_CTRUNC) != 0) {

@@ -22,17 +22,17 @@ struct Frame {
   std::vector<UniqueFd> descriptors;
 };
 
-/// One end of a Unix stream socket. Whatever the other end sends, this one holds at most one
-/// message of the size that receive() allows. Not thread-safe.
+/// One end of a Unix stream socket. Holds at most one message of the size that receive() allows,
+/// whatever the other end sends. Not thread-safe.
 class Channel {
  public:
   explicit Channel(UniqueFd socket);
 
-  /// Throws kIo when the other end is gone, or takes nothing for ten seconds.
+  /// Throws kIo if the other end is gone, or accepts nothing for ten seconds.
   void send(uint32_t kind, std::string_view payload, std::span<const int> descriptors = {});
-  /// The next message; nothing when it has not arrived whole after `wait`, or at the end of the
-  /// stream. Throws kParse for a message that is larger than `most_bytes` or malformed: the channel
-  /// is of no more use then.
+  /// The next message; nothing if it has not arrived completely after `wait`, or at the end of the
+  /// stream. Throws kParse for a message that is malformed or larger than `most_bytes`; the channel
+  /// must not be used after that.
   std::optional<Frame> receive(std::chrono::milliseconds wait, size_t most_bytes);
   /// The other end has closed, and everything it sent has been received.
   bool ended() const { return ended_ && buffer_.empty(); }

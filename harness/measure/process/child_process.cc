@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kOutputKept = 4096;
-/// A process that does not die of SIGKILL is stuck in the kernel; waiting longer would not help.
+/// A process that survives SIGKILL for so long is stuck in the kernel.
 constexpr std::chrono::seconds kKillPatience(30);
 constexpr std::chrono::milliseconds kLookEvery(1);
 
@@ -86,7 +86,7 @@ ChildProcess::ChildProcess(const Spawn& spawn) : owner_(getpid()) {
   if (folder.open()) posix_spawn_file_actions_addfchdir_np(actions, folder.get());
   int first_closed = STDERR_FILENO + 1;
   for (const auto& each : spawn.descriptors) first_closed = std::max(first_closed, each.second + 1);
-  std::vector<UniqueFd> out_of_the_way;  // None of ours has the number of one of theirs.
+  std::vector<UniqueFd> out_of_the_way;  // Copies whose numbers are none of the child's.
   for (const auto& [ours, theirs] : spawn.descriptors) {
     const UniqueFd& copy = out_of_the_way.emplace_back(fcntl(ours, F_DUPFD_CLOEXEC, first_closed));
     posix_spawn_file_actions_adddup2(actions, copy.open() ? copy.get() : ours, theirs);
@@ -150,7 +150,7 @@ Exit ChildProcess::poll() {
   } else {
     exit_.status = WEXITSTATUS(status);
   }
-  ::kill(-pid_, SIGKILL);  // Whatever it started itself.
+  ::kill(-pid_, SIGKILL);  // The processes that it started.
   return exit_;
 }
 
@@ -181,13 +181,13 @@ void end_in_background(std::unique_ptr<ChildProcess> process) {
     start_thread<std::thread>([ending = std::move(process)] {
       ending->finish(kKillPatience);
     }).detach();
-  } catch (const Error&) {  // Its destructor has waited.
+  } catch (const Error&) {  // No thread: the destructor has killed and waited.
   }
 }
 
 bool ChildProcess::stop() {
   if (poll().ended) return false;
-  if (stopped_) return true;  // The kernel tells of it once.
+  if (stopped_) return true;  // The kernel reports a stop only once.
   if (::kill(pid_, SIGSTOP) != 0) return false;
   siginfo_t info{};
   int got;
@@ -216,7 +216,7 @@ int64_t ChildProcess::own_bytes() const {
 }
 
 const std::string& ChildProcess::output() {
-  // A bounded number of reads: a child that floods the pipe must not hold us here.
+  // Bounded, as a child may write faster than this reads.
   char buffer[4096];
   constexpr int kMostReads = 16;
   for (int i = 0; i < kMostReads && output_.open(); ++i) {

@@ -24,33 +24,34 @@ struct Exit {
 };
 /// "killed by SIGSEGV (Segmentation fault)", "exited with status 3".
 std::string describe(const Exit& exit);
-/// True for SIGKILL and SIGTERM that nobody here sent: the kernel's memory killer, or an operator.
+/// Whether it was SIGKILL or SIGTERM: unless kbench sent it, the kernel's memory killer or a user
+/// did.
 bool ended_from_outside(const Exit& exit);
 
 struct Spawn {
   std::string program;
   std::vector<std::string> arguments;
-  /// Ours -> theirs. UniqueFd 0 is /dev/null unless it is given; 1 and 2 are kept (output());
-  /// no other is open in the child.
+  /// (number here, number in the child). In the child 0 is /dev/null unless it is given, 1 and 2 go
+  /// to output(), and no others are open.
   std::vector<std::pair<int, int>> descriptors;
-  /// "NAME=value"; empty: this process's own.
+  /// "NAME=value"; nothing: this process's own.
   std::optional<std::vector<std::string>> environment;
-  /// Start in a folder that is empty and stays so: it is removed before the child runs.
+  /// Start in an empty, already removed folder, in which nothing can be made.
   bool empty_folder = false;
 };
 
 /// The last line of a text that is not blank, escaped and shortened for a message; "" for none.
 std::string last_line(std::string_view text, size_t longest);
 
-/// Destruction kills the whole group. Not thread-safe; several objects may live in several threads.
-/// In a fork of the process that made it, it has ended, and nothing that is done to it reaches the
-/// child: that is the other process's.
+/// The destructor kills the whole group. Not thread-safe, but different objects may be used on
+/// different threads. In a fork of the process that made it, it counts as ended and cannot reach
+/// the child.
 class ChildProcess {
  public:
   /// Throws Error: kNotFound when the program cannot be run, kInternal when the system has no
   /// process or memory left for it, kIo.
   explicit ChildProcess(const Spawn& spawn);
-  /// A child that was made otherwise and leads a group; `output`: where its words come out.
+  /// Takes over a child that leads its group; `output`: the reading end of its output.
   ChildProcess(pid_t child, UniqueFd output);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -59,24 +60,24 @@ class ChildProcess {
   pid_t id() const { return pid_; }
   /// False in a fork of the process that made it.
   bool is_ours() const;
-  /// Ended or not, without waiting.
+  /// The state now, without waiting.
   Exit poll();
-  /// Waits that long for the child to end by itself, then kills it.
+  /// Waits that long for the child to end, then kills it.
   Exit finish(std::chrono::milliseconds grace);
-  /// SIGKILL to its process group, without waiting.
+  /// Sends SIGKILL to its process group, without waiting.
   void begin_kill();
-  /// The same, and waits for the end, though not forever.
+  /// The same, and waits for its end, 30 s at most.
   void kill();
-  /// Stops all of the child's threads; when this returns true none runs. False when it has ended.
+  /// Stops all of the child's threads before it returns true. False if the child has ended.
   bool stop();
   void resume();
-  /// Resident memory that it shares with nobody, bytes; 0 when it is not known.
+  /// Its resident memory that is not shared, bytes; 0 if unknown.
   int64_t own_bytes() const;
-  /// The end of what it wrote to standard output and standard error.
+  /// The last 4 KiB that it wrote to standard output and standard error.
   const std::string& output();
   /// The last line of output().
   std::string last_words() { return last_line(output(), 200); }
-  /// Readable when output() has more to take; for poll().
+  /// Readable when output() has more to read; for poll().
   int output_descriptor() const { return output_.get(); }
 
  private:
@@ -88,12 +89,11 @@ class ChildProcess {
   std::string output_text_;
 };
 
-/// An empty folder that no longer has a name: nothing can be made in it. Not open where none can be
-/// had.
+/// An empty folder that has been removed, so that nothing can be made in it. Not open on failure.
 UniqueFd nameless_folder();
 
-/// Kills it, and waits for its end on a thread of its own, where there is one to be had: drivers
-/// take tenths of a second to tear down what a process held.
+/// Kills it and waits for its end on another thread, as drivers take tenths of a second to tear
+/// down a process. Waits here if no thread can be started.
 void end_in_background(std::unique_ptr<ChildProcess> process);
 
 }  // namespace kbench::process

@@ -5,7 +5,7 @@
 namespace kbench::process {
 namespace {
 
-/// Longer than any wait between two looks on a loaded machine; seconds.
+/// Longer than the time between two calls of passed() on a loaded machine; seconds.
 constexpr double kLongestStep = 2;
 
 }  // namespace

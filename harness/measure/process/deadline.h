@@ -1,13 +1,12 @@
-// A time limit that a suspended machine or job does not use up.
+// A time limit that does not run while the machine or this process is suspended.
 #pragma once
 
 #include <chrono>
 
 namespace kbench::process {
 
-/// Counts the time of a wait in the steps in which it is looked at. A step much longer than the
-/// wait between two looks means that this process itself did not run (it was stopped, or the
-/// machine slept): such a step counts as one ordinary one, so that nobody is blamed for it.
+/// Adds up the times between calls of passed(), each counted as 2 s at most: a longer one means
+/// that this process was stopped or the machine slept.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
@@ -15,11 +14,11 @@ class Deadline {
   explicit Deadline(double seconds, Clock::time_point now = Clock::now())
       : seconds_(seconds), last_(now) {}
 
-  /// Takes the time since the last look into account; true when the limit has passed.
+  /// Counts the time since the last call; true if the limit has passed.
   bool passed(Clock::time_point now = Clock::now());
-  /// What has passed since the last look does not count.
+  /// The time since the last call is not counted.
   void leave_out(Clock::time_point now = Clock::now()) { last_ = now; }
-  double spent() const { return spent_; }  ///< seconds, as of the last look
+  double spent() const { return spent_; }  ///< seconds, as of the last call
   double seconds() const { return seconds_; }
 
  private:

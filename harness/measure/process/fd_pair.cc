@@ -17,10 +17,11 @@ namespace {
   throw Error(ErrorCode::kIo, std::string("cannot make a ") + what + ": " + std::strerror(error));
 }
 
-/// The descriptor moved above those a child gets, so that placing those cannot overwrite it.
+/// Moves the descriptor above the numbers of a child's descriptors, so that placing those in the
+/// child cannot overwrite it.
 UniqueFd lift(int fd) {
-  constexpr int kFirstOfOurs = 10;
-  const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, kFirstOfOurs);
+  constexpr int kFirstFree = 10;
+  const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree);
   const int error = errno;
   close(fd);
   if (lifted < 0) throw_io("descriptor", error);

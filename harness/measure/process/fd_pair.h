@@ -7,12 +7,12 @@
 
 namespace kbench::process {
 
-/// Two connected ends of a Unix stream socket, closed in programs that are executed. Not a pipe:
-/// writing to a peer that has died must not raise SIGPIPE. Throws kIo.
+/// Two connected ends of a Unix stream socket, closed on exec. Unlike for a pipe, MSG_NOSIGNAL
+/// avoids SIGPIPE when the peer has ended. Throws kIo.
 std::pair<UniqueFd, UniqueFd> make_socket_pair();
-/// The reading and the writing end of a pipe, closed in programs that are executed. Throws kIo.
+/// The reading and the writing end of a pipe, closed on exec. Throws kIo.
 std::pair<UniqueFd, UniqueFd> make_pipe();
-/// Reads and writes return at once when they would wait. Throws kIo.
+/// Sets O_NONBLOCK. Throws kIo.
 void make_nonblocking(const UniqueFd& descriptor);
 
 }  // namespace kbench::process

@@ -22,8 +22,8 @@ namespace {
               "cannot lock " + path + ": " + std::generic_category().message(error));
 }
 
-/// Whether any user may make files there, and nobody remove another's. Does not depend on who asks:
-/// all must come to the same folder.
+/// Whether all users may make files there and none may remove another's. The answer is the same for
+/// every user, so that all choose the same folder.
 bool is_for_all(const char* folder) {
   struct stat status {};
   struct statvfs system {};
@@ -44,36 +44,35 @@ std::string folder_for_locks() {
               "/run/lock nor /tmp can be written by all; name one by KBENCH_LOCK_FOLDER");
 }
 
-/// Opened for reading, which is enough for a lock: a user may well not be able to write to what
-/// another has made. Neither a link nor a pipe that somebody has put there is followed or waited
-/// for.
+/// Opens it for reading, which a lock needs, as the file may belong to another user. Links are not
+/// followed, and a pipe does not block.
 UniqueFd open_lock(const std::string& path) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   constexpr mode_t kForAll = 0666;
   constexpr int kTries = 100;
   for (int attempt = 1;; ++attempt) {
-    // Without O_CREAT first: fs.protected_regular refuses that for another user's file in a folder
-    // of all, though the file is there.
+    // First without O_CREAT, which fs.protected_regular refuses for another user's file in a folder
+    // that all can write to.
     UniqueFd file(open(path.c_str(), kFlags));
     int error = errno;
     if (!file.open() && error == ENOENT) {
       file = UniqueFd(open(path.c_str(), kFlags | O_CREAT | O_EXCL, kForAll));
       error = errno;
-      if (file.open()) fchmod(file.get(), kForAll);  // Whatever the umask is.
+      if (file.open()) fchmod(file.get(), kForAll);  // despite the umask
     }
     if (file.open()) {
       struct stat status {};
       if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) return file;
       throw Error(ErrorCode::kIo, "cannot lock " + path + ": it is not a regular file");
     }
-    // Another made it just now (EEXIST), or has made it and not yet for all (EACCES).
+    // Another process is just making it (EEXIST), or has not yet called fchmod() (EACCES).
     const bool passing = error == EEXIST || error == EACCES || error == EINTR || error == ENOENT;
     if (!passing || attempt == kTries) cannot_lock(path, error);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-/// Whether the file is still the one of that name: somebody may have tidied up.
+/// Whether the file still has that name: it may have been removed.
 bool has_name(const UniqueFd& file, const std::string& path) {
   struct stat ours {
   }, named{};
@@ -81,8 +80,8 @@ bool has_name(const UniqueFd& file, const std::string& path) {
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-/// 0, or an error number; EWOULDBLOCK where a stop was requested. The system's own wait can be
-/// ended by a signal alone, which is not a library's to send.
+/// Returns 0 or an error number, EWOULDBLOCK if a stop was requested. Polls where it can be
+/// cancelled, since only a signal would end a blocking flock().
 int wait_to_lock(const UniqueFd& file, const std::stop_token& cancelled) {
   constexpr std::chrono::milliseconds kLookEvery(2);
   const int flags = LOCK_EX | (cancelled.stop_possible() ? LOCK_NB : 0);

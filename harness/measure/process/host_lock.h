@@ -1,4 +1,4 @@
-// A lock that all processes of a host share, those of other users too.
+// A lock that all processes of a host share, including those of other users.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,18 @@
 
 namespace kbench::process {
 
-/// Held by one process (or one object of one) at a time, and let go by the kernel when its holder
-/// ends, however it does: a flock() on an empty file in the one folder that all users of the host
-/// may use, /run/lock or else /tmp, or where KBENCH_LOCK_FOLDER says. Not thread-safe; two objects
-/// of one name exclude each other like two processes.
+/// Held by one object of one process at a time, and released by the kernel when the process ends: a
+/// flock() on an empty file in KBENCH_LOCK_FOLDER, else in the first of /run/lock and /tmp that all
+/// users can write to. Not thread-safe.
 class HostLock {
  public:
-  /// Takes nothing yet. `name`: a part of the file's name. Throws kIo where there is no folder to
-  /// lock in, or the file in it is none that can be used: nobody would know of each other.
+  /// Does not take the lock. `name`: a part of the file's name. Throws kIo if there is no folder
+  /// for locks or the file in it cannot be used.
   explicit HostLock(const std::string& name);
 
-  /// Waits until it is this object's; `on_wait` is called once, before, if it is another's. Seconds
-  /// waited; 0 at once where it is held already. Soon after a stop is requested it waits no more,
-  /// and the lock is not held(); a wait that can be stopped asks again every two milliseconds.
-  /// Throws kIo.
+  /// Waits until it has the lock, and calls `on_wait` once before waiting. Returns the seconds
+  /// waited; 0 if it is held already. If a stop is requested it returns soon, without the lock. A
+  /// wait that can be stopped polls every two milliseconds. Throws kIo.
   double take(const std::function<void()>& on_wait = {}, const std::stop_token& cancelled = {});
   void release() { file_.reset(); }
   bool held() const { return file_.open(); }
@@ -33,8 +31,7 @@ class HostLock {
   UniqueFd file_;
 };
 
-/// The name of the lock under which a device measures: at most one measurement at a time is taken
-/// on it, by all of the host's processes.
+/// The name of the lock for measurements on a device, of which one runs at a time on a host.
 std::string device_lock_name(const std::string& device_uuid);
 
 }  // namespace kbench::process

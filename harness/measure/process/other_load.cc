@@ -26,7 +26,7 @@ double seconds_of_process(pid_t process) {
   return clock_getcpuclockid(process, &clock) == 0 ? seconds_of(clock) : 0;
 }
 
-/// The number of a line "cpu3"; -1 for any other, that of all processors together included.
+/// 3 for "cpu3"; -1 for any other word, "cpu" included.
 int processor_of(const std::string& word) {
   int number = -1;
   if (!word.starts_with("cpu")) return number;
@@ -34,7 +34,7 @@ int processor_of(const std::string& word) {
   return number;
 }
 
-/// Of a processor's line: what was neither idle nor waiting for a disk.
+/// A processor's ticks that were neither idle nor waiting for a disk.
 double busy_ticks(std::istream& line) {
   std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal
   for (double& each : ticks) line >> each;

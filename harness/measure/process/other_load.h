@@ -1,4 +1,4 @@
-// How busy others keep the processors that this process may use.
+// The load of other processes on the processors that this process may use.
 #pragma once
 
 #include <sys/types.h>
@@ -14,18 +14,18 @@ namespace kbench::process {
 struct ProcessorClocks {
   double wall_s = 0;
   double processors = 0;  ///< that this process may use
-  double busy_s = 0;      ///< of those, by all processes and by the hypervisor
-  double own_s = 0;       ///< of what is ours
-  double tick_s = 0;      ///< of the clocks of what was used: each may lag behind by one
+  double busy_s = 0;      ///< of all processes and the hypervisor on them
+  double own_s = 0;       ///< of our processes
+  double tick_s = 0;      ///< resolution of busy_s, for each processor
   std::optional<ProcessorQuota> quota = std::nullopt;
 };
 
-/// The share of the processors that others left no room on, 0 to 1: what is free is what others on
-/// the same processors, and others of the same group with a quota, leave. Nothing where the clocks
-/// stand still.
+/// The share of the usable processor time, 0 to 1, that other processes took: those on the same
+/// processors, and those that use up the quota of the same control group. Nothing if the clocks
+/// have not advanced.
 std::optional<double> taken_by_others(const ProcessorClocks& before, const ProcessorClocks& after);
 
-/// Nothing where the system does not say. `own`: processes that are ours beside this one.
+/// Nothing if the system does not say. `own`: our other processes.
 std::optional<ProcessorClocks> processor_clocks(const std::vector<pid_t>& own,
                                                 const SystemFolders& folders = {});
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr size_t kKeyBytes = 32;
 constexpr size_t kSignatureDigits = 64;
 
-/// Of this user, of that kind, and for no other to write to.
+/// Whether it belongs to this user, has that type, and only this user may write to it.
 bool is_own(int fd, mode_t kind) {
   struct stat status;
   return fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind &&
@@ -37,8 +37,7 @@ bool is_own_folder(const std::string& path) {
   return folder.open() && is_own(folder.get(), S_IFDIR);
 }
 
-/// Not open where it is anything but a file of this user's; no link is followed, no pipe waited
-/// for.
+/// Not open unless it is a file of this user. Links are not followed, and a pipe does not block.
 UniqueFd open_own(const std::string& path, int flags) {
   UniqueFd file(open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   if (file.open() && !is_own(file.get(), S_IFREG)) file.reset();
@@ -56,13 +55,13 @@ std::string read_own(const std::string& path) {
   return text;
 }
 
-/// Empty where there is none that can be used: a disk may have been full when it was made.
+/// Empty without a complete key: the disk may have been full when it was made.
 std::string read_key(const std::string& path) {
   const std::string key = read_own(path);
   return key.size() == kKeyBytes ? key : "";
 }
 
-/// A new key's file appears whole, and does not replace one that another process has made
+/// Writes a new key's file in one step, and does not replace one that another process has made
 /// meanwhile.
 void make_key(const std::string& path) {
   std::string key(kKeyBytes, '\0');
@@ -77,7 +76,7 @@ void make_key(const std::string& path) {
   unlink(next.c_str());
 }
 
-/// The user's key, made when it is first wanted; empty where that fails.
+/// The user's key, made on first use; empty if that fails.
 std::string key_in(const std::string& folder) {
   const std::string path = folder + "/key";
   if (std::string key = read_key(path); !key.empty()) return key;
@@ -144,10 +143,10 @@ void OwnFolder::keep(const std::string& name, std::string_view subject,
   const std::string all = signature(signed_text(name, subject, bytes)) + std::string(bytes);
   std::error_code ignored;
   const bool a_file = fs::symlink_status(at(name), ignored).type() == fs::file_type::regular;
-  if (!a_file) fs::remove(at(name), ignored);  // Neither a link nor a pipe is written to.
+  if (!a_file) fs::remove(at(name), ignored);  // Never writes to a link or a pipe.
   try {
     replace_file(at(name), all, Sync::no);
-  } catch (const Error&) {  // A full disk: nothing is kept.
+  } catch (const Error&) {  // For instance a full disk: nothing is kept.
   }
 }
 

@@ -1,4 +1,4 @@
-// Files that kbench keeps from one run to the next.
+// The folder of files that kbench keeps from one run to the next.
 #pragma once
 
 #include <string>
@@ -6,37 +6,35 @@
 
 namespace kbench::process {
 
-/// KBENCH_CACHE, else kbench in XDG_CACHE_HOME or in ~/.cache; empty where none is named. The empty
-/// KBENCH_CACHE keeps none.
+/// KBENCH_CACHE, else "kbench" in XDG_CACHE_HOME or in ~/.cache; empty if none is set or
+/// KBENCH_CACHE is set and empty: nothing is kept then.
 std::string cache_folder();
 
-/// A folder of this user's that nobody else may write to, and no locked-in process can reach, with
-/// a key of its own that signs what is kept there. Nothing here throws: where anything is not in
-/// order nothing is found and nothing is kept.
+/// A folder that only this user may write to and no locked-in process can reach, with a key that
+/// signs its files. Nothing here throws: on any fault nothing is found and nothing is kept.
 class OwnFolder {
  public:
-  /// None.
-  OwnFolder() = default;
-  /// Makes it, and the key, where they are missing.
+  OwnFolder() = default;  ///< no folder
+  /// Makes the folder and the key if they are missing.
   explicit OwnFolder(const std::string& path);
 
   bool there() const { return !key_.empty(); }
   /// HMAC-SHA-256 of the text with the key, in hexadecimal.
   std::string signature(std::string_view text) const;
 
-  /// The bytes of a file; empty where there is none, or somebody else could have written it.
+  /// The bytes of a file; empty if there is none or another user could have written it.
   std::string read(const std::string& name) const;
-  /// Adds a line, in one write: those of two processes do not mix.
+  /// Adds a line in one write, so that lines of several processes do not mix.
   void append(const std::string& name, const std::string& line) const;
 
-  /// What keep() kept, if it has not been changed since and was kept under that name for that
-  /// subject; else empty.
+  /// The bytes that keep() was given for that name and subject; empty if there are none or the file
+  /// has been changed.
   std::string kept(const std::string& name, std::string_view subject) const;
-  /// Replaces the file, whole or not at all.
+  /// Replaces the file atomically.
   void keep(const std::string& name, std::string_view subject, std::string_view bytes) const;
 
-  /// Removes the files whose names begin with `prefix` and not with `spared`, where nobody has
-  /// written to them for a week.
+  /// Removes files that have not been written for a week and whose names begin with `prefix` but
+  /// not with `spared`.
   void forget_stale(const std::string& prefix, const std::string& spared) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace kbench::process {
 namespace {
 
-/// Where the prototype's requests come from; a copy's own descriptor takes its place.
+/// The prototype's channel to the asking process; in a copy its own descriptor replaces it.
 constexpr int kRequests = kCopyDescriptor;
 constexpr uint32_t kCopy = 1, kCopied = 2;
 constexpr size_t kMostBytes = 4096;
@@ -31,13 +31,13 @@ Spawn with_requests(Spawn spawn, const UniqueFd& requests) {
 
 std::string bytes_of(pid_t pid) { return {reinterpret_cast<const char*>(&pid), sizeof pid}; }
 
-/// A request, taken apart.
+/// A received request.
 struct Order {
   std::string told;
-  UniqueFd output, descriptor, folder;  ///< the last one may be missing
+  UniqueFd output, descriptor, folder;  ///< folder may not be open
 };
 
-/// In the copy: only what it was given is open, and its parent is who asked for it.
+/// In the copy: closes all other descriptors, and waits until its parent is the asking process.
 std::string become_copy(Order order, pid_t between) {
   if (order.folder.open() && fchdir(order.folder.get()) != 0) _exit(1);
   dup2(order.output.get(), STDOUT_FILENO);
@@ -50,8 +50,8 @@ std::string become_copy(Order order, pid_t between) {
   return told;
 }
 
-/// Forks twice: the process between ends, and its child becomes that of the next process above
-/// which takes orphans. Returns that child's id here, 0 where there is none, and nothing in it.
+/// Forks twice and ends the process between, so that the copy becomes a child of the asking
+/// process, which is a subreaper. Returns the copy's id, 0 on failure; nothing in the copy itself.
 std::optional<pid_t> fork_for_another(pid_t& between) {
   auto [read_end, write_end] = make_pipe();
   between = fork();
@@ -121,7 +121,7 @@ std::string serve_copies() {
       pid_t between = 0;
       const std::optional<pid_t> copy = fork_for_another(between);
       if (!copy) {
-        channel.reset();  // Its place is taken.
+        channel.reset();  // become_copy() reuses its number.
         return become_copy(std::move(order), between);
       }
       channel->send(kCopied, bytes_of(*copy));

@@ -1,4 +1,4 @@
-// A process that gets ready what many processes need, once, and makes them as copies of itself.
+// A fork server: a process that prepares once what many processes need, and forks them from itself.
 #pragma once
 
 #include <sys/types.h>
@@ -12,18 +12,19 @@
 
 namespace kbench::process {
 
-/// The side that asks. Copies are children of this process, in groups of their own, with the
-/// prototype's program and environment and its memory as it was when it began to serve: they have
-/// its address layout in common, too. Thread-safe.
+/// The asking side. Copies are children of this process, each in a group of its own, with the
+/// prototype's program, environment and memory as of serve_copies(), and so with the same address
+/// layout. Thread-safe.
 class Prototype {
  public:
-  /// Starts the program, which is to call serve_copies(). Does not wait. From then on orphans below
-  /// this process become its children. Throws as ChildProcess does.
+  /// Starts the program, which must call serve_copies(), and does not wait for it. Makes this
+  /// process a subreaper. Throws as ChildProcess does.
   explicit Prototype(Spawn spawn);
 
-  /// A copy that was told this, has `descriptor` as its kCopyDescriptor, and starts in an empty
-  /// folder, with no other descriptor but the three that every child has. Waits for the prototype
-  /// to be ready. Throws kIo when it has ended or does not answer, and is of no more use then.
+  /// Forks a copy, in which serve_copies() returns `told`. It has `descriptor` as kCopyDescriptor,
+  /// the three standard descriptors and no others, and starts in an empty folder. Waits for the
+  /// prototype to be ready. Throws kIo if it has ended or does not answer; it must not be used
+  /// after that.
   std::unique_ptr<ChildProcess> copy(const std::string& told, const UniqueFd& descriptor);
 
  private:
@@ -35,8 +36,8 @@ class Prototype {
 
 constexpr int kCopyDescriptor = 3;
 
-/// The prototype's side: to be called while the process has one thread. Returns in each copy what
-/// that was told; ends the process when the one who asks is gone.
+/// The prototype's side. To be called while the process has one thread. Returns in each copy, with
+/// what it was told; ends the prototype when the asking process is gone.
 std::string serve_copies();
 
 }  // namespace kbench::process

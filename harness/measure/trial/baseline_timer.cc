@@ -14,7 +14,7 @@ namespace kbench::trial {
 namespace {
 
 constexpr double kDrawSeconds = 300, kPassSeconds = 120;
-/// Of device time, for a clock that does not come up: it is timed as it is then.
+/// Device time after which a clock that does not rise is accepted.
 constexpr double kMostWaitSeconds = 1;
 
 }  // namespace
@@ -55,7 +55,7 @@ PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPl
     const Graph::ValueInfo& value = graph.values()[id];
     const vulkan::Region& to = memory.values()[id];
     if (value.kind == Graph::Kind::constant) {
-      device_.upload(*to.buffer, 0, {value.data.raw(), static_cast<size_t>(value.data.bytes())});
+      upload(device_, value.data, to);
     } else if (value.kind != Graph::Kind::intermediate) {
       const DrawKey key{secret_.next(), task.id.draw_word(), value.name};
       draw_tensor(device_, commands_, value.distribution, key, value.type, to);

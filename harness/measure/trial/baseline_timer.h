@@ -1,5 +1,4 @@
-// The eager baseline timed alone: whole-graph passes with cold caches, as each half of a paired
-// sample is timed.
+// Times the eager baseline alone: passes over the whole graph with cold caches, as in a sample.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace kbench::trial {
 
-/// How many passes are taken.
+/// The number of passes.
 struct PassPlan {
   int warm_up = 2;  ///< at least; more while the device's clock is rising
   int least = 3;    ///< taken even beyond max_seconds
@@ -24,17 +23,17 @@ struct PassPlan {
   double max_seconds = 1;  ///< of device time
 };
 
-/// What serves all graphs (pipelines, the flush buffer, the command list) is made once.
+/// Pipelines, flush buffer and command list are shared by all graphs.
 class BaselineTimer {
  public:
   explicit BaselineTimer(vulkan::Device& device);
 
-  /// Makes the pipelines of several graphs, many at a time. A graph that cannot be planned is left
-  /// out, and fails again, with its error, in time().
+  /// Makes the pipelines of several graphs in parallel. A graph that cannot be planned is left out;
+  /// time() throws its error.
   void prepare(std::span<const Graph* const> graphs);
-  /// Draws inputs and parameters, and times passes. Throws kOutOfMemory saying what the task needs
-  /// and what there is before anything is allocated, kUnsupported where a limit forbids the size,
-  /// kTimeout, kDeviceLost. `launches` receives the number of kernels a pass launches.
+  /// Draws inputs and parameters, and times passes. Throws kOutOfMemory, with the bytes needed and
+  /// available, before it allocates anything; kUnsupported if a limit forbids the size; kTimeout;
+  /// kDeviceLost. `launches` receives the number of kernels of a pass.
   PassTimes time(const Task& task, const Graph& graph, const PassPlan& plan, int& launches);
 
  private:

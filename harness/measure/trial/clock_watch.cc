@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kBusySeconds = 0.5, kSubmitSeconds = 60;
 constexpr uint32_t kLinks = 1024;  ///< of 16 multiply-adds: some 35 microseconds at 2 GHz
-/// Devices lower their clock by a fifth under heavy arithmetic, which belongs to the measurement;
-/// idle clocks are several times lower.
+/// Under heavy arithmetic devices lower their clock by a fifth, which is part of the measurement.
+/// Idle clocks are several times lower.
 constexpr double kSlack = 1.4;
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Whether the device's processors run at full clock. A GPU that has idled for a moment starts at a
-// fraction of it, an H200 at 345 of 1980 MHz for a fifth of a second: what is timed then is the
-// power management.
+// Detects whether the device runs at full clock. After a short idle time a GPU runs at a fraction
+// of it (an H200 at 345 of 1980 MHz for a fifth of a second), which would falsify the times.
 #pragma once
 
 #include "harness/measure/trial/kernels.h"
@@ -9,17 +8,17 @@
 
 namespace kbench::trial {
 
-/// Knows the clock by a chain of dependent multiply-adds in one workgroup: a fixed number of cycles
-/// that takes microseconds, after any other work of the device. Software devices have no such
-/// clock: there it records nothing and is always content.
+/// Times a chain of dependent multiply-adds in one workgroup, a fixed number of cycles that takes
+/// microseconds. On software devices it records nothing and always reports the full clock.
 class ClockWatch {
  public:
-  /// Keeps the device busy with writes to `busy` for half a second, and remembers its best.
+  /// Keeps the device busy with writes to `busy` for half a second, and remembers the shortest
+  /// time.
   ClockWatch(vulkan::Device& device, Kernels& kernels, const vulkan::Region& busy);
 
-  /// Records the chain, for the caller to put between two timestamps.
+  /// Records the chain; the caller records timestamps before and after.
   void record(vulkan::Commands& commands);
-  /// Whether a chain that took so long ran at the clock the device can reach.
+  /// Whether a chain that took so long ran at full clock.
   bool at_full_clock(double chain_ns);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <span>
+#include <utility>
 
 #include "harness/measure/trial/kernels.h"
 #include "kbench/error.h"
@@ -13,7 +14,7 @@ namespace {
 using Kind = Distribution::Kind;
 using Then = Distribution::Then;
 
-/// The two numbers of a distribution, as the shader reads their bits.
+/// The bits of the two parameters of a distribution, for the shader.
 struct Bounds {
   uint64_t a = 0, b = 0;
 };
@@ -39,31 +40,19 @@ vulkan::Macros macros_of(const Distribution& distribution, DType dtype) {
   if (distribution.kind == Kind::normal) macros.emplace_back("NORMAL", "1");
   if (distribution.kind == Kind::randint) macros.emplace_back("RANDINT", "1");
   if (dtype == DType::i64) macros.emplace_back("INTEGER", "1");
-  switch (distribution.then) {
-    case Then::symmetrize:
-      macros.emplace_back("SYMMETRIZE", "1");
-      break;
-    case Then::triu:
-      macros.emplace_back("TRIU", "1");
-      break;
-    case Then::tril:
-      macros.emplace_back("TRIL", "1");
-      break;
-    case Then::plus_minus_one:
-      macros.emplace_back("PLUS_MINUS_ONE", "1");
-      break;
-    case Then::offset:
-      macros.emplace_back("OFFSET", "1");
-      break;
-    case Then::nothing:
-    case Then::softmax_last:
-      break;
+  constexpr std::pair<Then, const char*> kSteps[] = {{Then::symmetrize, "SYMMETRIZE"},
+                                                     {Then::triu, "TRIU"},
+                                                     {Then::tril, "TRIL"},
+                                                     {Then::plus_minus_one, "PLUS_MINUS_ONE"},
+                                                     {Then::offset, "OFFSET"}};
+  for (const auto& [then, macro] : kSteps) {
+    if (distribution.then == then) macros.emplace_back(macro, "1");
   }
   return macros;
 }
 
-/// A launch of draw_softmax.comp: workgroups take rows in turns, their invocations columns, either
-/// in less than 1024 turns, as software devices may stop longer loops.
+/// Limits of draw_softmax.comp, whose workgroups loop over rows and invocations over columns:
+/// software devices may stop loops of more than 1024 turns.
 constexpr int64_t kMostGroups = 65535, kMostTurns = 1024;
 constexpr int64_t kMostColumns = kMostTurns * kGroupThreads, kMostRows = kMostGroups * kMostTurns;
 
@@ -135,9 +124,7 @@ void record_draw(vulkan::Device& device, vulkan::Commands& commands,
   commands.dispatch(pipeline, {}, std::as_bytes(std::span(&push, 1)), {split.groups, 1, 1});
 }
 
-void upload_draw(vulkan::Device& device, const Distribution& distribution, const DrawKey& key,
-                 const TensorType& type, const vulkan::Region& to) {
-  const Tensor tensor = draw(distribution, key, type);
+void upload(vulkan::Device& device, const Tensor& tensor, const vulkan::Region& to) {
   device.upload(*to.buffer, to.offset, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
 }
 
@@ -147,7 +134,7 @@ void draw_tensor(vulkan::Device& device, vulkan::Commands& commands,
   if (draws_on_device(device.plan(), distribution, type)) {
     record_draw(device, commands, distribution, key, type, to);
   } else {
-    upload_draw(device, distribution, key, type, to);
+    upload(device, draw(distribution, key, type), to);
   }
 }
 

@@ -1,10 +1,9 @@
-// The eager baseline on given tensors, once; and the baseline held to the float64 reference.
-
 #include "harness/measure/trial/eager_run.h"
 
 #include <algorithm>
 
 #include "harness/measure/eager/eager.h"
+#include "harness/measure/trial/device_draw.h"
 #include "harness/measure/trial/graph_memory.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
@@ -14,10 +13,6 @@ namespace kbench::trial {
 namespace {
 
 constexpr double kRunSeconds = 120;
-
-void upload(vulkan::Device& device, const Tensor& tensor, const vulkan::Region& to) {
-  device.upload(*to.buffer, to.offset, {tensor.raw(), static_cast<size_t>(tensor.bytes())});
-}
 
 const Tensor& find(const std::map<std::string, Tensor>& tensors, const Graph::ValueInfo& value) {
   const auto found = tensors.find(value.name);

@@ -1,5 +1,5 @@
-// The eager baseline run once on given tensors, and held to the float64 reference, so that a
-// driver's bug is not blamed on a candidate.
+// Runs the eager baseline once, and compares it with the float64 reference, so that a driver's bug
+// is not taken for the candidate's.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace kbench::trial {
 
-/// Runs the eager baseline once on tensors that `place` writes to the device or records the writing
-/// of, each input and parameter in turn, and reads the outputs back (verify --backend vulkan).
+/// Runs the eager baseline once and reads its outputs (verify --backend vulkan). `place` is called
+/// for each input and parameter; it writes the tensor to the device, or records that.
 using PlaceTensor =
     std::function<void(const Graph::ValueInfo&, vulkan::Commands&, const vulkan::Region&)>;
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph, const PlaceTensor& place);
-/// The same on tensors of the host.
+/// The same with tensors of the host, by name.
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
                               const std::map<std::string, Tensor>& tensors);
 
-/// What the eager baseline gets wrong on this device at the graph's sizes, as one line; empty when
-/// it is right. The graph should be small: the reference runs on the host.
+/// How the eager baseline differs from the reference on this device, in one line; empty if it is
+/// right. The graph should be small, as the reference runs on the host.
 std::string baseline_fault(vulkan::Device& device, const Task& task, const Graph& graph,
                            uint64_t seed);
 

@@ -1,5 +1,5 @@
-// What identifies an evaluation before it has run: what a resumed run compares, and what the record
-// of one that could not be finished says.
+// The identity of an evaluation, known before it runs. A resumed run compares it, and the record of
+// an unfinished evaluation has it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace kbench::trial {
 
-/// The variables a graph was built from, of those its task read.
+/// The variables that the task read when the graph was built.
 Variables sizes_of(const Graph& graph);
 
-/// The preset a selection runs at. "auto" is smoke on a software device; else the largest one at
-/// which every task fits the device, or smoke when none does. A named preset is taken as it is.
+/// The preset for these tasks. "auto" is smoke on a software device, else the largest preset at
+/// which every task fits the device, or smoke if none does.
 Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
                      const Variables& overrides, const vulkan::DeviceSnapshot& snapshot);
 

@@ -1,4 +1,4 @@
-// The part of an experiment's identity that a client fills in, which has no device of its own.
+// The part of an experiment's identity that a client without a device fills in.
 #include <sstream>
 
 #include "harness/measure/trial/experiment.h"

@@ -9,7 +9,7 @@
 namespace kbench::trial {
 namespace {
 
-/// By value id: whether a graph's value has a buffer of its own.
+/// For each value id, whether the value has a buffer of its own.
 std::vector<bool> own_buffers(const Graph& graph) {
   std::vector<bool> own;
   for (const Graph::ValueInfo& value : graph.values()) {

@@ -1,4 +1,4 @@
-// Device memory for running a graph by the eager baseline alone, without a trial's guards.
+// Device memory for running a graph by the eager baseline alone, without redzones.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace kbench::trial {
 
-/// What a tensor with a buffer of its own takes.
+/// Bytes of a buffer for one tensor.
 uint64_t buffer_bytes(const TensorType& type);
-/// Throws kOutOfMemory, saying what is needed and what there is, where the device has not enough
-/// for a graph whose arena takes so much.
+/// Throws kOutOfMemory, with the bytes needed and available, if the device has not enough for the
+/// graph and an arena of that size.
 void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes);
 
-/// A buffer each input, parameter, constant and output, and the arena.
+/// A buffer for each input, parameter, constant and output, and the arena.
 class GraphMemory {
  public:
   /// Throws as require_memory() does, before the first allocation.

@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kGroupsWanted = 2048;  ///< enough to fill a large GPU
 constexpr uint64_t kMaxIterations = 256;  ///< software devices cut long loops short
 constexpr uint64_t kMaxWords = uint64_t{1} << 34;
-constexpr uint64_t kReductionBytes = 48;  ///< a workgroup; the shaders know
+constexpr uint64_t kReductionBytes = 48;  ///< of a workgroup, as in the shaders
 
 std::array<uint32_t, 2> halves(uint64_t key) {
   return {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
@@ -109,7 +109,7 @@ void Kernels::flush(vulkan::Commands& commands, const vulkan::Region& region, ui
     std::array<uint32_t, 2> key;
     uint32_t iterations, unused;
   };
-  // A software device takes its time over a kernel; there a plain fill does for most of it.
+  // On a software device a fill is much faster than a kernel and takes over most of the region.
   constexpr uint64_t kSoftwarePart = 1 << 20;
   vulkan::Region part = region;
   if (device_.snapshot().software() && region.size > kSoftwarePart) {
@@ -132,7 +132,7 @@ std::vector<uint64_t> draw_hash_keys(SecretStream& secret) {
   std::vector<uint64_t> keys(kHashBlockWords);
   for (uint64_t& key : keys) {
     do {
-      key = secret.next() & kHashPrime;  // 61 bits; one value of them is too large
+      key = secret.next() & kHashPrime;  // 61 bits; the largest value is out of range
     } while (key == kHashPrime);
   }
   return keys;
@@ -143,7 +143,7 @@ void Kernels::hash(vulkan::Commands& commands, const vulkan::Region& region, uin
   struct Push {
     uint64_t base, words, table, hashes;
   };
-  constexpr uint64_t kBlocksAtOnce = 4;  // as the shader has it
+  constexpr uint64_t kBlocksAtOnce = 4;  // as in the shader
   constexpr uint64_t kGroupWords = kBlocksAtOnce * kHashBlockWords;
   const uint64_t most = device_.snapshot().max_group_count[0];
   uint64_t words = words_of(region);

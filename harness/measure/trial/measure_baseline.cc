@@ -16,8 +16,8 @@
 namespace kbench {
 namespace {
 
-/// Tasks whose pipelines are made together: enough to keep every core at it, few enough that
-/// something has been measured soon.
+/// Tasks whose pipelines are made together: enough for all cores, few enough for the first times to
+/// come soon.
 constexpr size_t kTogether = 25;
 
 std::string now() {
@@ -56,8 +56,8 @@ BaselineEntry describe_entry(const Task& task, const Graph& graph, const Rooflin
   return entry;
 }
 
-/// The device with its timer. After a device was lost another is opened; after a wait that timed
-/// out there is none, as what still runs would disturb every later measurement.
+/// The device with its timer. A lost device is opened again; after a timeout nothing is timed any
+/// more, as the task may still be running and would disturb all later times.
 class TimingDevice {
  public:
   explicit TimingDevice(vulkan::OpenOptions options) : options_(std::move(options)) { open(); }

@@ -1,4 +1,4 @@
-// Who goes first: random, but in balance.
+// Which of baseline and candidate runs first in a sample: random, but balanced.
 #pragma once
 
 #include "harness/measure/trial/secret.h"
@@ -9,12 +9,16 @@ struct Roles {
   bool baseline_first = true;
 };
 
-/// Samples come in pairs: the first of a pair draws its roles, the second takes the opposite ones.
-/// What going second costs then tells on both sides of a pair alike and cancels (see Sampling). A
-/// plain coin would often leave ten samples with eight of one order.
+/// Samples come in pairs: the first draws its order, the second has the opposite one. The cost of
+/// running second then cancels within the pair (see Sampling). Independent draws would often give
+/// ten samples with eight of one order.
 class RoleSchedule {
  public:
-  Roles next(SecretStream& secret);
+  Roles next(SecretStream& secret) {
+    last_.baseline_first = half_way_ ? !last_.baseline_first : (secret.next() & 1) != 0;
+    half_way_ = !half_way_;
+    return last_;
+  }
 
  private:
   Roles last_;

@@ -1,4 +1,4 @@
-// What a device reaches at best: the two rates a roofline is made of.
+// Measures the two rates of a device's roofline.
 #pragma once
 
 #include "harness/measure/vulkan/device.h"
@@ -6,8 +6,8 @@
 
 namespace kbench::trial {
 
-/// Measures the rate of a float32 copy, the best of several sizes far above the caches, and of
-/// float32 fused multiply-adds in registers; under a second on a GPU. Throws what the device's
+/// The best rate of a float32 copy over several sizes far above the caches, and that of float32
+/// fused multiply-adds in registers. Takes under a second on a GPU. Throws what the device's
 /// functions throw.
 Roofline measure_roofline(vulkan::Device& device);
 

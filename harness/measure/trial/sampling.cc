@@ -11,22 +11,22 @@ namespace {
 
 constexpr double kGpuSeconds = 2;
 constexpr double kSoftwareSeconds = 0.5;
-/// Drawing, filling and checking cost more than what is timed; they are bounded apart.
+/// Wall time is limited separately, as drawing, filling and checking cost more than the timed runs.
 constexpr double kWallPerBudget = 1.5;
-/// Pairs before a narrow interval may end the sampling. The interval of eight values is their whole
-/// range and misses the median once in 128 times; that of six misses it once in 32.
+/// Pairs before a narrow interval may end the sampling. The interval of eight values is their range
+/// and misses the median once in 128 times; that of six misses it once in 32.
 constexpr size_t kPairsToStop = 8;
-/// Looks at single samples, half of each order, so that what going second costs is in them: without
-/// so many of the least and of the most, the range of the others misses what they are scattered
-/// around once in 128, 157 and 239 times. Most kernels of a millisecond end at the first; the
-/// others are for runs that something else on the device has lengthened.
+/// Numbers of samples at which the range of the single ratios, without the `left_out` smallest and
+/// largest ones, may end the sampling. It misses the median once in 128, 157 and 239 times. It
+/// contains the cost of running second, as half of the samples have each order. Most kernels of a
+/// millisecond end at the first; the others are for runs that other work on the device lengthened.
 struct Look {
   int samples;
   size_t left_out;
 };
 constexpr Look kLooks[] = {{8, 0}, {12, 1}, {16, 2}};
 
-/// The last of them at so many samples or fewer; null before the first.
+/// The last look at so many samples or fewer; null before the first.
 const Look* last_look(int samples) {
   const Look* last = nullptr;
   for (const Look& each : kLooks) {
@@ -46,7 +46,7 @@ SamplingPlan resolve_plan(SamplingPlan plan, bool software) {
 }
 
 void Sampling::add(const PairedTimes& times) {
-  // A clock that ticks too slowly to see a kernel makes it one nanosecond, not a division by zero.
+  // At least one nanosecond, for clocks that tick too slowly: no division by zero.
   const double baseline = std::max(times.baseline_ns, 1.0);
   const double candidate = std::max(times.candidate_ns, 1.0);
   if (count() % 2 != 0) {
@@ -98,7 +98,7 @@ Interval Sampling::sampled() const {
     return holds_it && narrower ? Interval{least, of_pairs.point, most} : of_pairs;
   }
   const Interval ns = median_interval(candidate_ns_);
-  // An interval without bounds stays one: zero below, infinity above.
+  // An unbounded interval stays unbounded: from zero to infinity.
   return {*recorded_ns_ / ns.high, *recorded_ns_ / ns.point, *recorded_ns_ / ns.low};
 }
 double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }

@@ -1,4 +1,4 @@
-// Secret random numbers: what a candidate must not be able to foresee.
+// Random numbers that a candidate must not be able to predict.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace kbench::trial {
 
-/// A stream of 64-bit values from a key of the operating system's entropy, or from a given seed
-/// (for debugging: the stream is then repeatable, and no secret).
+/// A stream of 64-bit values from a key drawn from the operating system, or from a given seed, for
+/// debugging: then it is repeatable and not secret.
 class SecretStream {
  public:
   explicit SecretStream(std::optional<uint64_t> seed);

@@ -1,4 +1,4 @@
-// Where tensors lie in memory that processes share. Pure: no device.
+// The places of tensors in memory that processes share. Uses no device.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace kbench::trial {
 
-/// Least bytes before a tensor and behind it that must not be written.
+/// The least bytes of a redzone, which lies before and behind each tensor and must not be written.
 inline constexpr uint64_t kRedzoneBytes = 64 << 10;
 
 /// Bytes of a tensor's place: at least one 32-bit word.
@@ -23,19 +23,19 @@ inline uint64_t align_tensor(uint64_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-/// Tensors in one allocation, a redzone before the first, between each two and behind the last:
-/// every byte that is not a tensor's is a redzone's.
+/// Tensors in one allocation, with redzones before the first, between each two and behind the last.
+/// Every byte belongs to a tensor or a redzone.
 class SlabLayout {
  public:
   struct Item {
     std::string name;
     uint64_t offset = 0;  ///< a multiple of kTensorAlignment
     uint64_t bytes = 0;   ///< place_bytes()
-    /// Where the redzone behind it begins: the next multiple of 4 bytes.
+    /// Where the redzone behind it begins, a multiple of 4.
     uint64_t end() const { return offset + (bytes + 3) / 4 * 4; }
   };
 
-  /// Returns the item's index. Throws kShape where the sum of all does not fit 63 bits.
+  /// Returns the item's index. Throws kShape if the sum of all is over 2^62 bytes.
   size_t add(std::string name, uint64_t bytes);
   const std::vector<Item>& items() const { return items_; }
   bool empty() const { return items_.empty(); }
@@ -47,8 +47,8 @@ class SlabLayout {
   uint64_t size_ = 0;
 };
 
-/// The slabs of a task at one size, the same for all candidates. Outputs have two: those of the
-/// baseline are never imported by a candidate's runner.
+/// The slabs of a task at one size, the same for all candidates. A candidate's runner imports
+/// `given` and `outputs` only.
 struct TaskLayout {
   SlabLayout given;    ///< inputs, parameters, constants
   SlabLayout truth;    ///< the baseline's outputs
@@ -59,8 +59,8 @@ struct TaskLayout {
   uint64_t bytes() const;
 };
 
-/// Device bytes a trial of this task needs before a candidate's own temporaries, with what both
-/// runners write to make caches cold.
+/// Device bytes that a trial of this task needs without the candidate's temporaries, including the
+/// buffers for cache flushes of both runners.
 uint64_t required_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot);
 
 /// "1.5 GB", powers of ten.
