@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "harness/evaluate/generate/device_bench.h"
+#include "harness/evaluate/generate/device_evaluator.h"
 #include "kbench/metrics.h"
 #include "tests/generate/ngram_model.h"
 #include "tests/generate/support.h"
@@ -61,8 +61,8 @@ class NgramTest : public RunTest {
     EvaluateOptions evaluation;
     evaluation.program = KBENCH_PROGRAM;
     evaluation.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 8};
-    options.benches[0] =
-        std::make_unique<generate::DeviceBench>(evaluation, Roofline{}, /*evidence=*/false);
+    options.evaluators[0] =
+        std::make_unique<generate::DeviceEvaluator>(evaluation, Roofline{}, /*evidence=*/false);
     return options;
   }
 };

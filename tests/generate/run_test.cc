@@ -187,7 +187,7 @@ TEST_F(RunTest, StopsWhenTheTimeIsUp) {
 }
 
 TEST_F(RunTest, DoesNotAskAheadOfTheDevice) {
-  RunOptions fast = options(plan({"m"}, 12), {learner("m")}, 1, /*bench_seconds=*/0.1);
+  RunOptions fast = options(plan({"m"}, 12), {learner("m")}, 1, /*judge_seconds=*/0.1);
   fast.members[0].connections = 3;
   const RunOutcome outcome = run(std::move(fast));
   EXPECT_TRUE(outcome.complete());
@@ -354,7 +354,7 @@ TEST_F(RunTest, KeepsCandidatesUnjudgedAndJudgesThemLater) {
   });
   RunOptions unjudged = options(plan({"m"}, 2), {one});
   unjudged.judging = false;
-  unjudged.benches.clear();
+  unjudged.evaluators.clear();
   EXPECT_TRUE(run(std::move(unjudged)).complete());
   EXPECT_THAT(attempts(), SizeIs(2));
   const auto silent = model("m", [](const Asked&) { return ""; });
@@ -396,14 +396,14 @@ TEST_F(RunTest, RefusesASecondProcess) {
 }
 
 TEST_F(RunTest, EndsWithWhatABenchThrowsAndKeepsTheAnswer) {
-  class Broken : public generate::Bench {
+  class Broken : public generate::RunEvaluator {
     Result judge(const JudgeRequest&, const std::string&, const std::string&) override {
       throw Error(ErrorCode::kNotFound, "no such device");
     }
   };
   const auto one = model("m", [](const Asked&) { return answer_with("right 1"); });
   RunOptions broken = options(plan({"m"}, 1), {one});
-  broken.benches[0] = std::make_unique<Broken>();
+  broken.evaluators[0] = std::make_unique<Broken>();
   EXPECT_THROW(run(std::move(broken)), Error);
   const auto silent = model("m", [](const Asked&) { return ""; });
   EXPECT_TRUE(run(options(plan({"m"}, 1), {silent})).complete());

@@ -1,4 +1,4 @@
-// Models and benches that are functions, and candidates that say what is to become of them.
+// Models and evaluators that are functions, and candidates that say what is to become of them.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@
 
 namespace kbench::testing {
 
-/// An answer with a candidate for ReLU whose comment is `fate`, which FakeBench goes by:
+/// An answer with a candidate for ReLU whose comment is `fate`, which FakeEvaluator goes by:
 /// "right 1.5" passes with that speedup, "harness" fails through no fault of it, anything else is
 /// wrong. `own` makes it differ from others of the same fate.
 inline std::string answer_with(const std::string& fate, const std::string& own = "",
@@ -87,9 +87,9 @@ class ScriptedModel : public Model {
 };
 
 /// Judges by the fate in the files, in `seconds`.
-class FakeBench : public generate::Bench {
+class FakeEvaluator : public generate::RunEvaluator {
  public:
-  explicit FakeBench(double seconds = 0) : seconds_(seconds) {}
+  explicit FakeEvaluator(double seconds = 0) : seconds_(seconds) {}
   Result judge(const JudgeRequest& request, const std::string& file, const std::string&) override {
     if (seconds_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
     EXPECT_TRUE(std::filesystem::exists(file)) << file;
@@ -138,23 +138,23 @@ class RunTest : public ::testing::Test {
                    Plan::Strategy strategy = Plan::Strategy::repair) {
     return Plan(select_tasks(tasks), models, samples, strategy);
   }
-  /// Options with a bench, whose count `bench()` has.
+  /// Options with an evaluator, whose count `evaluator()` has.
   generate::RunOptions options(Plan plan, const std::vector<std::shared_ptr<Model>>& models,
-                               int attempts = 1, double bench_seconds = 0) {
+                               int attempts = 1, double judge_seconds = 0) {
     generate::RunOptions options{
         .plan = std::move(plan), .members = {}, .prompts = Prompts::shipped()};
     options.episode.attempts = attempts;
     for (const auto& model : models) options.members.push_back({.model = model});
-    auto bench = std::make_unique<FakeBench>(bench_seconds);
-    bench_ = bench.get();
-    options.benches.push_back(std::move(bench));
+    auto evaluator = std::make_unique<FakeEvaluator>(judge_seconds);
+    evaluator_ = evaluator.get();
+    options.evaluators.push_back(std::move(evaluator));
     return options;
   }
   generate::RunOutcome run(generate::RunOptions options) {
     generate::make_folder(folder());
     const generate::RunFolder run(folder());
     const generate::RunLock lock(run);
-    // The bench goes with the options.
+    // The evaluator goes with the options.
     const auto outcome = generate::run(run, std::move(options));
     return outcome;
   }
@@ -167,7 +167,7 @@ class RunTest : public ::testing::Test {
   }
 
   testing_support::ScratchFolder scratch_;
-  FakeBench* bench_ = nullptr;
+  FakeEvaluator* evaluator_ = nullptr;
 };
 
 }  // namespace kbench::testing

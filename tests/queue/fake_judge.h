@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/queue/judge.h"
+#include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/evaluate.h"
 
 namespace kbench::queue::testing {
@@ -32,7 +32,7 @@ class Asked {
 };
 
 /// Passes everything at once; what it is told otherwise, by the candidate's path, it does.
-class FakeJudge : public Judge {
+class FakeJudge : public QueueJudge {
  public:
   FakeJudge(std::string name, Asked& asked) : asked_(asked) { snapshot_.name = std::move(name); }
 

@@ -20,7 +20,7 @@ class QueueOnDevice : public kbench::testing::EvaluatorTest {
   /// Two judges on the one device.
   Queue& queue() {
     if (queue_) return *queue_;
-    std::vector<std::unique_ptr<Judge>> judges;
+    std::vector<std::unique_ptr<QueueJudge>> judges;
     for (int i = 0; i < 2; ++i) {
       judges.push_back(judge_of(KBENCH_PROGRAM, options_.device, /*validate=*/false));
     }

@@ -63,7 +63,7 @@ class QueueTest : public ::testing::Test {
   Asked asked_;
   std::mutex mutex_;
   std::map<std::string, Outcome> outcomes_;
-  std::vector<std::unique_ptr<Judge>> judges_;
+  std::vector<std::unique_ptr<QueueJudge>> judges_;
   std::optional<Queue> queue_;
 };
 

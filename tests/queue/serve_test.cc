@@ -127,7 +127,7 @@ class ServeTest : public ::testing::Test {
   fs::path folder_;
   Asked asked_;
   std::vector<vulkan::DeviceSnapshot> devices_;
-  std::vector<std::unique_ptr<Judge>> judges_;
+  std::vector<std::unique_ptr<QueueJudge>> judges_;
   ServeOptions options_;
   std::optional<Queue> queue_;
   std::stop_source stop_, at_once_;

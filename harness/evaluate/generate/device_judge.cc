@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/evaluate/generate/device_bench.h"
+#include "harness/evaluate/generate/device_evaluator.h"
 #include "kbench/error.h"
 #include "libkbench/base/files.h"
 
@@ -19,55 +19,56 @@ namespace {
 namespace fs = std::filesystem;
 
 /// An evaluator with a temporary folder for the candidate that it works on.
-class Desk {
+class EpisodeEvaluator {
  public:
-  explicit Desk(const EvaluateOptions& options) : bench_(options, {}, /*evidence=*/true) {
+  explicit EpisodeEvaluator(const EvaluateOptions& options)
+      : evaluator_(options, {}, /*evidence=*/true) {
     std::string pattern = (fs::temp_directory_path() / "kbench-episode-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw_io("make the folder", pattern);
     folder_ = pattern;
   }
-  ~Desk() {
+  ~EpisodeEvaluator() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  Desk(const Desk&) = delete;
+  EpisodeEvaluator(const EpisodeEvaluator&) = delete;
 
   Result judge(const JudgeRequest& request) {
-    Result result = bench_.judge(request, lay_out(request), "");
+    Result result = evaluator_.judge(request, write_files(request), "");
     result.candidate = "candidate.yaml";
     return result;
   }
   Evidence investigate(const JudgeRequest& request, const Result& result) {
-    return bench_.investigate(request, lay_out(request), result);
+    return evaluator_.investigate(request, write_files(request), result);
   }
 
  private:
-  std::string lay_out(const JudgeRequest& request) {
+  std::string write_files(const JudgeRequest& request) {
     const fs::path place = folder_ / "candidate";
-    if (request.hash != lying_) {
-      lying_.clear();
+    if (request.hash != hash_) {
+      hash_.clear();
       fs::remove_all(place);
       for (const auto& [name, text] : request.files) {
         fs::create_directories((place / name).parent_path());
         replace_file((place / name).string(), text);
       }
-      lying_ = request.hash;
+      hash_ = request.hash;
     }
     return (place / "candidate.yaml").string();
   }
 
-  generate::DeviceBench bench_;
+  generate::DeviceEvaluator evaluator_;
   fs::path folder_;
-  std::string lying_;  ///< hash of the candidate in the folder
+  std::string hash_;  ///< hash of the candidate in the folder
 };
 
 }  // namespace
 
 DeviceJudge device_judge(const EvaluateOptions& options) {
-  const auto desk = std::make_shared<Desk>(options);
-  return {[desk](const JudgeRequest& request) { return desk->judge(request); },
-          [desk](const JudgeRequest& request, const Result& result) {
-            return desk->investigate(request, result);
+  const auto evaluator = std::make_shared<EpisodeEvaluator>(options);
+  return {[evaluator](const JudgeRequest& request) { return evaluator->judge(request); },
+          [evaluator](const JudgeRequest& request, const Result& result) {
+            return evaluator->investigate(request, result);
           }};
 }
 

@@ -39,7 +39,7 @@ class Run {
   /// Records that a request for these chains failed; nothing is written if the run was cancelled.
   void lose_request(uint32_t member, std::span<const std::unique_ptr<Chain>> chains,
                     const ModelError& error);
-  void judge_on(Bench& bench);
+  void judge_on(RunEvaluator& evaluator);
   void guarded(const std::function<void()>& work);
 
   std::unique_ptr<Chain> begin(uint32_t number);

@@ -24,10 +24,10 @@ Run::Run(const RunFolder& folder, RunOptions options)
       store_(folder),
       ledger_(folder, plan_, options_.episode.attempts, options_.episode.goal, options_.judging),
       now_(options_.now ? options_.now : steady_seconds),
-      scheduler_(
-          plan_,
-          {options_.judging ? options_.benches.size() : 0, options_.asking, options_.limits, now_},
-          ledger_.spent()),
+      scheduler_(plan_,
+                 {options_.judging ? options_.evaluators.size() : 0, options_.asking,
+                  options_.limits, now_},
+                 ledger_.spent()),
       unanswered_(options_.members.size()) {}
 
 RunOutcome Run::run() {
@@ -57,7 +57,8 @@ RunOutcome Run::run() {
       threads.push_back(start_thread<std::jthread>([this, work] { guarded(work); }));
     };
     guarded([&] {
-      for (const auto& bench : options_.benches) start([this, &bench] { judge_on(*bench); });
+      for (const auto& evaluator : options_.evaluators)
+        start([this, &evaluator] { judge_on(*evaluator); });
       for (uint32_t member = 0; member < options_.members.size(); ++member) {
         for (int i = 0; i < options_.members[member].connections; ++i) {
           start([this, member] { ask_for(member); });

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/generate/bench.h"
 #include "harness/evaluate/generate/budget.h"
 #include "harness/evaluate/generate/ledger.h"
 #include "harness/evaluate/generate/plan.h"
+#include "harness/evaluate/generate/run_evaluator.h"
 #include "harness/evaluate/generate/scheduler.h"
 #include "harness/evaluate/generate/store.h"
 #include "kbench/episode.h"
@@ -62,7 +62,7 @@ struct RunOptions {
   bool judging = true;  ///< false: candidates are stored and not judged
   bool asking = true;   ///< false: only answers of earlier processes are judged
   BudgetLimits limits = {};
-  std::vector<std::unique_ptr<Bench>> benches = {};
+  std::vector<std::unique_ptr<RunEvaluator>> evaluators = {};
   std::stop_token interrupt = {};  ///< stops new requests; those under way are waited for
   std::stop_token cancel = {};     ///< cancels the requests under way too
   std::function<double()> now = {};

@@ -5,7 +5,7 @@
 
 namespace kbench::generate {
 
-void Run::judge_on(Bench& bench) {
+void Run::judge_on(RunEvaluator& evaluator) {
   while (std::optional<Waiting> waiting = scheduler_.next_waiting()) {
     const auto done = std::make_shared<Waiting>(*std::move(waiting));
     const std::string& hash = done->reading.hash;
@@ -25,7 +25,7 @@ void Run::judge_on(Bench& bench) {
         }
       }
       const double begin = now_();
-      Result result = bench.judge(request, done->file, scheduler_.file_after());
+      Result result = evaluator.judge(request, done->file, scheduler_.file_after());
       const std::lock_guard hold(mutex_);
       counts_.device_seconds += now_() - begin;
       ++counts_.judged;
@@ -33,7 +33,7 @@ void Run::judge_on(Bench& bench) {
     };
     const Investigate investigate = [&](const JudgeRequest& request, const Result& result) {
       const double begin = now_();
-      Evidence evidence = bench.investigate(request, done->file, result);
+      Evidence evidence = evaluator.investigate(request, done->file, result);
       const std::lock_guard hold(mutex_);
       counts_.device_seconds += now_() - begin;
       return evidence;

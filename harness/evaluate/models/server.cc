@@ -90,7 +90,7 @@ Answered Server::answered(const Ask& ask, int choices, uint64_t seed, const std:
   for (int tries = 1;; ++tries) {
     check_not_lost();
     const Dialect dialect = current_dialect();
-    const Request request = make_request(config_, dialect, ask, choices, seed);
+    const ChatRequest request = make_request(config_, dialect, ask, choices, seed);
     Try one = attempt(request, stop);
     if (one.stopped) throw ModelError(Reach::request, about("the request was cancelled"));
     if (one.reply != nullptr) {
@@ -271,7 +271,7 @@ HttpEnd Server::run(const HttpRequest& request, const std::stop_token& stop,
   return end;
 }
 
-Server::Try Server::attempt(const Request& request, const std::stop_token& stop) {
+Server::Try Server::attempt(const ChatRequest& request, const std::stop_token& stop) {
   Try one;
   if (stop.stop_requested() || !limit_.take(stop)) {
     one.stopped = true;
@@ -296,7 +296,7 @@ Server::Try Server::attempt(const Request& request, const std::stop_token& stop)
   return one;
 }
 
-Server::Try Server::sent(const Request& request, const std::stop_token& stop) {
+Server::Try Server::sent(const ChatRequest& request, const std::stop_token& stop) {
   HttpRequest post = http(request.path);
   post.body = request.body;
   if (config_.stream) {  // otherwise the body arrives at once
@@ -331,7 +331,7 @@ Server::Try Server::sent(const Request& request, const std::stop_token& stop) {
   return one;
 }
 
-void Server::judge(std::unique_ptr<Reply> reply, const Request& request, const HttpEnd& end,
+void Server::judge(std::unique_ptr<Reply> reply, const ChatRequest& request, const HttpEnd& end,
                    Try& one) const {
   if (reply->error) {
     one.failure = understood(*reply->error, request.optional);

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/evaluate/models/chat_request.h"
 #include "harness/evaluate/models/connection_limit.h"
 #include "harness/evaluate/models/failure.h"
 #include "harness/evaluate/models/reply.h"
-#include "harness/evaluate/models/request.h"
 #include "harness/evaluate/models/secret.h"
 #include "harness/evaluate/models/transfer.h"
 #include "harness/evaluate/models/url.h"
@@ -75,10 +75,10 @@ class Server {
 
   HttpRequest http(const std::string& path) const;
   /// Sends a request once, as soon as the connection limit allows.
-  Try attempt(const Request& request, const std::stop_token& stop);
-  Try sent(const Request& request, const std::stop_token& stop);
+  Try attempt(const ChatRequest& request, const std::stop_token& stop);
+  Try sent(const ChatRequest& request, const std::stop_token& stop);
   /// Turns a reply into the outcome of a try.
-  void judge(std::unique_ptr<Reply> reply, const Request& request, const HttpEnd& end,
+  void judge(std::unique_ptr<Reply> reply, const ChatRequest& request, const HttpEnd& end,
              Try& one) const;
   /// Sends a request over a free connection.
   HttpEnd run(const HttpRequest& request, const std::stop_token& stop, const Transfer::Sink& sink);

@@ -1,13 +1,13 @@
 #include <utility>
 
 #include "harness/evaluate/client/judge_client.h"
-#include "harness/evaluate/queue/judge.h"
+#include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/error.h"
 
 namespace kbench::queue {
 namespace {
 
-class ClientJudge : public Judge {
+class ClientJudge : public QueueJudge {
  public:
   ClientJudge(const std::string& program, const std::string& device, bool validate)
       : client_(program, device, validate) {}
@@ -37,8 +37,8 @@ class ClientJudge : public Judge {
 
 }  // namespace
 
-std::unique_ptr<Judge> judge_of(const std::string& program, const std::string& device,
-                                bool validate) {
+std::unique_ptr<QueueJudge> judge_of(const std::string& program, const std::string& device,
+                                     bool validate) {
   return std::make_unique<ClientJudge>(program, device, validate);
 }
 

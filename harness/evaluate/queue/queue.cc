@@ -15,7 +15,7 @@ bool doubtful(const Outcome& outcome) {
                                               outcome.result->verdict == Verdict::device_lost));
 }
 
-Outcome attempt(Judge& judge, const client::Request& request, const Job& job,
+Outcome attempt(QueueJudge& judge, const client::Request& request, const Job& job,
                 const std::stop_token& stop) {
   Outcome outcome;
   try {
@@ -31,7 +31,7 @@ Outcome attempt(Judge& judge, const client::Request& request, const Job& job,
 
 }  // namespace
 
-Queue::Queue(std::vector<std::unique_ptr<Judge>> judges)
+Queue::Queue(std::vector<std::unique_ptr<QueueJudge>> judges)
     : judges_(std::move(judges)), backlog_(judges_.size()), troubles_(judges_.size()) {
   try {
     for (size_t device = 0; device < judges_.size(); ++device) {

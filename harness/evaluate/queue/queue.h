@@ -17,7 +17,7 @@
 
 #include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/backlog.h"
-#include "harness/evaluate/queue/judge.h"
+#include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
 
@@ -47,7 +47,7 @@ struct Job {
 class Queue {
  public:
   /// Throws kInternal if a thread cannot be started.
-  explicit Queue(std::vector<std::unique_ptr<Judge>> judges);
+  explicit Queue(std::vector<std::unique_ptr<QueueJudge>> judges);
   /// Cancels all jobs that are left.
   ~Queue();
   Queue(const Queue&) = delete;
@@ -87,7 +87,7 @@ class Queue {
   std::optional<Outcome> ending(const Entry& entry) const;
   void deliver(uint64_t id, Outcome outcome, Lock& lock);
 
-  std::vector<std::unique_ptr<Judge>> judges_;
+  std::vector<std::unique_ptr<QueueJudge>> judges_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Backlog backlog_;

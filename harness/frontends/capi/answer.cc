@@ -14,7 +14,7 @@
 namespace kbench::capi {
 namespace {
 
-/// The codes stand in one order in both, behind KBENCH_OK.
+/// Both enums list the codes in the same order; KBENCH_OK comes first.
 kbench_status status_of(ErrorCode code) {
   static_assert(static_cast<int>(ErrorCode::kInvalidArgument) + 1 == KBENCH_INVALID_ARGUMENT &&
                 static_cast<int>(ErrorCode::kUnsupported) + 1 == KBENCH_UNSUPPORTED &&
@@ -47,11 +47,11 @@ kbench_status fail(char** out, kbench_status status, const std::string& message,
 
 }  // namespace
 
-Request::Request(const char* text)
+CallRequest::CallRequest(const char* text)
     : json_(parse_json(text != nullptr ? text : "{}", "the request")) {}
 
-Request::Request(const char* text, std::initializer_list<std::string_view> members)
-    : Request(text) {
+CallRequest::CallRequest(const char* text, std::initializer_list<std::string_view> members)
+    : CallRequest(text) {
   expect_only(field(), members);
 }
 

@@ -15,12 +15,12 @@ namespace kbench::capi {
 using nlohmann::json;
 
 /// A parsed request.
-class Request {
+class CallRequest {
  public:
   /// `text` may be null. Throws kParse if it is not JSON.
-  explicit Request(const char* text);
+  explicit CallRequest(const char* text);
   /// Also throws if it is not an object, or has other members than these.
-  Request(const char* text, std::initializer_list<std::string_view> members);
+  CallRequest(const char* text, std::initializer_list<std::string_view> members);
   JsonField field() const { return {json_, name_, ""}; }
   bool has(const std::string& name) const { return field().has(name); }
   JsonField operator[](const std::string& name) const { return field()[name]; }

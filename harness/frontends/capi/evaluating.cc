@@ -35,7 +35,7 @@ void tell(kbench_on_event on_event, void* user, const json& event) {
   if (on_event(user, text.c_str()) != 0) throw Cancelled();
 }
 
-EvaluateOptions options_of(const Request& request) {
+EvaluateOptions options_of(const CallRequest& request) {
   return request.has("options") ? client::options_from_json(request["options"]) : EvaluateOptions();
 }
 
@@ -44,7 +44,7 @@ kbench_status evaluated(kbench_evaluator* evaluator, const char* candidate, kben
                         Result (Evaluator::*call)(const CandidateSource&, std::stop_token)) {
   return answer(out, [&] {
     if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
-    const Request request(candidate, {"path", "files", "manifest", "name"});
+    const CallRequest request(candidate, {"path", "files", "manifest", "name"});
     const CandidateSource source = source_from_json(request.whole());
     return value_of((evaluator->evaluator.*call)(source, token_of(stop)));
   });
@@ -54,7 +54,7 @@ kbench_status evaluated(const char* text, kbench_stop* stop, char** out,
                         Result (*call)(const CandidateSource&, const EvaluateOptions&,
                                        std::stop_token)) {
   return answer(out, [&] {
-    const Request request(text, {"candidate", "options"});
+    const CallRequest request(text, {"candidate", "options"});
     const CandidateSource source = source_from_json(request["candidate"].json());
     return value_of(call(source, options_of(request), token_of(stop)));
   });
@@ -88,7 +88,7 @@ kbench_status kbench_evaluator_new(const char* options, kbench_on_event on_event
   if (evaluator != nullptr) *evaluator = nullptr;
   return answer(out, [&] {
     if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
-    const capi::Request request(options);
+    const capi::CallRequest request(options);
     EvaluateOptions wanted = client::options_from_json(request.field());
     if (on_event != nullptr) {
       wanted.on_stage = [=](const char* stage) { capi::tell(on_event, user, {{"stage", stage}}); };
@@ -123,7 +123,7 @@ kbench_status kbench_check(const char* request, kbench_stop* stop, char** out) {
 
 kbench_status kbench_devices(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(text, {"program"});
+    const capi::CallRequest request(text, {"program"});
     json devices = json::array();
     for (const DeviceSummary& device :
          list_devices(request.has("program") ? request["program"].text() : "")) {

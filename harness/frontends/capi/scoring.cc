@@ -12,7 +12,7 @@
 namespace kbench::capi {
 namespace {
 
-std::vector<Result> results_of(const Request& request) {
+std::vector<Result> results_of(const CallRequest& request) {
   std::vector<Result> results;
   if (request.has("results")) {
     for (const JsonField& item : request["results"].items()) {
@@ -32,7 +32,7 @@ std::vector<Result> results_of(const Request& request) {
 }
 
 /// The chosen tasks, or those with results.
-std::vector<TaskId> tasks_of(const Request& request, const std::vector<Result>& results) {
+std::vector<TaskId> tasks_of(const CallRequest& request, const std::vector<Result>& results) {
   std::set<TaskId> ids;
   if (request.has("tasks")) {
     for (const Task* task : select_tasks(request["tasks"].text())) ids.insert(task->id);
@@ -66,7 +66,7 @@ using namespace kbench;
 
 extern "C" kbench_status kbench_verdicts(const char* text, char** out) {
   return capi::answer(out, [&] {
-    const capi::Request request(text, {});
+    const capi::CallRequest request(text, {});
     capi::json list = capi::json::array();
     for (int i = 0; i <= static_cast<int>(Verdict::harness_error); ++i) {
       const auto verdict = static_cast<Verdict>(i);
@@ -80,7 +80,7 @@ extern "C" kbench_status kbench_verdicts(const char* text, char** out) {
 
 extern "C" kbench_status kbench_leaderboard(const char* text, char** out) {
   return capi::answer(out, [&] {
-    const capi::Request request(text, {"results", "files", "tasks", "thresholds"});
+    const capi::CallRequest request(text, {"results", "files", "tasks", "thresholds"});
     const std::vector<Result> results = capi::results_of(request);
     const std::vector<TaskId> tasks = capi::tasks_of(request, results);
     std::vector<double> thresholds = {1};

@@ -7,16 +7,16 @@
 
 namespace kbench::capi {
 
-inline const Task& task_of(const Request& request) {
+inline const Task& task_of(const CallRequest& request) {
   return find_task(parse_task_id(request["task"].text()));
 }
 
 /// The default is v0.1, as for `kbench show`.
-inline Preset preset_of(const Request& request) {
+inline Preset preset_of(const CallRequest& request) {
   return request.has("preset") ? preset_from_name(request["preset"].text()) : Preset::v0_1;
 }
 
-inline Variables overrides_of(const Request& request) {
+inline Variables overrides_of(const CallRequest& request) {
   return request.has("overrides") ? request["overrides"].variables() : Variables();
 }
 

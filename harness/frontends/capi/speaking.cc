@@ -17,7 +17,7 @@
 namespace kbench::capi {
 namespace {
 
-PromptContext context_of(const Request& request) {
+PromptContext context_of(const CallRequest& request) {
   PromptContext context;
   context.preset = preset_of(request);
   context.overrides = overrides_of(request);
@@ -61,7 +61,7 @@ extern "C" {
 
 kbench_status kbench_prompt(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(
+    const capi::CallRequest request(
         text, {"task", "preset", "overrides", "set", "shots", "precision", "code", "reference",
                "builtins", "language", "device", "attempts"});
     const Prompts prompts =
@@ -83,7 +83,7 @@ kbench_status kbench_prompt(const char* text, char** out) {
 
 kbench_status kbench_extract(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(text, {"text", "finish", "task"});
+    const capi::CallRequest request(text, {"text", "finish", "task"});
     Answer given;
     given.text = request["text"].text();
     given.finish = request.has("finish") ? request["finish"].text() : "stop";
@@ -97,7 +97,7 @@ kbench_status kbench_extract(const char* text, char** out) {
 
 kbench_status kbench_feedback(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(text, {"result", "candidate", "max_characters"});
+    const capi::CallRequest request(text, {"result", "candidate", "max_characters"});
     const Result result = result_from_json(request["result"].json().dump());
     std::optional<Candidate> candidate;
     if (request.has("candidate")) {

@@ -13,7 +13,7 @@ extern "C" {
 
 kbench_status kbench_tasks(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(text, {"select"});
+    const capi::CallRequest request(text, {"select"});
     std::vector<const Task*> chosen;
     if (request.has("select")) {
       chosen = select_tasks(request["select"].text());
@@ -34,7 +34,7 @@ kbench_status kbench_tasks(const char* text, char** out) {
 
 kbench_status kbench_show(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::Request request(text, {"task", "preset", "overrides", "candidate"});
+    const capi::CallRequest request(text, {"task", "preset", "overrides", "candidate"});
     const Task& task = capi::task_of(request);
     const auto graph =
         build_graph(task_at(task.id, capi::preset_of(request), capi::overrides_of(request)));

@@ -103,9 +103,9 @@ Option Option::option_text(const std::string& text) const {
 
 Option Option::required() const { return Option(*option_->required()); }
 
-Option Option::capture_default_str() const { return Option(*option_->capture_default_str()); }
-
-Option Option::delimiter(char delimiter) const { return Option(*option_->delimiter(delimiter)); }
+Option Option::comma_separated() const {
+  return Option(*option_->delimiter(',')->allow_extra_args(false));
+}
 
 Option Option::allow_extra_args(bool allow) const {
   return Option(*option_->allow_extra_args(allow));
@@ -117,16 +117,36 @@ Option Option::needs(Option other) const { return Option(*option_->needs(other.o
 
 std::string Option::type_name() const { return option_->get_type_name(); }
 
+Command Command::in_group(const std::string& name) const {
+  Command grouped = *this;
+  grouped.group_ = name;
+  return grouped;
+}
+
 template <class T>
-Option Command::add_option(const std::string& names, T& value,
-                           const std::string& description) const {
-  return Option(*app_->add_option(names, value, description));
+Option Command::add_option(const std::string& form, T& value, const std::string& description,
+                           const Check& check) const {
+  const size_t blank = form.find(' ');
+  CLI::Option* const option = app_->add_option(form.substr(0, blank), value, description);
+  if (blank != form.npos) option->type_name(form.substr(blank + 1));
+  if (!group_.empty()) option->group(group_);
+  return check.find_mistake ? Option(*option).check(check) : Option(*option);
+}
+
+template <class T>
+Option Command::add_setting(const std::string& form, T& value, const std::string& description,
+                            const Check& check) const {
+  const Option option = add_option(form, value, description, check);
+  option.option_->capture_default_str();
+  return option;
 }
 
 // The types that options can bind.
-#define KBENCH_OPTION_OF(...)                                                                     \
-  template Option Command::add_option(const std::string&, __VA_ARGS__& value, const std::string&) \
-      const
+#define KBENCH_OPTION_OF(...)                                                                \
+  template Option Command::add_option(const std::string&, __VA_ARGS__&, const std::string&,  \
+                                      const Check&) const;                                   \
+  template Option Command::add_setting(const std::string&, __VA_ARGS__&, const std::string&, \
+                                       const Check&) const
 KBENCH_OPTION_OF(int);
 KBENCH_OPTION_OF(uint64_t);
 KBENCH_OPTION_OF(double);
@@ -142,7 +162,9 @@ KBENCH_OPTION_OF(std::vector<std::string>);
 
 Option Command::add_flag(const std::string& names, bool& value,
                          const std::string& description) const {
-  return Option(*app_->add_flag(names, value, description));
+  CLI::Option* const option = app_->add_flag(names, value, description);
+  if (!group_.empty()) option->group(group_);
+  return Option(*option);
 }
 
 Option Command::option(const std::string& name) const { return Option(*app_->get_option(name)); }

@@ -35,11 +35,10 @@ class Option {
   Option check(const Check& check) const;
   Option group(const std::string& name) const;  ///< its heading on the help page; "" hides it
   Option type_name(const std::string& name) const;
-  Option option_text(
-      const std::string& text) const;  ///< replaces type and default on the help page
+  /// Replaces type and default on the help page.
+  Option option_text(const std::string& text) const;
   Option required() const;
-  Option capture_default_str() const;  ///< shows its current value as the default
-  Option delimiter(char delimiter) const;
+  Option comma_separated() const;  ///< a list is one argument: A,B,C
   Option allow_extra_args(bool allow) const;
   Option excludes(Option other) const;
   Option needs(Option other) const;
@@ -47,6 +46,7 @@ class Option {
   std::string type_name() const;
 
  private:
+  friend class Command;
   CLI::Option* option_;
 };
 
@@ -55,10 +55,18 @@ class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
 
-  /// Binds a value, which must live until the command has run. command.cc lists the supported
+  /// The same command; options that are added through it get this heading on the help page.
+  Command in_group(const std::string& name) const;
+  /// Binds a value, which must live until the command has run. `form`: names, and after a blank the
+  /// type that the help page shows: "--task,--tasks TASK,...". command.cc lists the supported
   /// types.
   template <class T>
-  Option add_option(const std::string& names, T& value, const std::string& description = "") const;
+  Option add_option(const std::string& form, T& value, const std::string& description = "",
+                    const Check& check = {}) const;
+  /// The same; the help page shows the current value as the default.
+  template <class T>
+  Option add_setting(const std::string& form, T& value, const std::string& description,
+                     const Check& check = {}) const;
   Option add_flag(const std::string& names, bool& value, const std::string& description) const;
   /// An option that was added before.
   Option option(const std::string& name) const;
@@ -77,6 +85,7 @@ class Command {
 
  private:
   CLI::App* app_;
+  std::string group_;  ///< heading of the options it adds; "": CLI11's own
 };
 
 /// Owns the command line and everything added to it.

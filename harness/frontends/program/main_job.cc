@@ -54,36 +54,32 @@ struct MainJobOptions {
 };
 
 void add_options(Command app, MainJobOptions& o) {
-  const std::string group = "Main job";
-  app.add_option("--fast-p", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .check(within(0, 1e6))
-      .type_name("P,...")
-      .group(group);
-  app.add_option("--candidates", o.candidates,
-                 "Candidate sets: folders, or names of sets that ship (default: simple and fused)")
-      .type_name("DIR...")
-      .group(group);
-  app.add_option("--shard", o.shard,
-                 "Only part I of N, for N machines: I from 1 to N; kbench score joins the outputs")
-      .type_name("I/N")
-      .group(group);
+  const Command group = app.in_group("Main job");
+  group
+      .add_option("--fast-p P,...", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)",
+                  within(0, 1e6))
+      .comma_separated();
+  group.add_option(
+      "--candidates DIR...", o.candidates,
+      "Candidate sets: folders, or names of sets that ship (default: simple and fused)");
+  group.add_option(
+      "--shard I/N", o.shard,
+      "Only part I of N, for N machines: I from 1 to N; kbench score joins the outputs");
   o.tasks.add_to(app);
   o.size.add_to(app, /*with_auto=*/true);
   o.device.add_several_to(app);
-  app.add_flag("--mix-devices", o.mix_devices,
-               "Have --devices of several kinds in one leaderboard: speedups on one say nothing "
-               "beside speedups on another")
-      .group("Device");
+  app.in_group("Device").add_flag(
+      "--mix-devices", o.mix_devices,
+      "Have --devices of several kinds in one leaderboard: speedups on one say nothing "
+      "beside speedups on another");
   o.measure.add_to(app);
-  app.add_option("--output", o.output,
-                 "Append results to a file of JSON lines; what it holds already is not done again")
-      .type_name("FILE")
-      .group("Output");
-  app.add_flag("--rerun", o.rerun, "Do again what --output holds already").group("Output");
-  app.add_flag("--json", o.json, "One JSON document on standard output, the rest on standard error")
-      .group("Output");
+  const Command output = app.in_group("Output");
+  output.add_option(
+      "--output FILE", o.output,
+      "Append results to a file of JSON lines; what it holds already is not done again");
+  output.add_flag("--rerun", o.rerun, "Do again what --output holds already");
+  output.add_flag("--json", o.json,
+                  "One JSON document on standard output, the rest on standard error");
 }
 
 /// On Ctrl-C, reports what is kept, and ends the process by the signal. Workers end with this

@@ -18,7 +18,7 @@ namespace {
 
 /// Opens all in parallel: each takes a second.
 std::vector<std::optional<Error>> open_all(
-    const std::vector<std::unique_ptr<queue::Judge>>& judges) {
+    const std::vector<std::unique_ptr<queue::QueueJudge>>& judges) {
   std::vector<std::optional<Error>> failures(judges.size());
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < judges.size(); ++i) {
@@ -48,7 +48,7 @@ OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& ev
   }
   const auto all = client::list_snapshots(evaluation.program);
   const auto chosen = queue::choose_devices(all, options.devices);
-  std::vector<std::unique_ptr<queue::Judge>> judges;
+  std::vector<std::unique_ptr<queue::QueueJudge>> judges;
   for (const vulkan::DeviceSnapshot& device : chosen) {
     judges.push_back(
         queue::judge_of(evaluation.program, queue::selector_of(device, all), evaluation.validate));

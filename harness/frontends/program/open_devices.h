@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/queue/judge.h"
+#include "harness/evaluate/queue/queue_judge.h"
 #include "harness/frontends/program/options.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
@@ -13,7 +13,7 @@
 namespace kbench::program {
 
 struct OpenDevices {
-  std::vector<std::unique_ptr<queue::Judge>> judges;  ///< by device
+  std::vector<std::unique_ptr<queue::QueueJudge>> judges;  ///< by device
   std::vector<vulkan::DeviceSnapshot> snapshots;
 };
 

@@ -93,16 +93,13 @@ Check readable_or_dash() {
 }
 
 void TaskOptions::add_to(Command app) {
-  app.add_option("--level", levels, "Levels to take tasks from: 1,2 (default: all)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .type_name("N,...")
-      .group("Tasks");
-  app.add_option("--task,--tasks", selection,
-                 "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9, names such as relu; several by "
-                 "commas")
-      .type_name("TASK,...")
-      .group("Tasks");
+  const Command group = app.in_group("Tasks");
+  group.add_option("--level N,...", levels, "Levels to take tasks from: 1,2 (default: all)")
+      .comma_separated();
+  group.add_option(
+      "--task,--tasks TASK,...", selection,
+      "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9, names such as relu; several by "
+      "commas");
 }
 
 std::vector<const Task*> TaskOptions::select() const {
@@ -134,14 +131,12 @@ void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallbac
   const std::string names = with_auto ? "smoke, v0, v0.1 or auto" : "smoke, v0 or v0.1";
   const std::string meaning =
       with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
-  app.add_option("--preset", preset, "Sizes: " + names + meaning)
-      .type_name("NAME")
-      .capture_default_str()
-      .group("Sizes");
-  app.add_option("--set", assignments, "Override a shape variable; repeatable: --set height=65")
-      .type_name("VAR=N")
-      .allow_extra_args(false)
-      .group("Sizes");
+  const Command sizes = app.in_group("Sizes");
+  sizes.add_setting("--preset NAME", preset, "Sizes: " + names + meaning);
+  sizes
+      .add_option("--set VAR=N", assignments,
+                  "Override a shape variable; repeatable: --set height=65")
+      .allow_extra_args(false);
 }
 
 Variables SizeOptions::overrides() const {
@@ -156,26 +151,23 @@ Variables SizeOptions::overrides() const {
 Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
 
 void DeviceOptions::add_to(Command app, bool with_validate) {
-  app.add_option("--device", device,
-                 "Device: its index, its UUID, part of its name, cpu, or auto (see kbench devices)")
-      .type_name("DEVICE")
-      .capture_default_str()
-      .group("Device");
+  const Command group = app.in_group("Device");
+  group.add_setting(
+      "--device DEVICE", device,
+      "Device: its index, its UUID, part of its name, cpu, or auto (see kbench devices)");
   if (with_validate) {
-    app.add_flag("--validate", validate,
-                 "Turn the Vulkan validation layer on; its messages fail a candidate")
-        .group("Device");
+    group.add_flag("--validate", validate,
+                   "Turn the Vulkan validation layer on; its messages fail a candidate");
   }
 }
 
 void DeviceOptions::add_several_to(Command app) {
   add_to(app);
-  app.add_option("--devices", devices,
-                 "Several devices, each with a judge of its own: all (of the GPUs), or a list by "
-                 "commas of what --device takes")
-      .type_name("all|DEVICE,...")
-      .excludes(app.option("--device"))
-      .group("Device");
+  app.in_group("Device")
+      .add_option("--devices all|DEVICE,...", devices,
+                  "Several devices, each with a judge of its own: all (of the GPUs), or a list by "
+                  "commas of what --device takes")
+      .excludes(app.option("--device"));
 }
 
 vulkan::DeviceSnapshot DeviceOptions::choose() const {
@@ -186,70 +178,42 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
 }
 
 void MeasureOptions::add_to(Command app, bool in_run) {
-  const std::string group = "Measurement";
-  app.add_option(
-         "--baseline", baseline,
-         "What speedups are against: eager, timed in pairs with the candidate, or a file of "
-         "recorded times, as kbench baseline --against takes it")
-      .type_name("eager|FILE")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--column", column, "Which numbers of the file of --baseline")
-      .type_name("NAME")
-      .group(group);
-  app.add_option("--tolerance", tolerance,
-                 "Who passes: kbench (scale-aware), or kernelbench (the original's)")
-      .check(one_of(names_to(ToleranceRule::kernelbench)))
-      .type_name("RULE")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--min-samples", plan.min_samples, "Samples to take at least")
-      .check(whole_number(1, 1000000))
-      .type_name("N")
-      .capture_default_str()
-      .group(group);
-  const Option seconds =
-      app.add_option(
-             "--measure-seconds", plan.max_seconds,
-             "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)")
-          .check(within(0, 1e6))
-          .type_name("S")
-          .capture_default_str()
-          .group(group);
+  const Command group = app.in_group("Measurement");
+  group.add_setting(
+      "--baseline eager|FILE", baseline,
+      "What speedups are against: eager, timed in pairs with the candidate, or a file of "
+      "recorded times, as kbench baseline --against takes it");
+  group.add_option("--column NAME", column, "Which numbers of the file of --baseline");
+  group.add_setting("--tolerance RULE", tolerance,
+                    "Who passes: kbench (scale-aware), or kernelbench (the original's)",
+                    one_of(names_to(ToleranceRule::kernelbench)));
+  group.add_setting("--min-samples N", plan.min_samples, "Samples to take at least",
+                    whole_number(1, 1000000));
+  const Option seconds = group.add_setting(
+      "--measure-seconds S", plan.max_seconds,
+      "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)",
+      within(0, 1e6));
   if (!in_run) keep_old_name(app, "--max-seconds", plan.max_seconds, within(0, 1e6), seconds);
-  app.add_option("--precision", plan.precision,
-                 "Stop when the speedup's 95% interval is within this share of it")
-      .check(within(0, 1))
-      .type_name("P")
-      .capture_default_str()
-      .group(group);
-  const Option input_seed =
-      app.add_option("--input-seed", seed, "Fix the secret seed of the inputs, for debugging")
-          .check(whole_number())
-          .type_name("N")
-          .group(group);
+  group.add_setting("--precision P", plan.precision,
+                    "Stop when the speedup's 95% interval is within this share of it",
+                    within(0, 1));
+  const Option input_seed = group.add_option(
+      "--input-seed N", seed, "Fix the secret seed of the inputs, for debugging", whole_number());
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
-  app.add_flag("--no-other-sizes", own_sizes_alone,
-               "At preset smoke: leave out that the values of what passes are checked at two more "
-               "sizes")
-      .group(group);
-  const std::string limits_group = "Limits of a candidate";
+  group.add_flag(
+      "--no-other-sizes", own_sizes_alone,
+      "At preset smoke: leave out that the values of what passes are checked at two more "
+      "sizes");
+  const Command limits_group = app.in_group("Limits of a candidate");
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
-    app.add_option(flag, value, help)
-        .check(within(0.001, 1e6))
-        .type_name("S")
-        .capture_default_str()
-        .group(limits_group);
+    limits_group.add_setting(flag, value, help, within(0.001, 1e6)).type_name("S");
   };
   add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
   add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
   add_seconds("--total-seconds", limits.total_seconds,
               "Its trial, from file to verdict; by default longer for a long --measure-seconds");
-  app.add_option("--host-memory", host_gigabytes, "Memory of its runner in GiB")
-      .check(within(0.001, 1e6))
-      .type_name("GIB")
-      .capture_default_str()
-      .group(limits_group);
+  limits_group.add_setting("--host-memory GIB", host_gigabytes, "Memory of its runner in GiB",
+                           within(0.001, 1e6));
 }
 
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,

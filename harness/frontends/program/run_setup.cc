@@ -53,73 +53,43 @@ Variables split(const std::string& text) {
 }  // namespace
 
 void LoopOptions::add_to(Command app) {
-  const std::string group = "Samples and attempts";
-  app.add_option("--samples", samples, "Samples of each model on each task")
-      .check(number_from(1, 1000000))
-      .type_name("N")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--attempts", attempts, "Attempts a sample: the first, and repairs after feedback")
-      .check(number_from(1, 9999))
-      .type_name("N")
-      .capture_default_str()
-      .group(group);
-  app.add_option(
-         "--goal", goal,
-         "When a sample is done: correct, or faster:P (the speedup's lower bound is over P)")
-      .type_name("GOAL")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--strategy", strategy,
-                 "repair: a model repairs its own; relay: attempts go round the models")
-      .check(member_of({"repair", "relay"}))
-      .type_name("NAME")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--context", context,
-                 "What a repair prompt shows: the last attempt, the best, or the history")
-      .check(member_of(names_to(Shown::history)))
-      .type_name("NAME")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--smoke", smoke,
-                 "Try preset smoke first (what does not run there has failed), after a failure of "
-                 "values (to tell of the smaller case), or never")
-      .check(member_of(names_to(Smoke::never)))
-      .type_name("WHEN")
-      .capture_default_str()
-      .group(group);
-  const std::string prompts = "Prompts";
-  app.add_option("--prompt", prompt, "Templates: a name of shipped ones, or a folder")
-      .type_name("NAME|DIR")
-      .capture_default_str()
-      .group(prompts);
-  app.add_option(
-         "--builtins", builtins,
-         "Built-in steps (op:) in candidates: forbid, some (beside a kernel of its own), any")
-      .check(member_of(names_to(Builtins::any)))
-      .type_name("POLICY")
-      .capture_default_str()
-      .group(prompts);
-  app.add_option("--language", language, "What kernels are asked for in: glsl, hlsl, cuda, triton")
-      .check(member_of(names_to(PromptLanguage::triton)))
-      .type_name("NAME")
-      .capture_default_str()
-      .group(prompts);
-  app.add_option("--shots", shots, "Worked examples in the prompt")
-      .check(number_from(0, 8))
-      .type_name("N")
-      .capture_default_str()
-      .group(prompts);
-  app.add_flag("--code", code, "The task also as PyTorch-like code").group(prompts);
-  app.add_flag("--reference", reference, "Also the shipped shaders of its operators")
-      .group(prompts);
-  app.add_flag("--no-precision", no_precision, "Without the block on tolerance").group(prompts);
-  app.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates")
-      .group(prompts);
-  app.add_flag("--no-evidence", no_evidence,
-               "Feedback is verdict and message alone: nothing is looked into")
-      .group(prompts);
+  const Command group = app.in_group("Samples and attempts");
+  group.add_setting("--samples N", samples, "Samples of each model on each task",
+                    number_from(1, 1000000));
+  group.add_setting("--attempts N", attempts,
+                    "Attempts a sample: the first, and repairs after feedback",
+                    number_from(1, 9999));
+  group.add_setting(
+      "--goal GOAL", goal,
+      "When a sample is done: correct, or faster:P (the speedup's lower bound is over P)");
+  group.add_setting("--strategy NAME", strategy,
+                    "repair: a model repairs its own; relay: attempts go round the models",
+                    member_of({"repair", "relay"}));
+  group.add_setting("--context NAME", context,
+                    "What a repair prompt shows: the last attempt, the best, or the history",
+                    member_of(names_to(Shown::history)));
+  group.add_setting(
+      "--smoke WHEN", smoke,
+      "Try preset smoke first (what does not run there has failed), after a failure of "
+      "values (to tell of the smaller case), or never",
+      member_of(names_to(Smoke::never)));
+  const Command prompts = app.in_group("Prompts");
+  prompts.add_setting("--prompt NAME|DIR", prompt,
+                      "Templates: a name of shipped ones, or a folder");
+  prompts.add_setting(
+      "--builtins POLICY", builtins,
+      "Built-in steps (op:) in candidates: forbid, some (beside a kernel of its own), any",
+      member_of(names_to(Builtins::any)));
+  prompts.add_setting("--language NAME", language,
+                      "What kernels are asked for in: glsl, hlsl, cuda, triton",
+                      member_of(names_to(PromptLanguage::triton)));
+  prompts.add_setting("--shots N", shots, "Worked examples in the prompt", number_from(0, 8));
+  prompts.add_flag("--code", code, "The task also as PyTorch-like code");
+  prompts.add_flag("--reference", reference, "Also the shipped shaders of its operators");
+  prompts.add_flag("--no-precision", no_precision, "Without the block on tolerance");
+  prompts.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates");
+  prompts.add_flag("--no-evidence", no_evidence,
+                   "Feedback is verdict and message alone: nothing is looked into");
 }
 
 Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,
@@ -129,21 +99,21 @@ Devices open_devices(const std::string& selectors, const EvaluateOptions& evalua
     const size_t end = std::min(selectors.find(',', begin), selectors.size());
     EvaluateOptions options = evaluation;
     options.device = selectors.substr(begin, end - begin);
-    auto bench = std::make_unique<generate::DeviceBench>(options, roofline, evidence);
-    const vulkan::DeviceSnapshot& snapshot = bench->snapshot();
-    if (devices.benches.empty()) {
+    auto evaluator = std::make_unique<generate::DeviceEvaluator>(options, roofline, evidence);
+    const vulkan::DeviceSnapshot& snapshot = evaluator->snapshot();
+    if (devices.evaluators.empty()) {
       devices.first = snapshot;
     } else if (snapshot.name != devices.first.name || snapshot.driver != devices.first.driver) {
       throw Error(ErrorCode::kInvalidArgument,
                   "--device names a " + devices.first.name + " and a " + snapshot.name +
                       "; the devices of one run have to be of one kind");
     }
-    for (const auto& other : devices.benches) {
+    for (const auto& other : devices.evaluators) {
       if (other->snapshot().index == snapshot.index) {
         throw Error(ErrorCode::kInvalidArgument, "--device names one device twice");
       }
     }
-    devices.benches.push_back(std::move(bench));
+    devices.evaluators.push_back(std::move(evaluator));
     begin = end + 1;
   }
   return devices;

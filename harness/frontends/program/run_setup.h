@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/generate/device_bench.h"
+#include "harness/evaluate/generate/device_evaluator.h"
 #include "harness/evaluate/generate/run.h"
 #include "harness/evaluate/generate/settings.h"
 #include "harness/frontends/program/options.h"
@@ -35,7 +35,7 @@ struct LoopOptions {
 /// The devices of --device, which may be a list by commas, with their judges; all must be of one
 /// kind.
 struct Devices {
-  std::vector<std::unique_ptr<generate::DeviceBench>> benches;
+  std::vector<std::unique_ptr<generate::DeviceEvaluator>> evaluators;
   vulkan::DeviceSnapshot first;
 };
 Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,

@@ -331,50 +331,36 @@ Verb add_audit(Command program) {
       "  kbench audit --task level1/23 --all\n"
       "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
       "  kbench audit --preset v0.1 --recorded");
-  app.add_option("--preset", options->preset, "Sizes: smoke, v0 or v0.1")
-      .check(member_of(names_to(Preset::v0_1)))
-      .type_name("NAME")
-      .capture_default_str()
-      .group("Computation");
-  app.add_option("--backend", options->backend,
-                 "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
-                 "kernels, held to themselves)")
-      .check(member_of({"reference", "vulkan"}))
-      .type_name("NAME")
-      .capture_default_str()
-      .group("Computation");
-  app.add_option("--only", options->audit.only, "Only variants whose description holds this")
-      .type_name("TEXT")
-      .group("Computation");
-  app.add_option("--kinds", options->kinds,
-                 "Only null, mutant, subset, precision or honest variants (default: all); --out "
-                 "keeps the others that the file has")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .type_name("KIND,...")
-      .group("Computation");
-  app.add_option("--draws", options->audit.draws, "Draws of inputs")
-      .check(number_from(1, 100))
-      .type_name("N")
-      .capture_default_str()
-      .group("Computation");
-  app.add_option("--most-calls", options->audit.variants.most_calls,
-                 "Of an operator called more often, so many calls are tried one by one (0: all)")
-      .check(not_negative())
-      .type_name("N")
-      .capture_default_str()
-      .group("Computation");
+  const Command computation = app.in_group("Computation");
+  computation.add_setting("--preset NAME", options->preset, "Sizes: smoke, v0 or v0.1",
+                          member_of(names_to(Preset::v0_1)));
+  computation.add_setting(
+      "--backend NAME", options->backend,
+      "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
+      "kernels, held to themselves)",
+      member_of({"reference", "vulkan"}));
+  computation.add_option("--only TEXT", options->audit.only,
+                         "Only variants whose description holds this");
+  computation
+      .add_option("--kinds KIND,...", options->kinds,
+                  "Only null, mutant, subset, precision or honest variants (default: all); --out "
+                  "keeps the others that the file has")
+      .comma_separated();
+  computation.add_setting("--draws N", options->audit.draws, "Draws of inputs",
+                          number_from(1, 100));
+  computation.add_setting(
+      "--most-calls N", options->audit.variants.most_calls,
+      "Of an operator called more often, so many calls are tried one by one (0: all)",
+      not_negative());
   options->tasks.add_to(app);
   options->device.add_to(app);
-  app.add_flag("--all", options->all, "Every variant, not only those that are left")
-      .group("Output");
-  app.add_flag("--recorded", options->recorded, "Nothing is run: the certificates of this build")
-      .group("Output");
-  app.add_option("--out", options->out,
-                 "Certificates: a file that is written, or brought up to date for these tasks")
-      .type_name("FILE")
-      .group("Output");
-  app.add_flag("--json", options->json, "Every variant as JSON on standard output").group("Output");
+  const Command output = app.in_group("Output");
+  output.add_flag("--all", options->all, "Every variant, not only those that are left");
+  output.add_flag("--recorded", options->recorded,
+                  "Nothing is run: the certificates of this build");
+  output.add_option("--out FILE", options->out,
+                    "Certificates: a file that is written, or brought up to date for these tasks");
+  output.add_flag("--json", options->json, "Every variant as JSON on standard output");
   return {app, [options] { return run_audit(*options); }};
 }
 

@@ -140,25 +140,17 @@ int run_baseline(const BaselineVerbOptions& options) {
 
 void add_measurement(Command app, BaselineVerbOptions& options) {
   const Check counts = whole_number(1, 1000000);
-  const Option passes = app.add_option("--passes", options.samples, "Timed passes a task at most")
-                            .check(counts)
-                            .type_name("N")
-                            .capture_default_str()
-                            .group("Measurement");
+  const Command measurement = app.in_group("Measurement");
+  const Option passes =
+      measurement.add_setting("--passes N", options.samples, "Timed passes a task at most", counts);
   keep_old_name(app, "--samples", options.samples, counts, passes);
-  const Option seconds =
-      app.add_option("--measure-seconds", options.max_seconds,
-                     "Device time to spend on a task's passes; three are taken at least")
-          .check(within(0, 1e6))
-          .type_name("S")
-          .capture_default_str()
-          .group("Measurement");
+  const Option seconds = measurement.add_setting(
+      "--measure-seconds S", options.max_seconds,
+      "Device time to spend on a task's passes; three are taken at least", within(0, 1e6));
   keep_old_name(app, "--max-seconds", options.max_seconds, within(0, 1e6), seconds);
   const Option from =
-      app.add_option("--from", options.from, "Measure nothing: take what an earlier --output wrote")
-          .check(readable())
-          .type_name("FILE")
-          .group("Measurement");
+      measurement.add_option("--from FILE", options.from,
+                             "Measure nothing: take what an earlier --output wrote", readable());
   for (const char* measuring : {"--preset", "--set", "--device", "--validate", "--passes",
                                 "--samples", "--measure-seconds", "--max-seconds", "--output"}) {
     from.excludes(app.option(measuring));
@@ -166,20 +158,17 @@ void add_measurement(Command app, BaselineVerbOptions& options) {
 }
 
 void add_comparison(Command app, BaselineVerbOptions& options) {
-  const Option against =
-      app.add_option(
-             "--against", options.against,
-             "Compare with recorded times: an --output of this verb, KernelBench's baseline "
-             "JSON, or a table of tasks and columns")
-          .check(readable())
-          .type_name("FILE")
-          .group("Comparison");
-  app.add_option(
-         "--column", options.column,
-         "Which of its numbers (default: median_ms, mean, eager_strict_ms, or the only one)")
-      .needs(against)
-      .type_name("NAME")
-      .group("Comparison");
+  const Command comparison = app.in_group("Comparison");
+  const Option against = comparison.add_option(
+      "--against FILE", options.against,
+      "Compare with recorded times: an --output of this verb, KernelBench's baseline "
+      "JSON, or a table of tasks and columns",
+      readable());
+  comparison
+      .add_option(
+          "--column NAME", options.column,
+          "Which of its numbers (default: median_ms, mean, eager_strict_ms, or the only one)")
+      .needs(against);
 }
 
 }  // namespace
@@ -198,19 +187,14 @@ Verb add_baseline(Command program) {
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
-  app.add_option("--output", options->output,
-                 "Write what was measured as JSON; the file is replaced after every task")
-      .type_name("FILE")
-      .group("Output");
-  app.add_option("--kernelbench", options->kernelbench,
-                 "Write it in KernelBench's baseline format too, at the end")
-      .type_name("FILE")
-      .group("Output");
-  app.add_option("--svg", options->svg,
-                 "Draw roofline.svg, and with --against ratio.svg, into a folder")
-      .type_name("DIR")
-      .group("Output");
-  app.add_flag("--json", options->json, "The JSON document on standard output").group("Output");
+  const Command output = app.in_group("Output");
+  output.add_option("--output FILE", options->output,
+                    "Write what was measured as JSON; the file is replaced after every task");
+  output.add_option("--kernelbench FILE", options->kernelbench,
+                    "Write it in KernelBench's baseline format too, at the end");
+  output.add_option("--svg DIR", options->svg,
+                    "Draw roofline.svg, and with --against ratio.svg, into a folder");
+  output.add_flag("--json", options->json, "The JSON document on standard output");
   add_measurement(app, *options);
   add_comparison(app, *options);
   return {app, [options] { return run_baseline(*options); }};

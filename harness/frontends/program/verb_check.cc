@@ -86,13 +86,12 @@ Verb add_check(Command program) {
                        "not fit or does not compile.",
                        "  kbench check my/relu.yaml\n"
                        "  kbench check my/ --preset v0.1 --device cpu");
-  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder")
+  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder", readable())
       .required()
-      .check(readable())
       .option_text("CANDIDATE");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
-  app.add_flag("--json", options->json, "The result as JSON on standard output").group("Output");
+  app.in_group("Output").add_flag("--json", options->json, "The result as JSON on standard output");
   return {app, [options] { return run_check(*options); }};
 }
 

@@ -142,10 +142,10 @@ Verb add_devices(Command program) {
       "  kbench devices\n"
       "  kbench --device 0\n"
       "  kbench --device cpu");
-  app.add_flag("--limits", *limits,
-               "Limits, by the names that expressions have for them, and features")
-      .group("Output");
-  app.add_flag("--json", *json, "A JSON list on standard output").group("Output");
+  const Command output = app.in_group("Output");
+  output.add_flag("--limits", *limits,
+                  "Limits, by the names that expressions have for them, and features");
+  output.add_flag("--json", *json, "A JSON list on standard output");
   return {app, [json, limits] { return run_devices(*json, *limits); }};
 }
 

@@ -111,15 +111,15 @@ Verb add_diagnose(Command program) {
       "Exit code 1 when it does not pass.",
       "  kbench diagnose my/relu.yaml\n"
       "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
-  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml")
+  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml",
+                 readable())
       .required()
-      .check(readable())
       .option_text("CANDIDATE");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);
-  app.add_flag("--json", options->json, "Result, evidence and feedback as JSON on standard output")
-      .group("Output");
+  app.in_group("Output").add_flag("--json", options->json,
+                                  "Result, evidence and feedback as JSON on standard output");
   return {app, [options] { return run_diagnose(*options); }};
 }
 

@@ -134,15 +134,14 @@ Verb add_extract(Command program) {
       .required()
       .option_text("ANSWER");
   app.add_option("--task", options->task, "The task that was asked for").option_text("TASK");
-  app.add_option("--finish", options->finish,
-                 "Why the answer ended: stop, length where it was cut off, or content_filter")
-      .check(member_of({"stop", "length", "content_filter"}))
-      .option_text("WORD")
-      .capture_default_str();
-  app.add_option("--into", options->into, "Write the files into this folder, a new or empty one")
-      .group("Output")
+  app.add_setting("--finish", options->finish,
+                  "Why the answer ended: stop, length where it was cut off, or content_filter",
+                  member_of({"stop", "length", "content_filter"}))
+      .option_text("WORD");
+  const Command output = app.in_group("Output");
+  output.add_option("--into", options->into, "Write the files into this folder, a new or empty one")
       .option_text("FOLDER");
-  app.add_flag("--json", options->json, "What was found, the files too, as JSON").group("Output");
+  output.add_flag("--json", options->json, "What was found, the files too, as JSON");
   return {app, [options] { return run_extract(*options); }};
 }
 

@@ -121,7 +121,7 @@ int run_generate(const GenerateOptions& options) {
   run.seed = static_cast<uint64_t>(settings.number("seed").value_or(0));
   run.judging = !options.no_judge;
   run.limits = {options.max_cost, options.max_tokens, options.max_seconds};
-  for (auto& bench : ground.devices.benches) run.benches.push_back(std::move(bench));
+  for (auto& evaluator : ground.devices.evaluators) run.evaluators.push_back(std::move(evaluator));
   StopSignals signals([&](int) {
     progress.warn("no further request; what is under way is waited for; again to drop it");
   });
@@ -167,58 +167,37 @@ Verb add_generate(Command program) {
       "  kbench generate run2 --models models.yaml --dry-run\n"
       "  kbench generate run3 --replay run1 --prompt my-templates/");
   app.add_option("RUN", options->run, "The run's folder").required().option_text("RUN");
-  const std::string models = "Models";
-  app.add_option("--models", options->models_file, "Whom to ask, and where: docs/models-file.md")
-      .check(readable())
-      .type_name("FILE")
-      .group(models);
-  app.add_option("--model", options->models, "Only these of the file")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .type_name("NAME,...")
-      .group(models);
-  app.add_option("--replay", options->replay, "Answer from the transcripts of another run")
-      .check(readable())
-      .type_name("RUN")
-      .group(models);
-  app.add_option("--jobs", options->jobs,
-                 "Requests at once to each model (default: its connections)")
-      .check(number_from(1, 1024))
-      .type_name("N")
-      .group(models);
+  const Command models = app.in_group("Models");
+  models.add_option("--models FILE", options->models_file,
+                    "Whom to ask, and where: docs/models-file.md", readable());
+  models.add_option("--model NAME,...", options->models, "Only these of the file")
+      .comma_separated();
+  models.add_option("--replay RUN", options->replay, "Answer from the transcripts of another run",
+                    readable());
+  models.add_option("--jobs N", options->jobs,
+                    "Requests at once to each model (default: its connections)",
+                    number_from(1, 1024));
   options->loop.add_to(app);
-  app.add_option("--order", options->order,
-                 "task: a task's samples together, which judges faster; sample: a sample of every "
-                 "task before the next")
-      .check(member_of({"task", "sample"}))
-      .type_name("NAME")
-      .capture_default_str()
-      .group("Samples and attempts");
-  const std::string budgets = "Budgets";
-  app.add_option("--max-cost", options->max_cost, "Of the whole run, in the currency of the prices")
-      .check(within(0, 1e12))
-      .type_name("X")
-      .group(budgets);
-  app.add_option("--max-tokens", options->max_tokens, "Of the whole run, in and out")
-      .check(whole_number())
-      .type_name("N")
-      .group(budgets);
-  app.add_option("--max-seconds", options->max_seconds, "Of this call")
-      .check(within(0, 1e9))
-      .type_name("S")
-      .group(budgets);
-  app.add_option("--seed", options->seed, "What requests' seeds are drawn from")
-      .check(whole_number())
-      .type_name("N")
-      .group(models);
-  app.add_flag("--dry-run", options->dry_run,
-               "Print the first prompt, and the most that all would cost; send nothing")
-      .group("Output");
-  app.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them")
-      .group("Output");
-  app.add_flag("--json", options->json,
-               "What the run came to as JSON on standard output; with --dry-run the plan")
-      .group("Output");
+  app.in_group("Samples and attempts")
+      .add_setting(
+          "--order NAME", options->order,
+          "task: a task's samples together, which judges faster; sample: a sample of every "
+          "task before the next",
+          member_of({"task", "sample"}));
+  const Command budgets = app.in_group("Budgets");
+  budgets.add_option("--max-cost X", options->max_cost,
+                     "Of the whole run, in the currency of the prices", within(0, 1e12));
+  budgets.add_option("--max-tokens N", options->max_tokens, "Of the whole run, in and out",
+                     whole_number());
+  budgets.add_option("--max-seconds S", options->max_seconds, "Of this call", within(0, 1e9));
+  models.add_option("--seed N", options->seed, "What requests' seeds are drawn from",
+                    whole_number());
+  const Command output = app.in_group("Output");
+  output.add_flag("--dry-run", options->dry_run,
+                  "Print the first prompt, and the most that all would cost; send nothing");
+  output.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them");
+  output.add_flag("--json", options->json,
+                  "What the run came to as JSON on standard output; with --dry-run the plan");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);

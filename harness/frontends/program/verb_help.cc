@@ -25,7 +25,7 @@ Verb add_help(Command program) {
       return int{kDone};
     }
     std::vector<std::string> names;
-    for (const Command each : program.verbs()) {
+    for (const Command& each : program.verbs()) {
       if (each.name() == *verb) {
         say(each.help());
         return int{kDone};

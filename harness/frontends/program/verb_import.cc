@@ -188,15 +188,14 @@ Verb add_import(Command program) {
       "  kbench --candidates imported");
   app.add_option("FILE", options->files, "Kernel files").required().option_text("FILE...");
   app.add_option("--task", options->task, "The task that all files are for").option_text("TASK");
-  app.add_option("--preset", options->preset,
-                 "Sizes to take where a number or a branch cannot follow them: smoke, v0 or v0.1")
-      .option_text("PRESET")
-      .capture_default_str();
-  app.add_option("--out", options->out, "Write the candidates into this folder")
-      .group("Output")
+  app.add_setting("--preset", options->preset,
+                  "Sizes to take where a number or a branch cannot follow them: smoke, v0 or v0.1")
+      .option_text("PRESET");
+  const Command output = app.in_group("Output");
+  output.add_option("--out", options->out, "Write the candidates into this folder")
       .option_text("FOLDER");
-  app.add_flag("--json", options->json, "A line of JSON a file: what was imported, and what not")
-      .group("Output");
+  output.add_flag("--json", options->json,
+                  "A line of JSON a file: what was imported, and what not");
   return {app, [options] { return run_import(*options); }};
 }
 

@@ -176,7 +176,7 @@ int judge_open(const RunFolder& folder, const Settings& settings, Devices device
   if (settings.flag("device_block").value_or(true))
     run.episode.prompt.device = client::summary_of(devices.first);
   run.asking = false;
-  for (auto& bench : devices.benches) run.benches.push_back(std::move(bench));
+  for (auto& evaluator : devices.evaluators) run.evaluators.push_back(std::move(evaluator));
   run.interrupt = signals.gently();
   run.on_attempt = [&](const Attempt& attempt, const generate::Status& status) {
     progress.attempt(attempt, status);
@@ -256,16 +256,13 @@ Verb add_judge(Command program) {
       "  kbench judge run1\n"
       "  kbench judge run1 --confirm\n"
       "  kbench judge run1 --device 1 --preset v0.1");
-  app.add_option("RUN", options->run, "The run's folder")
-      .required()
-      .check(readable())
-      .option_text("RUN");
-  app.add_flag("--confirm", options->confirm, "Measure the winners once more").group("Output");
+  app.add_option("RUN", options->run, "The run's folder", readable()).required().option_text("RUN");
+  const Command output = app.in_group("Output");
+  output.add_flag("--confirm", options->confirm, "Measure the winners once more");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);
-  app.add_flag("--json", options->json, "What was judged as JSON on standard output")
-      .group("Output");
+  output.add_flag("--json", options->json, "What was judged as JSON on standard output");
   return {app, [options] { return run_judge_verb(*options); }};
 }
 

@@ -99,7 +99,7 @@ Verb add_list(Command program) {
       "  kbench list --task 1/1-30 --json");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
-  app.add_flag("--json", options->json, "A JSON list on standard output").group("Output");
+  app.in_group("Output").add_flag("--json", options->json, "A JSON list on standard output");
   return {app, [options] { return run_list(*options); }};
 }
 

@@ -153,15 +153,12 @@ Verb add_models(Command program) {
       "code 1 when one does not answer.",
       "  kbench models models.yaml\n"
       "  kbench models models.yaml --model coder,small --only-list");
-  app.add_option("FILE", options->file, "A models file")
-      .required()
-      .check(readable())
-      .option_text("FILE");
+  app.add_option("FILE", options->file, "A models file", readable()).required().option_text("FILE");
   app.add_option("--model", options->names, "Only these, by name")
-      .delimiter(',')
+      .comma_separated()
       .option_text("NAME,...");
   app.add_flag("--only-list", options->only_list, "Send no prompt: spend no token");
-  app.add_flag("--json", options->json, "The same as JSON on standard output").group("Output");
+  app.in_group("Output").add_flag("--json", options->json, "The same as JSON on standard output");
   return {app, [options] {
             forbid_core_dumps();
             return ask_models(*options) ? kDone : kFailed;

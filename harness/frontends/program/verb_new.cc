@@ -89,11 +89,9 @@ Verb add_new(Command program) {
   app.add_option("PATH", options->path,
                  "A folder, or a .yaml file (default: a folder named after the task)")
       .option_text("[PATH]");
-  app.add_option("--language", options->language, "glsl, hlsl, cuda or triton")
-      .check(one_of(names_to(StarterLanguage::triton)))
-      .type_name("NAME")
-      .capture_default_str()
-      .group("Kernel");
+  app.in_group("Kernel").add_setting("--language NAME", options->language,
+                                     "glsl, hlsl, cuda or triton",
+                                     one_of(names_to(StarterLanguage::triton)));
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app, /*with_validate=*/false);
   return {app, [options] { return run_new(*options); }};

@@ -192,54 +192,36 @@ Verb add_prompt(Command program) {
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
       .option_text("TASK");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
-  const std::string group = "Prompt";
-  app.add_option("--prompt", options->prompt, "Templates: a folder, or the name of a set")
-      .type_name("DIR|NAME")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--language", options->language,
-                 "What kernels are asked for in: glsl, hlsl, cuda, triton")
-      .check(member_of(names_to(PromptLanguage::triton)))
-      .type_name("NAME")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--shots", options->shots, "Worked examples")
-      .check(number_from(0, 100))
-      .type_name("N")
-      .capture_default_str()
-      .group(group);
-  app.add_option("--builtins", options->builtins,
-                 "May built-in operators be used: forbid, some (beside a kernel), any")
-      .check(member_of(names_to(Builtins::any)))
-      .type_name("POLICY")
-      .capture_default_str()
-      .group(group);
-  app.add_flag("--code", options->code, "Also the task as PyTorch code").group(group);
-  app.add_flag("--reference", options->reference, "Also the baseline's shaders of its operators")
-      .group(group);
-  app.add_flag("--no-precision", options->no_precision, "Leave out the part on precision")
-      .group(group);
+  const Command group = app.in_group("Prompt");
+  group.add_setting("--prompt DIR|NAME", options->prompt,
+                    "Templates: a folder, or the name of a set");
+  group.add_setting("--language NAME", options->language,
+                    "What kernels are asked for in: glsl, hlsl, cuda, triton",
+                    member_of(names_to(PromptLanguage::triton)));
+  group.add_setting("--shots N", options->shots, "Worked examples", number_from(0, 100));
+  group.add_setting("--builtins POLICY", options->builtins,
+                    "May built-in operators be used: forbid, some (beside a kernel), any",
+                    member_of(names_to(Builtins::any)));
+  group.add_flag("--code", options->code, "Also the task as PyTorch code");
+  group.add_flag("--reference", options->reference, "Also the baseline's shaders of its operators");
+  group.add_flag("--no-precision", options->no_precision, "Leave out the part on precision");
   options->device.add_to(app, /*with_validate=*/false);
-  app.add_flag("--no-device", options->no_device, "Leave out the part on the device")
-      .group("Device");
-  app.add_option("--roof", options->roof,
-                 "The device's measured rates, from a file of kbench baseline --output")
-      .check(readable())
-      .type_name("FILE")
-      .group("Device");
-  app.add_option("--feedback", options->feedback,
-                 "A results file: its last result of the task is what the prompt answers")
-      .check(readable())
-      .type_name("FILE")
-      .group("Repair");
-  app.add_option("--candidate", options->candidate,
-                 "The candidate of that result (default: the file that the result names)")
-      .check(readable())
-      .type_name("CANDIDATE")
-      .group("Repair");
-  app.add_flag("--json", options->json, "The messages as JSON on standard output").group("Output");
-  app.add_flag("--check", options->check, "Render all tasks' prompts and hold them to the budget")
-      .group("Output");
+  const Command device = app.in_group("Device");
+  device.add_flag("--no-device", options->no_device, "Leave out the part on the device");
+  device.add_option("--roof FILE", options->roof,
+                    "The device's measured rates, from a file of kbench baseline --output",
+                    readable());
+  const Command repair = app.in_group("Repair");
+  repair.add_option("--feedback FILE", options->feedback,
+                    "A results file: its last result of the task is what the prompt answers",
+                    readable());
+  repair.add_option("--candidate CANDIDATE", options->candidate,
+                    "The candidate of that result (default: the file that the result names)",
+                    readable());
+  const Command output = app.in_group("Output");
+  output.add_flag("--json", options->json, "The messages as JSON on standard output");
+  output.add_flag("--check", options->check,
+                  "Render all tasks' prompts and hold them to the budget");
   return {app, [options] { return run_prompt(*options); }};
 }
 

@@ -66,24 +66,17 @@ Verb add_reference(Command program) {
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
       .required()
       .option_text("TASK");
-  app.add_option("--dump", options->folder, "Folder to write to, made when it is not there")
-      .required()
-      .type_name("DIR")
-      .group("Output");
+  app.in_group("Output")
+      .add_option("--dump DIR", options->folder, "Folder to write to, made when it is not there")
+      .required();
   options->size.add_to(app, /*with_auto=*/false, "smoke");
-  const Option seed = app.add_option("--input-seed", options->seed, "Seed of the draws")
-                          .check(whole_number())
-                          .type_name("N")
-                          .capture_default_str()
-                          .group("Computation");
+  const Command computation = app.in_group("Computation");
+  const Option seed =
+      computation.add_setting("--input-seed N", options->seed, "Seed of the draws", whole_number());
   keep_old_name(app, "--seed", options->seed, whole_number(), seed);
   const Check types = one_of(names_to(Precision::f64));
-  const Option type =
-      app.add_option("--compute", options->precision, "In f32, or in f64: the truth")
-          .check(types)
-          .type_name("TYPE")
-          .capture_default_str()
-          .group("Computation");
+  const Option type = computation.add_setting("--compute TYPE", options->precision,
+                                              "In f32, or in f64: the truth", types);
   keep_old_name(app, "--precision", options->precision, types, type);
   return {app, [options] { return run_reference_verb(*options); }};
 }

@@ -227,7 +227,7 @@ Verb add_repl(Command program) {
   app.add_option("CANDIDATE", options->candidate,
                  "A YAML file, or a folder for candidate.yaml; made where it is not there")
       .option_text("[CANDIDATE]");
-  app.add_flag("--edit", options->edit, "Begin in $EDITOR").group("Output");
+  app.in_group("Output").add_flag("--edit", options->edit, "Begin in $EDITOR");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);

@@ -82,23 +82,19 @@ Verb add_report(Command program) {
       "  kbench report results.jsonl --json");
   app.add_option("RUN", options->sources, "Folders of runs, or files of results").required();
   options->tasks.add_to(app);
-  app.add_option("--k", options->ks, "Samples k of pass@k: 1,5,10 (default: as many as there are)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .check(number_from(1, 1000000))
-      .type_name("K,...");
-  app.add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,1,2 (default: 1)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .check(within(0, 1e6))
-      .type_name("P,...");
-  app.add_flag("--json", options->json, "One JSON document on standard output").group("Output");
-  app.add_option("--svg", options->svg, "Draw the curves, and the winners' speedups, into a folder")
-      .type_name("DIR")
-      .group("Output");
-  app.add_option("--html", options->html, "Write one page with everything in it, for any browser")
-      .type_name("FILE")
-      .group("Output");
+  app.add_option("--k K,...", options->ks,
+                 "Samples k of pass@k: 1,5,10 (default: as many as there are)",
+                 number_from(1, 1000000))
+      .comma_separated();
+  app.add_option("--fast-p P,...", options->thresholds,
+                 "Thresholds p of fast_p: 0,1,2 (default: 1)", within(0, 1e6))
+      .comma_separated();
+  const Command output = app.in_group("Output");
+  output.add_flag("--json", options->json, "One JSON document on standard output");
+  output.add_option("--svg DIR", options->svg,
+                    "Draw the curves, and the winners' speedups, into a folder");
+  output.add_option("--html FILE", options->html,
+                    "Write one page with everything in it, for any browser");
   return {app, [options] { return run_report(*options); }};
 }
 

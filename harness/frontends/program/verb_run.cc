@@ -208,23 +208,20 @@ Verb add_run(Command program) {
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
       "  kbench run my/relu.yaml --validate --input-seed 7 --json");
   app.add_option("CANDIDATE", options->candidates,
-                 "YAML files, folders, or - for one on standard input")
+                 "YAML files, folders, or - for one on standard input", readable_or_dash())
       .required()
-      .check(readable_or_dash())
       .option_text("CANDIDATE...");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);
-  app.add_option("--fail-under", options->fail_under,
-                 "Exit code 1 also where a candidate's speedup (the median, not its interval) is "
-                 "below P")
-      .check(within(0, 1e6))
-      .type_name("P")
-      .group("Output");
-  app.add_option("--output", options->output, "Append results to a file of JSON lines")
-      .type_name("FILE")
-      .group("Output");
-  app.add_flag("--json", options->json, "Results as JSON on standard output").group("Output");
+  const Command output = app.in_group("Output");
+  output.add_option(
+      "--fail-under P", options->fail_under,
+      "Exit code 1 also where a candidate's speedup (the median, not its interval) is "
+      "below P",
+      within(0, 1e6));
+  output.add_option("--output FILE", options->output, "Append results to a file of JSON lines");
+  output.add_flag("--json", options->json, "Results as JSON on standard output");
   return {app, [options] { return run_run(*options); }};
 }
 

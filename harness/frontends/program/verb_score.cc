@@ -241,37 +241,30 @@ Verb add_score(Command program) {
       "  kbench score results.jsonl --fast-p 0,0.5,1,2\n"
       "  kbench score shard-*.jsonl --level 1 --json\n"
       "  kbench score mine.jsonl theirs.jsonl --sets mine,theirs --device H200");
-  app.add_option("FILES", options->files, "Results files")
+  app.add_option("FILES", options->files, "Results files", readable())
       .required()
-      .check(readable())
       .option_text("FILES");
-  app.add_option("--fast-p", options->thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .check(within(0, 1e6))
-      .type_name("P,...")
-      .group("Scores");
-  app.add_option("--sets", options->sets, "Candidate sets, by name (default: all there are)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .type_name("NAME,...")
-      .group("Scores");
-  app.add_option("--device", options->devices, "Devices: parts of their names (default: all)")
-      .delimiter(',')
-      .allow_extra_args(false)
-      .type_name("NAME,...")
-      .group("Scores");
-  app.add_option("--preset", options->preset, "Only results at this preset: smoke, v0 or v0.1")
-      .type_name("NAME")
-      .group("Scores");
-  app.add_flag("--mix-devices", options->mix_devices,
-               "Have several kinds of device in one table, whose speedups do not compare")
-      .group("Scores");
-  app.add_flag("--last", options->take_last,
-               "Of contradictory results take the last, by the order of files and lines")
-      .group("Scores");
+  const Command scores = app.in_group("Scores");
+  scores
+      .add_option("--fast-p P,...", options->thresholds,
+                  "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)", within(0, 1e6))
+      .comma_separated();
+  scores
+      .add_option("--sets NAME,...", options->sets,
+                  "Candidate sets, by name (default: all there are)")
+      .comma_separated();
+  scores
+      .add_option("--device NAME,...", options->devices,
+                  "Devices: parts of their names (default: all)")
+      .comma_separated();
+  scores.add_option("--preset NAME", options->preset,
+                    "Only results at this preset: smoke, v0 or v0.1");
+  scores.add_flag("--mix-devices", options->mix_devices,
+                  "Have several kinds of device in one table, whose speedups do not compare");
+  scores.add_flag("--last", options->take_last,
+                  "Of contradictory results take the last, by the order of files and lines");
   options->tasks.add_to(app);
-  app.add_flag("--json", options->json, "One JSON document on standard output").group("Output");
+  app.in_group("Output").add_flag("--json", options->json, "One JSON document on standard output");
   return {app, [options] { return run_score(*options); }};
 }
 

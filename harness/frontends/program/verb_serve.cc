@@ -52,9 +52,7 @@ Verb add_serve(Command program) {
       "SIGTERM or Ctrl-C what is left is cancelled, and answered so.",
       "  kbench serve --preset smoke < experiments.jsonl > results.jsonl\n"
       "  kbench serve --devices all --socket /run/user/1000/kbench");
-  app.add_option("--socket", options->socket, "Listen at a Unix socket")
-      .type_name("PATH")
-      .group("Lines");
+  app.in_group("Lines").add_option("--socket PATH", options->socket, "Listen at a Unix socket");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_several_to(app);
   options->measure.add_to(app);

@@ -156,16 +156,15 @@ Verb add_show(Command program) {
       .option_text("TASK");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->device.add_to(app, /*with_validate=*/false);
-  app.add_option("--baseline", options->baseline,
-                 "A file of recorded times, as kbench baseline writes it: the task's is shown")
-      .group("Output")
+  const Command output = app.in_group("Output");
+  output
+      .add_option("--baseline", options->baseline,
+                  "A file of recorded times, as kbench baseline writes it: the task's is shown")
       .option_text("FILE");
-  app.add_flag("--candidate", options->candidate, "Print a candidate file to start from")
-      .group("Output");
-  app.add_flag("--algebra", options->algebra,
-               "Print the best known rewriting by legal algebra, where there is one")
-      .group("Output");
-  app.add_flag("--json", options->json, "The same facts as JSON").group("Output");
+  output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
+  output.add_flag("--algebra", options->algebra,
+                  "Print the best known rewriting by legal algebra, where there is one");
+  output.add_flag("--json", options->json, "The same facts as JSON");
   return {app, [options] { return run_show(*options); }};
 }
 

@@ -229,17 +229,12 @@ Verb add_transcript(Command program) {
       "  kbench transcript run1 level1/19\n"
       "  kbench transcript run1 1/19/3        the whole conversation of sample 3\n"
       "  kbench transcript run1 1/19/3/2      its second attempt");
-  app.add_option("RUN", options->run, "The run's folder")
-      .required()
-      .check(readable())
-      .option_text("RUN");
+  app.add_option("RUN", options->run, "The run's folder", readable()).required().option_text("RUN");
   app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]")
       .option_text("[TASK[/SAMPLE[/ATTEMPT]]]");
-  app.add_option("--model", options->model, "Only of this model (or relay)")
-      .type_name("NAME")
-      .group("Output");
-  app.add_flag("--json", options->json, "The same as a JSON list on standard output")
-      .group("Output");
+  const Command output = app.in_group("Output");
+  output.add_option("--model NAME", options->model, "Only of this model (or relay)");
+  output.add_flag("--json", options->json, "The same as a JSON list on standard output");
   return {app, [options] { return run_transcript(*options); }};
 }
 

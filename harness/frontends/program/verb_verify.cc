@@ -215,28 +215,22 @@ Verb add_verify(Command program) {
       "  kbench verify --golden smoke.json\n"
       "  kbench verify --golden v0.json --compute f64 --task level1/*\n"
       "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");
-  app.add_option("--golden", options->golden, "The golden file: .json or .json.zst")
-      .required()
-      .check(readable())
-      .type_name("FILE")
-      .group("Computation");
-  app.add_option("--backend", options->backend,
-                 "reference (on the CPU), or vulkan (the eager baseline's kernels)")
-      .check(one_of({"reference", "vulkan"}))
-      .type_name("NAME")
-      .capture_default_str()
-      .group("Computation");
+  const Command computation = app.in_group("Computation");
+  computation
+      .add_option("--golden FILE", options->golden, "The golden file: .json or .json.zst",
+                  readable())
+      .required();
+  computation.add_setting("--backend NAME", options->backend,
+                          "reference (on the CPU), or vulkan (the eager baseline's kernels)",
+                          one_of({"reference", "vulkan"}));
   const Check types = one_of(names_to(Precision::f64));
-  const Option type =
-      app.add_option("--compute", options->precision, "What the reference computes in: f32 or f64")
-          .check(types)
-          .type_name("TYPE")
-          .capture_default_str()
-          .group("Computation");
+  const Option type = computation.add_setting("--compute TYPE", options->precision,
+                                              "What the reference computes in: f32 or f64", types);
   keep_old_name(app, "--precision", options->precision, types, type);
   options->tasks.add_to(app);
   options->device.add_to(app);
-  app.add_flag("--json", options->json, "The findings as JSON on standard output").group("Output");
+  app.in_group("Output").add_flag("--json", options->json,
+                                  "The findings as JSON on standard output");
   return {app, [options] { return run_verify(*options); }};
 }
 

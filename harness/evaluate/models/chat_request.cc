@@ -1,4 +1,4 @@
-#include "harness/evaluate/models/request.h"
+#include "harness/evaluate/models/chat_request.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -54,9 +54,9 @@ bool learn(Dialect& dialect, const std::string& parameter) {
   return true;
 }
 
-Request make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask, int choices,
-                     uint64_t seed) {
-  Request request;
+ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask,
+                         int choices, uint64_t seed) {
+  ChatRequest request;
   Json json = {{"model", config.model}};
   const auto set = [&](const std::string& name, const Json& value) {
     if (!dialect.takes(name)) return;

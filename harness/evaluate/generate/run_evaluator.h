@@ -10,9 +10,9 @@
 namespace kbench::generate {
 
 /// Evaluates candidates on one device. Used by one thread at a time.
-class Bench {
+class RunEvaluator {
  public:
-  virtual ~Bench() = default;
+  virtual ~RunEvaluator() = default;
   /// `file`: path of the candidate; `next_file`: path of the next one, or empty. Throws only if the
   /// options are wrong.
   virtual Result judge(const JudgeRequest& request, const std::string& file,

@@ -1,4 +1,4 @@
-#include "harness/evaluate/generate/device_bench.h"
+#include "harness/evaluate/generate/device_evaluator.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,14 +18,14 @@ void take_out(std::string& text, const std::string& part) {
 
 }  // namespace
 
-DeviceBench::DeviceBench(EvaluateOptions options, const Roofline& roofline, bool evidence)
+DeviceEvaluator::DeviceEvaluator(EvaluateOptions options, const Roofline& roofline, bool evidence)
     : options_(std::move(options)),
       roofline_(roofline),
       evidence_(evidence),
       judge_(options_.program, options_.device, options_.validate),
       small_(options_.program, options_.device, options_.validate) {}
 
-EvaluateOptions DeviceBench::at_sizes_of(const JudgeRequest& request) const {
+EvaluateOptions DeviceEvaluator::at_sizes_of(const JudgeRequest& request) const {
   EvaluateOptions options = options_;
   options.preset = request.at.preset;
   options.overrides = request.at.variables;
@@ -36,8 +36,8 @@ EvaluateOptions DeviceBench::at_sizes_of(const JudgeRequest& request) const {
   return options;
 }
 
-Result DeviceBench::judge(const JudgeRequest& request, const std::string& file,
-                          const std::string& next_file) {
+Result DeviceEvaluator::judge(const JudgeRequest& request, const std::string& file,
+                              const std::string& next_file) {
   client::JudgeClient& judge = request.quick ? small_ : judge_;
   client::Request asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
   if (!next_file.empty()) asked.next_files = {next_file};
@@ -52,8 +52,8 @@ Result DeviceBench::judge(const JudgeRequest& request, const std::string& file,
   return result;
 }
 
-Evidence DeviceBench::investigate(const JudgeRequest& request, const std::string& file,
-                                  const Result& result) {
+Evidence DeviceEvaluator::investigate(const JudgeRequest& request, const std::string& file,
+                                      const Result& result) {
   if (!evidence_) return {};
   diagnose::InvestigateOptions options;
   options.evaluate = at_sizes_of(request);

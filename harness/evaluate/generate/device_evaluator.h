@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/evaluate/client/judge_client.h"
-#include "harness/evaluate/generate/bench.h"
+#include "harness/evaluate/generate/run_evaluator.h"
 #include "kbench/baseline.h"
 #include "kbench/evaluate.h"
 
@@ -13,11 +13,11 @@ namespace kbench::generate {
 
 /// Two judge processes on one device, one of which works at a time: so the sizes that were asked
 /// for keep their memory and their verified baseline while smaller sizes are tried.
-class DeviceBench : public Bench {
+class DeviceEvaluator : public RunEvaluator {
  public:
   /// `options`: how results are measured; the sizes come with each request. `roofline`: the
   /// device's, zeros if it was not measured. `evidence`: whether failures are investigated.
-  DeviceBench(EvaluateOptions options, const Roofline& roofline, bool evidence);
+  DeviceEvaluator(EvaluateOptions options, const Roofline& roofline, bool evidence);
 
   /// Throws Error if the device cannot be used.
   const vulkan::DeviceSnapshot& snapshot() { return judge_.snapshot(); }

@@ -24,7 +24,7 @@ Dialect first_dialect(const ModelConfig& config);
 /// Records that a parameter was refused. False if there is nothing left to try.
 bool learn(Dialect& dialect, const std::string& parameter);
 
-struct Request {
+struct ChatRequest {
   std::string path;  ///< appended to the base URL
   std::string body;
   std::string sent;                   ///< the body without messages
@@ -32,7 +32,7 @@ struct Request {
 };
 
 /// `choices`: the number of answers asked for.
-Request make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask, int choices,
-                     uint64_t seed);
+ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask,
+                         int choices, uint64_t seed);
 
 }  // namespace kbench::models

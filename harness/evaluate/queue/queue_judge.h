@@ -13,9 +13,9 @@
 namespace kbench::queue {
 
 /// Evaluates candidates on one device. Used by one thread at a time.
-class Judge {
+class QueueJudge {
  public:
-  virtual ~Judge() = default;
+  virtual ~QueueJudge() = default;
   /// Throws Error if the request's options are wrong, and Cancelled soon after `stop` is requested.
   /// Every other failure is a result.
   virtual Result run(const client::Request& request,
@@ -28,7 +28,7 @@ class Judge {
 };
 
 /// A judge process (client::JudgeClient), which starts on first use.
-std::unique_ptr<Judge> judge_of(const std::string& program, const std::string& device,
-                                bool validate);
+std::unique_ptr<QueueJudge> judge_of(const std::string& program, const std::string& device,
+                                     bool validate);
 
 }  // namespace kbench::queue
