@@ -54,7 +54,7 @@ const CandidateFile& candidate_file() {
   return file;
 }
 
-/// Ten samples, however long they take: the least a verdict rests on.
+/// Exactly ten samples, however long they take.
 EvaluateOptions ten_samples() {
   EvaluateOptions options;
   options.preset = "smoke";
@@ -82,7 +82,7 @@ void evaluate_with(benchmark::State& state, EvaluateOne evaluate_one) {
   }
 }
 
-/// With a judge of its own: what `kbench run` takes.
+/// With a judge of its own, as `kbench run` has.
 void file_to_verdict(benchmark::State& state) {
   evaluate_with(state, [](const std::string& file, const EvaluateOptions& options) {
     return evaluate(file, options);

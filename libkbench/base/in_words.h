@@ -13,9 +13,9 @@ std::string counted(size_t n, const char* noun);
 /// "preset v0.1", or the preset nearest by and what is set otherwise: "preset smoke with
 /// height=65".
 std::string sizes_of(const Task& task, const Variables& variables);
-/// What the words of to_string(distribution) stand for.
+/// The meaning of each word of to_string(distribution).
 std::map<std::string, std::string> meanings_of(const Distribution& distribution);
-/// What a constant holds: the two sides of a diagonal, a few values, or a range.
+/// A constant's contents: the two sides of a diagonal, a few values, or a range.
 std::string contents_of(const Tensor& data);
 
 }  // namespace kbench

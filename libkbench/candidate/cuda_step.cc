@@ -72,7 +72,7 @@ void CandidateResolver::resolve_cuda(const Step& step, const SymbolTable& scope,
   resolved.cooperative = step.cooperative;
 }
 
-/// As the compiler lays parameters out: each at a multiple of its own size.
+/// Appends a parameter at a multiple of its own size, as compilers lay parameters out.
 void CandidateResolver::pack_argument(const PushItem& item, const SymbolTable& scope, Phase phase,
                                       ResolvedStep& resolved) {
   ResolvedArgument argument;

@@ -93,7 +93,7 @@ DataBuffer CandidateParser::data_buffer(const YamlEntry& entry) {
   return data;
 }
 
-/// As a structure's members: each at a multiple of its own size.
+/// Numbers are laid out as a structure's members: each at a multiple of its own size.
 void CandidateResolver::add_data() {
   size_t total = 0;
   for (const DataBuffer& data : candidate_.data) {

@@ -9,7 +9,7 @@
 namespace kbench {
 namespace {
 
-/// Of every text below the node.
+/// The bytes of all texts below the node.
 size_t text_bytes(const YAML::Node& node) {
   if (node.IsScalar()) return node.Scalar().size();
   size_t bytes = 0;

@@ -122,7 +122,7 @@ class Description {
     out_ << wrapped(pieces, 6);
   }
 
-  /// What the operators' names mean, and what share of the work each has.
+  /// The operators' formulas, and the share of the work that each has.
   void operators() {
     struct Use {
       size_t calls = 0;
@@ -151,7 +151,7 @@ class Description {
     return share < 0.001 ? ", under 0.1% of the work" : ", " + percent.str() + "% of the work";
   }
 
-  /// What the distributions' words mean.
+  /// The meanings of the words for distributions.
   void draws() {
     std::map<std::string, std::string> draws;
     for (const auto& value : graph_.values()) {

@@ -15,7 +15,7 @@
 namespace kbench {
 namespace {
 
-/// What one run may cost: milliseconds on a software device.
+/// The work of one run at most: milliseconds on a software device.
 constexpr double kMostFlops = 2e7, kMostBytes = 1 << 21;
 /// llvmpipe ends the loops of an invocation after 65,535 rounds in all. A task with more at the
 /// preset already has no such kernel there.
@@ -92,7 +92,7 @@ bool follows_sizes(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-/// Of a convolution: how far its kernel reaches in each direction.
+/// The extents of a convolution's kernel; empty for other operators.
 Shape window_of(const OperatorCall& call) {
   if (!call.op->name.starts_with("conv") || call.inputs.size() < 2) return {};
   const Shape& weight = call.inputs[1].shape;

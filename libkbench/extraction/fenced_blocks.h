@@ -18,9 +18,9 @@ struct FencedBlock {
   std::string_view line_before;  ///< the last line above the fence that is not blank; of the source
 };
 
-/// By CommonMark's rules, so that fences in lists and quotes, of tildes, or longer than what they
-/// hold are read; fences that are indented by more than three spaces too, and those inside HTML.
-/// Blocks that hold nothing but blank lines are left out.
+/// Finds fenced blocks by CommonMark's rules: also in lists and quotes, of tildes, and of more
+/// marks than fences inside them; beyond these rules also where they are indented by more than
+/// three spaces or inside HTML. Blocks that hold nothing but blank lines are left out.
 std::vector<FencedBlock> fenced_blocks(std::string_view source);
 
 }  // namespace kbench

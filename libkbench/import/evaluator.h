@@ -100,8 +100,8 @@ class Evaluator {
  private:
   enum class Flow { on, result, leave, next };
 
-  // Values, statements and expressions (import_values.cc, import_statements.cc,
-  // import_expressions.cc).
+  // Values, statements and expressions (values.cc, statements.cc,
+  // expressions.cc).
   Flow run_block(const Block& block, Scope& scope);
   Flow run_statement(const Stmt& s, Scope& scope);
   Flow run_loop(const Stmt& s, Scope& scope);
@@ -125,7 +125,7 @@ class Evaluator {
   void count(int line, size_t steps = 1);
   void no_sized_loop(int line) const;
 
-  // Calls (import_calls.cc).
+  // Calls (calls.cc).
   Value call(const Expr& e, Scope& scope);
   bool change_list(const Expr& receiver, const std::string& name, std::vector<Value> args,
                    Scope& scope, int line);
@@ -143,7 +143,7 @@ class Evaluator {
   std::optional<Value> container_call(Object& self, const std::string& name,
                                       const std::vector<Value>& args, int line);
 
-  // PyTorch in Python (import_torch.cc, import_views.cc, import_layers.cc).
+  // PyTorch in Python (torch.cc, views.cc, layers.cc).
   std::optional<Value> tensor_call(const std::string& name, std::vector<Value>& args, Named& named,
                                    int line);
   std::optional<Value> shape_call(const std::string& name, std::vector<Value>& args, Named& named,
@@ -172,7 +172,7 @@ class Evaluator {
   void bind_outputs(const Value& returned, int line);
   void require_parameters();
 
-  // Built-in steps (import_operators.cc).
+  // Built-in steps (operators.cc).
   Value emit(const std::string& op, const std::vector<Value>& inputs,
              std::vector<PlanAttribute> attributes, int line);
   Value dense(const Value& tensor, int line);
@@ -181,7 +181,7 @@ class Evaluator {
   Value temporary(std::vector<Number> shape, DType dtype);
   View reshaped(const View& view, std::vector<Number> shape, int line);
 
-  // C++ (import_host.cc, import_launch.cc).
+  // C++ (host.cc, launch.cc).
   Value cpp_call(const Expr& e, Scope& scope);
   std::optional<Value> cpp_builtin(const std::string& name, const Expr& e, Scope& scope);
   std::optional<Value> cpp_tensor_method(const Value& self, const std::string& name, const Expr& e,

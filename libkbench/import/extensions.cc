@@ -36,7 +36,7 @@ Value Evaluator::call_extension(const Object& extension, const std::string& name
       for (const auto& s : source->constants) {
         try {
           run_statement(*s, scope);
-        } catch (const NotFollowed&) {  // a constant that nobody may ask for
+        } catch (const NotFollowed&) {  // a constant that may never be used
         }
       }
       return call_function(*f, std::move(args), {}, scope, line);

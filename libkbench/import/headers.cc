@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 8> kDeviceHeaders = {
     "cuda_fp16.h",     "cuda_bf16.h",      "cuda_fp8.h",     "mma.h",
     "cuda_pipeline.h", "math_constants.h", "vector_types.h", "cuda_pipeline_primitives.h"};
 
-/// What those other headers gave to device code, each where a word of it is used.
+/// Definitions that device code gets from those other headers, each added where it is used.
 struct Given {
   const char* word;
   const char* text;

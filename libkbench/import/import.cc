@@ -258,8 +258,8 @@ void Evaluator::run(const Block& module) {
   require_parameters();
 }
 
-/// A parameter of the task that no step reads is a layer that was lost on the way, unless the task
-/// says that its outputs do not depend on it.
+/// A parameter of the task that no step reads means that a layer was lost, unless the task declares
+/// that its outputs do not depend on it.
 void Evaluator::require_parameters() {
   if (!worlds_.task().trivial.empty()) return;
   std::set<int> read;

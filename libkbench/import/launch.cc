@@ -54,7 +54,7 @@ bool has_word(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-/// AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "name", [&] { .. }): float is what there is.
+/// AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "name", [&] { .. }): only float is followed.
 Value Evaluator::dispatch_types(const Expr& e, Scope& scope) {
   for (size_t i = 1; i < e.args.size(); ++i) {
     if (e.args[i]->kind != Expr::Kind::lambda) continue;
@@ -82,7 +82,7 @@ PlanArgument Evaluator::argument(const Value& v, const std::string& type, const 
       }
       stop(ImportObstacle::kernel_parameter, line, what + " is no pointer that was followed");
     }
-    // torch::empty({0}) in place of a tensor that there is not.
+    // torch::empty({0}) stands for a missing tensor.
     if (product(v.view.shape, line).value(worlds_.primary()) == 0) return {"u64", -1, integer(0)};
     const std::string element = type.substr(0, type.find('*'));
     const DType dtype = plan_.buffers[static_cast<size_t>(v.view.buffer)].dtype;

@@ -16,7 +16,7 @@ Value Evaluator::temporary(std::vector<Number> shape, DType dtype) {
   return tensor_value(std::move(view));
 }
 
-/// The buffer of a view of dense data; stops where the view is none.
+/// The buffer of a view of dense data; stops where the view is not dense.
 int Evaluator::use(const View& view, int line) {
   if (!view.axes.empty()) {
     stop(ImportObstacle::layout, line, "a pointer to a transposed view, which is not dense");
@@ -58,8 +58,8 @@ Value Evaluator::dense(const Value& v, int line) {
 
 namespace {
 
-/// What a convolution or pool, transposed or not, makes of its input's extent in spatial dimension
-/// d; a number without an expression where the operator is none.
+/// The output extent of a convolution or pool, transposed or not, in spatial dimension d; a number
+/// without an expression for other operators.
 Number window_extent(const PlanStep& step, const std::vector<PlanAttribute>& attributes, size_t d,
                      int line) {
   const auto option = [&](const char* name) -> const Number* {
@@ -172,7 +172,7 @@ Value Evaluator::emit(const std::string& name, const std::vector<Value>& inputs,
   std::vector<Number> shape;
   for (size_t d = 0; d < extents.size(); ++d) {
     auto& at = extents[d];
-    // An extent that an operand has is that operand's.
+    // An extent equal to an operand's is taken to be that operand's.
     const Number found = values(at, false);
     const Number* same = nullptr;
     for (const PlanOperand& in : step.in) {

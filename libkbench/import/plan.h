@@ -72,7 +72,7 @@ class Plan {
   void add_fill(int buffer, const std::vector<Number>& shape, const Number& value, int line);
   void add_copy(int from, int to, const std::vector<Number>& shape, int line);
   void note(int line, const std::string& message);
-  /// From here on what is found holds at the primary preset.
+  /// From here on results hold at the primary preset only.
   void only_here(int line, const std::string& message);
 
   std::string yaml(const Task& task, const std::string& name);

@@ -110,7 +110,7 @@ class Parser : public TokenCursor {
       advance();
     }
   }
-  /// Of what is not followed: where a suite begins, or the text is cut off.
+  /// For statements that are not followed: where a suite begins, or the text is cut off.
   void skip_to_colon() {
     while (!now().is(":") && now().kind != Token::Kind::newline && !at_end()) skip_one();
   }

@@ -321,7 +321,7 @@ void Splitter::item(const std::string& scope) {
     try {
       const Block read = parse_cpp_body(between(i_, item.to));
       result_.constants.insert(result_.constants.end(), read.begin(), read.end());
-    } catch (const NotFollowed&) {  // a constant nobody asks for
+    } catch (const NotFollowed&) {  // a constant that may never be used
     }
   }
   const bool prototype = item.open > 0 && !item.type && !item.equals;

@@ -138,7 +138,7 @@ void Evaluator::run_module_statement(const Stmt& s, Scope& scope) {
   }
 }
 
-/// What a name, an attribute or a list that could not be followed holds from here on.
+/// Marks a name, an attribute or a list that could not be followed as unknown from here on.
 void Evaluator::poison_target(const Expr& target, const Value& poison, Scope& scope) {
   switch (target.kind) {
     case Expr::Kind::name:
@@ -164,8 +164,8 @@ void Evaluator::poison_target(const Expr& target, const Value& poison, Scope& sc
   }
 }
 
-/// Everything that a statement which could not be followed to its end may have set: nothing of it
-/// is half done without a word.
+/// Marks everything as unknown that a statement may have set which could not be followed to its
+/// end.
 void Evaluator::poison_targets(const Stmt& s, const Value& poison, Scope& scope) {
   for (const ExprPtr& target : s.targets) poison_target(*target, poison, scope);
   for (const auto& inner : s.body) poison_targets(*inner, poison, scope);

@@ -12,7 +12,7 @@
 
 namespace kbench::importing {
 
-/// Why the import stops, thrown from wherever that is seen.
+/// Thrown where an import stops, with the reason.
 struct NotFollowed {
   ImportObstacle obstacle = ImportObstacle::python;
   int line = 0;

@@ -8,7 +8,7 @@
 namespace kbench {
 namespace {
 
-/// What both kinds ask of x, weight and bias; `groups` and per-dimension options are checked too.
+/// Checks of x, weight, bias and `groups` that both kinds of convolution share.
 void require_conv(const OperatorCall& call, int64_t weight_in, int64_t weight_out) {
   for (size_t i = 0; i < call.inputs.size(); ++i) require_float(call, i);
   const Shape& x = call.inputs[0].shape;

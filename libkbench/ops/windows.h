@@ -1,4 +1,4 @@
-// What convolution and pooling share: per-dimension options and the extents a sliding window
+// Shared by convolution and pooling: per-dimension options and the extents a sliding window
 // leaves.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace kbench {
 
-/// What is wrong with an option of that many values.
+/// A message for an option with the wrong number of values.
 inline std::string wrong_values(size_t values, size_t dims) {
   return std::string("an option needs 1 ") +
          (dims > 1 ? "or " + std::to_string(dims) + " values" : "value") + ", got " +

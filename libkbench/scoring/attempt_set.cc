@@ -16,15 +16,15 @@ bool same_attempt(const AttemptRow& a, const AttemptRow& b) {
   return chain_key(a) == chain_key(b) && a.attempt == b.attempt;
 }
 
-/// Of chains in the order of a member those with a value. (Not std::ranges::equal_range: clang 14
-/// takes no subrange of libstdc++ 12's.)
+/// The chains whose member has that value; they are sorted by it. (Not std::ranges::equal_range:
+/// clang 14 takes no subrange of libstdc++ 12's.)
 template <typename T>
 std::span<const Chain> equal_part(std::span<const Chain> chains, const T& value, T Chain::*member) {
   const auto from = std::ranges::lower_bound(chains, value, {}, member);
   return {from, std::ranges::upper_bound(from, chains.end(), value, {}, member)};
 }
 
-/// By chain and attempt, else as they were. Rows are large: their keys are sorted, and each is
+/// Sorts by chain and attempt, stably. Rows are large: their keys are sorted, and each row is
 /// moved once.
 void put_in_order(std::vector<AttemptRow>& rows) {
   struct Key {
@@ -46,7 +46,7 @@ void put_in_order(std::vector<AttemptRow>& rows) {
   rows = std::move(sorted);
 }
 
-/// Of records of one attempt the last that is finished, else the last.
+/// Keeps one record of each attempt: the last that is finished, else the last.
 void keep_one_of_each(std::vector<AttemptRow>& rows) {
   size_t kept = 0;
   for (size_t i = 0; i < rows.size(); ++i) {

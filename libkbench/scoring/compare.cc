@@ -63,7 +63,7 @@ double rms_of(std::span<const T> values) {
   return sum.count > 0 ? std::sqrt(sum.squares / static_cast<double>(sum.count)) : 0;
 }
 
-/// What decides about one element, for floating-point outputs.
+/// The rule for one element of a floating-point output.
 struct FloatRule {
   double relative;
   double scale;

@@ -7,7 +7,7 @@
 namespace kbench {
 namespace {
 
-/// What a chain says of every criterion.
+/// The facts about a chain that decide every criterion.
 struct Outlook {
   double point = -1, low = -1;  ///< the best of its correct attempts; -1: it has none
   bool unfinished = false;

@@ -14,7 +14,7 @@ int samples_everywhere(std::span<const Draws> draws) {
   return draws.empty() ? 0 : least;
 }
 
-/// What a sample of a model takes, on average over its chains.
+/// The cost of a sample of a model: the mean over its chains.
 struct PerSample {
   double calls = 0;
   std::optional<double> tokens;

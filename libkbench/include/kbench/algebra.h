@@ -19,7 +19,7 @@ struct Algebra {
   std::vector<Result> measured;  ///< against the eager baseline, one a device and preset
 };
 
-/// Those this build carries (levels/algebra/), by level and number.
+/// The rewritings in this build (levels/algebra/), by level and number.
 const std::vector<Algebra>& known_algebra();
 const Algebra* lookup_algebra(TaskId task);  ///< null where none is known
 /// Its measurement with the largest speedup at the preset; null where it was not measured.

@@ -16,7 +16,7 @@
 
 namespace kbench {
 
-/// What an answer held, before anything was judged.
+/// What extraction found in an answer, before anything was judged.
 enum class Outcome {
   candidate,     ///< a candidate was found in it
   no_candidate,  ///< answered, and nothing in it is one

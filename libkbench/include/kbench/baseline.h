@@ -21,7 +21,7 @@ struct PassTimes {
 /// All zero when empty.
 PassTimes summarize_passes(std::span<const double> milliseconds);
 
-/// What a device was measured to reach, by kernels of kbench's own; zero: not measured.
+/// A device's peak rates, measured by kernels of kbench's own; zero: not measured.
 struct Roofline {
   double copy_bytes_per_s = 0;  ///< a float32 copy far larger than the caches, read + written
   double flops_per_s = 0;       ///< float32 fused multiply-adds in registers, each two operations

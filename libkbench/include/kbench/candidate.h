@@ -189,15 +189,15 @@ Candidate load_candidate(const std::string& path);
 /// The same from text; relative files are looked up in `folder`.
 Candidate parse_candidate(const std::string& text, const std::string& file,
                           const std::string& folder);
-/// What `#include "name"` in the file `from` (a Kernel::file, or a path this returned) means: path
-/// and text; nothing when there is no such file. Looks beside `from` first, then in the candidate's
-/// folder, among what load_candidate read: files on disk are not touched, so that what is compiled
-/// is what was hashed.
+/// The file that `#include "name"` means in the file `from` (a Kernel::file, or a path returned
+/// here): path and text; nothing when there is no such file. Looks beside `from` first, then in the
+/// candidate's folder, among what load_candidate read: files on disk are not touched, so that what
+/// is compiled is what was hashed.
 std::optional<std::pair<std::string, std::string>> find_include(const Candidate& candidate,
                                                                 const std::string& name,
                                                                 const std::string& from);
 /// The files a candidate set consists of: every *.yaml below the folder, sorted; or the one file.
-/// What is no regular file is listed too: load_candidate says why it refuses it. Throws kNotFound
+/// Entries that are no regular files are listed too; load_candidate refuses them. Throws kNotFound
 /// and kIo.
 std::vector<std::string> candidate_files(const std::string& path);
 
@@ -286,7 +286,8 @@ struct ResolvedCandidate {
   int64_t temporary_bytes() const;
 };
 
-/// What expressions may ask of the device, by name; docs/candidate-format.md describes each.
+/// The numbers of the device that expressions can use, by name; docs/candidate-format.md describes
+/// each.
 const std::vector<std::string>& device_number_names();
 using DeviceNumbers = std::map<std::string, int64_t>;
 

@@ -56,12 +56,12 @@ std::string to_json(const CertificateFile& file);
 /// Throws kParse naming the task and the field.
 CertificateFile parse_certificates(const std::string& json, const std::string& name);
 
-/// Those this build carries (levels/certificates/).
+/// The certificates in this build (levels/certificates/).
 const CertificateFile& certificates(Preset preset);
 /// Null where there is none of the task, or at sizes of no preset.
 const Certificate* lookup_certificate(const TaskAt& at);
 
-/// What certification() says.
+/// The words that certification() returns.
 inline constexpr std::string_view kCertifiedPrecision = "precision";
 inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
 inline constexpr std::string_view kNotCertified = "none";

@@ -32,8 +32,7 @@ namespace kbench {
 /// A candidate's files: relative path -> text, "candidate.yaml" among them.
 using CandidateFiles = std::map<std::string, std::string>;
 
-/// What a chain is after: a correct candidate, or one whose speedup's lower bound is more than
-/// `faster`.
+/// The goal of a chain: a correct candidate, or one whose speedup's lower bound is above `faster`.
 struct Goal {
   double faster = 0;
   bool reached(Verdict verdict, const Interval& speedup) const {
@@ -102,7 +101,7 @@ struct Reading {
   bool needs_judge() const { return extraction.outcome == Outcome::candidate && !refused; }
 };
 
-/// What became of one answer.
+/// The outcome of one answer.
 struct EpisodeStep {
   /// Without what the episode does not know: model, answered_by, sample, path and cost.
   Attempt attempt;

@@ -29,7 +29,7 @@ struct SamplingPlan {
   int max_samples = 1000;
 };
 
-/// What a candidate may use.
+/// The limits of one evaluation.
 struct Limits {
   double compile_seconds = 30;
   double device_seconds = 10;              ///< for one run of its dispatch list, caches made cold
@@ -56,7 +56,7 @@ struct EvaluateOptions {
   std::string preset = "auto";  ///< "auto": v0.1 where memory allows, v0, smoke on a CPU device
   Variables overrides = {};
   ToleranceRule tolerance = ToleranceRule::kbench;
-  /// What speedups are against: recorded times, in place of the eager baseline's in the same
+  /// Recorded times that speedups are taken against, in place of the eager baseline's in the same
   /// samples. Correctness is judged by the eager baseline's values either way.
   std::optional<RecordedTimes> recorded = {};
   SamplingPlan plan = {};
@@ -91,7 +91,7 @@ class Evaluator {
   Evaluator(Evaluator&&) noexcept;
   Evaluator& operator=(Evaluator&&) noexcept;
 
-  /// From a candidate to its result. A hang, a crash or a lost device becomes a verdict, and so
+  /// Evaluates a candidate. A hang, a crash or a lost device becomes a verdict, and so
   /// does all that is wrong with a candidate that is there. Throws Error for what the caller did: a
   /// path that names nothing (kNotFound) or cannot be read (kIo); what is wrong with the options
   /// (no such device, no kbench program, no recorded time of the task at these sizes); Cancelled
@@ -113,7 +113,7 @@ Result evaluate(const CandidateSource& candidate, const EvaluateOptions& options
 Result check(const CandidateSource& candidate, const EvaluateOptions& options = {},
              std::stop_token stop = {});
 
-/// What a shader may ask of a device.
+/// Limits and features of a device that shaders depend on.
 struct DeviceLimits {
   std::array<int64_t, 3> group_size = {};   ///< of a workgroup in x, y, z
   std::array<int64_t, 3> group_count = {};  ///< of workgroups in x, y, z

@@ -46,7 +46,7 @@ uint64_t request_seed(uint64_t run_seed, std::string_view model, TaskId task, in
 /// exchanges with one purpose the last counts, as in a transcript that was resumed.
 class ReplayModel : public Model {
  public:
-  /// What happens where the prompt is not the recorded one. With `given`, new templates can be
+  /// What to do where the prompt is not the recorded one. With `given`, new templates can be
   /// tried on old answers; with `refuse`, such a request has no answer.
   enum class OtherPrompt { refuse, given };
   ReplayModel(std::string name, std::vector<Exchange> exchanges,

@@ -17,7 +17,7 @@ struct ExtractOptions {
   std::vector<std::string> thinking_tags = {"think", "thinking", "reasoning"};
 };
 
-/// What was found. Pure data: nothing is written and nothing of it has been resolved or compiled.
+/// The result of extract(): nothing was written, resolved or compiled.
 struct Extraction {
   /// candidate, no_candidate, wrong_task, truncated, refused or too_long.
   Outcome outcome = Outcome::no_candidate;

@@ -42,7 +42,7 @@ struct StepProfile {
   double flops = 0;  ///< 0: unknown
 };
 
-/// What was found out about a result beyond its message.
+/// Findings about a result beyond its message.
 struct Evidence {
   std::optional<FailingCase> smallest = {};
   /// "wrong only in the last 3 of 67 along axis 1: they hold 0 at each of them"
@@ -82,7 +82,7 @@ struct Feedback {
 /// what is told of each verdict.
 Feedback feedback(const Result& result, const Candidate* candidate, const Evidence& evidence,
                   const FeedbackOptions& options = {});
-/// Of an answer that held no candidate.
+/// The feedback for an answer without a candidate.
 Feedback feedback(const Extraction& extraction, const FeedbackOptions& options = {});
 
 }  // namespace kbench

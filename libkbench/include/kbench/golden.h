@@ -52,12 +52,12 @@ std::vector<GoldenRecord> load_golden(const std::string& path);
 void check_golden_tensors(const GoldenRecord& record, const Graph& graph);
 /// Draws an input or parameter of the graph as the record says; the record must have it.
 Tensor draw_golden(const GoldenRecord& record, const Graph::ValueInfo& value);
-/// Its distribution and key, where drawing it takes no more than that: a device can do it then.
+/// Its distribution and key where these are all that drawing takes, so that a device can draw it.
 std::optional<GoldenDraw> golden_draw(const GoldenRecord& record, const Graph::ValueInfo& value);
 /// Checks all, and draws them.
 NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph);
 
-/// What comparing computed outputs with a record found.
+/// The result of comparing computed outputs with a record.
 struct GoldenCheck {
   bool passed = true;
   double worst = 0;     ///< largest error over its bound: 1 is the limit

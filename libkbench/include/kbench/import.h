@@ -14,7 +14,7 @@
 
 namespace kbench {
 
-/// What stops an import; a word each, for counting.
+/// Reasons that stop an import; one word each, for counting.
 enum class ImportObstacle {
   no_model,          ///< no class ModelNew, or no forward in it
   no_cuda,           ///< ModelNew launches no kernel of its own

@@ -66,9 +66,9 @@ class Bootstrap {
     Interval interval;  ///< 2.5th percentile, the number itself, 97.5th
     double standard_error = 0;
   };
-  /// Of the mean of a value a task.
+  /// The spread of the mean; one value per task.
   Spread mean(std::span<const double> values) const;
-  /// Of sum / sum; resamples with a denominator of 0 are left out.
+  /// The spread of sum / sum; resamples with a denominator of 0 are left out.
   Spread ratio(std::span<const double> numerators, std::span<const double> denominators) const;
 
   size_t tasks() const { return tasks_; }
@@ -83,7 +83,7 @@ class Bootstrap {
 
 // --- a model over tasks --------------------------------------------------------------------------
 
-/// What is counted, of which tasks.
+/// Which tasks, samples and attempts are counted.
 struct Scope {
   std::vector<TaskId> tasks;  ///< asked for; those without an answer count
   /// Samples asked for of each task. 0: as many as a task has, and where it has none as many as the
@@ -136,7 +136,7 @@ std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const Scope& 
 /// confirmed where it was; a wrong sample is worth 0. Lost samples count as wrong: a lower bound.
 struct BestOf {
   std::optional<Interval> arithmetic;  ///< Kevin's best@k (Baronio et al. 2025)
-  /// Of max(speedup, 1): what one gets who uses a candidate where it helps.
+  /// Of max(speedup, 1): the gain where a candidate is used only if it is faster.
   std::optional<Interval> geometric;
   int undefined = 0;  ///< tasks of which fewer than k samples were asked for
   bool lower_bound = false;
@@ -230,7 +230,7 @@ struct Swarm {
   /// A member's part.
   struct Member {
     int won = 0;          ///< tasks whose best candidate is this model's
-    int lost_solved = 0;  ///< tasks that nobody else solves
+    int lost_solved = 0;  ///< tasks that no other model solves
     int lost_faster = 0;
     std::vector<SwarmPoint> alone;  ///< k = 1, 2, ... samples of this model
   };

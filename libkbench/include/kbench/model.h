@@ -45,7 +45,7 @@ struct Usage {
   std::optional<int64_t> reasoning = {};  ///< of output
 };
 
-/// What came back.
+/// The answer to a request.
 struct Answer {
   std::string text = {};
   std::string reasoning = {};  ///< thoughts the server keeps apart; never searched for a candidate

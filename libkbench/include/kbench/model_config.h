@@ -74,7 +74,7 @@ std::vector<ModelConfig> parse_models(const std::string& text, const std::string
 /// parse_models() reads as an item of `models`). There is no secret in it.
 std::string to_json(const ModelConfig& config);
 
-/// What an exchange cost; unset where the usage it depends on is unknown.
+/// The cost of an exchange; unset where the usage it depends on is unknown.
 std::optional<double> cost_of(const Usage& usage, const ModelPrice& price);
 
 }  // namespace kbench

@@ -1,6 +1,6 @@
-// Graphs that are nearly a task's: one operator left out, one option other, one loop too short.
-// What a wrong candidate computes is often one of them, which then names its fault; and a task
-// whose mutants pass its own check is no test of that operator.
+// Mutants: a task's graph with one operator left out, one option changed, one loop too short. A
+// wrong candidate often computes one of them, which then names its fault; and a task whose mutants
+// pass its own check does not test that operator.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct Rewriting {
   Graph& to;
   std::function<Value(int id)> value;  ///< what stands in `to` for a value of `from`
 };
-/// What stands in the copy for a node: as many values as it has outputs, of their types. It may
+/// Makes the values that replace a node's outputs in the copy, of the same number and types. It may
 /// read all values that come before the node. Throws kShape where it does not fit.
 using Replacement = std::function<std::vector<Value>(const Rewriting& rewriting, int node)>;
 

@@ -36,7 +36,7 @@ std::string_view name_of(ModelEvent::Kind kind);
 /// One line: {"event": "wait", "model": ..., "purpose": ..., "text": ..., ...}.
 std::string to_json(const ModelEvent& event);
 
-/// What a model is given from outside; what is left empty is the real thing.
+/// Replaceable parts of a model, for tests; those left empty are the real ones.
 struct ModelHooks {
   /// Called from any thread that asks, never from two at once. Must not ask the model.
   std::function<void(const ModelEvent&)> event = {};
@@ -47,7 +47,7 @@ struct ModelHooks {
   std::function<void(double seconds, std::stop_token stop)> sleep = {};
 };
 
-/// What differs from server to server, and what is done about it, is in docs/models-file.md.
+/// docs/models-file.md says how servers differ and what is done about it.
 ///
 /// Failures that may pass (408, 409, 425, 429, 500, 502 to 504, 529, connections that break,
 /// answers that end early or are malformed) are tried again after max(Retry-After, a random share

@@ -20,7 +20,7 @@ enum class Builtins { forbid, some, any };  ///< some: at least one kernel of it
 Builtins builtins_from_name(std::string_view name);  ///< throws kInvalidArgument
 std::string_view name_of(Builtins builtins);
 
-/// What kernels are asked for in.
+/// The language that kernels are asked for in.
 enum class PromptLanguage { glsl, hlsl, cuda, triton };
 PromptLanguage prompt_language_from_name(std::string_view name);  ///< throws kInvalidArgument
 std::string_view name_of(PromptLanguage language);                ///< "cuda"
@@ -52,9 +52,9 @@ class Prompts {
  public:
   /// The prompts that come with kbench, which are part of the library. Throws kNotFound.
   static Prompts shipped(const std::string& name = "default");
-  /// Those of a folder, which docs/prompts.md describes. Throws kIo, kNotFound, and kParse with
-  /// file and line: an unknown tag, value or key, a section that is not closed, a part that is not
-  /// there.
+  /// Loads prompts from a folder, which docs/prompts.md describes. Throws kIo, kNotFound, and
+  /// kParse with file and line: an unknown tag, value or key, a section that is not closed, a part
+  /// that is not there.
   static Prompts load(const std::string& folder);
 
   std::string name() const;
@@ -93,7 +93,7 @@ std::string canonical_answer(const std::map<std::string, std::string>& files);
 std::string folded_listing(const Task& task, const Graph& graph);
 /// The same computation as a Python module on torch, loops and all.
 std::string pytorch_code(const Task& task, const Graph& graph);
-/// What `kbench show --json` prints: docs/prompts.md describes it.
+/// The output of `kbench show --json`, which docs/prompts.md describes.
 std::string facts_json(const Task& task, const Graph& graph);
 
 }  // namespace kbench

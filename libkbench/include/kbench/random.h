@@ -21,7 +21,7 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<u
 /// FNV-1a, 32 bits.
 uint32_t fnv1a32(std::string_view text);
 
-/// What a tensor's elements are drawn from.
+/// The distribution of a tensor's elements.
 struct Distribution {
   enum class Kind {
     uniform,  ///< lo + u * (hi - lo) in float32, each step rounded; u = (word >> 8) * 2^-24
@@ -63,7 +63,7 @@ Distribution offset(Distribution distribution);  ///< the same, then `offset`
 int64_t offset_run(const Shape& shape);
 std::string offsets_name(const std::string& name);  ///< NAME.offsets
 
-/// What selects a tensor's stream of words.
+/// The key of a tensor's stream of words.
 struct DrawKey {
   uint64_t seed = 0;
   uint32_t task = 0;  ///< level * 65536 + task number

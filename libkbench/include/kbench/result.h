@@ -58,7 +58,7 @@ struct Experiment : TaskAt {
   std::string settings;  ///< canonical text of what else changes a result (tolerance, ...)
   std::string version;   ///< kbench's
   /// How far the task's own check is to be trusted at these sizes (kbench/certificate.h):
-  /// "precision", "values", "none" or "trivial"; empty where nobody has looked.
+  /// "precision", "values", "none" or "trivial"; empty where that was not examined.
   std::string certificate;
 
   /// Two experiments with equal keys are the same: a resumed run does not do it again.
@@ -73,8 +73,8 @@ struct Result : Experiment {
   std::string message;  ///< one line: why it did not pass
   std::vector<Diagnostic> diagnostics;
   std::vector<TunedKernel> tuning;  ///< kernels with a choice; no part of the times below
-  /// What launched it: "vulkan" command lists or "cuda", NVIDIA's own driver; empty where it was
-  /// not built.
+  /// The API that launched it: "vulkan" command lists or "cuda", NVIDIA's own driver; empty where
+  /// it was not built.
   std::string lane;
   int samples = 0;
   Interval speedup;                  ///< median of baseline / candidate over paired samples

@@ -96,7 +96,7 @@ std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
                                         std::span<const TaskId> certified = {});
 /// The rows as an aligned text table, columns fast_0.5, fast_1, ...
 std::string format_leaderboard(std::span<const LeaderboardRow> rows);
-/// What belongs below the table: the tasks that did not pass, a line a set; whether a software
+/// Notes below the table: the tasks that did not pass, a line a set; whether a software
 /// device was timed, and busy_note(). Empty when there is nothing of it.
 std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows);
 /// A line on speedups that were measured while other processes kept the processors busy; empty
