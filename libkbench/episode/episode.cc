@@ -30,10 +30,6 @@ std::string shortened(const std::string& text) {
          text.substr(tail);
 }
 
-bool is_infrastructure(Verdict verdict) {
-  return !is_candidates_fault(verdict) && verdict != Verdict::passed;
-}
-
 /// A failure that smaller sizes may show as well, with fewer numbers in it.
 bool is_about_values(Verdict verdict) {
   switch (verdict) {
@@ -106,7 +102,7 @@ Episode::Step Episode::step(const Answer& answer, const Reading& reading, const 
     attempt.preset = step.result->preset;
     attempt.device = step.result->device;
     if (step.result->correct()) attempt.speedup = step.result->speedup;
-    step.counted = !is_infrastructure(*attempt.verdict);
+    step.counted = !is_infrastructure_fault(*attempt.verdict);
   }
   if (!step.counted) return step;
   if (options_.reward && attempt.outcome != Outcome::too_long) {

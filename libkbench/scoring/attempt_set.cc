@@ -64,7 +64,7 @@ void keep_one_of_each(std::vector<AttemptRow>& rows) {
 bool AttemptRow::unfinished() const {
   if (outcome == Outcome::unanswered) return true;
   if (outcome != Outcome::candidate) return false;
-  return !verdict || *verdict == Verdict::does_not_fit || *verdict == Verdict::harness_error;
+  return !verdict || is_infrastructure_fault(*verdict);
 }
 
 uint64_t candidate_key(std::string_view hash) {
@@ -75,7 +75,7 @@ uint64_t candidate_key(std::string_view hash) {
 }
 
 void Confirmations::add(const Result& result) {
-  if (result.verdict == Verdict::does_not_fit || result.verdict == Verdict::harness_error) return;
+  if (is_infrastructure_fault(result.verdict)) return;
   speedups_[{result.task, candidate_key(result.candidate_hash)}] =
       result.correct() ? result.speedup.point : 0;
 }

@@ -43,8 +43,8 @@ constexpr VerdictInfo kVerdicts[] = {
     {Verdict::harness_error, "harness_error",
      "kbench, the driver or the machine failed; the candidate is not to blame."},
     {Verdict::compiles, "compiles",
-     "The candidate fits its task and compiles; nothing was run, so nobody knows whether it is "
-     "right."},
+     "The candidate fits its task and compiles; nothing was run, so whether it is right is "
+     "not known."},
 };
 
 constexpr bool in_enum_order() {
@@ -71,7 +71,7 @@ Verdict verdict_from_name(std::string_view name) {
 
 bool is_candidates_fault(Verdict verdict) {
   return verdict != Verdict::passed && verdict != Verdict::compiles &&
-         verdict != Verdict::does_not_fit && verdict != Verdict::harness_error;
+         !is_infrastructure_fault(verdict);
 }
 
 std::string_view explain(Verdict verdict) {

@@ -41,7 +41,7 @@ ResultStore::ResultStore(const std::string& path) : path_(path), writer_(path) {
   });
   for (const int64_t offset : last) {
     const Result result = read_at(path, offset, result_from_json);
-    if (result.verdict != Verdict::harness_error && result.verdict != Verdict::does_not_fit) {
+    if (!is_infrastructure_fault(result.verdict)) {
       last_places_.insert(place_of(result));
     }
   }
@@ -83,7 +83,7 @@ std::optional<Result> ResultStore::find(const std::string& hash, Preset preset) 
   }
   Result result = read_at(path_, offset, result_from_json);
   if (result.candidate_hash != hash || result.preset != name_of(preset) ||
-      result.verdict == Verdict::harness_error || result.verdict == Verdict::does_not_fit) {
+      is_infrastructure_fault(result.verdict)) {
     return std::nullopt;
   }
   return result;

@@ -48,7 +48,7 @@ std::string coloured(const std::string& text, Colour colour) {
 }
 
 std::string coloured_name(Verdict verdict) {
-  const bool no_fault = verdict == Verdict::does_not_fit || verdict == Verdict::harness_error;
+  const bool no_fault = is_infrastructure_fault(verdict);
   const bool right = verdict == Verdict::passed || verdict == Verdict::compiles;
   return coloured(std::string(name_of(verdict)), right      ? Colour::good
                                                  : no_fault ? Colour::doubtful

@@ -35,11 +35,6 @@ bool is_about_form(Verdict verdict) {
   }
 }
 
-/// Nothing to say of the candidate.
-bool is_no_answer(Verdict verdict) {
-  return verdict == Verdict::harness_error || verdict == Verdict::does_not_fit;
-}
-
 void add_note(Result& result, const std::string& message) {
   Diagnostic note;
   note.severity = "note";
@@ -124,7 +119,7 @@ void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, co
       continue;
     }
     const Result there = values_at(read);
-    if (there.correct() || is_no_answer(there.verdict)) continue;
+    if (there.correct() || is_infrastructure_fault(there.verdict)) continue;
     if (is_about_form(there.verdict)) {
       tied = "at " + sizes_text(read) + " it is " + std::string(name_of(there.verdict)) + ": " +
              there.message;
@@ -136,7 +131,7 @@ void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, co
     if (certain.size() == read.size()) return fail(result, read, there);
     if (!certain.empty()) {
       const Result again = values_at(certain);
-      const bool wrong = !again.correct() && !is_no_answer(again.verdict);
+      const bool wrong = !again.correct() && !is_infrastructure_fault(again.verdict);
       if (wrong && !is_about_form(again.verdict)) return fail(result, certain, again);
     }
     tied = "at " + sizes_text(read) + " it is " + std::string(name_of(there.verdict)) +

@@ -35,6 +35,10 @@ std::string_view name_of(Verdict verdict);         ///< "passed", "compile_error
 Verdict verdict_from_name(std::string_view name);  ///< throws kInvalidArgument
 /// False for passed, compiles, does_not_fit and harness_error.
 bool is_candidates_fault(Verdict verdict);
+/// True for does_not_fit and harness_error: nothing was learnt of the candidate.
+constexpr bool is_infrastructure_fault(Verdict verdict) {
+  return verdict == Verdict::does_not_fit || verdict == Verdict::harness_error;
+}
 /// One sentence for people.
 std::string_view explain(Verdict verdict);
 
