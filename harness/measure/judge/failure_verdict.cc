@@ -75,10 +75,7 @@ std::string while_in(const std::string& stage) {
 }
 
 std::string name_of_given(const Graph::ValueInfo& value) {
-  const char* word = value.kind == Graph::Kind::input       ? "input "
-                     : value.kind == Graph::Kind::parameter ? "parameter "
-                                                            : "constant ";
-  return word + value.name;
+  return std::string(name_of(value.kind)) + " " + value.name;
 }
 
 Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
