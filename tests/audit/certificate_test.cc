@@ -41,7 +41,7 @@ TEST(CertificateFile, ComesBackAsItWasWritten) {
   EXPECT_TRUE(std::isinf(certificate.kinds.at(Variant::Kind::null).nearest->margin));
 }
 
-TEST(CertificateFile, SaysWhatIsWrongAndWhere) {
+TEST(CertificateFile, ReportsErrorsWithTheirPlace) {
   std::string text = to_json(example());
   text.replace(text.find("\"tried\":7"), 9, "\"tried\":[]");
   try {

@@ -71,7 +71,7 @@ TEST(Exit, IsDescribedForPeople) {
   EXPECT_THAT(describe(Exit{true, 0, SIGRTMIN + 3}), HasSubstr(std::to_string(SIGRTMIN + 3)));
 }
 
-TEST(Exit, FromOutsideIsWhatNobodyHereSent) {
+TEST(Exit, FromOutsideAreSigkillAndSigterm) {
   EXPECT_TRUE(ended_from_outside(Exit{true, 0, SIGKILL}));
   EXPECT_TRUE(ended_from_outside(Exit{true, 0, SIGTERM}));
   for (const int own : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGXCPU}) {
@@ -190,7 +190,7 @@ TEST(ChildProcess, StartsWithDefaultSignalsInAGroupOfItsOwn) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST(ChildProcess, InAnEmptyFolderCanMakeNothingThereAndLeavesNone) {
+TEST(ChildProcess, CannotMakeFilesInItsEmptyFolder) {
   std::string pattern = (std::filesystem::temp_directory_path() / "process_test_XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   setenv("TMPDIR", pattern.c_str(), 1);
@@ -204,7 +204,7 @@ TEST(ChildProcess, InAnEmptyFolderCanMakeNothingThereAndLeavesNone) {
   std::filesystem::remove(pattern);
 }
 
-TEST(ChildProcess, KeepsTheEndOfWhatIsSaidAndNoMore) {
+TEST(ChildProcess, KeepsTheEndOfItsOutput) {
   ChildProcess flood(shell("while :; do echo line of a flood; done"));
   for (int i = 0; i < 300; ++i) {
     EXPECT_LE(flood.output().size(), 4096u);  // and returns, though there is always more

@@ -189,7 +189,7 @@ TEST_F(HostLockTest, FollowsNoLinkAndWaitsForNoPipe) {
   EXPECT_EQ(fs::file_size(folder_ / "victim"), 9u);
 }
 
-TEST_F(HostLockTest, IsTakenOnTheFileOfThatNameAfterSomebodyTidiedUp) {
+TEST_F(HostLockTest, IsTakenOnANewFileIfTheOldWasRemoved) {
   HostLock first("one"), second("one"), third("one");
   first.take();
   std::atomic<bool> waits = false;

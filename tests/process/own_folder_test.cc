@@ -31,7 +31,7 @@ TEST_F(OwnFolderTest, KeepsBytesFromOneRunToTheNext) {
   EXPECT_EQ(OwnFolder(cache()).kept("a", "subject"), "others");
 }
 
-TEST_F(OwnFolderTest, GivesNothingThatWasKeptUnderAnotherNameOrForAnotherSubject) {
+TEST_F(OwnFolderTest, GivesNothingKeptForAnotherNameOrSubject) {
   const OwnFolder folder(cache());
   folder.keep("a", "subject", "bytes");
   EXPECT_EQ(folder.kept("a", "another"), "");
@@ -96,7 +96,7 @@ TEST_F(OwnFolderTest, IsNoneWhereOthersMayWriteOrThereIsNoPath) {
   EXPECT_TRUE(fs::is_empty(cache()));
 }
 
-TEST_F(OwnFolderTest, ForgetsWhatNobodyHasWrittenToForAWeek) {
+TEST_F(OwnFolderTest, RemovesFilesThatAreAWeekOld) {
   const OwnFolder folder(cache());
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(8 * 24);
   for (const char* name : {"p-old", "p-new", "p-own-old", "other"}) {

@@ -51,7 +51,7 @@ TEST_F(PrototypeTest, IsCopiedWithWhatItHadMade) {
   EXPECT_EQ(said("made"), first);
 }
 
-TEST_F(PrototypeTest, HasCopiesThatAreTheChildrenOfWhoAsksAndLeadGroups) {
+TEST_F(PrototypeTest, CopiesAreChildrenOfTheAskingProcess) {
   const auto child = copy("parent");
   EXPECT_EQ(child->finish(seconds(20)).status, 7);
   EXPECT_EQ(child->output(), std::to_string(getpid()) + " " + std::to_string(child->id()) + "\n");
@@ -107,7 +107,7 @@ TEST_F(PrototypeTest, ThatHasEndedIsAnErrorAndItsCopiesLiveOn) {
   EXPECT_FALSE(sleeper->poll().ended);
 }
 
-TEST(Prototype, ThatServesNobodyIsAnError) {
+TEST(Prototype, AProgramThatDoesNotServeIsAnError) {
   Spawn spawn;
   spawn.program = "/bin/sh";
   spawn.arguments = {"-c", "echo not today >&2; exit 3"};

@@ -47,7 +47,7 @@ TEST_F(DeviceFilesTest, OfSeveralNvidiaGpusOneIsInReach) {
   EXPECT_THAT(files(kSecond), Not(Contains(dev("null"))));
 }
 
-TEST_F(DeviceFilesTest, AllAreWhereNobodyTellsWhichIsTheDevices) {
+TEST_F(DeviceFilesTest, IncludesAllGpusIfTheOwnIsUnknown) {
   for (const char* unknown : {"", "0", "00000000-0000-0000-0000-000000000000"}) {
     EXPECT_THAT(files(unknown), IsSupersetOf({dev("nvidia0"), dev("nvidia1")})) << unknown;
   }

@@ -11,7 +11,7 @@ using testing::Contains;
 using testing::Not;
 using testing::StartsWith;
 
-TEST(SanitizedEnvironment, PassesWhatDriversReadAndNothingOfTheUser) {
+TEST(SanitizedEnvironment, PassesDriversVariablesAndNoOthers) {
   setenv("VK_DRIVER_FILES_TEST", "a:b", 1);
   setenv("LP_NUM_THREADS_TEST", "3", 1);
   setenv("API_TOKEN", "secret", 1);

@@ -114,7 +114,7 @@ TEST_F(ImportedMemoryTest, RefusesMessagesWithoutTheirDescriptors) {
             ErrorCode::kInvalidArgument);
 }
 
-TEST_F(ImportedMemoryTest, RefusesASlabThatIsLargerThanItsDescriptor) {
+TEST_F(ImportedMemoryTest, RefusesASlabLargerThanItsDescriptor) {
   Message sent = message();
   sent.attach.slabs[0].bytes *= 1024;
   EXPECT_THROW(ImportedMemory(device()).add(sent.attach, std::move(sent.descriptors)), Error);

@@ -187,7 +187,7 @@ TEST_F(KernelRulesTest, ExtensionsAndInstructionSetsAreAnAllowList) {
   EXPECT_NE(refusal->message.find("instruction set OpenCL.std"), std::string::npos);
 }
 
-TEST_F(KernelRulesTest, TakesNarrowStorageHalvesAndSubgroupsWhereTheDeviceHasThem) {
+TEST_F(KernelRulesTest, TakesNarrowTypesAndSubgroupsOfTheDevice) {
   const auto taken = [&](bool offered, const std::string& body) {
     const auto refusal = module_refusal(body);
     EXPECT_EQ(!refusal, offered) << (refusal ? refusal->message : body);
@@ -212,7 +212,7 @@ TEST_F(KernelRulesTest, TakesNarrowStorageHalvesAndSubgroupsWhereTheDeviceHasThe
         "void main() { x[0] = subgroupAdd(x[gl_LocalInvocationIndex]); }\n");
 }
 
-TEST_F(KernelRulesTest, RefusesWhatIsOverTheDevicesLimits) {
+TEST_F(KernelRulesTest, RefusesModulesOverTheDevicesLimits) {
   const std::string many = std::to_string(device().snapshot().max_invocations);
   const auto size = module_refusal("layout(local_size_x = " + many +
                                    ", local_size_y = 2) in;\n"

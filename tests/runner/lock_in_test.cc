@@ -257,7 +257,7 @@ TEST_F(LockInTest, AReadOnlyMemoryCannotBeOpenedAgainForWriting) {
   expect_child_passes(true, &memory);
 }
 
-TEST_F(LockInTest, HostMemoryIsLimitedToWhatIsGranted) {
+TEST_F(LockInTest, HostMemoryIsLimited) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer's shadow is larger";
 #endif

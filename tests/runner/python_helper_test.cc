@@ -151,7 +151,7 @@ TEST_F(PythonHelperTest, EndsAChainOfProcesses) {
   EXPECT_EQ(run("answer(5)"), "5");
 }
 
-TEST_F(PythonHelperTest, IsRefusedMoreProcessesAndFoldersThanItMayHave) {
+TEST_F(PythonHelperTest, IsRefusedTooManyProcessesAndFolders) {
   const std::pair<const char*, const char*> kTooMuch[] = {
       {"import time\nfor i in range(64 + 4 * os.cpu_count() + 20):\n"
        "  if os.fork() == 0: time.sleep(100)\ntime.sleep(100)",

@@ -118,7 +118,7 @@ TEST_F(PythonInterpreterTest, NamedByTheUserIsTheOnlyOneThatIsTried) {
   EXPECT_EQ(search.tried, "'/nowhere/python3' cannot be run");
 }
 
-TEST_F(PythonInterpreterTest, ThatIsNowhereIsSaidWithAllThatWereTried) {
+TEST_F(PythonInterpreterTest, MissingIsReportedWithAllThatWereTried) {
   const Variable path("PATH", "/usr/bin");
   PythonHelper helper;
   try {

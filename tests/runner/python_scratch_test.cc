@@ -44,7 +44,7 @@ TEST(PythonScratch, GoesHoweverDeepItsFoldersAre) {
   EXPECT_EQ(remove_tree(scratch.path()), "");
 }
 
-TEST(PythonScratch, GoesWithFoldersThatNobodyMayReadAndWithoutWhatLinksPointTo) {
+TEST(PythonScratch, RemovesUnreadableFoldersAndFollowsNoLinks) {
   const ScratchFolder outside;
   outside.write("kept/file", "x");
   const PythonScratch scratch;

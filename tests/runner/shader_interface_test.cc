@@ -76,7 +76,7 @@ const std::string kBuffers =
     "layout(binding = 0) readonly buffer X { float x[]; };\n"
     "layout(binding = 1) writeonly buffer Y { float y[]; };\n";
 
-TEST_F(ShaderInterfaceTest, BuffersGoToTheirNumbersPastThoseOfUniformBlocks) {
+TEST_F(ShaderInterfaceTest, BuffersSkipBindingsOfUniformBlocks) {
   const std::string body = kGlsl +
                            "layout(binding = 0) readonly buffer X { float x[]; };\n"
                            "layout(binding = 1) uniform Size { uint n; };\n"
@@ -112,7 +112,7 @@ TEST_F(ShaderInterfaceTest, OtherSetsAndNamesAreSaidInTheKernel) {
                  "declares binding 3 (Y), which its `bindings` do not name");
 }
 
-TEST_F(ShaderInterfaceTest, RegistersOfTwoClassesDoNotFallOnOneBinding) {
+TEST_F(ShaderInterfaceTest, RegistersOfTwoClassesNeedTwoBindings) {
   const std::string body =
       "cbuffer Size : register(b0) { uint n; };\n"
       "StructuredBuffer<float> x : register(t0);\nRWStructuredBuffer<float> y : register(u0);\n"
@@ -208,7 +208,7 @@ TEST_F(ShaderInterfaceTest, TwoBuffersInOnePlaceAreRefused) {
                  "X (x) and 0 (x)");
 }
 
-TEST_F(ShaderInterfaceTest, ALengthIsThatOfWhatIsBoundExactly) {
+TEST_F(ShaderInterfaceTest, ALengthIsThatOfTheBoundPart) {
   for (const auto& [element, bytes] : {std::pair{"uint", 8u}, std::pair{"uint8_t", 7u}}) {
     const std::string body = kGlsl + "#extension GL_EXT_shader_8bit_storage : require\n" +
                              kBuffers + "layout(binding = 2) readonly buffer T { " + element +
@@ -228,7 +228,7 @@ TEST_F(ShaderInterfaceTest, ALengthIsThatOfWhatIsBoundExactly) {
   }
 }
 
-TEST_F(ShaderInterfaceTest, WhatLiesBehindIsBoundWhetherALengthIsAskedOrNot) {
+TEST_F(ShaderInterfaceTest, RedzonesAreBoundWithAndWithoutLengths) {
   EXPECT_FALSE(connect("glsl", "", "bind: [x, output]",
                        kGlsl + kBuffers + "void main() { if (0 < y.length()) y[0] = x[0]; }\n"));
   const auto bytes = static_cast<uint64_t>(resolved_.buffers[0].type.bytes());

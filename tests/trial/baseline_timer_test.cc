@@ -55,7 +55,7 @@ TEST_F(BaselineTimerTest, LargerWorkTakesLonger) {
   EXPECT_GT(ms[1], 2 * ms[0]);  // 125 times the operations
 }
 
-TEST_F(BaselineTimerTest, ATaskThatDoesNotFitSaysWhatItNeedsAndLeavesTheRest) {
+TEST_F(BaselineTimerTest, ATaskThatDoesNotFitFailsAlone) {
   if (!device().snapshot().software()) GTEST_SKIP() << "sized for a software device";
   BaselineTimer timer(device());
   const Task& task = find_task({1, 19});

@@ -163,7 +163,7 @@ TEST_F(CompareKernelTest, AddsFindingsUpBeyond32Bits) {
   EXPECT_EQ(sum.max_error, 2);
 }
 
-TEST_F(CompareKernelTest, WhatIsNotFiniteInTheTruthIsCounted) {
+TEST_F(CompareKernelTest, NonFiniteElementsOfTheTruthAreCounted) {
   std::vector<float> truth = drawn(3000, 3), got = truth;
   const float infinity = std::numeric_limits<float>::infinity();
   truth[5] = truth[2999] = std::numeric_limits<float>::quiet_NaN();

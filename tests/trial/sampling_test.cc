@@ -142,7 +142,7 @@ TEST(Sampling, TheSpeedupIsOfPairsNotOfMedians) {
   EXPECT_DOUBLE_EQ(sampling.speedup().high, 1.5 * room);
 }
 
-TEST(Sampling, WhatTwoProcessesDifferByIsMuchForMicrosecondsAndLittleForMilliseconds) {
+TEST(Sampling, PlacementShareIsLargeForShortRuns) {
   EXPECT_NEAR(placement_share(4e3), 0.052, 1e-12);
   EXPECT_NEAR(placement_share(1e6), 0.0022, 1e-12);
   EXPECT_NEAR(placement_share(1), 1.002, 1e-12);  // a run that no clock sees
