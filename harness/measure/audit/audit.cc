@@ -48,9 +48,8 @@ void try_variant(VariantEvaluator& evaluator, const Graph& variant, double toler
     }
     tried.identical = false;
     if (evaluator.on_host() && may_still_fail(tried)) {
-      ReferenceOptions exact;
-      exact.precision = Precision::f64;
-      tried.identical = evaluator.deviation(variant, exact).worst < kIdentical;
+      tried.identical =
+          evaluator.deviation(variant, {.precision = Precision::f64}).worst < kIdentical;
     }
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kOutOfMemory && e.code() != ErrorCode::kUnsupported) throw;
@@ -64,15 +63,12 @@ std::vector<Tried> plain_float32(VariantEvaluator& evaluator, const Graph& graph
   if (!evaluator.on_host()) return {};
   std::vector<Tried> all;
   const auto add = [&](const char* description, const ReferenceOptions& options) {
-    Tried tried;
-    tried.kind = Variant::Kind::honest;
-    tried.margin = {"plain", description, evaluator.deviation(graph, options).worst / tolerance};
-    all.push_back(std::move(tried));
+    const double margin = evaluator.deviation(graph, options).worst / tolerance;
+    all.push_back({.kind = Variant::Kind::honest, .margin = {"plain", description, margin}});
   };
   add("the CPU reference in float32", {});
-  ReferenceOptions sequential;
-  sequential.summation = ReferenceOptions::Summation::sequential;
-  add("the CPU reference in float32, one term after another", sequential);
+  add("the CPU reference in float32, one term after another",
+      {.summation = ReferenceOptions::Summation::sequential});
   return all;
 }
 
@@ -100,11 +96,9 @@ TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& eva
   std::erase_if(variants, [&](const Variant& each) { return !wanted(each, options); });
 
   for (const Variant& variant : variants) {
-    Tried tried;
-    tried.kind = variant.kind;
-    tried.margin = {variant.rule, variant.description, 0};
-    tried.dead = find_dead(task, variant.description);
-    audit.tried.push_back(std::move(tried));
+    audit.tried.push_back({.kind = variant.kind,
+                           .margin = {variant.rule, variant.description, 0},
+                           .dead = find_dead(task, variant.description)});
   }
   for (int draw = 0; draw < options.draws; ++draw) {
     std::vector<size_t> now;

@@ -35,7 +35,7 @@ struct Tried {
   double beyond_share = 0;     ///< share of elements over the tolerance
   bool identical = false;      ///< it passes, and equals the task in float64 (on the host only)
   const Dead* dead = nullptr;  ///< the task declares that it computes the same
-  std::string not_tried;       ///< why it was not tried, or empty
+  std::string not_tried = {};  ///< why it was not tried, or empty
 };
 
 struct TaskAudit {

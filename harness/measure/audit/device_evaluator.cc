@@ -62,10 +62,7 @@ class DeviceEvaluator : public VariantEvaluator {
       const double infinite = std::numeric_limits<double>::infinity();
       const double error =
           found.not_finite > 0 || (exact && found.wrong > 0) ? infinite : found.max_error;
-      const auto elements = static_cast<double>(std::max<int64_t>(output_type(i).elements(), 1));
-      deviation.worst = std::max(deviation.worst, error);
-      deviation.beyond_share =
-          std::max(deviation.beyond_share, static_cast<double>(found.wrong) / elements);
+      deviation.add(error, static_cast<double>(found.wrong), output_type(i).elements());
     }
     return deviation;
   }

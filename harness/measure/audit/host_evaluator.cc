@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -23,12 +22,9 @@ class HostEvaluator : public VariantEvaluator {
     Deviation deviation;
     for (size_t i = 0; i < truth_.size(); ++i) {
       const Comparison found = compare(got[i], truth_[i], task_.tolerance.relative);
-      const auto elements = static_cast<double>(std::max<int64_t>(found.elements, 1));
-      const double worst =
+      const double error =
           found.not_finite > 0 ? std::numeric_limits<double>::infinity() : found.max_error;
-      deviation.worst = std::max(deviation.worst, worst);
-      deviation.beyond_share =
-          std::max(deviation.beyond_share, static_cast<double>(found.wrong) / elements);
+      deviation.add(error, static_cast<double>(found.wrong), found.elements);
     }
     return deviation;
   }

@@ -1,6 +1,7 @@
 // Runs variants of a task on the task's inputs and compares them with its truth.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -16,6 +17,13 @@ struct Deviation {
   double worst = 0;  ///< largest |c - r| / (s + |r|), s being the RMS of the output r; infinite
                      ///< where an integer differs or an element is not finite
   double beyond_share = 0;  ///< share of elements over the tolerance, in the output with most
+
+  /// Takes an output into account.
+  void add(double error, double wrong, int64_t elements) {
+    worst = std::max(worst, error);
+    beyond_share =
+        std::max(beyond_share, wrong / static_cast<double>(std::max<int64_t>(elements, 1)));
+  }
 };
 
 /// One task, with inputs, parameters and truth of one seed at a time.

@@ -63,7 +63,7 @@ std::optional<Refusal> check_extensions(const vulkan::SpirvFacts& facts) {
     return unsupported("needs " + what + ", which candidates cannot use");
   };
   for (const std::string& name : facts.extensions) {
-    if (std::find(kExtensions.begin(), kExtensions.end(), name) == kExtensions.end()) {
+    if (std::ranges::find(kExtensions, name) == kExtensions.end()) {
       return needs("SPIR-V extension " + name);
     }
   }

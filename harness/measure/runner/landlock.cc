@@ -52,15 +52,11 @@ class Ruleset {
     attributes_.files = all_rights(abi);
     if (abi >= 4) attributes_.network = kBindTcp | kConnectTcp;
     if (abi >= 6) attributes_.scoped = kAbstractSockets | kSignals;
-    fd_ =
-        static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes_, sizeof attributes_, 0));
+    fd_ = UniqueFd(static_cast<int>(
+        syscall(SYS_landlock_create_ruleset, &attributes_, sizeof attributes_, 0)));
   }
-  ~Ruleset() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Ruleset(const Ruleset&) = delete;
 
-  bool made() const { return fd_ >= 0; }
+  bool made() const { return fd_.open(); }
   uint64_t all() const { return attributes_.files; }
   /// A path that does not exist needs no rule.
   void allow(const std::vector<std::string>& paths, uint64_t rights) {
@@ -72,14 +68,14 @@ class Ruleset {
       rule.parent_fd = file.get();
       rule.allowed_access = rights & attributes_.files;
       if (!S_ISDIR(status.st_mode)) rule.allowed_access &= kOfFiles;
-      syscall(SYS_landlock_add_rule, fd_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+      syscall(SYS_landlock_add_rule, fd_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     }
   }
-  bool restrict_self() const { return syscall(SYS_landlock_restrict_self, fd_, 0) == 0; }
+  bool restrict_self() const { return syscall(SYS_landlock_restrict_self, fd_.get(), 0) == 0; }
 
  private:
   RulesetAttributes attributes_;
-  int fd_ = -1;
+  UniqueFd fd_;
 };
 
 /// The paths in an environment variable, separated by colons.

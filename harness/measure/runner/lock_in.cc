@@ -28,10 +28,6 @@ LockLayer layer(const char* name, bool done, const std::string& detail) {
   return {.name = name, .holds = done, .detail = done ? detail : std::strerror(errno)};
 }
 
-LockLayer give_up_privileges() {
-  return layer("no_new_privs", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set");
-}
-
 LockLayer drop_capabilities() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   // Without CAP_SETPCAP the bounding set stays; no_new_privs makes it useless.
@@ -41,10 +37,6 @@ LockLayer drop_capabilities() {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
   return layer("capabilities", syscall(SYS_capset, &header, none) == 0, "none left");
-}
-
-LockLayer hide_memory() {
-  return layer("dumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "off");
 }
 
 LockLayer die_with(pid_t parent) {
@@ -99,22 +91,24 @@ bool LockIn::holds(const std::string& name) const {
                      [&](const LockLayer& each) { return each.name == name && each.holds; });
 }
 
-std::string LockIn::text() const { return describe(layers_); }
-
-std::string describe(const std::vector<LockLayer>& layers) {
+std::string LockIn::text() const {
   std::string text;
-  for (const LockLayer& each : layers) {
+  for (const LockLayer& each : layers_) {
     text += each.name + ": " + (each.holds ? "" : "no: ") + each.detail + "\n";
   }
   return text;
 }
 
-void LockIn::before_open() {
-  const bool too_late = has_other_threads();
-  layers_.push_back(give_up_privileges());
+void LockIn::enter_common() {
+  layers_.push_back(layer("no_new_privs", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set"));
   layers_.push_back(drop_capabilities());
   layers_.push_back(die_with(options_.parent));
   layers_.push_back(limit_resources(options_));
+}
+
+void LockIn::before_open() {
+  const bool too_late = has_other_threads();
+  enter_common();
   layers_.push_back(restrict_files(options_.readable, options_.device));
   for (LockLayer& each : layers_) {
     if (too_late && (each.name == "capabilities" || each.name == "landlock")) {
@@ -125,10 +119,7 @@ void LockIn::before_open() {
 }
 
 bool LockIn::for_python(const std::vector<std::string>& readable, const std::string& scratch) {
-  layers_.push_back(give_up_privileges());
-  layers_.push_back(drop_capabilities());
-  layers_.push_back(die_with(options_.parent));
-  layers_.push_back(limit_resources(options_));
+  enter_common();
   layers_.push_back(limit_threads());
   layers_.push_back(restrict_files_of_python(readable, scratch));
   layers_.push_back(restrict_system_calls_of_python());
@@ -136,7 +127,7 @@ bool LockIn::for_python(const std::vector<std::string>& readable, const std::str
 }
 
 void LockIn::after_open(bool software_device) {
-  layers_.push_back(hide_memory());
+  layers_.push_back(layer("dumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "off"));
   // The driver has started its threads by now; this limits later ones.
   layers_.push_back(limit_threads());
   layers_.push_back(restrict_system_calls(software_device));

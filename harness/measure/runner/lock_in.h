@@ -78,12 +78,11 @@ class LockIn {
   std::string text() const;
 
  private:
+  void enter_common();  ///< the layers down to limits
+
   LockInOptions options_;
   std::vector<LockLayer> layers_;
 };
-
-/// What LockIn::text() writes.
-std::string describe(const std::vector<LockLayer>& layers);
 
 /// The whole environment of a runner: "NAME=value" for each variable of this process that Vulkan's
 /// loader, layers and drivers read, with their caches on disk turned off.

@@ -1,5 +1,7 @@
 // Triton kernels: what the process that translates them is asked, and what it answers.
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "harness/measure/cuda/triton.h"
 #include "harness/measure/runner/cuda_kernels.h"
@@ -10,46 +12,16 @@
 namespace kbench::runner {
 namespace {
 
+/// Triton's name of a type of numbers: "fp32" for "f32", "i1" for "bool", else the same.
+std::string triton_name(std::string_view name) {
+  if (name == "bool") return "i1";
+  return name.starts_with('f') ? "fp" + std::string(name.substr(1)) : std::string(name);
+}
+
 std::string triton_type(const ResolvedCandidate& candidate, const ResolvedArgument& argument) {
-  switch (argument.kind) {
-    case PushItem::Kind::u32:
-      return "u32";
-    case PushItem::Kind::i32:
-      return "i32";
-    case PushItem::Kind::u64:
-      return "u64";
-    case PushItem::Kind::i64:
-      return "i64";
-    case PushItem::Kind::f32:
-      return "fp32";
-    case PushItem::Kind::f64:
-      return "fp64";
-    case PushItem::Kind::boolean:
-      return "i1";
-    case PushItem::Kind::address:
-      break;
-  }
-  switch (candidate.buffers[static_cast<size_t>(argument.buffer)].type.dtype) {
-    case DType::f32:
-      return "*fp32";
-    case DType::f64:
-      return "*fp64";
-    case DType::f16:
-      return "*fp16";
-    case DType::bf16:
-      return "*bf16";
-    case DType::i64:
-      return "*i64";
-    case DType::boolean:
-      return "*i1";
-    case DType::i32:
-      return "*i32";
-    case DType::u32:
-      return "*u32";
-    case DType::u8:
-      return "*u8";
-  }
-  return "*i8";
+  if (argument.kind != PushItem::Kind::address) return triton_name(name_of(argument.kind));
+  const BufferSlot& buffer = candidate.buffers[static_cast<size_t>(argument.buffer)];
+  return "*" + triton_name(name_of(buffer.type.dtype));
 }
 
 /// The argument's type, and what Triton may assume of its value.

@@ -7,6 +7,7 @@
 
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/device_draw.h"
+#include "harness/measure/trial/eager_run.h"
 #include "harness/measure/trial/graph_memory.h"
 #include "kbench/error.h"
 
@@ -51,16 +52,11 @@ PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPl
   const GraphMemory memory(device_, graph, baseline.arena_bytes());
 
   commands_.begin();
-  for (size_t id = 0; id < graph.values().size(); ++id) {
-    const Graph::ValueInfo& value = graph.values()[id];
-    const vulkan::Region& to = memory.values()[id];
-    if (value.kind == Graph::Kind::constant) {
-      upload(device_, value.data, to);
-    } else if (value.kind != Graph::Kind::intermediate) {
-      const DrawKey key{secret_.next(), task.id.draw_word(), value.name};
-      draw_tensor(device_, commands_, value.distribution, key, value.type, to);
-    }
-  }
+  place_tensors(device_, commands_, graph, memory,
+                [&](const Graph::ValueInfo& value, vulkan::Commands&, const vulkan::Region& to) {
+                  const DrawKey key{secret_.next(), task.id.draw_word(), value.name};
+                  draw_tensor(device_, commands_, value.distribution, key, value.type, to);
+                });
   commands_.submit_and_wait(kDrawSeconds);
 
   std::vector<double> milliseconds;

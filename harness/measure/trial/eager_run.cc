@@ -29,12 +29,8 @@ const Tensor& find(const std::map<std::string, Tensor>& tensors, const Graph::Va
 
 }  // namespace
 
-std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
-                              const PlaceTensor& place) {
-  const eager::EagerGraph baseline(device, graph);
-  const GraphMemory memory(device, graph, baseline.arena_bytes());
-  vulkan::Commands commands(device);
-  commands.begin();
+void place_tensors(vulkan::Device& device, vulkan::Commands& commands, const Graph& graph,
+                   const GraphMemory& memory, const PlaceTensor& place) {
   for (size_t id = 0; id < graph.values().size(); ++id) {
     const Graph::ValueInfo& value = graph.values()[id];
     if (value.kind == Graph::Kind::constant) {
@@ -43,6 +39,15 @@ std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
       place(value, commands, memory.values()[id]);
     }
   }
+}
+
+std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,
+                              const PlaceTensor& place) {
+  const eager::EagerGraph baseline(device, graph);
+  const GraphMemory memory(device, graph, baseline.arena_bytes());
+  vulkan::Commands commands(device);
+  commands.begin();
+  place_tensors(device, commands, graph, memory, place);
   commands.barrier();
   baseline.record(commands, memory.values(), memory.arena());
   commands.submit_and_wait(kRunSeconds);

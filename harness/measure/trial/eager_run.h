@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/trial/graph_memory.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/graph.h"
@@ -15,10 +16,13 @@
 
 namespace kbench::trial {
 
-/// Runs the eager baseline once and reads its outputs (verify --backend vulkan). `place` is called
-/// for each input and parameter; it writes the tensor to the device, or records that.
+/// Writes an input or parameter to the device, or records that.
 using PlaceTensor =
     std::function<void(const Graph::ValueInfo&, vulkan::Commands&, const vulkan::Region&)>;
+/// Uploads the graph's constants and calls `place` for its inputs and parameters.
+void place_tensors(vulkan::Device& device, vulkan::Commands& commands, const Graph& graph,
+                   const GraphMemory& memory, const PlaceTensor& place);
+/// Runs the eager baseline once on these tensors and reads its outputs (verify --backend vulkan).
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph, const PlaceTensor& place);
 /// The same with tensors of the host, by name.
 std::vector<Tensor> run_eager(vulkan::Device& device, const Graph& graph,

@@ -52,8 +52,8 @@ const uint kFillF32 = 0u, kFillI64 = 1u, kFillF16 = 2u;
 const uint kFillBf16 = 3u, kFillBool = 4u, kFillF64 = 5u, kFillBits = 6u;
 
 // Values that could be a result and are not this sample's: finite, at `scale` (float32), i64 below
-// `limit`, or any number of a temporary's other integers. A function of key and place alone, so that a comparison can tell which
-// elements still hold it.
+// `limit`, or any number of a temporary's other integers. A function of key and place alone, so that
+// a comparison can tell which elements still hold it.
 uvec4 fill_quad(uint quad, uvec2 key, uint kind, float scale, uint limit) {
   const uvec4 r = philox(uvec4(quad, 0u, 0u, 0u), key);
   switch (kind) {
