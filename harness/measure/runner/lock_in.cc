@@ -91,9 +91,9 @@ bool LockIn::holds(const std::string& name) const {
                      [&](const LockLayer& each) { return each.name == name && each.holds; });
 }
 
-std::string LockIn::text() const {
+std::string describe(const std::vector<LockLayer>& layers) {
   std::string text;
-  for (const LockLayer& each : layers_) {
+  for (const LockLayer& each : layers) {
     text += each.name + ": " + (each.holds ? "" : "no: ") + each.detail + "\n";
   }
   return text;

@@ -53,6 +53,9 @@ struct LockLayer {
   std::string detail;  ///< what it restricts, or why it could not be entered
 };
 
+/// "landlock: ABI 7, ..." or "landlock: no: the kernel has none", one line for each layer.
+std::string describe(const std::vector<LockLayer>& layers);
+
 /// The layers of this process, entered in two steps that cannot be undone. A layer that the system
 /// lacks is recorded as not holding and is no error.
 class LockIn {
@@ -74,8 +77,8 @@ class LockIn {
   const std::vector<LockLayer>& layers() const { return layers_; }
   /// Whether the layer of that name has been entered.
   bool holds(const std::string& name) const;
-  /// "landlock: ABI 7, ..." or "landlock: no: the kernel has none", one line a layer.
-  std::string text() const;
+  /// describe(layers())
+  std::string text() const { return describe(layers_); }
 
  private:
   void enter_common();  ///< the layers down to limits
