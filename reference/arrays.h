@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reference/parallel.h"
+#include "reference/summation.h"
 
 namespace kbench::reference {
 

@@ -1,41 +1,36 @@
 // Spreading loops over the threads of the arena the reference runs in.
 #pragma once
 
-#include <tbb/parallel_for.h>
-#include <tbb/partitioner.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cstdint>
 
-#include "reference/summation.h"
-
 namespace kbench::reference {
 
-/// Calls body(i) for every i in [0, n), each a piece of work worth handing to another thread;
-/// threads fetch the next as they finish, so that a slow one holds nobody up.
-template <class Body>
-void parallel_tasks(int64_t n, const Body& body) {
-  if (n <= 1 || tbb::this_task_arena::max_concurrency() <= 1) {
-    for (int64_t i = 0; i < n; ++i) body(i);
-    return;
-  }
-  const auto order = current_summation;
-  const auto in_that_order = [&](int64_t i) {
-    const SummationScope scope(order);
-    body(i);
-  };
-  tbb::parallel_for(int64_t{0}, n, in_that_order, tbb::simple_partitioner());
-}
+/// A loop's body by reference: what is called is compiled once, not the loop for each body. The
+/// body must outlive the call that it is given to.
+template <class... Indices>
+class LoopBody {
+ public:
+  template <class Body>
+  LoopBody(const Body& body)
+      : body_(&body), call_([](const void* called, Indices... indices) {
+          (*static_cast<const Body*>(called))(indices...);
+        }) {}
+  void operator()(Indices... indices) const { call_(body_, indices...); }
+
+ private:
+  const void* body_;
+  void (*call_)(const void* body, Indices... indices);
+};
+
+/// Calls body(i) for every i in [0, n), each a piece of work worth handing to another thread. A
+/// thread takes the next piece when it has finished one.
+void parallel_tasks(int64_t n, LoopBody<int64_t> body);
 
 /// Calls body(begin, end) over [0, n) in blocks of `block`, the last one shorter. The blocks follow
 /// from the extents alone, so that what is computed block by block has the same bits on any number
 /// of threads.
-template <class Body>
-void parallel_blocks(int64_t n, int64_t block, const Body& body) {
-  parallel_tasks((n + block - 1) / block,
-                 [&](int64_t i) { body(i * block, std::min(n, (i + 1) * block)); });
-}
+void parallel_blocks(int64_t n, int64_t block, LoopBody<int64_t, int64_t> body);
 
 /// Elementary steps that are worth handing to another thread.
 constexpr int64_t kWorthwhile = 1 << 14;

@@ -1,5 +1,6 @@
 // Reductions, scans and softmax along one dimension.
 #include <cmath>
+#include <functional>
 
 #include "reference/arrays.h"
 #include "reference/call.h"
@@ -77,9 +78,9 @@ ColumnArray<double> column_sums(const Table& x, const Term& term) {
 }
 
 /// y [outer, inner] = finish(the sum of term(x) along n), in pieces that are added up in order.
-template <class Term, class Finish>
+template <class Term>
 void add_up(const OperatorCall& call, Inputs in, Outputs out, const Term& term,
-            const Finish& finish) {
+            const std::function<double(double)>& finish) {
   const Axis a = axis_of(call);
   const int64_t width = std::min(a.inner, kColumns), blocks = (a.inner + width - 1) / width;
   const int64_t piece = is_sequential() ? a.n : kPiece / width, pieces = (a.n + piece - 1) / piece;
@@ -109,6 +110,8 @@ void add_up(const OperatorCall& call, Inputs in, Outputs out, const Term& term,
     });
   });
 }
+
+constexpr auto kItself = [](const auto& x) { return x; };  // one term for sums and means
 
 /// Which of two, and of a row, wins: NaN where there is one, and else as beats() has it.
 struct Largest {
@@ -241,14 +244,12 @@ constexpr auto kUnused = [](int64_t, const auto&) {};
 }  // namespace
 
 void run_sum(const OperatorCall& call, Inputs in, Outputs out) {
-  add_up(
-      call, in, out, [](const auto& x) { return x; }, [](double sum) { return sum; });
+  add_up(call, in, out, kItself, [](double sum) { return sum; });
 }
 
 void run_mean(const OperatorCall& call, Inputs in, Outputs out) {
   const double scale = 1 / static_cast<double>(axis_of(call).n);
-  add_up(
-      call, in, out, [](const auto& x) { return x; }, [=](double sum) { return sum * scale; });
+  add_up(call, in, out, kItself, [=](double sum) { return sum * scale; });
 }
 
 void run_norm(const OperatorCall& call, Inputs in, Outputs out) {
