@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kbench/exchange.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::models {
@@ -83,11 +84,7 @@ ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, cons
   const std::vector<Message> messages = messages_for(config, ask.messages);
   if (config.api == ModelApi::chat) {
     request.path = "/chat/completions";
-    json["messages"] = Json::array();
-    for (const Message& message : messages) {
-      json["messages"].push_back(
-          {{"role", std::string(name_of(message.role))}, {"content", message.text}});
-    }
+    json["messages"] = Json::parse(messages_json(messages));
   } else {
     request.path = "/completions";
     std::string prompt;

@@ -51,8 +51,7 @@ std::vector<TaskId> certified_of(const std::vector<TaskId>& tasks,
   for (const TaskId id : tasks) {
     for (const Result& result : results) {
       if (result.task != id || result.preset.empty()) continue;
-      const std::string_view found = certification({id, result.preset, {}});
-      if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(id);
+      if (is_certified(certification({id, result.preset, {}}))) certified.push_back(id);
       break;
     }
   }

@@ -14,13 +14,13 @@ namespace kbench::program {
 namespace {
 
 constexpr size_t kNameColumn = 30;
-constexpr size_t kTextColumns = 100 - kNameColumn;
+constexpr size_t kTextColumns = 100 - kNameColumn, kPageColumns = 98;
 
-std::string wrapped(const std::string& text) {
+std::string wrapped(const std::string& text, size_t columns = kTextColumns) {
   std::istringstream words(text);
   std::string result, line;
   for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > kTextColumns) {
+    if (!line.empty() && line.size() + 1 + word.size() > columns) {
       result += line + "\n";
       line.clear();
     }
@@ -171,7 +171,8 @@ Option Command::option(const std::string& name) const { return Option(*app_->get
 
 Command Command::add_verb(const std::string& name, const std::string& summary,
                           const std::string& description, const std::string& examples) const {
-  CLI::App* const verb = app_->add_subcommand(name, summary + ".\n\n" + description + "\n");
+  CLI::App* const verb =
+      app_->add_subcommand(name, summary + ".\n\n" + wrapped(description, kPageColumns) + "\n");
   verb->group("Verbs");
   verb->footer("\nExamples:\n" + examples);
   return Command(*verb);

@@ -6,6 +6,7 @@
 #include "harness/frontends/program/generate_setup.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
+#include "kbench/exchange.h"
 #include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
 
@@ -99,7 +100,8 @@ std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>
                {"prompt_characters", {{"average", all.average}, {"most", all.longest}}},
                {"models", Json::array()},
                {"most_cost", or_null(all.cost)},
-               {"first_prompt", Json::array()}};
+               {"first_prompt",
+                Json::parse(messages_json(prompts.first(*plan.tasks().front(), episode.prompt)))}};
   for (const Task* task : plan.tasks()) json["tasks"].push_back(to_string(task->id));
   for (const Most& most : all.models) {
     json["models"].push_back({{"name", most.model},
@@ -107,10 +109,6 @@ std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>
                               {"most_requests", most.requests},
                               {"most_tokens", most.tokens},
                               {"most_cost", or_null(most.cost)}});
-  }
-  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
-    json["first_prompt"].push_back(
-        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
   }
   return json_text(json, 2) + "\n";
 }

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "harness/evaluate/diagnose/investigate.h"
-#include "harness/frontends/program/prompt_language.h"
+#include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/error.h"
 #include "kbench/text.h"

@@ -200,8 +200,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   const std::vector<Result> results = job.results();
   std::vector<TaskId> certified;
   for (const Task* task : job.tasks) {
-    const std::string_view found = certification(job.at(*task));
-    if (found == kCertifiedValues || found == kCertifiedPrecision) certified.push_back(task->id);
+    if (is_certified(certification(job.at(*task)))) certified.push_back(task->id);
   }
   const Shard shard = parse_shard(options.shard);  // a part has no score
   const auto rows = shard.whole() ? leaderboard(results, tasks, options.thresholds, certified)

@@ -1,10 +1,11 @@
-// Finds prompts by name or folder, and adds the device's measured rates to their context.
+// Finds prompts, adds what a device has to their context, and checks them.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "harness/measure/vulkan/snapshot.h"
 #include "kbench/prompts.h"
 
 namespace kbench::program {
@@ -18,5 +19,15 @@ size_t characters_of(const std::vector<Message>& messages);
 
 /// Sets the rates measured by `kbench baseline --output FILE`. Throws kIo, kParse.
 void read_roof(const std::string& file, PromptContext& context);
+
+/// Why the device takes no kernels in that language: "llvmpipe takes no CUDA C++: ..."; empty if it
+/// does.
+std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot& device);
+
+/// Renders a first prompt and a repair for every task, with the longest possible device
+/// description. Returns one line for each prompt that is over budget, has an empty message or shows
+/// an example of its own task, and for each example that does not load or resolve at these sizes.
+std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, int shots,
+                                       Builtins builtins, PromptLanguage language);
 
 }  // namespace kbench::program

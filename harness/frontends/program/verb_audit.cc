@@ -321,12 +321,10 @@ Verb add_audit(Command program) {
   auto options = std::make_shared<VerbOptions>();
   const Command app = program.add_verb(
       "audit", "Hold the tasks' own checks against shortcuts",
-      "Runs each task with a part of its work left out, in fewer bits, or not at all, and in "
-      "other\n"
-      "honest orders and formulas, and says by how much each fails or passes the task's check: "
-      "its\n"
-      "worst error over the tolerance. What passes and should not is listed, and so is what is\n"
-      "honest and needs more than half of the tolerance; exit code 1 when there is any.\n"
+      "Runs each task with a part of its work left out, in fewer bits, or not at all, and in other "
+      "honest orders and formulas, and says by how much each fails or passes the task's check: its "
+      "worst error over the tolerance. What passes and should not is listed, and so is what is "
+      "honest and needs more than half of the tolerance; exit code 1 when there is any. "
       "Certificates (docs/certificate.md) are made with --out.",
       "  kbench audit --task level1/23 --all\n"
       "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"

@@ -177,9 +177,9 @@ Verb add_baseline(Command program) {
   auto options = std::make_shared<BaselineVerbOptions>();
   const Command app = program.add_verb(
       "baseline", "Time the eager baseline itself",
-      "Times the eager baseline of each task: one kernel an operator, inputs drawn on the device,\n"
-      "caches flushed before each pass, the median of the passes, and its share of the roofline\n"
-      "measured on the device. Compares with recorded times. A task that does not fit or fails is\n"
+      "Times the eager baseline of each task: one kernel an operator, inputs drawn on the device, "
+      "caches flushed before each pass, the median of the passes, and its share of the roofline "
+      "measured on the device. Compares with recorded times. A task that does not fit or fails is "
       "reported and the rest goes on; exit code 1 then.",
       "  kbench baseline --task level1/1,level2/*\n"
       "  kbench baseline --preset v0.1 --output h200.json --kernelbench baseline_time_kbench.json\n"

@@ -73,19 +73,15 @@ int run_check(const CheckOptions& options) {
 
 Verb add_check(Command program) {
   auto options = std::make_shared<CheckOptions>();
-  const Command app =
-      program.add_verb("check", "Whether candidates fit their tasks and compile",
-                       "Reads a candidate, or every candidate below a folder, works out its "
-                       "names and expressions at\n"
-                       "the preset's sizes, and compiles its kernels for the device, without "
-                       "running them: the best\n"
-                       "verdict is `compiles`. Diagnostics name the candidate's own files and "
-                       "lines; that the device lacks\n"
-                       "the task's memory (`does_not_fit`) is said where all else is right. "
-                       "Exit code 1 when one does\n"
-                       "not fit or does not compile.",
-                       "  kbench check my/relu.yaml\n"
-                       "  kbench check my/ --preset v0.1 --device cpu");
+  const Command app = program.add_verb(
+      "check", "Whether candidates fit their tasks and compile",
+      "Reads a candidate, or every candidate below a folder, works out its names and expressions "
+      "at the preset's sizes, and compiles its kernels for the device, without running them: the "
+      "best verdict is `compiles`. Diagnostics name the candidate's own files and lines; that the "
+      "device lacks the task's memory (`does_not_fit`) is said where all else is right. Exit code "
+      "1 when one does not fit or does not compile.",
+      "  kbench check my/relu.yaml\n"
+      "  kbench check my/ --preset v0.1 --device cpu");
   app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder", readable())
       .required()
       .option_text("CANDIDATE");

@@ -139,9 +139,8 @@ Verb add_compare(Command program) {
   auto options = std::make_shared<CompareOptions>();
   const Command app = program.add_verb(
       "compare", "Two candidates of one task, against each other",
-      "Judges two candidates of a task as run does, one after the other by one judge, each in\n"
-      "samples paired with the eager baseline, and divides the speedups: what B gains over A, "
-      "with\n"
+      "Judges two candidates of a task as run does, one after the other by one judge, each in "
+      "samples paired with the eager baseline, and divides the speedups: what B gains over A, with "
       "its 95% interval. Both are checked as always; exit code 1 when one does not pass.",
       "  kbench compare old.yaml new.yaml\n"
       "  kbench compare simple/relu.yaml mine/ --preset v0.1 --measure-seconds 5");

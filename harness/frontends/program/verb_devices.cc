@@ -133,15 +133,15 @@ int run_devices(bool json, bool limits) {
 
 Verb add_devices(Command program) {
   auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false);
-  const Command app = program.add_verb(
-      "devices", "The Vulkan devices of this machine",
-      "Lists the Vulkan devices of this machine, why one cannot be used where that is so, and "
-      "which\n"
-      "languages the kernels of candidates may be written in on each, and why not in others. What\n"
-      "stands under index or name (a part of it is enough) goes to --device of the other verbs.",
-      "  kbench devices\n"
-      "  kbench --device 0\n"
-      "  kbench --device cpu");
+  const Command app =
+      program.add_verb("devices", "The Vulkan devices of this machine",
+                       "Lists the Vulkan devices of this machine, why one cannot be used where "
+                       "that is so, and which languages the kernels of candidates may be written "
+                       "in on each, and why not in others. What stands under index or name (a part "
+                       "of it is enough) goes to --device of the other verbs.",
+                       "  kbench devices\n"
+                       "  kbench --device 0\n"
+                       "  kbench --device cpu");
   const Command output = app.in_group("Output");
   output.add_flag("--limits", *limits,
                   "Limits, by the names that expressions have for them, and features");

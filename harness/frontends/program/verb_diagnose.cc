@@ -7,12 +7,12 @@
 #include "harness/evaluate/diagnose/investigate.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/report.h"
-#include "harness/frontends/program/variables_json.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/feedback.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/variables_json.h"
 
 namespace kbench::program {
 namespace {
@@ -43,7 +43,7 @@ json evidence_json(const Evidence& evidence) {
   json value = {{"pattern", evidence.pattern},
                 {"matches", evidence.matches},
                 {"mutants_tried", evidence.mutants_tried},
-                {"seen_at", to_json(evidence.seen_at)},
+                {"seen_at", variables_json<json>(evidence.seen_at)},
                 {"right_when_small", evidence.right_when_small},
                 {"elements", evidence.elements},
                 {"wrong", evidence.wrong},
@@ -58,7 +58,7 @@ json evidence_json(const Evidence& evidence) {
     for (const FailingCase::Array& array : evidence.smallest->arrays) {
       arrays.push_back({{"name", array.name}, {"shape", array.shape}, {"values", array.values}});
     }
-    value["smallest"] = {{"sizes", to_json(evidence.smallest->overrides)},
+    value["smallest"] = {{"sizes", variables_json<json>(evidence.smallest->overrides)},
                          {"verdict", std::string(name_of(evidence.smallest->verdict))},
                          {"arrays", std::move(arrays)}};
   }
@@ -103,12 +103,9 @@ Verb add_diagnose(Command program) {
   const Command app = program.add_verb(
       "diagnose", "What is wrong with a candidate, or where its time goes",
       "Evaluates a candidate and looks for the cause: the smallest sizes at which it fails with "
-      "all\n"
-      "arrays, the pattern of the errors, the operator that is missing; or, of one that passes, "
-      "the\n"
-      "time of each step and of each of the baseline's operators. Prints what a model would be "
-      "told.\n"
-      "Exit code 1 when it does not pass.",
+      "all arrays, the pattern of the errors, the operator that is missing; or, of one that "
+      "passes, the time of each step and of each of the baseline's operators. Prints what a model "
+      "would be told. Exit code 1 when it does not pass.",
       "  kbench diagnose my/relu.yaml\n"
       "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
   app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml",

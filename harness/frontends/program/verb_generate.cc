@@ -156,12 +156,10 @@ Verb add_generate(Command program) {
   const Command app = program.add_verb(
       "generate", "Ask language models for candidates, judge and repair them",
       "Asks the models of a models file for candidates, judges each on the device, and tells what "
-      "is\n"
-      "wrong or slow until the goal or the number of attempts is reached. Everything is kept in "
-      "the\n"
-      "folder RUN; the same command goes on where an earlier one stopped, and with more samples,\n"
-      "attempts, tasks or models does what is missing. Nothing that was answered is asked again.\n"
-      "Exit code 1 when samples stay open, 3 when a budget or a full disk stopped it.",
+      "is wrong or slow until the goal or the number of attempts is reached. Everything is kept in "
+      "the folder RUN; the same command goes on where an earlier one stopped, and with more "
+      "samples, attempts, tasks or models does what is missing. Nothing that was answered is asked "
+      "again. Exit code 1 when samples stay open, 3 when a budget or a full disk stopped it.",
       "  kbench generate run1 --models models.yaml --task level1/* --samples 10 --attempts 5\n"
       "  kbench generate run1 --models models.yaml --task level1/* --samples 20 --attempts 5\n"
       "  kbench generate run2 --models models.yaml --dry-run\n"

@@ -12,12 +12,11 @@ namespace kbench::program {
 
 Verb add_help(Command program) {
   auto verb = std::make_shared<std::string>();
-  const Command app =
-      program.add_verb("help", "The page of a verb, or of the main job",
-                       "Shows what `kbench VERB --help` shows, or without a verb what `kbench "
-                       "--help` does.",
-                       "  kbench help\n"
-                       "  kbench help show");
+  const Command app = program.add_verb(
+      "help", "The page of a verb, or of the main job",
+      "Shows what `kbench VERB --help` shows, or without a verb what `kbench --help` does.",
+      "  kbench help\n"
+      "  kbench help show");
   app.add_option("VERB", *verb, "A verb").option_text("VERB");
   const auto run = [verb, program] {
     if (verb->empty()) {

@@ -178,10 +178,10 @@ Verb add_import(Command program) {
   auto options = std::make_shared<ImportVerbOptions>();
   const Command app = program.add_verb(
       "import", "A candidate from a KernelBench kernel file",
-      "Reads Python files with class ModelNew and inline CUDA (load_inline) and writes them as\n"
-      "candidates, as far as they are kernels and simple launches. Nothing of them is executed.\n"
-      "Says by file and line what was not followed. The task is the one that the path names\n"
-      "(level1/19_ReLU.py, level_1_problem_19_sample_0_kernel.py) or --task. Exit code 1 when a\n"
+      "Reads Python files with class ModelNew and inline CUDA (load_inline) and writes them as "
+      "candidates, as far as they are kernels and simple launches. Nothing of them is executed. "
+      "Says by file and line what was not followed. The task is the one that the path names "
+      "(level1/19_ReLU.py, level_1_problem_19_sample_0_kernel.py) or --task. Exit code 1 when a "
       "file was not imported; the others are.",
       "  kbench import level1/19_ReLU.py > relu.yaml\n"
       "  kbench import runs/*.py --out imported\n"

@@ -245,13 +245,11 @@ Verb add_judge(Command program) {
   auto options = std::make_shared<JudgeOptions>();
   const Command app = program.add_verb(
       "judge", "Judge a run's candidates again, without asking a model",
-      "Judges the candidates that a run keeps, and asks no model. As the run was begun, it judges\n"
-      "what is not judged yet (of kbench generate --no-judge, or where a judge failed). On "
-      "another\n"
-      "device or at other sizes it judges every different candidate there, into a file of results\n"
-      "under RUN/judged. With --confirm it measures the best candidate of each model on each task\n"
-      "once more, on fresh inputs, into RUN/confirmed.jsonl, which kbench report then goes by: "
-      "the\n"
+      "Judges the candidates that a run keeps, and asks no model. As the run was begun, it judges "
+      "what is not judged yet (of kbench generate --no-judge, or where a judge failed). On another "
+      "device or at other sizes it judges every different candidate there, into a file of results "
+      "under RUN/judged. With --confirm it measures the best candidate of each model on each task "
+      "once more, on fresh inputs, into RUN/confirmed.jsonl, which kbench report then goes by: the "
       "best of many noisy measurements is too good.",
       "  kbench judge run1\n"
       "  kbench judge run1 --confirm\n"

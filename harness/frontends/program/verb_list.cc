@@ -5,12 +5,12 @@
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
-#include "harness/frontends/program/variables_json.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/algebra.h"
 #include "kbench/certificate.h"
 #include "kbench/task.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/variables_json.h"
 
 namespace kbench::program {
 namespace {
@@ -57,7 +57,7 @@ int run_list(const ListOptions& options) {
                           {"name", task->name},
                           {"family", task->family},
                           {"preset", name_of(preset)},
-                          {"variables", to_json(graph->variables())},
+                          {"variables", variables_json<nlohmann::ordered_json>(graph->variables())},
                           {"flops", flops},
                           {"least_bytes", bytes},
                           {"intensity", intensity},
@@ -87,16 +87,14 @@ int run_list(const ListOptions& options) {
 
 Verb add_list(Command program) {
   auto options = std::make_shared<ListOptions>();
-  const Command app = program.add_verb(
-      "list", "The tasks: names, families, FLOPs, bytes",
-      "Lists the tasks with what they cost at a preset: floating-point operations (a multiply-add "
-      "is\n"
-      "two), the least bytes that have to be moved (inputs, parameters, constants and outputs "
-      "once),\n"
-      "and the ratio of the two.",
-      "  kbench list\n"
-      "  kbench list --level 2 --preset smoke\n"
-      "  kbench list --task 1/1-30 --json");
+  const Command app =
+      program.add_verb("list", "The tasks: names, families, FLOPs, bytes",
+                       "Lists the tasks with what they cost at a preset: floating-point operations "
+                       "(a multiply-add is two), the least bytes that have to be moved (inputs, "
+                       "parameters, constants and outputs once), and the ratio of the two.",
+                       "  kbench list\n"
+                       "  kbench list --level 2 --preset smoke\n"
+                       "  kbench list --task 1/1-30 --json");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   app.in_group("Output").add_flag("--json", options->json, "A JSON list on standard output");

@@ -147,12 +147,12 @@ bool ask_models(const ModelsOptions& options) {
 
 Verb add_models(Command program) {
   auto options = std::make_shared<ModelsOptions>();
-  const Command app = program.add_verb(
-      "models", "Whether the language models of a file answer",
-      "Reads a models file, asks each server what it serves, and each model for one word. Exit\n"
-      "code 1 when one does not answer.",
-      "  kbench models models.yaml\n"
-      "  kbench models models.yaml --model coder,small --only-list");
+  const Command app =
+      program.add_verb("models", "Whether the language models of a file answer",
+                       "Reads a models file, asks each server what it serves, and each model for "
+                       "one word. Exit code 1 when one does not answer.",
+                       "  kbench models models.yaml\n"
+                       "  kbench models models.yaml --model coder,small --only-list");
   app.add_option("FILE", options->file, "A models file", readable()).required().option_text("FILE");
   app.add_option("--model", options->names, "Only these, by name")
       .comma_separated()

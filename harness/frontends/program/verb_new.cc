@@ -75,10 +75,9 @@ Verb add_new(Command program) {
   auto options = std::make_shared<NewOptions>();
   const Command app = program.add_verb(
       "new", "A candidate to start from, with a kernel of your own",
-      "Writes a candidate that is right and slow: the task's last operator that can be a kernel "
-      "as\n"
-      "one, an invocation an output or a row, with all that is bound and all sizes as macros; the\n"
-      "other operators as built-in steps, to be replaced one by one. PATH is a folder, for\n"
+      "Writes a candidate that is right and slow: the task's last operator that can be a kernel as "
+      "one, an invocation an output or a row, with all that is bound and all sizes as macros; the "
+      "other operators as built-in steps, to be replaced one by one. PATH is a folder, for "
       "candidate.yaml and the kernel's file, or a .yaml file for both; nothing is overwritten.",
       "  kbench new level1/19\n"
       "  kbench new softmax --language cuda my/softmax\n"

@@ -9,12 +9,11 @@
 
 #include "harness/evaluate/client/device_list.h"
 #include "harness/frontends/program/options.h"
-#include "harness/frontends/program/prompt_check.h"
-#include "harness/frontends/program/prompt_language.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "kbench/exchange.h"
 #include "kbench/feedback.h"
 #include "kbench/prompts.h"
 #include "kbench/result.h"
@@ -133,11 +132,7 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
   for (const TaskId id : prompts.examples(task, context)) {
     document["examples"].push_back(to_string(id));
   }
-  document["messages"] = nlohmann::ordered_json::array();
-  for (const Message& message : messages) {
-    document["messages"].push_back(
-        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
-  }
+  document["messages"] = nlohmann::ordered_json::parse(messages_json(messages));
   std::printf("%s\n", json_text(document, 2).c_str());
 }
 
@@ -181,8 +176,8 @@ Verb add_prompt(Command program) {
   auto options = std::make_shared<PromptOptions>();
   const Command app = program.add_verb(
       "prompt", "The messages that ask a language model for a kernel",
-      "Prints the messages that ask a language model for a candidate of a task, and their length.\n"
-      "Nothing is sent. With --feedback the messages ask for a better one, with the result of the\n"
+      "Prints the messages that ask a language model for a candidate of a task, and their length. "
+      "Nothing is sent. With --feedback the messages ask for a better one, with the result of the "
       "last. With --check the prompts of all tasks are rendered and held to their budget.",
       "  kbench prompt level1/19\n"
       "  kbench prompt 3/10 --shots 2 --code --json\n"

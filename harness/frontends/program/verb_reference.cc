@@ -58,8 +58,8 @@ Verb add_reference(Command program) {
   const Command app = program.add_verb(
       "reference", "Inputs, parameters and outputs of a task as .npy files",
       "Draws a task's inputs and parameters from a seed, computes its outputs on the CPU, and "
-      "writes\n"
-      "all of them as NumPy files named after the tensors (x.npy, conv.weight.npy, output.npy).",
+      "writes all of them as NumPy files named after the tensors (x.npy, conv.weight.npy, "
+      "output.npy).",
       "  kbench reference level1/19 --dump relu/\n"
       "  kbench reference 2/1 --preset v0 --set batch_size=4 --input-seed 7 --dump out/ --compute "
       "f64");

@@ -212,12 +212,10 @@ Verb add_repl(Command program) {
   auto options = std::make_shared<ReplOptions>();
   const Command app = program.add_verb(
       "repl", "A kernel under your hands: its verdict after each save",
-      "Judges a candidate again whenever a file in its folder is saved, with device, compiler and\n"
+      "Judges a candidate again whenever a file in its folder is saved, with device, compiler and "
       "baseline kept warm. Without a candidate it begins with one of built-in operators, in a "
-      "folder\n"
-      "named after the task, to be replaced kernel by kernel. Exit code 1 when the last one did "
-      "not\n"
-      "pass. Commands may be piped.",
+      "folder named after the task, to be replaced kernel by kernel. Exit code 1 when the last one "
+      "did not pass. Commands may be piped.",
       "  kbench repl level1/19\n"
       "  kbench repl level1/23 my/softmax.yaml --preset v0\n"
       "  EDITOR=vim kbench repl 1/19 --edit");

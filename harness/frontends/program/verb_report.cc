@@ -72,11 +72,10 @@ Verb add_report(Command program) {
   auto options = std::make_shared<ReportOptions>();
   const Command app = program.add_verb(
       "report", "What attempts of models say: pass@k, funnel, cost, intervals",
-      "Reads runs of models (folders) and files of results, and prints leaderboard, funnel,\n"
-      "correct-by-attempt, cost, the models as a swarm and their comparisons. Candidate sets of a\n"
+      "Reads runs of models (folders) and files of results, and prints leaderboard, funnel, "
+      "correct-by-attempt, cost, the models as a swarm and their comparisons. Candidate sets of a "
       "results file count as models with one sample, those of several shards as one. Nothing is "
-      "run\n"
-      "and no device is needed.",
+      "run and no device is needed.",
       "  kbench report run/\n"
       "  kbench report run/ other/ --k 1,10 --fast-p 1,2 --html report.html\n"
       "  kbench report results.jsonl --json");

@@ -197,11 +197,11 @@ Verb add_run(Command program) {
   auto options = std::make_shared<RunOptions>();
   const Command app = program.add_verb(
       "run", "Evaluate candidates, or folders of them, in full",
-      "Evaluates candidates, and every candidate below folders: compiles each, runs it beside the\n"
-      "eager baseline on fresh inputs, checks every element of every timed output, and reports\n"
+      "Evaluates candidates, and every candidate below folders: compiles each, runs it beside the "
+      "eager baseline on fresh inputs, checks every element of every timed output, and reports "
       "verdict, speedup with its 95% interval, times and rates. Exit code 1 when one does not "
-      "pass.\n"
-      "Ctrl-C ends it after what has been judged, which is printed and kept; exit code 130 then.",
+      "pass. Ctrl-C ends it after what has been judged, which is printed and kept; exit code 130 "
+      "then.",
       "  kbench run my/relu.yaml\n"
       "  kbench run my/ other.yaml --preset smoke --device cpu\n"
       "  kbench run my/relu.yaml --fail-under 1.2\n"

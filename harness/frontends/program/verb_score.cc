@@ -111,9 +111,6 @@ std::vector<TaskId> tasks_of(const std::vector<ResultLine>& lines, const ScoreOp
 /// result counts at the others' preset.
 std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
                                     const std::vector<TaskId>& tasks) {
-  const auto certain = [](std::string_view found) {
-    return found == kCertifiedValues || found == kCertifiedPrecision;
-  };
   std::map<TaskId, std::string> known;
   std::set<std::string> presets;
   bool overrides = false;
@@ -126,9 +123,9 @@ std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
   for (const TaskId id : tasks) {
     const auto found = known.find(id);
     if (found != known.end()) {
-      if (certain(found->second)) certified.push_back(id);
+      if (is_certified(found->second)) certified.push_back(id);
     } else if (presets.size() == 1 && !overrides) {
-      if (certain(certification({id, *presets.begin(), {}}))) certified.push_back(id);
+      if (is_certified(certification({id, *presets.begin(), {}}))) certified.push_back(id);
     }
   }
   return certified;
@@ -229,15 +226,11 @@ Verb add_score(Command program) {
   const Command app = program.add_verb(
       "score", "Score results files together, without measuring",
       "Prints the leaderboard of everything that results files (--output of the main job and of "
-      "run)\n"
-      "hold together: the shards of a job, several sets, several machines of one kind. Nothing is\n"
-      "run and no device is needed. Equal results count once. Two outcomes of one experiment are "
-      "a\n"
-      "contradiction and refused, with the files and lines; so are different kinds of device, "
-      "presets,\n"
-      "tolerances or baselines in one table. The tasks that count are those of --task; without it, "
-      "all\n"
-      "that the files have results of, narrowed by --level.",
+      "run) hold together: the shards of a job, several sets, several machines of one kind. "
+      "Nothing is run and no device is needed. Equal results count once. Two outcomes of one "
+      "experiment are a contradiction and refused, with the files and lines; so are different "
+      "kinds of device, presets, tolerances or baselines in one table. The tasks that count are "
+      "those of --task; without it, all that the files have results of, narrowed by --level.",
       "  kbench score results.jsonl --fast-p 0,0.5,1,2\n"
       "  kbench score shard-*.jsonl --level 1 --json\n"
       "  kbench score mine.jsonl theirs.jsonl --sets mine,theirs --device H200");

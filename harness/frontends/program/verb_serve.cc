@@ -44,12 +44,10 @@ Verb add_serve(Command program) {
   auto options = std::make_shared<ServeVerbOptions>();
   const Command app = program.add_verb(
       "serve", "Evaluate what is sent as lines of JSON",
-      "Takes experiments as lines of JSON and answers each with a line, as they are done: on\n"
+      "Takes experiments as lines of JSON and answers each with a line, as they are done: on "
       "standard input and output, or for several clients on a Unix socket. The flags are for what "
-      "a\n"
-      "line does not say. docs/serve.md has the lines. Ends with its input, when all is answered; "
-      "on\n"
-      "SIGTERM or Ctrl-C what is left is cancelled, and answered so.",
+      "a line does not say. docs/serve.md has the lines. Ends with its input, when all is "
+      "answered; on SIGTERM or Ctrl-C what is left is cancelled, and answered so.",
       "  kbench serve --preset smoke < experiments.jsonl > results.jsonl\n"
       "  kbench serve --devices all --socket /run/user/1000/kbench");
   app.in_group("Lines").add_option("--socket PATH", options->socket, "Listen at a Unix socket");

@@ -140,17 +140,16 @@ int run_show(const ShowOptions& options) {
 
 Verb add_show(Command program) {
   auto options = std::make_shared<ShowOptions>();
-  const Command app = program.add_verb(
-      "show", "One task as a candidate's author needs it",
-      "Shows a task as the author of a candidate needs it: signature, shapes, operators in order\n"
-      "with their formulas, floating-point operations and bytes. With --candidate, prints a "
-      "candidate\n"
-      "file that computes the task with built-in operators: save it, then replace steps by "
-      "kernels.",
-      "  kbench show level1/19\n"
-      "  kbench show 2/1 --preset smoke --set height=65\n"
-      "  kbench show 1/23 --candidate > my/softmax.yaml\n"
-      "  kbench show 1/23 --json");
+  const Command app =
+      program.add_verb("show", "One task as a candidate's author needs it",
+                       "Shows a task as the author of a candidate needs it: signature, shapes, "
+                       "operators in order with their formulas, floating-point operations and "
+                       "bytes. With --candidate, prints a candidate file that computes the task "
+                       "with built-in operators: save it, then replace steps by kernels.",
+                       "  kbench show level1/19\n"
+                       "  kbench show 2/1 --preset smoke --set height=65\n"
+                       "  kbench show 1/23 --candidate > my/softmax.yaml\n"
+                       "  kbench show 1/23 --json");
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
       .required()
       .option_text("TASK");

@@ -133,11 +133,7 @@ void print_json(const Json& json) { std::printf("%s\n", json_text(json, 2).c_str
 Json json_of(const RunFolder& folder, const Attempt& attempt, bool conversation) {
   Json json = Json::parse(to_json(attempt));
   if (!conversation) return json;
-  json["messages"] = Json::array();
-  for (const Message& message : prompt_of(folder, attempt.prompt_hash)) {
-    json["messages"].push_back(
-        {{"role", std::string(name_of(message.role))}, {"content", message.text}});
-  }
+  json["messages"] = Json::parse(messages_json(prompt_of(folder, attempt.prompt_hash)));
   const std::optional<Exchange> exchange = exchange_of(folder, attempt);
   json["answer"] = exchange ? Json(exchange->answer.text) : Json(nullptr);
   json["reasoning"] = exchange ? Json(exchange->answer.reasoning) : Json(nullptr);
@@ -222,8 +218,7 @@ Verb add_transcript(Command program) {
   auto options = std::make_shared<TranscriptOptions>();
   const Command app = program.add_verb(
       "transcript", "A run's conversations, readable",
-      "Prints what was asked in a run and what was answered: which models and tasks there "
-      "are, the\n"
+      "Prints what was asked in a run and what was answered: which models and tasks there are, the "
       "attempts at one task, or a conversation with its prompts, answers and verdicts.",
       "  kbench transcript run1\n"
       "  kbench transcript run1 level1/19\n"

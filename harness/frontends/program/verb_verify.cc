@@ -207,11 +207,9 @@ Verb add_verify(Command program) {
   auto options = std::make_shared<VerifyOptions>();
   const Command app = program.add_verb(
       "verify", "Hold this build against a golden file",
-      "Computes the tasks of a golden file from the seeds and sizes in it and compares the "
-      "outputs\n"
+      "Computes the tasks of a golden file from the seeds and sizes in it and compares the outputs "
       "with the values PyTorch gave in float64: sampled elements and a checksum over all. A line "
-      "for\n"
-      "each task that differs, then a summary; exit code 1 when one differs.",
+      "for each task that differs, then a summary; exit code 1 when one differs.",
       "  kbench verify --golden smoke.json\n"
       "  kbench verify --golden v0.json --compute f64 --task level1/*\n"
       "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");

@@ -66,6 +66,9 @@ inline constexpr std::string_view kCertifiedPrecision = "precision";
 inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
 inline constexpr std::string_view kNotCertified = "none";
 inline constexpr std::string_view kTrivialTask = "trivial";
+inline bool is_certified(std::string_view word) {
+  return word == kCertifiedValues || word == kCertifiedPrecision;
+}
 /// One of these four, by the certificates that this build carries or by the one given; empty where
 /// there is no certificate of the task at these sizes. An Experiment's own field does not count.
 std::string_view certification(const TaskAt& at);
