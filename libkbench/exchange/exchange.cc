@@ -5,25 +5,16 @@
 
 #include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/base/json_text.h"
-#include "libkbench/scoring/json_field.h"
+#include "libkbench/scoring/attempt_json.h"
+#include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-void set_count(Json& json, const char* name, const std::optional<int64_t>& count) {
-  if (count) json[name] = *count;
-}
-
 std::string text_or_empty(const JsonField& json, const char* name) {
   return json.has(name) ? json[name].text() : "";
-}
-
-std::optional<int64_t> count_or_none(const JsonField& json, const char* name) {
-  if (!json.has(name) || json[name].is_null()) return std::nullopt;
-  return json[name].integer();
 }
 
 constexpr int kMostLevels = 100;  ///< nesting of Answer::sent, which is copied recursively
@@ -60,11 +51,7 @@ std::string to_json(const Exchange& exchange) {
   json["answer"] = answer.text;
   if (!answer.reasoning.empty()) json["reasoning"] = answer.reasoning;
   json["finish"] = answer.finish;
-  json["usage"] = Json::object();
-  set_count(json["usage"], "input", answer.usage.input);
-  set_count(json["usage"], "cached", answer.usage.cached);
-  set_count(json["usage"], "output", answer.usage.output);
-  set_count(json["usage"], "reasoning", answer.usage.reasoning);
+  json["usage"] = json_of<Json>(answer.usage);
   if (!answer.served_by.empty()) json["served_by"] = answer.served_by;
   if (!answer.fingerprint.empty()) json["fingerprint"] = answer.fingerprint;
   json["seconds"] = answer.seconds;
@@ -80,7 +67,7 @@ Exchange exchange_from_json(const std::string& line) {
   Answer& answer = exchange.answer;
   exchange.model = json["model"].text();
   exchange.answered_by = text_or_empty(json, "answered_by");
-  exchange.task = json["task"].as([](const std::string& text) { return parse_task_id(text); });
+  exchange.task = json["task"].as(parse_task_id);
   exchange.sample = json["sample"].small_integer();
   exchange.attempt = json["attempt"].small_integer();
   exchange.prompt_hash = json["prompt"].text();
@@ -93,12 +80,8 @@ Exchange exchange_from_json(const std::string& line) {
   answer.text = json["answer"].text();
   answer.reasoning = text_or_empty(json, "reasoning");
   answer.finish = json["finish"].text();
-  if (json.has("usage")) {
-    const JsonField usage = json["usage"];
-    answer.usage.input = count_or_none(usage, "input");
-    answer.usage.cached = count_or_none(usage, "cached");
-    answer.usage.output = count_or_none(usage, "output");
-    answer.usage.reasoning = count_or_none(usage, "reasoning");
+  if (json.has("usage") && json["usage"].is_object()) {
+    read_value(json["usage"], answer.usage, {.all_optional = true});
   }
   answer.served_by = text_or_empty(json, "served_by");
   answer.fingerprint = text_or_empty(json, "fingerprint");

@@ -5,8 +5,11 @@
 #include <string_view>
 
 #include "kbench/attempt.h"
+#include "libkbench/base/fields.h"
 
 namespace kbench {
+
+KBENCH_FIELDS(Usage, input, cached, output, reasoning)
 
 /// Reads a line as to_json writes it. False where anything about it is unusual, which need not be
 /// wrong: attempt_by_fields decides. `attempt` may be one that was read before, whose memory is

@@ -3,76 +3,55 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+// In the order of the file.
+KBENCH_FIELDS(PassTimes, passes, median_ms, mean_ms, min_ms, max_ms, std_ms)
+KBENCH_FIELDS(Roofline, copy_bytes_per_s, flops_per_s)
+KBENCH_FIELDS(BaselineEntry, task, name, variables, flops, least_bytes, eager_bytes, least_ms,
+              eager_least_ms, launches, error, times)
+KBENCH_FIELDS(Baseline, version, device, driver, software_device, preset, date, method, roofline,
+              tasks)
 
-// The plain numbers of an entry, in the order of the file: one list for writing and for reading.
-template <class E, class Visit>
-void visit_costs(E& entry, Visit visit) {
-  visit("flops", entry.flops);
-  visit("least_bytes", entry.least_bytes);
-  visit("eager_bytes", entry.eager_bytes);
-  visit("least_ms", entry.least_ms);
-  visit("eager_least_ms", entry.eager_least_ms);
-}
-
-template <class T, class Visit>
-void visit_times(T& times, Visit visit) {
-  visit("median_ms", times.median_ms);
-  visit("mean_ms", times.mean_ms);
-  visit("min_ms", times.min_ms);
-  visit("max_ms", times.max_ms);
-  visit("std_ms", times.std_ms);
-}
-
-Json from_entry(const BaselineEntry& entry) {
-  Json json = {{"task", to_string(entry.task)},
-               {"name", entry.name},
-               {"variables", variables_json<Json>(entry.variables)}};
-  const auto write = [&](const char* name, double value) { json[name] = value; };
-  visit_costs(entry, write);
-  json["launches"] = entry.launches;
-  if (!entry.timed()) {
-    json["error"] = entry.error;
-    return json;
-  }
-  json["passes"] = entry.times.passes;
-  visit_times(entry.times, write);
+/// An entry has the members of its times, or an error.
+static void write_field(Json& json, const BaselineEntry& entry) {
+  json = Json::object();
+  each_field(
+      [&]<class F>(std::string_view name, const F& field) {
+        if (name == (entry.timed() ? "error" : "times")) return;
+        if (name == "times") return json.update(json_of<Json>(field));
+        json[std::string(name)] = json_of<Json>(field);
+      },
+      entry);
+  if (!entry.timed()) return;
   json["roofline_share"] = entry.roofline_share();
   json["eager_share"] = entry.eager_share();
-  return json;
 }
 
-BaselineEntry to_entry(const JsonField& field) {
-  BaselineEntry entry;
-  entry.task = field["task"].as(parse_task_id);
-  entry.name = field["name"].text();
-  entry.variables = field["variables"].variables();
-  const auto read = [&](const char* name, double& value) { value = field[name].positive_real(); };
-  visit_costs(entry, read);
-  entry.launches = field["launches"].small_integer();
-  if (field.has("error")) {
-    entry.error = field["error"].text();
-    if (entry.error.empty()) field["error"].fail("is empty");
-    return entry;
-  }
-  entry.times.passes = field["passes"].small_integer();
-  visit_times(entry.times, read);
-  if (!(entry.times.median_ms > 0)) field["median_ms"].fail("must be above zero");
-  return entry;
+static void read_field(const JsonField& field, BaselineEntry& entry) {
+  constexpr ReadRules kRules = {.reals = Reals::not_negative};
+  const bool timed = !field.has("error");
+  each_field(
+      [&]<class F>(const std::string& name, F& value) {
+        if (name == (timed ? "error" : "times")) return;
+        read_value(name == "times" ? field : field[name], value, kRules);
+      },
+      entry);
+  if (!timed && entry.error.empty()) field["error"].fail("is empty");
+  if (timed && !(entry.times.median_ms > 0)) field["median_ms"].fail("must be above zero");
 }
+
+namespace {
+
+constexpr int kFormat = 1;
 
 double share(double least_ms, const BaselineEntry& entry) {
   return entry.times.median_ms > 0 ? least_ms / entry.times.median_ms : 0;
@@ -107,19 +86,8 @@ double BaselineEntry::roofline_share() const { return share(least_ms, *this); }
 double BaselineEntry::eager_share() const { return share(eager_least_ms, *this); }
 
 std::string to_json(const Baseline& baseline) {
-  Json json = {{"kbench_baseline", kFormat},
-               {"version", baseline.version},
-               {"device", baseline.device},
-               {"driver", baseline.driver},
-               {"software_device", baseline.software_device},
-               {"preset", baseline.preset},
-               {"date", baseline.date},
-               {"method", baseline.method},
-               {"roofline",
-                {{"copy_bytes_per_s", baseline.roofline.copy_bytes_per_s},
-                 {"flops_per_s", baseline.roofline.flops_per_s}}},
-               {"tasks", Json::array()}};
-  for (const BaselineEntry& entry : baseline.tasks) json["tasks"].push_back(from_entry(entry));
+  Json json = {{"kbench_baseline", kFormat}};
+  json.update(json_of<Json>(baseline));
   return json_text(json, 1) + "\n";
 }
 
@@ -137,16 +105,7 @@ Baseline read_baseline(const std::string& path) {
     file["kbench_baseline"].fail("must be " + std::to_string(kFormat));
   }
   Baseline baseline;
-  baseline.version = file["version"].text();
-  baseline.device = file["device"].text();
-  baseline.driver = file["driver"].text();
-  baseline.software_device = file["software_device"].boolean();
-  baseline.preset = file["preset"].text();
-  baseline.date = file["date"].text();
-  baseline.method = file["method"].text();
-  baseline.roofline.copy_bytes_per_s = file["roofline"]["copy_bytes_per_s"].positive_real();
-  baseline.roofline.flops_per_s = file["roofline"]["flops_per_s"].positive_real();
-  for (const JsonField& entry : file["tasks"].items()) baseline.tasks.push_back(to_entry(entry));
+  read_value(file, baseline, {.reals = Reals::not_negative});
   return baseline;
 }
 
