@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "kbench/task.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/text.h"
 #include "libkbench/scoring/json_field.h"
@@ -56,6 +57,10 @@ bool none_left(const Certificate& certificate, Variant::Kind kind) {
 }
 
 }  // namespace
+
+std::string_view name_of(Variant::Kind kind) {
+  return name_in<Variant::Kind::honest>({"null", "mutant", "subset", "precision", "honest"}, kind);
+}
 
 bool Certificate::values() const {
   return none_left(*this, Variant::Kind::null) && none_left(*this, Variant::Kind::mutant) &&

@@ -7,7 +7,6 @@
 
 #include "kbench/error.h"
 #include "kbench/mutants.h"
-#include "libkbench/base/enum_names.h"
 #include "libkbench/shortcuts/shortcut_rules.h"
 
 namespace kbench {
@@ -124,10 +123,6 @@ class Collector {
 };
 
 }  // namespace
-
-std::string_view name_of(Variant::Kind kind) {
-  return name_in<Variant::Kind::honest>({"null", "mutant", "subset", "precision", "honest"}, kind);
-}
 
 std::vector<Variant> shortcuts(const Graph& graph, const VariantOptions& options) {
   Collector collector(graph, options);

@@ -6,7 +6,7 @@
 
 #include "kbench/ops.h"
 #include "kbench/task.h"
-#include "libkbench/base/in_words.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "kbench/candidate.h"
 #include "kbench/prompts.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/core/variables_json.h"
 
 namespace kbench {

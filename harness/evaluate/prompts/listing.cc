@@ -8,8 +8,8 @@
 #include "harness/evaluate/prompts/printer.h"
 #include "kbench/candidate.h"
 #include "kbench/prompts.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench {
 namespace prompts {

@@ -7,8 +7,8 @@
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/exchange.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {

@@ -34,7 +34,7 @@
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
-#include "libkbench/base/in_words.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {

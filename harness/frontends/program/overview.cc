@@ -12,7 +12,7 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
-#include "libkbench/base/in_words.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {

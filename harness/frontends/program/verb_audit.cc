@@ -21,8 +21,8 @@
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {

@@ -19,8 +19,8 @@
 #include "kbench/result.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {

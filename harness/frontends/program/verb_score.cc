@@ -19,8 +19,8 @@
 #include "kbench/score.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
-#include "libkbench/base/in_words.h"
 #include "libkbench/base/suggest.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {

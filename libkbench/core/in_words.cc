@@ -1,4 +1,4 @@
-#include "libkbench/base/in_words.h"
+#include "libkbench/core/in_words.h"
 
 #include <sstream>
 
