@@ -34,7 +34,7 @@ const Function* Evaluator::method(const Stmt& type, const std::string& name) con
   return nullptr;
 }
 
-Value Evaluator::call(const Expr& e, Scope& scope) {
+Value Evaluator::call(const Expr& e, NameScope& scope) {
   Value callee = evaluate(*e.args[0], scope);
   std::vector<Value> args;
   Named named;
@@ -86,7 +86,7 @@ Value Evaluator::call(const Expr& e, Scope& scope) {
 /// append, extend and insert of a Python list, which has to have one name only: a second name would
 /// see the change, and values here are copies. False for other methods.
 bool Evaluator::change_list(const Expr& receiver, const std::string& name, std::vector<Value> args,
-                            Scope& scope, int line) {
+                            NameScope& scope, int line) {
   const size_t takes = name == "insert" ? 2 : 1;
   if (name != "append" && name != "extend" && name != "insert") return false;
   if (args.size() != takes) stop(ImportObstacle::python, line, "the arguments of " + quote(name));
@@ -160,14 +160,10 @@ Value Evaluator::call_value(const Value& callee, std::vector<Value> args, Named 
 }
 
 Value Evaluator::call_function(const Function& f, std::vector<Value> args, Named named,
-                               Scope& outer, int line) {
+                               NameScope& outer, int line) {
   count(line);
   if (depth_ > kDeepestCalls * 12) stop(ImportObstacle::limits, line, "calls that do not end");
-  Scope scope;
-  scope.outer = &outer;
-  scope.extension = outer.extension;
-  scope.source = outer.source;
-  scope.types = outer.types;
+  NameScope scope = NameScope::inside(outer);
   for (const std::string& t : f.template_types) scope.types.emplace(t, "float");
   size_t next = 0;
   for (const Parameter& p : f.parameters) {
@@ -223,7 +219,7 @@ Value Evaluator::instantiate(const std::shared_ptr<Stmt>& type, std::vector<Valu
   const Function* init = method(*type, "__init__");
   if (!init) return v;
   if (init->parameters.empty()) stop(ImportObstacle::python, line, "an __init__ without self");
-  Scope scope;
+  NameScope scope;
   scope.outer = &globals_;
   scope.names[init->parameters[0].name] = v;
   size_t next = 0;

@@ -76,12 +76,16 @@ const Value* value_of(const Named& all, const std::string& name);
 const Value* argument_of(const std::vector<Value>& args, const Named& named, size_t position,
                          std::initializer_list<const char*> names);
 
-struct Scope {
+struct NameScope {
   std::map<std::string, Value> names;
-  Scope* outer = nullptr;
+  NameScope* outer = nullptr;
   const Object* extension = nullptr;         ///< C++: whose functions and kernels are known
   const CudaSource* source = nullptr;        ///< C++: whose macros and constants
   std::map<std::string, std::string> types;  ///< C++: scalar_t -> float
+
+  static NameScope inside(NameScope& outer) {
+    return {{}, &outer, outer.extension, outer.source, outer.types};
+  }
 };
 
 Value number_value(Number n);
@@ -102,23 +106,23 @@ class Evaluator {
 
   // Values, statements and expressions (values.cc, statements.cc,
   // expressions.cc).
-  Flow run_block(const Block& block, Scope& scope);
-  Flow run_statement(const Stmt& s, Scope& scope);
-  Flow run_loop(const Stmt& s, Scope& scope);
-  Flow run_each(const Stmt& s, Scope& scope);
-  void run_module_statement(const Stmt& s, Scope& scope);
-  void poison_targets(const Stmt& s, const Value& poison, Scope& scope);
-  void poison_target(const Expr& target, const Value& poison, Scope& scope);
-  void assign(const Expr& target, Value value, Scope& scope);
-  void declare(const Stmt& s, Scope& scope);
-  Value evaluate(const Expr& e, Scope& scope);
-  Value evaluate_binary(const Expr& e, Scope& scope);
-  Value evaluate_assign(const Expr& e, Scope& scope);
+  Flow run_block(const Block& block, NameScope& scope);
+  Flow run_statement(const Stmt& s, NameScope& scope);
+  Flow run_loop(const Stmt& s, NameScope& scope);
+  Flow run_each(const Stmt& s, NameScope& scope);
+  void run_module_statement(const Stmt& s, NameScope& scope);
+  void poison_targets(const Stmt& s, const Value& poison, NameScope& scope);
+  void poison_target(const Expr& target, const Value& poison, NameScope& scope);
+  void assign(const Expr& target, Value value, NameScope& scope);
+  void declare(const Stmt& s, NameScope& scope);
+  Value evaluate(const Expr& e, NameScope& scope);
+  Value evaluate_binary(const Expr& e, NameScope& scope);
+  Value evaluate_assign(const Expr& e, NameScope& scope);
   Value evaluate_number(const Expr& e);
-  Value evaluate_index(const Expr& e, Scope& scope);
+  Value evaluate_index(const Expr& e, NameScope& scope);
   Value binary(const std::string& op, const Value& a, const Value& b, int line);
-  Value lookup(const std::string& name, int line, Scope& scope);
-  Value* find(const std::string& name, Scope& scope);
+  Value lookup(const std::string& name, int line, NameScope& scope);
+  Value* find(const std::string& name, NameScope& scope);
   Value member(const Value& base, const std::string& name, int line);
   Value convert(const Value& v, const std::string& type, int line);
   bool decide(const Value& v, int line);
@@ -126,11 +130,11 @@ class Evaluator {
   void no_sized_loop(int line) const;
 
   // Calls (calls.cc).
-  Value call(const Expr& e, Scope& scope);
+  Value call(const Expr& e, NameScope& scope);
   bool change_list(const Expr& receiver, const std::string& name, std::vector<Value> args,
-                   Scope& scope, int line);
+                   NameScope& scope, int line);
   Value call_value(const Value& callee, std::vector<Value> args, Named named, int line);
-  Value call_function(const Function& f, std::vector<Value> args, Named named, Scope& outer,
+  Value call_function(const Function& f, std::vector<Value> args, Named named, NameScope& outer,
                       int line);
   Value call_extension(const Object& extension, const std::string& name, std::vector<Value> args,
                        int line);
@@ -182,14 +186,14 @@ class Evaluator {
   View reshaped(const View& view, std::vector<Number> shape, int line);
 
   // C++ (host.cc, launch.cc).
-  Value cpp_call(const Expr& e, Scope& scope);
-  std::optional<Value> cpp_builtin(const std::string& name, const Expr& e, Scope& scope);
+  Value cpp_call(const Expr& e, NameScope& scope);
+  std::optional<Value> cpp_builtin(const std::string& name, const Expr& e, NameScope& scope);
   std::optional<Value> cpp_tensor_method(const Value& self, const std::string& name, const Expr& e,
-                                         Scope& scope);
+                                         NameScope& scope);
   Value cpp_allocate(const std::string& name, const std::vector<Value>& args, int line);
-  Value launch(const Expr& e, Scope& scope);
-  Value dispatch_types(const Expr& e, Scope& scope);
-  std::string spelled(const std::string& type, Scope& scope, int line);
+  Value launch(const Expr& e, NameScope& scope);
+  Value dispatch_types(const Expr& e, NameScope& scope);
+  std::string spelled(const std::string& type, NameScope& scope, int line);
   PlanArgument argument(const Value& v, const std::string& type, const std::string& what, int line);
 
   // Arguments.
@@ -202,7 +206,7 @@ class Evaluator {
   const Worlds& worlds_;
   Plan& plan_;
   std::string file_;
-  Scope globals_;
+  NameScope globals_;
   std::map<std::string, std::shared_ptr<Stmt>> types_;
   std::set<int> overwritten_;  ///< buffers whose tensors an operator in place replaced
   Value result_;

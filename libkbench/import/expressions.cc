@@ -6,15 +6,15 @@
 
 namespace kbench::importing {
 
-Value* Evaluator::find(const std::string& name, Scope& scope) {
-  for (Scope* s = &scope; s; s = s->outer) {
+Value* Evaluator::find(const std::string& name, NameScope& scope) {
+  for (NameScope* s = &scope; s; s = s->outer) {
     const auto found = s->names.find(name);
     if (found != s->names.end()) return &found->second;
   }
   return nullptr;
 }
 
-Value Evaluator::lookup(const std::string& name, int line, Scope& scope) {
+Value Evaluator::lookup(const std::string& name, int line, NameScope& scope) {
   if (const Value* known = find(name, scope)) {
     if (known->kind == Value::Kind::poison) throw *known->why;
     return *known;
@@ -182,7 +182,7 @@ Value Evaluator::evaluate_number(const Expr& e) {
   return number_value(integer(static_cast<int64_t>(v)));
 }
 
-Value Evaluator::evaluate(const Expr& e, Scope& scope) {
+Value Evaluator::evaluate(const Expr& e, NameScope& scope) {
   count(e.line);
   if (++depth_ > 4 * kDeepest) stop(ImportObstacle::limits, e.line, "too deep to follow");
   struct Leave {
@@ -275,7 +275,7 @@ Value Evaluator::evaluate(const Expr& e, Scope& scope) {
   return {};
 }
 
-Value Evaluator::evaluate_index(const Expr& e, Scope& scope) {
+Value Evaluator::evaluate_index(const Expr& e, NameScope& scope) {
   const Value base = evaluate(*e.args[0], scope);
   if (base.kind == Value::Kind::poison) throw *base.why;
   if (base.kind == Value::Kind::tensor) stop(ImportObstacle::layout, e.line, "a part of a tensor");
@@ -306,7 +306,7 @@ Value Evaluator::evaluate_index(const Expr& e, Scope& scope) {
   return base.items[static_cast<size_t>(at)];
 }
 
-Value Evaluator::evaluate_assign(const Expr& e, Scope& scope) {
+Value Evaluator::evaluate_assign(const Expr& e, NameScope& scope) {
   if (e.text == "++" || e.text == "--") {
     const Value v =
         binary(e.text.substr(0, 1), evaluate(*e.args[0], scope), number_value(integer(1)), e.line);
@@ -326,7 +326,7 @@ Value Evaluator::evaluate_assign(const Expr& e, Scope& scope) {
   return v;
 }
 
-Value Evaluator::evaluate_binary(const Expr& e, Scope& scope) {
+Value Evaluator::evaluate_binary(const Expr& e, NameScope& scope) {
   if (e.text == "and" || e.text == "or") {
     const Value left = evaluate(*e.args[0], scope);
     if (decide(left, e.line) == (e.text == "or")) return left;

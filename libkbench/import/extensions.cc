@@ -24,7 +24,7 @@ Value Evaluator::call_extension(const Object& extension, const std::string& name
     }
     for (const auto& f : found->second) {
       if (args.size() > f->parameters.size() && f != found->second.back()) continue;
-      Scope scope;
+      NameScope scope;
       scope.extension = &extension;
       scope.source = source.get();
       const bool before = std::exchange(cpp_, true);

@@ -50,7 +50,7 @@ bool ignored_macro(const std::string& name) {
 }  // namespace
 
 /// A type with scalar_t and the like replaced.
-std::string Evaluator::spelled(const std::string& type, Scope& scope, int) {
+std::string Evaluator::spelled(const std::string& type, NameScope& scope, int) {
   const size_t star = type.find('*');
   const std::string plain = type.substr(0, star);
   const auto found = scope.types.find(plain);
@@ -85,7 +85,7 @@ Value Evaluator::convert(const Value& v, const std::string& type, int line) {
   return v;
 }
 
-void Evaluator::declare(const Stmt& s, Scope& scope) {
+void Evaluator::declare(const Stmt& s, NameScope& scope) {
   if (s.text == "using") {
     scope.types[s.name] = s.value ? spelled(s.value->text, scope, s.line) : "";
     return;
@@ -121,7 +121,7 @@ void Evaluator::declare(const Stmt& s, Scope& scope) {
   scope.names[s.name] = std::move(v);
 }
 
-Value Evaluator::cpp_call(const Expr& e, Scope& scope) {
+Value Evaluator::cpp_call(const Expr& e, NameScope& scope) {
   const Expr& callee = *e.args[0];
   if (callee.kind == Expr::Kind::member) {
     const Value self = evaluate(*callee.args[0], scope);
@@ -176,11 +176,7 @@ Value Evaluator::cpp_call(const Expr& e, Scope& scope) {
     stop(ImportObstacle::cpp, e.line, "the method " + quote(callee.text));
   }
   if (callee.kind == Expr::Kind::lambda) {
-    Scope inner;
-    inner.outer = &scope;
-    inner.extension = scope.extension;
-    inner.source = scope.source;
-    inner.types = scope.types;
+    NameScope inner = NameScope::inside(scope);
     run_block(callee.body, inner);
     return {};
   }
@@ -209,7 +205,8 @@ Value Evaluator::cpp_call(const Expr& e, Scope& scope) {
   return opaque_value(name + "()", e.line);
 }
 
-std::optional<Value> Evaluator::cpp_builtin(const std::string& name, const Expr& e, Scope& scope) {
+std::optional<Value> Evaluator::cpp_builtin(const std::string& name, const Expr& e,
+                                            NameScope& scope) {
   const auto arg = [&](size_t i) {
     if (i + 1 >= e.args.size())
       stop(ImportObstacle::cpp, e.line, quote(name) + " with too few arguments");
@@ -352,7 +349,7 @@ Value Evaluator::cpp_allocate(const std::string& name, const std::vector<Value>&
 }
 
 std::optional<Value> Evaluator::cpp_tensor_method(const Value& self, const std::string& name,
-                                                  const Expr& e, Scope& scope) {
+                                                  const Expr& e, NameScope& scope) {
   const size_t rank = self.view.shape.size();
   std::vector<Value> args = {self};
   for (size_t i = 1; i < e.args.size(); ++i) args.push_back(evaluate(*e.args[i], scope));

@@ -55,14 +55,10 @@ bool has_word(const std::string& text, const std::string& word) {
 }  // namespace
 
 /// AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "name", [&] { .. }): only float is followed.
-Value Evaluator::dispatch_types(const Expr& e, Scope& scope) {
+Value Evaluator::dispatch_types(const Expr& e, NameScope& scope) {
   for (size_t i = 1; i < e.args.size(); ++i) {
     if (e.args[i]->kind != Expr::Kind::lambda) continue;
-    Scope inner;
-    inner.outer = &scope;
-    inner.extension = scope.extension;
-    inner.source = scope.source;
-    inner.types = scope.types;
+    NameScope inner = NameScope::inside(scope);
     inner.types["scalar_t"] = "float";
     const Flow flow = run_block(e.args[i]->body, inner);
     return flow == Flow::result ? result_ : Value();
@@ -107,7 +103,7 @@ PlanArgument Evaluator::argument(const Value& v, const std::string& type, const 
   return {kind, -1, n};
 }
 
-Value Evaluator::launch(const Expr& e, Scope& scope) {
+Value Evaluator::launch(const Expr& e, NameScope& scope) {
   no_sized_loop(e.line);
   const Expr& callee = *e.args[0];
   if (callee.kind != Expr::Kind::name || !scope.extension) {

@@ -7,7 +7,7 @@ constexpr int kMostRounds = 4096;
 
 }  // namespace
 
-Evaluator::Flow Evaluator::run_block(const Block& block, Scope& scope) {
+Evaluator::Flow Evaluator::run_block(const Block& block, NameScope& scope) {
   for (const auto& s : block) {
     const Flow flow = run_statement(*s, scope);
     if (flow != Flow::on) return flow;
@@ -15,7 +15,7 @@ Evaluator::Flow Evaluator::run_block(const Block& block, Scope& scope) {
   return Flow::on;
 }
 
-Evaluator::Flow Evaluator::run_statement(const Stmt& s, Scope& scope) {
+Evaluator::Flow Evaluator::run_statement(const Stmt& s, NameScope& scope) {
   count(s.line);
   switch (s.kind) {
     case Stmt::Kind::nothing:
@@ -76,13 +76,9 @@ Evaluator::Flow Evaluator::run_statement(const Stmt& s, Scope& scope) {
   return Flow::on;
 }
 
-Evaluator::Flow Evaluator::run_loop(const Stmt& s, Scope& outer) {
-  Scope scope;
-  scope.outer = &outer;
-  scope.extension = outer.extension;
-  scope.source = outer.source;
-  scope.types = outer.types;
-  Scope& inner = cpp_ ? scope : outer;
+Evaluator::Flow Evaluator::run_loop(const Stmt& s, NameScope& outer) {
+  NameScope scope = NameScope::inside(outer);
+  NameScope& inner = cpp_ ? scope : outer;
   if (s.first) run_block(s.first->body, inner);
   for (int round = 0;; ++round) {
     if (round > kMostRounds)
@@ -103,7 +99,7 @@ Evaluator::Flow Evaluator::run_loop(const Stmt& s, Scope& outer) {
   }
 }
 
-Evaluator::Flow Evaluator::run_each(const Stmt& s, Scope& scope) {
+Evaluator::Flow Evaluator::run_each(const Stmt& s, NameScope& scope) {
   Value over = evaluate(*s.value, scope);
   if (over.kind == Value::Kind::poison) throw *over.why;
   if (over.kind == Value::Kind::object && over.object->type == "nn.ModuleList") {
@@ -127,7 +123,7 @@ Evaluator::Flow Evaluator::run_each(const Stmt& s, Scope& scope) {
 }
 
 /// At the top level what is not followed matters once it is used.
-void Evaluator::run_module_statement(const Stmt& s, Scope& scope) {
+void Evaluator::run_module_statement(const Stmt& s, NameScope& scope) {
   try {
     run_statement(s, scope);
   } catch (const NotFollowed& why) {
@@ -139,7 +135,7 @@ void Evaluator::run_module_statement(const Stmt& s, Scope& scope) {
 }
 
 /// Marks a name, an attribute or a list that could not be followed as unknown from here on.
-void Evaluator::poison_target(const Expr& target, const Value& poison, Scope& scope) {
+void Evaluator::poison_target(const Expr& target, const Value& poison, NameScope& scope) {
   switch (target.kind) {
     case Expr::Kind::name:
       scope.names[target.text] = poison;
@@ -166,7 +162,7 @@ void Evaluator::poison_target(const Expr& target, const Value& poison, Scope& sc
 
 /// Marks everything as unknown that a statement may have set which could not be followed to its
 /// end.
-void Evaluator::poison_targets(const Stmt& s, const Value& poison, Scope& scope) {
+void Evaluator::poison_targets(const Stmt& s, const Value& poison, NameScope& scope) {
   for (const ExprPtr& target : s.targets) poison_target(*target, poison, scope);
   for (const auto& inner : s.body) poison_targets(*inner, poison, scope);
   for (const auto& inner : s.other) poison_targets(*inner, poison, scope);
@@ -190,7 +186,7 @@ void Evaluator::poison_targets(const Stmt& s, const Value& poison, Scope& scope)
                                      : nullptr;
              f && !f->parameters.empty() && nested_poisons_ < 8) {
     // self.build(): what the method sets in self.
-    Scope inner;
+    NameScope inner;
     inner.outer = &globals_;
     inner.names[f->parameters[0].name] = self;
     ++nested_poisons_;
@@ -199,7 +195,7 @@ void Evaluator::poison_targets(const Stmt& s, const Value& poison, Scope& scope)
   }
 }
 
-void Evaluator::assign(const Expr& target, Value value, Scope& scope) {
+void Evaluator::assign(const Expr& target, Value value, NameScope& scope) {
   switch (target.kind) {
     case Expr::Kind::name: {
       if (cpp_) {

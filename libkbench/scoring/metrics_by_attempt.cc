@@ -8,7 +8,7 @@
 namespace kbench {
 namespace {
 
-int last_attempt(const AttemptSet& set, const Scope& scope) {
+int last_attempt(const AttemptSet& set, const MetricScope& scope) {
   const int longest = std::max(set.longest_chain(), 1);
   return scope.attempts > 0 ? std::min(scope.attempts, longest) : longest;
 }
@@ -18,7 +18,7 @@ struct Turns {
   std::vector<double> good, lost;
 };
 
-Turns turns_of(std::span<const Chain> chains, int attempts, const Scope& scope,
+Turns turns_of(std::span<const Chain> chains, int attempts, const MetricScope& scope,
                const Criterion& criterion) {
   const auto count = static_cast<size_t>(attempts);
   Turns turns{std::vector<double>(count), std::vector<double>(count)};
@@ -74,7 +74,7 @@ void count(const AttemptRow& row, Funnel& to) {
 
 }  // namespace
 
-std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                                   const Bootstrap& bootstrap, const Criterion& criterion) {
   const int attempts = last_attempt(set, scope);
   const std::vector<int> asked_for = asked(set, model, scope);
@@ -113,7 +113,7 @@ std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const S
   return all;
 }
 
-std::vector<Funnel> funnel(const AttemptSet& set, uint32_t model, const Scope& scope) {
+std::vector<Funnel> funnel(const AttemptSet& set, uint32_t model, const MetricScope& scope) {
   std::vector<Funnel> all(static_cast<size_t>(last_attempt(set, scope)) + 1);
   using Seen = std::tuple<size_t, size_t, uint64_t>;  // attempt or 0, task, candidate
   std::vector<Seen> seen;

@@ -18,7 +18,7 @@ struct Outlook {
   }
 };
 
-Outlook outlook_of(const Chain& chain, const Scope& scope) {
+Outlook outlook_of(const Chain& chain, const MetricScope& scope) {
   Outlook outlook;
   for (const AttemptRow& row : chain.attempts) {
     if (!within(row, scope)) continue;
@@ -51,7 +51,7 @@ Score mean_of(std::span<const Draws> draws, int k, const Bootstrap& bootstrap, E
 }
 
 /// The fastest correct attempt of a chain; null where there is none.
-const AttemptRow* best_of_chain(const Chain& chain, const Scope& scope) {
+const AttemptRow* best_of_chain(const Chain& chain, const MetricScope& scope) {
   const AttemptRow* best = nullptr;
   for (const AttemptRow& row : chain.attempts) {
     if (!within(row, scope) || !counts(row, scope)) continue;
@@ -65,7 +65,7 @@ struct Found {
   double value = 0;     ///< what it is worth
 };
 
-std::vector<Found> found_speedups(std::span<const Chain> chains, const Scope& scope,
+std::vector<Found> found_speedups(std::span<const Chain> chains, const MetricScope& scope,
                                   const Confirmations& confirmations) {
   std::vector<Found> found;
   for (const Chain& chain : chains) {
@@ -80,7 +80,7 @@ std::vector<Found> found_speedups(std::span<const Chain> chains, const Scope& sc
 
 }  // namespace
 
-std::vector<int> asked(const AttemptSet& set, uint32_t model, const Scope& scope) {
+std::vector<int> asked(const AttemptSet& set, uint32_t model, const MetricScope& scope) {
   std::vector<int> count;
   int most = 0;
   for (const TaskId& task : scope.tasks) {
@@ -93,12 +93,13 @@ std::vector<int> asked(const AttemptSet& set, uint32_t model, const Scope& scope
   return count;
 }
 
-std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                          const Criterion& criterion) {
   return std::move(draws(set, model, scope, std::span(&criterion, 1)).front());
 }
 
-std::vector<std::vector<Draws>> draws(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<std::vector<Draws>> draws(const AttemptSet& set, uint32_t model,
+                                      const MetricScope& scope,
                                       std::span<const Criterion> criteria) {
   const std::vector<int> count = asked(set, model, scope);
   std::vector<std::vector<Draws>> all(criteria.size(), std::vector<Draws>(scope.tasks.size()));
@@ -126,7 +127,7 @@ Score mean_pass_hat_k(std::span<const Draws> draws, int k, const Bootstrap& boot
                  [](const Draws& task, int of) { return pass_hat_k(task, of); });
 }
 
-std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                             const Confirmations& confirmations) {
   std::vector<Winner> all;
   for (const TaskId& task : scope.tasks) {
@@ -144,7 +145,7 @@ std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const Scope& 
   return all;
 }
 
-BestOf best_of(const AttemptSet& set, uint32_t model, const Scope& scope, int k,
+BestOf best_of(const AttemptSet& set, uint32_t model, const MetricScope& scope, int k,
                const Bootstrap& bootstrap, const Confirmations& confirmations) {
   BestOf best;
   const std::vector<int> count = asked(set, model, scope);

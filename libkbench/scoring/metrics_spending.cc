@@ -22,7 +22,7 @@ std::optional<double> Amount::per(double count) const {
   return sum / count;
 }
 
-Spending spending(const AttemptSet& set, uint32_t model, const Scope& scope) {
+Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scope) {
   Spending total;
   std::vector<bool> solved(scope.tasks.size()), faster(scope.tasks.size());
   for_each_row(set, model, scope, [&](const AttemptRow& row, size_t task) {

@@ -20,7 +20,7 @@ struct PerSample {
   std::optional<double> tokens;
 };
 
-PerSample per_sample(const AttemptSet& set, uint32_t model, const Scope& scope) {
+PerSample per_sample(const AttemptSet& set, uint32_t model, const MetricScope& scope) {
   double chains = 0, calls = 0, tokens = 0;
   bool known = true;
   for (const TaskId& task : scope.tasks) chains += double(set.chains(model, task).size());
@@ -72,7 +72,7 @@ int sum(const std::vector<bool>& flags) {
 }  // namespace
 
 PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t second,
-                                const Scope& scope, int k, const Bootstrap& bootstrap,
+                                const MetricScope& scope, int k, const Bootstrap& bootstrap,
                                 const Criterion& criterion) {
   PairedComparison result{.first = first, .second = second, .difference = {}};
   const std::vector<Draws> a = draws(set, first, scope, criterion);
@@ -99,7 +99,7 @@ PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t 
   return result;
 }
 
-Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const Scope& scope,
+Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const MetricScope& scope,
             const Confirmations& confirmations, const Criterion& criterion) {
   Swarm result;
   result.models.assign(models.begin(), models.end());

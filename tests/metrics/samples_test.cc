@@ -28,13 +28,13 @@ AttemptSet example() {
   return AttemptSet(all);
 }
 
-double at(const AttemptSet& set, int k, const Criterion& criterion, const Scope& scope) {
+double at(const AttemptSet& set, int k, const Criterion& criterion, const MetricScope& scope) {
   return mean_pass_at_k(draws(set, 0, scope, criterion), k, Bootstrap(kLevels)).value.value().low;
 }
 
 TEST(Samples, MatchTheVectorsOfThreeTasks) {
   const AttemptSet set = example();
-  const Scope scope{.tasks = {kA, kB, kC}};
+  const MetricScope scope{.tasks = {kA, kB, kC}};
   const int ks[] = {1, 2, 4};
   const double pass[] = {0.4166666667, 0.6111111111, 0.6666666667};
   const double fast_1[] = {0.25, 0.4444444444, 0.6666666667};
@@ -49,7 +49,7 @@ TEST(Samples, MatchTheVectorsOfThreeTasks) {
 TEST(Samples, AreJudgedByTheLowerBoundWhereAsked) {
   // 1.04 times faster, but the interval reaches below 1.
   const AttemptSet set(std::vector<Attempt>{passed("m", kA, 1, 1.04)});
-  const Scope scope{.tasks = {kA}};
+  const MetricScope scope{.tasks = {kA}};
   EXPECT_EQ(draws(set, 0, scope, {.p = 1})[0].c, 1);
   EXPECT_EQ(draws(set, 0, scope, {.p = 1, .at_low = true})[0].c, 0);
 }

@@ -8,10 +8,10 @@
 namespace kbench {
 namespace {
 
+using testing::add_samples;
 using testing::kA;
 using testing::kB;
 using testing::kC;
-using testing::add_samples;
 using testing::unanswered;
 
 const std::vector<uint32_t> kTwo = {0, 1};
@@ -37,7 +37,7 @@ TEST(SwarmOfTwo, SaysWhoWonAndWhatIsLostWithoutEach) {
   add_samples(all, "x", kB, {0.5, 0});
   add_samples(all, "y", kC, {3, 2});
   const AttemptSet set(all);
-  const Scope scope{.tasks = {kA, kB, kC, {2, 2}}, .samples = 2};
+  const MetricScope scope{.tasks = {kA, kB, kC, {2, 2}}, .samples = 2};
   Swarm both = swarm(set, kTwo, scope);
   EXPECT_EQ(both.solved, 3);
   EXPECT_EQ(both.faster, 2);
@@ -75,7 +75,7 @@ TEST(PairedComparison, ResamplesTheSameTasksForBoth) {
   // y is right wherever x is, and on one task more: the difference varies less than either.
   std::vector<Attempt> all;
   std::vector<int> levels;
-  Scope scope;
+  MetricScope scope;
   for (int i = 1; i <= 40; ++i) {
     add_samples(all, "x", {1, i}, {i % 2 ? 2.0 : 0.0});
     add_samples(all, "y", {1, i}, {i % 2 || i == 2 ? 2.0 : 0.0});

@@ -157,10 +157,10 @@ class Analyst {
 
   /// The score under stricter rules.
   void add_stricter(ModelReport& to) const {
-    const auto pass_1 = [&](const Scope& scope) {
+    const auto pass_1 = [&](const MetricScope& scope) {
       return mean_pass_at_k(draws(study_.attempts, to.model, scope), 1, bootstrap_);
     };
-    Scope first = study_.scope, strict = study_.scope, own = study_.scope;
+    MetricScope first = study_.scope, strict = study_.scope, own = study_.scope;
     first.attempts = 1;
     strict.strict = true;
     own.own_kernels = true;

@@ -32,7 +32,7 @@ struct Study {
   std::vector<Participant> participants;
   AttemptSet attempts;
   Confirmations confirmations;
-  Scope scope;  ///< tasks and samples asked for, as far as known
+  MetricScope scope;  ///< tasks and samples asked for, as far as known
   std::string device, preset;
   bool software_device = false;  ///< some results are from one
   int64_t recorded_attempts = 0;

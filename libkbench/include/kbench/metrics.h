@@ -84,7 +84,7 @@ class Bootstrap {
 // --- a model over tasks --------------------------------------------------------------------------
 
 /// Which tasks, samples and attempts are counted.
-struct Scope {
+struct MetricScope {
   std::vector<TaskId> tasks;  ///< asked for; those without an answer count
   /// Samples asked for of each task. 0: as many as a task has, and where it has none as many as the
   /// model's most sampled one.
@@ -103,11 +103,12 @@ struct Criterion {
 
 /// A sample is a chain, good once an attempt is; one that is not good and has an unfinished attempt
 /// is lost. One entry a task of the scope.
-std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                          const Criterion& criterion = {});
 
 /// The same for several criteria at once: an entry a criterion.
-std::vector<std::vector<Draws>> draws(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<std::vector<Draws>> draws(const AttemptSet& set, uint32_t model,
+                                      const MetricScope& scope,
                                       std::span<const Criterion> criteria);
 
 /// A mean over tasks.
@@ -129,7 +130,7 @@ struct Winner {
   double value() const { return confirmed.value_or(speedup.point); }
 };
 /// One entry a task of the scope.
-std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                             const Confirmations& confirmations = {});
 
 /// The expected speedup of the best of k samples, chosen by first measurement and worth what was
@@ -141,7 +142,7 @@ struct BestOf {
   int undefined = 0;  ///< tasks of which fewer than k samples were asked for
   bool lower_bound = false;
 };
-BestOf best_of(const AttemptSet& set, uint32_t model, const Scope& scope, int k,
+BestOf best_of(const AttemptSet& set, uint32_t model, const MetricScope& scope, int k,
                const Bootstrap& bootstrap, const Confirmations& confirmations = {});
 
 // --- attempt by attempt --------------------------------------------------------------------------
@@ -159,7 +160,7 @@ struct ByAttempt {
 };
 /// Correct-by-attempt, or fast_p-by-attempt with best so far: an entry an attempt, up to the
 /// scope's or the longest chain's. A chain that ends keeps its state.
-std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const Scope& scope,
+std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                                   const Bootstrap& bootstrap, const Criterion& criterion = {});
 
 /// How far answers come, each stage out of the one before.
@@ -179,7 +180,7 @@ struct Funnel {
   std::map<Verdict, int64_t> verdicts;
 };
 /// An entry an attempt; the first is the sum over all.
-std::vector<Funnel> funnel(const AttemptSet& set, uint32_t model, const Scope& scope);
+std::vector<Funnel> funnel(const AttemptSet& set, uint32_t model, const MetricScope& scope);
 
 // --- cost ----------------------------------------------------------------------------------------
 
@@ -200,7 +201,7 @@ struct Spending {
   int solved = 0;                           ///< tasks
   int faster = 0;                           ///< tasks with a candidate whose speedup.low > 1
 };
-Spending spending(const AttemptSet& set, uint32_t model, const Scope& scope);
+Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scope);
 
 // --- several models ------------------------------------------------------------------------------
 
@@ -213,7 +214,7 @@ struct PairedComparison {
   double p = 1;                                                ///< McNemar's, of these
 };
 PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t second,
-                                const Scope& scope, int k, const Bootstrap& bootstrap,
+                                const MetricScope& scope, int k, const Bootstrap& bootstrap,
                                 const Criterion& criterion = {});
 
 /// A budget and what it is expected to solve.
@@ -240,7 +241,7 @@ struct Swarm {
   /// member alone at equal calls, or at equal tokens.
   std::vector<SwarmPoint> together;
 };
-Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const Scope& scope,
+Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const MetricScope& scope,
             const Confirmations& confirmations = {}, const Criterion& criterion = {});
 
 }  // namespace kbench
