@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/evaluate/client/named_task.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
 #include "kbench/text.h"
@@ -167,31 +168,6 @@ void read_options(Members& members, EvaluateOptions& options) {
   }
 }
 
-/// The manifest's `task:`, used to keep candidates of one task together; "" if it is not a plain
-/// scalar.
-std::string task_named_in(std::string_view yaml) {
-  for (size_t at = 0; at < yaml.size();) {
-    const std::string_view line = yaml.substr(at, yaml.find('\n', at) - at);
-    if (line.starts_with("task:")) {
-      const size_t from = line.find_first_not_of(" \t\"'", 5);
-      const size_t to = line.find_first_of(" \t\r\"'#", std::min(from, line.size()));
-      return from == line.npos ? "" : std::string(line.substr(from, to - from));
-    }
-    at += line.size() + 1;
-  }
-  return "";
-}
-
-std::string task_of(const CandidateSource& source) {
-  try {
-    if (source.files) return task_named_in(source.files->at(source.manifest));
-    const CandidatePlace place = candidate_place(source.path);
-    return task_named_in(CandidateFolder(place.folder).read(place.manifest).value_or(""));
-  } catch (const std::exception&) {
-    return "";  // the judge reports it
-  }
-}
-
 void read_line(const json& object, const EvaluateOptions& defaults,
                const std::vector<vulkan::DeviceSnapshot>& devices, ServeLine& line) {
   Members members(object);
@@ -211,8 +187,9 @@ void read_line(const json& object, const EvaluateOptions& defaults,
   members.expect_no_more();
   expect_readable(line.request.candidate);
   const EvaluateOptions& options = line.request.options;
-  if (const std::string task = task_of(line.request.candidate); !task.empty()) {
-    line.group = task + " " + options.preset + " " + variables_json<json>(options.overrides).dump();
+  if (const Task* task = client::named_task(line.request.candidate)) {  // Judged in a row.
+    line.group = to_string(task->id) + " " + options.preset + " " +
+                 variables_json<json>(options.overrides).dump();
   }
 }
 

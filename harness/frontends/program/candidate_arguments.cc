@@ -103,10 +103,4 @@ NamedCandidate one_candidate(const std::string& word) {
                                                " candidates; name one of them");
 }
 
-Candidate load(const NamedCandidate& candidate) {
-  const CandidateSource& source = candidate.source;
-  return source.files ? candidate_from_files(source.manifest, *source.files)
-                      : load_candidate(source.path);
-}
-
 }  // namespace kbench::program

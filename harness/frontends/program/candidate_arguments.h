@@ -25,7 +25,4 @@ NamedCandidate one_candidate(const std::string& word);
 /// Throws if a path has the suffix of a kernel's file, which is given by its manifest.
 void expect_no_kernel(const std::string& path);
 
-/// Reads and parses the candidate; throws Error like load_candidate().
-Candidate load(const NamedCandidate& candidate);
-
 }  // namespace kbench::program

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/evaluate/client/judge_client.h"
+#include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/program/candidate_arguments.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/progress.h"
@@ -11,7 +12,6 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
-#include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/task.h"
@@ -30,20 +30,11 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// The task, if the file can be read; an unreadable file gets a verdict.
-const Task* task_of(const NamedCandidate& candidate) {
-  try {
-    return &find_task(load(candidate).task);
-  } catch (const Error&) {
-    return nullptr;
-  }
-}
-
 /// Throws if the two are for different tasks, or the sizes are invalid.
 void expect_comparable(const NamedCandidate& a, const NamedCandidate& b,
                        const CompareOptions& options, const vulkan::DeviceSnapshot& device) {
-  const Task* const first = task_of(a);
-  const Task* const second = task_of(b);
+  const Task* const first = client::named_task(a.source);
+  const Task* const second = client::named_task(b.source);
   if (first != nullptr && second != nullptr && first != second) {
     throw Error(ErrorCode::kInvalidArgument, shown(a.name) + " is for " + to_string(first->id) +
                                                  " and " + shown(b.name) + " for " +

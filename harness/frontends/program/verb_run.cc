@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "harness/evaluate/client/judge_client.h"
+#include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/candidate_arguments.h"
 #include "harness/frontends/program/options.h"
@@ -16,7 +17,6 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
-#include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/score.h"
@@ -41,13 +41,8 @@ struct RunOptions {
 void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
                     const vulkan::DeviceSnapshot& device,
                     const std::optional<RecordedTimes>& recorded) {
-  const Task* task = nullptr;
-  try {
-    task = &find_task(load(candidate).task);
-  } catch (const Error&) {
-    return;  // the evaluation reports it
-  }
-  check_shapes({task}, options.size, device, recorded);
+  const Task* const task = client::named_task(candidate.source);
+  if (task != nullptr) check_shapes({task}, options.size, device, recorded);
 }
 
 /// Judges candidates one after another, until all are done or the user stops it.

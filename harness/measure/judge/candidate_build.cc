@@ -2,8 +2,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -26,8 +24,8 @@ constexpr double kCompileAnswerSeconds = 2;
 
 CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
                                const client::Request& request,
-                               const vulkan::DeviceSnapshot& snapshot)
-    : runner_(std::move(runner)), request_(request), snapshot_(snapshot) {
+                               const vulkan::DeviceSnapshot& snapshot, CudaHistory& history)
+    : runner_(std::move(runner)), request_(request), snapshot_(snapshot), history_(history) {
   runner_->set_host_bytes(request.options.limits.host_bytes);
   trial::describe_device(experiment_, snapshot, request.options);
   const CandidateSource& candidate = request.candidate;
@@ -54,23 +52,6 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
   } catch (const Error& error) {
     error_ = error;
   }
-}
-
-bool CandidateBuild::looks_like_cuda(const CandidateSource& candidate) {
-  std::string text;
-  try {
-    if (candidate.files) {
-      const auto found = candidate.files->find(candidate.manifest);
-      if (found != candidate.files->end()) text = found->second;
-    } else {
-      const CandidatePlace place = candidate_place(candidate.path);
-      text = CandidateFolder(place.folder).read(place.manifest).value_or("");
-    }
-  } catch (const Error&) {  // The runner will say what is wrong.
-  }
-  return std::ranges::any_of(
-      std::array{"cuda", ".cu", "ptx", "triton", ".py"},
-      [&](const char* word) { return text.find(word) != std::string::npos; });
 }
 
 std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
@@ -110,15 +91,19 @@ std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
 
 bool CandidateBuild::load() {
   auto loaded = load_in_runner();
-  const bool takes_cuda = snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
-  if (loaded && loaded->needs_cuda && takes_cuda && !runner_->opened_for_cuda()) {
+  if (!loaded) return false;
+  const bool needs_cuda =
+      loaded->needs_cuda && snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+  history_.note(request_.candidate, needs_cuda);
+  if (needs_cuda && !runner_->opened_for_cuda()) {
+    // The first runner has parsed this candidate, so it is not given another author's: it ends.
     runner_ = runner_->another();
     runner_->begin_open(/*for_cuda=*/true);
     runner_->wait_open(vulkan::to_string(snapshot_.device_uuid));
     runner_->set_host_bytes(request_.options.limits.host_bytes);
     loaded = load_in_runner();
+    if (!loaded) return false;
   }
-  if (!loaded) return false;
   experiment_.task = key_.task = loaded->task;
   experiment_.candidate_hash = loaded->hash;
   needs_python_ = loaded->needs_python;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge/cuda_history.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/task_memory.h"
 #include "harness/measure/vulkan/snapshot.h"
@@ -23,7 +24,7 @@ namespace kbench::judge {
 class CandidateBuild {
  public:
   CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
-                 const vulkan::DeviceSnapshot& snapshot);
+                 const vulkan::DeviceSnapshot& snapshot, CudaHistory& history);
 
   /// Loads the candidate, works out sizes, and has it compiled; just before that, `before_build` is
   /// called if given. What goes wrong is told by built().
@@ -62,10 +63,6 @@ class CandidateBuild {
   const TaskAt& key() const { return key_; }
   const Graph& graph() const { return *graph_; }
 
-  /// Whether the candidate's manifest looks as if it had kernels for CUDA: only a guess at what the
-  /// runner will find, which is started anew where the guess was wrong. Throws nothing.
-  static bool looks_like_cuda(const CandidateSource& candidate);
-
  private:
   bool load();
   std::optional<runner::Loaded> load_in_runner();
@@ -74,6 +71,7 @@ class CandidateBuild {
   std::unique_ptr<RunnerProcess> runner_;
   client::Request request_;
   const vulkan::DeviceSnapshot& snapshot_;
+  CudaHistory& history_;
   Experiment experiment_;
   TaskAt key_;
   std::unique_ptr<Graph> graph_;

@@ -63,9 +63,7 @@ size_t Prefetcher::begun_at_most() const {
 
 /// Several at once take little longer than one.
 void Prefetcher::top_up_for(const client::Request& request) {
-  const bool for_cuda =
-      !device_->snapshot().software() && CandidateBuild::looks_like_cuda(request.candidate);
-  pool_.top_up(runners(), for_cuda ? runners() : 0);
+  pool_.top_up(runners(), history_.expected(request.candidate) ? runners() : 0);
 }
 
 std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::Request& request) {
@@ -82,26 +80,26 @@ std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::Request& re
   plan();
   std::erase_if(begun_, [&](const auto& each) {  // Something else is asked for than was said.
     return std::ranges::none_of(following_,
-                                [&](const Following& next) { return each->answers(next.request); });
+                                [&](const client::Request& next) { return each->answers(next); });
   });
   if (request.more && pool_.size() <= 1) top_up_for(request);
-  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  auto runner =
-      pool_.take(!snapshot.software() && CandidateBuild::looks_like_cuda(request.candidate));
+  auto runner = pool_.take(history_.expected(request.candidate));
   at_preparation(request, nullptr);
-  runner->wait_open(uuid());
-  return std::make_unique<CandidateBuild>(std::move(runner), request, snapshot);
+  return new_build(std::move(runner), request);
 }
 
 std::unique_ptr<CandidateBuild> Prefetcher::separate_build(const client::Request& request) {
   constexpr size_t kFew = 2;  // Several open the device in little more time than one.
   pause();
   if (pool_.size() == 0) pool_.top_up(kFew, 0);
-  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  auto runner =
-      pool_.take(!snapshot.software() && CandidateBuild::looks_like_cuda(request.candidate));
+  return new_build(pool_.take(history_.expected(request.candidate)), request);
+}
+
+std::unique_ptr<CandidateBuild> Prefetcher::new_build(std::unique_ptr<RunnerProcess> runner,
+                                                      const client::Request& request) {
   runner->wait_open(uuid());
-  return std::make_unique<CandidateBuild>(std::move(runner), request, snapshot);
+  return std::make_unique<CandidateBuild>(std::move(runner), request, device_->snapshot(),
+                                          history_);
 }
 
 ReadyTask Prefetcher::take_next() {
@@ -245,28 +243,18 @@ bool Prefetcher::step(bool memory_too) {
   }
 }
 
-/// All but one of those that follow mostly followed the request before, too: what their manifests
-/// look like is known.
 void Prefetcher::plan() {
   planned_ = true;
-  const std::vector<Following> before = std::exchange(following_, {});
   client::Request alike = now_;
   alike.next_files.clear();
-  for (const CandidateSource& candidate : now_.next_files) {
-    const auto known = std::ranges::find_if(
-        before, [&](const Following& each) { return each.request.candidate == candidate; });
-    const bool for_cuda =
-        known != before.end() ? known->for_cuda : CandidateBuild::looks_like_cuda(candidate);
-    following_.push_back({alike, for_cuda});
-    following_.back().request.candidate = candidate;
-  }
-  now_for_cuda_ = following_.empty() && CandidateBuild::looks_like_cuda(now_.candidate);
+  following_.assign(now_.next_files.size(), alike);
+  for (size_t i = 0; i < following_.size(); ++i) following_[i].candidate = now_.next_files[i];
 }
 
-const Prefetcher::Following* Prefetcher::first_not_begun() const {
+const client::Request* Prefetcher::first_not_begun() const {
   if (begun_.size() >= begun_at_most()) return nullptr;
   const auto found = std::ranges::find_if(
-      following_, [&](const Following& next) { return !has_begun(next.request); });
+      following_, [&](const client::Request& next) { return !has_begun(next); });
   return found == following_.end() ? nullptr : &*found;
 }
 
@@ -286,14 +274,17 @@ const TaskMemory* Prefetcher::memory_for(const TaskAt& key) const {
 
 bool Prefetcher::start_runners() {
   if (!now_.more) return false;
-  size_t wanted = 0, for_cuda = 0;
-  for (const Following& next : following_) {
-    if (has_begun(next.request)) continue;
-    ++wanted;
-    for_cuda += next.for_cuda ? 1 : 0;
+  if (following_.empty()) {  // Not known: taken to be like the one now measured.
+    const size_t for_cuda = history_.expected(now_.candidate) ? runners() : 0;
+    return pool_.open_another(runners(), for_cuda, uuid());
   }
-  wanted = following_.empty() ? runners() : std::clamp<size_t>(wanted, 1, runners());
-  if (now_for_cuda_) for_cuda = runners();
+  size_t wanted = 0, for_cuda = 0;
+  for (const client::Request& next : following_) {
+    if (has_begun(next)) continue;
+    ++wanted;
+    for_cuda += history_.expected(next.candidate) ? 1 : 0;
+  }
+  wanted = std::clamp<size_t>(wanted, 1, runners());
   return pool_.open_another(wanted, for_cuda, uuid());
 }
 
@@ -309,14 +300,13 @@ bool Prefetcher::start_spare() {
 }
 
 bool Prefetcher::begin_next() {
-  const Following* next = first_not_begun();
+  const client::Request* next = first_not_begun();
   if (next == nullptr) return false;
-  auto runner = pool_.take_open(next->for_cuda, uuid());
+  auto runner = pool_.take_open(history_.expected(next->candidate), uuid());
   if (!runner) return false;
-  auto build =
-      std::make_unique<CandidateBuild>(std::move(runner), next->request, device_->snapshot());
-  build->runner().spare_processors(true);  // The judge's clock needs some.
+  auto build = new_build(std::move(runner), *next);
   build->begin([&] {
+    build->runner().spare_processors(true);  // The judge's clock needs some.
     if (const TaskMemory* task_memory = memory_for(build->key())) build->attach(*task_memory);
   });
   begun_.push_back(std::move(build));

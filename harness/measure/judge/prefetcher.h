@@ -16,6 +16,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
+#include "harness/measure/judge/cuda_history.h"
 #include "harness/measure/judge/retiring_runners.h"
 #include "harness/measure/judge/runner_pool.h"
 #include "harness/measure/judge/runner_process.h"
@@ -84,13 +85,10 @@ class Prefetcher {
   void quiet();
 
  private:
-  /// What is known of a request to come.
-  struct Following {
-    client::Request request;
-    bool for_cuda = false;
-  };
   void resume(const client::Request& now, const TaskMemory* at,
               std::chrono::steady_clock::time_point memory_from);
+  std::unique_ptr<CandidateBuild> new_build(std::unique_ptr<RunnerProcess> runner,
+                                            const client::Request& request);
   ReadyTask take_next();
   void work();
   bool step(bool memory_too);
@@ -108,7 +106,7 @@ class Prefetcher {
   size_t runners() const;
   size_t begun_at_most() const;
   bool has_begun(const client::Request& request) const;
-  const Following* first_not_begun() const;
+  const client::Request* first_not_begun() const;
   const CandidateBuild* first_without_memory() const;
   const TaskMemory* memory_for(const TaskAt& key) const;
   std::string uuid() const;
@@ -119,6 +117,7 @@ class Prefetcher {
   bool while_measuring_ = false;
   trial::SecretStream secret_{std::nullopt};
   RunnerPool pool_;
+  CudaHistory history_;
   std::deque<std::unique_ptr<CandidateBuild>> begun_;  ///< compiling or compiled
   /// Baseline processes that will be a task memory's, some with the task memory they had.
   std::vector<ReadyTask> spares_;
@@ -127,9 +126,8 @@ class Prefetcher {
   std::vector<std::unique_ptr<TaskMemory>> left_;
   client::Request now_;
   const TaskMemory* at_ = nullptr;
-  bool planned_ = false;       ///< of `now_`, what follows here
-  bool now_for_cuda_ = false;  ///< where nothing is known of what follows
-  std::vector<Following> following_;
+  bool planned_ = false;  ///< `following_` has been made from `now_`
+  std::vector<client::Request> following_;
 
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;

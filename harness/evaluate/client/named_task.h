@@ -1,0 +1,15 @@
+// Which task a candidate says that it is for, before a judge has parsed it.
+#pragma once
+
+#include "kbench/candidate_source.h"
+#include "kbench/task.h"
+
+namespace kbench::client {
+
+/// The task that the candidate's manifest names, found line by line without parsing the manifest
+/// (manifest_outline.h); null if it names none of this build's, or cannot be read. Good for
+/// grouping requests and for checking sizes early. The task that is judged is the one that the
+/// locked-in runner has parsed.
+const Task* named_task(const CandidateSource& source);
+
+}  // namespace kbench::client
