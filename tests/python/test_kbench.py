@@ -12,8 +12,10 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 import kbench
+from kbench._library import library
 
 CANDIDATES = Path(os.environ["KBENCH_CANDIDATES"])
 RELU = CANDIDATES / "simple" / "level1_019_relu.yaml"
@@ -25,6 +27,10 @@ def relu_in_memory() -> dict[str, str]:
     files["relu.comp"] = (RELU.parent / "relu.comp").read_text()
     files["candidate.yaml"] = RELU.read_text()
     return files
+
+
+def field_names(record: Any) -> set[str]:
+    return {each.name for each in dataclasses.fields(record)}
 
 
 class WithoutADevice(unittest.TestCase):
@@ -56,6 +62,17 @@ class WithoutADevice(unittest.TestCase):
             kbench.Evaluator(kbench.Options(tolerance="none"))
         with self.assertRaises(ValueError):
             kbench.Evaluator(kbench.Options(plan=kbench.Plan(precision=math.nan)))
+
+    def test_options_are_those_of_the_library(self) -> None:
+        def known_to_library(part: str) -> set[str]:
+            wrong: dict[str, Any] = {"no_such_field": 1}
+            with self.assertRaises(kbench.ParseError) as caught:
+                library().new_evaluator({part: wrong} if part else wrong, lambda *_: 0)
+            return set(str(caught.exception).split("it may have ")[1].split(", "))
+
+        self.assertEqual(known_to_library(""), field_names(kbench.Options))
+        self.assertEqual(known_to_library("plan"), field_names(kbench.Plan))
+        self.assertEqual(known_to_library("limits"), field_names(kbench.Limits))
 
     def test_verdicts(self) -> None:
         verdicts = kbench.verdicts()
@@ -104,6 +121,8 @@ class OnADevice(unittest.TestCase):
             self.assertTrue(result.correct)
             self.assertGreater(result.speedup.point, 0)
             self.assertEqual(result.task, "level1/19")
+            self.assertEqual(set(result.json), field_names(kbench.Result) - {"json"})
+            self.assertEqual(set(result.json["speedup"]), field_names(kbench.Interval))
             self.assertIn("sample", stages)
 
             again = evaluator.evaluate(kbench.Candidate(relu_in_memory(), name="mine/relu.yaml"))

@@ -13,7 +13,7 @@ namespace kbench::client {
 ///      "plan": {"precision": .., "max_seconds": .., "min_samples": .., "max_samples": ..},
 ///      "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": ..,
 ///                 "host_bytes": ..},
-///      "validate": false, "seed": 7, "program": "/usr/bin/kbench"}
+///      "validate": false, "other_sizes": true, "seed": 7, "program": "/usr/bin/kbench"}
 ///
 /// Throws kParse naming the field: one that there is not, or of another type. Reads the file of
 /// recorded times, and throws what that throws.

@@ -71,6 +71,7 @@ class Result:
     variables: dict[str, Variable]
     device: str
     driver: str
+    device_uuid: str
     software_device: bool
     baseline: str
     settings: str
@@ -103,15 +104,21 @@ class Result:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Result":
         """Of a line of a results file, or of an answer. Fields it does not know stay in `json`."""
+        # Records of earlier versions lack these.
+        whole: dict[str, Any] = {
+            "device_uuid": "",
+            "certificate": "",
+            "tuning": (),
+            "lane": "",
+            "busy": False,
+            "stage_s": {},
+            **value,
+        }
         known: dict[str, Any] = {}
         for each in dataclasses.fields(cls):
             if each.name == "json":
                 continue
-            # Records of earlier versions lack these.
-            earlier: dict[str, Any] = {"tuning": (), "lane": "", "busy": False}
-            member = value.get(each.name, earlier.get(each.name))
-            if each.name not in earlier:
-                member = value[each.name]
+            member = whole[each.name]
             if each.name == "speedup":
                 member = Interval.from_json(member)
             elif each.name == "diagnostics":
