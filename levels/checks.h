@@ -22,8 +22,8 @@ inline void require(bool condition, const std::string& message) {
   if (!condition) throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-/// A list that follows from other variables where it is not given. Those count as what the task
-/// reads, not the list.
+/// A list that follows from other variables where it is not given. It is not counted as read by the
+/// task; those variables are.
 inline const std::vector<int64_t>& followed_list(const Graph& g, const std::string& name) {
   const auto it = g.variables().find(name);
   require(it != g.variables().end(), "the task has no shape variable '" + name + "'");

@@ -1,5 +1,5 @@
-// Parts of tasks that no output depends on, as tables of tasks say it: each with its proof. An
-// audit finds them (`kbench audit`) and holds every one to float64.
+// Parts of tasks that no output depends on, each with its proof. `kbench audit` finds such parts
+// and checks the proofs in float64.
 #pragma once
 
 #include <string>

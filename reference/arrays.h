@@ -1,6 +1,5 @@
-// Plain memory as Eigen's arrays, and what their expressions are evaluated by: in blocks that
-// follow from the extents alone, so that an element's bits depend neither on threads nor on
-// addresses.
+// Plain memory as Eigen's arrays. Expressions are evaluated in blocks that follow from the extents
+// alone, so that an element's bits depend neither on threads nor on addresses.
 #pragma once
 
 #include <Eigen/Core>
@@ -66,8 +65,8 @@ auto at_most(const X& x, typename X::Scalar high) {
   return smaller(x, X::PlainObject::Constant(x.rows(), x.cols(), high));
 }
 
-/// e to the x. Eigen's own ends at the smallest normal number and makes something of a masked
-/// element's -inf; the square of half the exponent's goes on to zero.
+/// e to the x, as the square of e to the x / 2: Eigen's exp() does not go below the smallest normal
+/// number, not even for -inf.
 template <class X>
 auto exponential(const X& x) {
   return (x * typename X::Scalar(0.5)).exp().square();
@@ -84,9 +83,9 @@ auto logistic(const X& x) {
 /// Elements that stay in the first-level cache.
 constexpr int64_t kBlock = 1024;
 
-/// Up to kBlock elements, filled up to whole vectors and aligned. Elsewhere Eigen takes what stands
-/// before an aligned address and what is left at the end one by one, where exp, log, tanh and erf
-/// round otherwise than in vectors.
+/// Up to kBlock elements, filled up to whole vectors and aligned. In other arrays Eigen computes
+/// the elements before an aligned address and at the end one by one, where exp, log, tanh and erf
+/// round differently than in vectors.
 template <class T>
 using Block = Eigen::Array<T, Dynamic, 1, 0, kBlock, 1>;
 
@@ -103,7 +102,7 @@ Block<T> block_of(const T* x, int64_t n, T fill) {
   return block;
 }
 
-/// The natural logarithm. Eigen's takes subnormal numbers for the smallest normal one.
+/// The natural logarithm. Eigen's treats subnormal numbers as the smallest normal one.
 template <class X, class T = typename X::Scalar>
 Block<T> logarithm(const X& x) {
   constexpr T kNormal = std::numeric_limits<T>::min();

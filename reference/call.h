@@ -1,5 +1,5 @@
-// What the operators' files share: a call's parts as plain memory, and the functions the table in
-// registry.cc is made of.
+// What the operators' files share: a call's tensors as plain memory, and the functions that
+// registry.cc lists.
 #pragma once
 
 #include <span>

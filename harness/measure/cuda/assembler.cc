@@ -10,7 +10,7 @@
 
 namespace kbench::cuda {
 
-// nvJitLink.h's, by hand.
+// Declarations of nvJitLink.h, which is not there where kbench is built.
 using Link = struct NvJitLink*;
 constexpr int kInputPtx = 2;
 
@@ -71,7 +71,7 @@ AssembleOutcome Assembler::assemble(const std::string& ptx, const ComputeCapabil
   }
   const auto destroy = [&calls](Link link) { calls.destroy(&link); };
   const std::unique_ptr<NvJitLink, decltype(destroy)> link(made, destroy);
-  // It reads to the zero behind the text.
+  // The size counts the zero at the end.
   int result = calls.add(link.get(), kInputPtx, ptx.c_str(), ptx.size() + 1, "kernel.ptx");
   if (result == kSuccess) result = calls.complete(link.get());
 

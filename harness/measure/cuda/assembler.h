@@ -1,5 +1,5 @@
-// PTX to machine code through nvJitLink, opened at run time: all that is launched, once it has been
-// checked and printed. No driver is needed, and no machine code is taken from anybody.
+// PTX to machine code through nvJitLink, opened at run time. All code that is launched comes from
+// here, made of PTX that was checked and printed anew. No driver is needed.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class Assembler {
   Assembler(const Toolkit& toolkit, const ToolkitPlaces& places);
   ~Assembler();
 
-  /// `file` and `first_line` as in CudaSource; 0: the PTX is no text of the file, and its lines
-  /// are not told.
+  /// `file` and `first_line` as in CudaSource; first_line 0: the PTX was made from the file, and
+  /// diagnostics have no lines.
   AssembleOutcome assemble(const std::string& ptx, const ComputeCapability& device,
                            const std::string& file, int first_line) const;
 

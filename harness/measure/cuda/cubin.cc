@@ -16,7 +16,7 @@ std::optional<T> read(std::span<const std::byte> bytes, uint64_t offset) {
   return value;
 }
 
-/// The file's sections and symbols, nothing of it believed.
+/// The file's sections and symbols, every offset checked.
 class Elf {
  public:
   explicit Elf(std::span<const std::byte> bytes) : bytes_(bytes) {

@@ -20,7 +20,7 @@ ErrorCode code_of(Result result) {
   throw Error(ErrorCode::kUnsupported, message);
 }
 
-/// Up to which number of blocks every device with clusters takes them.
+/// The most blocks of a cluster that every device with clusters supports.
 constexpr uint64_t kPortableCluster = 8;
 
 uint64_t product(const std::array<uint32_t, 3>& extents) {
@@ -57,7 +57,7 @@ void Driver::State::check(Result result, const char* call) {
                         std::to_string(result) + ")";
   if (text) message += std::string(": ") + text;
   const DriverError error(result, message);
-  // A context does not come back from these.
+  // After these a context is lost.
   if (error.faulted() || error.crashed() || result == driver::kLaunchTimeout) hung = true;
   throw error;
 }
@@ -82,7 +82,7 @@ void Driver::State::open(driver::Device device) {
   driver::Context context = nullptr;
   check(calls.context_retain(&context, device), "cuDevicePrimaryCtxRetain");
   check(calls.context_set(context), "cuCtxSetCurrent");
-  // As little as there may be: nothing of it is used. Not every device has each.
+  // As small as allowed, since none of it is used. Some devices lack some of these limits.
   for (const int limit : {driver::kPrintfFifo, driver::kMallocHeap, driver::kPersistingL2}) {
     calls.context_limit(limit, 0);
   }

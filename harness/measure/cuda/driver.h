@@ -1,5 +1,5 @@
-// A device through CUDA's own driver (libcuda.so.1), opened at run time: kernels launched with what
-// a Vulkan command list cannot ask for, on memory that Vulkan allocated.
+// A device through CUDA's driver (libcuda.so.1), opened at run time: launches what a Vulkan command
+// list cannot (clusters, cooperative grids), on memory that Vulkan allocated.
 #pragma once
 
 #include <array>
@@ -15,25 +15,24 @@
 
 namespace kbench::cuda {
 
-/// What the driver answered in place of doing what it was asked. The code is kOutOfMemory for want
-/// of memory, kTimeout for a launch that it ended, kInternal for all else.
+/// A call of the driver that failed. The code is kOutOfMemory, kTimeout for a launch that the
+/// driver ended, or kInternal.
 class DriverError : public Error {
  public:
   DriverError(int result, const std::string& message);
   int result() const { return result_; }
-  /// The kernel did what the device does not let it (an address that is not its own); nothing more
-  /// can be done with the context.
+  /// The kernel accessed memory that it must not; the context cannot be used any more.
   bool faulted() const;
-  /// It ended otherwise than by its end: a trap, an assertion, an illegal instruction. Likewise.
+  /// The kernel stopped at a trap, an assertion or an illegal instruction. Likewise.
   bool crashed() const;
-  /// It was not launched: it asks for more than the device has.
+  /// The kernel was not launched: it asks for more than the device has.
   bool too_much() const;
 
  private:
   int result_;
 };
 
-/// What a device gives a kernel.
+/// Limits of the device.
 struct DriverLimits {
   uint64_t shared_bytes = 0;  ///< of a block, static and dynamic, once opted in
   uint32_t multiprocessors = 0;
@@ -54,9 +53,9 @@ struct DriverKernel {
   void* function = nullptr;
 };
 
-/// A device's primary context, made current on the thread that opens it, which alone may use it. No
-/// heap, no printf and no share of the cache is set aside in it. What it loads and imports stays
-/// until the process ends: a candidate's runner has one candidate.
+/// A device's primary context, made current on the thread that opens it; only that thread may use
+/// it. It has no device heap, no printf buffer and no reserved cache. What it loads and imports
+/// stays until the process ends: a runner has one candidate.
 class Driver {
  public:
   /// `uuid` as Vulkan names the device (VkPhysicalDeviceIDProperties). Throws kUnsupported, saying
@@ -77,7 +76,7 @@ class Driver {
   /// begins with the kernel's name.
   std::string allow(const DriverKernel& kernel, const DriverLaunch& launch);
 
-  /// A run hangs: nothing may be asked of the context again, not even to take anything back.
+  /// Marks the context as hung: nothing is called on it any more, not even to free.
   bool hung() const;
 
   struct State;

@@ -13,9 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often the harness's own memory is written before what is timed: some 13 us a time on an
-/// H200, against what the host takes to launch.
-/// No more than the judge's clock lets a lane take (clock_rule.cc).
+// Writes of Driver::State::lead before the timed steps, to keep the device busy while the host
+// enqueues them: 10, and one more for every 4 steps, 30 at most. One takes 13 us on an H200. The
+// judge's clock allows for 30 of them beside what a run says it took (clock_rule.cc).
 constexpr size_t kLeads = 10, kStepsALead = 4, kMostLeads = 30;
 
 class TimedEvent {
@@ -44,7 +44,7 @@ class TimedEvent {
 };
 
 void TimedEvent::wait(double seconds) {
-  // Short runs are watched, so that the judge's clock sees no more than they take.
+  // Short runs are polled for, so that the judge's clock measures little more than the run.
   constexpr std::chrono::milliseconds kWatched(5);
   constexpr std::chrono::microseconds kPause(20);
   const auto start = Clock::now();
@@ -122,12 +122,12 @@ void DriverList::State::enqueue_all(const std::function<void(size_t)>& after) {
   }
 }
 
-/// Of one step, or of all.
+/// The graph of one step, or of all.
 void DriverList::State::fail(const DriverError& error) const {
   throw StepError{error, steps.size() == 1 ? 0 : -1};
 }
 
-/// What cannot be recorded is launched instead.
+/// Where the steps cannot be recorded they are launched one by one.
 void DriverList::State::record() {
   const driver::Calls& calls = driver.calls;
   driver::Graph made = nullptr;
@@ -144,8 +144,8 @@ void DriverList::State::record() {
   if (graph) driver.check(calls.graph_upload(graph, driver.stream), "cuGraphUpload");
 }
 
-/// Keeps the device busy while the rest is enqueued, and leaves its caches as the harness's other
-/// writes do. As much whether steps follow or not.
+/// Keeps the device busy while the steps are enqueued, and leaves its caches as the harness's other
+/// writes do. The same number of writes whether steps follow or not.
 void DriverList::State::lead() {
   const size_t count = std::min(kMostLeads, kLeads + steps.size() / kStepsALead);
   for (size_t i = 0; i < count; ++i) {

@@ -17,27 +17,26 @@ struct LaunchStep {
   DriverLaunch launch;
   std::vector<std::byte> parameters;  ///< as the compiler lays them out
 };
-/// Bytes from one address to another that do not overlap.
+/// A copy of bytes; the two ranges do not overlap.
 struct CopyStep {
   uint64_t from = 0, to = 0, bytes = 0;
 };
-/// Words of 4 bytes.
+/// A fill with a word of 4 bytes.
 struct FillStep {
   uint64_t to = 0, words = 0;
   uint32_t word = 0;
 };
 using DriverStep = std::variant<LaunchStep, CopyStep, FillStep>;
 
-/// A DriverError of a run, and where.
+/// A DriverError of a run, and the step it came from.
 struct StepError {
   DriverError error;
   int step = -1;  ///< index of the step; -1: any of them
 };
 
-/// Runs of the same steps. The first is made step by step, each waited for, so that a kernel that
-/// fails is known; for the others the steps are recorded once as a graph (or, where the driver
-/// takes none of them, launched each time), and launched when the device is busy with something of
-/// the harness's own already: what the host takes to launch is then in no time.
+/// Runs of the same steps. The first run waits for each step, so that it can tell which kernel
+/// failed. Later runs launch a graph of the steps (or each step, where the driver cannot record
+/// them) while the device is busy with writes of the harness: the host's launching is not timed.
 class DriverList {
  public:
   /// The driver outlives it.
@@ -48,7 +47,7 @@ class DriverList {
   /// Nanoseconds by the device's clock between the steps' begin and end. Throws StepError, and
   /// Error (kTimeout) where they take longer than so many seconds: the driver hangs then.
   double run(double seconds);
-  /// The same hand-over without the steps.
+  /// The same without the steps: what the harness's own part takes.
   double run_empty(double seconds);
   /// The time of each step, for at most `most`; the last holds the rest.
   std::vector<double> profile(size_t most, double seconds);

@@ -26,7 +26,7 @@ struct Driver::State {
   void open(driver::Device device);
 };
 
-/// A launch as the driver takes it; points into itself.
+/// A launch as the driver takes it. It holds pointers to its own members.
 class LaunchArguments {
  public:
   LaunchArguments(const DriverLaunch& launch, driver::Stream stream);
@@ -38,7 +38,7 @@ class LaunchArguments {
   driver::LaunchConfig config_;
 };
 
-/// Bytes of Driver::State::lead: more than any cache, so that writing them takes its time.
+/// Bytes of Driver::State::lead: more than any cache, so that writing them takes long enough.
 inline constexpr uint64_t kLeadBytes = uint64_t{64} << 20;
 
 }  // namespace kbench::cuda

@@ -24,7 +24,7 @@ Directive directive_in(std::string_view line) {
   };
   Directive found;
   size_t i = skip(0);
-  // The other spelling of '#'.
+  // The digraph for '#'.
   if (line.substr(i).starts_with("%:")) {
     i += 2;
   } else if (i < line.size() && line[i] == '#') {

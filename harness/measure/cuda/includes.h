@@ -17,8 +17,8 @@ struct Included {
   std::vector<Diagnostic> errors;              ///< #include lines that are refused
 };
 
-/// Lines keep their numbers. An #include that names neither a candidate's file nor a plain name is
-/// refused: what a macro or a path with '..' would name is not the toolkit's.
+/// Lines keep their numbers. Refused is an #include that names neither a candidate's file nor a
+/// plain name: a macro or a path with '..' could name any file of the machine.
 Included resolve_includes(const CudaSource& source);
 
 }  // namespace kbench::cuda

@@ -6,10 +6,10 @@
 
 namespace kbench::cuda {
 
-/// What a call of libcuda, NVML, NVRTC or nvJitLink gives when it has worked.
+/// What calls of libcuda, NVML, NVRTC and nvJitLink return on success.
 inline constexpr int kSuccess = 0;
 
-/// Never closed again once opened: these libraries start threads and keep what they were given.
+/// Never closed once opened: these libraries start threads and keep pointers they were given.
 class Library {
  public:
   /// Tries the names in order, as dlopen() takes them.

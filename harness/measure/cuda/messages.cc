@@ -85,7 +85,7 @@ std::optional<Diagnostic> ptxas_line(std::string_view line, const std::string& f
   return std::nullopt;
 }
 
-/// What compilers say to end with, and what only points at the line above.
+/// Summaries at the end, and lines that only point at the line above.
 bool says_nothing(std::string_view line) {
   const bool pointer = line.find_first_not_of("^~ \t") == std::string_view::npos;
   return pointer || line.starts_with("Remark: The warnings can be suppressed") ||
@@ -117,7 +117,7 @@ class Collected {
     if (!keeping_ || all_.back().message.size() > kMostMessageBytes) return;
     all_.back().message += " " + std::string(line);
   }
-  /// A source chooses what its #line and #error directives say.
+  /// Escaped: a source chooses the text of its #line and #error directives.
   std::vector<Diagnostic> finish() {
     for (Diagnostic& diagnostic : all_) {
       diagnostic.file = shown(diagnostic.file);
@@ -147,7 +147,7 @@ std::vector<Diagnostic> parse_nvrtc_log(const std::string& log, const std::strin
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (auto assembled = ptxas_line(line, file)) {
-      assembled->line = 0;  // of what NVRTC made of the source
+      assembled->line = 0;  // a line of NVRTC's output
       all.add(*std::move(assembled));
     } else if (auto diagnostic = nvrtc_line(line)) {
       all.add(*std::move(diagnostic));

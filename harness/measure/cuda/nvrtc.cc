@@ -9,7 +9,7 @@
 
 namespace kbench::cuda {
 
-// nvrtc.h's, by hand: its header is not there where kbench is built.
+// Declarations of nvrtc.h, which is not there where kbench is built.
 using Program = struct NvrtcProgram*;
 constexpr int kOutOfMemory = 1;
 constexpr int kCompilation = 6;
@@ -107,7 +107,7 @@ std::string Nvrtc::version() const {
 const std::string& Nvrtc::library() const { return state_->library.name(); }
 bool Nvrtc::has_headers() const { return !state_->include.empty(); }
 
-/// NVRTC says of its options only that they take a name: those with parameters go before the text.
+/// Macros with parameters are put before the text: NVRTC documents --define-macro for names alone.
 static bool has_parameters(const std::string& macro) {
   return macro.find('(') != std::string::npos;
 }
@@ -125,7 +125,7 @@ std::vector<std::string> Nvrtc::State::options(const CudaSource& source,
   std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                       "-default-device"};
   if (major >= 12) options[1] = "--std=c++20";
-  // A cache on disk would let one candidate prepare the next, and its messages are gone with it.
+  // With a cache on disk one candidate could prepare the next, and messages would not come again.
   if (major > 12 || (major == 12 && minor >= 9)) options.push_back("--no-cache");
   if (source.fast_math) options.push_back("--use_fast_math");
   for (const std::string& folder : include) options.push_back("--include-path=" + folder);

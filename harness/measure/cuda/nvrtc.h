@@ -1,5 +1,5 @@
-// CUDA C++ to PTX through NVRTC, opened at run time. What it assembles itself is not taken: PTX is
-// held to rules first.
+// CUDA C++ to PTX through NVRTC, opened at run time. It is not asked for machine code: the PTX is
+// checked first.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace kbench::cuda {
 
-/// Of a device: 9.0 is sm_90.
+/// A device's: 9.0 is sm_90.
 struct ComputeCapability {
   int major = 0, minor = 0;
   bool known() const { return major > 0; }
-  /// "sm_90a": with what is this architecture's alone, from 9.0 on.
+  /// "sm_90a": with the features of this architecture alone, from 9.0 on.
   std::string architecture() const;
   /// "compute_90a": the same to a compiler that stops at PTX.
   std::string virtual_architecture() const;
@@ -58,8 +58,8 @@ class Nvrtc {
   const std::string& library() const;
   /// The toolkit's own headers can be included.
   bool has_headers() const;
-  /// Throws kUnsupported when this NVRTC does not know the architecture. What is wrong with the
-  /// source is in the outcome.
+  /// Throws kUnsupported when this NVRTC does not know the architecture. Errors of the source are
+  /// in the outcome.
   CudaOutcome compile(const CudaSource& source, const ComputeCapability& device) const;
 
  private:

@@ -1,5 +1,5 @@
-// PTX text taken apart into statements and their operands, as far as rules and launches need it:
-// not a compiler. "Parallel Thread Execution ISA" (NVIDIA) describes the language.
+// PTX text parsed into statements and their operands, as far as rules and launches need it.
+// "Parallel Thread Execution ISA" (NVIDIA) describes the language.
 #pragma once
 
 #include <cstddef>

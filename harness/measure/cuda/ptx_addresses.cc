@@ -43,7 +43,7 @@ class Origins {
     for (const PtxOperand& operand : statement.operands) {
       origins(statement.function, operand, given, table);
     }
-    // A table's contents are numbers that stand in the text.
+    // A table's contents are numbers of the PTX text.
     const bool loads = parts.base == "ld" || parts.base == "ldu";
     if (loads && table) given = false;
     if (parts.base == "cvta" && (parts.has("shared") || parts.has("local"))) given = true;
@@ -79,7 +79,6 @@ class Origins {
     for (const PtxOperand& part : operand.parts) origins(function, part, given, table);
   }
 
-  /// Of all the instruction's registers: which of them it writes makes no difference to numbers.
   static bool add(Registers& to, const PtxStatement& statement) {
     if (statement.operands.empty()) return false;
     return add(to, statement.function, statement.operands[0]);

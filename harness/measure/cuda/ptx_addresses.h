@@ -1,4 +1,4 @@
-// Addresses that a kernel makes up.
+// Addresses that a kernel computes from numbers alone.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,8 @@ struct NumericAddress {
   int line = 0;      ///< of the instruction
 };
 
-/// The first access to device memory by a register on whose value no parameter, no variable and
-/// nothing that was read from memory has any bearing. It finds numbers that are moved about and
-/// computed with; a kernel that mixes a parameter in and takes it out again is not found.
+/// The first access to device memory by a register whose value depends on no parameter, no variable
+/// and nothing read from memory. A kernel that mixes a parameter in and out again is not found.
 std::optional<NumericAddress> numeric_address(const PtxModule& module);
 
 }  // namespace kbench::cuda

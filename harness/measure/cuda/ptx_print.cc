@@ -14,7 +14,7 @@ class Printer {
  public:
   explicit Printer(const PtxModule& module) : module_(module) {
     for (const PtxTargets& each : module.targets) {
-      // Of several by one name the least: the assembler says that they are several.
+      // Where a label has several lists, the shortest; the assembler refuses them.
       const auto at = targets_.try_emplace({each.function, each.label}, each.count).first;
       at->second = std::min(at->second, each.count);
     }
@@ -58,7 +58,7 @@ class Printer {
 
   static bool is_definition(const PtxStatement& header) { return header.function >= 0; }
 
-  /// The assembler does not look whether the index is one of a target.
+  /// The assembler does not check that the index is one of the targets: it is clamped.
   void indexed_branch(const PtxStatement& each) {
     const std::string_view label = each.operands.empty() ? "" : each.operands.back().text;
     const auto targets = targets_.find({each.function, label});

@@ -1,4 +1,4 @@
-// What is handed to the assembler: the statements that were checked, and nothing else.
+// PTX for the assembler, printed anew from the statements that were checked.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ using Names = std::set<std::string_view>;
 
 std::string name(std::string_view text) { return shown(std::string(text), 100); }
 
-/// What the host would have to serve, and what calls it.
+/// Functions that the host would have to provide, and what calls them.
 const std::map<std::string_view, const char*>& host_functions() {
   static const std::map<std::string_view, const char*> list = {
       {"vprintf", "calls printf"},
@@ -192,8 +192,8 @@ class Checker {
     if (!is_ptx_opcode(parts.base)) {
       return unsupported("has the instruction " + name(parts.base) + ", which is not on the list");
     }
-    // Beside shaders on an H200 the kernel went on behind it, milliseconds later, and nobody was
-    // told.
+    // Launched by a command list on an H200, the kernel went on behind the trap after some
+    // milliseconds, and no error was reported.
     if (parts.base == "trap") note(needs_.trap, "may stop with a trap");
     if (parts.base == "mapa" || parts.base == "getctarank") {
       note(needs_.cluster, "reaches into another block of a cluster (" + name(parts.base) + ")");
@@ -310,14 +310,14 @@ class Checker {
     if (all_functions_.contains(word)) {
       return refuse("takes the address of the function '" + name(word) + "'");
     }
-    // Told only where nothing else is wrong: the assembler would say it as well.
+    // Reported only where nothing else is wrong: the assembler would report it too.
     if (!nameless_) {
       nameless_ =
           PtxViolation{false, line_, "names '" + name(word) + "', which is not declared there"};
     }
   }
 
-  /// A kernel's parameters lie in the driver's memory, between what is the driver's own.
+  /// A kernel's parameters lie among data of the driver, which a pointer could reach.
   void parameter_address(const PtxOperand& one) {
     if (!module_.variables[one.variable].parameter) return;
     refuse("takes the address of its parameter '" + name(one.text) +
@@ -338,7 +338,7 @@ class Checker {
     operand(base, parts);
   }
 
-  /// What lies in front of the first parameter and behind the last is the driver's.
+  /// Before the first parameter and behind the last lies data of the driver.
   void within(const PtxOperand& one, const PtxVariable& variable, const PtxParts& parts) {
     uint64_t bytes = 0;
     for (const std::string_view modifier : parts.modifiers) {
@@ -394,7 +394,7 @@ bool uses_float16(const PtxModule& module) {
   for (const PtxStatement& statement : module.statements) {
     if (statement.kind != StatementKind::instruction) continue;
     const PtxParts parts = ptx_parts_of(statement.tokens[statement.opcode].text);
-    // To convert or carry is not to compute.
+    // Converting and moving is not computing.
     if (parts.base == "cvt" || parts.base == "mov" || parts.base == "ld" || parts.base == "st") {
       continue;
     }

@@ -1,5 +1,5 @@
-// What a CUDA kernel may do, held against its PTX: all that a kernel does stands there, inline
-// assembly included. The counterpart of the list of SPIR-V capabilities.
+// The rules on what a CUDA kernel may do, checked on its PTX, which holds all that a kernel does,
+// inline assembly included. The counterpart of the list of SPIR-V capabilities.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct PtxViolation {
   std::string message;       ///< what it does: continues "kernel k "
 };
 
-/// What a module does that takes CUDA's own driver to launch it: a command list cannot ask for it.
-/// Each is empty, or the first such thing, as a sentence's end: continues "kernel k ".
+/// What a module does that only CUDA's driver can launch, and no command list of Vulkan. Each is
+/// empty, or the first such thing, as the end of a sentence that begins with "kernel k ".
 struct PtxNeeds {
   std::string cluster;       ///< blocks that reach each other's shared memory
   std::string grid_barrier;  ///< only of a cooperative grid
-  std::string trap;          ///< beside shaders nobody would be told
+  std::string trap;          ///< which a command list would not report
   /// One of them, or empty.
   const std::string& any() const;
 };

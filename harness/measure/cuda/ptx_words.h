@@ -1,5 +1,5 @@
-// The lists that PTX is held against: instructions, directives, special registers. What is on none
-// is refused by its name.
+// The lists of allowed instructions, directives and special registers of PTX. What is on none is
+// refused by its name.
 #pragma once
 
 #include <algorithm>

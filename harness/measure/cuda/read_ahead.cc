@@ -15,7 +15,7 @@ ReadAhead::ReadAhead(std::vector<std::string> files) : files_(std::move(files)) 
     thread_ = start_thread<std::thread>([this] {
       for (const std::string& file : files_) read(file);
     });
-  } catch (const Error&) {  // Whoever opens them waits for the disk.
+  } catch (const Error&) {  // opening the files then waits for the disk
   }
 }
 

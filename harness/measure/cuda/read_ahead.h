@@ -9,15 +9,15 @@
 
 namespace kbench::cuda {
 
-/// Has the system read files into its cache, on a thread of its own, while something else is waited
-/// for. What cannot be read is left alone: opening it later says why.
+/// Reads files into the system's cache, on a thread of its own. Files that cannot be read are
+/// skipped: opening them later reports why.
 class ReadAhead {
  public:
   explicit ReadAhead(std::vector<std::string> files);
   ~ReadAhead() { stop(); }
   ReadAhead(const ReadAhead&) = delete;
 
-  /// Asks for no more. When it returns the thread has ended.
+  /// Stops and joins the thread.
   void stop();
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Majors that kbench has been written against, newest first.
+/// Major versions of CUDA that kbench supports, newest first.
 constexpr const char* kMajors[] = {"13", "12"};
 
 std::string variable(const char* name) {
@@ -52,7 +52,7 @@ std::string library_in(const std::vector<fs::path>& folders, const std::string& 
 void add_headers(const fs::path& folder, Toolkit& toolkit) {
   if (!is_file(folder / "cuda_fp16.h")) return;
   toolkit.include.push_back(folder.string());
-  // CUDA 13 keeps its C++ library apart.
+  // CUDA 13 has its C++ library in a folder of its own.
   if (is_folder(folder / "cccl")) toolkit.include.push_back((folder / "cccl").string());
 }
 
@@ -153,7 +153,7 @@ Toolkit find_toolkit(const ToolkitPlaces& places) {
   for (const std::string& site : places.site) {
     if (look_in_packages(site, toolkit)) return toolkit;
   }
-  // The loader may know it all the same; Debian's own package keeps its headers in /usr/include.
+  // The loader may still find it; Debian's package has its headers in /usr/include.
   add_headers("/usr/include", toolkit);
   return toolkit;
 }
@@ -164,7 +164,7 @@ std::vector<std::string> Toolkit::folders() const {
   for (const std::string& file : {nvrtc, nvjitlink}) {
     if (file.empty()) continue;
     all.insert(fs::path(file).parent_path().string());
-    // A link's own folder is not where the library and what it opens in turn lie.
+    // Resolved: the libraries that this one opens lie beside it and not beside a link to it.
     const fs::path real = fs::canonical(file, error);
     if (!error) all.insert(real.parent_path().string());
   }

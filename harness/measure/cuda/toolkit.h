@@ -11,7 +11,7 @@ struct Toolkit {
   std::string nvrtc;                 ///< path of the library, or empty: asked of the loader by name
   std::string nvjitlink;             ///< likewise
   std::vector<std::string> include;  ///< folders of headers, may be empty
-  /// What has to be readable for these to work: folders.
+  /// Folders that must be readable for these to work.
   std::vector<std::string> folders() const;
   /// The files that compile CUDA C++, where they lie at a known path.
   std::vector<std::string> nvrtc_files() const;
@@ -28,10 +28,10 @@ struct ToolkitPlaces {
 /// KBENCH_PYTHON, VIRTUAL_ENV, every python3 on PATH and the system.
 ToolkitPlaces toolkit_places();
 
-/// A variable that runners get in place of PATH: the folders on it that have a python3, separated
-/// by colons.
+/// A variable that runners get in place of PATH: its folders that have a python3, separated by
+/// colons.
 inline constexpr const char* kPythonFolders = "KBENCH_PYTHON_FOLDERS";
-/// Those folders, by that variable or by PATH.
+/// Those folders, from that variable or else from PATH.
 std::vector<std::string> python_folders();
 
 /// The first of the places that has NVRTC, with what lies beside it.

@@ -1,6 +1,5 @@
-// Triton kernels: what the Python process that translates them is asked, and what it answers.
-// Nothing of an answer is believed but what the rules on PTX then hold: the candidate's own module
-// ran in that process.
+// Triton kernels: the requests to the Python process that translates them, and its answers. The
+// candidate's module ran in that process, so that the PTX of an answer is checked like any other.
 #pragma once
 
 #include <cstddef>
@@ -46,11 +45,11 @@ struct TritonAnswer {
 
 /// One line of JSON: one kernel in each of its configurations.
 std::string encode(const std::vector<TritonRequest>& requests);
-/// In the requests' order. Throws kParse for what does not answer them.
+/// In the requests' order. Throws kParse for lines that are no answers to them.
 std::vector<TritonAnswer> decode_triton_answers(std::string_view json,
                                                 const std::vector<TritonRequest>& requests);
 
-/// What python3 runs.
+/// The script that python3 runs.
 std::string_view triton_script();
 
 }  // namespace kbench::cuda

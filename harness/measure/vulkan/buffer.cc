@@ -20,7 +20,7 @@ std::string mib(uint64_t bytes) {
 
 }  // namespace
 
-/// Drivers make large memory faster that is for one buffer alone.
+/// Drivers allocate large memory faster when it is dedicated to one buffer.
 VkMemoryDedicatedAllocateInfo dedicated_to(VkBuffer buffer) {
   VkMemoryDedicatedAllocateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
@@ -58,7 +58,7 @@ Buffer Device::State::begin_buffer(uint64_t bytes, const void* next) const {
   if (bytes > snapshot.max_buffer) {
     refuse_memory(bytes, "its largest buffer has " + mib(snapshot.max_buffer));
   }
-  // The limit on one allocation is not looked at: drivers grant far more than they state.
+  // maxMemoryAllocationSize is not checked: drivers grant far more than they state.
   Buffer buffer;
   buffer.state_ = std::make_shared<Buffer::State>();
   buffer.state_->device = device;

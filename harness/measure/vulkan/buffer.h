@@ -19,11 +19,11 @@ class Buffer {
   uint64_t size() const;
   uint64_t address() const;  ///< device address of byte 0
   VkBuffer handle() const;
-  /// Null unless the memory is the host's: allocate_host()'s, or shared on a software device, where
-  /// what was imported for reading only must not be written.
+  /// The memory in this process, null unless allocate_host() made it or it is shared on a software
+  /// device. Memory imported for reading only must not be written.
   std::byte* mapped() const;
-  /// What another process needs to import this memory; `access` is the most it is able to do with
-  /// it on software devices. Throws kInvalidArgument unless allocate_shared() made the buffer.
+  /// What another process needs to import this memory. Software devices enforce `access`. Throws
+  /// kInvalidArgument unless allocate_shared() made the buffer.
   SharedMemory share(Access access) const;
   explicit operator bool() const { return state_ != nullptr; }
 

@@ -15,7 +15,7 @@ struct Known {
   bool offered;
 };
 
-/// Somewhere: in buffers or in shared memory.
+/// In buffers or in shared memory.
 bool adds_to_floats(const DevicePlan& plan, bool wide) {
   return plan.float_atomics & (float_atomic(false, wide, true) | float_atomic(true, wide, true));
 }
@@ -89,7 +89,7 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
   }
 }
 
-/// Of matrices beyond those that kbench knows, newer than the names that glslang has.
+/// Names of capabilities of matrices that glslang does not know yet.
 const char* matrix_extension(uint32_t capability) {
   switch (capability) {
     case 5116:

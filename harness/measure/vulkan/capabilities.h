@@ -14,17 +14,16 @@ namespace kbench::vulkan {
 /// SpvCapabilityCooperativeMatrixKHR, newer than the headers kbench may be built with.
 inline constexpr uint32_t kCooperativeMatrixKhr = 6022;
 
-/// What cannot be had, and whose no it is.
+/// A capability that a kernel cannot use, and why.
 struct MissingCapability {
-  std::string name;        ///< "16-bit floats"; of those kbench has no use for SPIR-V's own name
-  bool by_device = false;  ///< the device lacks it; else kbench lets no candidate have it
+  std::string name;        ///< "16-bit floats"; SPIR-V's name where kbench does not know it
+  bool by_device = false;  ///< the device lacks it; else kbench does not enable it
 };
 
-/// Nothing when the capability can be used. One that kbench does not know cannot: no feature for it
-/// has been enabled.
+/// Nothing when the capability can be used. Those that kbench does not know cannot.
 std::optional<MissingCapability> missing_capability(uint32_t capability, const DevicePlan& plan,
                                                     const DeviceSnapshot& snapshot);
-/// Likewise of the module's atomic operations on floats, which capabilities do not tell apart.
+/// The same for a module's atomic operations on floats, which capabilities do not tell apart.
 std::optional<MissingCapability> missing_float_atomic(const SpirvFacts& facts,
                                                       const DevicePlan& plan);
 

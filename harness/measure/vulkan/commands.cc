@@ -108,7 +108,7 @@ void Commands::begin() {
   KBENCH_VK(vkBeginCommandBuffer(s.buffer, &info));
   s.recording = true;
   s.written.assign(s.query_count, false);
-  // A fence orders one run after another, yet only a barrier makes what it wrote visible.
+  // The fence of the last run orders the two; the barrier makes what it wrote visible.
   barrier();
   if (s.query_count > 0) vkCmdResetQueryPool(s.buffer, s.queries, 0, s.query_count);
 }
@@ -250,8 +250,8 @@ void Commands::submit_and_wait(double timeout_seconds) {
   s.has_run = true;
 }
 
-/// Short runs are waited for by looking: a driver's interrupt comes late while it opens a device or
-/// maps memory for another process. A software device needs the processor itself.
+/// Polls for short runs: the driver's interrupt comes late while it opens a device or maps memory
+/// for another process. Not on a software device, which needs the processor to compute.
 void Commands::State::wait(double timeout_seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kLooking(50);

@@ -40,8 +40,8 @@ class Commands {
   /// takes for that kind of binding.
   void dispatch(const Pipeline& pipeline, std::span<const Region> regions,
                 std::span<const std::byte> push, std::array<uint32_t, 3> groups);
-  /// What is recorded from here on launches CUDA kernels: barriers order all that there is, since
-  /// no specification says which stage such a kernel belongs to.
+  /// To be called before the first cuda launch of a list: barriers then cover all stages, since no
+  /// specification says which stage such a kernel belongs to.
   void expect_cuda();
   /// Launches a CUDA kernel; `parameters` as its compiler lays them out, addresses among them.
   /// Throws kInvalidArgument without expect_cuda().

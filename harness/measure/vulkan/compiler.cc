@@ -91,7 +91,8 @@ std::string cache_key(const ShaderSource& source) {
   return key;
 }
 
-/// Of HLSL, whose front end only warns of an entry point that is not there, and of none by name.
+/// HLSL's front end only warns of a missing entry point and does not name it: makes it an error
+/// that names those there are.
 bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& diagnostics) {
   if (source.language != ShaderSource::Language::hlsl) return false;
   for (Diagnostic& each : diagnostics) {
@@ -108,8 +109,8 @@ bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& dia
   return false;
 }
 
-/// glslang's tables of built-in functions, one a GLSL version, are made by the first compile that
-/// needs them and freed with a process's last compiler: this one stays.
+/// glslang makes a table of built-in functions at the first compile of each GLSL version and frees
+/// all with the process's last compiler. This one is never destroyed, so that they stay.
 void keep_tables() {
   static const auto* const kKept = new shaderc::Compiler;
   static_cast<void>(kKept);
@@ -162,7 +163,7 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
 
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-  // What shaderc's optimizing does is done below, once the names of members are known.
+  // The optimizer drops names of members: it runs below, when they have been read.
   options.SetOptimizationLevel(shaderc_optimization_level_zero);
   // Resources without a binding get the lowest that is free, in the order of declaration.
   options.SetAutoBindUniforms(true);
@@ -170,7 +171,7 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
                                 ? shaderc_source_language_hlsl
                                 : shaderc_source_language_glsl);
   if (source.language == ShaderSource::Language::hlsl) {
-    // The HLSL front end declares storage buffers in a way that SPIR-V 1.4 took out.
+    // The HLSL front end declares storage buffers in a way that SPIR-V 1.4 no longer allows.
     options.SetTargetSpirv(shaderc_spirv_version_1_3);
   }
   options.SetIncluder(std::make_unique<Includer>(source, cached.includes));
@@ -196,7 +197,7 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
           {.severity = "error", .file = file, .message = error.message()});
     }
     if (lacks_entry) outcome.spirv.clear();
-  } else if (lacks_entry) {  // It is said already.
+  } else if (lacks_entry) {  // name_missing_entry() has said so
   } else if (outcome.diagnostics.empty()) {
     outcome.diagnostics.push_back(
         {.severity = "error", .file = file, .message = "shaderc failed without a message"});

@@ -40,8 +40,8 @@ struct CompileOutcome {
 };
 
 /// One shaderc::Compiler kept for the life of the object. The first compile of a process takes
-/// about 150 ms, the first of each other GLSL version as long again, later ones about 1 ms:
-/// kbench's own shaders are all of version 450, as most candidates' are. Not thread-safe.
+/// about 150 ms, as does the first of each other GLSL version; later ones take about 1 ms. kbench's
+/// own shaders and most candidates' are of version 450. Not thread-safe.
 class ShaderCompiler {
  public:
   ShaderCompiler();

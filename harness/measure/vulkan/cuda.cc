@@ -14,7 +14,7 @@ void get(VkDevice device, const char* name, F& call) {
   call = reinterpret_cast<F>(vkGetDeviceProcAddr(device, name));
 }
 
-/// A driver may answer a bad cubin with any error: all become kCompile but that of a lost device.
+/// A driver may report a bad cubin by any error: all but a lost device become kCompile.
 void check_load(VkResult result, const char* call, const std::string& what, int line) {
   try {
     check(result, call, __FILE__, line);

@@ -1,5 +1,5 @@
-// CUDA kernels in command lists (VK_NVX_binary_import): machine code of NVIDIA's GPUs beside
-// shaders, in the same queue, with the same barriers and timestamps.
+// CUDA kernels in Vulkan's command lists (VK_NVX_binary_import): a cubin is launched in the same
+// queue as shaders, with the same barriers and timestamps.
 #pragma once
 
 #include <vulkan/vulkan.h>

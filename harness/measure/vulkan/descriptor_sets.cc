@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kSetsPerPool = 256;
 constexpr uint32_t kDescriptorsPerPool = 2048;
-/// Kinds of descriptors there are in a pool, and how many of the rarer ones for one storage buffer.
+/// A pool has a descriptor of each other kind for so many of storage buffers.
 constexpr uint32_t kRareShare = 8;
 
 constexpr VkDescriptorType kKinds[] = {
@@ -31,7 +31,7 @@ Counts counts_of(const Bindings& bindings) {
   return counts;
 }
 
-/// Size and place of what is bound, against the device's limits on that kind of binding.
+/// Checks the size and offset of a region against the device's limits for that kind of binding.
 void require_bindable(const Region& region, const Binding& binding, const DeviceSnapshot& limits,
                       const std::string& name) {
   uint64_t most = limits.max_storage_buffer_range;

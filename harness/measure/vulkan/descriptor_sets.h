@@ -1,4 +1,4 @@
-// What the kernels of a command list are bound to.
+// The descriptor sets of a command list.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -13,8 +13,8 @@
 
 namespace kbench::vulkan {
 
-/// Descriptor sets and views of buffers, from pools that grow. They live until reset(), which comes
-/// when nothing of them is in use on the device any more, as does the end of this.
+/// Descriptor sets and views of buffers, from pools that grow. They live until reset() or the end
+/// of this object; the device must not be using them then.
 class DescriptorSets {
  public:
   explicit DescriptorSets(Device& device);

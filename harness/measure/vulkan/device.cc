@@ -42,7 +42,7 @@ void Device::State::create_device(bool with_cuda) {
                       .cooperative_matrix = plan.cooperative_matrix,
                       .cooperative_matrix_nv = plan.cooperative_matrix_nv,
                       .float_atomics = plan.float_atomics != 0});
-  // robustBufferAccess stays off: its bounds checks would be part of what is timed.
+  // robustBufferAccess stays off: its bounds checks would be timed with the kernels.
   VkPhysicalDeviceFeatures& core = chain.core.features;
   core.shaderInt64 = VK_TRUE;
   core.shaderInt16 = plan.int16;

@@ -1,4 +1,4 @@
-// The main point of contact with Vulkan: owns instance, device and queue; makes everything else.
+// A Vulkan device: owns instance, device and queue, and makes buffers, pipelines and commands.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -36,9 +36,9 @@ std::vector<DeviceSnapshot> enumerate_devices();
 /// destroyed before it.
 class Device {
  public:
-  /// `before_device`, if given, is called once everything is ready that takes nothing of the device
-  /// itself: drivers loaded, the device chosen; it may still change `cuda`. Throws Error:
-  /// kNotFound, kUnsupported, or kDeviceLost; what `before_device` throws.
+  /// `before_device`, if given, is called when drivers are loaded and the device is chosen but not
+  /// yet opened; it may still change `cuda`. Throws kNotFound, kUnsupported, kDeviceLost, and what
+  /// `before_device` throws.
   static std::unique_ptr<Device> open(OpenOptions options,
                                       const std::function<void(OpenOptions&)>& before_device = {});
   ~Device();
@@ -64,7 +64,7 @@ class Device {
   /// same UUIDs. Throws kInvalidArgument when the description fits no memory of this device,
   /// kOutOfMemory, kInternal.
   Buffer import_shared(SharedMemory memory, Access access);
-  /// Bytes of device-local memory allocated here and not yet freed; imports are their owner's.
+  /// Bytes of device-local memory allocated here and not yet freed, without imported memory.
   uint64_t allocated_bytes() const;
   /// Bytes that can still be allocated: the driver's budget where it tells, else heap size less
   /// what is allocated.
@@ -74,8 +74,8 @@ class Device {
   void upload(const Buffer& to, uint64_t offset, std::span<const std::byte> data);
   void download(const Buffer& from, uint64_t offset, std::span<std::byte> data);
 
-  /// True once a wait has timed out: work is still in flight, so all that belongs to the device is
-  /// leaked instead of destroyed, and nothing may be submitted.
+  /// True once a wait has timed out. Work is then still running on the device: its objects are
+  /// leaked in place of destroyed, and nothing may be submitted.
   bool hung() const;
 
   /// Validation messages (warnings and errors) since the last call; empty without `validate`.

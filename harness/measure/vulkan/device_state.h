@@ -1,4 +1,4 @@
-// What Device holds, for the parts of it that stand in several files.
+// The members of Device, for the files that implement it.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -18,7 +18,7 @@
 
 namespace kbench::vulkan {
 
-/// What buffers must still know of their device when they go.
+/// What a buffer needs of its device when it is destroyed; buffers share it.
 struct DeviceRecord {
   std::atomic<uint64_t> allocated_bytes = 0;
   bool hung = false;
@@ -36,8 +36,8 @@ struct Buffer::State {
   uint32_t memory_type = 0;
   std::byte* mapped = nullptr;
   Sharing sharing = Sharing::none;  ///< how it can be handed over, when allocate_shared() made it
-  /// What stands for the memory: a memfd where it is shared as a host pointer. Duplicates are
-  /// handed out, as exporting takes the driver's lock.
+  /// Exported once, or a memfd where memory is shared as a host pointer. share() duplicates it:
+  /// exporting anew would take the driver's lock.
   UniqueFd file;
   bool maps_file = false;  ///< `mapped` is a mapping of that memfd
 
@@ -87,7 +87,7 @@ struct Device::State {
   void allocate_memory(const Buffer& buffer, uint64_t bytes, uint32_t type, const void* next) const;
   void bind(const Buffer& buffer) const;
 
-  /// Adds the buffer's memory to what this process has allocated, until it goes.
+  /// Counts the buffer's memory as allocated by this process until the buffer is destroyed.
   void count(const Buffer& buffer) const;
   /// Maps the memfd and makes the mapping the buffer's memory.
   void allocate_file(const Buffer& buffer, const UniqueFd& file, Access access) const;

@@ -13,7 +13,7 @@
 namespace kbench::vulkan {
 namespace {
 
-/// A line's number. #line directives can claim any; what no line can have becomes the nearest.
+/// A line's number, clamped: #line directives can claim any.
 std::optional<int> parse_line_number(const std::string& text) {
   int number = 0;
   const char* end = text.data() + text.size();
@@ -85,7 +85,7 @@ std::vector<Diagnostic> parse_diagnostics(const std::string& text, const std::st
       diagnostics.back().message += " " + line;
     }
   }
-  // A shader chooses what its #line and #error directives say.
+  // Escaped: a shader chooses the text of its #line and #error directives.
   for (Diagnostic& diagnostic : diagnostics) {
     diagnostic.file = shown(diagnostic.file);
     diagnostic.message = shown(diagnostic.message, kMostMessageBytes);

@@ -6,10 +6,10 @@
 namespace kbench::vulkan {
 
 /// What is wrong with the files that VK_DRIVER_FILES (or VK_ICD_FILENAMES, which it replaces)
-/// names: "VK_DRIVER_FILES names /a.json, which is not there". Empty where nothing is.
+/// names: "VK_DRIVER_FILES names /a.json, which is not there". Empty where nothing is wrong.
 std::string absent_drivers();
 
-/// The same of a variable's value. Pure but for looking whether files are there.
+/// The same for a variable's value. It looks whether files exist and does nothing else.
 std::string absent_drivers(const std::string& variable, const std::string& value);
 
 }  // namespace kbench::vulkan

@@ -5,8 +5,8 @@
 
 namespace kbench::vulkan {
 
-/// All zero and linked: the structures core Vulkan 1.2 knows always, the others when told to. An
-/// old driver leaves a structure it does not know untouched, hence zero.
+/// The structures zeroed and linked: always those of Vulkan 1.2, the others as asked for. An old
+/// driver leaves a structure that it does not know untouched, so that its features read as absent.
 struct FeatureChain {
   struct Optional {
     bool subgroup_size_control = false;

@@ -14,8 +14,8 @@ struct FloatAtomic {
   VkBool32 VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::*member;
 };
 
-/// Those that kernels can have. A set of them is a number with bit i for the i-th; float_atomic()
-/// knows their order.
+/// Those that kernels can use. Sets of them are bit masks, bit i for entry i; float_atomic() relies
+/// on their order.
 inline constexpr std::array<FloatAtomic, 8> kFloatAtomics = {{
     {"shaderBufferFloat32Atomics", "atomic access to 32-bit floats in buffers",
      &VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::shaderBufferFloat32Atomics},
@@ -35,8 +35,8 @@ inline constexpr std::array<FloatAtomic, 8> kFloatAtomics = {{
      &VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::shaderSharedFloat64AtomicAdd},
 }};
 
-/// The set of one: in shared memory or in buffers, on floats of 64 or 32 bits, an add or a load,
-/// store or exchange.
+/// The mask of one operation: in shared memory or else in buffers; on floats of 64 or else 32 bits;
+/// an add, or else a load, store or exchange.
 constexpr uint32_t float_atomic(bool shared, bool wide, bool adds) {
   return uint32_t{1} << (4 * shared + 2 * wide + adds);
 }

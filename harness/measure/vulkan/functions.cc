@@ -41,7 +41,7 @@ void find(void* loader, const char* name, Function& function) {
 
 void load_functions() {
   static std::once_flag once;
-  std::call_once(once, [] {  // Tried again by the next call where it throws.
+  std::call_once(once, [] {  // where it throws, the next call tries again
     void* const loader = open_loader();
 #define KBENCH_FIND_VULKAN_FUNCTION(name) find(loader, #name, name);
     KBENCH_VULKAN_FUNCTIONS(KBENCH_FIND_VULKAN_FUNCTION)

@@ -1,5 +1,5 @@
-// The functions of the Vulkan loader, which is opened when a device is first wanted: what needs
-// none runs where there is no loader.
+// The functions of the Vulkan loader (libvulkan.so.1), which is opened at run time when a device is
+// first used: commands that use no device work on machines without it.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -33,8 +33,7 @@ namespace kbench::vulkan {
   F(vkWaitForFences)
 // clang-format on
 
-/// Each stands in this namespace for the function of its name. To be called once load_functions()
-/// has returned.
+/// Pointers by the names of Vulkan's functions; null until load_functions() has returned.
 #define KBENCH_DECLARE_VULKAN_FUNCTION(name) extern PFN_##name name;
 KBENCH_VULKAN_FUNCTIONS(KBENCH_DECLARE_VULKAN_FUNCTION)
 #undef KBENCH_DECLARE_VULKAN_FUNCTION

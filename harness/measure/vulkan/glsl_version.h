@@ -1,5 +1,5 @@
-// The #version of a GLSL shader, read before a compiler sees the text: glslang answers a version
-// that it has no built-in functions for by printing those of others.
+// The #version of a GLSL shader, checked before compiling: for a version that glslang has no
+// built-in functions for, it prints those of other versions.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace kbench::vulkan {
 
-/// Version for a shader that names none, as GLSL's numbers go.
+/// The version of a shader that has no #version.
 inline constexpr int kDefaultGlslVersion = 450;
 
 struct GlslVersion {

@@ -12,7 +12,7 @@
 
 namespace kbench::vulkan {
 
-/// Owns a VkInstance and, with validation, the messenger that collects what the layer says.
+/// Owns a VkInstance and, with validation, the messenger that collects the layer's messages.
 class Instance {
  public:
   /// Null when the loader finds no driver. Throws kUnsupported when `validate` is asked for and the
@@ -50,7 +50,7 @@ struct DeviceHeap {
   uint32_t index = 0;
   uint64_t bytes = 0;
   uint64_t free_bytes = 0;
-  bool has_budget = false;  ///< free_bytes is the driver's word, else the heap's size
+  bool has_budget = false;  ///< free_bytes comes from the driver; else it is the heap's size
 };
 DeviceHeap largest_device_heap(VkPhysicalDevice device, bool memory_budget);
 

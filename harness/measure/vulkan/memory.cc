@@ -8,9 +8,9 @@ constexpr VkMemoryPropertyFlags kVisible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 constexpr VkMemoryPropertyFlags kCoherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
-/// 0: cannot serve; else the higher the better.
+/// How well a memory type serves, the higher the better; 0: not at all.
 int rank(VkMemoryPropertyFlags flags, MemoryUse use) {
-  // Protected, lazily allocated, device-uncached and the like are for other purposes.
+  // Protected, lazily allocated, uncached and similar types are not for buffers like these.
   if (flags & ~(kLocal | kVisible | kCoherent | kCached)) return 0;
   if (use == MemoryUse::device) {
     if (!(flags & kLocal)) return 0;

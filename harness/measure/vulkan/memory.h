@@ -8,7 +8,7 @@
 
 namespace kbench::vulkan {
 
-/// What every buffer of kbench's can be used for.
+/// The usages of every buffer that kbench makes.
 constexpr VkBufferUsageFlags kBufferUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
     VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |

@@ -66,8 +66,8 @@ void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Devic
   }
 }
 
-/// Whether the size has to be asked for when making the pipeline; false where the device has no
-/// other. Throws when it cannot be had.
+/// Whether the pipeline has to ask for its subgroup size; not where the device has just that one.
+/// Throws kUnsupported where the device cannot have it.
 bool must_request_subgroup_size(const PipelineKey& key, const SpirvFacts& facts,
                                 const Device& device) {
   const uint32_t size = key.subgroup_size;
@@ -128,7 +128,7 @@ struct PipelineCache::State {
   void destroy(const Pipeline& pipeline);
   void make_layouts(const PipelineKey& key, Pipeline& pipeline);
   void make_pipeline(const PipelineKey& key, Pipeline& pipeline);
-  /// The finished pipeline; nothing is left behind when it throws. May run on any thread.
+  /// The finished pipeline. May run on any thread.
   std::unique_ptr<Pipeline> make(const PipelineKey& key);
   PipelineKey compile_embedded(const EmbeddedKey& key);
 };
@@ -245,7 +245,7 @@ void PipelineCache::prepare(std::vector<PipelineKey> keys, const std::vector<Emb
   for (PipelineKey& key : keys) {
     if (!state_->pipelines.contains(key)) listed.insert(std::move(key));
   }
-  if (listed.size() < 2) return;  // get() does as well
+  if (listed.size() < 2) return;  // get() makes a single one
   std::vector<const PipelineKey*> missing;
   for (const PipelineKey& key : listed) missing.push_back(&key);
   std::vector<std::unique_ptr<Pipeline>> made(missing.size());
@@ -254,7 +254,7 @@ void PipelineCache::prepare(std::vector<PipelineKey> keys, const std::vector<Emb
     for (size_t i = next++; i < missing.size() && !(stop && stop()); i = next++) {
       try {
         made[i] = state_->make(*missing[i]);
-      } catch (const std::exception&) {  // get() finds out.
+      } catch (const std::exception&) {  // get() throws it
         made[i] = nullptr;
       }
     }
@@ -263,7 +263,7 @@ void PipelineCache::prepare(std::vector<PipelineKey> keys, const std::vector<Emb
   const size_t wanted = std::min<size_t>(missing.size(), std::thread::hardware_concurrency());
   try {
     while (threads.size() + 1 < wanted) threads.push_back(start_thread<std::jthread>(work));
-  } catch (const Error&) {  // Fewer do as well.
+  } catch (const Error&) {  // fewer threads take longer
   }
   work();
   threads.clear();

@@ -17,13 +17,13 @@ namespace kbench::vulkan {
 
 class Device;
 
-/// What lies at one binding.
+/// The kind of resource at one binding.
 struct Binding {
   VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
   VkFormat format = VK_FORMAT_UNDEFINED;  ///< of a texel buffer
   auto operator<=>(const Binding&) const = default;
 };
-/// Bindings 0, 1, 2, ... of set 0; a number is so many storage buffers.
+/// Bindings 0, 1, 2, ... of set 0. Made from a number n: n storage buffers.
 struct Bindings : std::vector<Binding> {
   Bindings(uint32_t storage_buffers = 0) : vector(storage_buffers) {}
   explicit Bindings(std::vector<Binding> list) : vector(std::move(list)) {}
@@ -65,20 +65,20 @@ class PipelineCache {
 
   /// Throws Error: kUnsupported where the device cannot take the subgroup size or push size.
   const Pipeline& get(const PipelineKey& key);
-  /// Makes those that are not there yet, several at a time: drivers take up to seconds for a large
-  /// kernel. One that fails is left out, and fails again, with its error, when get() asks for it.
-  /// `stop` is asked before each, on any thread; once it says true the rest is left out too.
+  /// Makes those that are missing, several at a time: drivers take up to seconds for a large
+  /// kernel. One that fails is left out; get() then tries it again and throws its error. `stop` is
+  /// called before each, on any thread; once it returns true the rest is left out too.
   void prepare(std::vector<PipelineKey> keys, const std::vector<EmbeddedKey>& embedded = {},
                const std::function<bool()>& stop = {});
   /// Compiles an embedded shader with its macros and makes its pipeline; both cached by key.
   const Pipeline& get_embedded(const EmbeddedKey& key);
   size_t size() const;
 
-  /// From here on the driver takes what it has compiled before from `bytes`, which keep() gave on
-  /// the same device and driver; it looks at them itself, and anything else is as nothing.
+  /// Gives the driver what it compiled in an earlier process: `bytes`, which keep() returned on the
+  /// same device and driver. The driver checks them and ignores any other bytes.
   void use(std::string_view bytes);
-  /// What the driver would want to be given another time, pipelines made since use() included;
-  /// empty where use() was not called or there is nothing.
+  /// The driver's cache with the pipelines made since use(), for a later process; empty where use()
+  /// was not called or the driver has none.
   std::string keep() const;
 
  private:

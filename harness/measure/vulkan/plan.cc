@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-/// Vulkan does not tell cache sizes: several times the largest last-level cache of the kind.
+/// Vulkan does not report cache sizes: several times the largest last-level cache of such devices.
 uint64_t flush_bytes(const DeviceSnapshot& snapshot) {
   uint64_t bytes = 64 * kMiB;
   if (snapshot.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) bytes = 256 * kMiB;
@@ -46,7 +46,7 @@ const DeviceSnapshot* by_name(const std::vector<DeviceSnapshot>& devices, std::s
   return nullptr;
 }
 
-/// A number is always an index: as a part of a name it would hit by accident ("2" in "256 bits").
+/// A number is always an index, never a part of a name ("2" would match "256 bits").
 std::optional<int> as_index(std::string_view selector) {
   int index = 0;
   return read_number(selector, index) ? std::optional(index) : std::nullopt;
@@ -63,7 +63,7 @@ const DeviceSnapshot* by_type(const std::vector<DeviceSnapshot>& devices) {
         plan_device(device);
         return &device;
       } catch (const Error&) {
-        // Not one kbench can use: the next may be.
+        // kbench cannot use this one; it tries the next
       }
     }
   }
@@ -78,8 +78,8 @@ std::string listing(const std::vector<DeviceSnapshot>& devices) {
   return text;
 }
 
-/// A CPU's memory is shared as host memory: a mapping can then be read-only, and no byte of it is
-/// the driver's. A GPU's has to be its own, which host memory is not.
+/// A CPU device shares host memory: it can be mapped read-only, and holds nothing of the driver's.
+/// A GPU shares device memory, by descriptor.
 Sharing choose_sharing(const DeviceSnapshot& snapshot) {
   if (snapshot.software() && snapshot.shares_host_pointers) return Sharing::host_pointer;
   return snapshot.shares_descriptors ? Sharing::descriptor : Sharing::none;

@@ -9,7 +9,7 @@
 
 namespace kbench::vulkan {
 
-/// How device memory gets from one process to another.
+/// How processes share device memory.
 enum class Sharing {
   none,
   descriptor,    ///< exported and imported as a file descriptor (VK_KHR_external_memory_fd)

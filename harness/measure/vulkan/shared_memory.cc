@@ -1,8 +1,8 @@
 // Device::allocate_shared, Device::import_shared and Buffer::share.
 //
-// By descriptor the driver's own memory is exported. Formally its contents pass from one device to
-// another by queue family ownership transfers; buffers have no state that these would change, and
-// the fence each process waits for before it tells the other orders the accesses.
+// With descriptors the driver's memory is exported. There are no queue family ownership transfers:
+// buffers have no layout that these would change, and each process waits for its fence before it
+// lets the other go on.
 #include "harness/measure/vulkan/shared_memory.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace kbench::vulkan {
 namespace {
 
-/// The unit in which drivers of GPUs map memory: smaller allocations take as much.
+/// GPU drivers map memory in units of this: smaller allocations take as much.
 constexpr uint64_t kDeviceGranule = uint64_t{2} << 20;
 
 constexpr VkExternalMemoryHandleTypeFlagBits kDescriptor =
@@ -45,7 +45,7 @@ uint64_t page_bytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
   throw Error(ErrorCode::kInvalidArgument, "shared memory cannot be imported: " + why);
 }
 
-/// A file in memory whose size is final: no process that holds it can make another fault by it.
+/// A memfd whose size is sealed, so that no process can shrink it and make another one fault.
 UniqueFd make_file(uint64_t bytes) {
   UniqueFd file(memfd_create("kbench", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.open()) throw_errno(ErrorCode::kOutOfMemory, "memfd_create");
@@ -58,7 +58,7 @@ UniqueFd make_file(uint64_t bytes) {
   return file;
 }
 
-/// A descriptor opened for reading only cannot be mapped for writing; a duplicate could.
+/// Opened anew for reading only, so that it cannot be mapped for writing; a duplicate could.
 UniqueFd copy_of(const UniqueFd& file, Access access) {
   const std::string path = "/proc/self/fd/" + std::to_string(file.get());
   UniqueFd copy(access == Access::read_only ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
@@ -67,9 +67,9 @@ UniqueFd copy_of(const UniqueFd& file, Access access) {
   return copy;
 }
 
-/// Where to map a file, so that no other address of the process tells where it lies: shaders of a
-/// software device reach what lies near their tensors, libraries' data among it. Only a wish: where
-/// it is not free the system chooses.
+/// A random address to map a file at: shaders of a software device can reach memory near their
+/// tensors, and the system would map the file next to libraries. Only a hint: the system chooses
+/// where it is taken.
 void* random_place() {
   constexpr uint64_t kLeast = uint64_t{1} << 40, kMask = (uint64_t{1} << 46) - 1;
   std::random_device random;

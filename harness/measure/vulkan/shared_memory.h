@@ -7,12 +7,12 @@
 
 namespace kbench::vulkan {
 
-/// What an importer may do. On software devices read_only is a mapping that faults when written; on
-/// others it promises nothing: what may not change has to be checked.
+/// What an importer may do. On software devices read_only memory faults when it is written. Other
+/// devices do not enforce it: contents that must not change have to be checked.
 enum class Access { read_only, read_write };
 
-/// What one process hands to another so that both use the same memory: the descriptor travels over
-/// a Unix socket (SCM_RIGHTS), the numbers beside it.
+/// What one process sends to another so that both use the same memory: the descriptor over a Unix
+/// socket (SCM_RIGHTS), the numbers in a message.
 struct SharedMemory {
   UniqueFd descriptor;
   uint64_t bytes = 0;        ///< Buffer::size() of the exporter's buffer: the whole allocation

@@ -69,7 +69,7 @@ bool has_subgroup_size_control(const DeviceSnapshot& snapshot) {
          snapshot.has_extension(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
 }
 
-/// What Vulkan 1.2's property chains add to the limits.
+/// The properties that Vulkan 1.2 reports in its chained structures.
 void read_properties(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   VkPhysicalDeviceVulkan11Properties v11{};
   v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
@@ -162,7 +162,7 @@ void read_texel_formats(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   }
 }
 
-/// What the driver allows with memory of this kind behind a buffer of the usage kbench gives all.
+/// What the driver allows with external memory of this kind for buffers with kbench's usages.
 VkExternalMemoryProperties external_memory(VkPhysicalDevice device,
                                            VkExternalMemoryHandleTypeFlagBits type) {
   VkPhysicalDeviceExternalBufferInfo info{};

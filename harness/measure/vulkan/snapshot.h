@@ -76,7 +76,7 @@ struct DeviceSnapshot {
   bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
   uint32_t float_atomics = 0;          ///< a set of float_atomics.h
 
-  // memory that several processes use, behind buffers as kbench makes them
+  // memory shared by processes, for buffers with kbench's usages
   bool shares_descriptors = false;     ///< can be exported and imported as an opaque descriptor
   bool dedicated_descriptors = false;  ///< which takes an allocation for one buffer alone
   bool shares_host_pointers = false;   ///< any page of host memory can be imported

@@ -1,4 +1,4 @@
-// What a snapshot says by itself: without Vulkan's loader, for who only reads one.
+// What is computed from a snapshot alone, for programs that have no Vulkan loader.
 #include <algorithm>
 
 #include "harness/measure/vulkan/snapshot.h"

@@ -1,4 +1,4 @@
-// What SPIRV-Tools says of a module before a driver sees it, and its optimizer.
+// SPIRV-Tools' validator and optimizer.
 #include "harness/measure/vulkan/spirv.h"
 
 #include <optional>

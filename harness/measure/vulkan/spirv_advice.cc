@@ -15,7 +15,7 @@
 namespace kbench::vulkan {
 namespace {
 
-/// The variable that a pointer is a part of; the pointer itself where that cannot be followed.
+/// The variable that a pointer points into; the pointer itself where none is found.
 uint32_t variable_of(const SpirvModule& module, uint32_t pointer) {
   for (;;) {
     const Instruction* made = module.definition(pointer);

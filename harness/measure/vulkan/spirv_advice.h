@@ -1,6 +1,5 @@
-// What looks wrong in a module that is valid: things that a shader's author wants to be told of,
-// and that are no error. All of it is a guess from the module alone, and leaves out what it cannot
-// see.
+// Likely mistakes in a module that is valid, for advice to its author. They are guessed from the
+// module alone.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 namespace kbench::vulkan {
 
 struct SpirvAdvice {
-  /// A barrier of the workgroup stands where a return under a condition that differs between
-  /// invocations may have been before, or in a branch or loop under such a condition.
+  /// A barrier of the workgroup that not all invocations may reach: behind a return, or in a branch
+  /// or loop, under a condition that differs between them.
   bool barrier_behind_return = false, barrier_in_branch = false;
   /// Shared memory is stored to and loaded from, and there is no barrier.
   bool shared_without_barrier = false;

@@ -1,4 +1,4 @@
-// Numbers as the types of a module have them.
+// Numbers that a candidate gives, as bits of the module's types.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -43,7 +43,7 @@ const SpecializationConstant* find_constant(const std::vector<SpecializationCons
   return nullptr;
 }
 
-/// Its own name, or the one that the source has for it.
+/// Its name in the module, or else in the source.
 std::string name_in(const SpecializationConstant& constant, const ShaderInterface& names) {
   if (!constant.name.empty()) return constant.name;
   const SpecializationConstant* named = find_constant(names.constants, constant.id);
@@ -83,7 +83,7 @@ uint64_t bits_as(const Scalar& type, const GivenConstant& number, const std::str
   }
   if (type.kind != Scalar::Kind::floating) return integer_bits(type, number, what);
   if (wide) return std::bit_cast<uint64_t>(number.real);
-  // Compared before it is converted: the conversion of what does not fit is undefined.
+  // Compared before it is converted: converting a number that does not fit is undefined.
   if (!(std::abs(number.real) <= std::numeric_limits<float>::max())) {
     refuse_number(typed(what, type) + "'" + number.text + "', which it cannot hold");
   }

@@ -13,7 +13,7 @@
 namespace kbench::vulkan {
 namespace {
 
-/// A function's blocks, in its order; block `blocks.size()` is where it has returned.
+/// A function's blocks in the module's order; index `blocks.size()` stands for its end.
 struct Function {
   struct Block {
     size_t first = 0, last = 0;  ///< instructions behind the label, the last ends the block
@@ -61,7 +61,7 @@ class Flow {
   bool any_differs(const Instruction& instruction, size_t from) const;
   uint32_t root_of(uint32_t pointer) const;
   bool is_divergent(const Function::Block& block) const;
-  /// The blocks that some invocations may pass while others do not, behind this branch.
+  /// The blocks between this branch and where its ways meet: some invocations may skip them.
   std::vector<char> apart_behind(const Function& function, size_t branch) const;
   bool has_barrier(const Function::Block& block) const;
 
@@ -186,7 +186,7 @@ uint32_t Flow::root_of(uint32_t pointer) const {
   }
 }
 
-/// Whether one of its operands does, from word `from` on; literals are none.
+/// Whether an operand from word `from` on differs between invocations.
 bool Flow::any_differs(const Instruction& instruction, size_t from) const {
   size_t ids = instruction.size();
   if (instruction.op() == spv::OpExtInst) from = 4;
@@ -199,7 +199,7 @@ bool Flow::any_differs(const Instruction& instruction, size_t from) const {
   return false;
 }
 
-/// Marks what the instruction makes. `apart`: not all invocations come here.
+/// Marks the instruction's result if it differs. `apart`: not all invocations come here.
 bool Flow::visit(const Instruction& instruction, bool apart) {
   switch (instruction.op()) {
     case spv::OpLabel:
@@ -221,7 +221,7 @@ bool Flow::visit(const Instruction& instruction, bool apart) {
           if (!differs_.contains(instruction[3 + i])) continue;
           changed = mark(function.parameters[i]) || changed;
         }
-        // What it stored through a pointer is the caller's variable.
+        // It may have stored to the caller's variables through pointers.
         for (size_t i = 0; i < function.parameters.size(); ++i) {
           const bool pointer = module_.storage_class(instruction[3 + i]).has_value();
           if (pointer && differs_.contains(function.parameters[i])) {

@@ -1,4 +1,4 @@
-// Where invocations of a workgroup go different ways in a module, and barriers that stand there.
+// Barriers that some invocations of a workgroup may not reach.
 #pragma once
 
 #include "harness/measure/vulkan/spirv_module.h"
@@ -10,10 +10,10 @@ struct SkippedBarriers {
   bool in_branch = false;      ///< some may be in another branch, or have left the loop
 };
 
-/// Follows what differs between invocations of a workgroup (their numbers, and all that is made of
-/// them or stored where they go different ways) to the conditions of branches. A condition that is
-/// the same for all by arithmetic alone counts as differing; what lies in memory that invocations
-/// share, at a place that is the same for all, does not.
+/// Finds branches on conditions that may differ between invocations of a workgroup: those computed
+/// from an invocation's number, or from a variable that was stored behind such a branch. Arithmetic
+/// is not followed: x - x of an invocation's number counts as differing. What is loaded from shared
+/// memory at an address that is the same for all counts as the same.
 SkippedBarriers skipped_barriers(const SpirvModule& module);
 
 }  // namespace kbench::vulkan

@@ -1,4 +1,4 @@
-// freeze_spirv: specialization constants become plain ones before anything looks at the module.
+// freeze_spirv: replaces specialization constants by plain ones, before the module is inspected.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -22,7 +22,7 @@ constexpr std::string_view kNonSemantic = "NonSemantic.";
 void require_valid(const Spirv& spirv) {
   const std::string said = validate_spirv(spirv);
   if (said.empty()) return;
-  // These say better why it is no module at all, or what its matrices are.
+  // These throw clearer messages where it is no module, or its matrices are wrong.
   const SpirvModule module(spirv);
   if (MatrixTranslation::needed(module)) static_cast<void>(MatrixTranslation(module));
   refuse("is not valid SPIR-V: " + said.substr(0, said.find('\n')));
@@ -77,8 +77,8 @@ void require_constants(const SpirvModule& module, const Specialization& values) 
   }
 }
 
-/// SPIRV-Tools validates an operation on constants hardly at all, and its folder crashes on a wrong
-/// one. As instructions of a function, in a copy of the module, they are validated like any other.
+/// SPIRV-Tools hardly validates operations on constants, and its folder crashes on a wrong one. So
+/// they are put into a function in a copy of the module, where they are validated as instructions.
 void require_valid_operations(const Spirv& spirv) {
   const SpirvModule module(spirv);
   Spirv copy = spirv;
@@ -111,7 +111,7 @@ using Passes = std::vector<spvtools::Optimizer::PassToken>;
 Spirv run(const Spirv& spirv, Passes passes) {
   spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_2);
   optimizer.SetMessageConsumer([](spv_message_level_t, const char*, const spv_position_t&,
-                                  const char*) {});  // it would print
+                                  const char*) {});  // else it prints them
   for (auto& pass : passes) optimizer.RegisterPass(std::move(pass));
   spvtools::OptimizerOptions options;
   options.set_run_validator(false);
@@ -131,9 +131,9 @@ Spirv freeze_constants(const Spirv& spirv, const Specialization& values) {
   return run(spirv, std::move(passes));
 }
 
-/// SPIRV-Tools folds a signed division of 32 bits by the host's own, which traps on the least
-/// integer divided by -1. So kbench does these itself. Until the operands of one are folded a
-/// selection by what is no constant stands in for it, which the folder leaves alone.
+/// SPIRV-Tools folds a signed division of 32 bits with the host's, which traps on INT_MIN / -1. So
+/// kbench divides itself: each such operation is replaced by an OpSelect that the folder cannot
+/// fold, until its operands are constants.
 using Divisions =
     std::unordered_map<uint32_t, uint32_t>;  ///< result -> the operation it stands for
 
@@ -162,7 +162,7 @@ Divisions stand_in(Spirv& spirv) {
     const Instruction* type = module.definition(each[0]);
     const bool vector = type && type->op() == spv::OpTypeVector;
     if (vector) type = module.definition((*type)[1]);
-    if (!type || (*type)[1] != 32) return false;  // nor does SPIRV-Tools fold it
+    if (!type || (*type)[1] != 32) return false;  // SPIRV-Tools does not fold it
     if (vector) refuse("divides signed vectors in a specialization constant");
     return true;
   };
@@ -180,7 +180,7 @@ Divisions stand_in(Spirv& spirv) {
   return divisions;
 }
 
-/// Those divisions whose operands have become constants, done. Returns how many.
+/// Computes the divisions whose operands have become constants. Returns how many.
 size_t settle(Spirv& spirv, Divisions& divisions) {
   const SpirvModule module(spirv);
   Spirv settled = module.header();

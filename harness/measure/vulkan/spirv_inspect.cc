@@ -136,7 +136,7 @@ void Inspector::set_local_size(const Instruction& mode) {
   }
 }
 
-/// A constant decorated WorkgroupSize has the last word about the workgroup's size.
+/// A constant decorated WorkgroupSize overrides the workgroup's size.
 void Inspector::override_local_size() {
   const Instruction* found = nullptr;
   for (const Instruction& each : module_.instructions()) {
@@ -201,7 +201,7 @@ void Inspector::read_buffer(uint32_t variable, uint32_t type) {
   }
 }
 
-/// Of images there are buffers read and written by their format; the others are refused.
+/// Texel buffers are the only images that kbench binds; others are refused.
 void Inspector::read_image(uint32_t variable, uint32_t type) {
   const Instruction* image = module_.definition(type);
   for (; image && (image->op() == spv::OpTypeArray || image->op() == spv::OpTypeRuntimeArray);
@@ -215,8 +215,8 @@ void Inspector::read_image(uint32_t variable, uint32_t type) {
   }
 }
 
-/// An atomic load, store, exchange or add, where it is on a float: no capability says of the first
-/// three that they need a feature of the device, nor of an add in which memory it is.
+/// Atomic loads, stores, exchanges and adds of floats need features of the device that no
+/// capability tells: of an add, in which memory it is; of the others, none at all.
 void Inspector::read_atomic(uint32_t pointer, uint32_t type, bool adds) {
   const Instruction* number = module_.type(type, spv::OpTypeFloat);
   if (!number) return;
@@ -233,8 +233,8 @@ void Inspector::read_atomic(uint32_t pointer, uint32_t type, bool adds) {
   }
 }
 
-/// Marks what push constants and uniform blocks may reach, and finds pointers that they do not.
-/// Values come before their uses but at phis, which count as reached.
+/// Marks values that may come from push constants or uniform blocks, and finds pointers that do
+/// not. A value stands before its uses except at phis, which count as marked.
 void Inspector::follow_addresses(const Instruction& instruction) {
   const uint32_t type = instruction.result_type();
   if (type == 0) return;
@@ -297,7 +297,7 @@ SpirvFacts declared_by(const Spirv& spirv) {
       if (op == spv::OpExtension) facts.extensions.push_back(each.text(0));
       at += length;
     }
-  } catch (const Error&) {  // An instruction is cut short: what came before it counts.
+  } catch (const Error&) {  // an instruction is cut short: what came before it counts
   }
   return facts;
 }

@@ -175,8 +175,8 @@ void Reflection::read_variable(const Instruction& variable) {
   interface_.resources.push_back(std::move(resource));
 }
 
-/// A length that specialization chooses is its default's here: who lays a block out has a frozen
-/// module, and who only wants names needs no more.
+/// A length that a specialization constant gives has its default value here. Where it matters the
+/// module is frozen already.
 uint64_t Reflection::length_of(const Instruction& array) const {
   const auto constant = module_.constant(array[2]);
   if (constant) return *constant;

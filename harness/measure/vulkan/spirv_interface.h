@@ -1,4 +1,4 @@
-// What a shader's module wants to be given: buffers, typed buffers, uniform blocks, push constants
+// What a shader's module has to be given: buffers, typed buffers, uniform blocks, push constants
 // and specialization constants, with the types and places of their members.
 #pragma once
 

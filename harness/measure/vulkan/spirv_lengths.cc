@@ -1,4 +1,4 @@
-// with_lengths: a module that is told how long its buffers are, in place of asking what is bound.
+// with_lengths: constants in place of the instructions that ask how long a bound buffer is.
 #include <map>
 #include <unordered_map>
 

@@ -117,8 +117,8 @@ void MatrixTranslation::translate(const Instruction& instruction) {
   }
 }
 
-/// NV has no use: matrices that differ in nothing else would be one type twice. A scope constant of
-/// its own keeps each apart.
+/// NV types have no use: types that differ in it alone would be the same type declared twice. Each
+/// gets a scope constant of its own, so that they differ.
 void MatrixTranslation::translate_type(const Instruction& type) {
   if (type.size() != 6) malformed("a cooperative matrix type has another number of words");
   const Instruction* scope = module_.definition(type[2]);
@@ -159,8 +159,8 @@ void MatrixTranslation::add_flag() {
   append_instruction(nv_, spv::OpConstantFalse, std::vector{type, flag_});
 }
 
-/// NV has no place for a layout. A copy of it that stands before the load or store is specialized
-/// with the rest of the module, and back() takes it out again.
+/// NV has no layout. It is kept in an OpCopyObject before the load or store, which is specialized
+/// with the rest of the module; back() removes it.
 void MatrixTranslation::carry_layout(uint32_t layout) {
   const Instruction* constant = module_.definition(layout);
   const uint32_t op = constant ? constant->op() : uint32_t{spv::OpNop};

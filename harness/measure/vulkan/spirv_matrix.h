@@ -11,18 +11,17 @@
 
 namespace kbench::vulkan {
 
-/// A matrix that this does not understand is an Error(kCompile) that says what it is about it.
 /// SPIRV-Tools before 2023.4 does not know SPV_KHR_cooperative_matrix. It does know the NV one,
 /// which has the same instructions but for what a matrix is used for and how operands are written.
-/// So a module is translated, validated and specialized as an NV one, and translated back.
+/// So a module is translated, validated and specialized as an NV one, and translated back. Throws
+/// Error(kCompile), saying why, for a matrix that has no translation.
 class MatrixTranslation {
  public:
   /// Whether the module declares KHR matrices and so needs this.
   static bool needed(const SpirvModule& module);
 
-  /// Checks what the NV instructions have no place for (use, layout, operands): scope and use have
-  /// to be plain constants, a layout may be one that is still to be specialized. Throws
-  /// Error(kCompile). `module` must outlive it.
+  /// Checks use, layout and operands, which NV instructions do not have: scope and use must be
+  /// plain constants, a layout may be a specialization constant. `module` must outlive this.
   explicit MatrixTranslation(const SpirvModule& module);
   const Spirv& nv() const { return nv_; }
 

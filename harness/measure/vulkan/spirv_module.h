@@ -53,9 +53,9 @@ class Instruction {
   std::span<const uint32_t> words_;
 };
 
-/// Reading checks what walking relies on: instructions end where the module does, every id is below
-/// the bound and defined once, types are made of types before them and are nested no deeper than
-/// SPIR-V allows, no decoration is given twice with two values. Decoration groups, which no
+/// The constructor checks what readers rely on: instructions end where the module does, every id is
+/// below the bound and defined once, types are made of types before them and are nested no deeper
+/// than SPIR-V allows, no decoration is given twice with two values. Decoration groups, which no
 /// compiler writes any more, are refused. Throws Error(kCompile).
 class SpirvModule {
  public:

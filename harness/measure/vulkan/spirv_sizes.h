@@ -9,14 +9,14 @@
 
 namespace kbench::vulkan {
 
-/// Sizes end at 2^64 - 1; a type without a size (a runtime array, an image) has that one. Throws
+/// In bytes, 2^64 - 1 at most, which a type without a size (a runtime array, an image) has. Throws
 /// Error(kCompile) at an array whose length is not a plain constant.
 class TypeSizes {
  public:
   explicit TypeSizes(const SpirvModule& module) : module_(module) {}
-  /// Without padding: what a variable takes at the least.
+  /// Without padding: the least that a variable takes.
   uint64_t packed(uint32_t type) { return size(type, Layout::packed); }
-  /// By its Offset and Stride decorations: how far its last member reaches.
+  /// With its Offset and Stride decorations: the end of its last member.
   uint64_t laid_out(uint32_t type) { return size(type, Layout::decorated); }
 
  private:

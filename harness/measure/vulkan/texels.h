@@ -17,8 +17,8 @@ const std::vector<VkFormat>& known_texel_formats();
 uint32_t texel_bytes(VkFormat format);
 std::string texel_name(VkFormat format);
 
-/// The format that the shader names, or where it names none that of one component of
-/// `component_bytes`, which a texel is as wide as then. VK_FORMAT_UNDEFINED where there is none.
+/// The format that the shader names; where it names none, that of one component of
+/// `component_bytes`. VK_FORMAT_UNDEFINED where there is none.
 VkFormat texel_format(const Resource& resource, uint32_t component_bytes);
 
 }  // namespace kbench::vulkan
