@@ -1,5 +1,5 @@
-// Every task at smoke: no shortcut passes that its certificate does not own up to, what is called
-// dead is, and what is honest passes with a factor of two to spare.
+// Every task at smoke: no shortcut passes that its certificate does not list, declared dead parts
+// are dead, and honest variants pass with a factor of two to spare.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,8 +22,8 @@ std::set<std::string> recorded(const Certificate& certificate, Variant::Kind kin
   return left;
 }
 
-/// Large graphs have thousands of variants, and some take long to run: there, the nulls and what
-/// came nearest to passing (of honest variants, to failing) are held against the check.
+/// Large graphs have thousands of variants, some of them slow: of these only nulls and the variants
+/// nearest to the limit are tried.
 AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
   AuditOptions options;
   constexpr size_t kLargeGraph = 60;
@@ -35,8 +35,8 @@ AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
   return options;
 }
 
-/// Of networks that differ in their depth alone, the smaller is audited here: the others take as
-/// long as all the rest. Their certificates are made, and made again, by `kbench audit`.
+/// Of networks that differ only in depth the smallest is audited here, as the others take as long
+/// as all other tasks. `kbench audit` makes their certificates.
 bool is_a_deeper_one(const Task& task) {
   constexpr TaskId kVgg19{3, 12}, kDenseNet201{3, 16};
   return task.id == kVgg19 || task.id == kDenseNet201;

@@ -1,4 +1,4 @@
-// What an audit says of small tasks whose faults are known.
+// Audits of small tasks with known faults.
 #include "harness/measure/audit/audit.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
-/// Sums of a thousand numbers, all alike from row to row: the mean of other inputs passes.
+/// Sums of a thousand numbers, similar in all rows: the mean of other inputs passes.
 void sum_of_alike(Graph& g) {
   g.output(sum(g.input("x", {4, 4096}, uniform(0.9999, 1.0001)), {.axis = 1}));
 }

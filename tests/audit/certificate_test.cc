@@ -1,4 +1,4 @@
-// Certificates as files, and those that the build carries.
+// Certificates in files and in the build.
 #include "kbench/certificate.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the limits of control groups leave, read from trees that are made for it.
+// Limits of control groups, read from folders made by the tests.
 #include "harness/measure/process/cgroups.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 class CgroupsTest : public ::testing::Test {
  protected:
   void write(const std::string& path, const std::string& text) { scratch_.write(path, text); }
-  /// What /proc says of this process's groups, and of memory.
+  /// Writes files of /proc about this process's groups and memory.
   void say(const std::string& groups, int64_t kibibytes = 1000) {
     write("proc/self/cgroup", groups);
     write("proc/meminfo",

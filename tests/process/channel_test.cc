@@ -1,4 +1,4 @@
-// Frames between processes: whole ones, however they arrive, and an end to those that are none.
+// Frames between processes: complete ones, in any pieces, and malformed ones, which are refused.
 #include "harness/measure/process/channel.h"
 
 #include <fcntl.h>
@@ -26,13 +26,13 @@ using ::testing::HasSubstr;
 constexpr size_t kMost = 1 << 20;
 constexpr milliseconds kNow(0);
 
-/// What is written in front of a payload.
+/// The bytes before a payload.
 std::string header(uint32_t kind, uint32_t bytes, uint32_t descriptors) {
   const std::array<uint32_t, 3> words = {kind, bytes, descriptors};
   return {reinterpret_cast<const char*>(words.data()), sizeof words};
 }
 
-/// Writes bytes as they are, in one message with the descriptors.
+/// Writes raw bytes in one message with the descriptors.
 void write_raw(int socket, const std::string& bytes, const std::vector<int>& descriptors = {}) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   std::vector<char> control(CMSG_SPACE(sizeof(int) * descriptors.size()));
@@ -51,7 +51,7 @@ void write_raw(int socket, const std::string& bytes, const std::vector<int>& des
   ASSERT_EQ(sendmsg(socket, &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
 }
 
-/// A file of its own that says which one it is.
+/// A file with its own number as content.
 UniqueFd file_saying(char what) {
   UniqueFd file(memfd_create("channel_test", MFD_CLOEXEC));
   EXPECT_EQ(pwrite(file.get(), &what, 1, 0), 1);
@@ -73,7 +73,7 @@ class ChannelTest : public ::testing::Test {
   int peer() const { return ends_.second.get(); }
   void close_peer() { ends_.second.reset(); }
   Channel make_peer_channel() { return Channel(std::move(ends_.second)); }
-  /// What is said against the next message.
+  /// The error for the next message.
   std::string refusal(size_t most_bytes = kMost) {
     try {
       const auto frame = channel_.receive(seconds(5), most_bytes);
@@ -170,7 +170,7 @@ TEST_F(ChannelTest, RefusesAFrameWithoutItsDescriptors) {
 
 TEST_F(ChannelTest, RefusesDescriptorsWithoutEndAndKeepsNoneOpen) {
   const UniqueFd file = file_saying('x');
-  // Fifty to each byte of a frame that is not whole yet.
+  // Fifty with each byte of an incomplete frame.
   write_raw(peer(), "a", std::vector<int>(50, file.get()));
   write_raw(peer(), "b", std::vector<int>(50, file.get()));
   EXPECT_THAT(refusal(), HasSubstr("too many descriptors"));

@@ -1,4 +1,4 @@
-// Child processes: what they are given and nothing else, and an end to all of them.
+// Child processes have only what they are given, and end with all that they started.
 #include "harness/measure/process/child_process.h"
 
 #include <fcntl.h>
@@ -33,14 +33,14 @@ Spawn shell(const std::string& script) {
   return spawn;
 }
 
-/// What it says until it ends, which it does by itself.
+/// All output of a child that ends by itself.
 std::string said_by(const Spawn& spawn) {
   ChildProcess child(spawn);
   EXPECT_TRUE(child.finish(seconds(20)).ended);
   return child.output();
 }
 
-/// Waits for the first line a child says.
+/// Waits for the first line of a child's output.
 std::string first_line(ChildProcess& child) {
   for (int i = 0; i < 2000; ++i) {
     const std::string& text = child.output();
@@ -51,7 +51,7 @@ std::string first_line(ChildProcess& child) {
   return "";
 }
 
-/// Running still: neither gone nor waiting to be reaped.
+/// Whether it runs: neither gone nor a zombie.
 bool alive(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string stat;
@@ -139,7 +139,7 @@ TEST(ChildProcess, HasOnlyTheDescriptorsItIsGiven) {
   EXPECT_THAT(said_by(shell("readlink /proc/$$/fd/0")), HasSubstr("/dev/null"));
 }
 
-/// What it is given comes by numbers that are in use here, for other things it is given too.
+/// The child's descriptors have numbers that are in use here by other descriptors given to it.
 TEST(ChildProcess, HasItsDescriptorsByWhateverNumbers) {
   const std::filesystem::path root =
       std::filesystem::path(::testing::TempDir()) / ("kbench_numbers_" + std::to_string(getpid()));

@@ -1,4 +1,4 @@
-// A time limit that a suspended machine or job does not use up. Pure: the clock is given.
+// A time limit that does not run while the machine is suspended. The tests give the clock.
 #include "harness/measure/process/deadline.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Deadline, CountsALongGapBetweenLooksAsOneStep) {
   EXPECT_LT(deadline.spent(), 5);
   now += hours(8);
   EXPECT_FALSE(deadline.passed(now));
-  // What is looked at as often as one waits counts in full, also after a gap.
+  // Frequent calls count in full, also after a gap.
   const double before = deadline.spent();
   for (int step = 0; step < 10; ++step) deadline.passed(now += milliseconds(500));
   EXPECT_NEAR(deadline.spent() - before, 5, 1e-9);

@@ -51,7 +51,7 @@ class HostLockTest : public ::testing::Test {
   fs::path folder_;
 };
 
-/// Bytes that only the lock keeps from being torn: each round writes, waits and looks.
+/// Two bytes protected by the lock only: each round writes, waits and reads.
 TEST_F(HostLockTest, IsHeldByOneAtATimeAmongThreadsAndProcesses) {
   const fs::path scratch = folder_ / "scratch";
   const auto rounds = [&](int writer, int count) {
@@ -114,7 +114,7 @@ TEST_F(HostLockTest, IsWaitedForNoLongerOnceThatIsCancelled) {
   waits.take([&] { enough.request_stop(); }, enough.get_token());
   EXPECT_FALSE(waits.held());
   held.release();
-  third.take();  // Whoever waited on its behalf lets it pass.
+  third.take();  // The released lock can be taken.
   EXPECT_TRUE(third.held());
   third.release();
   waits.take({}, std::stop_source().get_token());

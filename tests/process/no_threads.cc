@@ -20,7 +20,7 @@ NoThreads::~NoThreads() { threads_left = kAny; }
 
 }  // namespace kbench::testing_support
 
-/// In place of the system's, which std::thread calls.
+/// Replaces the system's function, which std::thread calls.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) {
   using kbench::testing_support::threads_left;

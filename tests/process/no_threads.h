@@ -3,7 +3,7 @@
 
 namespace kbench::testing_support {
 
-/// While it lives, after so many that can. One at a time.
+/// During its life only so many more threads can be started. One object at a time.
 class NoThreads {
  public:
   explicit NoThreads(int allowed = 0);

@@ -1,4 +1,4 @@
-// How busy others keep the processors: by clocks that are made up, and by tables that are.
+// The load of other processes, from made-up clocks and tables.
 #include "harness/measure/process/other_load.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace kbench::process {
 namespace {
 
-/// Of two processors, ten seconds later.
+/// The clocks of two processors, ten seconds later.
 double share(double busy_s, double own_s, std::optional<double> quota = std::nullopt,
              double group_s = 0) {
   ProcessorClocks before{100, 2, 50, 5, 0};

@@ -1,4 +1,4 @@
-// Children that stand still while something is timed.
+// Child processes that are stopped while something is timed.
 #include "harness/measure/process/pausable_processes.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A program that serves copies of itself, which do what they are told and say what they are.
+// A program that serves copies of itself. Each copy does what it is told and prints what it has.
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Made before there is any copy.
+/// Set before the first copy.
 std::string made;
 
 void say(const std::string& line) { std::printf("%s\n", line.c_str()); }

@@ -1,4 +1,4 @@
-// Copies of a process: children of who asks, with what the prototype had made and nothing else.
+// Copies of a prototype: children of the asking process, with the prototype's memory.
 #include "harness/measure/process/prototype.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ class PrototypeTest : public ::testing::Test {
   std::unique_ptr<ChildProcess> copy(const std::string& told) {
     return prototype_.copy(told, ends_.second);
   }
-  /// What a copy says until it ends, by itself and as told.
+  /// All output of a copy that ends by itself.
   std::string said(const std::string& told) {
     const auto child = copy(told);
     EXPECT_EQ(child->finish(seconds(20)).status, 7);

@@ -1,4 +1,4 @@
-// What code that has taken a runner over would try, in the runner's own process.
+// What code that has taken over a runner would try, in the runner's own process.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace kbench::runner {
 
-/// Whom and what the attacks are aimed at.
+/// The targets of the attacks.
 struct Target {
   pid_t parent = 0;
   std::string file;  ///< of the user's, outside everything drivers read
@@ -17,9 +17,9 @@ struct Target {
 struct Attack {
   const char* name;
   bool (*succeeds)(const Target& target);
-  /// Where drivers may open files, only Landlock tells which.
+  /// On GPUs, where drivers may open files, only Landlock restricts them.
   bool by_path = false;
-  /// Works on an open system; tracing a parent does not on many.
+  /// Works on a system without lock-in; tracing a parent does not work on many.
   bool open_to_all = true;
 };
 

@@ -1,5 +1,5 @@
-// The lane of kernels that CUDA's own driver launches: from a candidate's file to values in shared
-// memory, the driver being a library of the tests.
+// Candidates that CUDA's own driver launches, from a file to values in shared memory. The driver is
+// a fake library of the tests.
 #include "harness/measure/runner/driver_lane.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(DriverLaneRefusal, IsAVerdictThatNamesTheKernel) {
   EXPECT_EQ(fault.message, "kernel b (c.yaml:4) reached memory that is not its own: it gave 700");
   EXPECT_EQ(refused_by(step_error(719, 0), plan).verdict, Verdict::crashed);
   EXPECT_EQ(refused_by(step_error(720, 0), plan).verdict, Verdict::unsupported);
-  // Of a later run it is not known which.
+  // In later runs the failed step is unknown.
   EXPECT_THAT(refused_by(step_error(700, -1), plan).message,
               HasSubstr("kernel a (c.yaml:3) or kernel b (c.yaml:4) reached"));
   EXPECT_THAT(refused_by(step_error(700, -1), plan_of({"a", "b", "c", "d", "e"})).message,
@@ -67,7 +67,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
     fake_.uuid = device().snapshot().device_uuid;
   }
 
-  /// Builds it; the refusal, if there is one.
+  /// Builds the candidate; returns its refusal, if any.
   std::optional<Refusal> build(const std::string& text) {
     program_.reset();
     candidate_ = parse_candidate(text, "c.yaml", ".");
@@ -82,7 +82,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
                    .driver = {FAKE_CUDA}});
     return program_->build(60, diagnostics_);
   }
-  /// Input, then output, in one slab at offsets of their own.
+  /// Input, then output, in one slab.
   void attach(DriverLane& lane) {
     constexpr uint64_t kBytes = 4 << 20;
     slab_.emplace(device().allocate_shared(kBytes));
@@ -159,7 +159,7 @@ TEST_F(DriverLaneTest, LeavesToCommandListsWhatTheyCanLaunch) {
   const std::string step =
       "dispatch:\n  - {kernel: relu, grid: 2, block: 256, args: [x, output, "
       "{u32: 400}]";
-  // Lavapipe launches no CUDA: what is not the driver's is refused when it is loaded.
+  // Lavapipe launches no CUDA kernels: those that do not need the driver are refused when loaded.
   const auto refusal = build(kHead + std::string(kRelu) + step + "}\n");
   EXPECT_FALSE(program_->takes_driver());
   EXPECT_TRUE(refusal.has_value());

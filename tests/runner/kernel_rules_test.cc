@@ -24,7 +24,7 @@ const char* const kPlain =
     "layout(binding = 0) buffer B { float x[]; };\n"
     "void main() { x[gl_GlobalInvocationID.x] = 1.0; }\n";
 
-/// A name that expressions know and no device answers would be refused as unknown.
+/// Every name that expressions may use has a value.
 TEST_F(KernelRulesTest, EveryNumberOfADeviceIsKnown) {
   const DeviceNumbers numbers = device_numbers(device().snapshot());
   std::set<std::string> names, expected;

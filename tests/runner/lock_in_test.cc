@@ -1,5 +1,5 @@
-// Locking in cannot be undone, so every test starts this program again, with the environment of a
-// runner, and looks at what became of it.
+// Locking in cannot be undone, so every test runs in a child process: this program, started again
+// with the environment of a runner.
 #include "harness/measure/runner/lock_in.h"
 
 #include <fcntl.h>
@@ -101,7 +101,7 @@ class LockInTest : public vulkan::DeviceTest {
     return device;
   }
 
-  /// Compiles a shader that this process has not seen, and lets it write i + 0.5 by address.
+  /// Compiles a new shader and runs it: it writes i + 0.5 by address.
   static void compute(vulkan::Device& device, const vulkan::Buffer& to) {
     vulkan::ShaderSource source;
     source.file = "test.comp";

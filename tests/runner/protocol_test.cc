@@ -1,4 +1,4 @@
-// Every message between judge and runner survives the way, and what is none is kParse.
+// Every message between judge and runner survives encoding, and malformed ones are kParse.
 #include "harness/measure/runner/protocol.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ Refused refused() {
 }
 Failed failed() { return {ErrorCode::kDeviceLost, "gone"}; }
 
-/// Once there and back, as bytes: every field that is written is read.
+/// Encodes the decoded message again, to see that every field is read.
 template <class M>
 M survive(const M& message) {
   const std::string payload = encode(message);
@@ -167,7 +167,7 @@ void expect_malformed(const M& message) {
   for (const char* text : {"", "[]", "null", "7", "\"\"", "{}x", "{", "\xff"}) {
     expect_parse_error([&] { decode<M>(text); }, text);
   }
-  // A field that goes missing; the names are between quotes and a colon.
+  // Each field missing; names are between quotes and a colon.
   for (size_t at = good.find("\":"); at != good.npos; at = good.find("\":", at + 1)) {
     std::string renamed = good;
     const size_t begin = good.rfind('"', at - 1) + 1;

@@ -1,4 +1,4 @@
-// Triton's Python process: what it can reach, what it leaves behind, what is said when it fails.
+// Triton's Python process: its lock-in, its end, and its errors.
 #include "harness/measure/runner/python_helper.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ constexpr const char* kAnswer = "import os, sys\ndef answer(x): os.write(3, str(
 
 class PythonHelperTest : public ::testing::Test {
  protected:
-  /// Skips where the system has no python3 or cannot hold one in.
+  /// Skips if the system has no python3 or cannot lock it in.
   void SetUp() override {
     try {
       helper_.run({.script = std::string(kAnswer) + "answer(1)", .files = {}, .input = ""});
@@ -47,7 +47,7 @@ TEST_F(PythonHelperTest, HasItsInputItsFilesAndAScratchFolder) {
           "print('not an answer')\n"
           "answer(sys.stdin.read() + open('kernel.py').read().strip() + open('made').read())"),
       "givenx = 5a");
-  // One job sees nothing of the one before.
+  // A job sees nothing of the previous one.
   EXPECT_EQ(run("answer(os.path.exists('made'))"), "False");
 }
 
@@ -71,7 +71,7 @@ TEST_F(PythonHelperTest, ReachesNeitherFilesNorNetworkNorProcesses) {
   EXPECT_EQ(refused("os.kill(" + std::to_string(getpid()) + ", 0)"), "refused");
   EXPECT_EQ(refused("os.setsid()"), "refused");
   EXPECT_TRUE(std::filesystem::exists(path));
-  // Of descriptors it has four: no socket to the runner, none of the judge's.
+  // It has four descriptors: not the sockets to the runner and the judge.
   EXPECT_EQ(run("answer([i for i in range(256) if os.path.exists(f'/proc/self/fd/{i}') and "
                 "not os.readlink(f'/proc/self/fd/{i}').startswith('/proc')])"),
             "[0, 1, 2, 3]");
@@ -101,8 +101,8 @@ TEST_F(PythonHelperTest, LeavesNoProcessBehind) {
   const auto begin = std::chrono::steady_clock::now();
   helper_.end();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
-  // No process is left whose command line names a script. Those of other tests go soon; this one's
-  // would sleep on.
+  // No process is left whose command line names a script. Those of other tests end soon, while this
+  // one's would sleep on.
   const auto deadline = begin + std::chrono::seconds(30);
   bool runs = true;
   while ((runs = runs_a_script()) && std::chrono::steady_clock::now() < deadline) usleep(100'000);
@@ -141,7 +141,7 @@ TEST_F(PythonHelperTest, LeavesNothingOfItsScratchFolder) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-/// Each process starts the next and ends: there is always one that has not been seen.
+/// Each process starts the next and ends, so that listing them always misses one.
 TEST_F(PythonHelperTest, EndsAChainOfProcesses) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(run("if os.fork() == 0:\n  os.close(3)\n  while True:\n    if os.fork(): os._exit(0)\n"

@@ -1,4 +1,4 @@
-// Which python3 translates Triton kernels, and what of the file system it is given.
+// The choice of the python3 that translates Triton kernels, and the files that it may read.
 #include "harness/measure/runner/python_interpreter.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ using testing_support::ScratchFolder;
 
 constexpr const char* kSystemPython = "/usr/bin/python3";
 
-/// A variable of the environment, for the time of a test.
+/// Sets an environment variable during a test.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -131,7 +131,7 @@ TEST_F(PythonInterpreterTest, MissingIsReportedWithAllThatWereTried) {
   }
 }
 
-/// A wrapper in ~/bin grants what it is and what it starts, and nothing else of the home.
+/// A wrapper in ~/bin makes itself and what it starts readable, and nothing else of the home.
 TEST_F(PythonInterpreterTest, InAHomeGivesAwayNothingOfTheHome) {
   folder_.write("secret", "s");
   folder_.write("bin/modules/kbench_package/__init__.py", "word = 'imported'\n");

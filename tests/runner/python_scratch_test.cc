@@ -1,4 +1,4 @@
-// The folder and the processes of Triton's Python: they go, whatever has become of them.
+// Removal of the scratch folder and the processes of Triton's Python.
 #include "harness/measure/runner/python_scratch.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing_support::ScratchFolder;
 
-/// Folders in each other, each with a file: deeper than any path may be long.
+/// Nested folders, each with a file, deeper than the longest path.
 void nest(const std::string& top, int depth) {
   int folder = open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   for (int i = 0; i < depth; ++i) {
@@ -105,7 +105,7 @@ TEST(PythonGroup, GoesWithItsFolderWhenItsHelperIsKilled) {
   ASSERT_EQ(waitpid(helper, &status, 0), helper);
   EXPECT_TRUE(WIFSIGNALED(status));
   char byte = 0;
-  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);  // nobody holds it any more
+  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);  // no process has it open any more
   for (int i = 0; i < 5000 && std::filesystem::exists(folder.path("scratch")); ++i) usleep(1000);
   EXPECT_FALSE(std::filesystem::exists(folder.path("scratch")));
 }

@@ -1,4 +1,4 @@
-// A step's buffers, uniform blocks and push constants in the places that its shader has for them.
+// The places of a step's buffers, uniform blocks and push constants in its shader.
 #include "harness/measure/runner/shader_interface.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ class ShaderInterfaceTest : public vulkan::DeviceTest {
     return runner::connect(interface_, resolved_, resolved_.dispatch[0], device().snapshot(),
                            uniforms_, launch_);
   }
-  /// The index in `bind` of what the resource of that name is given.
+  /// The index in `bind` of the buffer for the resource of that name.
   int bound(const std::string& name) {
     for (size_t i = 0; i < interface_.resources.size(); ++i) {
       const Resource& each = interface_.resources[i];
@@ -126,7 +126,7 @@ TEST_F(ShaderInterfaceTest, RegistersOfTwoClassesNeedTwoBindings) {
   EXPECT_EQ(bound("y"), 1);
   expect_refused(connect("hlsl", "    bindings: [t0, u0]\n", "bind: [x, output]", body),
                  "uniforms: {b0: {n: ...}}");
-  // Numbers that differ need nothing, nor do registers that the compiler chooses.
+  // Registers with different numbers, or chosen by the compiler, need no `bindings`.
   EXPECT_FALSE(connect("hlsl", "", "bind: [x, output]",
                        "StructuredBuffer<float> x : register(t0);\n"
                        "RWStructuredBuffer<float> y : register(u1);\n"

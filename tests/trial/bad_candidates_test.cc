@@ -65,7 +65,7 @@ class BadCandidates : public ::testing::Test {
     return options;
   }
 
-  /// A short limit for the one that never ends alone: a busy machine takes others past it.
+  /// A short limit only for the one that never ends: on a busy machine others would exceed it.
   static EvaluateOptions impatient() {
     EvaluateOptions short_of_time = options();
     short_of_time.limits.device_seconds = 1;
@@ -84,8 +84,7 @@ class BadCandidates : public ::testing::Test {
   }
 };
 
-/// Beside them the control: none of the checks refuses what is right, by the judge that has just
-/// refused the others.
+/// The control: the judge that has just refused the others passes a right candidate.
 TEST_F(BadCandidates, HaveTheirVerdictsAndTheDocumentedOnePasses) {
   Evaluator evaluator(options());
   for (const Bad& bad : kBad) {

@@ -1,4 +1,4 @@
-// The baseline timed alone, and the roofline, on whatever device there is.
+// Times of the baseline alone, and the roofline, on any device.
 
 #include "harness/measure/trial/baseline_timer.h"
 
@@ -22,7 +22,7 @@ TEST_F(BaselineTimerTest, TimesAsManyPassesAsPlanned) {
     const Task& task = find_task(id);
     const auto graph = build_graph(task, Preset::smoke);
     int launches = 0;
-    // A busy machine must not spend the budget of time first.
+    // A large budget, so that a busy machine does not exhaust it.
     const PassPlan plan{.warm_up = 1, .most = 4, .max_seconds = 100};
     const PassTimes times = timer.time(task, *graph, plan, launches);
     EXPECT_EQ(times.passes, 4) << to_string(id);

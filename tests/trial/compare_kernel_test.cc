@@ -1,4 +1,4 @@
-// The truth's scale and the comparison, as the device works them out.
+// The truth's scale and the comparison on the device.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -21,7 +21,7 @@ using vulkan::whole;
 
 class CompareKernelTest : public KernelsTest {
  protected:
-  /// What the device finds, and what the truth looks like.
+  /// The device's findings and the truth's scale.
   template <class T>
   std::pair<CompareSummary, ScaleFinding> compare_on_device(const std::vector<T>& got,
                                                             const std::vector<T>& truth, Fill fill,
@@ -136,7 +136,7 @@ TEST_F(CompareKernelTest, FindsAWrongElementInAnyWorkgroup) {
 }
 
 TEST_F(CompareKernelTest, AddsFindingsUpBeyond32Bits) {
-  // As a comparison of 2^34 elements leaves them.
+  // As after a comparison of 2^34 elements.
   constexpr uint32_t kGroups = 65536, kElements = 262144;
   std::vector<Kernels::CompareFinding> findings(
       kGroups, {0, kElements, kElements, kElements, 0xFFFFFFFFu, 0.5f, {}, 0, 0});

@@ -1,4 +1,4 @@
-// The hash of what a candidate may only read.
+// The hash of memory that a candidate may only read.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -18,7 +18,7 @@ using vulkan::whole;
 using Words = std::vector<uint32_t>;
 constexpr size_t kBlock = kHashBlockWords;
 
-/// What the hash is, said plainly.
+/// The hash, computed in the simplest way.
 std::vector<uint64_t> hashes_on_host(const Words& words, const std::vector<uint64_t>& keys) {
   std::vector<uint64_t> hashes((words.size() + kBlock - 1) / kBlock);
   for (size_t i = 0; i < words.size(); ++i) {

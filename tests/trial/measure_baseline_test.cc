@@ -1,4 +1,4 @@
-// measure_baseline(): the call a program that links the library makes.
+// measure_baseline(), as called by a program that links the library.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where tensors lie in shared memory: aligned, apart, and in sums that do not overflow.
+// The places of tensors in shared memory: aligned, apart, and without overflow.
 #include "harness/measure/trial/slab_layout.h"
 
 #include <gtest/gtest.h>

@@ -80,16 +80,9 @@ class CandidateRun : public Program {
     if (program_.scratch_bytes() > 0) {
       built.wanted.push_back({"operator scratch", DType::f32, program_.scratch_bytes()});
     }
-    for (const ResolvedKernel& kernel : resolved_.kernels) {
-      built.kernels.push_back(kernel.kernel->name);
-    }
-    built.has_setup = program_.has_setup();
-    built.asks_lengths = program_.asks_lengths();
-    built.float16_kernel = program_.float16_kernel();
-    built.approximations = program_.approximations();
+    program_.describe(built);
     built.compile_s = compile_s_;
     built.diagnostics = diagnostics_;
-    built.tunable = program_.tunable();
     if (lane_) built.lane = "cuda";
     return built;
   }

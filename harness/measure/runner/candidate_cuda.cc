@@ -110,18 +110,6 @@ std::vector<size_t> CandidateProgram::tunable_kernels() const {
   return kernels;
 }
 
-std::vector<Tunable> CandidateProgram::tunable() const {
-  std::vector<Tunable> all;
-  for (const size_t kernel : tunable_kernels()) {
-    Tunable& tunable = all.emplace_back();
-    tunable.kernel = candidate_.kernels[kernel].kernel->name;
-    for (const Variant& variant : kernels_[kernel].variants) {
-      tunable.configs.push_back(config_text(kernel, variant));
-    }
-  }
-  return all;
-}
-
 void CandidateProgram::select(const std::vector<uint32_t>& configs) {
   const std::vector<size_t> kernels = tunable_kernels();
   bool known = configs.size() == kernels.size();

@@ -318,9 +318,22 @@ bool CandidateProgram::asks_length(const ResolvedStep& step) const {
                      [](const vulkan::Resource& each) { return each.asks_length; });
 }
 
-bool CandidateProgram::asks_lengths() const {
-  return std::ranges::any_of(all_steps(candidate_),
-                             [this](const ResolvedStep* step) { return asks_length(*step); });
+void CandidateProgram::describe(Built& built) const {
+  for (const ResolvedKernel& kernel : candidate_.kernels) {
+    built.kernels.push_back(kernel.kernel->name);
+  }
+  built.has_setup = !candidate_.setup.empty();
+  built.asks_lengths =
+      std::ranges::any_of(all_steps(candidate_), [this](auto* step) { return asks_length(*step); });
+  built.float16_kernel = float16_kernel_;
+  built.approximations = approximations_;
+  for (const size_t kernel : tunable_kernels()) {
+    Tunable& tunable = built.tunable.emplace_back();
+    tunable.kernel = built.kernels[kernel];
+    for (const Variant& variant : kernels_[kernel].variants) {
+      tunable.configs.push_back(config_text(kernel, variant));
+    }
+  }
 }
 
 CandidateProgram::PipelineSpec CandidateProgram::spec_of(const ResolvedStep& step) const {

@@ -67,18 +67,10 @@ class CandidateProgram {
   /// CUDA's own driver launches its steps, since a kernel needs what no command list offers. It is
   /// then never recorded.
   bool takes_driver() const { return !why_driver_.empty(); }
-  bool has_setup() const { return !candidate_.setup.empty(); }
-  /// A kernel asks how long a buffer is.
-  bool asks_lengths() const;
-  /// A kernel that computes in float16, or empty.
-  const std::string& float16_kernel() const { return float16_kernel_; }
-  /// "kernel tanh uses tanh.approx.f32": of the first kernel with approximate functions, or empty.
-  const std::string& approximations() const { return approximations_; }
-
-  /// The kernels of dispatch that can run in several configurations. A configuration that the
+  /// Fills in the kernels, their properties and their configurations. A configuration that the
   /// device lacks something for, or that does not compile, is left out; a diagnostic says so.
-  std::vector<Tunable> tunable() const;
-  /// One configuration for each of them. Throws kInternal for an unknown one.
+  void describe(Built& built) const;
+  /// One configuration for each of Built::tunable. Throws kInternal for an unknown one.
   void select(const std::vector<uint32_t>& configs);
 
   /// The memory of the candidate's buffers, by buffer index. Behind each tensor lies a redzone.
@@ -143,6 +135,7 @@ class CandidateProgram {
                                       std::vector<Diagnostic>& diagnostics);
   std::optional<Refusal> check_launches(size_t kernel, const Variant& variant) const;
   std::string config_text(size_t kernel, const Variant& variant) const;
+  /// The kernels of dispatch with several configurations.
   std::vector<size_t> tunable_kernels() const;
   std::optional<Refusal> finish(size_t kernel, bool addresses,
                                 std::vector<Diagnostic>& diagnostics);
@@ -183,7 +176,7 @@ class CandidateProgram {
   std::string why_driver_;                ///< why CUDA's own driver is needed; empty: it is not
   std::unique_ptr<cuda::Driver> driver_;  ///< null until opened
   uint64_t scratch_bytes_ = 0;
-  std::string float16_kernel_, approximations_;
+  std::string float16_kernel_, approximations_;  ///< as in Built
 };
 
 }  // namespace kbench::runner
