@@ -35,7 +35,7 @@ TEST(PlanTest, FindsNothingThatIsNotPartOfIt) {
   EXPECT_FALSE(plan.find("a", {1, 19}, 0));
 }
 
-TEST(PlanTest, ByTaskEndsATaskBeforeTheNextAndBySampleASampleOfEach) {
+TEST(PlanTest, OrderByTaskAndOrderBySample) {
   const Plan by_task(select_tasks("1/19-20"), {"a"}, 3);
   const Plan by_sample(select_tasks("1/19-20"), {"a"}, 3, Plan::Strategy::repair,
                        Plan::Order::sample);

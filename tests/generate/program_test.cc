@@ -322,7 +322,7 @@ TEST_F(ModelVerbs, ASecondProcessIsRefused) {
   EXPECT_THAT(said.err, AllOf(HasSubstr("run is in use: process "), HasSubstr("working on it")));
 }
 
-TEST_F(ModelVerbs, FlagsThatMakeNoSenseAreRefusedBeforeAnythingIsAsked) {
+TEST_F(ModelVerbs, RefusesContradictoryFlagsBeforeAsking) {
   serve(learner());
   EXPECT_THAT(generate("--model nobody").err, HasSubstr("has no model 'nobody'; it has coder"));
   EXPECT_THAT(generate("--no-judge --attempts 2").err, HasSubstr("--attempts 1"));

@@ -58,7 +58,7 @@ TEST(Parameters, OfTheConfigAndOfTheRequest) {
   EXPECT_EQ(sent["reasoning_effort"], "medium");
 }
 
-TEST(Parameters, TheSystemsMessageGoesBeforeTheUsersWhereAModelTakesNone) {
+TEST(Parameters, SystemMessageJoinsTheUsersIfUnsupported) {
   ScriptedServer server({{.body = chat_body("x")}});
   Asked asked(server.url(), {.system = false});
   asked.ask(

@@ -79,7 +79,7 @@ class Evaluation : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Evaluation, PrintsALeaderboardAndSaysThatASoftwareDeviceWasTimed) {
+TEST_F(Evaluation, PrintsALeaderboardAndWarnsOfASoftwareDevice) {
   add_candidates({"1/19", "1/1"});
   const Said said = evaluate({"--task", "1/1,1/19", "--fast-p", "0,0.5,1"});
   EXPECT_EQ(said.code, 0) << said.err;
@@ -231,7 +231,7 @@ TEST_F(Evaluation, GoogleBenchmarksOwnReportTakesStandardOutput) {
   EXPECT_THAT(said.err, HasSubstr("fast_1"));
 }
 
-TEST_F(Evaluation, GoogleBenchmarkListsEvaluationsWithoutRunningThem) {
+TEST_F(Evaluation, BenchmarkListTestsRunsNothing) {
   add_candidates({"1/19"});
   const Said said = evaluate({"--task", "1/19", "--benchmark_list_tests"});
   EXPECT_EQ(said.code, 0) << said.err;

@@ -43,7 +43,7 @@ class RecordedOpponent : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(RecordedOpponent, TheSpeedupIsTheRecordedTimeOverTheCandidatesOwn) {
+TEST_F(RecordedOpponent, SpeedupIsRecordedTimeOverTheCandidates) {
   const std::string output = folder_ / "results.jsonl";
   const Said said = evaluate(table("slow.json", 1000), {"--output", output});
   ASSERT_EQ(said.code, 0) << said.err;

@@ -94,7 +94,7 @@ TEST(Backlog, RemovesWhatWaitsAndWhatIsSetAside) {
   for (const uint64_t id : {2, 4, 5, 6, 0}) EXPECT_EQ(take(backlog, 0), id);
 }
 
-TEST(Backlog, WithoutADeviceGoesOnOnTheOthersAndHandsBackWhatIsForNone) {
+TEST(Backlog, TakeOutReturnsWhatNoOtherDeviceMayRun) {
   Backlog backlog(2);
   backlog.add({1, "a", 0, {}});
   backlog.add({2, "a", {}, {}});

@@ -181,7 +181,7 @@ void die_of(FakeJudge& judge, const std::string& file, std::atomic<bool>& dead) 
   judge.trouble_now = [&dead] { return dead ? "the device fell off the bus" : ""; };
 }
 
-TEST_F(QueueTest, TakesALostDeviceOutTriesItsCandidateOnAnotherAndGoesOn) {
+TEST_F(QueueTest, ALostDevicesCandidateIsTriedOnAnother) {
   std::atomic<bool> a_dead = false;
   die_of(judge("a"), "innocent", a_dead);
   Gate gate;

@@ -262,7 +262,7 @@ TEST_F(ServeTest, TellsStagesToWhoAsks) {
   EXPECT_TRUE(client.read().contains("result"));
 }
 
-TEST_F(ServeTest, CancelsWhatRunsAndWhatWaitsAndSaysWhereThereIsNothing) {
+TEST_F(ServeTest, CancelsRunningAndWaitingAndReportsUnknownIds) {
   Gate gate;
   judge("a").on_run = [&](const auto&, const auto& stop) { gate.pass(stop); };
   Client client = connect();
@@ -387,7 +387,7 @@ size_t open_descriptors() {
   return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
-TEST_F(ServeTest, SeveralClientsOfASocketHaveIdsOfTheirOwnAndLeaveNothingBehind) {
+TEST_F(ServeTest, ClientsOfASocketHaveTheirOwnIds) {
   const std::string path = folder_ / "socket";
   queue();
   {

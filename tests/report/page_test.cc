@@ -66,7 +66,7 @@ TEST(ReportPage, NeedsNothingElse) {
   }
 }
 
-TEST(ReportPage, HasConversationCodeDiagnosticsAndTimesBehindItsCells) {
+TEST(ReportPage, CellsHaveConversationsCodeDiagnosticsAndTimes) {
   const Page page;
   EXPECT_EQ(page.data["cells"].size(), 3u * 8u);
   EXPECT_EQ(page.data["shown"][0], page.attempts);
@@ -103,7 +103,7 @@ TEST(ReportPage, OfALargeRunHasTheTellingAttemptOfEachCellFirst) {
   EXPECT_EQ(tiny.data["texts"].size(), 1u);  // the one that went past the limit
 }
 
-TEST(ReportPage, ShowsOfAnAttemptThatWasMadeTwiceTheRecordThatCounts) {
+TEST(ReportPage, ShowsTheCountingRecordOfARepeatedAttempt) {
   const Folder folder;
   Attempt lost = testing::unanswered("m", {1, 19}, 1), kept = testing::wrong("m", {1, 19}, 1);
   kept.seconds = 12.5;

@@ -55,10 +55,7 @@ struct MainJobOptions {
 
 void add_options(Command app, MainJobOptions& o) {
   const Command group = app.in_group("Main job");
-  group
-      .add_option("--fast-p P,...", o.thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)",
-                  within(0, 1e6))
-      .comma_separated();
+  add_fast_p(group, o.thresholds);
   group.add_option(
       "--candidates DIR...", o.candidates,
       "Candidate sets: folders, or names of sets that ship (default: simple and fused)");

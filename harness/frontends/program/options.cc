@@ -14,6 +14,8 @@
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
+#include "kbench/prompts.h"
+#include "kbench/reference.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
@@ -149,6 +151,35 @@ Variables SizeOptions::overrides() const {
 }
 
 Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
+
+void PromptFlags::add_to(Command app, int most_shots) {
+  const Command group = app.in_group("Prompt");
+  group.add_setting("--prompt DIR|NAME", prompt, "Templates: a folder, or the name of a set");
+  group.add_setting("--language NAME", language,
+                    "What kernels are asked for in: glsl, hlsl, cuda, triton",
+                    member_of(names_to(PromptLanguage::triton)));
+  group.add_setting("--shots N", shots, "Worked examples", number_from(0, most_shots));
+  group.add_setting("--builtins POLICY", builtins,
+                    "May built-in operators be used: forbid, some (beside a kernel), any",
+                    member_of(names_to(Builtins::any)));
+  group.add_flag("--code", code, "Also the task as PyTorch code");
+  group.add_flag("--reference", reference, "Also the baseline's shaders of its operators");
+  group.add_flag("--no-precision", no_precision, "Leave out the part on precision");
+}
+
+void add_fast_p(Command app, std::vector<double>& thresholds) {
+  app.add_option("--fast-p P,...", thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)",
+                 within(0, 1e6))
+      .comma_separated();
+}
+
+void add_compute(Command app, std::string& precision) {
+  const Check types = one_of(names_to(Precision::f64));
+  const Option type = app.in_group("Computation")
+                          .add_setting("--compute TYPE", precision,
+                                       "What the reference computes in: f32 or f64", types);
+  keep_old_name(app, "--precision", precision, types, type);
+}
 
 void DeviceOptions::add_to(Command app, bool with_validate) {
   const Command group = app.in_group("Device");

@@ -57,6 +57,20 @@ struct SizeOptions {
   TaskAt at(const Task& task) const { return task_at(task.id, fixed_preset(), overrides()); }
 };
 
+/// What a prompt asks for and contains. LoopOptions and the options of `kbench prompt` have these.
+struct PromptFlags {
+  std::string prompt = "default", language = "glsl", builtins = "forbid";
+  int shots = 1;
+  bool code = false, reference = false, no_precision = false;
+
+  void add_to(Command app, int most_shots);
+};
+
+/// --fast-p: thresholds of fast_p.
+void add_fast_p(Command app, std::vector<double>& thresholds);
+/// --compute: what the CPU reference computes in.
+void add_compute(Command app, std::string& precision);
+
 /// --device and --validate.
 struct DeviceOptions {
   std::string device = "auto";

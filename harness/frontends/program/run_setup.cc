@@ -73,20 +73,8 @@ void LoopOptions::add_to(Command app) {
       "Try preset smoke first (what does not run there has failed), after a failure of "
       "values (to tell of the smaller case), or never",
       member_of(names_to(Smoke::never)));
-  const Command prompts = app.in_group("Prompts");
-  prompts.add_setting("--prompt NAME|DIR", prompt,
-                      "Templates: a name of shipped ones, or a folder");
-  prompts.add_setting(
-      "--builtins POLICY", builtins,
-      "Built-in steps (op:) in candidates: forbid, some (beside a kernel of its own), any",
-      member_of(names_to(Builtins::any)));
-  prompts.add_setting("--language NAME", language,
-                      "What kernels are asked for in: glsl, hlsl, cuda, triton",
-                      member_of(names_to(PromptLanguage::triton)));
-  prompts.add_setting("--shots N", shots, "Worked examples in the prompt", number_from(0, 8));
-  prompts.add_flag("--code", code, "The task also as PyTorch-like code");
-  prompts.add_flag("--reference", reference, "Also the shipped shaders of its operators");
-  prompts.add_flag("--no-precision", no_precision, "Without the block on tolerance");
+  PromptFlags::add_to(app, 8);
+  const Command prompts = app.in_group("Prompt");
   prompts.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates");
   prompts.add_flag("--no-evidence", no_evidence,
                    "Feedback is verdict and message alone: nothing is looked into");

@@ -15,19 +15,14 @@
 namespace kbench::program {
 
 /// How candidates are asked for, by whichever model; names are as in the flags.
-struct LoopOptions {
+struct LoopOptions : PromptFlags {
   int samples = 1;
   int attempts = 1;
   std::string goal = "correct";
   std::string strategy = "repair";
   std::string context = "last";
   std::string smoke = "first";
-  std::string builtins = "forbid";
-  std::string prompt = "default";
-  std::string language = "glsl";
-  int shots = 1;
-  bool code = false, reference = false, no_precision = false, no_device_block = false;
-  bool no_evidence = false;
+  bool no_device_block = false, no_evidence = false;
 
   void add_to(Command app);
 };

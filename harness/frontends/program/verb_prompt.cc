@@ -25,15 +25,13 @@
 namespace kbench::program {
 namespace {
 
-struct PromptOptions {
+struct PromptOptions : PromptFlags {
   std::string task;
-  std::string prompt = "default";
   SizeOptions size;
   DeviceOptions device;
-  bool no_device = false, no_precision = false;
-  std::string roof, builtins = "forbid", language = "glsl", feedback, candidate;
-  int shots = 1;
-  bool code = false, reference = false, json = false, check = false;
+  bool no_device = false;
+  std::string roof, feedback, candidate;
+  bool json = false, check = false;
 };
 
 /// The chosen device; with "auto" the best, if there is one. None, with a warning, if it does not
@@ -187,19 +185,7 @@ Verb add_prompt(Command program) {
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
       .option_text("TASK");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
-  const Command group = app.in_group("Prompt");
-  group.add_setting("--prompt DIR|NAME", options->prompt,
-                    "Templates: a folder, or the name of a set");
-  group.add_setting("--language NAME", options->language,
-                    "What kernels are asked for in: glsl, hlsl, cuda, triton",
-                    member_of(names_to(PromptLanguage::triton)));
-  group.add_setting("--shots N", options->shots, "Worked examples", number_from(0, 100));
-  group.add_setting("--builtins POLICY", options->builtins,
-                    "May built-in operators be used: forbid, some (beside a kernel), any",
-                    member_of(names_to(Builtins::any)));
-  group.add_flag("--code", options->code, "Also the task as PyTorch code");
-  group.add_flag("--reference", options->reference, "Also the baseline's shaders of its operators");
-  group.add_flag("--no-precision", options->no_precision, "Leave out the part on precision");
+  options->PromptFlags::add_to(app, 100);
   options->device.add_to(app, /*with_validate=*/false);
   const Command device = app.in_group("Device");
   device.add_flag("--no-device", options->no_device, "Leave out the part on the device");

@@ -74,10 +74,7 @@ Verb add_reference(Command program) {
   const Option seed =
       computation.add_setting("--input-seed N", options->seed, "Seed of the draws", whole_number());
   keep_old_name(app, "--seed", options->seed, whole_number(), seed);
-  const Check types = one_of(names_to(Precision::f64));
-  const Option type = computation.add_setting("--compute TYPE", options->precision,
-                                              "In f32, or in f64: the truth", types);
-  keep_old_name(app, "--precision", options->precision, types, type);
+  add_compute(app, options->precision);
   return {app, [options] { return run_reference_verb(*options); }};
 }
 

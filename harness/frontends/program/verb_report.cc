@@ -85,9 +85,7 @@ Verb add_report(Command program) {
                  "Samples k of pass@k: 1,5,10 (default: as many as there are)",
                  number_from(1, 1000000))
       .comma_separated();
-  app.add_option("--fast-p P,...", options->thresholds,
-                 "Thresholds p of fast_p: 0,1,2 (default: 1)", within(0, 1e6))
-      .comma_separated();
+  add_fast_p(app, options->thresholds);
   const Command output = app.in_group("Output");
   output.add_flag("--json", options->json, "One JSON document on standard output");
   output.add_option("--svg DIR", options->svg,

@@ -238,10 +238,7 @@ Verb add_score(Command program) {
       .required()
       .option_text("FILES");
   const Command scores = app.in_group("Scores");
-  scores
-      .add_option("--fast-p P,...", options->thresholds,
-                  "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)", within(0, 1e6))
-      .comma_separated();
+  add_fast_p(scores, options->thresholds);
   scores
       .add_option("--sets NAME,...", options->sets,
                   "Candidate sets, by name (default: all there are)")

@@ -221,10 +221,7 @@ Verb add_verify(Command program) {
   computation.add_setting("--backend NAME", options->backend,
                           "reference (on the CPU), or vulkan (the eager baseline's kernels)",
                           one_of({"reference", "vulkan"}));
-  const Check types = one_of(names_to(Precision::f64));
-  const Option type = computation.add_setting("--compute TYPE", options->precision,
-                                              "What the reference computes in: f32 or f64", types);
-  keep_old_name(app, "--precision", options->precision, types, type);
+  add_compute(app, options->precision);
   options->tasks.add_to(app);
   options->device.add_to(app);
   app.in_group("Output").add_flag("--json", options->json,

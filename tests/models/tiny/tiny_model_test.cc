@@ -83,7 +83,7 @@ std::pair<double, double> value(const nlohmann::json& score) {
   return {score.at("value").at("low"), score.at("value").at("high")};
 }
 
-TEST_F(TinyModel, SolvesSomeSamplesAtSomeTemperaturesAndAgreesWithItselfAtZero) {
+TEST_F(TinyModel, SolvesSomeSamplesAndIsDeterministicAtZero) {
   const Said said = generate("run", std::string("--samples 5") + kTasks);
   ASSERT_EQ(said.code, 0) << said.err;
   const nlohmann::json document = report("run", " --k 1,5");
