@@ -95,7 +95,7 @@ void too_many_bytes() {
                                      std::to_string(limits::kCandidateBytes) + " bytes together");
 }
 
-const std::string* CandidateFiles::find(const std::string& plain) {
+const std::string* CandidateReader::find(const std::string& plain) {
   const auto known = files_.find(plain);
   if (known != files_.end()) return &known->second;
   if (absent_.contains(plain)) return nullptr;
@@ -115,15 +115,15 @@ const std::string* CandidateFiles::find(const std::string& plain) {
   return &(files_[plain] = *std::move(bytes));
 }
 
-const std::string& CandidateFiles::read(const std::string& relative, const Location& at) {
+const std::string& CandidateReader::read(const std::string& relative, const Location& at) {
   const std::string* bytes = placed(at, [&] { return find(plain_path(relative)); });
   if (bytes) return *bytes;
   throw Error(ErrorCode::kNotFound, at,
               "there is no file " + quoted(shown_path(folder_, plain_path(relative))));
 }
 
-void CandidateFiles::read_includes(const std::string& text, const std::string& relative,
-                                   const Location& first) {
+void CandidateReader::read_includes(const std::string& text, const std::string& relative,
+                                    const Location& first) {
   std::istringstream stream(text);
   Location at = first;
   for (std::string line; std::getline(stream, line); ++at.line) {

@@ -24,10 +24,10 @@ void check_size(const std::string& path, size_t bytes, size_t most);
 [[noreturn]] void too_many_files();
 [[noreturn]] void too_many_bytes();
 
-class CandidateFiles {
+class CandidateReader {
  public:
   /// `folder` is only shown.
-  CandidateFiles(std::string folder, ReadFile read)
+  CandidateReader(std::string folder, ReadFile read)
       : folder_(std::move(folder)), read_(std::move(read)) {}
 
   /// Reads a file and keeps its bytes. Throws at `at`: kParse for a path that leaves the folder, a

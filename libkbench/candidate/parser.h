@@ -73,7 +73,7 @@ class CandidateParser {
   std::string optional_text(const YamlFields& fields, const std::string& key, size_t most);
 
   YamlReader yaml_;
-  CandidateFiles files_;
+  CandidateReader files_;
   Candidate candidate_;
   std::map<std::string, Kernel::Language> kernel_languages_;
   size_t repeat_groups_ = 0;

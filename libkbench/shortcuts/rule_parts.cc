@@ -10,7 +10,7 @@ bool has(const Slice& range, int64_t i) {
 }
 
 /// [1, ..., extent, ..., 1] with `in` where the part has elements and `out` elsewhere.
-Value pattern(Value x, const Part& part, float in, float out) {
+Value pattern(Value x, const AxisPart& part, float in, float out) {
   Shape shape(x.shape().size(), 1);
   shape[static_cast<size_t>(part.range.axis)] = x.dim(part.range.axis);
   Tensor values(DType::f32, shape);
@@ -38,15 +38,15 @@ std::vector<Value> pieces_of(Value x, int axis, int64_t pieces) {
   return all;
 }
 
-std::vector<Part> halves_of(int axis, int64_t extent) {
+std::vector<AxisPart> halves_of(int axis, int64_t extent) {
   if (extent < 2) return {};
   return {{"the first half", {.axis = axis, .start = 0, .stop = extent / 2}},
           {"the last half", {.axis = axis, .start = extent - extent / 2, .stop = extent}},
           {"every second element", {.axis = axis, .start = 0, .stop = extent, .step = 2}}};
 }
 
-std::vector<Part> most_of(int axis, int64_t extent) {
-  std::vector<Part> parts;
+std::vector<AxisPart> most_of(int axis, int64_t extent) {
+  std::vector<AxisPart> parts;
   for (const int64_t share : {4, 8, 16, 32}) {
     const int64_t left_out = extent / share;
     if (left_out == 0) break;
@@ -60,7 +60,7 @@ std::vector<Part> most_of(int axis, int64_t extent) {
   return parts;
 }
 
-Value part_of(Value x, const Part& part) {
+Value part_of(Value x, const AxisPart& part) {
   const Value range = slice(x, part.range);
   if (part.without == 0) return range;
   const int axis = part.range.axis;
@@ -75,15 +75,15 @@ Value part_of(Value x, const Part& part) {
   return reshape(kept, shape);
 }
 
-double times_of(const Part& part, int64_t extent) {
+double times_of(const AxisPart& part, int64_t extent) {
   int64_t count = (part.range.stop - part.range.start - 1) / part.range.step + 1;
   if (part.without > 0) count = count / part.without * (part.without - 1);
   return static_cast<double>(extent) / static_cast<double>(count);
 }
 
-Value outside(Value x, const Part& part, float value) { return pattern(x, part, 0, value); }
+Value outside(Value x, const AxisPart& part, float value) { return pattern(x, part, 0, value); }
 
-Value inside(Value x, const Part& part) { return pattern(x, part, 1, 0); }
+Value inside(Value x, const AxisPart& part) { return pattern(x, part, 1, 0); }
 
 Value joined(std::vector<Value> pieces, int axis) {
   constexpr size_t kTogether = 64;  // as many as cat takes

@@ -19,23 +19,23 @@ Value first_of(Value x, int axis, int64_t end);
 /// there are fewer elements.
 std::vector<Value> pieces_of(Value x, int axis, int64_t pieces);
 /// Some of the elements along an axis.
-struct Part {
+struct AxisPart {
   std::string text;  ///< "the first half"
   Slice range;
   int64_t without = 0;  ///< n > 0: the last of every n elements in the range is left out
 };
 /// The first half, the last, every second element; none of an axis of extent 1.
-std::vector<Part> halves_of(int axis, int64_t extent);
+std::vector<AxisPart> halves_of(int axis, int64_t extent);
 /// All but the last quarter, all but every fourth element, and so on to all but a 32nd.
-std::vector<Part> most_of(int axis, int64_t extent);
-Value part_of(Value x, const Part& part);
+std::vector<AxisPart> most_of(int axis, int64_t extent);
+Value part_of(Value x, const AxisPart& part);
 /// How many times a part's elements make the whole.
-double times_of(const Part& part, int64_t extent);
+double times_of(const AxisPart& part, int64_t extent);
 /// A constant of x's rank: along the axis `value` where the part has no element and 0 where it has;
 /// along the others of extent 1.
-Value outside(Value x, const Part& part, float value);
+Value outside(Value x, const AxisPart& part, float value);
 /// The same of 1 where the part has elements and 0 where it has none.
-Value inside(Value x, const Part& part);
+Value inside(Value x, const AxisPart& part);
 /// Any number of pieces concatenated.
 Value joined(std::vector<Value> pieces, int axis);
 Value added(const std::vector<Value>& parts);  ///< their sum, from first to last

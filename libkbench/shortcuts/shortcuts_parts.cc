@@ -11,7 +11,7 @@ namespace {
 constexpr float kLowest = -3e38f;  // loses every maximum; never added up
 
 /// The parts that a rule tries along an axis: halves_of or most_of.
-using Parts = std::vector<Part> (*)(int axis, int64_t extent);
+using Parts = std::vector<AxisPart> (*)(int axis, int64_t extent);
 
 /// Scales the result of a part to what the whole would give if it were like the part.
 Value scaled_to_all(const std::string& reduction, Value value, double times) {
@@ -25,7 +25,7 @@ void shorten_reduction(const Graph::Node& node, Parts parts, const AddMutant& ad
   const Reduce reduce = reduce_of(node);
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(reduce.axis)];
   const bool scales = is_one_of(node.call.op->name, {"sum", "norm", "logsumexp"});
-  for (const Part& part : parts(reduce.axis, n)) {
+  for (const AxisPart& part : parts(reduce.axis, n)) {
     add("@ over " + part.text + (scales ? ", scaled to all" : ""),
         [part, n](const Rewriting& rewriting, int number) -> std::vector<Value> {
           const Value x = part_of(inputs_of(rewriting, number)[0], part);
@@ -40,7 +40,7 @@ void shorten_search(const Graph::Node& node, const AddMutant& add) {
   const Reduce reduce = reduce_of(node);
   const float loses = node.call.op->name == "argmax" ? kLowest : -kLowest;
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(reduce.axis)];
-  for (const Part& part : halves_of(reduce.axis, n)) {
+  for (const AxisPart& part : halves_of(reduce.axis, n)) {
     add("@ over " + part.text, [part, loses](const Rewriting& rewriting, int number) {
       const Value x = inputs_of(rewriting, number)[0];
       return again(rewriting, number, {x * inside(x, part) + outside(x, part, loses)});
@@ -52,7 +52,7 @@ void shorten_softmax(const Graph::Node& node, Parts parts, const AddMutant& add)
   const int axis = static_cast<int>(node.call.attributes.integer("axis"));
   const int64_t n = node.call.inputs[0].shape[static_cast<size_t>(axis)];
   const bool logarithm = node.call.op->name == "log_softmax";
-  for (const Part& part : parts(axis, n)) {
+  for (const AxisPart& part : parts(axis, n)) {
     add("@ with the sum over " + part.text + ", scaled to all",
         [=](const Rewriting& rewriting, int number) -> std::vector<Value> {
           const Value x = inputs_of(rewriting, number)[0];
@@ -66,7 +66,7 @@ void shorten_softmax(const Graph::Node& node, Parts parts, const AddMutant& add)
 
 /// Cross entropy with the sum of exponentials over some of the classes: the whole loss, with each
 /// row's logsumexp replaced by that of the part.
-Value cross_entropy_over(Value x, Value target, const Part& part) {
+Value cross_entropy_over(Value x, Value target, const AxisPart& part) {
   const Reduce classes{.axis = 1};
   const Value over_part = logsumexp(part_of(x, part), classes) + std::log(times_of(part, x.dim(1)));
   return cross_entropy(x, target) +
@@ -76,7 +76,7 @@ Value cross_entropy_over(Value x, Value target, const Part& part) {
 void shorten_loss(const Graph::Node& node, Parts parts, const AddMutant& add) {
   const std::string& name = node.call.op->name;
   const Shape& shape = node.call.inputs[0].shape;
-  for (const Part& part : parts(0, shape[0])) {
+  for (const AxisPart& part : parts(0, shape[0])) {
     add("@ over " + part.text + " of the rows", [part](const Rewriting& rewriting, int number) {
       std::vector<Value> inputs = inputs_of(rewriting, number);
       for (Value& input : inputs) input = part_of(input, part);
@@ -84,7 +84,7 @@ void shorten_loss(const Graph::Node& node, Parts parts, const AddMutant& add) {
     });
   }
   if (shape.size() < 2) return;
-  for (const Part& part : parts(1, shape[1])) {
+  for (const AxisPart& part : parts(1, shape[1])) {
     add("@ over " + part.text + " of each row, scaled to all",
         [part, name](const Rewriting& rewriting, int number) -> std::vector<Value> {
           std::vector<Value> inputs = inputs_of(rewriting, number);
@@ -135,7 +135,7 @@ void shorten_windows(const Graph::Node& node, const AddMutant& add) {
           changed.set("padding", padding);
           Value x = inputs_of(rewriting, number)[0];
           if (border > 0) {
-            const Part own{"", {.axis = axis, .start = border, .stop = border + x.dim(axis)}};
+            const AxisPart own{"", {.axis = axis, .start = border, .stop = border + x.dim(axis)}};
             x = pad(x, axis, border, border);
             if (largest) x = x + outside(x, own, kLowest);
           }

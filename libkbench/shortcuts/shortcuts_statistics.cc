@@ -45,8 +45,8 @@ Extents extents_of(const Graph& graph, int number) {
   return {view.batch, view.samples, view.x.dim(0), view.x.dim(1), view.x.dim(2)};
 }
 
-void add_parts(const std::vector<Part>& parts, const AddMutant& add) {
-  for (const Part& part : parts) {
+void add_parts(const std::vector<AxisPart>& parts, const AddMutant& add) {
+  for (const AxisPart& part : parts) {
     add("@ with the statistics of " + part.text, [part](const Rewriting& rewriting, int number) {
       const NormView whole = norm_view(rewriting, number);
       return normalised(rewriting, number, whole, statistics_of(whole, part_of(whole.x, part)));
@@ -55,11 +55,11 @@ void add_parts(const std::vector<Part>& parts, const AddMutant& add) {
 }
 
 /// Parts of the dimensions that the statistics are over.
-std::vector<Part> parts_of(const Extents& view,
-                           std::vector<Part> (*parts)(int axis, int64_t extent)) {
-  std::vector<Part> all = parts(2, view.n);
+std::vector<AxisPart> parts_of(const Extents& view,
+                               std::vector<AxisPart> (*parts)(int axis, int64_t extent)) {
+  std::vector<AxisPart> all = parts(2, view.n);
   if (!view.batch) return all;
-  for (Part part : parts(0, view.rows)) {
+  for (AxisPart part : parts(0, view.rows)) {
     part.text += " of the samples";
     all.push_back(part);
   }
@@ -77,7 +77,7 @@ void shorten_statistics(const Graph& graph, int number, const AddMutant& add) {
   const Graph::Node& node = graph.node(number);
   if (!is_norm(*node.call.op)) return;
   const Extents view = extents_of(graph, number);
-  std::vector<Part> parts = parts_of(view, halves_of);
+  std::vector<AxisPart> parts = parts_of(view, halves_of);
   if (view.batch && view.rows > 2) {
     parts.push_back({"the first sample", {.axis = 0, .start = 0, .stop = 1}});
   }
