@@ -135,7 +135,7 @@ TEST_F(FakeJudge, IsStartedForTheDeviceAndGetsTheWholeRequest) {
   evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
   EXPECT_THAT(lines_of("starts"), ElementsAre("judge-process a fake validate"));
   ASSERT_THAT(lines_of("jobs"), SizeIs(1));
-  const client::Request request = client::request_from_json(lines_of("jobs")[0]);
+  const client::EvaluateRequest request = client::request_from_json(lines_of("jobs")[0]);
   EXPECT_EQ(request.candidate.path, a_file("candidate.yaml"));
   EXPECT_FALSE(request.check_only);
   EXPECT_FALSE(request.more);
@@ -154,8 +154,8 @@ TEST_F(FakeJudge, StaysFromOneEvaluationToTheNext) {
   }
   EXPECT_EQ(starts(), 1u);
   ASSERT_THAT(lines_of("jobs"), SizeIs(2));
-  const client::Request first = client::request_from_json(lines_of("jobs")[0]);
-  const client::Request second = client::request_from_json(lines_of("jobs")[1]);
+  const client::EvaluateRequest first = client::request_from_json(lines_of("jobs")[0]);
+  const client::EvaluateRequest second = client::request_from_json(lines_of("jobs")[1]);
   EXPECT_FALSE(first.check_only);
   EXPECT_TRUE(first.more);
   EXPECT_EQ(second.candidate.path, a_file("second.yaml"));

@@ -11,8 +11,8 @@
 namespace kbench::client {
 namespace {
 
-Request full_request() {
-  Request request;
+EvaluateRequest full_request() {
+  EvaluateRequest request;
   request.candidate.path = "set/a \"quoted\"\n\\name.yaml";
   request.check_only = true;
   request.more = true;
@@ -37,10 +37,10 @@ Request full_request() {
 }
 
 TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
-  const Request sent = full_request();
+  const EvaluateRequest sent = full_request();
   const std::string line = to_json(sent);
   EXPECT_EQ(line.find('\n'), line.npos);
-  const Request got = request_from_json(line);
+  const EvaluateRequest got = request_from_json(line);
   EXPECT_EQ(got.candidate.path, sent.candidate.path);
   EXPECT_TRUE(got.check_only);
   EXPECT_TRUE(got.more);
@@ -68,7 +68,7 @@ TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
 }
 
 TEST(ClientProtocol, WhatIsNotGivenStaysOut) {
-  const Request got = request_from_json(to_json(Request{}));
+  const EvaluateRequest got = request_from_json(to_json(EvaluateRequest{}));
   EXPECT_FALSE(got.options.seed);
   EXPECT_FALSE(got.options.recorded);
   EXPECT_FALSE(got.check_only);
@@ -168,7 +168,7 @@ TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
 }
 
 TEST(ClientProtocol, BytesThatAreNoTextDoNotStopIt) {
-  Request request;
+  EvaluateRequest request;
   request.candidate.path = "a\xff.yaml";
   EXPECT_EQ(request_from_json(to_json(request)).options.preset, "auto");
   EXPECT_FALSE(to_json(Error(ErrorCode::kIo, "\xfe\xff")).empty());
@@ -178,14 +178,14 @@ TEST(ClientProtocol, CandidatesInMemoryArriveByteForByte) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
   for (const std::string& tail : {std::string(), std::string("x"), std::string(2, '\0')}) {
-    Request sent;
+    EvaluateRequest sent;
     sent.candidate = {
         {{"candidate.yaml", "kbench: 1\n\t\"\\\u00e9"}, {"k.spv", bytes + tail}, {"", ""}},
         "set/name"};
     sent.next_files = {"a.yaml", sent.candidate, "\xff.yaml"};
     const std::string line = to_json(sent);
     EXPECT_EQ(line.find('\n'), line.npos);
-    const Request got = request_from_json(line);
+    const EvaluateRequest got = request_from_json(line);
     EXPECT_EQ(got.candidate, sent.candidate);
     EXPECT_EQ(got.next_files, sent.next_files);
     EXPECT_TRUE(same_question(got, sent));
@@ -195,7 +195,7 @@ TEST(ClientProtocol, CandidatesInMemoryArriveByteForByte) {
 }
 
 TEST(ClientProtocol, ACandidateIsEitherAPathOrFiles) {
-  const std::string line = to_json(Request());
+  const std::string line = to_json(EvaluateRequest());
   const auto with = [&](const std::string& candidate) {
     std::string text = line;
     const std::string before = "\"candidate\":\"\"";

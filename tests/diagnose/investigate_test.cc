@@ -233,7 +233,7 @@ TEST_F(Investigate, AnInspectionOfTooMuchIsRefused) {
   folder_.write("candidate.yaml",
                 testing::one_kernel("level1/19", {"x", "output"}, "batch_size * dim",
                                     "if (i < KB_batch_size * KB_dim) b1[i] = b0[i];"));
-  client::Request request{folder_.path("candidate.yaml"), options().evaluate, false, true};
+  client::EvaluateRequest request{folder_.path("candidate.yaml"), options().evaluate, false, true};
   request.options.overrides = {{"dim", int64_t{1 << 16}}};
   request.inspect_seed = 1;
   try {

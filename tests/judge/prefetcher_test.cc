@@ -51,8 +51,8 @@ class AheadTest : public vulkan::DeviceTest {
     source.path = folder_.path(name);
     return source;
   }
-  static client::Request request_of(const CandidateSource& candidate) {
-    client::Request request;
+  static client::EvaluateRequest request_of(const CandidateSource& candidate) {
+    client::EvaluateRequest request;
     request.candidate = candidate;
     request.options.preset = "smoke";
     request.more = true;
@@ -76,7 +76,7 @@ TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedF
   const CandidateSource now = candidate("now.yaml", "level1/19"),
                         same = candidate("same.yaml", "level1/19"),
                         other = candidate("other.yaml", "level1/20");
-  client::Request measured = request_of(now);
+  client::EvaluateRequest measured = request_of(now);
   measured.next_files = {same, other};
   auto build = prefetcher_->take_build(measured);
   EXPECT_FALSE(build->well());  // Nobody knew of it.
@@ -117,7 +117,7 @@ TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedF
 
 TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
   const uint64_t before = device().allocated_bytes();
-  client::Request measured = request_of(candidate("now.yaml", "level1/19"));
+  client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20"), candidate("last.yaml", "level1/21")};
   auto build = prefetcher_->take_build(measured);
   TaskAt key = key_of(*build);
@@ -180,7 +180,7 @@ TEST_F(AheadTest, ADismissedRunnerEndsWhenItIsTold) {
 }
 
 TEST_F(AheadTest, SomethingElseThanWasSaidIsBegunAnew) {
-  client::Request measured = request_of(candidate("now.yaml", "level1/19"));
+  client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20")};
   auto build = prefetcher_->take_build(measured);
   baseline_->runner().wait_open(runners_.device);

@@ -57,7 +57,7 @@ TEST(Protocol, NumbersThatDoNotFitAreRefused) {
   expect_refused([&] { error_from_json(replaced(error, "\"line\":3", "\"line\":4294967299")); });
   expect_refused([&] { error_from_json(replaced(error, "\"code\":", "\"code\":99")); });
 
-  Request request;
+  EvaluateRequest request;
   request.candidate = "relu.yaml";
   request.inspect_seed = ~uint64_t{0};
   request.profile_runs = 5;

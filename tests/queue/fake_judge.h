@@ -17,18 +17,18 @@ namespace kbench::queue::testing {
 /// What a fake judge was asked, by all of a test.
 class Asked {
  public:
-  void add(const std::string& device, client::Request request) {
+  void add(const std::string& device, client::EvaluateRequest request) {
     const std::lock_guard lock(mutex_);
     list_.emplace_back(device, std::move(request));
   }
-  std::vector<std::pair<std::string, client::Request>> list() {
+  std::vector<std::pair<std::string, client::EvaluateRequest>> list() {
     const std::lock_guard lock(mutex_);
     return list_;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::pair<std::string, client::Request>> list_;
+  std::vector<std::pair<std::string, client::EvaluateRequest>> list_;
 };
 
 /// Passes everything at once; what it is told otherwise, by the candidate's path, it does.
@@ -36,7 +36,8 @@ class FakeJudge : public QueueJudge {
  public:
   FakeJudge(std::string name, Asked& asked) : asked_(asked) { snapshot_.name = std::move(name); }
 
-  Result run(const client::Request& request, const std::function<void(const char*)>& on_stage,
+  Result run(const client::EvaluateRequest& request,
+             const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     asked_.add(snapshot_.name, request);
     if (on_stage) on_stage("load");
@@ -51,8 +52,8 @@ class FakeJudge : public QueueJudge {
   std::string trouble() override { return trouble_now ? trouble_now() : ""; }
   const vulkan::DeviceSnapshot& snapshot() override { return snapshot_; }
 
-  std::function<void(const client::Request&, const std::stop_token&)> on_run;
-  std::function<Verdict(const client::Request&)> verdict;
+  std::function<void(const client::EvaluateRequest&, const std::stop_token&)> on_run;
+  std::function<Verdict(const client::EvaluateRequest&)> verdict;
   std::function<std::string()> trouble_now;
 
  private:

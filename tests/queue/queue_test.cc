@@ -174,7 +174,7 @@ TEST_F(QueueTest, HandsOnWhatIsWrongWithTheOptionsAndGoesOn) {
 
 /// A device that is gone for good once it has run this candidate.
 void die_of(FakeJudge& judge, const std::string& file, std::atomic<bool>& dead) {
-  judge.verdict = [&dead, file](const client::Request& request) {
+  judge.verdict = [&dead, file](const client::EvaluateRequest& request) {
     if (request.candidate.path == file) dead = true;
     return dead ? Verdict::device_lost : Verdict::passed;
   };
@@ -225,7 +225,7 @@ TEST_F(QueueTest, ThatLosesAllDevicesEndsTheRestAsNobodysFault) {
 }
 
 TEST_F(QueueTest, KeepsADeviceThatACandidateLostAndThatIsBack) {
-  judge("a").verdict = [](const client::Request& request) {
+  judge("a").verdict = [](const client::EvaluateRequest& request) {
     return request.candidate.path == "bad" ? Verdict::device_lost : Verdict::passed;
   };
   add("bad"), add("good");

@@ -180,7 +180,7 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   EXPECT_EQ(client.read().at("result").at("device"), "GPU one");
   const auto asked = asked_.list();
   ASSERT_EQ(asked.size(), 2u);
-  const client::Request &first = asked[0].second, &second = asked[1].second;
+  const client::EvaluateRequest &first = asked[0].second, &second = asked[1].second;
   EXPECT_EQ(first.candidate.path, folder_ / "relu.yaml");
   EXPECT_EQ(first.options.preset, "smoke");
   EXPECT_EQ(first.options.overrides, (Variables{{"dim", int64_t{65}}}));

@@ -13,9 +13,9 @@ Cancelled::Cancelled() : Error(ErrorCode::kTimeout, "the evaluation was cancelle
 
 namespace {
 
-client::Request request_of(const CandidateSource& candidate, const EvaluateOptions& options,
-                           bool check_only, bool more) {
-  client::Request request{candidate, options, check_only, more};
+client::EvaluateRequest request_of(const CandidateSource& candidate, const EvaluateOptions& options,
+                                   bool check_only, bool more) {
+  client::EvaluateRequest request{candidate, options, check_only, more};
   request.progress = options.on_progress != nullptr;
   return request;
 }

@@ -171,7 +171,7 @@ struct JudgeClient::Outcome {
   bool touched() const { return stage != "start"; }
 };
 
-JudgeClient::Outcome JudgeClient::run_once(const Request& request,
+JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
                                            const std::function<void(const char*)>& on_stage,
                                            const std::stop_token& stop) {
   Outcome outcome;
@@ -257,8 +257,9 @@ JudgeClient::Outcome JudgeClient::run_once(const Request& request,
   return outcome;
 }
 
-Result JudgeClient::run(const Request& request, const std::function<void(const char*)>& on_stage,
-                        Findings* findings, const std::stop_token& stop) {
+Result JudgeClient::run(const EvaluateRequest& request,
+                        const std::function<void(const char*)>& on_stage, Findings* findings,
+                        const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
   expect_wanted(stop);
   Outcome outcome;

@@ -60,13 +60,13 @@ class JudgeClient {
   /// receives what a request that looks closer brings. When `stop` is requested the judge is told;
   /// one that does not answer within a second is killed, which is all that ends a driver that
   /// hangs, and the next run starts another.
-  Result run(const Request& request, const std::function<void(const char*)>& on_stage,
+  Result run(const EvaluateRequest& request, const std::function<void(const char*)>& on_stage,
              Findings* findings = nullptr, const std::stop_token& stop = {});
 
  private:
   struct Outcome;
   void start(const std::stop_token& stop = {});
-  Outcome run_once(const Request& request, const std::function<void(const char*)>& on_stage,
+  Outcome run_once(const EvaluateRequest& request, const std::function<void(const char*)>& on_stage,
                    const std::stop_token& stop);
 
   std::string program_, device_;

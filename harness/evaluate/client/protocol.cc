@@ -41,9 +41,9 @@ KBENCH_FIELDS(DeviceSnapshot, index, name, driver, device_uuid, driver_uuid, typ
 
 namespace client {
 
-KBENCH_FIELDS(Request, candidate, options, check_only, more, next_files, inspect_seed, profile_runs,
-              values_only, progress)
-KBENCH_OPTIONAL_FIELDS(Request, inspect_seed, profile_runs)
+KBENCH_FIELDS(EvaluateRequest, candidate, options, check_only, more, next_files, inspect_seed,
+              profile_runs, values_only, progress)
+KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs)
 
 namespace {
 
@@ -63,24 +63,24 @@ constexpr char kBadRequest[] = "malformed request between kbench and its judge";
 
 }  // namespace
 
-std::string to_json(const Request& request) {
+std::string to_json(const EvaluateRequest& request) {
   json value = json_of<json>(request);
   for (const char* own : {"device", "program"}) value["options"].erase(own);
   return json_text(value);
 }
 
-Request request_from_json(const std::string& line) {
+EvaluateRequest request_from_json(const std::string& line) {
   constexpr int kMostRuns = 1000;
-  auto request = value_of_line<Request>(line, kBadRequest);
+  auto request = value_of_line<EvaluateRequest>(line, kBadRequest);
   if (request.profile_runs && (*request.profile_runs < 1 || *request.profile_runs > kMostRuns)) {
     throw Error(ErrorCode::kParse, std::string(kBadRequest) + ": profile_runs out of range");
   }
   return request;
 }
 
-bool same_question(const Request& a, const Request& b) {
-  Request one = a, other = b;
-  for (Request* each : {&one, &other}) {
+bool same_question(const EvaluateRequest& a, const EvaluateRequest& b) {
+  EvaluateRequest one = a, other = b;
+  for (EvaluateRequest* each : {&one, &other}) {
     each->more = each->progress = false;
     each->next_files.clear();
   }

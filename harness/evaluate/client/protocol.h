@@ -29,7 +29,7 @@ inline constexpr const char* kQueueStage = "queue";
 /// As many requests ahead are worth naming.
 inline constexpr size_t kMostFilesAhead = 12;
 
-struct Request {
+struct EvaluateRequest {
   CandidateSource candidate;
   /// Without device, program and callbacks, which stay with the client, and validate, which is the
   /// judge's from its start.
@@ -47,10 +47,10 @@ struct Request {
   bool progress = false;                      ///< "progress" lines are wanted
 };
 /// True when both ask for the same; what they say of the requests to follow may differ.
-bool same_question(const Request& a, const Request& b);
+bool same_question(const EvaluateRequest& a, const EvaluateRequest& b);
 
-std::string to_json(const Request& request);                  ///< one line, no newline at the end
-Request request_from_json(const std::string& line);           ///< throws kParse
+std::string to_json(const EvaluateRequest& request);          ///< one line, no newline at the end
+EvaluateRequest request_from_json(const std::string& line);   ///< throws kParse
 std::string to_json(const Progress& progress);                ///< one line
 Progress progress_from_json(std::string_view line);           ///< throws kParse
 std::string to_json(const Error& error);                      ///< one line, no newline at the end

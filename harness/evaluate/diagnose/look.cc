@@ -107,7 +107,7 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   for (const std::string& name : graph.variables_read()) {
     look.variables[name] = graph.variables().find(name)->second;
   }
-  client::Request request{file_, options_, /*check_only=*/false, /*more=*/true};
+  client::EvaluateRequest request{file_, options_, /*check_only=*/false, /*more=*/true};
   request.options.preset = at.preset;
   request.options.overrides = at.variables;
   request.inspect_seed = seed_;

@@ -125,7 +125,7 @@ std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
 void profile(client::JudgeClient& judge, const std::string& candidate_file,
              const EvaluateOptions& options, const std::string& preset, int runs,
              Evidence& evidence) {
-  client::Request request{candidate_file, options, /*check_only=*/false, /*more=*/true};
+  client::EvaluateRequest request{candidate_file, options, /*check_only=*/false, /*more=*/true};
   request.options.preset = preset;
   request.options.recorded.reset();
   request.profile_runs = runs;

@@ -39,7 +39,7 @@ EvaluateOptions DeviceEvaluator::at_sizes_of(const JudgeRequest& request) const 
 Result DeviceEvaluator::judge(const JudgeRequest& request, const std::string& file,
                               const std::string& next_file) {
   client::JudgeClient& judge = request.quick ? small_ : judge_;
-  client::Request asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
+  client::EvaluateRequest asked{file, at_sizes_of(request), /*check_only=*/false, /*more=*/true};
   if (!next_file.empty()) asked.next_files = {next_file};
   Result result = judge.run(asked, options_.on_stage);
   // Messages name files as the model did; and a run's folder may be moved.

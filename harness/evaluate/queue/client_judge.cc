@@ -12,7 +12,8 @@ class ClientJudge : public QueueJudge {
   ClientJudge(const std::string& program, const std::string& device, bool validate)
       : client_(program, device, validate) {}
 
-  Result run(const client::Request& request, const std::function<void(const char*)>& on_stage,
+  Result run(const client::EvaluateRequest& request,
+             const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     return client_.run(request, on_stage, nullptr, stop);
   }

@@ -15,7 +15,7 @@ bool doubtful(const Outcome& outcome) {
                                               outcome.result->verdict == Verdict::device_lost));
 }
 
-Outcome attempt(QueueJudge& judge, const client::Request& request, const Job& job,
+Outcome attempt(QueueJudge& judge, const client::EvaluateRequest& request, const Job& job,
                 const std::stop_token& stop) {
   Outcome outcome;
   try {
@@ -66,7 +66,7 @@ std::vector<uint64_t> Queue::add_all(std::vector<Job> jobs) {
   std::vector<std::shared_ptr<Entry>> entries;
   for (Job& job : jobs) {
     const auto& entry = entries.emplace_back(std::make_shared<Entry>());
-    client::Request alike = job.request;
+    client::EvaluateRequest alike = job.request;
     alike.candidate = {};
     alike.next_files.clear();
     alike.more = false;
@@ -162,8 +162,8 @@ void Queue::work(size_t device) {
   }
 }
 
-client::Request Queue::request_for(size_t device, const Entry& entry) {
-  client::Request request = entry.job.request;
+client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
+  client::EvaluateRequest request = entry.job.request;
   const std::vector<uint64_t> following = backlog_.following(device);
   request.more = !closed_ || !following.empty();
   for (const uint64_t id : following) {
@@ -175,7 +175,7 @@ client::Request Queue::request_for(size_t device, const Entry& entry) {
 
 void Queue::run(size_t device, uint64_t id, Lock& lock) {
   const auto entry = entries_.at(id);
-  const client::Request request = request_for(device, *entry);
+  const client::EvaluateRequest request = request_for(device, *entry);
   lock.unlock();
   Outcome outcome = attempt(*judges_[device], request, entry->job, entry->stop.get_token());
   const std::string why = doubtful(outcome) ? judges_[device]->trouble() : "";

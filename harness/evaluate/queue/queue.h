@@ -31,9 +31,9 @@ struct Outcome {
 };
 
 struct Job {
-  client::Request request = {};       ///< the queue sets `more` and `next_files`
-  std::string group = {};             ///< jobs of one task at one size should share a group
-  std::optional<size_t> device = {};  ///< index into the judges; nothing: any
+  client::EvaluateRequest request = {};  ///< the queue sets `more` and `next_files`
+  std::string group = {};                ///< jobs of one task at one size should share a group
+  std::optional<size_t> device = {};     ///< index into the judges; nothing: any
   /// Called by the thread that evaluates.
   std::function<void(const char* stage)> on_stage = {};
   /// Called once, by any thread, also inside add() and cancel(), and concurrently with other jobs'.
@@ -81,7 +81,7 @@ class Queue {
   void end();
   void work(size_t device);
   void run(size_t device, uint64_t id, Lock& lock);
-  client::Request request_for(size_t device, const Entry& entry);
+  client::EvaluateRequest request_for(size_t device, const Entry& entry);
   void lose(size_t device, const std::string& why, Lock& lock);
   Waiting waiting_of(uint64_t id, const Entry& entry) const;
   std::optional<Outcome> ending(const Entry& entry) const;

@@ -18,7 +18,7 @@ class QueueJudge {
   virtual ~QueueJudge() = default;
   /// Throws Error if the request's options are wrong, and Cancelled soon after `stop` is requested.
   /// Every other failure is a result.
-  virtual Result run(const client::Request& request,
+  virtual Result run(const client::EvaluateRequest& request,
                      const std::function<void(const char*)>& on_stage,
                      const std::stop_token& stop) = 0;
   /// Prepares for the next run. Returns "", or why the device is lost for good.

@@ -16,7 +16,7 @@ namespace kbench::queue {
 struct ServeLine {
   std::string id;       ///< as JSON text
   bool cancel = false;  ///< cancels the experiment with this id
-  client::Request request = {};
+  client::EvaluateRequest request = {};
   std::optional<size_t> device = {};  ///< index into the server's devices
   std::string group = {};
   bool stages = false;  ///< report each stage

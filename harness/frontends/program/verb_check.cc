@@ -53,7 +53,7 @@ int run_check(const CheckOptions& options) {
   client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
   std::vector<Result> results;
   for (size_t i = 0; i < files.size(); ++i) {
-    client::Request request{files[i], evaluation, /*check_only=*/true};
+    client::EvaluateRequest request{files[i], evaluation, /*check_only=*/true};
     request.more = i + 1 < files.size();
     results.push_back(judge.run(request, nullptr));
     results.back().candidate = files[i];

@@ -106,7 +106,7 @@ int run_compare(const CompareOptions& options) {
     Progress progress(stderr, 2);
     for (size_t i = 0; i < 2; ++i) {
       progress.begin(candidates[i].name);
-      client::Request request{candidates[i].source, evaluation};
+      client::EvaluateRequest request{candidates[i].source, evaluation};
       request.more = i == 0;
       if (i == 0) request.next_files = {candidates[1].source};
       results[i] = judge.run(request, nullptr);

@@ -118,7 +118,7 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
     const auto file = [&](size_t at) { return folder.path() + "/" + missing[at]->candidate; };
     const std::string name = to_string(missing[i]->task) + " " + shown(missing[i]->model);
     progress.begin(name);
-    client::Request request{file(i), options, /*check_only=*/false};
+    client::EvaluateRequest request{file(i), options, /*check_only=*/false};
     request.more = i + 1 < missing.size();
     for (size_t next = i + 1;
          next < missing.size() && request.next_files.size() < client::kMostFilesAhead; ++next) {

@@ -101,7 +101,7 @@ class Repl {
   }
 
   void judge() {
-    const client::Request request{file_, evaluation_, /*check_only=*/false, /*more=*/true};
+    const client::EvaluateRequest request{file_, evaluation_, /*check_only=*/false, /*more=*/true};
     Result result = judge_.run(request, nullptr);
     // A candidate of another task can pass, but is of no use here.
     if (result.correct() && result.task != task_.id) {

@@ -68,8 +68,8 @@ class Run {
   OutputFile& output() { return output_; }
 
  private:
-  client::Request request_of(size_t i) const {
-    client::Request request{candidates_[i].source, evaluation_};
+  client::EvaluateRequest request_of(size_t i) const {
+    client::EvaluateRequest request{candidates_[i].source, evaluation_};
     for (size_t next = i + 1;
          next < candidates_.size() && request.next_files.size() < client::kMostFilesAhead; ++next) {
       request.next_files.push_back(candidates_[next].source);

@@ -23,7 +23,7 @@ constexpr double kCompileAnswerSeconds = 2;
 }  // namespace
 
 CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
-                               const client::Request& request,
+                               const client::EvaluateRequest& request,
                                const vulkan::DeviceSnapshot& snapshot, CudaHistory& history)
     : runner_(std::move(runner)), request_(request), snapshot_(snapshot), history_(history) {
   runner_->set_host_bytes(request.options.limits.host_bytes);
@@ -36,7 +36,7 @@ CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
   experiment_.set = path.has_parent_path() ? shown(path.parent_path().filename().string()) : "";
 }
 
-bool CandidateBuild::answers(const client::Request& request) const {
+bool CandidateBuild::answers(const client::EvaluateRequest& request) const {
   return client::same_question(request, request_);
 }
 
@@ -110,7 +110,7 @@ bool CandidateBuild::load() {
   return loaded_ = true;
 }
 
-void CandidateBuild::ask_again(const client::Request& request) {
+void CandidateBuild::ask_again(const client::EvaluateRequest& request) {
   request_ = request;
   begun_ = false;
   runner_->release();  // On a software device it stands still since its last run.

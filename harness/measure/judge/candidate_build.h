@@ -23,19 +23,19 @@ namespace kbench::judge {
 /// here.
 class CandidateBuild {
  public:
-  CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::Request& request,
+  CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::EvaluateRequest& request,
                  const vulkan::DeviceSnapshot& snapshot, CudaHistory& history);
 
   /// Loads the candidate, works out sizes, and has it compiled; just before that, `before_build` is
   /// called if given. What goes wrong is told by built().
   void begin(const std::function<void()>& before_build = {});
   /// Whether this is what a request asks for.
-  bool answers(const client::Request& request) const;
+  bool answers(const client::EvaluateRequest& request) const;
   /// Whether its runner can build it once more.
   bool can_be_built_again() const { return loaded_ && !needs_python_; }
   /// Its runner is to build the candidate, which has run, at the sizes of this request; begin()
   /// again. As the candidate may have got hold of its runner, only what it gets right counts.
-  void ask_again(const client::Request& request);
+  void ask_again(const client::EvaluateRequest& request);
 
   /// Waits for the first part alone. False when the candidate is refused, as `refused` says. Throws
   /// RunnerFailure, and Error for what is wrong with the request's options.
@@ -57,7 +57,7 @@ class CandidateBuild {
   std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }
   /// The candidate in memory, of all files that were read of it. Once loaded.
   CandidateSource read_source() const;
-  const client::Request& request() const { return request_; }
+  const client::EvaluateRequest& request() const { return request_; }
   /// Once loaded.
   const Experiment& experiment() const { return experiment_; }
   const TaskAt& key() const { return key_; }
@@ -69,7 +69,7 @@ class CandidateBuild {
   void identify();
 
   std::unique_ptr<RunnerProcess> runner_;
-  client::Request request_;
+  client::EvaluateRequest request_;
   const vulkan::DeviceSnapshot& snapshot_;
   CudaHistory& history_;
   Experiment experiment_;

@@ -75,24 +75,26 @@ class Judge {
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
-  void rest(const client::Request& last) {
+  void rest(const client::EvaluateRequest& last) {
     retiring_.end_held();
     prefetcher_.at_rest(last, task_memory_.get());
   }
   /// Of one that is cancelled the result means nothing. `device_gone` tells whether it is the last
   /// this process can give.
-  Result judge(const client::Request& request, const std::stop_token& cancelled, bool& device_gone);
+  Result judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
+               bool& device_gone);
 
  private:
-  Result judge_as_asked(const client::Request& request, bool at_other_sizes,
+  Result judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                         const std::stop_token& cancelled, bool& device_gone);
-  bool wants_other_sizes(const client::Request& request, const Result& result) const;
-  void try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
+  bool wants_other_sizes(const client::EvaluateRequest& request, const Result& result) const;
+  void try_other_sizes(const client::EvaluateRequest& request, const std::stop_token& cancelled,
                        Result& result, bool& device_gone);
-  std::unique_ptr<CandidateBuild> other_sizes_build(const client::Request& request);
-  void begin_at(const std::vector<Variables>& sizes, const SizeUse& use, client::Request request);
+  std::unique_ptr<CandidateBuild> other_sizes_build(const client::EvaluateRequest& request);
+  void begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
+                client::EvaluateRequest request);
   void retire_again();
-  TrialContext trial_context(const client::Request& request, bool at_other_sizes,
+  TrialContext trial_context(const client::EvaluateRequest& request, bool at_other_sizes,
                              const std::stop_token& cancelled);
   void ready_baseline();
   bool take_task_memory(const CandidateBuild& build);
@@ -249,7 +251,7 @@ void Judge::prove_device() {
 
 /// What a trial is lent. One at other sizes beside those that follow each other neither takes nor
 /// disturbs what was made ready for them.
-TrialContext Judge::trial_context(const client::Request& request, bool at_other_sizes,
+TrialContext Judge::trial_context(const client::EvaluateRequest& request, bool at_other_sizes,
                                   const std::stop_token& cancelled) {
   const auto prepare_next = [this, &request, at_other_sizes] {
     if (!at_other_sizes) prefetcher_.at_preparation(request, task_memory_.get());
@@ -293,7 +295,7 @@ TrialContext Judge::trial_context(const client::Request& request, bool at_other_
 }
 
 /// `at_other_sizes`: it is none of the requests that came.
-Result Judge::judge_as_asked(const client::Request& request, bool at_other_sizes,
+Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                              const std::stop_token& cancelled, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
@@ -363,7 +365,7 @@ Result Judge::judge_as_asked(const client::Request& request, bool at_other_sizes
 }
 
 /// The last candidate's, in its own runner where that is there; else in a new one.
-std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::Request& request) {
+std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::EvaluateRequest& request) {
   if (again_) {
     again_->ask_again(request);
     return std::move(again_);
@@ -378,7 +380,7 @@ std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::Request& 
 
 /// Compiles the candidate at all of the sizes at once: Python takes a second for each.
 void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
-                     client::Request request) {
+                     client::EvaluateRequest request) {
   for (const Variables& set : sizes) {
     request.options.overrides = read_of(set, use);
     if (request.options.overrides.empty()) continue;
@@ -396,21 +398,21 @@ void Judge::retire_again() {
 }
 
 /// Preset smoke is small: many faults show at sizes that are no multiple of anything alone.
-bool Judge::wants_other_sizes(const client::Request& request, const Result& result) const {
-  const bool judged = !request.check_only && !request.inspect_seed && !request.profile_runs &&
-                      !request.values_only;
+bool Judge::wants_other_sizes(const client::EvaluateRequest& request, const Result& result) const {
+  const bool judged =
+      !request.check_only && !request.inspect_seed && !request.profile_runs && !request.values_only;
   const EvaluateOptions& options = request.options;
   return judged && options.other_sizes && options.overrides.empty() && result.correct() &&
          result.preset == name_of(Preset::smoke);
 }
 
-void Judge::try_other_sizes(const client::Request& request, const std::stop_token& cancelled,
-                            Result& result, bool& device_gone) {
+void Judge::try_other_sizes(const client::EvaluateRequest& request,
+                            const std::stop_token& cancelled, Result& result, bool& device_gone) {
   if (!wants_other_sizes(request, result)) return;
   const auto start_time = std::chrono::steady_clock::now();
   auto [known, is_new] = other_sizes_.try_emplace(result.task);
   if (is_new) known->second = other_sizes({result.task, result.preset, {}});
-  client::Request there = request;
+  client::EvaluateRequest there = request;
   there.candidate = judged_;
   there.options.preset = result.preset;
   there.options.recorded.reset();  // of the preset's own sizes
@@ -446,7 +448,7 @@ void Judge::try_other_sizes(const client::Request& request, const std::stop_toke
   result.stage_s[client::kQueueStage] += queued_s;
 }
 
-Result Judge::judge(const client::Request& request, const std::stop_token& cancelled,
+Result Judge::judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
                     bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   const LockRelease release_lock{*lock_};
@@ -476,7 +478,7 @@ Result Judge::judge(const client::Request& request, const std::stop_token& cance
     const Requests::Received received = requests.next();
     try {
       bool device_gone = false;
-      const client::Request request = client::request_from_json(received.line);
+      const client::EvaluateRequest request = client::request_from_json(received.line);
       const Result result = judge.judge(request, received.cancelled, device_gone);
       // What is left to be torn down may hang after a device was lost; runners die with us.
       const bool cancelled = received.cancelled.stop_requested();

@@ -46,7 +46,7 @@ Prefetcher::~Prefetcher() {
 
 std::string Prefetcher::uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
 
-bool Prefetcher::has_begun(const client::Request& request) const {
+bool Prefetcher::has_begun(const client::EvaluateRequest& request) const {
   return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
 }
 
@@ -62,11 +62,11 @@ size_t Prefetcher::begun_at_most() const {
 }
 
 /// Several at once take little longer than one.
-void Prefetcher::top_up_for(const client::Request& request) {
+void Prefetcher::top_up_for(const client::EvaluateRequest& request) {
   pool_.top_up(runners(), history_.expected(request.candidate) ? runners() : 0);
 }
 
-std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::Request& request) {
+std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::EvaluateRequest& request) {
   pause();
   const auto found =
       std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
@@ -79,8 +79,8 @@ std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::Request& re
   now_ = request;
   plan();
   std::erase_if(begun_, [&](const auto& each) {  // Something else is asked for than was said.
-    return std::ranges::none_of(following_,
-                                [&](const client::Request& next) { return each->answers(next); });
+    return std::ranges::none_of(
+        following_, [&](const client::EvaluateRequest& next) { return each->answers(next); });
   });
   if (request.more && pool_.size() <= 1) top_up_for(request);
   auto runner = pool_.take(history_.expected(request.candidate));
@@ -88,7 +88,7 @@ std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::Request& re
   return new_build(std::move(runner), request);
 }
 
-std::unique_ptr<CandidateBuild> Prefetcher::separate_build(const client::Request& request) {
+std::unique_ptr<CandidateBuild> Prefetcher::separate_build(const client::EvaluateRequest& request) {
   constexpr size_t kFew = 2;  // Several open the device in little more time than one.
   pause();
   if (pool_.size() == 0) pool_.top_up(kFew, 0);
@@ -96,7 +96,7 @@ std::unique_ptr<CandidateBuild> Prefetcher::separate_build(const client::Request
 }
 
 std::unique_ptr<CandidateBuild> Prefetcher::new_build(std::unique_ptr<RunnerProcess> runner,
-                                                      const client::Request& request) {
+                                                      const client::EvaluateRequest& request) {
   runner->wait_open(uuid());
   return std::make_unique<CandidateBuild>(std::move(runner), request, device_->snapshot(),
                                           history_);
@@ -141,11 +141,11 @@ void Prefetcher::make_room() {
   }
 }
 
-void Prefetcher::at_preparation(const client::Request& of, const TaskMemory* at) {
+void Prefetcher::at_preparation(const client::EvaluateRequest& of, const TaskMemory* at) {
   if (while_measuring_ && !of.next_files.empty()) resume(of, at, Clock::now() + kPreparing);
 }
 
-void Prefetcher::at_runs(const client::Request& measured, const TaskMemory& at) {
+void Prefetcher::at_runs(const client::EvaluateRequest& measured, const TaskMemory& at) {
   if (!while_measuring_) return quiet();
   {
     const std::lock_guard lock(mutex_);
@@ -160,7 +160,7 @@ void Prefetcher::at_samples() {
   memory_from_ = Clock::now();
 }
 
-void Prefetcher::at_rest(const client::Request& last, const TaskMemory* at) {
+void Prefetcher::at_rest(const client::EvaluateRequest& last, const TaskMemory* at) {
   if (!last.more) return;
   if (while_measuring_) return resume(last, at, Clock::now());
   try {
@@ -182,7 +182,7 @@ void Prefetcher::quiet() {
   });
 }
 
-void Prefetcher::resume(const client::Request& now, const TaskMemory* at,
+void Prefetcher::resume(const client::EvaluateRequest& now, const TaskMemory* at,
                         Clock::time_point memory_from) {
   pause();
   now_ = now;
@@ -245,16 +245,16 @@ bool Prefetcher::step(bool memory_too) {
 
 void Prefetcher::plan() {
   planned_ = true;
-  client::Request alike = now_;
+  client::EvaluateRequest alike = now_;
   alike.next_files.clear();
   following_.assign(now_.next_files.size(), alike);
   for (size_t i = 0; i < following_.size(); ++i) following_[i].candidate = now_.next_files[i];
 }
 
-const client::Request* Prefetcher::first_not_begun() const {
+const client::EvaluateRequest* Prefetcher::first_not_begun() const {
   if (begun_.size() >= begun_at_most()) return nullptr;
   const auto found = std::ranges::find_if(
-      following_, [&](const client::Request& next) { return !has_begun(next); });
+      following_, [&](const client::EvaluateRequest& next) { return !has_begun(next); });
   return found == following_.end() ? nullptr : &*found;
 }
 
@@ -279,7 +279,7 @@ bool Prefetcher::start_runners() {
     return pool_.open_another(runners(), for_cuda, uuid());
   }
   size_t wanted = 0, for_cuda = 0;
-  for (const client::Request& next : following_) {
+  for (const client::EvaluateRequest& next : following_) {
     if (has_begun(next)) continue;
     ++wanted;
     for_cuda += history_.expected(next.candidate) ? 1 : 0;
@@ -300,7 +300,7 @@ bool Prefetcher::start_spare() {
 }
 
 bool Prefetcher::begin_next() {
-  const client::Request* next = first_not_begun();
+  const client::EvaluateRequest* next = first_not_begun();
   if (next == nullptr) return false;
   auto runner = pool_.take_open(history_.expected(next->candidate), uuid());
   if (!runner) return false;

@@ -57,10 +57,10 @@ class Prefetcher {
   }
 
   /// The build that was begun for this request, or a new one. Throws RunnerFailure.
-  std::unique_ptr<CandidateBuild> take_build(const client::Request& request);
+  std::unique_ptr<CandidateBuild> take_build(const client::EvaluateRequest& request);
   /// A build beside those that follow each other, for which nothing was made ready and nothing
   /// of what was is given up. Throws RunnerFailure.
-  std::unique_ptr<CandidateBuild> separate_build(const client::Request& request);
+  std::unique_ptr<CandidateBuild> separate_build(const client::EvaluateRequest& request);
   /// The task memory for a task, with its baseline, where it was made.
   std::optional<ReadyTask> take_memory(const TaskAt& key);
   /// Leaves what is needed no more: a baseline will be another task memory's, which takes over what
@@ -71,24 +71,24 @@ class Prefetcher {
 
   /// A trial goes on with its candidate, which it may have to wait for. `at`: the task memory there
   /// is, which stays until the next call; may be null.
-  void at_preparation(const client::Request& of, const TaskMemory* at);
+  void at_preparation(const client::EvaluateRequest& of, const TaskMemory* at);
   /// A trial runs its candidate from now on: its task memory stays until the next call. Memory is
   /// neither made nor given back until it takes samples, as what it allocates itself would wait for
   /// that.
-  void at_runs(const client::Request& measured, const TaskMemory& at);
+  void at_runs(const client::EvaluateRequest& measured, const TaskMemory& at);
   void at_samples();
   /// Nothing comes from the client for a moment; `at` may be null.
-  void at_rest(const client::Request& last, const TaskMemory* at);
+  void at_rest(const client::EvaluateRequest& last, const TaskMemory* at);
   /// The thread is at nothing any more.
   void pause();
   /// pause(), and no device is being opened.
   void quiet();
 
  private:
-  void resume(const client::Request& now, const TaskMemory* at,
+  void resume(const client::EvaluateRequest& now, const TaskMemory* at,
               std::chrono::steady_clock::time_point memory_from);
   std::unique_ptr<CandidateBuild> new_build(std::unique_ptr<RunnerProcess> runner,
-                                            const client::Request& request);
+                                            const client::EvaluateRequest& request);
   ReadyTask take_next();
   void work();
   bool step(bool memory_too);
@@ -102,11 +102,11 @@ class Prefetcher {
   bool make_task_memory();
   bool wait_for_device();
   bool opens(std::vector<ReadyTask>::iterator which, std::chrono::milliseconds most);
-  void top_up_for(const client::Request& request);
+  void top_up_for(const client::EvaluateRequest& request);
   size_t runners() const;
   size_t begun_at_most() const;
-  bool has_begun(const client::Request& request) const;
-  const client::Request* first_not_begun() const;
+  bool has_begun(const client::EvaluateRequest& request) const;
+  const client::EvaluateRequest* first_not_begun() const;
   const CandidateBuild* first_without_memory() const;
   const TaskMemory* memory_for(const TaskAt& key) const;
   std::string uuid() const;
@@ -124,10 +124,10 @@ class Prefetcher {
   std::deque<ReadyTask> next_;  ///< of the tasks that follow, in their order
   std::optional<TaskAt> does_not_fit_;
   std::vector<std::unique_ptr<TaskMemory>> left_;
-  client::Request now_;
+  client::EvaluateRequest now_;
   const TaskMemory* at_ = nullptr;
   bool planned_ = false;  ///< `following_` has been made from `now_`
-  std::vector<client::Request> following_;
+  std::vector<client::EvaluateRequest> following_;
 
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;

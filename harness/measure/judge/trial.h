@@ -137,7 +137,7 @@ class Trial {
 
   TrialContext context_;
   CandidateBuild& build_;
-  const client::Request& request_;
+  const client::EvaluateRequest& request_;
   const EvaluateOptions& options_;
   std::function<void(const char*)> on_stage_;
   std::function<void(const Progress&)> on_progress_;
