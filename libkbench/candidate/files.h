@@ -14,8 +14,7 @@ namespace kbench {
 /// The path as messages show it.
 std::string shown_path(const std::string& folder, const std::string& relative);
 
-/// A path relative to a candidate's folder in plain form: '/' between parts that are neither '.'
-/// nor
+/// A path relative to a candidate's folder in plain form: '/' between parts, none of them '.' or
 /// '..'. Throws kParse, without a place, for one that leaves the folder or that no file can have.
 std::string plain_path(const std::string& relative);
 

@@ -104,8 +104,7 @@ class Evaluator {
  private:
   enum class Flow { on, result, leave, next };
 
-  // Values, statements and expressions (values.cc, statements.cc,
-  // expressions.cc).
+  // Values, statements and expressions (values.cc, statements.cc, expressions.cc).
   Flow run_block(const Block& block, NameScope& scope);
   Flow run_statement(const Stmt& s, NameScope& scope);
   Flow run_loop(const Stmt& s, NameScope& scope);
