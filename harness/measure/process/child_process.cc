@@ -137,10 +137,7 @@ Exit ChildProcess::poll() {
   if (!is_ours()) return {.ended = true, .status = -1};
   if (exit_.ended || pid_ < 0) return exit_;
   int status = 0;
-  pid_t ended;
-  do {
-    ended = waitpid(pid_, &status, WNOHANG);
-  } while (ended < 0 && errno == EINTR);
+  const auto ended = TEMP_FAILURE_RETRY(waitpid(pid_, &status, WNOHANG));
   if (ended == 0) return exit_;
   exit_.ended = true;
   if (ended < 0) {
@@ -190,10 +187,8 @@ bool ChildProcess::stop() {
   if (stopped_) return true;  // The kernel reports a stop only once.
   if (::kill(pid_, SIGSTOP) != 0) return false;
   siginfo_t info{};
-  int got;
-  do {
-    got = waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
-  } while (got != 0 && errno == EINTR);
+  const auto got = TEMP_FAILURE_RETRY(
+      waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT));
   if (got != 0 || info.si_code != CLD_STOPPED) return false;
   waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED);
   stopped_ = true;

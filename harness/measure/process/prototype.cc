@@ -69,8 +69,7 @@ std::optional<pid_t> fork_for_another(pid_t& between) {
   write_end.reset();
   pid_t copy = 0;
   const bool known = read(read_end.get(), &copy, sizeof copy) == sizeof copy;
-  while (waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(waitpid(between, nullptr, 0));
   return known ? copy : 0;
 }
 

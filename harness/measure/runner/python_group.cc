@@ -35,11 +35,7 @@ pid_t group_in(const std::string& line) {
   for (int each = 0; each <= STDERR_FILENO; ++each) close(each);
   close_range(static_cast<unsigned>(kept) + 1, ~0u, 0);
   char byte = 0;
-  ssize_t got = 0;
-  do {
-    got = read(kept, &byte, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got == 1) _exit(0);
+  if (TEMP_FAILURE_RETRY(read(kept, &byte, 1)) == 1) _exit(0);
   process::Deadline deadline(kGuardSeconds);
   while (kill(-group, SIGKILL) == 0 && !deadline.passed()) usleep(1000);
   remove_tree(folder);
@@ -82,10 +78,8 @@ GroupGuard::GroupGuard(pid_t group, const std::string& folder) {
 
 GroupGuard::~GroupGuard() {
   const char byte = 1;
-  while (write(end_.get(), &byte, 1) < 0 && errno == EINTR) {
-  }
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(write(end_.get(), &byte, 1));
+  TEMP_FAILURE_RETRY(waitpid(pid_, nullptr, 0));
 }
 
 }  // namespace kbench::runner

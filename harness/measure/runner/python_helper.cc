@@ -276,10 +276,7 @@ void PythonHelper::end() {
   if (pid_ < 0) return;
   channel_.reset();  // The helper ends at the end of its socket.
   int status = 0;
-  pid_t ended = 0;
-  do {
-    ended = waitpid(pid_, &status, 0);
-  } while (ended < 0 && errno == EINTR);
+  const auto ended = TEMP_FAILURE_RETRY(waitpid(pid_, &status, 0));
   pid_ = -1;
   if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   // A process that outlives the helper could disturb the run, so there is no run.

@@ -79,8 +79,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& command) {
   }
   if (open) kill(child, SIGKILL);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
   return output;
 }
