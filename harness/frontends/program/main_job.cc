@@ -67,14 +67,14 @@ void add_options(Command app, MainJobOptions& o) {
   o.device.add_several_to(app);
   app.in_group("Device").add_flag(
       "--mix-devices", o.mix_devices,
-      "Have --devices of several kinds in one leaderboard: speedups on one say nothing "
-      "beside speedups on another");
+      "Allow --devices of several kinds in one leaderboard, though their speedups do not "
+      "compare");
   o.measure.add_to(app);
   const Command output = app.in_group("Output");
   output.add_option(
       "--output FILE", o.output,
       "Append results to a file of JSON lines; what it holds already is not done again");
-  output.add_flag("--rerun", o.rerun, "Do again what --output holds already");
+  output.add_flag("--rerun", o.rerun, "Repeat the evaluations that --output already holds");
   output.add_flag("--json", o.json,
                   "One JSON document on standard output, the rest on standard error");
 }

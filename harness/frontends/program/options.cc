@@ -212,11 +212,11 @@ void MeasureOptions::add_to(Command app, bool in_run) {
   const Command group = app.in_group("Measurement");
   group.add_setting(
       "--baseline eager|FILE", baseline,
-      "What speedups are against: eager, timed in pairs with the candidate, or a file of "
+      "The baseline of speedups: eager, timed in pairs with the candidate, or a file of "
       "recorded times, as kbench baseline --against takes it");
   group.add_option("--column NAME", column, "Which numbers of the file of --baseline");
   group.add_setting("--tolerance RULE", tolerance,
-                    "Who passes: kbench (scale-aware), or kernelbench (the original's)",
+                    "Rule for passing: kbench (scale-aware), or kernelbench (the original's)",
                     one_of(names_to(ToleranceRule::kernelbench)));
   group.add_setting("--min-samples N", plan.min_samples, "Samples to take at least",
                     whole_number(1, 1000000));
@@ -231,10 +231,8 @@ void MeasureOptions::add_to(Command app, bool in_run) {
   const Option input_seed = group.add_option(
       "--input-seed N", seed, "Fix the secret seed of the inputs, for debugging", whole_number());
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
-  group.add_flag(
-      "--no-other-sizes", own_sizes_alone,
-      "At preset smoke: leave out that the values of what passes are checked at two more "
-      "sizes");
+  group.add_flag("--no-other-sizes", own_sizes_alone,
+                 "At preset smoke: do not check passing candidates at two more sizes");
   const Command limits_group = app.in_group("Limits of a candidate");
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     limits_group.add_setting(flag, value, help, within(0.001, 1e6)).type_name("S");

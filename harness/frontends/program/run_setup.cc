@@ -77,7 +77,7 @@ void LoopOptions::add_to(Command app) {
   const Command prompts = app.in_group("Prompt");
   prompts.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates");
   prompts.add_flag("--no-evidence", no_evidence,
-                   "Feedback is verdict and message alone: nothing is looked into");
+                   "Feedback is verdict and message alone, without investigation");
 }
 
 Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,

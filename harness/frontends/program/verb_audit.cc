@@ -320,7 +320,7 @@ int run_audit(VerbOptions options) {
 Verb add_audit(Command program) {
   auto options = std::make_shared<VerbOptions>();
   const Command app = program.add_verb(
-      "audit", "Hold the tasks' own checks against shortcuts",
+      "audit", "Test the tasks' own checks with shortcuts",
       "Runs each task with a part of its work left out, in fewer bits, or not at all, and in other "
       "honest orders and formulas, and says by how much each fails or passes the task's check: its "
       "worst error over the tolerance. What passes and should not is listed, and so is what is "
@@ -346,16 +346,15 @@ Verb add_audit(Command program) {
       .comma_separated();
   computation.add_setting("--draws N", options->audit.draws, "Draws of inputs",
                           number_from(1, 100));
-  computation.add_setting(
-      "--most-calls N", options->audit.variants.most_calls,
-      "Of an operator called more often, so many calls are tried one by one (0: all)",
-      not_negative());
+  computation.add_setting("--most-calls N", options->audit.variants.most_calls,
+                          "How many calls of one operator are tried one by one at most (0: all)",
+                          not_negative());
   options->tasks.add_to(app);
   options->device.add_to(app);
   const Command output = app.in_group("Output");
   output.add_flag("--all", options->all, "Every variant, not only those that are left");
   output.add_flag("--recorded", options->recorded,
-                  "Nothing is run: the certificates of this build");
+                  "Run nothing; show the certificates of this build");
   output.add_option("--out FILE", options->out,
                     "Certificates: a file that is written, or brought up to date for these tasks");
   output.add_flag("--json", options->json, "Every variant as JSON on standard output");

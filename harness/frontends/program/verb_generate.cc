@@ -167,7 +167,8 @@ Verb add_generate(Command program) {
   app.add_option("RUN", options->run, "The run's folder").required().option_text("RUN");
   const Command models = app.in_group("Models");
   models.add_option("--models FILE", options->models_file,
-                    "Whom to ask, and where: docs/models-file.md", readable());
+                    "Models file, which says whom to ask and where: docs/models-file.md",
+                    readable());
   models.add_option("--model NAME,...", options->models, "Only these of the file")
       .comma_separated();
   models.add_option("--replay RUN", options->replay, "Answer from the transcripts of another run",
@@ -188,14 +189,14 @@ Verb add_generate(Command program) {
   budgets.add_option("--max-tokens N", options->max_tokens, "Of the whole run, in and out",
                      whole_number());
   budgets.add_option("--max-seconds S", options->max_seconds, "Of this call", within(0, 1e9));
-  models.add_option("--seed N", options->seed, "What requests' seeds are drawn from",
+  models.add_option("--seed N", options->seed, "Seed from which the requests' seeds are drawn",
                     whole_number());
   const Command output = app.in_group("Output");
   output.add_flag("--dry-run", options->dry_run,
                   "Print the first prompt, and the most that all would cost; send nothing");
   output.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them");
   output.add_flag("--json", options->json,
-                  "What the run came to as JSON on standard output; with --dry-run the plan");
+                  "The outcome of the run as JSON on standard output; with --dry-run the plan");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);

@@ -194,15 +194,14 @@ Verb add_prompt(Command program) {
                     readable());
   const Command repair = app.in_group("Repair");
   repair.add_option("--feedback FILE", options->feedback,
-                    "A results file: its last result of the task is what the prompt answers",
+                    "A results file; the prompt asks to repair its last result of the task",
                     readable());
   repair.add_option("--candidate CANDIDATE", options->candidate,
                     "The candidate of that result (default: the file that the result names)",
                     readable());
   const Command output = app.in_group("Output");
   output.add_flag("--json", options->json, "The messages as JSON on standard output");
-  output.add_flag("--check", options->check,
-                  "Render all tasks' prompts and hold them to the budget");
+  output.add_flag("--check", options->check, "Render all tasks' prompts and check their budget");
   return {app, [options] { return run_prompt(*options); }};
 }
 

@@ -249,10 +249,11 @@ Verb add_score(Command program) {
       .comma_separated();
   scores.add_option("--preset NAME", options->preset,
                     "Only results at this preset: smoke, v0 or v0.1");
-  scores.add_flag("--mix-devices", options->mix_devices,
-                  "Have several kinds of device in one table, whose speedups do not compare");
+  scores.add_flag(
+      "--mix-devices", options->mix_devices,
+      "Allow several kinds of device in one table, though their speedups do not compare");
   scores.add_flag("--last", options->take_last,
-                  "Of contradictory results take the last, by the order of files and lines");
+                  "Of contradictory results, take the last one in the order of files and lines");
   options->tasks.add_to(app);
   app.in_group("Output").add_flag("--json", options->json, "One JSON document on standard output");
   return {app, [options] { return run_score(*options); }};

@@ -206,7 +206,7 @@ int run_verify(const VerifyOptions& options) {
 Verb add_verify(Command program) {
   auto options = std::make_shared<VerifyOptions>();
   const Command app = program.add_verb(
-      "verify", "Hold this build against a golden file",
+      "verify", "Check this build against a golden file",
       "Computes the tasks of a golden file from the seeds and sizes in it and compares the outputs "
       "with the values PyTorch gave in float64: sampled elements and a checksum over all. A line "
       "for each task that differs, then a summary; exit code 1 when one differs.",
