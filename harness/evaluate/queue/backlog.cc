@@ -20,7 +20,7 @@ bool Backlog::may_have(size_t device, const Waiting& waiting) const {
          waiting.never_on != device;
 }
 
-bool Backlog::anybody_may_have(const Waiting& waiting) const {
+bool Backlog::any_device_may_have(const Waiting& waiting) const {
   for (size_t device = 0; device < devices_.size(); ++device) {
     if (may_have(device, waiting)) return true;
   }
@@ -28,7 +28,7 @@ bool Backlog::anybody_may_have(const Waiting& waiting) const {
 }
 
 bool Backlog::add(Waiting waiting, bool at_front) {
-  if (!anybody_may_have(waiting)) return false;
+  if (!any_device_may_have(waiting)) return false;
   at_front ? waiting_.push_front(std::move(waiting)) : waiting_.push_back(std::move(waiting));
   return true;
 }
@@ -129,7 +129,7 @@ std::vector<Waiting> Backlog::take_out(size_t device) {
   }
   std::vector<Waiting> orphans;
   std::erase_if(waiting_, [&](Waiting& each) {
-    if (anybody_may_have(each)) return false;
+    if (any_device_may_have(each)) return false;
     orphans.push_back(std::move(each));
     return true;
   });

@@ -45,7 +45,7 @@ class Backlog {
     std::deque<Waiting> ahead;  ///< reserved for this device
   };
   bool may_have(size_t device, const Waiting& waiting) const;
-  bool anybody_may_have(const Waiting& waiting) const;
+  bool any_device_may_have(const Waiting& waiting) const;
   bool others_are_at(const std::string& group, size_t device) const;
   void set_aside(size_t device);
   std::optional<Waiting> take_from_another(size_t device);
