@@ -11,7 +11,8 @@ namespace kbench::cuda::driver {
 
 using Result = int;
 using Device = int;
-using Pointer = unsigned long long;  // NOLINT(google-runtime-int): CUdeviceptr
+using Pointer = unsigned long long;     // NOLINT(google-runtime-int): CUdeviceptr
+using GraphFlags = unsigned long long;  // NOLINT(google-runtime-int)
 using Context = struct OpaqueContext*;
 using Module = struct OpaqueModule*;
 using Function = struct OpaqueFunction*;
@@ -89,46 +90,54 @@ inline void* const kParameterPointer = reinterpret_cast<void*>(uintptr_t{1});
 inline void* const kParameterSize = reinterpret_cast<void*>(uintptr_t{2});
 inline constexpr void* kParameterEnd = nullptr;
 
-/// The functions, by the names that the library exports.
+// clang-format off
+/// The functions: a member's name, the name that the library exports, parameters.
+#define KBENCH_CUDA_CALLS(CALL) \
+  CALL(init, "cuInit", unsigned) \
+  CALL(error_name, "cuGetErrorName", Result, const char**) \
+  CALL(error_string, "cuGetErrorString", Result, const char**) \
+  CALL(device_count, "cuDeviceGetCount", int*) \
+  CALL(device_get, "cuDeviceGet", Device*, int) \
+  CALL(device_uuid, "cuDeviceGetUuid_v2", char*, Device) \
+  CALL(device_attribute, "cuDeviceGetAttribute", int*, int, Device) \
+  CALL(context_retain, "cuDevicePrimaryCtxRetain", Context*, Device) \
+  CALL(context_set, "cuCtxSetCurrent", Context) \
+  CALL(context_limit, "cuCtxSetLimit", int, size_t) \
+  CALL(import_memory, "cuImportExternalMemory", ExternalMemory*, const ExternalMemoryHandleDesc*) \
+  CALL(map_buffer, "cuExternalMemoryGetMappedBuffer", Pointer*, ExternalMemory, \
+       const ExternalMemoryBufferDesc*) \
+  CALL(destroy_memory, "cuDestroyExternalMemory", ExternalMemory) \
+  CALL(allocate, "cuMemAlloc_v2", Pointer*, size_t) \
+  CALL(free, "cuMemFree_v2", Pointer) \
+  CALL(module_load, "cuModuleLoadData", Module*, const void*) \
+  CALL(module_unload, "cuModuleUnload", Module) \
+  CALL(module_function, "cuModuleGetFunction", Function*, Module, const char*) \
+  CALL(function_attribute, "cuFuncGetAttribute", int*, int, Function) \
+  CALL(set_function_attribute, "cuFuncSetAttribute", Function, int, int) \
+  CALL(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", int*, Function, int, size_t) \
+  CALL(cluster_occupancy, "cuOccupancyMaxActiveClusters", int*, Function, const LaunchConfig*) \
+  CALL(launch, "cuLaunchKernelEx", const LaunchConfig*, Function, void**, void**) \
+  CALL(copy, "cuMemcpyDtoDAsync_v2", Pointer, Pointer, size_t, Stream) \
+  CALL(set_words, "cuMemsetD32Async", Pointer, unsigned, size_t, Stream) \
+  CALL(stream_create, "cuStreamCreate", Stream*, unsigned) \
+  CALL(event_create, "cuEventCreate", Event*, unsigned) \
+  CALL(event_record, "cuEventRecord", Event, Stream) \
+  CALL(event_query, "cuEventQuery", Event) \
+  CALL(event_elapsed, "cuEventElapsedTime", float*, Event, Event) \
+  CALL(event_destroy, "cuEventDestroy_v2", Event) \
+  CALL(capture_begin, "cuStreamBeginCapture_v2", Stream, int) \
+  CALL(capture_end, "cuStreamEndCapture", Stream, Graph*) \
+  CALL(graph_instantiate, "cuGraphInstantiateWithFlags", GraphExec*, Graph, GraphFlags) \
+  CALL(graph_upload, "cuGraphUpload", GraphExec, Stream) \
+  CALL(graph_launch, "cuGraphLaunch", GraphExec, Stream) \
+  CALL(graph_destroy, "cuGraphDestroy", Graph) \
+  CALL(graph_exec_destroy, "cuGraphExecDestroy", GraphExec)
+// clang-format on
+
 struct Calls {
-  Result (*init)(unsigned) = nullptr;
-  Result (*error_name)(Result, const char**) = nullptr;
-  Result (*error_string)(Result, const char**) = nullptr;
-  Result (*device_count)(int*) = nullptr;
-  Result (*device_get)(Device*, int) = nullptr;
-  Result (*device_uuid)(char*, Device) = nullptr;
-  Result (*device_attribute)(int*, int, Device) = nullptr;
-  Result (*context_retain)(Context*, Device) = nullptr;
-  Result (*context_set)(Context) = nullptr;
-  Result (*context_limit)(int, size_t) = nullptr;
-  Result (*import_memory)(ExternalMemory*, const ExternalMemoryHandleDesc*) = nullptr;
-  Result (*map_buffer)(Pointer*, ExternalMemory, const ExternalMemoryBufferDesc*) = nullptr;
-  Result (*destroy_memory)(ExternalMemory) = nullptr;
-  Result (*allocate)(Pointer*, size_t) = nullptr;
-  Result (*free)(Pointer) = nullptr;
-  Result (*module_load)(Module*, const void*) = nullptr;
-  Result (*module_unload)(Module) = nullptr;
-  Result (*module_function)(Function*, Module, const char*) = nullptr;
-  Result (*function_attribute)(int*, int, Function) = nullptr;
-  Result (*set_function_attribute)(Function, int, int) = nullptr;
-  Result (*occupancy)(int*, Function, int, size_t) = nullptr;
-  Result (*cluster_occupancy)(int*, Function, const LaunchConfig*) = nullptr;
-  Result (*launch)(const LaunchConfig*, Function, void**, void**) = nullptr;
-  Result (*copy)(Pointer, Pointer, size_t, Stream) = nullptr;
-  Result (*set_words)(Pointer, unsigned, size_t, Stream) = nullptr;
-  Result (*stream_create)(Stream*, unsigned) = nullptr;
-  Result (*event_create)(Event*, unsigned) = nullptr;
-  Result (*event_record)(Event, Stream) = nullptr;
-  Result (*event_query)(Event) = nullptr;
-  Result (*event_elapsed)(float*, Event, Event) = nullptr;
-  Result (*event_destroy)(Event) = nullptr;
-  Result (*capture_begin)(Stream, int) = nullptr;
-  Result (*capture_end)(Stream, Graph*) = nullptr;
-  Result (*graph_instantiate)(GraphExec*, Graph, unsigned long long) = nullptr;  // NOLINT
-  Result (*graph_upload)(GraphExec, Stream) = nullptr;
-  Result (*graph_launch)(GraphExec, Stream) = nullptr;
-  Result (*graph_destroy)(Graph) = nullptr;
-  Result (*graph_exec_destroy)(GraphExec) = nullptr;
+#define KBENCH_MEMBER(name, symbol, ...) Result (*name)(__VA_ARGS__) = nullptr;
+  KBENCH_CUDA_CALLS(KBENCH_MEMBER)
+#undef KBENCH_MEMBER
 
   /// The name of the first function that the library lacks; null when all are there.
   const char* fill(const Library& from);

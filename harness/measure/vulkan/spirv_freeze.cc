@@ -156,7 +156,6 @@ uint32_t divide(uint32_t op, uint32_t left, uint32_t right) {
 Divisions stand_in(Spirv& spirv) {
   Divisions divisions;
   const SpirvModule module(spirv);
-  Spirv changed = module.header();
   const auto is_held = [&](const Instruction& each) {
     if (each.op() != spv::OpSpecConstantOp || !is_signed_division(each[2])) return false;
     const Instruction* type = module.definition(each[0]);
@@ -166,43 +165,35 @@ Divisions stand_in(Spirv& spirv) {
     if (vector) refuse("divides signed vectors in a specialization constant");
     return true;
   };
-  for (const Instruction& each : module.instructions()) {
-    if (!is_held(each)) {
-      append_instruction(changed, each.op(), each.words());
-      continue;
-    }
+  spirv = rewritten(module, [&](const Instruction& each, Spirv& changed) {
+    if (!is_held(each)) return false;
     divisions[each[1]] = each[2];
     append_instruction(
         changed, each.op(),
         std::vector{each[0], each[1], uint32_t{spv::OpSelect}, each[0], each[3], each[4]});
-  }
-  spirv = std::move(changed);
+    return true;
+  });
   return divisions;
 }
 
 /// Computes the divisions whose operands have become constants. Returns how many.
 size_t settle(Spirv& spirv, Divisions& divisions) {
   const SpirvModule module(spirv);
-  Spirv settled = module.header();
-  size_t count = 0;
-  for (const Instruction& each : module.instructions()) {
+  const size_t before = divisions.size();
+  spirv = rewritten(module, [&](const Instruction& each, Spirv& settled) {
     const auto division =
         each.op() == spv::OpSpecConstantOp ? divisions.find(each[1]) : divisions.end();
     const bool held = division != divisions.end();
     const auto left = held ? module.constant(each[4]) : std::nullopt;
     const auto right = held ? module.constant(each[5]) : std::nullopt;
-    if (!left || !right) {
-      append_instruction(settled, each.op(), each.words());
-      continue;
-    }
+    if (!left || !right) return false;
     const uint32_t value =
         divide(division->second, static_cast<uint32_t>(*left), static_cast<uint32_t>(*right));
     append_instruction(settled, spv::OpConstant, std::vector{each[0], each[1], value});
     divisions.erase(division);
-    ++count;
-  }
-  spirv = std::move(settled);
-  return count;
+    return true;
+  });
+  return before - divisions.size();
 }
 
 Spirv fold(Spirv spirv) {

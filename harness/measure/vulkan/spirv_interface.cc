@@ -309,19 +309,15 @@ Spirv rebind_spirv(const Spirv& spirv, const ShaderInterface& interface) {
   for (size_t i = 0; i < interface.resources.size(); ++i) {
     binding_of[interface.resources[i].variable] = static_cast<uint32_t>(i);
   }
-  Spirv changed = module.header();
-  for (const Instruction& each : module.instructions()) {
+  return rewritten(module, [&](const Instruction& each, Spirv& changed) {
     const auto binding = each.op() == spv::OpDecorate ? binding_of.find(each[0]) : binding_of.end();
-    const bool ours = binding != binding_of.end();
-    if (ours && each[1] == spv::DecorationDescriptorSet) {
-      append_instruction(changed, each.op(), std::vector{each[0], each[1], 0u});
-    } else if (ours && each[1] == spv::DecorationBinding) {
-      append_instruction(changed, each.op(), std::vector{each[0], each[1], binding->second});
-    } else {
-      append_instruction(changed, each.op(), each.words());
-    }
-  }
-  return changed;
+    if (binding == binding_of.end()) return false;
+    const bool number = each[1] == spv::DecorationBinding;
+    if (!number && each[1] != spv::DecorationDescriptorSet) return false;
+    append_instruction(changed, each.op(),
+                       std::vector{each[0], each[1], number ? binding->second : 0});
+    return true;
+  });
 }
 
 }  // namespace kbench::vulkan

@@ -60,23 +60,20 @@ Spirv with_lengths(const Spirv& spirv, const ShaderInterface& interface,
       if (constants.emplace(std::pair{each[0], *value}, next).second) ++next;
     }
   }
-  Spirv changed = module.header();
   bool declared = false;
-  for (const Instruction& each : module.instructions()) {
+  Spirv changed = rewritten(module, [&](const Instruction& each, Spirv& to) {
     if (each.op() == spv::OpFunction && !declared) {
       declared = true;
       for (const auto& [constant, id] : constants) {
-        append_instruction(changed, spv::OpConstant,
-                           std::vector{constant.first, id, constant.second});
+        append_instruction(to, spv::OpConstant, std::vector{constant.first, id, constant.second});
       }
     }
-    if (const auto value = answer(each)) {
-      append_instruction(changed, spv::OpCopyObject,
-                         std::vector{each[0], each[1], constants.at({each[0], *value})});
-    } else {
-      append_instruction(changed, each.op(), each.words());
-    }
-  }
+    const auto value = answer(each);
+    if (!value) return false;
+    append_instruction(to, spv::OpCopyObject,
+                       std::vector{each[0], each[1], constants.at({each[0], *value})});
+    return true;
+  });
   changed[3] = next;
   return changed;
 }

@@ -188,7 +188,6 @@ void MatrixTranslation::require_constant(uint32_t id, uint32_t at_most, const ch
 
 Spirv MatrixTranslation::back(const Spirv& nv) const {
   const SpirvModule changed(nv);
-  Spirv khr = changed.header();
   uint32_t layout = 0;  // of the next load or store
   const auto take_layout = [&layout] {
     if (layout == 0) malformed("a pass made a cooperative matrix");
@@ -199,63 +198,52 @@ Spirv MatrixTranslation::back(const Spirv& nv) const {
     if (found == by_result_.end()) malformed("a pass made a cooperative matrix");
     return *found->second;
   };
-  for (const Instruction& each : changed.instructions()) {
+  return rewritten(changed, [&](const Instruction& each, Spirv& khr) {
     switch (each.op()) {
       case spv::OpCapability:
-        append_instruction(
-            khr, each.op(),
-            std::vector{each[0] == spv::CapabilityCooperativeMatrixNV ? kCooperativeMatrixKhr
-                                                                      : each[0]});
-        break;
+        if (each[0] != spv::CapabilityCooperativeMatrixNV) return false;
+        append_instruction(khr, each.op(), std::vector{kCooperativeMatrixKhr});
+        return true;
       case spv::OpExtension:
-        if (each.text(0) == kNvExtension) {
-          append_extension(khr, kKhrExtension);
-        } else {
-          append_instruction(khr, each.op(), each.words());
-        }
-        break;
+        if (each.text(0) != kNvExtension) return false;
+        append_extension(khr, kKhrExtension);
+        return true;
       case spv::OpCopyObject:
-        if (layouts_.contains(each[1])) {
-          layout = each[2];
-        } else {
-          append_instruction(khr, each.op(), each.words());
-        }
-        break;
+        if (!layouts_.contains(each[1])) return false;
+        layout = each[2];
+        return true;
       case spv::OpTypeCooperativeMatrixNV: {
         const Instruction& type = original(each);
         append_instruction(khr, kOpTypeCooperativeMatrixKhr,
                            std::vector{each[0], each[1], type[2], each[3], each[4], type[5]});
-        break;
+        return true;
       }
       case spv::OpCooperativeMatrixLoadNV:
         append_instruction(khr, kOpCooperativeMatrixLoadKhr,
                            spliced(each, 3, 5, {take_layout(), each[3]}));
-        break;
+        return true;
       case spv::OpCooperativeMatrixStoreNV:
         append_instruction(khr, kOpCooperativeMatrixStoreKhr,
                            spliced(each, 2, 4, {take_layout(), each[2]}));
-        break;
+        return true;
       case spv::OpCooperativeMatrixMulAddNV: {
         std::vector<uint32_t> words(each.words().begin(), each.words().end());
         const auto operands = original(each).from(5);
         words.insert(words.end(), operands.begin(), operands.end());
         append_instruction(khr, kOpCooperativeMatrixMulAddKhr, words);
-        break;
+        return true;
       }
       case spv::OpCooperativeMatrixLengthNV:
         append_instruction(khr, kOpCooperativeMatrixLengthKhr, each.words());
-        break;
+        return true;
       case spv::OpSpecConstantOp:
-        if (each[2] == spv::OpCooperativeMatrixLengthNV) {
-          append_instruction(khr, each.op(), spliced(each, 2, 3, {kOpCooperativeMatrixLengthKhr}));
-          break;
-        }
-        [[fallthrough]];
+        if (each[2] != spv::OpCooperativeMatrixLengthNV) return false;
+        append_instruction(khr, each.op(), spliced(each, 2, 3, {kOpCooperativeMatrixLengthKhr}));
+        return true;
       default:
-        append_instruction(khr, each.op(), each.words());
+        return false;
     }
-  }
-  return khr;
+  });
 }
 
 }  // namespace kbench::vulkan

@@ -99,5 +99,15 @@ class SpirvModule {
 
 /// Appends an instruction to a module's words.
 void append_instruction(std::vector<uint32_t>& spirv, uint32_t op, std::span<const uint32_t> words);
+/// The module's words, each instruction copied unless replace(instruction, changed) has appended
+/// something in its place to `changed` and returns true.
+template <class Replace>
+std::vector<uint32_t> rewritten(const SpirvModule& module, const Replace& replace) {
+  std::vector<uint32_t> changed = module.header();
+  for (const Instruction& each : module.instructions()) {
+    if (!replace(each, changed)) append_instruction(changed, each.op(), each.words());
+  }
+  return changed;
+}
 
 }  // namespace kbench::vulkan

@@ -1,6 +1,8 @@
 // Elementwise operators, with one input and with two that broadcast.
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "harness/measure/eager/planning.h"
 #include "harness/measure/eager/registry.h"
@@ -10,59 +12,60 @@ namespace {
 
 constexpr int64_t kQuads = 4;  // loads an invocation has in flight
 
-/// `function` as shaders/unary.comp names it, `value` the operator's number.
-CallPlan unary(const OperatorCall& call, const DeviceTraits& traits, const char* function,
-               double value = 0, double second = 0) {
+/// An operator of one input: its function in shaders/unary.comp, or GLSL's, and the attributes that
+/// are the function's numbers.
+struct Unary {
+  std::string_view name;
+  const char* function;
+  const char* first = nullptr;
+  const char* second = nullptr;
+};
+constexpr Unary kUnary[] = {
+    {"abs", "abs"},
+    {"add_scalar", "add_scalar", "value"},
+    {"clamp", "clamp_both", "lo", "hi"},
+    {"clamp_max", "clamp_max", "value"},
+    {"clamp_min", "clamp_min", "value"},
+    {"div_scalar", "div_scalar", "value"},
+    {"elu", "elu", "alpha"},
+    {"exp", "exp"},
+    {"gelu", "gelu"},
+    {"hardsigmoid", "hardsigmoid"},
+    {"hardswish", "hardswish"},
+    {"leaky_relu", "leaky_relu", "slope"},
+    {"log", "log"},
+    {"mish", "mish"},
+    {"mul_scalar", "mul_scalar", "value"},
+    {"neg", "negative"},
+    {"relu", "relu"},
+    {"selu", "selu"},
+    {"sigmoid", "sigmoid"},
+    {"softplus", "softplus"},
+    {"sqrt", "square_root"},
+    {"square", "square"},
+    {"sub_scalar", "sub_scalar", "value"},
+    {"tanh", "hyperbolic_tangent"},
+};
+
+CallPlan plan_unary(const OperatorCall& call, const DeviceTraits& traits, std::string function,
+                    double first, double second) {
   const int64_t n = call.outputs[0].elements();
   const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
   Launch launch = make_launch("unary.comp", {{"THREADS", kThreads}, {"QUADS", kQuads}},
                               {input(0), output(0)}, groups, traits);
-  launch.macros.emplace_back("FUNCTION", function);
-  launch.add(n / 4).add(n % 4).add(groups).add_real(value).add_real(second);
+  launch.macros.emplace_back("FUNCTION", std::move(function));
+  launch.add(n / 4).add(n % 4).add(groups).add_real(first).add_real(second);
   return {{launch}, {}};
 }
 
-CallPlan relu(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "relu");
-}
-CallPlan leaky_relu(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "leaky_relu", call.attributes.real("slope"));
-}
-CallPlan sigmoid(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "sigmoid");
-}
-CallPlan gelu(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "gelu");
-}
-CallPlan square(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "square");
-}
-CallPlan square_root(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "square_root");
-}
-/// add_scalar, sub_scalar, mul_scalar, div_scalar: the shader's functions have the same names.
-CallPlan with_number(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, call.op->name.c_str(), call.attributes.real("value"));
+CallPlan unary(const OperatorCall& call, const DeviceTraits& traits) {
+  const auto& each = *std::ranges::find(kUnary, call.op->name, &Unary::name);
+  const auto number = [&](const char* name) { return name ? call.attributes.real(name) : 0; };
+  return plan_unary(call, traits, each.function, number(each.first), number(each.second));
 }
 
-/// The shader's function, or GLSL's, has the operator's name.
-CallPlan by_own_name(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, call.op->name.c_str());
-}
-CallPlan tangent(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "hyperbolic_tangent");
-}
-CallPlan negative(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "negative");
-}
-CallPlan elu(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "elu", call.attributes.real("alpha"));
-}
-CallPlan clamp(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, "clamp_both", call.attributes.real("lo"), call.attributes.real("hi"));
-}
 CallPlan round_to(const OperatorCall& call, const DeviceTraits& traits) {
-  return unary(call, traits, ("rounded_to_" + call.attributes.word("format")).c_str());
+  return plan_unary(call, traits, "rounded_to_" + call.attributes.word("format"), 0, 0);
 }
 
 CallPlan cast(const OperatorCall& call, const DeviceTraits& traits) {
@@ -90,9 +93,21 @@ CallPlan mul_mask(const OperatorCall& call, const DeviceTraits& traits) {
   return {{launch}, {}};
 }
 
-/// `macro` is OPERATION with a symbol, or FUNCTION with a name.
-CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char* symbol,
-                const char* macro = "OPERATION") {
+/// An operator of two inputs, as shaders/binary.comp has it: OPERATION is a symbol, FUNCTION a
+/// name.
+struct Binary {
+  std::string_view name;
+  const char* macro;
+  const char* value;
+};
+constexpr Binary kBinary[] = {
+    {"add", "OPERATION", "+"},          {"sub", "OPERATION", "-"},
+    {"mul", "OPERATION", "*"},          {"div", "OPERATION", "/"},
+    {"maximum", "FUNCTION", "max_nan"}, {"minimum", "FUNCTION", "min_nan"},
+};
+
+CallPlan binary(const OperatorCall& call, const DeviceTraits& traits) {
+  const auto& each = *std::ranges::find(kBinary, call.op->name, &Binary::name);
   const int64_t n = call.outputs[0].elements();
   const std::vector<Dimension> dims =
       merge_dims(call.outputs[0].shape, call.inputs[0].shape, call.inputs[1].shape);
@@ -108,7 +123,7 @@ CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char
                                {"A_INNER", inner.a},
                                {"B_INNER", inner.b}},
                               {input(0), input(1), output(0)}, groups, traits);
-  launch.macros.emplace_back(macro, symbol);
+  launch.macros.emplace_back(each.macro, each.value);
   launch.add(n / width).add(inner.extent / width).add(groups);
   for (int64_t d = 1; d <= outer; ++d) launch.add(dims[d].extent);
   for (int64_t d = 1; d <= outer; ++d) launch.add(dims[d].a);
@@ -116,63 +131,15 @@ CallPlan binary(const OperatorCall& call, const DeviceTraits& traits, const char
   return {{launch}, {}};
 }
 
-CallPlan add(const OperatorCall& call, const DeviceTraits& traits) {
-  return binary(call, traits, "+");
-}
-CallPlan sub(const OperatorCall& call, const DeviceTraits& traits) {
-  return binary(call, traits, "-");
-}
-CallPlan mul(const OperatorCall& call, const DeviceTraits& traits) {
-  return binary(call, traits, "*");
-}
-CallPlan div(const OperatorCall& call, const DeviceTraits& traits) {
-  return binary(call, traits, "/");
-}
-CallPlan maximum(const OperatorCall& call, const DeviceTraits& traits) {
-  return binary(call, traits, "max_nan", "FUNCTION");
-}
-CallPlan minimum(const OperatorCall& call, const DeviceTraits& traits) {
-  return binary(call, traits, "min_nan", "FUNCTION");
-}
-
 }  // namespace
 
 const std::vector<EagerKernel>& elementwise_kernels() {
-  static const std::vector<EagerKernel> kernels = {
-      {"relu", relu},
-      {"leaky_relu", leaky_relu},
-      {"sigmoid", sigmoid},
-      {"gelu", gelu},
-      {"square", square},
-      {"sqrt", square_root},
-      {"add_scalar", with_number},
-      {"sub_scalar", with_number},
-      {"mul_scalar", with_number},
-      {"div_scalar", with_number},
-      {"add", add},
-      {"sub", sub},
-      {"mul", mul},
-      {"div", div},
-      {"maximum", maximum},
-      {"minimum", minimum},
-      {"mul_mask", mul_mask},
-      {"tanh", tangent},
-      {"neg", negative},
-      {"elu", elu},
-      {"clamp", clamp},
-      {"clamp_min", with_number},
-      {"clamp_max", with_number},
-      {"selu", by_own_name},
-      {"softplus", by_own_name},
-      {"mish", by_own_name},
-      {"hardsigmoid", by_own_name},
-      {"hardswish", by_own_name},
-      {"round_to", round_to},
-      {"cast", cast},
-      {"exp", by_own_name},
-      {"log", by_own_name},
-      {"abs", by_own_name},
-  };
+  static const std::vector<EagerKernel> kernels = [] {
+    std::vector<EagerKernel> all = {{"cast", cast}, {"mul_mask", mul_mask}, {"round_to", round_to}};
+    for (const Unary& each : kUnary) all.push_back({std::string(each.name), unary});
+    for (const Binary& each : kBinary) all.push_back({std::string(each.name), binary});
+    return all;
+  }();
   return kernels;
 }
 
