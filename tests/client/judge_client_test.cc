@@ -171,7 +171,7 @@ TEST_F(FakeJudge, ThatLeavesAfterAResultIsStartedForTheNext) {
   EXPECT_EQ(starts(), 3u);
 }
 
-TEST_F(FakeJudge, ThatCrashesInATrialBlamesNobody) {
+TEST_F(FakeJudge, ThatCrashesInATrialIsAHarnessError) {
   const Result result = evaluate_with(
       "echo 'stage sample' >&3\n"
       "echo 'driver: out of registers' >&2\nkill -SEGV $$\n");
@@ -184,7 +184,7 @@ TEST_F(FakeJudge, ThatCrashesInATrialBlamesNobody) {
   EXPECT_EQ(starts(), 1u);
 }
 
-TEST_F(FakeJudge, ThatIsKilledIsTriedOnceMoreAndNobodyIsBlamed) {
+TEST_F(FakeJudge, ThatIsKilledIsTriedOnceMore) {
   const Result result = evaluate_with("echo 'stage warm-up' >&3\nkill -KILL $$\n");
   EXPECT_EQ(result.verdict, Verdict::harness_error);
   EXPECT_THAT(result.message, HasSubstr("SIGKILL"));
@@ -200,7 +200,7 @@ TEST_F(FakeJudge, CanSucceedTheSecondTime) {
   EXPECT_EQ(starts(), 2u);
 }
 
-TEST_F(FakeJudge, ThatEndsBeforeTheCandidateWasTouchedIsTriedOnceMore) {
+TEST_F(FakeJudge, ThatEndsBeforeTheCandidateIsTriedOnceMore) {
   const Result result = evaluate_with("exit 7\n");
   EXPECT_EQ(result.verdict, Verdict::harness_error);
   EXPECT_THAT(result.message, HasSubstr("exited with status 7 (start)"));
@@ -215,7 +215,7 @@ TEST_F(FakeJudge, ThatIsKilledBeforeTheDeviceIsOpenIsTriedOnceMore) {
   EXPECT_EQ(evaluate(a_file("candidate.yaml"), options_).verdict, Verdict::passed);
 }
 
-TEST_F(FakeJudge, ThatDoesNotStartAgainIsAResultOnceTheDeviceWasThere) {
+TEST_F(FakeJudge, ThatDoesNotStartAgainIsAResult) {
   judge(answer(passed()) + "exit 4\n");
   Evaluator evaluator(options_);
   EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::passed);
@@ -251,7 +251,7 @@ TEST_F(FakeJudge, ThatSaysTheSameForEverIsEnded) {
   EXPECT_EQ(result.verdict, Verdict::timeout);
 }
 
-TEST_F(FakeJudge, ThatFloodsWhatNobodyReadsIsHeard) {
+TEST_F(FakeJudge, ThatFloodsAnUnreadStreamIsHeard) {
   const Result result = evaluate_with("head -c 3000000 /dev/zero\nhead -c 3000000 /dev/zero >&2\n" +
                                       answer(passed()));
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
@@ -405,7 +405,7 @@ TEST_F(FakeJudge, IsKilledWhenTheCallerHasHadEnough) {
   EXPECT_EQ(starts(), 2u);
 }
 
-TEST_F(FakeJudge, GoesOnWhenItLetsGoOfWhatNobodyWants) {
+TEST_F(FakeJudge, GoesOnAfterCancelling) {
   // Once it says so, and once its answer is on its way already.
   judge("echo 'stage sample' >&3\nread -r told\necho \"$told\" >>told\nif [ -e once ]; then\n" +
         answer(passed()) + "else : >once; echo 'cancelled ' >&3; fi");
@@ -438,7 +438,7 @@ std::map<std::string, std::string> large_candidate(size_t bytes = size_t{8} << 2
   return {{"candidate.yaml", "kbench: 1\n"}, {"k.comp", std::string(bytes, ' ')}};
 }
 
-TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceThatIsCancelled) {
+TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceCancelled) {
   be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
   std::stop_source enough;
   std::jthread caller([&] {

@@ -104,7 +104,7 @@ TEST(ClockRule, IsNotBoughtOffByAFewHonestRuns) {
   EXPECT_NE(rule.contradiction(), "");
 }
 
-TEST(ClockRule, BlamesNobodyForNoise) {
+TEST(ClockRule, ToleratesNoise) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     std::exponential_distribution<double> noise(1 / (50 * kUs));
@@ -172,7 +172,7 @@ TEST(ClockRule, AllowsALaneWhatItTookForNothing) {
   EXPECT_EQ(said_with_lane(ours, honest(1 * kMs), kHandOver / 2), "");
 }
 
-TEST(ClockRule, BelievesALaneUpToAMillisecondBeyondTheOpponent) {
+TEST(ClockRule, BelievesALaneUpToAMillisecondBeyondTheBaseline) {
   const BracketedRun ours = honest(5 * kMs);
   BracketedRun forged = honest(5 * kMs, kHandOver + 400 * kUs);
   forged.run_ns -= 0.5 * kMs;  // of what the lane takes and 0.5 ms more

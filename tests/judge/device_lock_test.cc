@@ -65,7 +65,7 @@ class DeviceLock : public testing::EvaluatorTest {
   std::vector<std::string> stages_;
 };
 
-TEST_F(DeviceLock, ThatAnotherHoldsIsWaitedForAndTheWaitingCountsForNothing) {
+TEST_F(DeviceLock, HeldByAnotherIsWaitedForOutsideOfLimits) {
   expect_right();  // The judge is warm.
   const size_t before = stages().size();
   // Less than the wait; a trial itself takes tenths of a second, on a busy machine seconds.
@@ -89,7 +89,7 @@ TEST_F(DeviceLock, ThatAnotherHoldsIsWaitedForAndTheWaitingCountsForNothing) {
   EXPECT_LE(result.wall_s, took.count() - 3.9);
 }
 
-TEST_F(DeviceLock, IsWaitedForNoLongerByWhatIsCancelledWhoseJudgeGoesOn) {
+TEST_F(DeviceLock, IsNotWaitedForOnceCancelled) {
   expect_right();
   const std::vector<pid_t> judges = testing::judges();
   process::HostLock lock(name_);
@@ -134,7 +134,7 @@ TEST_F(DeviceLock, OfAHolderThatIsKilledIsFree) {
   close(ready[1]);
 }
 
-TEST_F(DeviceLock, IsHeldByOneOfTwoJudgesAtATimeAndByNoneBetweenTrials) {
+TEST_F(DeviceLock, IsHeldByOneJudgeAtATimeAndOnlyInTrials) {
   options_.on_stage = {};
   const std::string file = file_of(right());
   Evaluator first(options_), second(options_);

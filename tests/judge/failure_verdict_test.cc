@@ -16,7 +16,7 @@ Finding blamed(Kind kind, const char* stage, bool ran, ErrorCode code = ErrorCod
   return failure_verdict(failure, {stage, ran, nullptr}, Limits{});
 }
 
-TEST(Blame, NamesTheLimitThatWasSet) {
+TEST(FailureVerdict, NamesTheLimitThatWasSet) {
   const Finding compiling = blamed(Kind::timeout, "compile", false);
   EXPECT_EQ(compiling.verdict, Verdict::timeout);
   EXPECT_EQ(compiling.message,
@@ -32,7 +32,7 @@ TEST(Blame, NamesTheLimitThatWasSet) {
   EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
 }
 
-TEST(Blame, ARunnerThatEndsOrTalksNonsenseCostsItsCandidate) {
+TEST(FailureVerdict, ARunnerThatEndsOrTalksNonsenseCostsItsCandidate) {
   for (const Kind kind : {Kind::ended, Kind::malformed}) {
     for (const char* stage : {"load", "compile", "sample"}) {
       EXPECT_EQ(blamed(kind, stage, true).verdict, Verdict::crashed) << stage;
@@ -41,24 +41,24 @@ TEST(Blame, ARunnerThatEndsOrTalksNonsenseCostsItsCandidate) {
   EXPECT_EQ(blamed(Kind::memory, "compile", false).verdict, Verdict::out_of_memory);
 }
 
-TEST(Blame, TheDeviceIsInDoubtOnlyWhereItWasTheTrials) {
+TEST(FailureVerdict, TheDeviceIsInDoubtOnlyWhereItWasTheTrials) {
   for (const char* stage : {"load", "compile", "queue"}) EXPECT_FALSE(on_device(stage)) << stage;
   for (const char* stage : {"warm-up", "sample"}) EXPECT_TRUE(on_device(stage)) << stage;
 }
 
-TEST(Blame, WhatWasKilledFromOutsideIsNobodysFault) {
+TEST(FailureVerdict, AKillFromOutsideIsAHarnessError) {
   const Finding killed = blamed(Kind::killed, "sample", true);
   EXPECT_EQ(killed.verdict, Verdict::harness_error);
   EXPECT_THAT(killed.message, HasSubstr("by nobody here"));
 }
 
-TEST(Blame, ASystemWithoutThreadsIsTheCandidatesOnceItHasRun) {
+TEST(FailureVerdict, ASystemWithoutThreadsIsTheCandidatesOnceItHasRun) {
   EXPECT_EQ(blamed(Kind::starved, "compile", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::starved, "warm-up", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::starved, "sample", true).verdict, Verdict::crashed);
 }
 
-TEST(Blame, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
+TEST(FailureVerdict, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
   EXPECT_EQ(blamed(Kind::device, "compile", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::device, "sample", true).verdict, Verdict::crashed);
   EXPECT_EQ(blamed(Kind::device, "sample", true, ErrorCode::kDeviceLost).verdict,
@@ -67,7 +67,7 @@ TEST(Blame, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
             Verdict::compile_error);
 }
 
-TEST(Blame, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
+TEST(FailureVerdict, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
   const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
   RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
   const Finding found = failure_verdict(failure, {"sample", true, graph.get()}, Limits{});
@@ -80,7 +80,7 @@ TEST(Blame, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
             Verdict::crashed);
 }
 
-TEST(Blame, AWriteBesideAnInputIsOutOfBounds) {
+TEST(FailureVerdict, AWriteBesideAnInputIsOutOfBounds) {
   const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
   RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
   failure.place = runner::WriteFault::Place::behind;
@@ -94,7 +94,7 @@ TEST(Blame, AWriteBesideAnInputIsOutOfBounds) {
   EXPECT_EQ(found.message, "wrote outside input x, the first 8 bytes before its start");
 }
 
-TEST(Blame, ARunnersLastWordsSayWhereItWrote) {
+TEST(FailureVerdict, ARunnersLastWordsSayWhereItWrote) {
   using runner::write_fault_of;
   using Place = runner::WriteFault::Place;
   const std::string words = "wrote to what may only be read: ";

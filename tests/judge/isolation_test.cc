@@ -32,7 +32,7 @@ class IsolationTest : public EvaluatorTest {
   }
 };
 
-TEST_F(IsolationTest, ACandidateThatCrashesItsRunnerCostsTheJudgeNothing) {
+TEST_F(IsolationTest, ACrashedRunnerCostsTheJudgeNothing) {
   expect_right();
   const std::vector<pid_t> before = judges(), baselines = runners("baseline");
   ASSERT_EQ(before.size(), 1u);
@@ -47,7 +47,7 @@ TEST_F(IsolationTest, ACandidateThatCrashesItsRunnerCostsTheJudgeNothing) {
   EXPECT_EQ(runners("baseline"), baselines);
 }
 
-TEST_F(IsolationTest, AHangingKernelIsATimeoutInTimeAndTheNextIsRight) {
+TEST_F(IsolationTest, AHangingKernelTimesOutAndTheNextIsRight) {
   options_.limits.device_seconds = 1;
   expect_right();
   const std::vector<pid_t> before = judges();
@@ -88,7 +88,7 @@ TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
   }
 }
 
-TEST_F(IsolationTest, AStuckOpponentTakesNoLongerThanATrialMayAndCostsNoVerdict) {
+TEST_F(IsolationTest, AStuckBaselineIsEndedAndCostsNoVerdict) {
   options_.limits.total_seconds = 10;
   options_.plan.min_samples = 50;
   int stopped = 0;
@@ -135,7 +135,7 @@ TEST_F(IsolationTest, AJudgeGoesOnWithoutThePrototypeOfItsRunners) {
   EXPECT_THAT(runners("prototype"), ::testing::IsEmpty());
 }
 
-TEST_F(IsolationTest, ARunnerKilledAgainAndAgainBlamesNobody) {
+TEST_F(IsolationTest, ARunnerKilledRepeatedlyIsAHarnessError) {
   options_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample") return;
     for (const pid_t runner : runners("candidate")) ::kill(runner, SIGKILL);
@@ -145,7 +145,7 @@ TEST_F(IsolationTest, ARunnerKilledAgainAndAgainBlamesNobody) {
   EXPECT_THAT(result.message, HasSubstr("by nobody here"));
 }
 
-TEST_F(IsolationTest, AJudgeKilledInATrialCostsNoVerdictAndLeavesNoRunner) {
+TEST_F(IsolationTest, AKilledJudgeCostsNoVerdictAndLeavesNoRunner) {
   std::vector<pid_t> all;
   options_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample" || !all.empty()) return;
@@ -160,7 +160,7 @@ TEST_F(IsolationTest, AJudgeKilledInATrialCostsNoVerdictAndLeavesNoRunner) {
   for (const pid_t runner : all) EXPECT_TRUE(dies(runner));
 }
 
-TEST_F(IsolationTest, ACandidatesRunnerHoldsNoneOfTheOpponentsMemory) {
+TEST_F(IsolationTest, ACandidateHoldsNoneOfTheBaselinesMemory) {
   if (geteuid() != 0) GTEST_SKIP() << "runners may only be looked into by root";
   std::set<SharedMapping> judge, candidate, baseline;
   options_.on_stage = [&](const char* stage) {

@@ -49,7 +49,7 @@ std::string product(const std::string& guard, const std::string& size = "KB_N") 
          "16)\"]}\n";
 }
 
-TEST_F(OtherSizesTest, AReturnBeforeABarrierIsFoundThoughItIsRightAtTheOwnSize) {
+TEST_F(OtherSizesTest, AReturnBeforeABarrierIsFound) {
   const Result result = run(product("if (x >= n || y >= n) return;"));
   EXPECT_FALSE(result.correct());
   EXPECT_THAT(result.message, HasSubstr("at N=68: "));

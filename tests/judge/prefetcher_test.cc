@@ -28,7 +28,7 @@ std::string relu_of(const std::string& task) {
          "dispatch:\n  - {kernel: k, bind: [x, output], groups: 1}\n";
 }
 
-class AheadTest : public vulkan::DeviceTest {
+class PrefetcherTest : public vulkan::DeviceTest {
  protected:
   void SetUp() override {
     vulkan::DeviceTest::SetUp();
@@ -72,7 +72,7 @@ class AheadTest : public vulkan::DeviceTest {
   std::unique_ptr<Prefetcher> prefetcher_;
 };
 
-TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedFor) {
+TEST_F(PrefetcherTest, NextCandidatesAndTaskMemoryAreReady) {
   const CandidateSource now = candidate("now.yaml", "level1/19"),
                         same = candidate("same.yaml", "level1/19"),
                         other = candidate("other.yaml", "level1/20");
@@ -115,7 +115,7 @@ TEST_F(AheadTest, TheNextCandidatesAndTheNextTasksBenchAreThereWhenTheyAreAskedF
   EXPECT_LT(device().allocated_bytes(), before);
 }
 
-TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
+TEST_F(PrefetcherTest, TwoTasksMemoriesAreReadyAtATime) {
   const uint64_t before = device().allocated_bytes();
   client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20"), candidate("last.yaml", "level1/21")};
@@ -142,7 +142,7 @@ TEST_F(AheadTest, TheBenchesOfTwoTasksAreThereAtATime) {
   }
 }
 
-TEST_F(AheadTest, AnOpponentKeepsWhatItHasImportedWhereItFits) {
+TEST_F(PrefetcherTest, ABaselineKeepsItsImportsWhereTheyFit) {
   auto build = prefetcher_->take_build(request_of(candidate("now.yaml", "level1/19")));
   TaskAt key = key_of(*build);
   baseline_->runner().wait_open(runners_.device);
@@ -168,7 +168,7 @@ TEST_F(AheadTest, AnOpponentKeepsWhatItHasImportedWhereItFits) {
   EXPECT_TRUE(baseline_->attachment().memories().empty());
 }
 
-TEST_F(AheadTest, ADismissedRunnerEndsWhenItIsTold) {
+TEST_F(PrefetcherTest, ARetiringRunnerEndsWhenItIsTold) {
   EXPECT_TRUE(retiring_.all_ended());
   retiring_.hold(std::make_unique<RunnerProcess>(Role::candidate, runners_));
   retiring_.hold(std::make_unique<RunnerProcess>(Role::candidate, runners_));  // Ends the first.
@@ -179,7 +179,7 @@ TEST_F(AheadTest, ADismissedRunnerEndsWhenItIsTold) {
   EXPECT_TRUE(retiring_.all_ended());
 }
 
-TEST_F(AheadTest, SomethingElseThanWasSaidIsBegunAnew) {
+TEST_F(PrefetcherTest, AnUnannouncedRequestIsBegunAnew) {
   client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20")};
   auto build = prefetcher_->take_build(measured);

@@ -59,7 +59,7 @@ TEST(Requests, AreTakenLineByLineWhateverTheirLength) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST(Requests, EndTheProcessWithTheClientWhoeverElseHoldsItsSocket) {
+TEST(Requests, EndTheProcessWithTheClientDespiteSharedSockets) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // The judge's parent will be this.
   const auto ends = process::make_pipe();
   const pid_t client = forked([&]() -> int {

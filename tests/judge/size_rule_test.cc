@@ -84,7 +84,7 @@ TEST(SizeRule, WhatDoesNotFitThereIsTiedAndNotWrong) {
   }
 }
 
-TEST(SizeRule, ANumberThatMayStandForASizeIsGivenTheBenefitOfTheDoubt) {
+TEST(SizeRule, ANumberThatMayBeASizeIsNotHeldAgainstIt) {
   // 16 may be M's value or a tile: it fails by M alone.
   const SizeUse ambiguous = use(kReadsBoth, "const uint TILE = 16u;");
   Result result = passed();

@@ -91,7 +91,7 @@ TEST_F(VerdictsTest, WritesOutsideBuffersAreFound) {
   expect_right();
 }
 
-TEST_F(VerdictsTest, LengthsAreTheTensorsAndWhatLiesBehindIsStillSeen) {
+TEST_F(VerdictsTest, LengthsAreTheTensorsAndWritesBehindAreSeen) {
   const std::string right = "if (i < uint(y.length())) y[i] = max(x[i], 0.0); ";
   expect(right, Verdict::passed);
   expect(right + "if (uint(x.length()) != n || uint(y.length()) != n) y[0] = 77.0;",
@@ -109,7 +109,7 @@ TEST_F(VerdictsTest, LengthsAreTheTensorsAndWhatLiesBehindIsStillSeen) {
   expect_right();
 }
 
-TEST_F(VerdictsTest, WritesToInputsCostACandidateItsVerdictAndFeedNobody) {
+TEST_F(VerdictsTest, WritesToInputsAreFoundAndFeedNoOther) {
   const std::string right = "if (i < n) y[i] = max(x[i], 0.0); ";
   expect(right + "if (i == 5) x[i] += 1.0;", Verdict::input_modified, "input x was written to");
   expect(right + "if (i == 0) x[n + 100] = 1.0;", Verdict::out_of_bounds,
@@ -144,7 +144,7 @@ TEST_F(VerdictsTest, WhatIsNoCandidateIsRefusedWithItsPlace) {
   }
 }
 
-TEST_F(VerdictsTest, MemoryThatDoesNotFitIsRefusedBeforeItIsAllocated) {
+TEST_F(VerdictsTest, MemoryThatDoesNotFitIsRefusedUnallocated) {
   const Result result =
       run(wild("temps:\n  huge: {dtype: f32, shape: [1000000, 1000000, 4]}\n", "huge"));
   EXPECT_EQ(result.verdict, Verdict::out_of_memory) << result.message;
@@ -174,7 +174,7 @@ TEST_F(VerdictsTest, AFixedSeedRepeatsTheSamples) {
   EXPECT_NE(once(), first);
 }
 
-TEST_F(VerdictsTest, WhatIsWrongWithTheOptionsIsThrownAndTheNextIsRight) {
+TEST_F(VerdictsTest, WrongOptionsAreThrownAndTheNextIsRight) {
   options_.overrides = {{"no_such_size", int64_t{3}}};
   testing_support::ScratchFolder other;
   other.write("right.yaml", right());

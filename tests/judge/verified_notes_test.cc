@@ -50,7 +50,7 @@ TEST_F(VerifiedNotesTest, OfAnotherBuildOrDeviceAreNotSeen) {
   EXPECT_FALSE(VerifiedNotes(process::OwnFolder(cache()), "build b").has({1, 19}));
 }
 
-TEST_F(VerifiedNotesTest, ThatNobodySignedAreNone) {
+TEST_F(VerifiedNotesTest, WithoutASignatureAreIgnored) {
   VerifiedNotes(process::OwnFolder(cache()), "build").add({1, 19});
   std::ifstream in(notes_file());
   std::string line{std::istreambuf_iterator<char>(in), {}};

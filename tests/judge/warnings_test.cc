@@ -114,7 +114,7 @@ TEST_F(WarningsTest, ElementsOfAnotherTypeInSpirv) {
               Contains(HasSubstr("of x, of type f32, for int")));
 }
 
-TEST_F(WarningsTest, BuffersThatNobodyReadsOrThatAreBoundTwice) {
+TEST_F(WarningsTest, BuffersThatAreUnreadOrBoundTwice) {
   const std::string product =
       "kbench: 1\ntask: level1/1\nkernels:\n  k:\n    source: |\n"
       "      #version 450\n      layout(local_size_x = 64) in;\n"
@@ -149,7 +149,7 @@ TEST_F(WarningsTest, ABarrierThatSomeSkipNamesItsLine) {
   EXPECT_EQ(result.diagnostics[0].line, 14);
 }
 
-TEST_F(WarningsTest, AnEntryPointOfHlslThatIsNotThereIsNamedWithThoseThatAre) {
+TEST_F(WarningsTest, AMissingHlslEntryPointIsNamedWithTheOthers) {
   const Result result = evaluator().check(
       file_of(replaced(replaced(hlsl("float"), "language: hlsl", "language: hlsl\n    entry: relu"),
                        "void main", "void CSMain")));
@@ -158,7 +158,7 @@ TEST_F(WarningsTest, AnEntryPointOfHlslThatIsNotThereIsNamedWithThoseThatAre) {
   EXPECT_THAT(result.message, HasSubstr("are CSMain"));
 }
 
-TEST_F(WarningsTest, AMacroThatNobodyDefinesIsNamed) {
+TEST_F(WarningsTest, AnUndefinedMacroIsNamed) {
   const Result result = evaluator().check(file_of(replaced(right(), "float x[]", "A_TYPE x[]")));
   EXPECT_EQ(result.verdict, Verdict::compile_error);
   ASSERT_EQ(result.diagnostics.size(), 2u);

@@ -1,4 +1,4 @@
-// The baseline's runner: trusted, and kept from task to task.
+// The runner of the eager baseline: trusted, and kept from task to task.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct BaselineCache {
   std::string subject;  ///< what they were compiled for
 };
 
-/// Every call throws RunnerFailure where the process fails; it is of no more use then.
+/// Every call throws RunnerFailure if the process fails; it cannot be used afterwards.
 class BaselineProcess {
  public:
   /// Starts it, and has it open the device.
@@ -32,15 +32,15 @@ class BaselineProcess {
   RunnerProcess& runner() { return runner_; }
   /// `cache` must outlive this.
   void use(BaselineCache& cache) { cache_ = &cache; }
-  /// Tells it to make the task's baseline, unless that is what it was told last, and to give back
-  /// what it has imported, but for the memory of `kept` (Slab::memory). Does not wait. `seed`: of
-  /// the inputs on which the baseline is held to the reference.
+  /// Tells it to make the task's baseline (unless it was told so last) and to give back all memory
+  /// that it has imported except `kept` (Slab::memory). Does not wait. `seed`: of the inputs on
+  /// which the baseline is compared with the reference.
   void prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept = {});
-  /// Waits for what it was told; at once when it is done.
+  /// Waits until prepare() is done; returns at once if it is.
   void wait_prepared();
   /// What it has still imported after prepare(), for attach().
   Attachment attachment() const { return Attachment(imported_); }
-  /// Tells it where everything lies. Does not wait; it answers Attached.
+  /// Tells it where the tensors lie. Does not wait; it answers Attached.
   void attach(const Attachment& attachment);
   /// Waits until it has given back the memory it has imported.
   void release_memory();

@@ -1,4 +1,4 @@
-// A candidate on its way to a trial: its files brought, its task known, its kernels being compiled.
+// A candidate before its trial: its runner loads its files and compiles its kernels.
 #pragma once
 
 #include <functional>
@@ -18,39 +18,38 @@
 
 namespace kbench::judge {
 
-/// A request with a runner of its own. begin() ends while the runner compiles, so that the judge
-/// can do something else meanwhile; built() waits for it. Nothing of the candidate is executed
-/// here.
+/// A request with a runner of its own. begin() returns while the runner compiles, so that the judge
+/// can do other work; built() waits for it. No code of the candidate is executed here.
 class CandidateBuild {
  public:
   CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::EvaluateRequest& request,
                  const vulkan::DeviceSnapshot& snapshot, CudaHistory& history);
 
-  /// Loads the candidate, works out sizes, and has it compiled; just before that, `before_build` is
-  /// called if given. What goes wrong is told by built().
+  /// Loads the candidate, chooses its sizes, calls `before_build` if given, and starts compiling.
+  /// built() reports what goes wrong.
   void begin(const std::function<void()>& before_build = {});
   /// Whether this is what a request asks for.
   bool answers(const client::EvaluateRequest& request) const;
   /// Whether its runner can build it once more.
   bool can_be_built_again() const { return loaded_ && !needs_python_; }
-  /// Its runner is to build the candidate, which has run, at the sizes of this request; begin()
-  /// again. As the candidate may have got hold of its runner, only what it gets right counts.
+  /// Lets the same runner build the candidate, which has run, at the sizes of this request; call
+  /// begin() again. The candidate may control its runner by now, so only correct results count.
   void ask_again(const client::EvaluateRequest& request);
 
-  /// Waits for the first part alone. False when the candidate is refused, as `refused` says. Throws
+  /// Waits until it is loaded. False if the candidate is refused, as `refused` says. Throws
   /// RunnerFailure, and Error for what is wrong with the request's options.
   bool loaded(runner::Refused& refused, const std::function<void()>& before_build = {});
-  /// Waits for the runner; the same.
+  /// Waits until it is compiled; the same.
   bool built(runner::Built& built, runner::Refused& refused);
 
-  /// Has the runner import a task memory's memory, unless that is what it was told last; it does so
-  /// while it compiles, and answers nothing. How many slabs it knows then.
+  /// Has the runner import a task's memory while it compiles (unless it was told so last); it does
+  /// not answer. Returns how many slabs it knows then.
   int attach(const TaskMemory& task_memory);
   bool attached_to(const TaskMemory& task_memory) const {
     return attached_ == task_memory.serial();
   }
 
-  /// It was begun, and nothing is known against it yet: the key and the graph are there.
+  /// It was begun and has not failed so far: key() and graph() are valid.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
 
   RunnerProcess& runner() { return *runner_; }
@@ -76,8 +75,8 @@ class CandidateBuild {
   TaskAt key_;
   std::unique_ptr<Graph> graph_;
   bool begun_ = false;
-  bool loaded_ = false, needs_python_ = false;  ///< its runner has parsed it, and what that needs
-  uint64_t attached_ = 0;                       ///< the task memory it was told of; 0 is none
+  bool loaded_ = false, needs_python_ = false;  ///< its runner has parsed it; what it needs
+  uint64_t attached_ = 0;                       ///< TaskMemory::serial that it was told of; 0: none
   int slabs_ = 0;                               ///< that task memory's
   std::optional<runner::Refused> refused_;
   std::optional<RunnerFailure> failure_;

@@ -1,4 +1,4 @@
-// What is known of a candidate's modules and its task, told beside values that are wrong.
+// Possible causes of wrong values, from a candidate's modules and its task.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,7 @@ struct BracketedRun {
 
 /// A candidate's timestamps lie in its own address space. The judge's clock around each run bounds
 /// them: they cannot be longer than the bracket, and not shorter by more than a hand-over takes,
-/// which the baseline, who is trusted and hands over in the same way, shows in the same samples.
+/// which the baseline, which is trusted and hands over in the same way, shows in the same samples.
 class ClockRule {
  public:
   explicit ClockRule(bool software) : software_(software) {}
@@ -31,7 +31,7 @@ class ClockRule {
   void add(const BracketedRun& baseline, const BracketedRun& candidate);
   /// Over all samples: how the candidate's times contradict the judge's clock, as one line; empty
   /// when they do not. By the median of what is left unexplained on each side: hand-overs vary by a
-  /// tenth of a millisecond, and who would move the median of the times has to forge half of them.
+  /// tenth of a millisecond, and to move the median a runner has to forge half of its times.
   std::string contradiction() const;
 
  private:

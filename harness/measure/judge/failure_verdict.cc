@@ -26,7 +26,7 @@ Verdict verdict_of(ErrorCode code) {
   }
 }
 
-/// By the limit that was set: what the judge waits is longer, for the answer's way.
+/// Names the limit that was set; the judge waits longer, for the answer to arrive.
 std::string over_limit(const std::string& stage, const Limits& limits,
                        const std::string& otherwise) {
   if (stage == "load") return otherwise;
@@ -34,7 +34,7 @@ std::string over_limit(const std::string& stage, const Limits& limits,
   return "took longer than " + number_text(seconds) + " s";
 }
 
-/// What a timeout is of, and which flag of the program would have given it longer.
+/// Names the kernels that timed out, and the program's flag that sets the limit.
 std::string of_limit(const RunnerState& state) {
   if (state.stage == "load") return "";
   if (state.stage == "compile") return "; --compile-seconds sets the limit";
@@ -50,7 +50,7 @@ std::string of_limit(const RunnerState& state) {
   return text + "; --device-seconds sets the limit";
 }
 
-/// What the runner of a software device says against itself.
+/// A write to read-only memory that the runner of a software device reports of itself.
 Finding written_to(const RunnerFailure& failure, const Graph* graph) {
   using Place = runner::WriteFault::Place;
   const auto index = static_cast<size_t>(failure.given);
@@ -96,7 +96,7 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
     case RunnerFailure::Kind::killed:
       return {Verdict::harness_error, failure.message + where + ", by nobody here"};
     case RunnerFailure::Kind::starved:
-      // A process that has run the candidate may say so to blame another.
+      // A process that has run the candidate may claim this falsely.
       if (state.ran) break;
       return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::cancelled:
@@ -106,7 +106,7 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
         return {Verdict::timeout, over_limit(state.stage, limits, "") + where + of_limit(state)};
       }
       const Verdict verdict = verdict_of(failure.code);
-      // Whatever is wrong in a process that has run the candidate may be its doing.
+      // The candidate may have caused any fault in a process that has run it.
       if (verdict == Verdict::harness_error && state.ran) break;
       return {verdict, failure.message + where};
     }

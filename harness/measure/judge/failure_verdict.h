@@ -1,4 +1,4 @@
-// What a failure of a candidate's runner means: whose fault it is, and what to say. Pure.
+// The verdict and message for a failure of a candidate's runner. Pure.
 #pragma once
 
 #include <string>
@@ -26,6 +26,7 @@ std::string while_in(const std::string& stage);
 /// "input x", as messages name what may only be read.
 std::string name_of_given(const Graph::ValueInfo& value);
 
+/// A failure of the machine's or the harness's is a harness_error, all others are the candidate's.
 Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
                         const Limits& limits);
 

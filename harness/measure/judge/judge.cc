@@ -52,18 +52,18 @@ void answer(const std::string& kind, const std::string& text) {
     const ssize_t n =
         write(client::kAnswerDescriptor, line.data() + written, line.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(3);  // Nobody listens any more.
+    if (n <= 0) _exit(3);  // The client has closed its end.
     written += static_cast<size_t>(n);
   }
 }
 
-/// In a thread of its own, or where there is none to be had once it is waited for.
+/// In a thread of its own; if none can be started, when the result is waited for.
 constexpr auto kSoon = std::launch::async | std::launch::deferred;
 
-/// The device gave no sign of life after a candidate had run: this process is of no more use.
+/// The device does not respond after a candidate has run: this process cannot judge any more.
 struct DeviceLost {};
 
-/// Lets go of the device's lock once nothing of a trial is left on the device.
+/// Releases the device's lock once no work of a trial is left on the device.
 struct LockRelease {
   process::HostLock& lock;
   ~LockRelease() { lock.release(); }
@@ -79,8 +79,8 @@ class Judge {
     retiring_.end_held();
     prefetcher_.at_rest(last, task_memory_.get());
   }
-  /// Of one that is cancelled the result means nothing. `device_gone` tells whether it is the last
-  /// this process can give.
+  /// The result of a cancelled request means nothing. `device_gone`: this process can judge no
+  /// more.
   Result judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
                bool& device_gone);
 
@@ -112,7 +112,7 @@ class Judge {
   BaselineCache baseline_cache_;
   bool baseline_cache_ready_ = false;
   std::shared_future<std::string> build_hash_ = std::async(kSoon, build_identity);
-  /// It takes as long as it takes the first runners to start.
+  /// Opens the device while the first runners start, which takes as long.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<BaselineProcess> baseline_;
@@ -122,8 +122,8 @@ class Judge {
   std::chrono::steady_clock::time_point last_at_work_ = std::chrono::steady_clock::now();
   std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
-  /// Makes the pipelines that every trial needs, while a client works out what to ask for and
-  /// memory is allocated.
+  /// Makes the pipelines that every trial needs, while the client prepares its request and memory
+  /// is allocated.
   std::future<void> kernels_prepared_;
   std::unique_ptr<TaskMemory> task_memory_;
   std::unique_ptr<TaskMemory>
@@ -156,8 +156,8 @@ Judge::Judge(const vulkan::OpenOptions& open)
   kernels_prepared_ = std::async(kSoon, [this] { prepare_kernels(); });
 }
 
-/// What is kept from run to run holds for this build on this device with this driver; empty where
-/// nothing can be kept.
+/// Cache key: build hash, device UUID, device name, driver. Empty if the build cannot be hashed:
+/// nothing is kept then.
 std::string Judge::subject() const {
   const std::string& build = build_hash_.get();
   const vulkan::DeviceSnapshot& device = device_->snapshot();
@@ -203,7 +203,7 @@ void Judge::ready_kernels() {
   if (kernels_prepared_.valid()) kernels_prepared_.get();
 }
 
-/// The task memory of another task than it is for, where that was made ahead.
+/// Switches to the candidate's task if its memory was made ahead. Returns whether it was.
 bool Judge::take_task_memory(const CandidateBuild& build) {
   auto ready = prefetcher_.take_memory(build.key());
   if (!ready) return false;
@@ -214,11 +214,11 @@ bool Judge::take_task_memory(const CandidateBuild& build) {
   return true;
 }
 
-/// After take_task_memory() has found none, and stopped what works ahead.
+/// Called after take_task_memory() has returned false; the prefetcher is paused then.
 void Judge::make_task_memory(const CandidateBuild& build) {
   if (task_memory_) task_memory_->finish(*device_, *baseline_);
-  // What is taken over may be larger than is needed, and runners that are retiring may still hold
-  // what they had imported: where memory is short nothing is left of either.
+  // Memory that is taken over may be larger than needed, and retiring runners may still hold what
+  // they imported. If memory is short, both are given back first.
   if (task_memory_ &&
       trial::required_bytes(build.graph(), device_->snapshot()) > device_->available_bytes()) {
     make_room();
@@ -235,7 +235,8 @@ void Judge::make_room() {
   retiring_.wait();
 }
 
-/// After a run that hung, crashed or lost the device: it must still do as it is told.
+/// After a run that hung, crashed or lost the device: throws DeviceLost unless the device still
+/// executes a simple command.
 void Judge::prove_device() {
   constexpr double kSeconds = 30;
   try {
@@ -249,8 +250,7 @@ void Judge::prove_device() {
   }
 }
 
-/// What a trial is lent. One at other sizes beside those that follow each other neither takes nor
-/// disturbs what was made ready for them.
+/// A trial at other sizes neither uses nor disturbs what was made ready for the requests to come.
 TrialContext Judge::trial_context(const client::EvaluateRequest& request, bool at_other_sizes,
                                   const std::stop_token& cancelled) {
   const auto prepare_next = [this, &request, at_other_sizes] {
@@ -286,21 +286,21 @@ TrialContext Judge::trial_context(const client::EvaluateRequest& request, bool a
               },
           .before_samples =
               [this] {
-                // Not before: first runs on new memory wait for a driver that is taking back a
-                // process's.
+                // Not earlier: the candidate's first runs on new memory would wait while the driver
+                // tears down a process.
                 retiring_.end_held();
                 prefetcher_.at_samples();
               },
           .quiet = [this] { prefetcher_.quiet(); }};
 }
 
-/// `at_other_sizes`: it is none of the requests that came.
+/// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's.
 Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                              const std::stop_token& cancelled, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
-  // What is not the candidate's fault (a runner that does not come up or is killed from outside, an
-  // baseline that fails, a processor that slept while the judge's clock ran) may pass.
+  // A failure that is not the candidate's (a runner that does not start or is killed from outside,
+  // a baseline that fails, a processor that slept while the judge's clock ran) is tried again.
   constexpr int kAttempts = 2;
   double queued_s = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
@@ -364,7 +364,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
   return result;
 }
 
-/// The last candidate's, in its own runner where that is there; else in a new one.
+/// The last candidate at other sizes: in its own runner if that is kept, else in a new one.
 std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::EvaluateRequest& request) {
   if (again_) {
     again_->ask_again(request);
@@ -387,7 +387,7 @@ void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
     try {
       begun_beside_.push_back(prefetcher_.separate_build(request));
       begun_beside_.back()->begin();
-    } catch (const RunnerFailure&) {  // It will be tried once more where it is asked for.
+    } catch (const RunnerFailure&) {  // other_sizes_build() tries again.
     }
   }
 }
@@ -397,7 +397,8 @@ void Judge::retire_again() {
   again_.reset();
 }
 
-/// Preset smoke is small: many faults show at sizes that are no multiple of anything alone.
+/// Only at preset smoke, whose sizes are small: many faults show only at sizes that are not
+/// multiples of a block's.
 bool Judge::wants_other_sizes(const client::EvaluateRequest& request, const Result& result) const {
   const bool judged =
       !request.check_only && !request.inspect_seed && !request.profile_runs && !request.values_only;
@@ -431,7 +432,7 @@ void Judge::try_other_sizes(const client::EvaluateRequest& request,
         found = Result();
       }
       queued_s += found.stage_s[client::kQueueStage];
-      // What goes wrong in a runner that it has run in before may come from that.
+      // A runner in which the candidate has run before may be what fails: a new one decides.
       if (found.correct() || !in_own_runner || cancelled.stop_requested() || device_gone) {
         return found;
       }
@@ -480,7 +481,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const std::stop_toke
       bool device_gone = false;
       const client::EvaluateRequest request = client::request_from_json(received.line);
       const Result result = judge.judge(request, received.cancelled, device_gone);
-      // What is left to be torn down may hang after a device was lost; runners die with us.
+      // After a lost device tearing down may hang, so the process exits; its runners end with it.
       const bool cancelled = received.cancelled.stop_requested();
       answer(cancelled ? "cancelled" : "result", cancelled ? "" : to_json(result));
       if (device_gone) _exit(kDeviceGone);
@@ -501,7 +502,7 @@ int run_judge(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // Its memory holds what candidates must not know: no other process may look into it.
+  // No other process may read its memory, which holds the truth and the secret keys.
   prctl(PR_SET_DUMPABLE, 0);
   try {
     vulkan::OpenOptions open;

@@ -12,19 +12,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An open runner holds some of the device's memory, and of the host's: one is kept open for each
-/// so many bytes of the device's, and one candidate begun.
+/// Each open runner holds device and host memory: one runner is kept open, and one candidate
+/// begun, for each so many bytes of the device's memory.
 constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30;
 constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesAhead;
-/// What a trial that need not wait for its candidate takes to its first run: the driver does one
-/// thing at a time, and its own memory comes first.
+/// How long a trial takes to its first run if its candidate is ready. The driver does one thing at
+/// a time, and that trial's own memory comes first.
 constexpr std::chrono::milliseconds kPreparing(100);
-/// Making a task memory (a baseline's pipelines, its memory) takes longer than many a trial: three
-/// are made at a time where each candidate is another task's.
+/// Tasks with memory made ahead: making one (memory, the baseline's pipelines) may take longer than
+/// a trial.
 constexpr size_t kMostTasks = 3;
-/// Until pause() is heard.
+/// How long the thread may wait before it looks whether pause() was called.
 constexpr std::chrono::milliseconds kLook(5);
-/// The share of a device's memory that is left to candidates and drivers where a task memory is
+/// One part in so many of a device's memory is left to candidates and drivers when task memory is
 /// made ahead.
 constexpr uint64_t kReserve = 8;
 
@@ -61,7 +61,7 @@ size_t Prefetcher::begun_at_most() const {
                             kMostBegun);
 }
 
-/// Several at once take little longer than one.
+/// Several runners that open at once take little longer than one.
 void Prefetcher::top_up_for(const client::EvaluateRequest& request) {
   pool_.top_up(runners(), history_.expected(request.candidate) ? runners() : 0);
 }
@@ -72,16 +72,17 @@ std::unique_ptr<CandidateBuild> Prefetcher::take_build(const client::EvaluateReq
       std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
   if (found != begun_.end()) {
     auto build = std::move(*found);
-    begun_.erase(begun_.begin(), found + 1);  // Those before it were passed over.
+    begun_.erase(begun_.begin(), found + 1);  // The client skipped those before it.
     build->runner().spare_processors(false);
     return build;
   }
   now_ = request;
   plan();
-  std::erase_if(begun_, [&](const auto& each) {  // Something else is asked for than was said.
-    return std::ranges::none_of(
-        following_, [&](const client::EvaluateRequest& next) { return each->answers(next); });
-  });
+  std::erase_if(
+      begun_, [&](const auto& each) {  // The client asked for something other than it announced.
+        return std::ranges::none_of(
+            following_, [&](const client::EvaluateRequest& next) { return each->answers(next); });
+      });
   if (request.more && pool_.size() <= 1) top_up_for(request);
   auto runner = pool_.take(history_.expected(request.candidate));
   at_preparation(request, nullptr);
@@ -113,7 +114,7 @@ std::optional<ReadyTask> Prefetcher::take_memory(const TaskAt& key) {
   while (!next_.empty()) {
     ReadyTask ready = take_next();
     if (ready.memory->key() == key) return ready;
-    leave(std::move(ready));  // It was passed over.
+    leave(std::move(ready));  // The client skipped it.
   }
   return std::nullopt;
 }
@@ -164,8 +165,8 @@ void Prefetcher::at_rest(const client::EvaluateRequest& last, const TaskMemory* 
   if (!last.more) return;
   if (while_measuring_) return resume(last, at, Clock::now());
   try {
-    pool_.top_up(1, 0);             // Who asks for one at a time needs no more.
-  } catch (const RunnerFailure&) {  // The next request will find out.
+    pool_.top_up(1, 0);             // The client asks for one at a time.
+  } catch (const RunnerFailure&) {  // The next request will report it.
   }
 }
 
@@ -188,7 +189,7 @@ void Prefetcher::resume(const client::EvaluateRequest& now, const TaskMemory* at
   now_ = now;
   at_ = at;
   planned_ = false;
-  // One thread for all time: the runners that it starts end with it.
+  // One thread is kept, as runners end with the thread that started them.
   try {
     if (!thread_.joinable()) thread_ = start_thread<std::thread>([this] { work(); });
   } catch (const Error&) {  // Nothing is made ready.
@@ -222,21 +223,21 @@ void Prefetcher::work() {
   }
 }
 
-/// One thing that takes milliseconds, or one task's memory; false when nothing is left to do. What
-/// the next request waits for comes first.
+/// Does one thing that takes milliseconds, or makes one task's memory. False when nothing is left
+/// to do. What the next request waits for comes first.
 bool Prefetcher::step(bool memory_too) {
   try {
     if (!planned_) plan();
     if (start_runners() || start_spare() || begin_next()) return true;
-    // Who asks a driver for memory that is taking back a process's waits, and with it all that this
-    // process submits.
+    // Allocating blocks while the driver tears down another process, and blocks this process's
+    // submissions too.
     memory_too = memory_too && retiring_.all_ended();
     if (memory_too && (give_back() || make_task_memory() || attach_one())) return true;
     if (memory_too && following_.empty() && give_back_spares()) return true;
     if (wait_for_device()) return true;
     if (!memory_too) std::this_thread::sleep_for(kLook);
     return !memory_too;
-  } catch (const RunnerFailure&) {  // Whoever needs it will find out.
+  } catch (const RunnerFailure&) {  // The trial that needs the runner will report it.
     return false;
   } catch (const std::exception&) {
     return false;
@@ -288,7 +289,7 @@ bool Prefetcher::start_runners() {
   return pool_.open_another(wanted, for_cuda, uuid());
 }
 
-/// One where anything follows, as it takes a while; another where one is not enough.
+/// Starts one spare baseline process if any request follows, another if one is not enough.
 bool Prefetcher::start_spare() {
   const size_t there = spares_.size() + next_.size();
   if (there >= kMostTasks || !spares_.empty() || following_.empty() || now_.check_only ||
@@ -313,7 +314,7 @@ bool Prefetcher::begin_next() {
   return true;
 }
 
-/// Candidates that were there before their task memory.
+/// Attaches a candidate that was begun before its task's memory was made.
 bool Prefetcher::attach_one() {
   const auto lacking = std::ranges::find_if(begun_, [&](const auto& each) {
     const TaskMemory* task_memory = each->well() ? memory_for(each->key()) : nullptr;
@@ -334,7 +335,7 @@ bool Prefetcher::give_back() {
   return true;
 }
 
-/// What one of them keeps for its next task memory.
+/// Gives back the memory that a spare baseline process keeps for its next task.
 bool Prefetcher::give_back_spares() {
   const auto holder =
       std::ranges::find_if(spares_, [](const auto& each) { return each.memory != nullptr; });
@@ -366,7 +367,8 @@ bool Prefetcher::make_task_memory() {
                                                 secret_.next(), std::move(ready.memory));
     next_.push_back(std::move(ready));
   } catch (const RunnerFailure&) {
-  } catch (const Error&) {  // The driver has less than it says; its baseline may be half told.
+  } catch (const Error&) {  // The driver has less memory than it says. The baseline process, told
+                            // in part, is dropped.
     does_not_fit_ = build->key();
   }
   return true;
@@ -381,7 +383,7 @@ bool Prefetcher::opens(std::vector<ReadyTask>::iterator which, std::chrono::mill
   }
 }
 
-/// While a device is being opened.
+/// Waits a moment for a runner that is opening its device; false if none is.
 bool Prefetcher::wait_for_device() {
   if (pool_.wait_for_opening(uuid(), kLook)) return true;
   for (auto each = spares_.begin(); each != spares_.end(); ++each) {

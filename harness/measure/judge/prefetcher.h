@@ -26,30 +26,31 @@
 
 namespace kbench::judge {
 
-/// A task memory, and the baseline that has imported its memory.
+/// A task's memory and the baseline process that has imported it.
 struct ReadyTask {
   std::unique_ptr<TaskMemory> memory;
   std::unique_ptr<BaselineProcess> baseline;
 };
 
-/// A thread works here while a trial waits or takes samples, and while nothing comes; every call
-/// that changes what it works on stops it first, after at most what it is at.
+/// A thread works here while a trial waits or takes samples, and between requests. Every call that
+/// changes what it works on first waits for its current step to end.
 ///
 /// None of this is timed, and no time is taken without its pair: what an opening device takes from
 /// a candidate it takes from the baseline too (docs/throughput.md has what was measured). On a
 /// software device processors are what is measured: there nothing is done ahead but to start
-/// runners, and who takes samples waits for them.
+/// runners, and sampling waits until they are open.
 class Prefetcher {
  public:
   using NewBaseline = std::function<std::unique_ptr<BaselineProcess>()>;
-  /// Starts a runner. Of `retiring`, which outlives this, it waits for the end.
+  /// Starts a runner. `retiring` must outlive this: no memory is made while it has runners that
+  /// end.
   Prefetcher(const RunnerProcess::Options& options, NewBaseline new_baseline,
              RetiringRunners& retiring);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// Once, before anything else. `while_measuring`: whether the thread works while samples are
+  /// Call once, before anything else. `while_measuring`: whether the thread works while samples are
   /// taken.
   void use(vulkan::Device& device, bool while_measuring) {
     device_ = &device;
@@ -58,15 +59,15 @@ class Prefetcher {
 
   /// The build that was begun for this request, or a new one. Throws RunnerFailure.
   std::unique_ptr<CandidateBuild> take_build(const client::EvaluateRequest& request);
-  /// A build beside those that follow each other, for which nothing was made ready and nothing
-  /// of what was is given up. Throws RunnerFailure.
+  /// A build outside of the announced sequence, which leaves what was made ready as it is. Throws
+  /// RunnerFailure.
   std::unique_ptr<CandidateBuild> separate_build(const client::EvaluateRequest& request);
-  /// The task memory for a task, with its baseline, where it was made.
+  /// A task's memory with its baseline process, if it was made ahead.
   std::optional<ReadyTask> take_memory(const TaskAt& key);
-  /// Leaves what is needed no more: a baseline will be another task memory's, which takes over what
-  /// memory fits; without it a task memory is given back when there is time.
+  /// Takes what is not needed any more: the baseline process will serve another task and keep what
+  /// memory fits; memory without one is given back when there is time.
   void leave(ReadyTask old);
-  /// Gives back the memory of all task memories here.
+  /// Gives back all task memory that is held here.
   void make_room();
 
   /// A trial goes on with its candidate, which it may have to wait for. `at`: the task memory there
@@ -77,11 +78,11 @@ class Prefetcher {
   /// that.
   void at_runs(const client::EvaluateRequest& measured, const TaskMemory& at);
   void at_samples();
-  /// Nothing comes from the client for a moment; `at` may be null.
+  /// The client has sent nothing for a moment. `at` may be null.
   void at_rest(const client::EvaluateRequest& last, const TaskMemory* at);
-  /// The thread is at nothing any more.
+  /// Waits until the thread is idle.
   void pause();
-  /// pause(), and no device is being opened.
+  /// The same, and until no runner is opening its device.
   void quiet();
 
  private:

@@ -1,4 +1,4 @@
-// What the client sends, read while a request is under way, too: it may be cancelled.
+// The client's requests, also read during a trial, as it may be cancelled.
 #pragma once
 
 #include <chrono>
@@ -20,15 +20,15 @@ class Requests {
     std::string line;
     std::stop_token cancelled;  ///< client::kCancelLine came after it
   };
-  /// One object a process. Throws kInternal where there is no thread to be had.
+  /// Only one object a process. Throws kInternal if no thread can be started.
   Requests();
 
-  /// Waits for one.
+  /// Waits for a request.
   Received next();
   bool come_within(std::chrono::milliseconds wait);
 
  private:
-  /// The thread's, too, which lives as long as the process.
+  /// Shared with the thread, which lives as long as the process.
   struct State {
     std::mutex mutex;
     std::condition_variable changed;

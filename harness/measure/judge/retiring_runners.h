@@ -1,4 +1,4 @@
-// Candidates' runners that are of no more use, until the driver has taken back what they held.
+// Runners of judged candidates, until the driver has taken back the memory that they held.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace kbench::judge {
 /// gigabyte that the process had imported: calls of other processes wait. Thread-safe.
 class RetiringRunners {
  public:
-  /// It does nothing more, and ends at the next end_held().
+  /// Stops the runner; it is ended by the next end_held() or hold().
   void hold(std::unique_ptr<RunnerProcess> runner);
-  /// Ends the one that hold() was last called for.
+  /// Ends the runner that is held, without waiting.
   void end_held();
-  /// Whether none is on its way to its end.
+  /// Whether all runners that were ended are gone.
   bool all_ended();
-  /// Waits until none is, or some seconds for each.
+  /// Waits until they are gone, or some seconds for each.
   void wait();
 
  private:

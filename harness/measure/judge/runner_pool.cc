@@ -18,7 +18,7 @@ size_t RunnerPool::count_for_cuda() const {
       std::ranges::count_if(idle_, [](const auto& each) { return each->opened_for_cuda(); }));
 }
 
-/// One that is told nothing yet, where so many have not been told; else the end.
+/// A runner to be told to open if fewer than wanted are open or opening; else the end.
 RunnerPool::Runners::iterator RunnerPool::first_lacking(size_t wanted, size_t wanted_for_cuda) {
   while (idle_.size() < wanted) idle_.push_back(start());
   const auto untold =
@@ -59,7 +59,7 @@ bool RunnerPool::wait_for_opening(const std::string& device_uuid, std::chrono::m
   return false;
 }
 
-/// Opening for CUDA what is not costs more than it costs others to be open for it.
+/// A candidate without CUDA may have a runner that is open for it, but not the other way round.
 RunnerPool::Runners::iterator RunnerPool::preferred(bool for_cuda) {
   const auto same = std::ranges::find_if(idle_, [&](const auto& each) {
     return !each->told_to_open() || each->opened_for_cuda() == for_cuda;

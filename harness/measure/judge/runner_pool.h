@@ -14,26 +14,26 @@ namespace kbench::judge {
 /// Of two kinds: some are open for CUDA, which takes them longer. Not thread-safe.
 class RunnerPool {
  public:
-  /// Starts one, that is told nothing yet.
+  /// Starts one runner, which does not open its device yet.
   explicit RunnerPool(RunnerProcess::Options options);
 
   size_t size() const { return idle_.size(); }
-  /// Has several open the device while the caller goes on: so many in all, so many for CUDA. False
-  /// when they are there.
+  /// Lets runners open the device in the background: so many in all, so many for CUDA. False if
+  /// that many were there already.
   bool top_up(size_t wanted, size_t wanted_for_cuda);
-  /// One that is open or opening; a new one where there is none. Not for CUDA where others are
-  /// left.
+  /// A runner that is open or opening, or a new one. One for CUDA is used for other candidates only
+  /// if no other is left.
   std::unique_ptr<RunnerProcess> take(bool for_cuda);
-  /// One that is open by now; null where there is none that take() would take. Throws
-  /// RunnerFailure, of one that is gone then.
+  /// A runner that is open; null if no suitable one is open yet. Throws RunnerFailure if one has
+  /// failed, which is dropped.
   std::unique_ptr<RunnerProcess> take_open(bool for_cuda, const std::string& device_uuid);
-  /// As top_up(), one by one and not all of them at once: those that open wait for each other.
-  /// False when they are there, or several are opening.
+  /// As top_up(), but one runner a call, since runners that open wait for each other. False if that
+  /// many are there, or several are opening.
   bool open_another(size_t wanted, size_t wanted_for_cuda, const std::string& device_uuid);
-  /// Waits so long for one that is opening; false when none is. Throws RunnerFailure, of one that
-  /// is gone then.
+  /// Waits for a runner that is opening, at most so long; false if none is. Throws RunnerFailure if
+  /// one has failed, which is dropped.
   bool wait_for_opening(const std::string& device_uuid, std::chrono::milliseconds most);
-  /// Waits until none is opening.
+  /// Waits until no runner is opening.
   void wait_open(const std::string& device_uuid);
 
  private:

@@ -1,4 +1,4 @@
-// A runner as the judge has it: a process, a channel, and no trust.
+// The judge's end of a runner: the process and its channel. Its answers are not trusted.
 #pragma once
 
 #include <chrono>
@@ -31,10 +31,10 @@ struct RunnerFailure {
     memory,     ///< it held more host memory than allowed
     ended,      ///< it crashed or left
     wrote,      ///< it says that it wrote to what is mapped read-only: `given`, `place`, `bytes`
-    killed,     ///< it was killed from outside: the machine's fault
+    killed,     ///< another process or the kernel killed it: not the candidate's fault
     starved,    ///< the system has no thread, process or memory left for it, or so it says
-    cancelled,  ///< nobody wants its answer any more
-    malformed,  ///< its answer was none
+    cancelled,  ///< the request was cancelled
+    malformed,  ///< its answer could not be read, or was of the wrong kind
     device,     ///< it says what is wrong with device or driver: `code`
   };
   Kind kind = Kind::ended;
@@ -55,31 +55,31 @@ class RunnerProcess {
     std::string device;  ///< a selector
     bool validate = false;
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
-    /// Of which runners are copies while it lives; null: each is started anew.
+    /// Runners are forked from it while it lives; null: each is a new process.
     std::shared_ptr<process::Prototype> prototype = nullptr;
-    std::stop_token cancelled = {};  ///< what it is asked from then on fails
-    /// Among whom it is until the device is open.
+    std::stop_token cancelled = {};  ///< once requested, every request fails
+    /// It is one of these until its device is open.
     std::shared_ptr<process::PausableProcesses> pausable =
         std::make_shared<process::PausableProcesses>();
   };
   RunnerProcess(Role role, const Options& options);
-  /// A process that has what every runner makes before it opens the device: the compiler's tables,
-  /// a fifth of a second's work. It never opens one itself.
+  /// A process that has made what every runner needs before it opens a device: the compiler's
+  /// tables, a fifth of a second's work. It never opens a device itself.
   static std::shared_ptr<process::Prototype> make_prototype(const Options& options);
 
   /// Tells it to open the device, unless it has been told. Does not wait.
   void begin_open(bool for_cuda = false);
   bool told_to_open() const { return told_to_open_; }
   bool opened_for_cuda() const { return for_cuda_; }
-  /// Another of its kind, that has been told nothing.
+  /// A new runner with the same role and options, not told to open the device yet.
   std::unique_ptr<RunnerProcess> another() const {
     return std::make_unique<RunnerProcess>(role_, options_);
   }
-  /// Waits for the device to be open, told to by this where it had not been; at once when it is.
+  /// Waits until the device is open; tells the runner to open it first, if it was not told yet.
   void wait_open(const std::string& device_uuid);
-  /// Whether it is open, or is within that time; told to by this where it had not been.
+  /// The same with a limit: whether the device is open within that time.
   bool opens_within(std::chrono::milliseconds wait, const std::string& device_uuid);
-  /// The text that says what holds it in; once it is open.
+  /// Describes its lock-in; valid once it is open.
   const std::string& lock() const { return lock_; }
 
   template <class M>
@@ -107,22 +107,23 @@ class RunnerProcess {
   /// How files are brought while an answer is waited for; throws Error for what is refused.
   using Files = std::function<std::optional<std::string>(const std::string& path)>;
   void set_files(Files files) { files_ = std::move(files); }
-  /// From now on the candidate's code has been executed: messages are short, and files asked for no
-  /// more.
+  /// From now on the candidate's code may have been executed: messages must be short, and the
+  /// runner may not ask for files.
   void has_run() { has_run_ = true; }
   bool ran() const { return has_run_; }
 
-  /// From now on every wait for it ends soon after a stop is requested; so it is for another().
+  /// From now on every wait for it, and for another(), ends soon after a stop is requested.
   void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
   /// No more than half of what the machine has free: its memory killer must not come first.
   void set_host_bytes(int64_t bytes);
   /// Keeps threads that it starts from now on off two processors, where there are more than four;
   /// or lets them have all again.
   void spare_processors(bool spare);
-  /// Makes it stand still while something is timed, or not: for work that nobody waits for.
+  /// Whether it is paused while something is timed: for work that no trial waits for.
   void stand_by(bool stand);
 
-  /// While it is held no thread of it runs. Only where runs are the runner's own threads' work.
+  /// While held, none of its threads runs. Only for software devices, whose shaders are threads of
+  /// the runner.
   void hold() { process_->stop(); }
   void release() { process_->resume(); }
   /// Sends it the signal that ends it, and does not wait.

@@ -14,11 +14,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What is as large as this is in no cache by the time it is written, whether it was filled or not.
+/// A tensor of this size is in no cache when it is written, whether it was filled before or not.
 constexpr uint64_t kBeyondCaches = uint64_t{1} << 30;
 constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
 
-/// The amplitude of uniform values with the RMS of a truth; 1 where there is none to speak of.
+/// The amplitude of uniform values with the RMS of a truth; 1 if the RMS is extreme.
 float fill_scale(double rms) {
   constexpr double kSmallest = 1e-30, kLargest = 1e30;
   return rms > kSmallest && rms < kLargest ? static_cast<float>(rms * std::sqrt(3.0)) : 1.0f;
@@ -99,8 +99,8 @@ void Sampler::prepare(Checks& checks, bool first) {
       output.fill.scale = fill_scale(checks.truth_rms(i));
       output.fill.limit = fill_limit(checks.truth_largest(i));
     }
-    // Both outputs are met in the same state. The truth before was of other inputs: what the
-    // baseline left of it would be wrong.
+    // Both outputs start in the same state. The old truth was of other inputs, so elements that the
+    // baseline did not write would be found wrong.
     if (first || output.truth.size < kBeyondCaches) {
       output.fill.key = parts_.secret.next();
       parts_.kernels.fill(commands_, output.truth, output.fill);

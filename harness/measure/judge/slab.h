@@ -13,8 +13,8 @@
 
 namespace kbench::judge {
 
-/// Whose tensors lie in a slab: what is no tensor of a candidate's is redzone, which every sample
-/// reads.
+/// Whose tensors lie in a slab. In a candidate's, everything beside its tensors is redzone, which
+/// every sample reads.
 enum class SlabUse { candidate, baseline };
 
 /// One allocation that runners import, and the tensors in it. Empty where the layout is.
@@ -54,7 +54,7 @@ class Redzones {
   std::string describe(uint32_t piece, const trial::ZoneFinding& finding) const;
 
  private:
-  /// A redzone: who stands before and behind it, and its first byte.
+  /// A redzone: the names of the tensors before and behind it, its address and its bytes.
   struct Stretch {
     const std::string* before;
     const std::string* behind;

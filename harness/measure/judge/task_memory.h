@@ -1,4 +1,4 @@
-// A task made ready on the judge's device: what is kept from candidate to candidate.
+// A task's memory on the judge's device, kept from candidate to candidate.
 #pragma once
 
 #include <memory>
@@ -13,30 +13,30 @@
 
 namespace kbench::judge {
 
-/// One task at one size: its graph, its memory, and the baseline that has imported it.
+/// One task at one size: its graph and its memory, which a baseline process imports.
 class TaskMemory {
  public:
-  /// Asks the baseline to make the task's baseline, if it has not yet; while it does, allocates.
-  /// Memory of the baseline's task memory before, if there is one, is taken over where it fits, in
-  /// the same place (what holds a truth was never imported by a candidate's runner), so that the
-  /// baseline need not import it again; else it is given back. Submits nothing to the device.
-  /// Throws kOutOfMemory where the task does not fit the device.
+  /// Asks the process to make the task's baseline, and allocates meanwhile. Takes over each slab of
+  /// `before`, the process's last task (may be null), that fits for the same purpose (a truth's
+  /// slab was never imported by a candidate's runner), so that it need not be imported again; gives
+  /// back the others. Submits nothing to the device. Throws kOutOfMemory where the task does not
+  /// fit the device.
   TaskMemory(vulkan::Device& device, BaselineProcess& baseline, const TaskAt& key, uint64_t seed,
              std::unique_ptr<TaskMemory> before);
-  /// One without a baseline, for runs of a candidate alone. Throws kOutOfMemory.
+  /// Without a baseline, for runs of a candidate alone. Throws kOutOfMemory.
   TaskMemory(vulkan::Device& device, const TaskAt& key);
-  /// Both at once when that is done. Throws RunnerFailure for what the baseline cannot do.
+  /// wait_baseline() and upload_constants(). Throws RunnerFailure if the baseline process fails.
   void finish(vulkan::Device& device, BaselineProcess& baseline) {
     wait_baseline(baseline);
     upload_constants(device);
   }
-  /// Waits for the baseline to have made the baseline and imported its memory; at once when it has.
+  /// Waits until the process has made the baseline and imported the memory.
   void wait_baseline(BaselineProcess& baseline);
   /// Once; before any run.
   void upload_constants(vulkan::Device& device);
 
   const TaskAt& key() const { return key_; }
-  /// No other task memory of this process has or had it.
+  /// Unique among all task memories of this process, past ones too.
   uint64_t serial() const { return serial_; }
   const Task& task() const { return *task_; }
   const Graph& graph() const { return *graph_; }

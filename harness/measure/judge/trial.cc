@@ -56,7 +56,7 @@ void Trial::stage(const char* name) {
   on_stage_(name);
 }
 
-/// What has passed since the last one was this stage's.
+/// Adds the time since the last call to this stage's.
 void Trial::lap(const char* name) {
   const auto now = Clock::now();
   result_->stage_s[name] += std::chrono::duration<double>(now - lap_).count();
@@ -75,7 +75,7 @@ bool Trial::refuse(const runner::Refused& refused) {
 }
 
 bool Trial::refuse(Finding finding) {
-  // Only then there is a task memory.
+  // These verdicts come after task_memory was made.
   const bool values =
       finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
   if (values) {
@@ -134,7 +134,7 @@ void Trial::steps() {
   report();
 }
 
-/// Memory comes last: what else is wrong with a candidate is so on a device with more, too.
+/// Memory comes last: other faults of a candidate are faults on devices with more memory, too.
 void Trial::check() {
   if (build() && task_fits() && fits()) refuse(Verdict::compiles, "");
 }
@@ -196,7 +196,7 @@ void Trial::wait_turn() {
   lap(client::kQueueStage);
 }
 
-/// A GPU that has done nothing for some seconds runs at a fraction of its clock, and takes a fifth
+/// A GPU that has been idle for some seconds runs at a fraction of its clock, and takes a fifth
 /// of a second to rise.
 void Trial::wake_device() {
   constexpr std::chrono::seconds kAwake(2);

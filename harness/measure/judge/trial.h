@@ -29,7 +29,7 @@
 
 namespace kbench::judge {
 
-/// What a judge lends to trials; all of it outlives them.
+/// What a judge passes to its trials; all of it outlives them.
 struct TrialContext {
   vulkan::Device& device;
   Workspace& workspace;
@@ -37,28 +37,28 @@ struct TrialContext {
   std::unique_ptr<BaselineProcess>& baseline;
   std::unique_ptr<TaskMemory>&
       task_memory;                       ///< of the last task; replaced when another is asked for
-  process::PausableProcesses& pausable;  ///< who may be at something while the trial goes on
-  /// The device's: a trial takes it before it measures, or disturbs what others measure. The judge,
-  /// which lends it, lets it go.
+  process::PausableProcesses& pausable;  ///< paused while a run is timed
+  /// The device's lock. A trial takes it before it measures, or would disturb what others measure;
+  /// the judge releases it.
   process::HostLock& lock;
   std::stop_token cancelled;  ///< ends waiting for it
-  /// When trials last had the device work, or it was opened.
+  /// When a trial last used the device, or when it was opened.
   std::chrono::steady_clock::time_point& last_at_work;
-  /// Called when a task comes that the task memory is not for: puts the one made ahead in its
-  /// place, and its baseline. False where there is none.
+  /// Called if `task_memory` is for another task: puts memory made ahead, and its baseline, in its
+  /// place. False if there is none.
   std::function<bool(const CandidateBuild&)> take_task_memory;
-  /// Called when there is none: makes the task memory one for the task. Throws RunnerFailure for
-  /// the baseline's, and Error where the task does not fit the device.
+  /// Called if there is none: makes the task's memory. Throws RunnerFailure if the baseline process
+  /// fails, and Error if the task does not fit the device.
   std::function<void(const CandidateBuild&)> make_task_memory;
-  /// Called where memory is short: gives back what only later requests need.
+  /// Called if memory is short: gives back what only later requests need.
   std::function<void()> make_room;
   /// Called before `kernels` are first used.
   std::function<void()> before_kernels;
   /// Called before the candidate first runs: from here on the task memory stays as it is.
   std::function<void()> before_runs;
-  /// Called once it has been right, before samples are taken.
+  /// Called after the warm-up was right, before samples are taken.
   std::function<void()> before_samples;
-  /// Called where times may have been disturbed: what can disturb them is to end.
+  /// Called if times may have been disturbed: ends the judge's other work on the device.
   std::function<void()> quiet;
 };
 
@@ -123,7 +123,7 @@ class Trial {
   /// For one run of the baseline: what the whole trial may take.
   double baseline_seconds() const;
 
-  /// Another process than before, once a candidate has been loaded that needs CUDA.
+  /// May be another process after load(): see CudaHistory.
   RunnerProcess& candidate() { return build_.runner(); }
 
   bool refuse(Verdict verdict, std::string message);
@@ -143,7 +143,7 @@ class Trial {
   std::function<void(const Progress&)> on_progress_;
   Result* result_ = nullptr;
   TrialEnd end_;
-  bool at_baseline_ = false;  ///< the answer waited for is the baseline's
+  bool at_baseline_ = false;  ///< the trial waits for the baseline process
   trial::SecretStream secret_;
   process::Deadline deadline_;  ///< for all of it
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();

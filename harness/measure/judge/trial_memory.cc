@@ -13,8 +13,8 @@ bool Trial::has_task_memory() const {
   return context_.task_memory && context_.task_memory->key() == build_.key();
 }
 
-/// A driver says how much memory is free only once it is done with all other calls, of all
-/// processes: where the memory is allocated already, it is not asked.
+/// Does not ask for free memory if the task's is allocated already: the driver answers only once it
+/// is done with the calls of all processes.
 bool Trial::task_fits() {
   if (!request_.check_only) {
     const bool there = has_task_memory() || context_.take_task_memory(build_);
@@ -49,7 +49,7 @@ bool Trial::fits() {
     layout.add(wanted.name, wanted.bytes);
   }
   if (layout.empty() && !request_.check_only) return true;
-  // The task memory has its memory already; a check has no task memory.
+  // A trial's task memory is allocated by now; a check allocates none.
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
   const uint64_t task = request_.check_only ? trial::required_bytes(build_.graph(), snapshot) : 0;
   uint64_t available = context_.device.available_bytes();
@@ -82,7 +82,7 @@ void Trial::allocate() {
   candidate().send(attachment.message, attachment.descriptors);
   redzones_.emplace(
       std::vector<const Slab*>{&task_memory.given(), &task_memory.outputs(), &memory_.slab});
-  runner::Refused refused;  // by what is opened only now
+  runner::Refused refused;  // CUDA's own driver, opened only now, may refuse the candidate.
   if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
   lap("import");
   context_.before_kernels();

@@ -1,5 +1,5 @@
-// Notes of what has been held to the reference already, kept from one judge to the next: what is
-// checked once a device and build need not be checked for every candidate.
+// Notes of which baselines have been compared with the reference, kept from one judge to the next:
+// once a device and build is enough.
 #pragma once
 
 #include <set>
@@ -10,8 +10,8 @@
 
 namespace kbench::judge {
 
-/// Baselines that were found right: signed lines in a file of the folder. One that is not in order
-/// is as none; without notes a baseline is checked again. Nothing here throws.
+/// Baselines that were found right: signed lines in a file of the folder. Invalid lines are
+/// ignored; a baseline without a note is checked again. Nothing here throws.
 class VerifiedNotes {
  public:
   /// Keeps none.

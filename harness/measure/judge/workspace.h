@@ -15,7 +15,7 @@ namespace kbench::judge {
 struct Workspace {
   explicit Workspace(vulkan::Device& device_in) : device(device_in), commands(device_in) {}
 
-  /// Makes a buffer hold so many bytes at least; what was in it is lost where it did not.
+  /// Makes a buffer hold at least so many bytes; its contents are lost if it was too small.
   void reserve(vulkan::Buffer& buffer, uint64_t bytes) {
     if (buffer.size() < bytes) buffer = device.allocate(with_room(bytes));
   }
@@ -23,7 +23,7 @@ struct Workspace {
     if (buffer.size() < bytes) buffer = device.allocate_host(with_room(bytes));
   }
 
-  /// So that a little more the next time is no reason to allocate.
+  /// Rounded up, so that a little more the next time needs no allocation.
   static uint64_t with_room(uint64_t bytes) {
     constexpr uint64_t kLeast = 1 << 20, kMost = 1 << 28;
     return bytes > kMost ? bytes : std::max(kLeast, std::bit_ceil(bytes));
