@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/base/text.h"
-#include "libkbench/scoring/json_field.h"
+#include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
+
+KBENCH_FIELDS(Margin, margin, rule, description)
+KBENCH_FIELDS(KindTally, tried, dead, no_room, nearest, left)
+KBENCH_OPTIONAL_FIELDS(KindTally, dead, no_room, nearest, left)
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -33,22 +36,6 @@ Json from_tally(const KindTally& tally) {
   if (tally.nearest) json["nearest"] = from_margin(*tally.nearest);
   for (const Margin& left : tally.left) json["left"].push_back(from_margin(left));
   return json;
-}
-
-Margin to_margin(const JsonField& field) {
-  return {field["rule"].text(), field["description"].text(), field["margin"].real_or_infinity()};
-}
-
-KindTally to_tally(const JsonField& field) {
-  KindTally tally;
-  tally.tried = field["tried"].small_integer();
-  if (field.has("dead")) tally.dead = field["dead"].small_integer();
-  if (field.has("no_room")) tally.no_room = field["no_room"].small_integer();
-  if (field.has("nearest")) tally.nearest = to_margin(field["nearest"]);
-  if (field.has("left")) {
-    for (const JsonField& each : field["left"].items()) tally.left.push_back(to_margin(each));
-  }
-  return tally;
 }
 
 bool none_left(const Certificate& certificate, Variant::Kind kind) {
@@ -110,7 +97,8 @@ CertificateFile parse_certificates(const std::string& text, const std::string& n
     certificate.tolerance = entry["tolerance"].positive_real();
     for (const Variant::Kind kind : kVariantKinds) {
       const std::string kind_name(name_of(kind));
-      if (entry.has(kind_name)) certificate.kinds[kind] = to_tally(entry[kind_name]);
+      if (!entry.has(kind_name)) continue;
+      read_value(entry[kind_name], certificate.kinds[kind], {.reals = Reals::or_infinity});
     }
     file.tasks.push_back(std::move(certificate));
   }
