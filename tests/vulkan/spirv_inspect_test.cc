@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 
-std::string refusal(const Spirv& spirv) {
+std::string inspect_refusal(const Spirv& spirv) {
   try {
     inspect_spirv(spirv);
   } catch (const Error& error) {
@@ -125,18 +125,18 @@ TEST(InspectSpirv, SeesABindingThatIsAnArrayOfBuffers) {
 TEST(InspectSpirv, TakesTheWorkgroupSizeOfItsEntryPointAlone) {
   const std::string other =
       "%other = OpFunction %void None %function\n%other_start = OpLabel\nOpReturn\nOpFunctionEnd\n";
-  EXPECT_THAT(
-      refusal(Assembly{.modes = "OpExecutionMode %other LocalSize 64 1 1\n", .functions = other}),
-      HasSubstr("workgroup size"));
+  EXPECT_THAT(inspect_refusal(Assembly{.modes = "OpExecutionMode %other LocalSize 64 1 1\n",
+                                       .functions = other}),
+              HasSubstr("workgroup size"));
   const SpirvFacts facts =
       inspect_spirv(Assembly{.modes = "OpExecutionMode %main LocalSize 512 1 1\n"
                                       "OpExecutionMode %other LocalSize 1 1 1\n",
                              .functions = other});
   EXPECT_THAT(facts.local_size, ElementsAre(512, 1, 1));
-  EXPECT_THAT(refusal(Assembly{.modes = "OpExecutionMode %main LocalSize 1 1 1\n"
-                                        "OpExecutionMode %main LocalSize 512 1 1\n"}),
+  EXPECT_THAT(inspect_refusal(Assembly{.modes = "OpExecutionMode %main LocalSize 1 1 1\n"
+                                                "OpExecutionMode %main LocalSize 512 1 1\n"}),
               HasSubstr("exactly once"));
-  EXPECT_THAT(refusal(Assembly{.modes = "OpExecutionMode %main LocalSize 0 1 1\n"}),
+  EXPECT_THAT(inspect_refusal(Assembly{.modes = "OpExecutionMode %main LocalSize 0 1 1\n"}),
               HasSubstr("without invocations"));
 }
 
@@ -150,22 +150,23 @@ TEST(InspectSpirv, TheWorkgroupSizeConstantIsOneAndPlain) {
                                      .declarations = declarations})
                   .local_size,
               ElementsAre(99, 99, 1));
-  EXPECT_THAT(refusal(Assembly{.decorations = "OpDecorate %a BuiltIn WorkgroupSize\n"
-                                              "OpDecorate %b BuiltIn WorkgroupSize\n",
-                               .declarations = declarations}),
+  EXPECT_THAT(inspect_refusal(Assembly{.decorations = "OpDecorate %a BuiltIn WorkgroupSize\n"
+                                                      "OpDecorate %b BuiltIn WorkgroupSize\n",
+                                       .declarations = declarations}),
               HasSubstr("twice"));
-  EXPECT_THAT(refusal(Assembly{.decorations = "OpDecorate %c BuiltIn WorkgroupSize\n",
-                               .declarations = declarations}),
+  EXPECT_THAT(inspect_refusal(Assembly{.decorations = "OpDecorate %c BuiltIn WorkgroupSize\n",
+                                       .declarations = declarations}),
               HasSubstr("no plain constant"));
 }
 
 TEST(InspectSpirv, WantsOneEntryPointThatIsAComputeShader) {
-  EXPECT_THAT(refusal(Assembly{.entry_points = "", .modes = ""}), HasSubstr("no compute shader"));
-  EXPECT_THAT(
-      refusal(Assembly{.entry_points = "OpEntryPoint Vertex %main \"main\"\n", .modes = ""}),
-      HasSubstr("not a compute shader"));
-  EXPECT_THAT(refusal(Assembly{.entry_points = "OpEntryPoint GLCompute %main \"main\"\n"
-                                               "OpEntryPoint GLCompute %main \"again\"\n"}),
+  EXPECT_THAT(inspect_refusal(Assembly{.entry_points = "", .modes = ""}),
+              HasSubstr("no compute shader"));
+  EXPECT_THAT(inspect_refusal(
+                  Assembly{.entry_points = "OpEntryPoint Vertex %main \"main\"\n", .modes = ""}),
+              HasSubstr("not a compute shader"));
+  EXPECT_THAT(inspect_refusal(Assembly{.entry_points = "OpEntryPoint GLCompute %main \"main\"\n"
+                                                       "OpEntryPoint GLCompute %main \"again\"\n"}),
               HasSubstr("2 entry points"));
 }
 
@@ -187,40 +188,40 @@ TEST(InspectSpirv, NestsTypesAsDeepAsSpirvAllowsAndNoDeeper) {
     return shared_array(types, "%s" + std::to_string(depth - 1));
   };
   EXPECT_EQ(inspect_spirv(nested(200)).shared_bytes, 4u);
-  EXPECT_THAT(refusal(nested(100000)), HasSubstr("nested too deeply"));
+  EXPECT_THAT(inspect_refusal(nested(100000)), HasSubstr("nested too deeply"));
   EXPECT_NE(validate_spirv(nested(100000)), "");
 }
 
 TEST(InspectSpirv, RefusesATypeThatContainsItself) {
-  EXPECT_THAT(refusal(shared_array("%s = OpTypeStruct %float %s\n", "%s")),
+  EXPECT_THAT(inspect_refusal(shared_array("%s = OpTypeStruct %float %s\n", "%s")),
               HasSubstr("before it is defined"));
-  EXPECT_THAT(refusal(shared_array("%s = OpTypeStruct %t\n%t = OpTypeStruct %s\n", "%s")),
+  EXPECT_THAT(inspect_refusal(shared_array("%s = OpTypeStruct %t\n%t = OpTypeStruct %s\n", "%s")),
               HasSubstr("before it is defined"));
-  EXPECT_THAT(refusal(shared_array("OpTypeForwardPointer %t PhysicalStorageBuffer\n"
-                                   "%s = OpTypeStruct %t\n%t = OpTypeStruct %s\n",
-                                   "%s")),
+  EXPECT_THAT(inspect_refusal(shared_array("OpTypeForwardPointer %t PhysicalStorageBuffer\n"
+                                           "%s = OpTypeStruct %t\n%t = OpTypeStruct %s\n",
+                                           "%s")),
               HasSubstr("forward pointer is not a pointer"));
 }
 
 TEST(InspectSpirv, RefusesDecorationsWithTwoMeanings) {
   Assembly twice = buffer("%B", "");
   twice.decorations += "OpDecorate %b Binding 7\n";
-  EXPECT_THAT(refusal(twice), HasSubstr("decoration is given twice"));
+  EXPECT_THAT(inspect_refusal(twice), HasSubstr("decoration is given twice"));
   Assembly grouped = buffer("%B", "");
   grouped.decorations += "OpDecorate %g DescriptorSet 3\n%g = OpDecorationGroup\n";
-  EXPECT_THAT(refusal(grouped), HasSubstr("decoration groups"));
+  EXPECT_THAT(inspect_refusal(grouped), HasSubstr("decoration groups"));
 }
 
 TEST(InspectSpirv, RefusesIdsOutsideOfTheBoundAndDefinedTwice) {
   Spirv spirv = Assembly{};
   const uint32_t bound = spirv[3];
   spirv[3] = 2;
-  EXPECT_THAT(refusal(spirv), HasSubstr("outside of the module's bound"));
+  EXPECT_THAT(inspect_refusal(spirv), HasSubstr("outside of the module's bound"));
   spirv[3] = 0xffffffff;
-  EXPECT_THAT(refusal(spirv), HasSubstr("further than SPIR-V allows"));
+  EXPECT_THAT(inspect_refusal(spirv), HasSubstr("further than SPIR-V allows"));
   spirv[3] = bound;
   append_instruction(spirv, spv::OpTypeVoid, std::vector{1u});
-  EXPECT_THAT(refusal(spirv), HasSubstr("defined twice"));
+  EXPECT_THAT(inspect_refusal(spirv), HasSubstr("defined twice"));
 }
 
 TEST(InspectSpirv, EveryCutOfAModuleIsReadOrRefused) {
