@@ -190,7 +190,7 @@ TEST_F(RealNvrtc, NamesTheLineOfAnErrorInASourceAndInItsInclude) {
   EXPECT_EQ(outcome.diagnostics[1].line, 2);
 }
 
-TEST_F(RealNvrtc, FindsTheToolkitsHeadersAndWhatTheyHoldPassesTheRules) {
+TEST_F(RealNvrtc, FindsTheToolkitsHeadersWhichPassTheRules) {
   if (!nvrtc_->has_headers()) GTEST_SKIP() << "no CUDA headers on this machine";
   const CudaOutcome outcome = nvrtc_->compile(
       source("#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <mma.h>\n"
@@ -257,7 +257,7 @@ __global__ void k(const float* x, float* y, int n, const __half* h) {
 }
 )";
 
-TEST_F(RealNvrtc, WhatNvidiasHeadersWriteAsAssemblyIsReadAndAssembled) {
+TEST_F(RealNvrtc, AssemblesTheAssemblyOfNvidiasHeaders) {
   if (!nvrtc_->has_headers()) GTEST_SKIP() << "no CUDA headers on this machine";
   const CudaOutcome outcome = nvrtc_->compile(source(kHeadersAndTables), kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);

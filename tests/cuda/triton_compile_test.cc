@@ -89,7 +89,7 @@ constexpr const char* kSource =
     "import triton\nimport triton.language as tl\n\n@triton.jit\n"
     "def k(x, y, n, stride, s, BLOCK: tl.constexpr, KB_dim: tl.constexpr):\n    pass\n";
 
-TEST_F(TritonKernel, IsLaunchedWithWhatIsLeftOfItsParametersAndTwoNulls) {
+TEST_F(TritonKernel, IsLaunchedWithItsParametersAndTwoNulls) {
   const auto refusal = compile(kSource, "x, output, {i32: 48}, {i32: 1}, {f32: 0.5}");
   if (missing(refusal)) GTEST_SKIP() << (refusal ? refusal->message : "no python3");
   ASSERT_FALSE(refusal) << refusal->message;

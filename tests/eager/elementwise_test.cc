@@ -24,7 +24,7 @@ TEST_F(Elementwise, UnaryOperatorsMatchTheReferenceWithEveryTail) {
   }
 }
 
-TEST_F(Elementwise, ActivationsMatchTheReferenceOnBothSidesOfTheirBends) {
+TEST_F(Elementwise, ActivationsMatchOnBothSidesOfTheirBends) {
   for (const char* op :
        {"tanh", "selu", "softplus", "mish", "hardsigmoid", "hardswish", "exp", "abs", "neg"}) {
     check({op, {{3, 5, 7}}, {}, normal(0, 4)}, device_traits());

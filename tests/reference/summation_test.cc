@@ -75,7 +75,7 @@ std::vector<SummationCase> cases() {
   };
 }
 
-TEST(SequentialSummation, IsCloseDiffersAndHasTheSameBitsOnAnyThreads) {
+TEST(SequentialSummation, IsCloseAndHasTheSameBitsOnAnyThreads) {
   const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, 16);
   for (const SummationCase& c : cases()) {
     SCOPED_TRACE(c.name);

@@ -100,7 +100,7 @@ TEST_F(CommandsTest, BindsPartsOfABuffer) {
   EXPECT_EQ(download<float>(both), expected);
 }
 
-TEST_F(CommandsTest, RecordsMoreDispatchesThanOneDescriptorPoolHolds) {
+TEST_F(CommandsTest, RecordsMoreDispatchesThanAPoolHolds) {
   const Buffer x = upload(std::vector<float>(64, 1));
   const Buffer y = upload(std::vector<float>(64, 0));
   const Pipeline& pipeline = scale();

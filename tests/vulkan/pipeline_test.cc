@@ -56,7 +56,7 @@ TEST_F(PipelineTest, SpecializationConstantsReachTheShader) {
   EXPECT_EQ(run(device().pipelines().get(key))[0], 77u);
 }
 
-TEST_F(PipelineTest, EmbeddedShadersAreCachedByFileMacrosAndPushSize) {
+TEST_F(PipelineTest, CachesEmbeddedShadersByTheirWholeKey) {
   PipelineCache cache(device());
   const Pipeline& first = cache.get_embedded({"void.comp", {}, 0, 0});
   EXPECT_EQ(&cache.get_embedded({"void.comp", {}, 0, 0}), &first);
@@ -97,7 +97,7 @@ TEST_F(PipelineTest, PreparesNothingMoreOnceItIsToStop) {
   EXPECT_EQ(cache.size(), 4u);
 }
 
-TEST_F(PipelineTest, WhatADriverKeptIsGivenBackAndWhatItDidNotIsAsNothing) {
+TEST_F(PipelineTest, GivesTheDriverItsCacheAndIgnoresOtherBytes) {
   std::string kept;
   for (const std::string& given : {std::string(), std::string(100, 'x'), std::string(1, '\0')}) {
     PipelineCache cache(device());

@@ -122,7 +122,7 @@ TEST(PlanDevice, EnablesTheFloatAtomicsThatAreThere) {
   EXPECT_THAT(plan_device(snapshot).extensions, Contains(StrEq("VK_EXT_shader_atomic_float")));
 }
 
-TEST(PlanDevice, SharesTheMemoryOfAGpuByDescriptorAndOfACpuAsHostMemory) {
+TEST(PlanDevice, SharesByDescriptorOnGpusAndHostMemoryOnCpus) {
   EXPECT_EQ(plan_device(discrete()).sharing, Sharing::descriptor);
   const DevicePlan plan = plan_device(cpu());
   EXPECT_EQ(plan.sharing, Sharing::host_pointer);
@@ -142,7 +142,7 @@ TEST(PlanDevice, RefusesADeviceWhoseMemoryTwoProcessesCannotShare) {
   EXPECT_THAT(refusal(snapshot), HasSubstr("VK_EXT_external_memory_host"));
 }
 
-TEST(PlanDevice, FlushesMoreThanAnyCacheOfItsKindButNotHalfTheMemory) {
+TEST(PlanDevice, FlushesMoreThanCachesAndLessThanHalfTheMemory) {
   EXPECT_EQ(plan_device(discrete()).flush_bytes, uint64_t{256} << 20);
   DeviceSnapshot small = discrete();
   small.device_local_bytes = uint64_t{512} << 20;

@@ -106,7 +106,7 @@ TEST_F(SharedMemoryTest, AnotherProcessReadsAndWritesEveryByte) {
   EXPECT_EQ(download<float>(from), std::vector<float>(from.size() / sizeof(float), 3));
 }
 
-TEST_F(SharedMemoryTest, AnImporterThatWritesWhatIsReadOnlyDiesAndChangesNothing) {
+TEST_F(SharedMemoryTest, WritingReadOnlyMemoryKillsTheImporter) {
   if (by_descriptor()) GTEST_SKIP() << "memory of a GPU has no read-only mapping";
   if (in_importer()) {
     const SharedMemory shared = take_over(socket_of_importer());
@@ -125,14 +125,13 @@ TEST_F(SharedMemoryTest, AnImporterThatWritesWhatIsReadOnlyDiesAndChangesNothing
   const Buffer input = shared_floats(5);
   std::vector<SharedMemory> memories;
   memories.push_back(input.share(Access::read_only));
-  const int status =
-      run_importer("AnImporterThatWritesWhatIsReadOnlyDiesAndChangesNothing", memories);
+  const int status = run_importer("WritingReadOnlyMemoryKillsTheImporter", memories);
   ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
   EXPECT_EQ(WTERMSIG(status), SIGSEGV);
   EXPECT_EQ(download<float>(input), std::vector<float>(input.size() / sizeof(float), 5));
 }
 
-TEST_F(SharedMemoryTest, TheBufferCoversItsWholeAllocationWhichCountsOnce) {
+TEST_F(SharedMemoryTest, CoversItsAllocationAndCountsOnce) {
   const uint64_t before = device().allocated_bytes();
   const uint64_t granule = by_descriptor() ? uint64_t{2} << 20 : 4096;
   {
@@ -154,7 +153,7 @@ TEST_F(SharedMemoryTest, TheBufferCoversItsWholeAllocationWhichCountsOnce) {
   EXPECT_EQ(device().allocated_bytes(), before);
 }
 
-TEST_F(SharedMemoryTest, ADescriptionOutlivesTheBufferAndKeepsItsBytes) {
+TEST_F(SharedMemoryTest, ADescriptionOutlivesTheBuffer) {
   SharedMemory shared;
   {
     const Buffer buffer = shared_floats(9);
@@ -164,7 +163,7 @@ TEST_F(SharedMemoryTest, ADescriptionOutlivesTheBufferAndKeepsItsBytes) {
   EXPECT_EQ(download<float>(again), std::vector<float>(again.size() / sizeof(float), 9));
 }
 
-TEST_F(SharedMemoryTest, TheFileBehindASoftwareDevicesMemoryHasAFinalSize) {
+TEST_F(SharedMemoryTest, ASoftwareDevicesFileHasAFinalSize) {
   if (by_descriptor()) GTEST_SKIP() << "no file on a GPU";
   const Buffer buffer = device().allocate_shared(1);
   const SharedMemory shared = buffer.share(Access::read_write);
@@ -172,7 +171,7 @@ TEST_F(SharedMemoryTest, TheFileBehindASoftwareDevicesMemoryHasAFinalSize) {
   EXPECT_EQ(ftruncate(shared.descriptor.get(), 1 << 20), -1);
 }
 
-TEST_F(SharedMemoryTest, ASoftwareDevicesMemoryLiesWhereNoOtherAddressTells) {
+TEST_F(SharedMemoryTest, ASoftwareDevicesMemoryLiesAtRandom) {
   if (by_descriptor()) GTEST_SKIP() << "the driver of a GPU chooses addresses";
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "the thread sanitizer leaves little of the address space to choose from";

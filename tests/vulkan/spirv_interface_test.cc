@@ -119,7 +119,7 @@ TEST_F(SpirvInterfaceTest, TypedBuffersSayTheirFormat) {
   EXPECT_FALSE(interface.stray_length);
 }
 
-TEST_F(SpirvInterfaceTest, ResourcesWithoutABindingGetTheLowestInOrder) {
+TEST_F(SpirvInterfaceTest, GivesTheLowestFreeBindingsInOrder) {
   const ShaderInterface interface = interface_of(
       "#version 450\nlayout(local_size_x = 64) in;\n"
       "readonly buffer A { float a[]; };\n"

@@ -156,7 +156,7 @@ TEST(CooperativeMatrices, AreValidatedAndSpecialized) {
   EXPECT_EQ(count(frozen, spv::OpSpecConstant), 0u);
 }
 
-TEST(CooperativeMatrices, WithoutAnythingToSpecializeStayAsTheyAre) {
+TEST(CooperativeMatrices, StayAsTheyAreWithoutSpecialization) {
   std::string text = kProduct;
   text.replace(text.find("local_size_x_id = 0"), 19, "local_size_x = 32");
   text.replace(text.find("layout(constant_id = 1) "), 24, "");
