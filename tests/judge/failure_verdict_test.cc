@@ -32,7 +32,7 @@ TEST(FailureVerdict, NamesTheLimitThatWasSet) {
   EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
 }
 
-TEST(FailureVerdict, ARunnerThatEndsOrTalksNonsenseCostsItsCandidate) {
+TEST(FailureVerdict, ARunnerThatEndsIsACrashedCandidate) {
   for (const Kind kind : {Kind::ended, Kind::malformed}) {
     for (const char* stage : {"load", "compile", "sample"}) {
       EXPECT_EQ(blamed(kind, stage, true).verdict, Verdict::crashed) << stage;
@@ -52,13 +52,13 @@ TEST(FailureVerdict, AKillFromOutsideIsAHarnessError) {
   EXPECT_THAT(killed.message, HasSubstr("by nobody here"));
 }
 
-TEST(FailureVerdict, ASystemWithoutThreadsIsTheCandidatesOnceItHasRun) {
+TEST(FailureVerdict, NoThreadsIsTheCandidatesOnceItHasRun) {
   EXPECT_EQ(blamed(Kind::starved, "compile", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::starved, "warm-up", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::starved, "sample", true).verdict, Verdict::crashed);
 }
 
-TEST(FailureVerdict, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
+TEST(FailureVerdict, AHarnessFaultIsTheCandidatesOnceItHasRun) {
   EXPECT_EQ(blamed(Kind::device, "compile", false).verdict, Verdict::harness_error);
   EXPECT_EQ(blamed(Kind::device, "sample", true).verdict, Verdict::crashed);
   EXPECT_EQ(blamed(Kind::device, "sample", true, ErrorCode::kDeviceLost).verdict,
@@ -67,7 +67,7 @@ TEST(FailureVerdict, AFaultOfTheHarnessIsTheCandidatesOnceItHasRun) {
             Verdict::compile_error);
 }
 
-TEST(FailureVerdict, AWriteToAnInputHasItsNameOnceTheCandidateHasRun) {
+TEST(FailureVerdict, AWriteToAnInputIsNamedOnceItHasRun) {
   const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
   RunnerFailure failure{Kind::wrote, ErrorCode::kInternal, "wrote", 0};
   const Finding found = failure_verdict(failure, {"sample", true, graph.get()}, Limits{});

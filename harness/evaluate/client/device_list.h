@@ -1,4 +1,4 @@
-// The devices, listed by a process of their own: a driver that crashes or hangs takes nobody along.
+// The devices, listed by a process of their own: a driver that crashes or hangs ends only that.
 #pragma once
 
 #include <string>

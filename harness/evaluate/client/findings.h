@@ -1,4 +1,4 @@
-// What a judge hands back beside a result when it is asked to look closer: a candidate's outputs on
+// What a judge sends beside a result when a request asks for details: a candidate's outputs on
 // inputs that the client knows, and the time of each step. Neither is a measurement, and neither
 // has to do with the secret inputs that verdicts come from.
 #pragma once

@@ -29,7 +29,7 @@ constexpr size_t kLongestLine = size_t{4} << 20;
 constexpr double kHelloSeconds = 90;
 /// Of a judge, beside what its trials may take: preparing a large baseline, starting runners.
 constexpr double kJudgeSeconds = 900;
-/// From being told that nobody wants its answer to saying so.
+/// From a cancel line to the answer "cancelled".
 constexpr double kCancelSeconds = 1;
 
 /// "; its last words: ..." where it had any.
@@ -161,7 +161,7 @@ struct JudgeClient::Outcome {
   std::optional<Result> result;
   std::optional<Error> error;
   Findings findings;
-  Verdict verdict = Verdict::harness_error;  ///< when there is neither
+  Verdict verdict = Verdict::harness_error;  ///< if there is neither result nor exception
   std::string message;
   std::string stage = "start";  ///< the last one begun
   double queued_s = 0;          ///< waited for the device; counts in no limit
@@ -175,7 +175,7 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
                                            const std::function<void(const char*)>& on_stage,
                                            const std::stop_token& stop) {
   Outcome outcome;
-  // The caller's code: a judge in the middle of its answer is of no use to who comes next.
+  // Callbacks may throw. A judge in the middle of its answer cannot serve the next request.
   const auto call = [&](const auto& callback) {
     try {
       callback();
@@ -206,7 +206,7 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
         deadline.leave_out(now);
       }
       if (!line && judge_->ended()) break;
-      // A judge that says stage after stage without end is none, either.
+      // A judge that sends stages without end has failed, too.
       if (deadline.passed() && (!line || line->first == "stage")) {
         judge_.reset();
         outcome.verdict = outcome.touched() ? Verdict::timeout : Verdict::harness_error;

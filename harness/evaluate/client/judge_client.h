@@ -1,4 +1,4 @@
-// A judge as its client has it: a process that is watched, and started again when it ends.
+// The client's end of a judge: a process that is started again when it ends.
 #pragma once
 
 #include <functional>
@@ -24,11 +24,11 @@ class LineProcess {
   LineProcess(const std::string& program, const std::vector<std::string>& arguments);
   ~LineProcess() { process::end_in_background(std::move(process_)); }
 
-  /// Does not wait: what the process does not take at once it gets while read_line() waits. What it
-  /// is sent when it is gone is lost.
+  /// Does not wait: what the process does not take at once is sent while read_line() waits. Lost if
+  /// the process has ended.
   void send_line(const std::string& line);
-  /// The next whole line, its kind and the rest; nothing after `wait` or at the end. Throws kParse
-  /// for a line that is too long.
+  /// The next whole line, split into its kind and the rest; nothing after `wait` or at the end.
+  /// Throws kParse for a line that is too long.
   std::optional<std::pair<std::string, std::string>> read_line(std::chrono::milliseconds wait);
   /// No more lines can come.
   bool ended() const { return !answers_.open(); }
@@ -53,13 +53,13 @@ class JudgeClient {
   /// The device. Throws what is wrong with it: kNotFound, kUnsupported, kDeviceLost; kTimeout when
   /// the driver does not answer.
   const vulkan::DeviceSnapshot& snapshot();
-  /// Has a judge running that can be asked. Throws as snapshot() does.
+  /// Starts a judge unless one is running. Throws as snapshot() does.
   void make_ready();
   /// Throws only for what is wrong with the request's options, what callbacks throw (`on_stage`,
   /// and on_progress of the options), and Cancelled; all other failures are results. `findings`
-  /// receives what a request that looks closer brings. When `stop` is requested the judge is told;
-  /// one that does not answer within a second is killed, which is all that ends a driver that
-  /// hangs, and the next run starts another.
+  /// receives the details that the request asks for. When `stop` is requested the judge is told; if
+  /// it does not answer within a second, as when its driver hangs, it is killed, and the next run
+  /// starts another.
   Result run(const EvaluateRequest& request, const std::function<void(const char*)>& on_stage,
              Findings* findings = nullptr, const std::stop_token& stop = {});
 

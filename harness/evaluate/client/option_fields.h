@@ -1,5 +1,5 @@
-// The fields of what an evaluation is asked with and tells meanwhile, for its judge and for
-// programs in other languages.
+// The fields of an evaluation's options and progress, for its judge and for programs in other
+// languages.
 #pragma once
 
 #include "kbench/evaluate.h"

@@ -1,4 +1,4 @@
-// What programs in other languages ask for, as JSON: the options of an evaluation, and devices.
+// Options of an evaluation and devices, as JSON from programs in other languages.
 #pragma once
 
 #include "kbench/evaluate.h"

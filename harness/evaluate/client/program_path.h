@@ -1,4 +1,4 @@
-// Where the kbench program is that judges and runners are.
+// The path of the kbench program, which judges and runners are started from.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a client (evaluate(), the program) and its judge say to each other.
+// The messages between a client (evaluate(), the program) and its judge.
 //
 // Jobs are lines of JSON on the judge's standard input. Answers are lines on descriptor 3: once
 // "hello JSON" (the device) or "error JSON"; then for each request "stage NAME" as it goes along,
@@ -20,13 +20,13 @@
 namespace kbench::client {
 
 inline constexpr int kAnswerDescriptor = 3;
-/// Sent while a request is under way it ends it: `cancelled` is the answer then, or what it was if
-/// that was on its way.
+/// Sent during a request, it ends it: the answer is then `cancelled`, or the result if that was
+/// sent already.
 inline constexpr const char* kCancelLine = "cancel";
-/// The stage in which a judge waits for another process to be done with the device: it counts for
-/// nothing, neither in a limit nor in wall_s.
+/// The stage in which a judge waits until another process releases the device: it counts neither in
+/// a limit nor in wall_s.
 inline constexpr const char* kQueueStage = "queue";
-/// As many requests ahead are worth naming.
+/// At most so many requests to come are announced.
 inline constexpr size_t kMostFilesAhead = 12;
 
 struct EvaluateRequest {
@@ -39,7 +39,7 @@ struct EvaluateRequest {
   /// The candidates of the requests that follow, the next one first, with the same options; empty:
   /// not known. What can be done for them without the device is done while this one is measured.
   std::vector<CandidateSource> next_files = {};
-  // Ways to look closer, in place of judging. The result then says `passed` of a candidate that
+  // Ways to look closer instead of judging. The result then says `passed` of a candidate that
   // ran and stayed inside its buffers, right or wrong; with `values_only`, that was right too.
   std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
   std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's

@@ -13,7 +13,7 @@ constexpr double kPrepareSeconds = 600;
 
 void BaselineProcess::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept) {
   if (told_ == key) {
-    imported_.clear();  // The next Attach is all it will know.
+    imported_.clear();  // The next Attach replaces all that it has imported.
     return;
   }
   wait_prepared();

@@ -15,9 +15,9 @@
 namespace kbench::judge {
 namespace {
 
-/// For reading and parsing; the limits on sizes make it milliseconds.
+/// For reading and parsing, which takes milliseconds within the limits on sizes.
 constexpr double kLoadSeconds = 20;
-/// Between the compile limit, which the runner looks at itself, and the judge's.
+/// What the judge waits beyond the compile limit, which the runner enforces itself.
 constexpr double kCompileAnswerSeconds = 2;
 
 }  // namespace

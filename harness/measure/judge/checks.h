@@ -25,7 +25,7 @@ struct Finding {
   std::string message;
 };
 
-/// Behind the name of what was.
+/// Follows the tensor's name in a message.
 inline constexpr const char* kWrittenTo = " was written to; a candidate may only read it";
 
 /// The comparison of a task's outputs.
@@ -57,7 +57,7 @@ class Checks {
          const Graph& graph, std::vector<Watched> watched, const CheckRule& rule,
          trial::SecretStream& secret);
 
-  /// Another pattern each time.
+  /// Writes another pattern each time.
   void record_redzones(vulkan::Commands& commands);
   void record_hashes(vulkan::Commands& commands, bool inputs_only);
 
@@ -65,11 +65,11 @@ class Checks {
   void record_guards(vulkan::Commands& commands);
   std::optional<Finding> guards();
 
-  /// What the truths look like: before the candidate's outputs are looked at, so that nothing in
-  /// them can spoil it.
+  /// Takes the truths' scale and NaN counts, before the candidate's outputs are read, so that those
+  /// cannot influence them.
   void record_truth(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
   void record_outputs(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs);
-  /// Where something is wrong, the outputs are compared once more, to know what was written at all.
+  /// If something is wrong, compares once more to find out which elements were written at all.
   std::optional<Finding> outputs(vulkan::Commands& commands,
                                  const std::vector<OutputCheck>& outputs);
 

@@ -1,5 +1,5 @@
-// A closer look at a candidate, on inputs drawn from a seed that the client gives, so that it can
-// draw them too. No verdict comes of it.
+// Runs a candidate on inputs drawn from a seed of the client's, which can draw them too, and
+// returns its outputs. Not used for verdicts.
 #pragma once
 
 #include <cstdint>

@@ -129,7 +129,7 @@ class Judge {
   std::unique_ptr<TaskMemory>
       other_sizes_memory_;  ///< of runs at other sizes, which have no baseline
   CandidateSource judged_;  ///< the last candidate, as it was read
-  /// Of the last candidate, whose runner can build it at other sizes; or null.
+  /// The last candidate's build, whose runner can build it at other sizes; or null.
   std::unique_ptr<CandidateBuild> again_;
   std::vector<std::unique_ptr<CandidateBuild>> begun_beside_;  ///< at other sizes, in new runners
   std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
@@ -193,7 +193,7 @@ void Judge::ready_baseline() {
   ready_baseline_cache();
   if (!baseline_) {
     prefetcher_.pause();
-    task_memory_.reset();  // It knows nothing of that memory.
+    task_memory_.reset();  // A new process has not imported it.
     baseline_ = new_baseline();
   }
   baseline_->runner().wait_open(vulkan::to_string(device_->snapshot().device_uuid));

@@ -31,7 +31,7 @@ process::Spawn spawn_of(const char* role, const RunnerProcess::Options& options)
   return spawn;
 }
 
-/// What makes a runner, where its failure is the system's.
+/// Runs `make`; a failure is the system's, not the candidate's.
 template <class Make>
 auto made(Make make) {
   try {
@@ -46,7 +46,7 @@ std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Opt
                                              const UniqueFd& channel) {
   try {
     if (options.prototype) return options.prototype->copy(name_of(role), channel);
-  } catch (const Error&) {  // Killed from outside, say: a process started anew does as well.
+  } catch (const Error&) {  // The prototype may have been killed; a new process does as well.
   }
   process::Spawn spawn = spawn_of(name_of(role), options);
   spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
@@ -167,7 +167,7 @@ void RunnerProcess::fail_ended() {
                       ErrorCode::kInternal, message};
 }
 
-/// One that left before it was asked may have said why: that there is no device, say.
+/// Called if sending fails: a runner that ended early may have sent the reason, such as no device.
 void RunnerProcess::fail_as_said() {
   std::optional<process::Frame> frame;
   try {

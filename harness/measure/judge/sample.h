@@ -1,5 +1,5 @@
-// Paired samples: fresh inputs, plausible wrong values where results go, both runners in random
-// order, then the checks.
+// Paired samples: new inputs, random values in the outputs, both runners in random order, then the
+// checks.
 #pragma once
 
 #include <optional>
@@ -30,14 +30,14 @@ struct CandidateMemory {
 /// Everything samples work with; all outlive it.
 struct SampleParts {
   vulkan::Device& device;
-  vulkan::Commands& commands;  ///< the sampler's for its time
+  vulkan::Commands& commands;  ///< used by the sampler alone while it lives
   trial::Kernels& kernels;
   trial::SecretStream& secret;
   const TaskMemory& task_memory;
   const CandidateMemory& memory;
   RunnerProcess& baseline;
   RunnerProcess& candidate;
-  process::PausableProcesses& pausable;  ///< they stand still during runs
+  process::PausableProcesses& pausable;  ///< paused during runs
   double baseline_seconds;               ///< for one run of it
 };
 
@@ -46,10 +46,10 @@ class Sampler {
  public:
   explicit Sampler(const SampleParts& parts);
 
-  /// Draws parameters and, where something runs before a sample draws them, so that nothing of an
-  /// earlier trial is left there, inputs.
+  /// Draws parameters. `inputs_too`: something runs before the first sample draws inputs, and must
+  /// not find an earlier trial's.
   void draw_task(bool inputs_too);
-  /// Writes what a candidate's data hold, once.
+  /// Uploads a candidate's data; once.
   void upload_data();
   /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
   void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
@@ -66,7 +66,7 @@ class Sampler {
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
-  /// The hand-over to the candidate's lane alone: nothing of the candidate runs.
+  /// Hands the device over to the candidate's lane and runs nothing of the candidate.
   BracketedRun hand_over(double seconds);
   /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
   /// temporaries; checked as a sample is.

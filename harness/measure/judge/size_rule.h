@@ -1,5 +1,5 @@
-// A candidate that was right at a preset's sizes, beside what it computes at others: whether it is
-// wrong there, or is written for its own sizes alone. Pure.
+// Whether a candidate that was right at a preset's sizes is wrong at others, or is written for its
+// own sizes alone. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kbench::judge {
 
-/// What the texts of a candidate's files say of shape variables.
+/// Which shape variables and sizes occur in a candidate's files.
 class SizeUse {
  public:
   /// `files`: path -> bytes, `manifest` among them.

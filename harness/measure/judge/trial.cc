@@ -20,8 +20,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kTellEvery = 0.1;  ///< seconds from progress to progress
-/// Where the clocks seem to disagree after the fewest samples, so many more may show that they do
-/// not: a processor that sleeps deeply for a second makes one side's answers late.
+/// If the clocks seem to disagree after the fewest samples, so many are taken before it is
+/// believed: a processor that sleeps deeply for a second delays one side's answers.
 constexpr int kSamplesToExplain = 32;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
@@ -31,7 +31,7 @@ constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
 /// off.
 constexpr double kBusyShare = 0.1;
 
-/// It is about results, and not about what was written elsewhere.
+/// Whether the finding is about the values of outputs.
 bool of_values(const Finding& finding) {
   return finding.verdict != Verdict::out_of_bounds && finding.verdict != Verdict::input_modified &&
          finding.verdict != Verdict::harness_error;
@@ -211,8 +211,8 @@ void Trial::raise_clock() {
   while (Clock::now() < end) sampler_->draw_task(true);
 }
 
-/// What handing over takes where the candidate is launched otherwise than the baseline, while none
-/// of it has run yet: its runner can still be asked.
+/// Measures the hand-over of a candidate that is launched otherwise than the baseline, before any
+/// of its code has run, while its runner is trusted.
 void Trial::try_lane() {
   if (built_.lane != "cuda") return;
   constexpr int kFirst = 5, kRuns = 20;  // The first wake everything up.
@@ -293,9 +293,9 @@ std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
   return explained(*std::move(finding));
 }
 
-/// Wrong results of a candidate that asks how long its buffers are: those of one that is right
-/// where a device with bounds checks keeps it from what lies behind them, and wrong again without,
-/// come from reading there.
+/// For wrong results of a candidate that asks how long its buffers are: if it is right with exact
+/// bounds, where the device hides what lies behind the buffers, and wrong again without, it reads
+/// out of bounds.
 Finding Trial::explained(Finding wrong) {
   if (!of_values(wrong)) return wrong;
   const double seconds = options_.limits.device_seconds;

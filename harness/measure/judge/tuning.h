@@ -9,17 +9,16 @@
 
 namespace kbench::judge {
 
-/// Kernel after kernel: each configuration of one is timed with the best known of the others, so
-/// that the number of runs is the sum of the configurations and not their product.
+/// Tunes kernel after kernel: each configuration is timed with the best known ones of the other
+/// kernels, so that runs grow with the sum of the configurations, not with their product.
 class Tuning {
  public:
   /// `counts`: of each kernel's configurations, at least one each.
   explicit Tuning(const std::vector<size_t>& counts);
 
-  /// What is to be timed next: an index for each kernel. Nothing when all that is asked for is
-  /// known.
+  /// The choice to be timed next, an index for each kernel; nothing when all are timed.
   std::optional<std::vector<uint32_t>> next() const;
-  /// The time of what next() says.
+  /// The time of the choice that next() returned.
   void add(double ns);
 
   /// The fastest of those timed; of equals the first.
