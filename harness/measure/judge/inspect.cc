@@ -75,10 +75,7 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
   commands.submit_and_wait(kHarnessSeconds);
   if (first) run.before = download(parts);
   sampler.run_candidate({}, seconds);
-  commands.begin();
-  checks.record_guards(commands);
-  commands.submit_and_wait(kHarnessSeconds);
-  run.finding = checks.guards();
+  run.finding = sampler.guards(checks);
   run.after = download(parts);
   return run;
 }

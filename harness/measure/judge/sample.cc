@@ -149,6 +149,10 @@ BracketedRun Sampler::hand_over(double seconds) {
 std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                       double seconds) {
   candidate_run_ = run_candidate(pass, seconds);
+  return guards(checks);
+}
+
+std::optional<Finding> Sampler::guards(Checks& checks) {
   commands_.begin();
   checks.record_guards(commands_);
   commands_.submit_and_wait(kHarnessSeconds);

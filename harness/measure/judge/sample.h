@@ -71,6 +71,8 @@ class Sampler {
   /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
   /// temporaries; checked as a sample is.
   std::optional<Finding> run_again(Checks& checks, const runner::Pass& pass, double seconds);
+  /// Redzones and read-only tensors after a run.
+  std::optional<Finding> guards(Checks& checks);
   bool at_candidate() const { return at_candidate_; }
 
   /// Of the last sample.

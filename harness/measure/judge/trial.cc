@@ -263,10 +263,7 @@ bool Trial::set_up() {
     commands.submit_and_wait(kHarnessSeconds);
     const double seconds = options_.limits.device_seconds;
     result_->setup_ms = sampler_->run_candidate({.setup = true}, seconds).run_ns * 1e-6;
-    commands.begin();
-    checks.record_guards(commands);
-    commands.submit_and_wait(kHarnessSeconds);
-    if (auto finding = checks.guards()) {
+    if (auto finding = sampler_->guards(checks)) {
       finding->message = "in setup: " + finding->message;
       return refuse(*std::move(finding));
     }
