@@ -79,7 +79,7 @@ TEST_F(PrefetcherTest, NextCandidatesAndTaskMemoryAreReady) {
   client::EvaluateRequest measured = request_of(now);
   measured.next_files = {same, other};
   auto build = prefetcher_->take_build(measured);
-  EXPECT_FALSE(build->well());  // Nobody knew of it.
+  EXPECT_FALSE(build->well());  // It was not announced.
   const TaskAt key = key_of(*build);
   baseline_->runner().wait_open(runners_.device);
   TaskMemory task_memory(device(), *baseline_, key, 1, nullptr);

@@ -1,5 +1,4 @@
-// What a candidate computes, held to the reference on the CPU: for small sizes, without an
-// baseline.
+// Compares a candidate's outputs with the CPU's reference: for small sizes, without a baseline.
 #pragma once
 
 #include <cstdint>
