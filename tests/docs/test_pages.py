@@ -60,7 +60,7 @@ class Pages(unittest.TestCase):
                     self.assertTrue(there or "FAMILY" in path, f"{page}:{number}: {path}")
                 for group in re.findall(r"\[((?:`[\w.]+\.(?:cc|h|comp)`(?:, )?)+)\]", line):
                     for name in re.findall(r"`([^`]+)`", group):
-                        self.assertIn(name, names, f"{page}:{number}")
+                        self.assertTrue(name in names, f"{page}:{number}: {name}")
 
     def test_names_of_code_exist(self):
         """Types and functions that a page names in C++'s way."""

@@ -62,9 +62,9 @@ class Call:
                 break
             except BaseException as error:
                 interrupted = interrupted or error
-        error = interrupted or self._error
-        if error is not None:
-            raise error
+        failure = interrupted or self._error
+        if failure is not None:
+            raise failure
         return self._answer
 
     def _listen(self, silent: bool) -> None:
