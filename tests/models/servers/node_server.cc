@@ -31,7 +31,8 @@ std::string missing_for_node(const std::string& package, const std::string& file
     std::ifstream stream(node_module(name + "/package.json"));
     const auto json = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
     const std::string version = json.is_object() ? json.value("version", "") : "";
-    if (version != package.substr(at + 1)) return "needs " + package + " (npm: " + package + "), not " + version;
+    if (version != package.substr(at + 1))
+      return "needs " + package + " (npm: " + package + "), not " + version;
   }
   const char* check =
       "node -e 'const [a, b] = process.versions.node.split(\".\");"
