@@ -40,7 +40,7 @@ class CandidateFilesTest : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(CandidateFilesTest, FindsIncludesBesideTheFileThenInTheFolder) {
+TEST_F(CandidateFilesTest, FindsIncludesBesideTheFileThenBelow) {
   const Candidate c = load();
   ASSERT_EQ(c.kernels.size(), 1u);
   EXPECT_EQ(c.kernels[0].file, folder_.path("set/sub/k.comp"));

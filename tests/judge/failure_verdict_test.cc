@@ -49,7 +49,7 @@ TEST(FailureVerdict, TheDeviceIsInDoubtOnlyWhereItWasTheTrials) {
 TEST(FailureVerdict, AKillFromOutsideIsAHarnessError) {
   const Finding killed = blamed(Kind::killed, "sample", true);
   EXPECT_EQ(killed.verdict, Verdict::harness_error);
-  EXPECT_THAT(killed.message, HasSubstr("by nobody here"));
+  EXPECT_THAT(killed.message, HasSubstr("not by kbench"));
 }
 
 TEST(FailureVerdict, NoThreadsIsTheCandidatesOnceItHasRun) {

@@ -142,7 +142,7 @@ TEST_F(IsolationTest, ARunnerKilledRepeatedlyIsAHarnessError) {
   };
   const Result result = evaluate(file_of(right()), options_);
   EXPECT_EQ(name_of(result.verdict), "harness_error") << result.message;
-  EXPECT_THAT(result.message, HasSubstr("by nobody here"));
+  EXPECT_THAT(result.message, HasSubstr("not by kbench"));
 }
 
 TEST_F(IsolationTest, AKilledJudgeCostsNoVerdictAndLeavesNoRunner) {

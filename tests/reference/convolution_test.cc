@@ -115,7 +115,7 @@ void expect_matches(ConvExtents e, bool with_bias) {
   expect_close(y, brute_force(x, w, bias, e), static_cast<double>(depth + 1));
 }
 
-TYPED_TEST(Convolution, MatchesBruteForceOverStridesPaddingsDilationsAndGroups) {
+TYPED_TEST(Convolution, MatchesBruteForceOverAllItsOptions) {
   int bias = 0;
   for (Triple kernel : {Triple{1, 1, 1}, Triple{1, 3, 3}, Triple{1, 5, 2}}) {
     for (Triple stride : {Triple{1, 1, 1}, Triple{1, 2, 2}, Triple{1, 3, 1}, Triple{1, 1, 4}}) {
@@ -184,7 +184,7 @@ TYPED_TEST(Convolution, OfRowsMatchesBruteForce) {
   }
 }
 
-TYPED_TEST(Convolution, HandlesBlocksThatSpanImagesAndDepthsThatNeedSeveralPasses) {
+TYPED_TEST(Convolution, HandlesBlocksOverImagesAndDeepSums) {
   // 35 positions an image: blocks straddle images. 67 * 9 = 603 products a sum: three passes.
   expect_matches<TypeParam>({.batch = 11,
                              .channels = 67,

@@ -87,7 +87,7 @@ TEST(Leaderboard, LeavesOutTasksNotAskedFor) {
   EXPECT_TRUE(leaderboard(two_sets(), other, kThresholds).empty());
 }
 
-TEST(Leaderboard, SortsByTheFirstThresholdFromOneThenGeometricMean) {
+TEST(Leaderboard, SortsByThresholdThenGeometricMean) {
   const std::vector<TaskId> tasks = {{1, 1}, {1, 2}};
   const std::vector<Result> results = {
       result_of("a", {1, 1}, 0.9),  result_of("a", {1, 2}, 0.9),   // correct, never fast

@@ -94,7 +94,7 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
     case RunnerFailure::Kind::malformed:
       break;
     case RunnerFailure::Kind::killed:
-      return {Verdict::harness_error, failure.message + where + ", by nobody here"};
+      return {Verdict::harness_error, failure.message + where + ", not by kbench"};
     case RunnerFailure::Kind::starved:
       // A process that has run the candidate may claim this falsely.
       if (state.ran) break;
