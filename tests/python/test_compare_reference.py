@@ -1,4 +1,5 @@
-"""benchmarks/compare_reference.py refuses to compare nothing. Needs no PyTorch: stubs stand in."""
+"""benchmarks/compare_reference.py refuses to compare nothing. Needs no PyTorch: both
+benchmarks are small programs that print fixed results."""
 
 import json
 import os

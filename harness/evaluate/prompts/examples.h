@@ -16,7 +16,7 @@ struct Example {
   std::map<std::string, std::string> files;  ///< the files it needs; the manifest is candidate.yaml
 };
 
-/// Throws kNotFound if no such candidate ships, and whatever parsing it throws.
+/// Throws kNotFound if no such candidate ships, and the errors of parse_candidate().
 Example load_example(const std::string& path);
 
 }  // namespace kbench::prompts

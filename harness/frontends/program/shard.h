@@ -9,7 +9,7 @@
 namespace kbench::program {
 
 /// Part `index` of `count`. An experiment's part follows from the SHA-256 of its set and task, so
-/// every experiment is in exactly one part, on every machine and whatever else is in the list.
+/// every experiment is in exactly one part, on every machine and beside any other experiments.
 struct Shard {
   int index = 1;  ///< from 1 to count
   int count = 1;

@@ -22,8 +22,8 @@ struct Frame {
   std::vector<UniqueFd> descriptors;
 };
 
-/// One end of a Unix stream socket. Holds at most one message of the size that receive() allows,
-/// whatever the other end sends. Not thread-safe.
+/// One end of a Unix stream socket. However much the other end sends, it holds at most one message
+/// of the size that receive() allows. Not thread-safe.
 class Channel {
  public:
   explicit Channel(UniqueFd socket);

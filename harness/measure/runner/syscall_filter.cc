@@ -104,7 +104,7 @@ class Filter {
     if (error_ != 0) failed_ = call + ": ";
   }
 
-  /// Every call in the lists, whatever its arguments.
+  /// Every call in the lists, with any arguments.
   void add_all(uint32_t action, std::initializer_list<const char*> lists) {
     for (const char* list : lists) {
       for (const std::string& call : words(list)) add(action, call);
