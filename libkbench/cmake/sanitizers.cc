@@ -2,6 +2,10 @@
 // is empty, and a test may be started by hand.
 #include <dlfcn.h>
 
+#ifdef __SANITIZE_THREAD__
+#include <tbb/global_control.h>
+#endif
+
 #ifndef KBENCH_FUZZ  // libFuzzer looks for leaks after every input, while drivers are loaded.
 /// No search for leaks where Vulkan is loaded: drivers keep what they allocate once, and have been
 /// unloaded by the time that their frames would have to be named.
@@ -17,10 +21,14 @@ extern "C" const char* __lsan_default_suppressions() {
          "leak:libnvidia\n";
 }
 
+#ifdef __SANITIZE_THREAD__
 /// Debian's oneTBB is not built with the sanitizer, which therefore sees neither that a task begins
-/// after what spawned it nor that parallel_for() returns after its tasks. What kbench's own threads
-/// do is checked; what the tasks of one parallel loop do to each other is not. The threads of
-/// lavapipe and LLVM likewise.
+/// after what spawned it nor that parallel_for() returns after its tasks: parallel loops run on
+/// their caller's thread. What kbench's own threads do is checked.
+const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+#endif
+
+/// The threads of oneTBB, where a test starts some, and of lavapipe and LLVM are not checked.
 extern "C" const char* __tsan_default_suppressions() {
   return "race:libtbb.so\n"
          "race:libvulkan_lvp.so\n"

@@ -47,7 +47,7 @@ std::vector<int64_t> much_larger(int64_t own, int64_t large, int64_t apart) {
 std::vector<int64_t> as_large_as_fits(int64_t own, int64_t large, int64_t apart) {
   std::vector<int64_t> sizes = much_larger(own, large, apart), little = a_little_larger(own);
   std::ranges::sort(little, std::greater());
-  std::ranges::stable_partition(little, [](int64_t size) { return size % 8 != 0; });
+  std::stable_partition(little.begin(), little.end(), [](int64_t size) { return size % 8 != 0; });
   sizes.insert(sizes.end(), little.begin(), little.end());
   return sizes;
 }

@@ -58,6 +58,13 @@ bool limit(__rlimit_resource resource, rlim_t most) {
   return setrlimit(resource, &value) == 0;
 }
 
+/// A sanitizer's shadow counts as the process's own memory, and is larger than any limit.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLimitsMemory = false;
+#else
+constexpr bool kLimitsMemory = true;
+#endif
+
 LockLayer limit_resources(const LockInOptions& options) {
   signal(SIGXFSZ, SIG_IGN);  // a write past the limit fails instead
   bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, kOpenFiles) &&
@@ -66,7 +73,7 @@ LockLayer limit_resources(const LockInOptions& options) {
   std::string detail = "no core, " + std::to_string(kOpenFiles) + " descriptors, files of " +
                        std::to_string(kFileBytes) + " bytes";
   if (options.host_memory_bytes > 0) {
-    done = done && limit(RLIMIT_DATA, options.host_memory_bytes);
+    done = done && (!kLimitsMemory || limit(RLIMIT_DATA, options.host_memory_bytes));
     detail += ", " + std::to_string(options.host_memory_bytes) + " bytes of memory";
   }
   return layer("limits", done, detail);

@@ -112,7 +112,7 @@ bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& dia
 /// glslang makes a table of built-in functions at the first compile of each GLSL version and frees
 /// all with the process's last compiler. This one is never destroyed, so that they stay.
 void keep_tables() {
-  static const auto* const kKept = new shaderc::Compiler;
+  [[gnu::used]] static const auto* const kKept = new shaderc::Compiler;
   static_cast<void>(kKept);
 }
 

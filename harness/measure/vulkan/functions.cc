@@ -40,13 +40,15 @@ void find(void* loader, const char* name, Function& function) {
 }  // namespace
 
 void load_functions() {
-  static std::once_flag once;
-  std::call_once(once, [] {  // where it throws, the next call tries again
-    void* const loader = open_loader();
+  static std::mutex mutex;
+  static bool loaded = false;  // still false after a failure: the next call tries again
+  const std::lock_guard lock(mutex);
+  if (loaded) return;
+  void* const loader = open_loader();
 #define KBENCH_FIND_VULKAN_FUNCTION(name) find(loader, #name, name);
-    KBENCH_VULKAN_FUNCTIONS(KBENCH_FIND_VULKAN_FUNCTION)
+  KBENCH_VULKAN_FUNCTIONS(KBENCH_FIND_VULKAN_FUNCTION)
 #undef KBENCH_FIND_VULKAN_FUNCTION
-  });
+  loaded = true;
 }
 
 }  // namespace kbench::vulkan
