@@ -178,11 +178,11 @@ double cast_to(DType dtype, double x, bool from_float) {
 }
 
 Definition cast() {
-  constexpr DType kTypes[] = {DType::f32, DType::i64, DType::boolean,
-                              DType::i32, DType::u32, DType::u8};
+  static constexpr DType kTypes[] = {DType::f32, DType::i64, DType::boolean,
+                                     DType::i32, DType::u32, DType::u8};
   Definition d;
   d.op = "cast";
-  d.draw = [kTypes](Dice& dice) {
+  d.draw = [](Dice& dice) {
     Sample sample{{elements(dice, dice.shape(0, 4), kTypes[dice.between(0, 5)])}, {}};
     sample.attributes.set("dtype", std::string(name_of(kTypes[dice.between(0, 5)])));
     return sample;

@@ -6,7 +6,7 @@
 #include "tests/error_of.h"
 
 namespace kbench {
-namespace {
+namespace json_fields_test {  // clang counts the members of types with linkage alone
 
 enum class Colour { red, green };
 
@@ -136,5 +136,5 @@ TEST(JsonFields, ALineThatIsNoneSaysOfWhat) {
             "malformed inner: message lacks field 'real'");
 }
 
-}  // namespace
+}  // namespace json_fields_test
 }  // namespace kbench
