@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 namespace kbench::trial {
 namespace {
 
@@ -74,6 +77,68 @@ TEST(Sampling, FromEightSamplesOnThereIsAnInterval) {
     EXPECT_GT(sampling.speedup().low, 1.8) << i;
     EXPECT_LT(sampling.speedup().high, 2.1) << i;
   }
+}
+
+/// The number of samples after which a candidate of these times is done.
+int samples_of(const SamplingPlan& plan, double baseline_ns, double candidate_ns,
+               double jitter = 0.001) {
+  Sampling sampling(plan);
+  while (!sampling.done(0)) {
+    sampling.add({baseline_ns, candidate_ns * (1 + jitter * (sampling.count() % 3)), 1});
+  }
+  return sampling.count();
+}
+
+TEST(Sampling, OfASlowCandidateEndsAtFour) {
+  const SamplingPlan plan = plan_of(0.01, 100, 8, 1000);
+  EXPECT_EQ(samples_of(plan, 1e6, 5e6), 4);
+  EXPECT_EQ(samples_of(plan, 1e6, 5e6, 0.03), 6);
+  EXPECT_EQ(samples_of(plan, 1e6, 1.9e6), 8);
+  // Those who ask for more get more of slow ones, too.
+  EXPECT_EQ(samples_of(plan_of(0.01, 100, 16, 1000), 1e6, 5e6), 8);
+}
+
+TEST(Sampling, OfASlowCandidateGoesOnAtAThreshold) {
+  SamplingPlan plan = plan_of(0.01, 100, 8, 1000);
+  plan.thresholds = {0.2, 1};
+  EXPECT_EQ(samples_of(plan, 1e6, 5e6 * (1 - 0.001)), 8);  // as precise as any
+  EXPECT_EQ(samples_of(plan, 1e6, 6e6), 4);
+}
+
+/// Of many trials of a slow candidate, the share whose interval misses its median.
+template <class Noise>
+double share_missed(Noise noise) {
+  constexpr int kTrials = 20000;
+  std::mt19937 random(27);
+  int missed = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Sampling sampling(plan_of(0.01, 1e-4, 8, 1000));
+    constexpr double kSpeedup = 0.25, kRun = 1e9;  // so long that placement adds little
+    while (!sampling.done(0)) {
+      sampling.add({kRun * std::exp(noise(random)), kRun / kSpeedup * std::exp(noise(random)), 1});
+    }
+    const Interval found = sampling.speedup();
+    missed += found.low > kSpeedup || found.high < kSpeedup;
+  }
+  return static_cast<double>(missed) / kTrials;
+}
+
+TEST(Sampling, OfSlowCandidatesMissesTheirMedianOnceInForty) {
+  constexpr double kNominal = 0.025;  // half of what 95% leaves
+  EXPECT_LT(share_missed(std::normal_distribution(0.0, 0.01)), kNominal);
+  EXPECT_LT(share_missed(std::normal_distribution(0.0, 0.05)), kNominal);
+  EXPECT_LT(share_missed(std::uniform_real_distribution(-0.02, 0.02)), kNominal);
+  // Right tails, as device times have.
+  EXPECT_LT(share_missed([exponential = std::exponential_distribution(50.0)](auto& random) mutable {
+              return exponential(random);
+            }),
+            kNominal);
+  // One run in ten is half as long again: something else ran beside it.
+  EXPECT_LT(share_missed([normal = std::normal_distribution(0.0, 0.01),
+                          share = std::uniform_real_distribution(0.0, 1.0)](auto& random) mutable {
+              return normal(random) + (share(random) < 0.1 ? 0.4 : 0);
+            }),
+            kNominal);
 }
 
 TEST(Sampling, WhatGoingSecondCostsIsInTheFirstLook) {

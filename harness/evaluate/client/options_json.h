@@ -10,7 +10,8 @@ namespace kbench::client {
 ///
 ///     {"device": "auto", "preset": "smoke", "overrides": {"dim": 65}, "tolerance": "kbench",
 ///      "recorded": {"file": "torch.json", "column": "eager_ms"},
-///      "plan": {"precision": .., "max_seconds": .., "min_samples": .., "max_samples": ..},
+///      "plan": {"precision": .., "max_seconds": .., "min_samples": .., "max_samples": ..,
+///               "thresholds": [1]},
 ///      "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": ..,
 ///                 "host_bytes": ..},
 ///      "validate": false, "other_sizes": true, "seed": 7, "program": "/usr/bin/kbench"}

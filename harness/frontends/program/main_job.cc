@@ -287,6 +287,7 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
   const std::vector<const Task*> tasks = chosen_tasks(options, sets);
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
+  evaluation.plan.thresholds = options.thresholds;
   OpenDevices opened = open_devices(options.device, evaluation);
   const std::vector<vulkan::DeviceSnapshot>& devices = opened.snapshots;
   if (!options.mix_devices) require_one_kind(devices);

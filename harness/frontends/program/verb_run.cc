@@ -147,8 +147,8 @@ bool reach(const std::vector<Result>& results, const std::optional<double>& fail
 }
 
 int run_run(const RunOptions& options) {
-  const EvaluateOptions evaluation =
-      evaluate_options(options.size, options.device, options.measure);
+  EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
+  if (options.fail_under) evaluation.plan.thresholds = {*options.fail_under};
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates);
   client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
   const vulkan::DeviceSnapshot device = judge.snapshot();

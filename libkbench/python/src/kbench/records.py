@@ -174,6 +174,7 @@ class Plan:
     max_seconds: Optional[float] = None
     min_samples: Optional[int] = None
     max_samples: Optional[int] = None
+    thresholds: Optional[Sequence[float]] = None
 
 
 @dataclass(frozen=True)
