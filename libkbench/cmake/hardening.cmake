@@ -20,7 +20,9 @@ if(KBENCH_SANITIZE)
   target_compile_definitions(kbench_build INTERFACE $<$<BOOL:${KBENCH_FUZZ}>:KBENCH_FUZZ>)
   target_sources(kbench_build INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizers.cc>)
-  target_link_libraries(kbench_build INTERFACE $<$<STREQUAL:${sanitizers},thread>:TBB::tbb>)
+  if(sanitizers STREQUAL "thread")
+    target_link_libraries(kbench_build INTERFACE TBB::tbb)
+  endif()
   # A table of tasks is one function: hundreds of temporaries with destructors, in nested initializer
   # lists, each poisoned and unpoisoned. From -O1 on, g++ follows every one of them from block to
   # block for the debugger's sake (level2/volume_transposed_convolutions.cc: 60 s, 13 s without that,
