@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Takes the figures of docs/throughput.md: how many candidates a minute are judged, and where the time goes.
 
-    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve itself tasks devices
+    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve itself tasks kernels devices
 
 shipped  the sets that ship, on the tasks they have candidates for
 serve    one candidate again and again through `kbench serve`: from line to line
 itself   the eager baseline as its own candidate, some tasks of it five times each: do the intervals hold 1?
 tasks    built-in steps as the candidate of each task (--tasks N: of so many, evenly spread)
+kernels  the candidates in the folders --kernels, which may fail
 devices  the same on device 0 and on all devices, and the ratio
 
 Each evaluation keeps its notes and pipelines in a folder of this program's own, empty at its start
@@ -59,7 +60,7 @@ class Bench:
                 file.write(self.ask("show", task, "--candidate", "--preset", self.options.preset))
         return ["--candidates", folder, "--task", ",".join(tasks)]
 
-    def evaluate(self, title, *arguments, cold=False):
+    def evaluate(self, title, *arguments, cold=False, may_fail=False):
         """Prints what it took; returns the seconds and the results."""
         output = os.path.join(self.scratch, f"results-{self.evaluations + 1}.jsonl")
         command = [self.options.kbench, "--preset", self.options.preset, "--output", output,
@@ -78,7 +79,7 @@ class Bench:
         stages = collections.Counter()
         for result in results:
             stages.update(result.get("stage_s", {}))
-            if result["verdict"] != "passed":
+            if result["verdict"] != "passed" and not may_fail:
                 self.failed += 1
                 print(f"  {result['task']} {result['candidate']}: {result['verdict']}: "
                       f"{result.get('message', '')}")  # fmt: skip
@@ -148,6 +149,23 @@ def tasks(bench):
     bench.evaluate("tasks", *bench.steps_of(some_tasks(bench)), *bench.one_device())
 
 
+def kernels(bench):
+    """As models write them: how many samples were taken is what their seconds hang on."""
+    folders = bench.options.kernels
+    if not folders:
+        sys.exit("kernels: --kernels names the folders of candidates")
+    _, results = bench.evaluate("kernels", "--candidates", *folders, *bench.one_device(),
+                                may_fail=True)  # fmt: skip
+    passed = [result for result in results if result["verdict"] == "passed"]
+    if not passed:
+        return
+    speedups = [result["speedup"]["point"] for result in passed]
+    samples = sum(result["samples"] for result in passed)
+    slow = sum(speedup < 0.5 for speedup in speedups)
+    print(f"  {len(passed)} passed, {slow} of them below 0.5; median {statistics.median(speedups):.2f}; "
+          f"{samples} samples, {samples / len(passed):.1f} a kernel", flush=True)  # fmt: skip
+
+
 def devices(bench):
     steps = bench.steps_of(some_tasks(bench))
     # Neither must find what the other kept.
@@ -157,7 +175,7 @@ def devices(bench):
 
 
 def main():
-    measures = {each.__name__: each for each in (shipped, serve, itself, tasks, devices)}
+    measures = {each.__name__: each for each in (shipped, serve, itself, tasks, kernels, devices)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("measures", nargs="+", choices=measures, metavar="MEASURE")
@@ -167,6 +185,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="of shipped")
     parser.add_argument("--requests", type=int, default=14, help="of serve, at least 2")
     parser.add_argument("--tasks", type=int, help="of tasks and devices: so many, not all")
+    parser.add_argument("--kernels", nargs="+", metavar="DIR", help="of kernels: candidate sets")
     parser.add_argument("--cold", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kbench-throughput-") as scratch:
