@@ -29,7 +29,11 @@ struct Look {
   size_t left_out;
   double wider;
 };
-constexpr Look kLooks[] = {{4, 0, 1.52}, {6, 0, 0.32}, {8, 0, 0}, {12, 1, 0}, {16, 2, 0}};
+constexpr Look kLooks[] = {{2, 0, 63}, {4, 0, 1.52}, {6, 0, 0.32},
+                           {8, 0, 0},  {12, 1, 0},   {16, 2, 0}};
+
+/// The first look at candidates that are not slow.
+constexpr int kSamplesToStop = 8;
 
 /// Candidates below this speedup are slow, and measured within this share: reports need no more.
 constexpr double kSlow = 0.5, kSlowPrecision = 0.1;
@@ -74,12 +78,12 @@ bool within(const Interval& interval, double share) {
 bool Sampling::done(double wall_seconds) const {
   if (count() % 2 != 0) return false;
   const bool looks = ratios_.size() >= kPairsToStop || looks_now();
-  if (looks && count() >= plan_.min_samples / 2 && is_slow()) return true;
+  if (looks && count() >= plan_.min_samples / 4 && is_slow()) return true;
   if (count() < plan_.min_samples) return false;
   if (count() >= plan_.max_samples) return true;
   if (spent_seconds_ >= plan_.max_seconds) return true;
   if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
-  return looks && within(sampled(), plan_.precision);
+  return looks && count() >= kSamplesToStop && within(sampled(), plan_.precision);
 }
 
 bool Sampling::is_slow() const {

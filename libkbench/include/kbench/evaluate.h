@@ -22,7 +22,7 @@ namespace kbench {
 
 /// When a measurement stops: the 95% interval of the median ratio is within +-`precision` of it, or
 /// the budget is spent; never before min_samples. A candidate below half the baseline's speed is
-/// measured within 10%, from half of min_samples on.
+/// measured within 10%, from a quarter of min_samples on.
 struct SamplingPlan {
   double precision = 0.01;
   double max_seconds = 0;  ///< device time; 0: 2 s on a GPU, 0.5 s on a software device
