@@ -270,8 +270,9 @@ int cuStreamEndCapture(Stream, Graph* graph) {
 }
 int cuGraphInstantiateWithFlags(GraphExec* made, Graph graph, unsigned long long) {
   if (const int error = begin("cuGraphInstantiateWithFlags")) return error;
-  *made = reinterpret_cast<GraphExec>(
-      new std::vector<Work>(*reinterpret_cast<std::vector<Work>*>(graph)));
+  static std::deque<std::vector<Work>> kept;  // as events are
+  *made =
+      reinterpret_cast<GraphExec>(&kept.emplace_back(*reinterpret_cast<std::vector<Work>*>(graph)));
   return kSuccess;
 }
 int cuGraphUpload(GraphExec, Stream) { return begin("cuGraphUpload"); }
@@ -284,9 +285,6 @@ int cuGraphDestroy(Graph graph) {
   delete reinterpret_cast<std::vector<Work>*>(graph);
   return kSuccess;
 }
-int cuGraphExecDestroy(GraphExec graph) {
-  delete reinterpret_cast<std::vector<Work>*>(graph);
-  return kSuccess;
-}
+int cuGraphExecDestroy(GraphExec) { return kSuccess; }
 
 }  // extern "C"
