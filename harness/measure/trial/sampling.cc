@@ -21,9 +21,9 @@ constexpr size_t kPairsToStop = 8;
 /// contains the cost of running second, as half of the samples have each order. From eight samples
 /// on it misses the median once in 128, 157 and 239 times, whatever the distribution; most kernels
 /// of a millisecond end at eight, the later ones are for runs that other work on the device
-/// lengthened. Of four and six it misses the median of a symmetric distribution with one peak once
-/// in 128 times: (2 (1 + wider))^(1 - samples) (Lanke, "Interval estimation of a median",
-/// Scandinavian Journal of Statistics 1, 1974). These end the sampling of slow candidates alone.
+/// lengthened. Of two, four and six it misses once in 128 times the median of a distribution whose
+/// density falls with the distance from it: (2 (1 + wider))^(1 - samples), which
+/// docs/measurement.md proves. These end the sampling of slow candidates alone.
 struct Look {
   int samples;
   size_t left_out;
