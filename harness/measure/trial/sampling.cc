@@ -120,6 +120,7 @@ Interval Sampling::sampled() const {
     const double wider = look->wider * (most - least);
     least = std::max(least - wider, 0.0);
     most += wider;
+    if (look->samples < kSamplesToStop && most >= kSlow) return of_pairs;
     const bool holds_it = least <= of_pairs.point && of_pairs.point <= most;
     const bool narrower = !(most - least >= of_pairs.high - of_pairs.low);
     return holds_it && narrower ? Interval{least, of_pairs.point, most} : of_pairs;
