@@ -41,8 +41,8 @@ double value_of(DType dtype, uint64_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits));
 }
 
-/// A fill is one of so many values, which a result may have by chance too: so many of its elements
-/// equal their fill though written. Of a large result that goes for float32 as well.
+/// How many elements of a right result equal the value that they were filled with by chance. Not
+/// negligible for a large result, even of float32, whose fills have 2^24 values.
 double coincidences(const trial::Fill& fill, int64_t elements) {
   constexpr double kFloats = 1 << 24;
   const bool integers = fill.dtype == DType::i64;
@@ -130,7 +130,7 @@ void Checks::record_guards(vulkan::Commands& commands) {
 }
 
 std::optional<Finding> Checks::guards() {
-  // What is left of a broken run means little: the cause comes before its effects.
+  // In the order of cause and effect: what comes later may follow from what comes first.
   if (auto finding = check_redzones()) return finding;
   return check_watched();
 }

@@ -22,7 +22,7 @@ void add_words(std::string_view text, std::set<std::string>& words) {
   }
 }
 
-/// Something about the candidate at those sizes that its values do not come into.
+/// Whether the verdict is about the candidate at those sizes, and not about its values there.
 bool is_about_form(Verdict verdict) {
   switch (verdict) {
     case Verdict::invalid_candidate:
@@ -111,7 +111,7 @@ void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, co
         own == result.variables.end() ? nullptr : std::get_if<int64_t>(&own->second);
     return value != nullptr && use.may_hold(*value);
   };
-  std::string tied;  // why it is; told once
+  std::string tied;  // to which sizes the candidate is tied, and why
   for (const Variables& set : sizes) {
     const Variables read = read_of(set, use);
     if (read.empty()) {
@@ -125,7 +125,7 @@ void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, co
              there.message;
       break;
     }
-    // A number that is the variable's value may be there for it.
+    // A number in its files that equals the variable's value may stand for it.
     Variables certain = read;
     std::erase_if(certain, [&](const auto& each) { return holds_own(each.first); });
     if (certain.size() == read.size()) return fail(result, read, there);
