@@ -74,7 +74,8 @@ class Bench:
         with open(output) as lines:
             results = [json.loads(line) for line in lines]
         verdicts = collections.Counter(result["verdict"] for result in results)
-        print(f"{title}: {seconds:.1f} s, {60 * len(results) / seconds:.0f} a minute; "
+        judged = len(results) - verdicts["missing"]
+        print(f"{title}: {seconds:.1f} s, {60 * judged / seconds:.0f} a minute; "
               + ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items()))  # fmt: skip
         stages = collections.Counter()
         for result in results:
@@ -150,7 +151,7 @@ def tasks(bench):
 
 
 def kernels(bench):
-    """As models write them: how many samples were taken is what their seconds hang on."""
+    """Most kernels that models write are slow: also prints how many samples each took."""
     folders = bench.options.kernels
     if not folders:
         sys.exit("kernels: --kernels names the folders of candidates")
@@ -185,7 +186,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="of shipped")
     parser.add_argument("--requests", type=int, default=14, help="of serve, at least 2")
     parser.add_argument("--tasks", type=int, help="of tasks and devices: so many, not all")
-    parser.add_argument("--kernels", nargs="+", metavar="DIR", help="of kernels: candidate sets")
+    parser.add_argument("--kernels", action="append", metavar="DIR",
+                        help="of kernels: a candidate set; may be repeated")  # fmt: skip
     parser.add_argument("--cold", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kbench-throughput-") as scratch:

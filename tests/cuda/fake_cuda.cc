@@ -238,7 +238,7 @@ int cuStreamCreate(Stream* stream, unsigned) {
   return begin("cuStreamCreate");
 }
 int cuEventCreate(Event* event, unsigned) {
-  static std::deque<char> made;  // a driver that hangs is not asked to destroy its events
+  static std::deque<char> made;  // kept: after a hang kbench destroys none
   *event = reinterpret_cast<Event>(&made.emplace_back());
   return begin("cuEventCreate");
 }
@@ -270,7 +270,7 @@ int cuStreamEndCapture(Stream, Graph* graph) {
 }
 int cuGraphInstantiateWithFlags(GraphExec* made, Graph graph, unsigned long long) {
   if (const int error = begin("cuGraphInstantiateWithFlags")) return error;
-  static std::deque<std::vector<Work>> kept;  // as events are
+  static std::deque<std::vector<Work>> kept;  // kept: after a hang kbench destroys none
   *made =
       reinterpret_cast<GraphExec>(&kept.emplace_back(*reinterpret_cast<std::vector<Work>*>(graph)));
   return kSuccess;

@@ -57,7 +57,7 @@ TEST(TimeLimits, NobodyThere) {
   EXPECT_THAT(error->what(), HasSubstr("connect"));
 }
 
-/// How long a request goes on after it is cancelled, which is once the server has it.
+/// Cancels a request that the server has received; returns how many seconds it still takes.
 double seconds_to_stop(OpenAiModel& model, const ScriptedServer& server) {
   std::chrono::steady_clock::time_point asked;
   std::jthread request([&](std::stop_token stop) {

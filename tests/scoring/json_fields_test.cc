@@ -6,7 +6,7 @@
 #include "tests/error_of.h"
 
 namespace kbench {
-namespace json_fields_test {  // clang counts the members of types with linkage alone
+namespace json_fields_test {  // clang refuses AnyMember for types without linkage
 
 enum class Colour { red, green };
 

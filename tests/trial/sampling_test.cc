@@ -91,19 +91,20 @@ int samples_of(const SamplingPlan& plan, double baseline_ns, double candidate_ns
 
 TEST(Sampling, OfASlowCandidateEndsEarly) {
   const SamplingPlan plan = plan_of(0.01, 100, 8, 1000);
-  EXPECT_EQ(samples_of(plan, 1e6, 5e6), 2);
+  EXPECT_EQ(samples_of(plan, 1e6, 5e6), 4);
   EXPECT_EQ(samples_of(plan, 1e6, 5e6, 0.01), 4);
   EXPECT_EQ(samples_of(plan, 1e6, 5e6, 0.03), 6);
   EXPECT_EQ(samples_of(plan, 1e6, 1.9e6), 8);
-  // Those who ask for more get more of slow ones, too.
-  EXPECT_EQ(samples_of(plan_of(0.01, 100, 16, 1000), 1e6, 5e6), 4);
+  // Half of min_samples is the least.
+  EXPECT_EQ(samples_of(plan_of(0.01, 100, 16, 1000), 1e6, 5e6), 8);
 }
 
 TEST(Sampling, OfASlowCandidateGoesOnAtAThreshold) {
   SamplingPlan plan = plan_of(0.01, 100, 8, 1000);
   plan.thresholds = {0.2, 1};
-  EXPECT_EQ(samples_of(plan, 1e6, 5e6 * (1 - 0.001)), 8);  // as precise as any
-  EXPECT_EQ(samples_of(plan, 1e6, 6e6), 2);
+  EXPECT_EQ(samples_of(plan, 1e6, 5e6 * (1 - 0.001)),
+            8);  // the first look that takes any candidate
+  EXPECT_EQ(samples_of(plan, 1e6, 6e6), 4);
 }
 
 /// Of many trials of a slow candidate, the share whose interval misses its median.

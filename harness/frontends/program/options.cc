@@ -218,8 +218,8 @@ void MeasureOptions::add_to(Command app, bool in_run) {
   group.add_setting("--tolerance RULE", tolerance,
                     "Rule for passing: kbench (scale-aware), or kernelbench (the original's)",
                     one_of(names_to(ToleranceRule::kernelbench)));
-  group.add_setting("--min-samples N", plan.min_samples, "Samples to take at least",
-                    whole_number(1, 1000000));
+  group.add_setting("--min-samples N", plan.min_samples,
+                    "Samples to take at least; half of them below 0.5x", whole_number(1, 1000000));
   const Option seconds = group.add_setting(
       "--measure-seconds S", plan.max_seconds,
       "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)",

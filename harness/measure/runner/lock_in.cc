@@ -72,8 +72,8 @@ LockLayer limit_resources(const LockInOptions& options) {
               limit(RLIMIT_NICE, 0) && limit(RLIMIT_RTPRIO, 0);
   std::string detail = "no core, " + std::to_string(kOpenFiles) + " descriptors, files of " +
                        std::to_string(kFileBytes) + " bytes";
-  if (options.host_memory_bytes > 0) {
-    done = done && (!kLimitsMemory || limit(RLIMIT_DATA, options.host_memory_bytes));
+  if (kLimitsMemory && options.host_memory_bytes > 0) {
+    done = done && limit(RLIMIT_DATA, options.host_memory_bytes);
     detail += ", " + std::to_string(options.host_memory_bytes) + " bytes of memory";
   }
   return layer("limits", done, detail);

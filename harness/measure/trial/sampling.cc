@@ -16,26 +16,32 @@ constexpr double kWallPerBudget = 1.5;
 /// Pairs before a narrow interval may end the sampling. The interval of eight values is their range
 /// and misses the median once in 128 times; that of six misses it once in 32.
 constexpr size_t kPairsToStop = 8;
-/// Numbers of samples at which the range of the single ratios, without the `left_out` smallest and
-/// largest ones and `wider` on both sides by that share of itself, may end the sampling. It
-/// contains the cost of running second, as half of the samples have each order. From eight samples
-/// on it misses the median once in 128, 157 and 239 times, whatever the distribution; most kernels
-/// of a millisecond end at eight, the later ones are for runs that other work on the device
-/// lengthened. Of two, four and six it misses once in 128 times the median of a distribution whose
-/// density falls with the distance from it: (2 (1 + wider))^(1 - samples), which
-/// docs/measurement.md proves. These end the sampling of slow candidates alone.
+/// A number of samples at which the range of their single ratios may end the sampling. The
+/// `left_out` smallest and largest ratios are dropped, then the range is widened on both sides by
+/// `wider` times itself. Half of the samples run the candidate second, so the range covers what
+/// that costs.
 struct Look {
   int samples;
   size_t left_out;
   double wider;
 };
-constexpr Look kLooks[] = {{2, 0, 63}, {4, 0, 1.52}, {6, 0, 0.32},
-                           {8, 0, 0},  {12, 1, 0},   {16, 2, 0}};
+constexpr Look kLooks[] = {
+    // Only for slow candidates. Each range misses the median in at most 1 of 128 trials if values
+    // are rarer the further they lie from it (docs/measurement.md has the proof).
+    {4, 0, 1.52},
+    {6, 0, 0.32},
+    // For all candidates. The ranges miss the median in 1 of 128, 157 and 239 trials for any
+    // distribution. Most kernels of a millisecond stop at eight samples; the other two are for
+    // trials in which other work on the device lengthened a run or two.
+    {8, 0, 0},
+    {12, 1, 0},
+    {16, 2, 0},
+};
 
 /// The first look at candidates that are not slow.
 constexpr int kSamplesToStop = 8;
 
-/// Candidates below this speedup are slow, and measured within this share: reports need no more.
+/// A candidate below this speedup is slow; its interval need only lie within this share of it.
 constexpr double kSlow = 0.5, kSlowPrecision = 0.1;
 
 /// The last look at so many samples or fewer; null before the first.
@@ -45,6 +51,12 @@ const Look* last_look(int samples) {
     if (each.samples <= samples) last = &each;
   }
   return last;
+}
+
+/// Whether both ends of the interval lie within this share of its point.
+bool within(const Interval& interval, double share) {
+  return interval.low >= interval.point * (1 - share) &&
+         interval.high <= interval.point * (1 + share);
 }
 
 }  // namespace
@@ -70,15 +82,10 @@ void Sampling::add(const PairedTimes& times) {
   spent_seconds_ += times.spent_ns * 1e-9;
 }
 
-bool within(const Interval& interval, double share) {
-  return interval.low >= interval.point * (1 - share) &&
-         interval.high <= interval.point * (1 + share);
-}
-
 bool Sampling::done(double wall_seconds) const {
   if (count() % 2 != 0) return false;
   const bool looks = ratios_.size() >= kPairsToStop || looks_now();
-  if (looks && count() >= plan_.min_samples / 4 && is_slow()) return true;
+  if (looks && count() >= plan_.min_samples / 2 && is_slow()) return true;
   if (count() < plan_.min_samples) return false;
   if (count() >= plan_.max_samples) return true;
   if (spent_seconds_ >= plan_.max_seconds) return true;

@@ -37,8 +37,8 @@ class Sampling {
   void add(const PairedTimes& times);
   /// True if the interval of the speedup is narrow enough (at eight, twelve or sixteen samples, or
   /// from eight pairs on), the budget of device time is spent, or wall time has reached one and a
-  /// half times the budget; never before min_samples, always at max_samples. From a quarter of
-  /// min_samples on also where the interval (at two, four and six samples, too) shows that the
+  /// half times the budget; never before min_samples, always at max_samples. From half of
+  /// min_samples on also where the interval (at four and six samples, too) shows that the
   /// candidate is slow: below 0.5, within 10%, and on one side of each of the plan's thresholds.
   bool done(double wall_seconds) const;
 

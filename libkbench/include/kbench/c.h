@@ -100,7 +100,8 @@ KBENCH_API void kbench_evaluator_free(kbench_evaluator* evaluator);
  * "tolerance": "kbench", "recorded": {"file": .., "column": ..}, "plan": {"precision": ..,
  * "max_seconds": .., "min_samples": .., "max_samples": .., "thresholds": [1]},
  * "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": .., "host_bytes": ..},
- * "validate": false, "seed": 7, "program": "/usr/bin/kbench"}; kbench/evaluate.h says what they mean.
+ * "validate": false, "seed": 7, "program": "/usr/bin/kbench"}; kbench/evaluate.h says what they
+ * mean.
  */
 KBENCH_API kbench_status kbench_evaluate(const char* request, kbench_stop* stop, char** answer);
 KBENCH_API kbench_status kbench_check(const char* request, kbench_stop* stop, char** answer);

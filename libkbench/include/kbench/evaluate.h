@@ -22,14 +22,14 @@ namespace kbench {
 
 /// When a measurement stops: the 95% interval of the median ratio is within +-`precision` of it, or
 /// the budget is spent; never before min_samples. A candidate below half the baseline's speed is
-/// measured within 10%, from a quarter of min_samples on.
+/// measured within 10%, from half of min_samples on.
 struct SamplingPlan {
   double precision = 0.01;
   double max_seconds = 0;  ///< device time; 0: 2 s on a GPU, 0.5 s on a software device
-  int min_samples = 8;     ///< the fewest that have an interval
+  int min_samples = 8;     ///< the fewest that have an interval at any speed
   int max_samples = 1000;
-  /// Values of p, fast_p's say, that have to lie outside the interval of a candidate that is
-  /// measured within 10%.
+  /// Speedups of interest, such as the p of fast_p: a candidate below half the baseline's speed is
+  /// sampled further while its interval contains one of them.
   std::vector<double> thresholds = {};
 };
 
