@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Takes the figures of docs/throughput.md: how many candidates a minute are judged, and where the time goes.
 
-    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve itself tasks kernels devices
+    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve handed run itself tasks kernels devices
 
 shipped  the sets that ship, on the tasks they have candidates for
 serve    one candidate again and again through `kbench serve`: from line to line
+handed   does a runner that has served 30 candidates time a kernel as a fresh one does? 20 pairs
+run      `kbench run` of one candidate, from start to exit
 itself   the eager baseline as its own candidate, some tasks of it five times each: do the intervals hold 1?
 tasks    built-in steps as the candidate of each task (--tasks N: of so many, evenly spread)
 kernels  the candidates in the folders --kernels, which may fail
@@ -64,7 +66,7 @@ class Bench:
         """Prints what it took; returns the seconds and the results."""
         output = os.path.join(self.scratch, f"results-{self.evaluations + 1}.jsonl")
         command = [self.options.kbench, "--preset", self.options.preset, "--output", output,
-                   *arguments]  # fmt: skip
+                   *self.fresh(), *arguments]  # fmt: skip
         start = time.monotonic()
         run = subprocess.run(command, env=self.environment(cold), text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
@@ -84,8 +86,13 @@ class Bench:
                 self.failed += 1
                 print(f"  {result['task']} {result['candidate']}: {result['verdict']}: "
                       f"{result.get('message', '')}")  # fmt: skip
-        print("  " + ", ".join(f"{name} {s:.2f}" for name, s in stages.most_common()), flush=True)
+        handed_on = sum(result.get("runner_served", 0) > 0 for result in results)
+        print("  " + ", ".join(f"{name} {s:.2f}" for name, s in stages.most_common())
+              + f"; {handed_on} in a runner that had served others", flush=True)  # fmt: skip
         return seconds, results
+
+    def fresh(self):
+        return ["--fresh-runners"] if self.options.fresh_runners else []
 
     def one_device(self):
         return ["--device", self.options.device] if self.options.device else []
@@ -101,31 +108,84 @@ def shipped(bench):
                        *bench.one_device())  # fmt: skip
 
 
-def serve(bench):
-    command = [bench.options.kbench, "serve", "--preset", bench.options.preset, *bench.one_device()]
-    with subprocess.Popen(command, env=bench.environment(), text=True, bufsize=1,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:  # fmt: skip
-        def seconds_of(number):
-            start = time.monotonic()
-            server.stdin.write(json.dumps({"id": number, "candidate": RELU}) + "\n")
-            answer = json.loads(server.stdout.readline() or "{}")
-            if answer.get("result", {}).get("verdict") != "passed":
-                bench.failed += 1
-                print(f"  {answer}")
-            return time.monotonic() - start
+class Server:
+    """`kbench serve`, one line at a time."""
 
-        first = seconds_of(0)
-        close = sorted(seconds_of(number) for number in range(1, bench.options.requests))
+    def __init__(self, bench):
+        self.bench, self.lines = bench, 0
+        command = [bench.options.kbench, "serve", "--preset", bench.options.preset,
+                   *bench.one_device()]  # fmt: skip
+        self.process = subprocess.Popen(command, env=bench.environment(), text=True, bufsize=1,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.read()  # It ends once it has said all.
+        self.process.wait()
+
+    def judge(self, candidate, fresh):
+        """Returns the result and the seconds it took."""
+        self.lines += 1
+        line = {"id": self.lines, "candidate": candidate, "author": "throughput",
+                "fresh_runners": fresh}  # fmt: skip
+        start = time.monotonic()
+        self.process.stdin.write(json.dumps(line) + "\n")
+        answer = json.loads(self.process.stdout.readline() or "{}")
+        seconds = time.monotonic() - start
+        result = answer.get("result", {})
+        if result.get("verdict") != "passed":
+            self.bench.failed += 1
+            print(f"  {answer}")
+        return result, seconds
+
+
+def serve(bench):
+    fresh = bench.options.fresh_runners
+    with Server(bench) as server:
+        _, first = server.judge(RELU, fresh)
+        close = sorted(server.judge(RELU, fresh)[1] for _ in range(1, bench.options.requests))
         paused = []
-        for number in range(6):
+        for _ in range(6):
             time.sleep(0.6)
-            paused.append(seconds_of(bench.options.requests + number))
-        server.stdin.close()
-        server.stdout.read()  # It ends once it has said all.
+            paused.append(server.judge(RELU, fresh)[1])
     over = sum(seconds > 0.5 for seconds in close)
     print(f"serve: first {first:.2f} s; back to back {close[0]:.2f} to {close[-1]:.2f}, median "
           f"{statistics.median(close):.2f}, {over} of {len(close)} over 0.5; after 0.6 s of rest "
           f"{min(paused):.2f} to {max(paused):.2f}", flush=True)  # fmt: skip
+
+
+def handed(bench):
+    others = sorted(glob.glob(os.path.join(SETS[0], "level1_*.yaml")))
+    with Server(bench) as server:
+        for candidate in (RELU, os.path.join(SETS[0], "level1_040_layer_norm.yaml")):
+            logs = []
+            for pair in range(20):
+                fresh, _ = server.judge(candidate, True)
+                while True:
+                    other, _ = server.judge(others[server.lines % len(others)], False)
+                    if other.get("runner_served", 0) >= 30:
+                        break
+                late, _ = server.judge(candidate, False)
+                logs.append(math.log(late["speedup"]["point"] / fresh["speedup"]["point"]))
+            print(f"handed: {os.path.basename(candidate)}: after {late['runner_served']} others "
+                  f"{100 * statistics.fmean(logs):+.3f}% of the speedup of a fresh runner, single "
+                  f"pairs {100 * min(logs):+.2f} to {100 * max(logs):+.2f}%", flush=True)  # fmt: skip
+
+
+def run(bench):
+    """From the start of `kbench run` to its exit."""
+    command = [bench.options.kbench, "run", RELU, "--preset", bench.options.preset,
+               *bench.one_device()]  # fmt: skip
+    seconds = []
+    for _ in range(bench.options.requests):
+        start = time.monotonic()
+        subprocess.run(command, env=bench.environment(), check=True, stdout=subprocess.DEVNULL)
+        seconds.append(time.monotonic() - start)
+    print(f"run: {min(seconds):.2f} to {max(seconds):.2f}, median {statistics.median(seconds):.2f}",
+          flush=True)  # fmt: skip
 
 
 def itself(bench):
@@ -176,7 +236,7 @@ def devices(bench):
 
 
 def main():
-    measures = {each.__name__: each for each in (shipped, serve, itself, tasks, kernels, devices)}
+    measures = {each.__name__: each for each in (shipped, serve, handed, run, itself, tasks, kernels, devices)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("measures", nargs="+", choices=measures, metavar="MEASURE")
@@ -184,6 +244,8 @@ def main():
     parser.add_argument("--preset", default="v0.1")
     parser.add_argument("--device", help="an index, UUID or part of a name; else the first GPU")
     parser.add_argument("--rounds", type=int, default=3, help="of shipped")
+    parser.add_argument("--fresh-runners", action="store_true",
+                        help="no runner serves two candidates")  # fmt: skip
     parser.add_argument("--requests", type=int, default=14, help="of serve, at least 2")
     parser.add_argument("--tasks", type=int, help="of tasks and devices: so many, not all")
     parser.add_argument("--kernels", action="append", metavar="DIR",

@@ -72,6 +72,8 @@ CandidateSource source_from_json(const json& value) {
       source.path = text_of(member, "name");
     } else if (key == "manifest") {
       source.manifest = text_of(member, "manifest");
+    } else if (key == "author") {
+      source.author = text_of(member, "author");
     } else if (key == "files") {
       if (!member.is_object()) fail("files must be an object");
       source.files.emplace();
@@ -79,7 +81,9 @@ CandidateSource source_from_json(const json& value) {
         (*source.files)[path] = bytes_of(bytes, "a file's content");
       }
     } else {
-      fail("a candidate has no field '" + key + "'; it has path, or files, manifest and name");
+      fail("a candidate has no field '" + key +
+           "'; it has path, or files, manifest and name, and "
+           "author");
     }
   }
   const bool named = value.contains("name") || value.contains("manifest");

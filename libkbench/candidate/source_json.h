@@ -1,5 +1,6 @@
 // A CandidateSource as JSON: a path is a string, a candidate in memory an object
 // {"files": {"candidate.yaml": "...", "k.spv": {"base64": "..."}}, "manifest": "...", "name":
+// "...", "author": "..."}. A path with an author is an object, too: {"path": "...", "author":
 // "..."}.
 #pragma once
 
@@ -24,10 +25,12 @@ Json source_json(const CandidateSource& source) {
     return is_utf8(bytes) && bytes.find('\0') == std::string::npos;
   };
   // A path may hold any bytes; a judge would not find it if invalid UTF-8 were replaced.
-  if (!source.files && plain(source.path)) return source.path;
+  if (!source.files && source.author.empty() && plain(source.path)) return source.path;
   Json object = Json::object();
+  if (!source.author.empty()) object["author"] = source.author;
   if (!source.files) {
-    object["path"] = {{"base64", to_base64(source.path)}};
+    object["path"] =
+        plain(source.path) ? Json(source.path) : Json{{"base64", to_base64(source.path)}};
     return object;
   }
   Json& files = object["files"] = Json::object();

@@ -397,7 +397,8 @@ TEST_F(RunTest, RefusesASecondProcess) {
 
 TEST_F(RunTest, EndsWithWhatABenchThrowsAndKeepsTheAnswer) {
   class Broken : public generate::RunEvaluator {
-    Result judge(const JudgeRequest&, const std::string&, const std::string&) override {
+    Result judge(const JudgeRequest&, const CandidateSource&,
+                 const std::vector<CandidateSource>&) override {
       throw Error(ErrorCode::kNotFound, "no such device");
     }
   };

@@ -90,9 +90,10 @@ class ScriptedModel : public Model {
 class FakeEvaluator : public generate::RunEvaluator {
  public:
   explicit FakeEvaluator(double seconds = 0) : seconds_(seconds) {}
-  Result judge(const JudgeRequest& request, const std::string& file, const std::string&) override {
+  Result judge(const JudgeRequest& request, const CandidateSource& candidate,
+               const std::vector<CandidateSource>&) override {
     if (seconds_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
-    EXPECT_TRUE(std::filesystem::exists(file)) << file;
+    EXPECT_TRUE(std::filesystem::exists(candidate.path)) << candidate.path;
     ++judged;
     return result_of(request);
   }

@@ -5,13 +5,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::judge {
 namespace {
 
-using SlabTest = vulkan::DeviceTest;
+class SlabTest : public vulkan::DeviceTest {
+ protected:
+  void SetUp() override {
+    vulkan::DeviceTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) store_.emplace(device());
+  }
+  Slab slab(trial::SlabLayout layout, SlabUse use = SlabUse::outputs) {
+    return Slab(*store_, std::move(layout), use);
+  }
+
+  std::optional<SlabStore> store_;
+};
 
 trial::SlabLayout layout_of(const std::vector<uint64_t>& sizes) {
   trial::SlabLayout layout;
@@ -21,8 +34,8 @@ trial::SlabLayout layout_of(const std::vector<uint64_t>& sizes) {
 
 TEST_F(SlabTest, EveryWordIsATensorsOrAZones) {
   // The last needs many pieces.
-  Slab first(device(), layout_of({4, 6, 256, 100001})), empty,
-      second(device(), layout_of({300000}));
+  const Slab first = slab(layout_of({4, 6, 256, 100001})), empty,
+             second = slab(layout_of({300000}), SlabUse::given);
   const Redzones zones({&first, &empty, &second});
   uint64_t found = 0, expected = 0;
   for (const Slab* slab : {&first, &second}) {
@@ -48,7 +61,7 @@ TEST_F(SlabTest, EveryWordIsATensorsOrAZones) {
 }
 
 TEST_F(SlabTest, AFindingNamesTensorSideAndDistance) {
-  Slab slab(device(), layout_of({4096, 4096}));
+  const Slab slab = this->slab(layout_of({4096, 4096}));
   const Redzones zones({&slab});
   const uint64_t base = slab.buffer().address();
   /// What is said of one changed word at this byte of the slab.
@@ -75,46 +88,66 @@ TEST_F(SlabTest, AFindingNamesTensorSideAndDistance) {
                             " bytes past its end");
 }
 
-TEST_F(SlabTest, TakesOverMemoryThatFitsAndNoOther) {
+TEST_F(SlabTest, TwoLayoutsOfOneUseShareMemoryThatFits) {
   constexpr uint64_t kSize = 8 << 20;
-  Slab slab(device(), layout_of({kSize}));
-  const uint64_t address = slab.buffer().address(), size = slab.buffer().size();
-  slab = Slab(device(), layout_of({kSize / 2, kSize / 2 - 65536}), std::move(slab));
-  EXPECT_EQ(slab.buffer().address(), address);
-  // Its redzones reach to the end of what it took over.
-  const Redzones zones({&slab});
+  const Slab first = slab(layout_of({kSize}));
+  const Slab second = slab(layout_of({kSize / 2, kSize / 2 - 65536}));
+  EXPECT_EQ(second.memory(), first.memory());
+  // Its redzones reach to the end of the memory.
+  const Redzones zones({&second});
   const trial::Zone& last = zones.pieces().back();
-  EXPECT_EQ(last.address + 4 * last.words, address + size);
+  EXPECT_EQ(last.address + 4 * last.words, first.buffer().address() + first.buffer().size());
 
-  constexpr SlabUse kOne = SlabUse::candidate, kOther = SlabUse::baseline;
-  EXPECT_FALSE(slab.can_hold(layout_of({2 * kSize}), kOther));
-  EXPECT_FALSE(slab.can_hold(layout_of({kSize / 2}), kOne));  // Too much of it would be redzone.
-  EXPECT_TRUE(slab.can_hold(layout_of({kSize / 2}), kOther));
-  EXPECT_FALSE(slab.can_hold({}, kOther));
-  EXPECT_FALSE(Slab().can_hold(layout_of({kSize}), kOther));
-  const uint64_t memory = slab.memory();
-  slab = Slab(device(), layout_of({kSize / 2}), std::move(slab), kOther);
-  EXPECT_EQ(slab.buffer().size(), size);
-  EXPECT_EQ(slab.memory(), memory);
-  const Slab other(device(), layout_of({kSize / 2}), std::move(slab));
-  EXPECT_LT(other.buffer().size(), size);
-  EXPECT_NE(other.memory(), memory);
+  EXPECT_NE(slab(layout_of({2 * kSize})).memory(), first.memory());
+  EXPECT_NE(slab(layout_of({kSize}), SlabUse::given).memory(), first.memory());
+  if (device().snapshot().software()) {  // Too much of it would be redzone.
+    EXPECT_NE(slab(layout_of({kSize / 2})).memory(), first.memory());
+  }
+  const Slab truth = slab(layout_of({kSize}), SlabUse::truth);
+  EXPECT_EQ(slab(layout_of({4}), SlabUse::truth).memory(), truth.memory());
+}
+
+TEST_F(SlabTest, MemoryThatNoSlabUsesStaysUntilItIsDropped) {
+  uint64_t memory = 0;
+  {
+    const Slab slab = this->slab(layout_of({1 << 20}));
+    memory = slab.memory();
+    store_->drop_unused();
+    EXPECT_TRUE(store_->holds(memory));
+    EXPECT_EQ(store_->unused_bytes(), 0u);
+    EXPECT_EQ(store_->bytes(), slab.buffer().size());
+  }
+  EXPECT_TRUE(store_->holds(memory));
+  EXPECT_EQ(store_->unused_bytes(), store_->bytes());
+  EXPECT_EQ(slab(layout_of({1 << 20})).memory(), memory);
+  const uint64_t before = device().allocated_bytes();
+  store_->drop_unused();
+  EXPECT_FALSE(store_->holds(memory));
+  EXPECT_EQ(store_->bytes(), 0u);
+  EXPECT_LT(device().allocated_bytes(), before);
 }
 
 TEST_F(SlabTest, WhatARunnerHasImportedIsNotSentAgain) {
-  const Slab first(device(), layout_of({4096})), second(device(), layout_of({4096}));
+  const Slab first = slab(layout_of({4096})), second = slab(layout_of({4096}), SlabUse::given);
   Attachment before;
   EXPECT_EQ(before.add(first, true), 0);
   EXPECT_EQ(before.add(second, false), 1);
   EXPECT_EQ(before.add(second, false), 1);
   EXPECT_EQ(before.descriptors.size(), 2u);
 
-  Attachment after({second.memory()});
+  constexpr uint64_t kGone = ~uint64_t{0};
+  Attachment after({kGone, second.memory()}, *store_);
+  EXPECT_EQ(after.message.kept, std::vector{1});
   EXPECT_EQ(after.add(first, true), 1);
   EXPECT_EQ(after.add(second, false), 0);
   ASSERT_EQ(after.descriptors.size(), 1u);
   EXPECT_TRUE(after.message.slabs.at(0).read_only);
   EXPECT_EQ(after.memories(), (std::vector<uint64_t>{second.memory(), first.memory()}));
+
+  Attachment last = Attachment::second_part(after.memories());
+  EXPECT_TRUE(last.message.kept.empty());
+  EXPECT_EQ(last.add(first, true), 1);
+  EXPECT_TRUE(last.descriptors.empty());
 }
 
 TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {
@@ -128,7 +161,7 @@ TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {
 }
 
 TEST_F(SlabTest, AnAttachmentTellsEachSlabOnceInOrder) {
-  Slab first(device(), layout_of({4})), second(device(), layout_of({100000, 8}));
+  const Slab first = slab(layout_of({4})), second = slab(layout_of({100000, 8}), SlabUse::given);
   Attachment attachment;
   EXPECT_EQ(attachment.add(first, true), 0);
   EXPECT_EQ(attachment.add(second, false), 1);

@@ -22,13 +22,14 @@ Variables variables() {
 }
 Build build() { return {{{2, 76}, "v0.1", variables()}, 2.5}; }
 Prepare prepare() {
-  return {{{1, 19}, "smoke", variables()}, ~uint64_t{0}, {2, 0}, true, "/cache", "build device"};
+  return {{{1, 19}, "smoke", variables()}, ~uint64_t{0}, true, "/cache", "build device"};
 }
 Built built() {
   Built message;
   message.wanted = {{"t", DType::f32, ~uint64_t{0}, true},
                     {"u", DType::i64, 0, false, {1, 4294967295}}};
   message.has_setup = true;
+  message.stack_bytes = 48;
   message.asks_lengths = true;
   message.float16_kernel = "half";
   message.compile_s = 0.125;
@@ -39,6 +40,7 @@ Built built() {
 }
 Attach attach() {
   Attach message;
+  message.kept = {2, 0};
   message.slabs = {{uint64_t{1} << 40, 7, true}, {4096, 0, false}};
   message.given = {{0, 256, 1024}, {}, {1, 0, 4}};
   message.outputs = {{1, 65536, 8}};
@@ -99,6 +101,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   ASSERT_EQ(a.slabs.size(), 2u);
   EXPECT_TRUE(a.slabs[0].read_only);
   EXPECT_EQ(a.slabs[0].memory_type, 7u);
+  EXPECT_EQ(a.kept, attach().kept);
   EXPECT_EQ(a.given, attach().given);
   EXPECT_EQ(a.outputs, attach().outputs);
   EXPECT_EQ(a.wanted, attach().wanted);
@@ -213,7 +216,7 @@ TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
     expect_parse_error([&] { decode<Ran>(text); }, text);
   }
   const auto attach_with = [](const std::string& slab, const std::string& place) {
-    return R"({"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab +
+    return R"({"kept":[],"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab +
            R"(],"wanted":[],"more":false})";
   };
   const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true})";

@@ -21,8 +21,8 @@ class DeviceEvaluator : public RunEvaluator {
 
   /// Throws Error if the device cannot be used.
   const vulkan::DeviceSnapshot& snapshot() { return judge_.snapshot(); }
-  Result judge(const JudgeRequest& request, const std::string& file,
-               const std::string& next_file) override;
+  Result judge(const JudgeRequest& request, const CandidateSource& candidate,
+               const std::vector<CandidateSource>& next) override;
   Evidence investigate(const JudgeRequest& request, const std::string& file,
                        const Result& result) override;
 

@@ -34,7 +34,7 @@ class EpisodeEvaluator {
   EpisodeEvaluator(const EpisodeEvaluator&) = delete;
 
   Result judge(const JudgeRequest& request) {
-    Result result = evaluator_.judge(request, write_files(request), "");
+    Result result = evaluator_.judge(request, write_files(request), {});
     result.candidate = "candidate.yaml";
     return result;
   }

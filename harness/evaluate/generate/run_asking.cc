@@ -231,8 +231,10 @@ void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
   };
   if (!with_files(*chain, files)) return scheduler_.leave();
   if (reading.needs_judge() && options_.judging) {
-    const std::string file = store_.folder().path() + "/" + place + "/candidate.yaml";
-    return scheduler_.give_to_device({std::move(chain), exchange.answer, std::move(reading), file});
+    CandidateSource candidate = store_.folder().path() + "/" + place + "/candidate.yaml";
+    candidate.author = lane(*chain);
+    return scheduler_.give_to_device(
+        {std::move(chain), exchange.answer, std::move(reading), std::move(candidate)});
   }
   if (!reading.needs_judge()) {
     EpisodeStep step = chain->episode->step(exchange.answer, reading);

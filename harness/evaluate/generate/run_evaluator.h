@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "kbench/candidate_source.h"
 #include "kbench/episode.h"
 #include "kbench/feedback.h"
 #include "kbench/result.h"
@@ -13,10 +15,10 @@ namespace kbench::generate {
 class RunEvaluator {
  public:
   virtual ~RunEvaluator() = default;
-  /// `file`: path of the candidate; `next_file`: path of the next one, or empty. Throws only if the
+  /// `candidate`: on disk; `next`: those that follow, as far as they are known. Throws only if the
   /// options are wrong.
-  virtual Result judge(const JudgeRequest& request, const std::string& file,
-                       const std::string& next_file) = 0;
+  virtual Result judge(const JudgeRequest& request, const CandidateSource& candidate,
+                       const std::vector<CandidateSource>& next) = 0;
   virtual Evidence investigate(const JudgeRequest&, const std::string& /*file*/, const Result&) {
     return {};
   }

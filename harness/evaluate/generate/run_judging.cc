@@ -25,7 +25,7 @@ void Run::judge_on(RunEvaluator& evaluator) {
         }
       }
       const double begin = now_();
-      Result result = evaluator.judge(request, done->file, scheduler_.file_after());
+      Result result = evaluator.judge(request, done->candidate, scheduler_.waiting_candidates());
       const std::lock_guard hold(mutex_);
       counts_.device_seconds += now_() - begin;
       ++counts_.judged;
@@ -33,7 +33,7 @@ void Run::judge_on(RunEvaluator& evaluator) {
     };
     const Investigate investigate = [&](const JudgeRequest& request, const Result& result) {
       const double begin = now_();
-      Evidence evidence = evaluator.investigate(request, done->file, result);
+      Evidence evidence = evaluator.investigate(request, done->candidate.path, result);
       const std::lock_guard hold(mutex_);
       counts_.device_seconds += now_() - begin;
       return evidence;

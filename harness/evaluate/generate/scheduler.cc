@@ -223,9 +223,13 @@ void Scheduler::looked_at(const std::string& hash) {
   changed_.notify_all();
 }
 
-std::string Scheduler::file_after() {
+std::vector<CandidateSource> Scheduler::waiting_candidates() {
   const std::lock_guard hold(mutex_);
-  return waiting_.empty() ? "" : waiting_.front().file;
+  std::vector<CandidateSource> candidates;
+  for (const Waiting& each : waiting_) {
+    if (!at_hand_.contains(each.reading.hash)) candidates.push_back(each.candidate);
+  }
+  return candidates;
 }
 
 void Scheduler::stop(Stop how, const std::string& reason) {

@@ -16,6 +16,7 @@
 
 #include "harness/evaluate/generate/budget.h"
 #include "harness/evaluate/generate/plan.h"
+#include "kbench/candidate_source.h"
 #include "kbench/episode.h"
 #include "kbench/model.h"
 
@@ -33,7 +34,7 @@ struct Waiting {
   std::unique_ptr<Chain> chain;
   Answer answer;
   Reading reading;
-  std::string file;  ///< path of the candidate
+  CandidateSource candidate;
 };
 
 class Scheduler {
@@ -85,8 +86,8 @@ class Scheduler {
   /// device. Blocks while there is none; nothing: there will be no more.
   std::optional<Waiting> next_waiting();
   void looked_at(const std::string& hash);
-  /// The candidate's path of the answer that comes next, if one waits; else empty.
-  std::string file_after();
+  /// The candidates that wait, in order: what the device may get ready.
+  std::vector<CandidateSource> waiting_candidates();
 
   // --- Stopping ------------------------------------------------------------------------------
   enum class Stop {

@@ -161,6 +161,7 @@ void read_options(Members& members, EvaluateOptions& options) {
     limits.total_seconds += 4 * plan.max_seconds;
   }
   members.read("other_sizes", options.other_sizes);
+  members.read("fresh_runners", options.fresh_runners);
   uint64_t seed = 0;
   if (members.find("seed") != nullptr) {
     members.read("seed", seed, uint64_t{0}, UINT64_MAX);
@@ -174,6 +175,7 @@ void read_line(const json& object, const EvaluateOptions& defaults,
   members.find("id");
   line.request.options = defaults;
   line.request.candidate = read_candidate(members);
+  members.read("author", line.request.candidate.author);
   read_options(members, line.request.options);
   members.read("check", line.request.check_only);
   members.read("stages", line.stages);

@@ -90,7 +90,12 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
       throw Error(ErrorCode::kNotFound,
                   "'" + shown(word) + "' holds no candidate: no *.yaml file anywhere below it");
     }
-    for (const std::string& file : files) candidates.push_back({file, file});
+    const std::string author =
+        fs::is_directory(word) ? word : fs::path(word).parent_path().string();
+    for (const std::string& file : files) {
+      candidates.push_back({file, file});
+      candidates.back().source.author = author.empty() ? "." : author;
+    }
   }
   return candidates;
 }

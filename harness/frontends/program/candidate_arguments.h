@@ -14,8 +14,8 @@ struct NamedCandidate {
 };
 
 /// The candidates that arguments name: YAML files, folders (every candidate below them), and at
-/// most once "-", standard input. Throws Error if a path does not exist, is no manifest or contains
-/// none.
+/// most once "-", standard input. Candidates of one folder argument, or of files in one folder,
+/// have one author. Throws Error if a path does not exist, is no manifest or contains none.
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words);
 
 /// The candidate of one argument: a YAML file, a folder with a single candidate, or "-". Throws

@@ -11,6 +11,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,7 @@ struct MainJobOptions {
   bool mix_devices = false;
   std::string shard = "1/1";
   bool rerun = false;
+  bool confirm = false;
   bool json = false;
 };
 
@@ -70,6 +72,10 @@ void add_options(Command app, MainJobOptions& o) {
       "Allow --devices of several kinds in one leaderboard, though their speedups do not "
       "compare");
   o.measure.add_to(app);
+  app.in_group("Measurement")
+      .add_flag("--confirm", o.confirm,
+                "Judge each winner (right, and faster than the least P of --fast-p) once more in a "
+                "process of its own, where it had another's before it; that result counts");
   const Command output = app.in_group("Output");
   output.add_option(
       "--output FILE", o.output,
@@ -152,44 +158,74 @@ class Results {
   Progress& progress_;
 };
 
-/// Queues everything before the first benchmark waits for its result; several devices finish in any
-/// order.
-void evaluate_all(Job& job, queue::Queue& queue, const BenchmarkFlags& benchmarks,
-                  Results& results) {
-  std::vector<BenchmarkCase> cases;
-  std::vector<queue::Job> jobs;
-  for (Evaluation& evaluation : job.evaluations) {
-    if (evaluation.done_before) continue;
-    cases.push_back({evaluation.name});
-    BenchmarkCase& benchmark_case = cases.back();
-    for (size_t i = 0; i < benchmarks.repetitions && !benchmarks.lists_only; ++i) {
-      auto promise = std::make_shared<std::promise<Result>>();
-      benchmark_case.results.push_back(promise->get_future());
-      const auto settle = [&results, &evaluation, promise](const Result& result) {
-        results.finish(evaluation, result);
-        promise->set_value(result);
-      };
-      if (const auto result = result_without_judge(evaluation)) {
-        settle(*result);
-        continue;
+/// Sends evaluations to the queue.
+class Evaluations {
+ public:
+  /// `confirm_above`: what is faster is judged again in a process of its own, if it was not.
+  Evaluations(Job& job, queue::Queue& queue, Results& results, std::optional<double> confirm_above)
+      : job_(job), queue_(queue), results_(results), confirm_above_(confirm_above) {}
+
+  /// Queues everything before the first benchmark waits for its result; several devices finish in
+  /// any order.
+  void run_all(const BenchmarkFlags& benchmarks) {
+    std::vector<BenchmarkCase> cases;
+    std::vector<queue::Job> jobs;
+    for (Evaluation& evaluation : job_.evaluations) {
+      if (evaluation.done_before) continue;
+      cases.push_back({evaluation.name});
+      for (size_t i = 0; i < benchmarks.repetitions && !benchmarks.lists_only; ++i) {
+        auto promise = std::make_shared<std::promise<Result>>();
+        cases.back().results.push_back(promise->get_future());
+        if (const auto result = result_without_judge(evaluation)) {
+          settle(evaluation, *promise, *result);
+        } else {
+          jobs.push_back(job_of(evaluation, promise, job_.options));
+        }
       }
-      jobs.push_back({.request = {evaluation.file, job.options},
-                      .group = to_string(evaluation.identity.task),
-                      .on_stage = [&results, &evaluation](
-                                      const char* stage) { results.begin(evaluation, stage); },
-                      .on_outcome =
-                          [&evaluation, settle](queue::Outcome outcome) {
-                            settle(result_of(evaluation, std::move(outcome)));
-                          }});
     }
+    queue_.add_all(std::move(jobs));
+    queue_.close();
+    if (cases.empty()) return;
+    run_benchmarks(cases, benchmarks.owns_output,
+                   [&](const std::string& line) { results_.note(line); });
+    queue_.wait();
   }
-  queue.add_all(std::move(jobs));
-  queue.close();
-  if (cases.empty()) return;
-  run_benchmarks(cases, benchmarks.owns_output,
-                 [&](const std::string& line) { results.note(line); });
-  queue.wait();
-}
+
+ private:
+  using Promise = std::shared_ptr<std::promise<Result>>;
+
+  queue::Job job_of(Evaluation& evaluation, const Promise& promise,
+                    const EvaluateOptions& options) {
+    queue::Job job;
+    job.request = {evaluation.file, options};
+    job.request.candidate.author = evaluation.identity.set;
+    job.group = to_string(evaluation.identity.task);
+    job.on_stage = [this, &evaluation](const char* stage) { results_.begin(evaluation, stage); };
+    job.on_outcome = [this, &evaluation, promise](queue::Outcome outcome) {
+      const Result result = result_of(evaluation, std::move(outcome));
+      if (!must_confirm(result)) return settle(evaluation, *promise, result);
+      EvaluateOptions fresh = job_.options;
+      fresh.fresh_runners = true;
+      queue_.add(job_of(evaluation, promise, fresh));
+    };
+    return job;
+  }
+
+  bool must_confirm(const Result& result) const {
+    return confirm_above_ && result.correct() && result.runner_served > 0 &&
+           result.speedup.point > *confirm_above_;
+  }
+
+  void settle(Evaluation& evaluation, std::promise<Result>& promise, const Result& result) {
+    results_.finish(evaluation, result);
+    promise.set_value(result);
+  }
+
+  Job& job_;
+  queue::Queue& queue_;
+  Results& results_;
+  std::optional<double> confirm_above_;
+};
 
 void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   std::vector<TaskId> tasks;
@@ -313,7 +349,9 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
     const InterruptNotice notice(options.output);
     Results results(output, progress);
     queue::Queue queue(std::move(opened.judges));
-    evaluate_all(job, queue, benchmarks, results);
+    std::optional<double> confirm_above;
+    if (options.confirm) confirm_above = std::ranges::min(options.thresholds);
+    Evaluations(job, queue, results, confirm_above).run_all(benchmarks);
     for (size_t i = 0; i < devices.size(); ++i) {
       const std::string why = queue.trouble_of(i);
       if (!why.empty()) progress.warn(name_with_index(devices[i]) + " was lost: " + why);

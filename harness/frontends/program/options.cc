@@ -233,6 +233,8 @@ void MeasureOptions::add_to(Command app, bool in_run) {
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
   group.add_flag("--no-other-sizes", own_sizes_alone,
                  "At preset smoke: do not check passing candidates at two more sizes");
+  group.add_flag("--fresh-runners", fresh_runners,
+                 "A process for each candidate, also among those of one author");
   const Command limits_group = app.in_group("Limits of a candidate");
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     limits_group.add_setting(flag, value, help, within(0.001, 1e6)).type_name("S");
@@ -268,6 +270,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
   options.seed = measure.seed;
   options.other_sizes = !measure.own_sizes_alone;
+  options.fresh_runners = measure.fresh_runners;
   return options;
 }
 

@@ -115,7 +115,11 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
   Progress progress(stderr, missing.size());
   std::vector<Result> judged;
   for (size_t i = 0; i < missing.size() && !signals.gently().stop_requested(); ++i) {
-    const auto file = [&](size_t at) { return folder.path() + "/" + missing[at]->candidate; };
+    const auto file = [&](size_t at) {
+      CandidateSource source = folder.path() + "/" + missing[at]->candidate;
+      source.author = missing[at]->model;
+      return source;
+    };
     const std::string name = to_string(missing[i]->task) + " " + shown(missing[i]->model);
     progress.begin(name);
     client::EvaluateRequest request{file(i), options, /*check_only=*/false};

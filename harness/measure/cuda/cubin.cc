@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -65,27 +66,41 @@ class Elf {
   bool good_ = false;
 };
 
-}  // namespace
-
-/// ".nv.info" is a list of (format, attribute, size or value, data); EIATTR_REGCOUNT gives a
-/// kernel's symbol and its registers.
-std::optional<uint32_t> cubin_registers(std::span<const std::byte> cubin, std::string_view entry) {
-  constexpr uint8_t kSized = 4, kRegisters = 0x2f;
+/// ".nv.info" is a list of (format, attribute, size or value, data); the data of these attributes
+/// is a kernel's symbol and a number.
+std::optional<uint32_t> number_of(std::span<const std::byte> cubin, std::string_view entry,
+                                  uint8_t attribute) {
+  constexpr uint8_t kSized = 4;
   const Elf elf(cubin);
   const auto section = elf.section(".nv.info");
   if (!section) return std::nullopt;
   const std::span<const std::byte> info = elf.bytes_of(*section);
   for (uint64_t at = 0; at + 4 <= info.size();) {
-    const auto format = read<uint8_t>(info, at), attribute = read<uint8_t>(info, at + 1);
+    const auto format = read<uint8_t>(info, at), found = read<uint8_t>(info, at + 1);
     const uint64_t size = *format == kSized ? *read<uint16_t>(info, at + 2) : 0;
-    const auto symbol = read<uint32_t>(info, at + 4), registers = read<uint32_t>(info, at + 8);
-    if (*format == kSized && *attribute == kRegisters && size >= 8 && symbol && registers &&
+    const auto symbol = read<uint32_t>(info, at + 4), number = read<uint32_t>(info, at + 8);
+    if (*format == kSized && *found == attribute && size >= 8 && symbol && number &&
         elf.symbol(*symbol) == entry) {
-      return registers;
+      return number;
     }
     at += 4 + size;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint32_t> cubin_registers(std::span<const std::byte> cubin, std::string_view entry) {
+  constexpr uint8_t kRegisters = 0x2f;  // EIATTR_REGCOUNT
+  return number_of(cubin, entry, kRegisters);
+}
+
+std::optional<uint32_t> cubin_stack_bytes(std::span<const std::byte> cubin,
+                                          std::string_view entry) {
+  constexpr uint8_t kFrame = 0x11, kStack = 0x12;  // EIATTR_FRAME_SIZE, EIATTR_MIN_STACK_SIZE
+  const auto frame = number_of(cubin, entry, kFrame), stack = number_of(cubin, entry, kStack);
+  if (!frame && !stack) return std::nullopt;
+  return std::max(frame.value_or(0), stack.value_or(0));
 }
 
 }  // namespace kbench::cuda

@@ -1,6 +1,5 @@
 #include "harness/measure/judge/baseline_process.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace kbench::judge {
@@ -11,40 +10,21 @@ constexpr double kPrepareSeconds = 600;
 
 }  // namespace
 
-void BaselineProcess::prepare(const TaskAt& key, uint64_t seed, const std::vector<uint64_t>& kept) {
-  if (told_ == key) {
-    imported_.clear();  // The next Attach replaces all that it has imported.
-    return;
-  }
+void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
+  if (told_ == key) return;
   wait_prepared();
-  std::vector<int> slabs;
-  std::vector<uint64_t> left;
-  for (size_t i = 0; i < imported_.size(); ++i) {
-    if (std::ranges::find(kept, imported_[i]) == kept.end()) continue;
-    slabs.push_back(static_cast<int>(i));
-    left.push_back(imported_[i]);
-  }
-  runner::Prepare request{.at = key,
-                          .seed = seed,
-                          .kept = std::move(slabs),
-                          .verified = false,
-                          .cache_folder = "",
-                          .cache_subject = ""};
+  runner::Prepare request{
+      .at = key, .seed = seed, .verified = false, .cache_folder = "", .cache_subject = ""};
   if (cache_ != nullptr) {
     request.verified = cache_->notes.has(key.task);
     request.cache_folder = cache_->folder;
     request.cache_subject = cache_->subject;
   }
-  runner_.stand_by(true);  // It may have to run on the device to be held to the reference.
+  // To be held to the reference it has to run on the device.
+  runner_.stand_by(!request.verified);
   runner_.send(request);
-  imported_ = std::move(left);
   told_ = key;
   pending_ = true;
-}
-
-void BaselineProcess::attach(const Attachment& attachment) {
-  runner_.send(attachment.message, attachment.descriptors);
-  imported_ = attachment.memories();
 }
 
 void BaselineProcess::wait_prepared() {
@@ -57,8 +37,7 @@ void BaselineProcess::wait_prepared() {
 
 void BaselineProcess::release_memory() {
   wait_prepared();
-  attach(Attachment());
-  runner_.receive<runner::Attached>(kAttachSeconds);
+  runner_.release_memory();
 }
 
 }  // namespace kbench::judge

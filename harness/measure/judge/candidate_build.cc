@@ -24,8 +24,13 @@ constexpr double kCompileAnswerSeconds = 2;
 
 CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
                                const client::EvaluateRequest& request,
-                               const vulkan::DeviceSnapshot& snapshot, CudaHistory& history)
-    : runner_(std::move(runner)), request_(request), snapshot_(snapshot), history_(history) {
+                               const vulkan::DeviceSnapshot& snapshot, const SlabStore& store,
+                               NeedsHistory& history)
+    : runner_(std::move(runner)),
+      request_(request),
+      snapshot_(snapshot),
+      store_(store),
+      history_(history) {
   runner_->set_host_bytes(request.options.limits.host_bytes);
   trial::describe_device(experiment_, snapshot, request.options);
   const CandidateSource& candidate = request.candidate;
@@ -94,11 +99,12 @@ bool CandidateBuild::load() {
   if (!loaded) return false;
   const bool needs_cuda =
       loaded->needs_cuda && snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
-  history_.note(request_.candidate, needs_cuda);
-  if (needs_cuda && !runner_->opened_for_cuda()) {
+  history_.note(request_.candidate, {needs_cuda, loaded->needs_python});
+  if ((needs_cuda && !runner_->opened_for_cuda()) ||
+      (loaded->needs_python && runner_->served() > 0)) {
     // The first runner has parsed this candidate, so it is not given another author's: it ends.
     runner_ = runner_->another();
-    runner_->begin_open(/*for_cuda=*/true);
+    runner_->begin_open(needs_cuda);
     runner_->wait_open(vulkan::to_string(snapshot_.device_uuid));
     runner_->set_host_bytes(request_.options.limits.host_bytes);
     loaded = load_in_runner();
@@ -132,15 +138,18 @@ void CandidateBuild::identify() {
   trial::identify(experiment_, key_, *graph_, snapshot_, options);
 }
 
-int CandidateBuild::attach(const TaskMemory& task_memory) {
-  if (attached_to(task_memory)) return slabs_;
-  Attachment attachment;
+void CandidateBuild::attach(const TaskMemory& task_memory) {
+  if (attached_to(task_memory)) return;
+  Attachment attachment(runner_->imported(), store_);
   task_memory.place(attachment, true, task_memory.outputs());
   attachment.message.more = true;
-  slabs_ = static_cast<int>(attachment.message.slabs.size());
   attached_ = task_memory.serial();
-  runner_->send(attachment.message, attachment.descriptors);
-  return slabs_;
+  runner_->attach(attachment);
+}
+
+void CandidateBuild::release_memory() {
+  attached_ = 0;
+  runner_->release_memory();
 }
 
 bool CandidateBuild::loaded(runner::Refused& refused, const std::function<void()>& before_build) {

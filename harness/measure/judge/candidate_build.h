@@ -8,7 +8,7 @@
 #include <string>
 
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/judge/cuda_history.h"
+#include "harness/measure/judge/needs_history.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/task_memory.h"
 #include "harness/measure/vulkan/snapshot.h"
@@ -23,13 +23,16 @@ namespace kbench::judge {
 class CandidateBuild {
  public:
   CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::EvaluateRequest& request,
-                 const vulkan::DeviceSnapshot& snapshot, CudaHistory& history);
+                 const vulkan::DeviceSnapshot& snapshot, const SlabStore& store,
+                 NeedsHistory& history);
 
   /// Loads the candidate, chooses its sizes, calls `before_build` if given, and starts compiling.
   /// built() reports what goes wrong.
   void begin(const std::function<void()>& before_build = {});
   /// Whether this is what a request asks for.
   bool answers(const client::EvaluateRequest& request) const;
+  /// Whether it runs Python code while it compiles: its runner can build nothing after it.
+  bool needs_python() const { return needs_python_; }
   /// Whether its runner can build it once more.
   bool can_be_built_again() const { return loaded_ && !needs_python_; }
   /// Lets the same runner build the candidate, which has run, at the sizes of this request; call
@@ -42,12 +45,14 @@ class CandidateBuild {
   /// Waits until it is compiled; the same.
   bool built(runner::Built& built, runner::Refused& refused);
 
-  /// Has the runner import a task's memory while it compiles (unless it was told so last); it does
-  /// not answer. Returns how many slabs it knows then.
-  int attach(const TaskMemory& task_memory);
+  /// Has the runner import a task's memory (unless it was told so last); it does not answer. While
+  /// it compiles that costs no time, but must not be where it runs Python code of the candidate's.
+  void attach(const TaskMemory& task_memory);
   bool attached_to(const TaskMemory& task_memory) const {
     return attached_ == task_memory.serial();
   }
+  /// Waits until the runner has given back all memory that it has imported.
+  void release_memory();
 
   /// It was begun and has not failed so far: key() and graph() are valid.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
@@ -70,14 +75,14 @@ class CandidateBuild {
   std::unique_ptr<RunnerProcess> runner_;
   client::EvaluateRequest request_;
   const vulkan::DeviceSnapshot& snapshot_;
-  CudaHistory& history_;
+  const SlabStore& store_;
+  NeedsHistory& history_;
   Experiment experiment_;
   TaskAt key_;
   std::unique_ptr<Graph> graph_;
   bool begun_ = false;
   bool loaded_ = false, needs_python_ = false;  ///< its runner has parsed it; what it needs
   uint64_t attached_ = 0;                       ///< TaskMemory::serial that it was told of; 0: none
-  int slabs_ = 0;                               ///< that task memory's
   std::optional<runner::Refused> refused_;
   std::optional<RunnerFailure> failure_;
   std::optional<Error> error_;

@@ -24,19 +24,16 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
-#include "harness/measure/judge/prefetcher.h"
 #include "harness/measure/judge/requests.h"
-#include "harness/measure/judge/retiring_runners.h"
 #include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/size_rule.h"
-#include "harness/measure/judge/task_memory.h"
+#include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/trial.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/runner/kept_pipelines.h"
 #include "harness/measure/trial/experiment.h"
 #include "harness/measure/trial/kernels.h"
-#include "harness/measure/trial/secret.h"
-#include "harness/measure/trial/slab_layout.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
@@ -75,10 +72,7 @@ class Judge {
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
-  void rest(const client::EvaluateRequest& last) {
-    retiring_.end_held();
-    prefetcher_.at_rest(last, task_memory_.get());
-  }
+  void rest(const client::EvaluateRequest& last) { supply_.enter(Phase::resting, last); }
   /// The result of a cancelled request means nothing. `device_gone`: this process can judge no
   /// more.
   Result judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
@@ -94,19 +88,12 @@ class Judge {
   void begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
                 client::EvaluateRequest request);
   void retire_again();
-  TrialContext trial_context(const client::EvaluateRequest& request, bool at_other_sizes,
-                             const std::stop_token& cancelled);
-  void ready_baseline();
-  bool take_task_memory(const CandidateBuild& build);
-  void make_task_memory(const CandidateBuild& build);
-  void make_room();
-  void ready_kernels();
+  TrialContext trial_context(const std::stop_token& cancelled);
   void prove_device();
 
   std::string subject() const;
   void ready_baseline_cache();
   void prepare_kernels();
-  std::unique_ptr<BaselineProcess> new_baseline();
 
   RunnerProcess::Options runners_;
   BaselineCache baseline_cache_;
@@ -115,9 +102,8 @@ class Judge {
   /// Opens the device while the first runners start, which takes as long.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<BaselineProcess> baseline_;
-  RetiringRunners retiring_;  ///< candidates' that were judged
-  Prefetcher prefetcher_;
+  std::optional<SlabStore> store_;
+  RunnerSupply supply_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::chrono::steady_clock::time_point last_at_work_ = std::chrono::steady_clock::now();
   std::optional<Workspace> workspace_;
@@ -125,15 +111,11 @@ class Judge {
   /// Makes the pipelines that every trial needs, while the client prepares its request and memory
   /// is allocated.
   std::future<void> kernels_prepared_;
-  std::unique_ptr<TaskMemory> task_memory_;
-  std::unique_ptr<TaskMemory>
-      other_sizes_memory_;  ///< of runs at other sizes, which have no baseline
   CandidateSource judged_;  ///< the last candidate, as it was read
   /// The last candidate's build, whose runner can build it at other sizes; or null.
   std::unique_ptr<CandidateBuild> again_;
   std::vector<std::unique_ptr<CandidateBuild>> begun_beside_;  ///< at other sizes, in new runners
   std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
-  trial::SecretStream secret_{std::nullopt};
 };
 
 RunnerProcess::Options with_prototype(RunnerProcess::Options options) {
@@ -145,11 +127,10 @@ Judge::Judge(const vulkan::OpenOptions& open)
     : runners_(
           with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
-      baseline_(new_baseline()),
-      prefetcher_(
-          runners_, [this] { return new_baseline(); }, retiring_) {
+      supply_(runners_, baseline_cache_) {
   device_ = opening_.get();
-  prefetcher_.use(*device_, !device_->snapshot().software());
+  store_.emplace(*device_);
+  supply_.use(*device_, *store_, RunnerSupply::rules_of(device_->snapshot()));
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);
   kernels_.emplace(*device_);
@@ -183,58 +164,6 @@ void Judge::prepare_kernels() {
   kept.keep();
 }
 
-std::unique_ptr<BaselineProcess> Judge::new_baseline() {
-  auto baseline = std::make_unique<BaselineProcess>(runners_);
-  baseline->use(baseline_cache_);
-  return baseline;
-}
-
-void Judge::ready_baseline() {
-  ready_baseline_cache();
-  if (!baseline_) {
-    prefetcher_.pause();
-    task_memory_.reset();  // A new process has not imported it.
-    baseline_ = new_baseline();
-  }
-  baseline_->runner().wait_open(vulkan::to_string(device_->snapshot().device_uuid));
-}
-
-void Judge::ready_kernels() {
-  if (kernels_prepared_.valid()) kernels_prepared_.get();
-}
-
-/// Switches to the candidate's task if its memory was made ahead. Returns whether it was.
-bool Judge::take_task_memory(const CandidateBuild& build) {
-  auto ready = prefetcher_.take_memory(build.key());
-  if (!ready) return false;
-  std::swap(task_memory_, ready->memory);
-  std::swap(baseline_, ready->baseline);
-  baseline_->runner().spare_processors(false);
-  prefetcher_.leave(*std::move(ready));
-  return true;
-}
-
-/// Called after take_task_memory() has returned false; the prefetcher is paused then.
-void Judge::make_task_memory(const CandidateBuild& build) {
-  if (task_memory_) task_memory_->finish(*device_, *baseline_);
-  // Memory that is taken over may be larger than needed, and retiring runners may still hold what
-  // they imported. If memory is short, both are given back first.
-  if (task_memory_ &&
-      trial::required_bytes(build.graph(), device_->snapshot()) > device_->available_bytes()) {
-    make_room();
-    task_memory_.reset();
-    baseline_->release_memory();
-  }
-  task_memory_ = std::make_unique<TaskMemory>(*device_, *baseline_, build.key(), secret_.next(),
-                                              std::move(task_memory_));
-}
-
-void Judge::make_room() {
-  prefetcher_.make_room();
-  retiring_.end_held();
-  retiring_.wait();
-}
-
 /// After a run that hung, crashed or lost the device: throws DeviceLost unless the device still
 /// executes a simple command.
 void Judge::prove_device() {
@@ -250,48 +179,44 @@ void Judge::prove_device() {
   }
 }
 
-/// A trial at other sizes neither uses nor disturbs what was made ready for the requests to come.
-TrialContext Judge::trial_context(const client::EvaluateRequest& request, bool at_other_sizes,
-                                  const std::stop_token& cancelled) {
-  const auto prepare_next = [this, &request, at_other_sizes] {
-    if (!at_other_sizes) prefetcher_.at_preparation(request, task_memory_.get());
-  };
+TrialContext Judge::trial_context(const std::stop_token& cancelled) {
   return {.device = *device_,
           .workspace = *workspace_,
           .kernels = *kernels_,
-          .baseline = baseline_,
-          .task_memory = at_other_sizes ? other_sizes_memory_ : task_memory_,
+          .kernels_prepared = kernels_prepared_,
+          .store = *store_,
+          .supply = supply_,
           .pausable = *runners_.pausable,
           .lock = *lock_,
           .cancelled = cancelled,
-          .last_at_work = last_at_work_,
-          .take_task_memory =
-              [this, at_other_sizes, prepare_next](const CandidateBuild& which) {
-                if (at_other_sizes)
-                  other_sizes_memory_ = std::make_unique<TaskMemory>(*device_, which.key());
-                if (at_other_sizes || !take_task_memory(which)) return at_other_sizes;
-                prepare_next();
-                return true;
-              },
-          .make_task_memory =
-              [this, prepare_next](const CandidateBuild& which) {
-                make_task_memory(which);
-                prepare_next();
-              },
-          .make_room = [this] { make_room(); },
-          .before_kernels = [this] { ready_kernels(); },
-          .before_runs =
-              [this, &request, at_other_sizes] {
-                if (!at_other_sizes) prefetcher_.at_runs(request, *task_memory_);
-              },
-          .before_samples =
-              [this] {
-                // Not earlier: the candidate's first runs on new memory would wait while the driver
-                // tears down a process.
-                retiring_.end_held();
-                prefetcher_.at_samples();
-              },
-          .quiet = [this] { prefetcher_.quiet(); }};
+          .last_at_work = last_at_work_};
+}
+
+/// Whether the runner may serve another candidate of the same author. After all else (a crash, a
+/// write outside its buffers, a limit passed) it ends.
+bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
+  if (end.device_in_doubt || end.infrastructure_fault || end.times_in_doubt) return false;
+  // What the runner overwrites before the next one; a compiler's spilled registers come on top.
+  constexpr uint64_t kMostStackBytes = trial::kStackBytes * 3 / 4;
+  if (end.stack_bytes > kMostStackBytes) return false;
+  switch (result.verdict) {
+    case Verdict::passed:
+    case Verdict::compiles:
+    case Verdict::not_written:
+    case Verdict::partly_written:
+    case Verdict::not_finite:
+    case Verdict::all_zero:
+    case Verdict::low_precision:
+    case Verdict::wrong_values:
+      return result.lane !=
+             "cuda";  // CUDA's driver is open in it, which was not made to be reused.
+    case Verdict::invalid_candidate:
+    case Verdict::compile_error:
+    case Verdict::unsupported:
+      return !ran;
+    default:
+      return false;
+  }
 }
 
 /// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's.
@@ -309,20 +234,21 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      auto build = at_other_sizes ? other_sizes_build(request) : prefetcher_.take_build(request);
+      auto build = at_other_sizes ? other_sizes_build(request) : supply_.take(request);
       build->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
       try {
-        if (!request.check_only && !at_other_sizes) ready_baseline();
-        if (!at_other_sizes) prefetcher_.at_preparation(request, task_memory_.get());
+        ready_baseline_cache();
+        if (!request.check_only && !at_other_sizes) supply_.ready_baseline();
+        if (!at_other_sizes) supply_.enter(Phase::preparing, request);
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
         end = Trial(
-                  trial_context(request, at_other_sizes, cancelled), *build,
-                  [](const char* name) { answer("stage", name); }, on_progress)
+                  trial_context(cancelled), *build, [](const char* name) { answer("stage", name); },
+                  on_progress)
                   .run(result);
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
@@ -333,6 +259,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
       if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
       if (!at_other_sizes) judged_ = build->read_source();
+      result.runner_served = build->runner().served();
       if (end.device_in_doubt) {
         build->release().reset();  // A hung run ends with its process.
         prove_device();
@@ -340,23 +267,20 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
                  (at_other_sizes ? result.correct() : wants_other_sizes(request, result))) {
         again_ = std::move(build);
       } else {
-        retiring_.hold(build->release());
+        const bool clean = ended_cleanly(result, end, build->runner().ran());
+        supply_.put_back(std::move(build), clean);
       }
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;
       end.infrastructure_fault = true;
-      baseline_.reset();
+      supply_.drop_baseline();
     } catch (const DeviceLost&) {
       device_gone = true;
       break;
     }
     queued_s += std::exchange(result.stage_s[client::kQueueStage], 0);
-    if (end.baseline_failed) {
-      prefetcher_.pause();
-      baseline_.reset();
-      task_memory_.reset();
-    }
+    if (end.baseline_failed) supply_.drop_baseline();
     if (!end.baseline_failed && !end.infrastructure_fault && !end.times_in_doubt) break;
     if (cancelled.stop_requested()) break;
   }
@@ -372,7 +296,7 @@ std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::EvaluateR
   }
   const auto begun =
       std::ranges::find_if(begun_beside_, [&](const auto& each) { return each->answers(request); });
-  if (begun == begun_beside_.end()) return prefetcher_.separate_build(request);
+  if (begun == begun_beside_.end()) return supply_.take_beside(request);
   auto build = std::move(*begun);
   begun_beside_.erase(begun);
   return build;
@@ -385,7 +309,7 @@ void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
     request.options.overrides = read_of(set, use);
     if (request.options.overrides.empty()) continue;
     try {
-      begun_beside_.push_back(prefetcher_.separate_build(request));
+      begun_beside_.push_back(supply_.take_beside(request));
       begun_beside_.back()->begin();
     } catch (const RunnerFailure&) {  // other_sizes_build() tries again.
     }
@@ -393,8 +317,7 @@ void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
 }
 
 void Judge::retire_again() {
-  if (again_) retiring_.hold(again_->release());
-  again_.reset();
+  if (again_) supply_.put_back(std::exchange(again_, nullptr), /*clean=*/false);
 }
 
 /// Only at preset smoke, whose sizes are small: many faults show only at sizes that are not
@@ -443,7 +366,6 @@ void Judge::try_other_sizes(const client::EvaluateRequest& request,
   if (!again_) begin_at(known->second, use, there);
   look_at_other_sizes(result, known->second, use, values_at);
   begun_beside_.clear();
-  other_sizes_memory_.reset();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
   result.stage_s["other_sizes"] = took.count() - queued_s;
   result.stage_s[client::kQueueStage] += queued_s;

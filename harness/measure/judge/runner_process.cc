@@ -77,13 +77,13 @@ void RunnerProcess::begin_open(bool for_cuda) {
 }
 
 void RunnerProcess::wait_open(const std::string& device_uuid) {
-  if (idle_bytes_ >= 0) return;
+  if (is_ready()) return;
   begin_open();
-  opened(receive<runner::Opened>(kOpenSeconds), device_uuid);
+  ready(receive_frame(kOpenSeconds), device_uuid);
 }
 
 bool RunnerProcess::opens_within(std::chrono::milliseconds wait, const std::string& device_uuid) {
-  if (idle_bytes_ >= 0) return true;
+  if (is_ready()) return true;
   begin_open();
   std::optional<process::Frame> frame;
   try {
@@ -92,20 +92,50 @@ bool RunnerProcess::opens_within(std::chrono::milliseconds wait, const std::stri
     fail(RunnerFailure::Kind::malformed, e.message());
   }
   if (frame) {
-    opened(expect<runner::Opened>(*frame), device_uuid);
+    ready(*frame, device_uuid);
   } else if (channel_.ended() || process_->poll().ended) {
     fail_ended();
   }
   return frame.has_value();
 }
 
-void RunnerProcess::opened(const runner::Opened& opened, const std::string& device_uuid) {
+void RunnerProcess::ready(const process::Frame& frame, const std::string& device_uuid) {
+  if (std::exchange(forgets_, false)) {
+    expect<runner::Forgotten>(frame);
+    return;
+  }
+  const auto opened = expect<runner::Opened>(frame);
   if (opened.device_uuid != device_uuid) {
     fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");
   }
   stand_by(false);
   lock_ = opened.lock;
   idle_bytes_ = process_->own_bytes();
+}
+
+void RunnerProcess::attach(const Attachment& attachment) {
+  send(attachment.message, attachment.descriptors);
+  imported_ = attachment.memories();
+}
+
+void RunnerProcess::release_memory() {
+  if (imported_.empty()) return;
+  Attachment nothing;
+  nothing.message.more = true;  // What follows is not a second part to what was imported before.
+  attach(nothing);
+  nothing.message.more = false;
+  attach(nothing);
+  receive<runner::Attached>(kAttachSeconds);
+}
+
+void RunnerProcess::hand_on(const std::string& author) {
+  author_ = author;
+  ++served_;
+  has_run_ = false;
+  release();  // On a software device it stands still since its last run.
+  send(runner::Forget{});
+  forgets_ = true;
+  stand_by(true);
 }
 
 void RunnerProcess::wait_end() {

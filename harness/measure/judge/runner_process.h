@@ -9,7 +9,9 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "harness/measure/judge/slab.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
@@ -75,9 +77,10 @@ class RunnerProcess {
   std::unique_ptr<RunnerProcess> another() const {
     return std::make_unique<RunnerProcess>(role_, options_);
   }
-  /// Waits until the device is open; tells the runner to open it first, if it was not told yet.
+  /// Waits until it is ready for a candidate: the device is open, and the last candidate forgotten.
+  /// Tells the runner to open it first, if it was not told yet.
   void wait_open(const std::string& device_uuid);
-  /// The same with a limit: whether the device is open within that time.
+  /// The same with a limit: whether it is ready within that time.
   bool opens_within(std::chrono::milliseconds wait, const std::string& device_uuid);
   /// Describes its lock-in; valid once it is open.
   const std::string& lock() const { return lock_; }
@@ -112,6 +115,23 @@ class RunnerProcess {
   void has_run() { has_run_ = true; }
   bool ran() const { return has_run_; }
 
+  /// Sends the message and notes what the runner has imported then.
+  void attach(const Attachment& attachment);
+  /// Waits until it has given back all that it has imported, if anything.
+  void release_memory();
+  /// SlabStore::Memory::id of all that it has imported, in its order.
+  const std::vector<uint64_t>& imported() const { return imported_; }
+
+  /// The candidate it served ended as it should; the next one is the same author's. Tells it to
+  /// forget this one, and does not wait. While the next one is compiled and another runner's runs
+  /// are timed it is paused, as the author's code has run in it.
+  void hand_on(const std::string& author);
+  /// Whose candidates it has served; empty: nobody's.
+  const std::string& author() const { return author_; }
+  int served() const { return served_; }  ///< candidates before the present one
+  /// Host memory that it took since its device was open, bytes.
+  int64_t grown_bytes() const { return process_->own_bytes() - idle_bytes_; }
+
   /// From now on every wait for it, and for another(), ends soon after a stop is requested.
   void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
   /// No more than half of what the machine has free: its memory killer must not come first.
@@ -137,7 +157,8 @@ class RunnerProcess {
   void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);
   process::Frame receive_frame(double seconds);
   void bring_file(const process::Frame& frame);
-  void opened(const runner::Opened& opened, const std::string& device_uuid);
+  bool is_ready() const { return idle_bytes_ >= 0 && !forgets_; }
+  void ready(const process::Frame& frame, const std::string& device_uuid);
   [[noreturn]] void fail(RunnerFailure::Kind kind, const std::string& message);
   [[noreturn]] void fail_ended();
   [[noreturn]] void fail_as_said();
@@ -171,8 +192,12 @@ class RunnerProcess {
   std::string lock_;
   int64_t idle_bytes_ = -1;
   bool told_to_open_ = false, for_cuda_ = false;
+  bool forgets_ = false;  ///< it has yet to say that it has forgotten the last candidate
   process::PausableProcesses::Entry standing_by_;
   bool has_run_ = false;
+  std::vector<uint64_t> imported_;
+  std::string author_;
+  int served_ = 0;
 };
 
 }  // namespace kbench::judge

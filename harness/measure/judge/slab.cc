@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <utility>
 
 namespace kbench::judge {
@@ -12,32 +13,83 @@ uint64_t next_memory() {
   return ++last;
 }
 
+/// Slabs are made of this size at least on a GPU, and as large as needed from the other on.
+constexpr uint64_t kLeast = uint64_t{64} << 20, kMost = uint64_t{8} << 30;
+/// More than a power of two: tensors often have just that, and redzones come beside them.
+constexpr uint64_t kBeside = uint64_t{8} << 20;
+
+/// A power of two and a little more. Each size is imported anew; what is too much is written and
+/// read as redzone in every sample.
+uint64_t with_room(uint64_t bytes) {
+  if (bytes > kMost) return bytes;
+  return std::bit_ceil(std::max(bytes, kLeast) - kBeside) + kBeside;
+}
+
 }  // namespace
 
-Slab::Slab(vulkan::Device& device, trial::SlabLayout layout) : layout_(std::move(layout)) {
-  if (layout_.empty()) return;
-  buffer_ = device.allocate_shared(layout_.bytes());
-  memory_ = next_memory();
-}
-
-Slab::Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before, SlabUse use) {
-  if (before.can_hold(layout, use)) {
-    *this = std::move(before);
-    layout_ = std::move(layout);
-    return;
+std::shared_ptr<SlabStore::Memory> SlabStore::find(SlabUse use, uint64_t bytes) const {
+  const bool in_reach = use != SlabUse::truth && use != SlabUse::intermediates;
+  const uint64_t most = !in_reach                       ? ~uint64_t{0}
+                        : device_.snapshot().software() ? bytes + bytes / 8
+                                                        : with_room(bytes);
+  std::shared_ptr<Memory> best;
+  for (const Kept& each : kept_) {
+    const uint64_t size = each.memory->buffer.size();
+    if (each.use != use || size < bytes || size > most) continue;
+    if (!best || size < best->buffer.size()) best = each.memory;
   }
-  before = Slab();
-  *this = Slab(device, std::move(layout));
+  return best;
 }
 
-bool Slab::can_hold(const trial::SlabLayout& layout, SlabUse use) const {
-  if (empty() || layout.empty() || buffer_.size() < layout.bytes()) return false;
-  return use == SlabUse::baseline || buffer_.size() - layout.bytes() <= layout.bytes() / 8;
+std::shared_ptr<SlabStore::Memory> SlabStore::get(SlabUse use, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (auto found = find(use, bytes)) return found;
+  const vulkan::DeviceSnapshot& snapshot = device_.snapshot();
+  uint64_t size = spare_ && !snapshot.software() ? with_room(bytes) : bytes, kept = 0;
+  for (const Kept& each : kept_) kept += each.memory->buffer.size();
+  const uint64_t available = device_.available_bytes(), most = snapshot.device_local_bytes / 4 * 3;
+  if (snapshot.software() || kept + size > most || size > available / 2) {
+    std::erase_if(kept_, unused);
+    size = bytes;
+  }
+  auto memory = std::make_shared<Memory>();
+  memory->buffer = device_.allocate_shared(size);
+  memory->id = next_memory();
+  kept_.push_back({use, memory});
+  return memory;
+}
+
+bool SlabStore::holds(uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(kept_, [id](const Kept& each) { return each.memory->id == id; });
+}
+
+uint64_t SlabStore::bytes() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const Kept& each : kept_) bytes += each.memory->buffer.size();
+  return bytes;
+}
+
+uint64_t SlabStore::unused_bytes() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const Kept& each : kept_) bytes += unused(each) ? each.memory->buffer.size() : 0;
+  return bytes;
+}
+
+void SlabStore::drop_unused() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(kept_, unused);
+}
+
+Slab::Slab(SlabStore& store, trial::SlabLayout layout, SlabUse use) : layout_(std::move(layout)) {
+  if (!layout_.empty()) memory_ = store.get(use, layout_.bytes());
 }
 
 vulkan::Region Slab::tensor(size_t item) const {
   const trial::SlabLayout::Item& at = layout_.items().at(item);
-  return {&buffer_, at.offset, at.bytes};
+  return {&memory_->buffer, at.offset, at.bytes};
 }
 
 runner::Place Slab::place(size_t item, int index) const {
@@ -74,6 +126,14 @@ std::string Redzones::describe(uint32_t piece, const trial::ZoneFinding& finding
          (after ? *stretch.before : *stretch.behind) + ", the first " +
          std::to_string(after ? past : short_of) +
          (after ? " bytes past its end" : " bytes before its start");
+}
+
+Attachment::Attachment(const std::vector<uint64_t>& imported, const SlabStore& store) {
+  for (size_t i = 0; i < imported.size(); ++i) {
+    if (!store.holds(imported[i])) continue;
+    message.kept.push_back(static_cast<int>(i));
+    memories_.push_back(imported[i]);
+  }
 }
 
 int Attachment::add(const Slab& slab, bool read_only) {

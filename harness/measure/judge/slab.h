@@ -1,7 +1,10 @@
-// Shared memory of the judge's, with redzones.
+// Memory that the judge shares with runners, with redzones.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,35 +16,72 @@
 
 namespace kbench::judge {
 
-/// Whose tensors lie in a slab. In a candidate's, everything beside its tensors is redzone, which
-/// every sample reads.
-enum class SlabUse { candidate, baseline };
+/// What lies in a slab. Everything beside a candidate's tensors is redzone, which every sample
+/// writes and reads; the baseline's slabs are in no candidate's reach.
+enum class SlabUse { given, outputs, temporaries, truth, intermediates };
 
-/// One allocation that runners import, and the tensors in it. Empty where the layout is.
+/// Shared memory that stays allocated from task to task, so that each runner imports it once in its
+/// life: drivers take 10 ms a gigabyte, and a lock of the whole host. Several tasks may be laid out
+/// in the same memory; the judge works with one of them at a time. Must outlive its slabs.
+/// Thread-safe.
+class SlabStore {
+ public:
+  struct Memory {
+    vulkan::Buffer buffer;
+    uint64_t id = 0;  ///< unlike any other's of this process, before or after
+    /// The task memory whose constants it holds (TaskMemory::serial); 0: none.
+    uint64_t constants_of = 0;
+  };
+
+  explicit SlabStore(vulkan::Device& device) : device_(device) {}
+  /// Whether more tasks will follow, for which memory is made with room to spare.
+  void expect_more(bool more) { spare_ = more; }
+  /// Memory of at least so many bytes: what is there if it is not much too large, else new memory,
+  /// on a GPU with room to spare while that is plenty. What no slab uses is given back first on a
+  /// software device, whose memory is the host's, and where three quarters of a GPU's would be
+  /// kept. Throws kOutOfMemory.
+  std::shared_ptr<Memory> get(SlabUse use, uint64_t bytes);
+  /// Whether memory of that id is still there.
+  bool holds(uint64_t id) const;
+  uint64_t bytes() const;         ///< of all memory here
+  uint64_t unused_bytes() const;  ///< of what no slab uses at present
+  /// Gives back what no slab uses. Runners that have imported it hold it until their next Attach.
+  void drop_unused();
+
+ private:
+  struct Kept {
+    SlabUse use;
+    std::shared_ptr<Memory> memory;
+  };
+  static bool unused(const Kept& kept) { return kept.memory.use_count() == 1; }
+  std::shared_ptr<Memory> find(SlabUse use, uint64_t bytes) const;
+
+  vulkan::Device& device_;
+  mutable std::mutex mutex_;
+  std::vector<Kept> kept_;
+  std::atomic<bool> spare_ = true;
+};
+
+/// The tensors of one use, laid out in memory that runners import. Empty where the layout is.
 class Slab {
  public:
   Slab() = default;
-  Slab(vulkan::Device& device, trial::SlabLayout layout);
-  /// Takes the memory of `before` where it can_hold() the layout.
-  Slab(vulkan::Device& device, trial::SlabLayout layout, Slab before,
-       SlabUse use = SlabUse::candidate);
+  Slab(SlabStore& store, trial::SlabLayout layout, SlabUse use);
 
-  /// Whether its memory is large enough; of a candidate's, also not much larger.
-  bool can_hold(const trial::SlabLayout& layout, SlabUse use) const;
-  /// Tells its memory from any other of this process, before or after.
-  uint64_t memory() const { return memory_; }
+  /// Of its memory.
+  uint64_t memory() const { return memory_ ? memory_->id : 0; }
+  uint64_t& constants_of() const { return memory_->constants_of; }
 
   bool empty() const { return layout_.empty(); }
   const trial::SlabLayout& layout() const { return layout_; }
-  const vulkan::Buffer& buffer() const { return buffer_; }
+  const vulkan::Buffer& buffer() const { return memory_->buffer; }
   vulkan::Region tensor(size_t item) const;
   /// The tensor's place, for a runner that knows this slab by `index`.
   runner::Place place(size_t item, int index) const;
 
  private:
   trial::SlabLayout layout_;
-  vulkan::Buffer buffer_;
-  uint64_t memory_ = 0;
+  std::shared_ptr<SlabStore::Memory> memory_;
 };
 
 /// All redzones of several slabs, in the pieces that the device checks.
@@ -71,8 +111,16 @@ inline constexpr double kAttachSeconds = 120;
 /// Collects slabs for one runner: the message and the descriptors that go with it.
 class Attachment {
  public:
-  /// `kept`: the memory of slabs that the runner has imported already, in its order.
-  explicit Attachment(std::vector<uint64_t> kept = {}) : memories_(std::move(kept)) {}
+  Attachment() = default;
+  /// `imported`: the memory that the runner has imported, in its order. It keeps what the store
+  /// still holds.
+  Attachment(const std::vector<uint64_t>& imported, const SlabStore& store);
+  /// For the second part of a message whose first part left this imported.
+  static Attachment second_part(std::vector<uint64_t> imported) {
+    Attachment part;
+    part.memories_ = std::move(imported);
+    return part;
+  }
   /// Returns the index by which the runner will know the slab; -1 for an empty one.
   int add(const Slab& slab, bool read_only);
   /// What it will have imported, in its order.

@@ -17,49 +17,47 @@ uint64_t next_serial() {
 
 }  // namespace
 
-TaskMemory::TaskMemory(vulkan::Device& device, BaselineProcess& baseline, const TaskAt& key,
-                       uint64_t seed, std::unique_ptr<TaskMemory> before)
+TaskMemory::TaskMemory(vulkan::Device& device, SlabStore& store, BaselineProcess& baseline,
+                       const TaskAt& key, uint64_t seed)
     : key_(key), task_(&find_task(key.task)), graph_(build_graph(key)), serial_(next_serial()) {
   number_items();
+  baseline.prepare(key, seed);
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
-  trial::TaskLayout layout(*graph_, eager::EagerGraph::arena_bytes(*graph_, traits));
-  const auto place_all = [&](auto place_one) {
-    place_one(&TaskMemory::given_, layout.given, SlabUse::candidate);
-    place_one(&TaskMemory::truth_, layout.truth, SlabUse::baseline);
-    place_one(&TaskMemory::arena_, layout.arena, SlabUse::baseline);
-    place_one(&TaskMemory::outputs_, layout.outputs, SlabUse::candidate);
-  };
-  std::vector<uint64_t> kept;
-  if (before) {  // What cannot be taken over is given back before anything is allocated.
-    place_all([&](Slab TaskMemory::*slab, const trial::SlabLayout& wanted, SlabUse use) {
-      Slab& old = (*before).*slab;
-      if (!old.can_hold(wanted, use)) old = Slab();
-      if (!old.empty()) kept.push_back(old.memory());
-    });
-  }
-  baseline.prepare(key, seed, kept);
-  place_all([&](Slab TaskMemory::*slab, trial::SlabLayout& wanted, SlabUse use) {
-    Slab old = before ? std::move((*before).*slab) : Slab();
-    this->*slab = Slab(device, std::move(wanted), std::move(old), use);
-  });
-  Attachment attachment = baseline.attachment();
-  place(attachment, true, truth_);
-  const int arena = attachment.add(arena_, false);
-  if (arena >= 0) attachment.message.wanted.push_back(arena_.place(0, arena));
-  baseline.attach(attachment);
+  make_slabs(store, eager::EagerGraph::arena_bytes(*graph_, traits));
+  import_into(store, baseline);
 }
 
-TaskMemory::TaskMemory(vulkan::Device& device, const TaskAt& key)
+void TaskMemory::import_into(const SlabStore& store, BaselineProcess& baseline) {
+  Attachment attachment(baseline.runner().imported(), store);
+  place(attachment, true, truth_);
+  const int index = attachment.add(intermediates_, false);
+  if (index >= 0) attachment.message.wanted.push_back(intermediates_.place(0, index));
+  baseline.runner().attach(attachment);
+}
+
+void TaskMemory::import_again(SlabStore& store, BaselineProcess& baseline) {
+  wait_baseline(baseline);
+  import_into(store, baseline);
+  awaited_ = true;
+  wait_baseline(baseline);
+}
+
+TaskMemory::TaskMemory(SlabStore& store, const TaskAt& key)
     : key_(key),
       task_(&find_task(key.task)),
       graph_(build_graph(key)),
       serial_(next_serial()),
       awaited_(false) {
   number_items();
-  trial::TaskLayout layout(*graph_, 0);
-  given_ = Slab(device, std::move(layout.given), Slab(), SlabUse::candidate);
-  truth_ = Slab(device, std::move(layout.truth), Slab(), SlabUse::baseline);
-  outputs_ = Slab(device, std::move(layout.outputs), Slab(), SlabUse::candidate);
+  make_slabs(store, 0);
+}
+
+void TaskMemory::make_slabs(SlabStore& store, uint64_t intermediate_bytes) {
+  trial::TaskLayout layout(*graph_, intermediate_bytes);
+  given_ = Slab(store, std::move(layout.given), SlabUse::given);
+  truth_ = Slab(store, std::move(layout.truth), SlabUse::truth);
+  intermediates_ = Slab(store, std::move(layout.arena), SlabUse::intermediates);
+  outputs_ = Slab(store, std::move(layout.outputs), SlabUse::outputs);
 }
 
 void TaskMemory::number_items() {
@@ -76,7 +74,8 @@ void TaskMemory::wait_baseline(BaselineProcess& baseline) {
 }
 
 void TaskMemory::upload_constants(vulkan::Device& device) {
-  if (std::exchange(uploaded_, true)) return;
+  if (given_.empty() || given_.constants_of() == serial_) return;
+  given_.constants_of() = serial_;
   for (size_t id = 0; id < graph_->values().size(); ++id) {
     const Graph::ValueInfo& value = graph_->values()[id];
     if (value.kind != Graph::Kind::constant) continue;
@@ -104,7 +103,7 @@ void TaskMemory::place(Attachment& attachment, bool given_read_only, const Slab&
 
 uint64_t TaskMemory::bytes() const {
   uint64_t total = 0;
-  for (const Slab* slab : {&given_, &truth_, &arena_, &outputs_})
+  for (const Slab* slab : {&given_, &truth_, &intermediates_, &outputs_})
     total += slab->empty() ? 0 : slab->buffer().size();
   return total;
 }

@@ -16,23 +16,24 @@ namespace kbench::judge {
 /// One task at one size: its graph and its memory, which a baseline process imports.
 class TaskMemory {
  public:
-  /// Asks the process to make the task's baseline, and allocates meanwhile. Takes over each slab of
-  /// `before`, the process's last task (may be null), that fits for the same purpose (a truth's
-  /// slab was never imported by a candidate's runner), so that it need not be imported again; gives
-  /// back the others. Submits nothing to the device. Throws kOutOfMemory where the task does not
-  /// fit the device.
-  TaskMemory(vulkan::Device& device, BaselineProcess& baseline, const TaskAt& key, uint64_t seed,
-             std::unique_ptr<TaskMemory> before);
+  /// Asks the process to make the task's baseline, and finds or allocates memory meanwhile. Submits
+  /// nothing to the device, and writes nothing: the memory may be another task's, too. Throws
+  /// kOutOfMemory where the task does not fit the device.
+  TaskMemory(vulkan::Device& device, SlabStore& store, BaselineProcess& baseline, const TaskAt& key,
+             uint64_t seed);
   /// Without a baseline, for runs of a candidate alone. Throws kOutOfMemory.
-  TaskMemory(vulkan::Device& device, const TaskAt& key);
-  /// wait_baseline() and upload_constants(). Throws RunnerFailure if the baseline process fails.
-  void finish(vulkan::Device& device, BaselineProcess& baseline) {
-    wait_baseline(baseline);
+  TaskMemory(SlabStore& store, const TaskAt& key);
+  /// wait_baseline() and upload_constants(), before each trial. Throws RunnerFailure if the
+  /// baseline process fails.
+  void finish(vulkan::Device& device, BaselineProcess* baseline) {
+    if (baseline != nullptr) wait_baseline(*baseline);
     upload_constants(device);
   }
+  /// Has the process give back what the store holds no more.
+  void import_again(SlabStore& store, BaselineProcess& baseline);
   /// Waits until the process has made the baseline and imported the memory.
   void wait_baseline(BaselineProcess& baseline);
-  /// Once; before any run.
+  /// Unless the memory holds them since the last call.
   void upload_constants(vulkan::Device& device);
 
   const TaskAt& key() const { return key_; }
@@ -51,15 +52,16 @@ class TaskMemory {
 
  private:
   void number_items();
+  void import_into(const SlabStore& store, BaselineProcess& baseline);
+  void make_slabs(SlabStore& store, uint64_t intermediate_bytes);
 
   TaskAt key_;
   const Task* task_;
   std::unique_ptr<Graph> graph_;
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
-  Slab given_, truth_, arena_, outputs_;
+  Slab given_, truth_, intermediates_, outputs_;
   uint64_t serial_;
-  bool awaited_ = true;    ///< the baseline has yet to answer
-  bool uploaded_ = false;  ///< constants are in their places
+  bool awaited_ = true;  ///< the baseline has yet to answer
 };
 
 }  // namespace kbench::judge

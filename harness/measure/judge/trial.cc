@@ -75,12 +75,11 @@ bool Trial::refuse(const runner::Refused& refused) {
 }
 
 bool Trial::refuse(Finding finding) {
-  // These verdicts come after task_memory was made.
+  // These verdicts come after the task's memory was made.
   const bool values =
       finding.verdict == Verdict::low_precision || finding.verdict == Verdict::wrong_values;
   if (values) {
-    finding = with_causes(std::move(finding), built_, context_.task_memory->graph(),
-                          result_->certificate);
+    finding = with_causes(std::move(finding), built_, task()->graph(), result_->certificate);
   }
   return refuse(finding.verdict, std::move(finding.message));
 }
@@ -104,7 +103,7 @@ TrialEnd Trial::run(Result& result) {
       return end_;
     }
     end_.device_in_doubt = on_device(stage_);
-    const Graph* graph = context_.task_memory ? &context_.task_memory->graph() : nullptr;
+    const Graph* graph = task() ? &task()->graph() : nullptr;
     refuse(failure_verdict(failure, {stage_, candidate().ran(), graph, built_.kernels},
                            options_.limits));
     end_.infrastructure_fault = result.verdict == Verdict::harness_error;
@@ -143,7 +142,8 @@ bool Trial::load() {
   stage("load");
   runner::Refused refused;
   const bool loaded = build_.loaded(refused, [this] {
-    if (!request_.check_only && has_task_memory()) build_.attach(*context_.task_memory);
+    if (request_.check_only || build_.needs_python()) return;
+    if (has_task_memory()) build_.attach(*task());
   });
   static_cast<Experiment&>(*result_) = build_.experiment();
   lap("load");
@@ -154,7 +154,8 @@ bool Trial::build() {
   stage("compile");
   if (!request_.check_only && !has_task_memory()) {
     at_baseline_ = true;  // While the candidate compiles.
-    context_.make_task_memory(build_);
+    context_.supply.make_task(build_);
+    enter(Phase::preparing);
     at_baseline_ = false;
     lap("task");
   }
@@ -165,6 +166,7 @@ bool Trial::build() {
     const bool too_small = request_.check_only && refused.size && !task_fits();
     return too_small ? false : refuse(refused);
   }
+  end_.stack_bytes = built_.stack_bytes;
   result_->compile_s = built_.compile_s;
   result_->diagnostics = built_.diagnostics;
   result_->lane = built_.lane;
@@ -173,7 +175,7 @@ bool Trial::build() {
 
 void Trial::take_device() {
   wait_turn();
-  context_.before_runs();
+  enter(Phase::running);
   lap("wait");
   sampler_.emplace(parts());
   wake_device();
@@ -224,11 +226,11 @@ void Trial::try_lane() {
 
 std::vector<Watched> Trial::watched(bool with_setup) const {
   std::vector<Watched> all;
-  const Graph& graph = context_.task_memory->graph();
+  const Graph& graph = task()->graph();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::constant, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
-      all.push_back({name_of_given(graph.value(id)), context_.task_memory->given(id),
-                     kind == Graph::Kind::input});
+      all.push_back(
+          {name_of_given(graph.value(id)), task()->given(id), kind == Graph::Kind::input});
     }
   }
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
@@ -243,15 +245,15 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
 
 CheckRule Trial::rule() const {
   if (options_.tolerance == ToleranceRule::kbench) {
-    return {context_.task_memory->task().tolerance.relative, ToleranceRule::kbench};
+    return {task()->task().tolerance.relative, ToleranceRule::kbench};
   }
   return {build_.key().preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
 }
 
 bool Trial::set_up() {
   if (!built_.has_setup) return true;
-  Checks checks(context_.workspace, context_.kernels, *redzones_, context_.task_memory->graph(),
-                watched(false), rule(), secret_);
+  Checks checks(context_.workspace, context_.kernels, *redzones_, task()->graph(), watched(false),
+                rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
   constexpr int kRuns = 2;  // The first warms up.
   for (int run = 0; run < kRuns; ++run) {
@@ -272,8 +274,8 @@ bool Trial::set_up() {
 }
 
 void Trial::make_checks() {
-  checks_.emplace(context_.workspace, context_.kernels, *redzones_, context_.task_memory->graph(),
-                  watched(true), rule(), secret_);
+  checks_.emplace(context_.workspace, context_.kernels, *redzones_, task()->graph(), watched(true),
+                  rule(), secret_);
 }
 
 bool Trial::warm_up() {
@@ -307,7 +309,7 @@ Finding Trial::explained(Finding wrong) {
 
 bool Trial::sample() {
   stage("sample");
-  context_.before_samples();
+  enter(Phase::sampling);
   lap("warm_up");
   const bool software = context_.device.snapshot().software();
   std::optional<double> recorded_ns;
@@ -318,7 +320,7 @@ bool Trial::sample() {
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
-  const std::vector<pid_t> ours = {context_.baseline->runner().id(), candidate().id()};
+  const std::vector<pid_t> ours = {context_.supply.baseline().runner().id(), candidate().id()};
   const auto clocks = software ? process::processor_clocks(ours) : std::nullopt;
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -327,7 +329,7 @@ bool Trial::sample() {
   trial::Roles roles = schedule.next(secret_);
   const auto unexplained = [&] {
     if (sampling.count() >= kSamplesToExplain || clock.contradiction().empty()) return false;
-    context_.quiet();
+    context_.supply.quiet();
     return true;
   };
   while (!sampling.done(seconds()) || unexplained()) {
@@ -382,7 +384,7 @@ bool Trial::sample() {
 }
 
 void Trial::report() {
-  const Graph& graph = context_.task_memory->graph();
+  const Graph& graph = task()->graph();
   const double seconds = result_->candidate_ms * 1e-3;
   result_->gbytes_per_s = graph.least_bytes() / seconds * 1e-9;
   result_->tflops = graph.flops() / seconds * 1e-12;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,6 +16,7 @@
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/sample.h"
 #include "harness/measure/judge/task_memory.h"
 #include "harness/measure/judge/workspace.h"
@@ -34,9 +36,9 @@ struct TrialContext {
   vulkan::Device& device;
   Workspace& workspace;
   trial::Kernels& kernels;
-  std::unique_ptr<BaselineProcess>& baseline;
-  std::unique_ptr<TaskMemory>&
-      task_memory;                       ///< of the last task; replaced when another is asked for
+  std::future<void>& kernels_prepared;  ///< waited for before `kernels` are first used
+  SlabStore& store;
+  RunnerSupply& supply;
   process::PausableProcesses& pausable;  ///< paused while a run is timed
   /// The device's lock. A trial takes it before it measures, or would disturb what others measure;
   /// the judge releases it.
@@ -44,22 +46,6 @@ struct TrialContext {
   std::stop_token cancelled;  ///< ends waiting for it
   /// When a trial last used the device, or when it was opened.
   std::chrono::steady_clock::time_point& last_at_work;
-  /// Called if `task_memory` is for another task: puts memory made ahead, and its baseline, in its
-  /// place. False if there is none.
-  std::function<bool(const CandidateBuild&)> take_task_memory;
-  /// Called if there is none: makes the task's memory. Throws RunnerFailure if the baseline process
-  /// fails, and Error if the task does not fit the device.
-  std::function<void(const CandidateBuild&)> make_task_memory;
-  /// Called if memory is short: gives back what only later requests need.
-  std::function<void()> make_room;
-  /// Called before `kernels` are first used.
-  std::function<void()> before_kernels;
-  /// Called before the candidate first runs: from here on the task memory stays as it is.
-  std::function<void()> before_runs;
-  /// Called after the warm-up was right, before samples are taken.
-  std::function<void()> before_samples;
-  /// Called if times may have been disturbed: ends the judge's other work on the device.
-  std::function<void()> quiet;
 };
 
 /// What became of a trial, beside its result.
@@ -68,6 +54,7 @@ struct TrialEnd {
   bool infrastructure_fault = false;  ///< a runner was killed from outside, or lacked what it needs
   bool times_in_doubt = false;        ///< the judge's clock contradicts the device's times
   bool device_in_doubt = false;       ///< a run hung, crashed or lost the device
+  uint64_t stack_bytes = 0;           ///< of the candidate's kernels (runner::Built)
   client::Findings findings = {};     ///< of a request that asked to look closer
 };
 
@@ -90,9 +77,13 @@ class Trial {
   bool load();
   bool build();
   // trial_memory.cc
+  bool alone() const;
+  TaskMemory* task() const;
   bool has_task_memory() const;
+  void enter(Phase phase);
   bool task_fits();
   bool fits();
+  Slab temporaries(const trial::SlabLayout& layout);
   void allocate();
   // trial.cc
   void take_device();
@@ -150,6 +141,8 @@ class Trial {
   std::string stage_ = "load";
   runner::Built built_;
   std::vector<BracketedRun> lane_;  ///< hand-overs for nothing, where the lane is one of its own
+  /// Of a run of the candidate alone, which has no baseline.
+  std::unique_ptr<TaskMemory> own_task_;
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;
   std::optional<Sampler> sampler_;

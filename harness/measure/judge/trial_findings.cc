@@ -32,9 +32,9 @@ SampleParts Trial::parts() {
           context_.workspace.commands,
           context_.kernels,
           secret_,
-          *context_.task_memory,
+          *task(),
           memory_,
-          context_.baseline->runner(),
+          context_.supply.baseline().runner(),
           candidate(),
           context_.pausable,
           baseline_seconds()};
@@ -90,7 +90,7 @@ std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
 
 void Trial::profile() {
   stage("sample");
-  context_.quiet();
+  context_.supply.quiet();
   vulkan::Commands& commands = sampler_->commands();
   commands.begin();
   sampler_->fill_temporaries(commands, false, 1);
@@ -102,7 +102,7 @@ void Trial::profile() {
   times.candidate_ms = step_times(candidate(), options_.limits.device_seconds);
   if (software) candidate().hold();
   at_baseline_ = true;
-  times.baseline_ms = step_times(context_.baseline->runner(), baseline_seconds());
+  times.baseline_ms = step_times(context_.supply.baseline().runner(), baseline_seconds());
   at_baseline_ = false;
   end_.findings.times = std::move(times);
   refuse(Verdict::passed, "");

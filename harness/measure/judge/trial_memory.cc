@@ -9,15 +9,31 @@
 
 namespace kbench::judge {
 
-bool Trial::has_task_memory() const {
-  return context_.task_memory && context_.task_memory->key() == build_.key();
+/// Whether the judge has added this run itself. It neither uses nor disturbs what was made ready
+/// for the requests to come.
+bool Trial::alone() const { return request_.values_only; }
+
+TaskMemory* Trial::task() const { return own_task_ ? own_task_.get() : context_.supply.task(); }
+
+bool Trial::has_task_memory() const { return task() != nullptr && task()->key() == build_.key(); }
+
+void Trial::enter(Phase phase) {
+  if (!alone()) context_.supply.enter(phase, request_);
 }
 
 /// Does not ask for free memory if the task's is allocated already: the driver answers only once it
 /// is done with the calls of all processes.
 bool Trial::task_fits() {
+  if (alone()) {
+    own_task_ = std::make_unique<TaskMemory>(context_.store, build_.key());
+    return true;
+  }
   if (!request_.check_only) {
-    const bool there = has_task_memory() || context_.take_task_memory(build_);
+    bool there = has_task_memory();
+    if (!there && context_.supply.take_task(build_)) {
+      enter(Phase::preparing);
+      there = true;
+    }
     lap("task");
     if (there) return true;
   }
@@ -25,12 +41,11 @@ bool Trial::task_fits() {
   const uint64_t needed = trial::required_bytes(build_.graph(), snapshot);
   uint64_t available = 0;
   const auto enough = [&] {
-    available = context_.device.available_bytes() +
-                (context_.task_memory ? context_.task_memory->bytes() : 0);
+    available = context_.device.available_bytes() + context_.store.bytes();
     return needed <= available;
   };
   if (enough()) return true;
-  context_.make_room();
+  context_.supply.make_room();
   if (enough()) return true;
   return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
                                            " of device memory, " + snapshot.name + " has " +
@@ -52,9 +67,10 @@ bool Trial::fits() {
   // A trial's task memory is allocated by now; a check allocates none.
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
   const uint64_t task = request_.check_only ? trial::required_bytes(build_.graph(), snapshot) : 0;
-  uint64_t available = context_.device.available_bytes();
+  uint64_t available = context_.device.available_bytes() + context_.store.unused_bytes();
   if (layout.bytes() > available) {
-    context_.make_room();
+    context_.supply.make_room();
+    build_.release_memory();
     available = context_.device.available_bytes();
   }
   if (snapshot.software()) {  // Its memory is the host's, and others live there.
@@ -67,27 +83,40 @@ bool Trial::fits() {
                                               " beside the task's own tensors; " + snapshot.name +
                                               " has " + trial::gigabytes(available) + " free");
   }
-  if (!request_.check_only) memory_.slab = Slab(context_.device, std::move(layout));
+  if (!request_.check_only) memory_.slab = temporaries(std::move(layout));
   return true;
 }
 
+/// Memory that is not used may be held by runners, too, until they are told to give it back.
+Slab Trial::temporaries(const trial::SlabLayout& layout) {
+  const auto make = [&] { return Slab(context_.store, layout, SlabUse::temporaries); };
+  try {
+    return make();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kOutOfMemory) throw;
+  }
+  context_.supply.make_room();
+  build_.release_memory();
+  return make();
+}
+
 void Trial::allocate() {
-  const TaskMemory& task_memory = *context_.task_memory;
-  const int known = build_.attach(task_memory);
-  Attachment attachment;
-  const int slab = known + attachment.add(memory_.slab, false);
+  const TaskMemory& task_memory = *task();
+  build_.attach(task_memory);
+  Attachment attachment = Attachment::second_part(candidate().imported());
+  const int slab = attachment.add(memory_.slab, false);
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     attachment.message.wanted.push_back(memory_.slab.place(i, slab));
   }
-  candidate().send(attachment.message, attachment.descriptors);
+  candidate().attach(attachment);
   redzones_.emplace(
       std::vector<const Slab*>{&task_memory.given(), &task_memory.outputs(), &memory_.slab});
   runner::Refused refused;  // CUDA's own driver, opened only now, may refuse the candidate.
   if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
   lap("import");
-  context_.before_kernels();
-  at_baseline_ = true;
-  context_.task_memory->finish(context_.device, *context_.baseline);
+  if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
+  at_baseline_ = !alone();
+  task()->finish(context_.device, alone() ? nullptr : &context_.supply.baseline());
   at_baseline_ = false;
   lap("task");
 }

@@ -17,13 +17,13 @@ constexpr int kTimedRuns = 3;  ///< of which the shortest counts: nothing makes 
 /// help every run that follows.
 bool Trial::tune() {
   if (built_.tunable.empty()) return true;
-  context_.quiet();
+  context_.supply.quiet();
   raise_clock();  // The first would be timed at another than the last.
   std::vector<size_t> counts;
   for (const runner::Tunable& tunable : built_.tunable) counts.push_back(tunable.configs.size());
   Tuning tuning(counts);
-  Checks checks(context_.workspace, context_.kernels, *redzones_, context_.task_memory->graph(),
-                watched(false), rule(), secret_);
+  Checks checks(context_.workspace, context_.kernels, *redzones_, task()->graph(), watched(false),
+                rule(), secret_);
   while (const auto choice = tuning.next()) {
     if (deadline_.passed()) return refuse_late();
     double ns = 0;

@@ -20,7 +20,11 @@ bool of_this_configuration(const Refusal& refusal) {
 CandidateProgram::CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
                                    PythonHelper* python,
                                    const std::vector<ResolvedCandidate>& others, CudaDevice cuda)
-    : device_(device), candidate_(candidate), python_(python), cuda_(std::move(cuda)) {
+    : device_(device),
+      candidate_(candidate),
+      python_(python),
+      cuda_(std::move(cuda)),
+      pipeline_cache_(device) {
   if (!cuda_.capability) {
     cuda_.capability = [this] { return cuda_capability(device_.snapshot()); };
   }

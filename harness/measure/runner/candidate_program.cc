@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <set>
 
 #include "harness/measure/runner/define_notes.h"
@@ -270,11 +271,12 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
   for (const PipelineSpec& spec : specs) {
     keys.push_back(pipeline_key(spec));
     if (keys.size() < kAtOnce) continue;
-    device_.pipelines().prepare(std::move(keys), {}, stop);
+    pipeline_cache_.prepare(std::move(keys), {}, stop);
     keys.clear();
     if (stop()) return;
   }
-  device_.pipelines().prepare(std::move(keys), built_in, stop);
+  pipeline_cache_.prepare(std::move(keys), {}, stop);
+  device_.pipelines().prepare({}, built_in, stop);
 }
 
 std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
@@ -307,7 +309,7 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
 
 const vulkan::Pipeline& CandidateProgram::pipeline(const PipelineSpec& spec) {
   const vulkan::Pipeline*& known = pipelines_[spec];
-  if (!known) known = &device_.pipelines().get(pipeline_key(spec));
+  if (!known) known = &pipeline_cache_.get(pipeline_key(spec));
   return *known;
 }
 
@@ -325,6 +327,13 @@ void CandidateProgram::describe(Built& built) const {
   built.has_setup = !candidate_.setup.empty();
   built.asks_lengths =
       std::ranges::any_of(all_steps(candidate_), [this](auto* step) { return asks_length(*step); });
+  for (const CompiledKernel& kernel : kernels_) {
+    built.stack_bytes = std::max(built.stack_bytes, kernel.facts.stack_bytes);
+    for (const Variant& variant : kernel.variants) {
+      // Vulkan's kernels do not reach all local memory of CUDA's.
+      if (variant.kernel.uses_stack) built.stack_bytes = std::numeric_limits<uint64_t>::max();
+    }
+  }
   built.float16_kernel = float16_kernel_;
   built.approximations = approximations_;
   for (const size_t kernel : tunable_kernels()) {

@@ -167,6 +167,7 @@ class CandidateProgram {
   CudaDevice cuda_;
   std::optional<CudaCompilers> compilers_;  ///< if there are CUDA kernels
   std::vector<CompiledKernel> kernels_;
+  vulkan::PipelineCache pipeline_cache_;  ///< the candidate's own, which ends with it
   std::map<PipelineSpec, const vulkan::Pipeline*>
       pipelines_;  ///< so that a module is hashed once, not per step
   std::map<const ResolvedStep*, ShaderLaunch> shader_launches_;

@@ -111,6 +111,8 @@ std::optional<Refusal> CudaCompilers::check_and_assemble(const std::string& ptx,
   if (auto refusal = assemble(kernel, made, attempt.diagnostics)) return refusal;
   made.most_shared = shared_bytes_of(capability());
   made.registers = cuda::cubin_registers(made.cubin, made.entry).value_or(0);
+  made.uses_stack =
+      made.registers == 0 || cuda::cubin_stack_bytes(made.cubin, made.entry).value_or(0) > 0;
   return std::nullopt;
 }
 

@@ -32,6 +32,7 @@ struct CudaKernel {
   cuda::PtxFunction function;  ///< parameters, limits on the block
   uint64_t static_shared = 0;  ///< bytes
   uint32_t registers = 0;      ///< of a thread; 0: unknown
+  bool uses_stack = true;      ///< it has local memory, as far as is known
   bool float16 = false;
   std::string approximate;  ///< cuda::approximate_functions
   cuda::PtxNeeds needs;     ///< features that no command list offers

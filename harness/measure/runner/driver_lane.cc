@@ -100,14 +100,14 @@ std::vector<double> DriverLane::profile(double seconds) {
 std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory& memory,
                                      const std::vector<vulkan::Region>& regions) {
   std::vector<uint64_t> bases;
-  for (const ImportedMemory::Slab& slab : memory.kept()) {
-    bases.push_back(driver.import(duplicate(slab.descriptor), slab.bytes));
+  for (const ImportedMemory::Slab& slab : memory.slabs()) {
+    bases.push_back(driver.import(duplicate(slab.descriptor), slab.buffer.size()));
   }
   std::vector<uint64_t> addresses;
   for (const vulkan::Region& region : regions) {
     addresses.push_back(0);
     for (size_t i = 0; i < bases.size(); ++i) {
-      if (memory.kept()[i].buffer == region.buffer) addresses.back() = bases[i] + region.offset;
+      if (&memory.slabs()[i].buffer == region.buffer) addresses.back() = bases[i] + region.offset;
     }
   }
   return addresses;

@@ -39,10 +39,10 @@ void ImportedMemory::add(const Attach& attach, std::vector<UniqueFd> descriptors
   for (size_t i = 0; i < descriptors.size(); ++i) {
     const Attach::Slab& slab = attach.slabs[i];
     UniqueFd kept = keep_descriptors_ ? duplicate(descriptors[i]) : UniqueFd();
-    slabs_.push_back(device_.import_shared(
-        {std::move(descriptors[i]), slab.bytes, slab.memory_type},
-        slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write));
-    if (keep_descriptors_) kept_.push_back({std::move(kept), slab.bytes, &slabs_.back()});
+    slabs_.push_back({device_.import_shared(
+                          {std::move(descriptors[i]), slab.bytes, slab.memory_type},
+                          slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write),
+                      std::move(kept)});
   }
   add(attach.given, given_);
   add(attach.outputs, outputs_);
@@ -50,15 +50,19 @@ void ImportedMemory::add(const Attach& attach, std::vector<UniqueFd> descriptors
 }
 
 void ImportedMemory::keep(const std::vector<int>& slabs) {
-  std::deque<vulkan::Buffer> kept;
+  std::deque<Slab> kept;
   for (const int slab : slabs) {
     const auto index = static_cast<size_t>(slab);
-    if (index >= slabs_.size() || !slabs_[index]) {
+    if (index >= slabs_.size() || !slabs_[index].buffer) {
       throw Error(ErrorCode::kInvalidArgument, "no such slab of shared memory can be kept");
     }
     kept.push_back(std::exchange(slabs_[index], {}));
   }
   slabs_ = std::move(kept);
+  forget_places();
+}
+
+void ImportedMemory::forget_places() {
   given_.clear();
   outputs_.clear();
   wanted_.clear();
@@ -92,11 +96,11 @@ void ImportedMemory::add(const std::vector<Place>& places,
       continue;
     }
     const auto slab = static_cast<size_t>(place.slab);
-    if (slab >= slabs_.size() || place.offset > slabs_[slab].size() ||
-        place.bytes > slabs_[slab].size() - place.offset) {
+    const uint64_t size = slab < slabs_.size() ? slabs_[slab].buffer.size() : 0;
+    if (place.offset > size || place.bytes > size - place.offset) {
       throw Error(ErrorCode::kInvalidArgument, "a tensor outside the shared memory");
     }
-    regions.push_back({&slabs_[slab], place.offset, place.bytes});
+    regions.push_back({&slabs_[slab].buffer, place.offset, place.bytes});
   }
 }
 

@@ -21,9 +21,11 @@ class ImportedMemory {
   /// kInvalidArgument if descriptors and slabs differ in number or a place lies outside its slab,
   /// and what Device::import_shared() throws.
   void add(const Attach& attach, std::vector<UniqueFd> descriptors);
-  /// Keeps only these slabs, renumbered in this order, and no places. Throws kInvalidArgument for
-  /// an unknown slab or one that is named twice.
+  /// Keeps only these slabs, renumbered in this order, and no places: all regions become invalid.
+  /// Throws kInvalidArgument for an unknown slab or one that is named twice.
   void keep(const std::vector<int>& slabs);
+  /// Keeps all slabs and no places.
+  void forget_places();
 
   /// Throws kInvalidArgument, naming the tensor, where a place is missing or has not the bytes of
   /// the program's own tensor. Memory without any places passes: it is how all memory is released.
@@ -37,21 +39,19 @@ class ImportedMemory {
   /// Keeps a descriptor of every slab added from now on, for CUDA's driver to import.
   void keep_descriptors() { keep_descriptors_ = true; }
   struct Slab {
-    UniqueFd descriptor;
-    uint64_t bytes = 0;
-    const vulkan::Buffer* buffer = nullptr;  ///< of the regions in it
+    vulkan::Buffer buffer;  ///< of the regions in it
+    UniqueFd descriptor;    ///< of the whole allocation, if it was kept
   };
-  /// The slabs with kept descriptors. An import closes its descriptor, so give it a duplicate.
-  const std::vector<Slab>& kept() const { return kept_; }
+  /// CUDA's import closes its descriptor, so give it a duplicate.
+  const std::deque<Slab>& slabs() const { return slabs_; }
 
  private:
   void add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const;
 
   vulkan::Device& device_;
-  std::deque<vulkan::Buffer> slabs_;  ///< a deque, as regions point to its elements
+  std::deque<Slab> slabs_;  ///< a deque, as regions point to its elements
   std::vector<vulkan::Region> given_, outputs_, wanted_;
   bool keep_descriptors_ = false;
-  std::vector<Slab> kept_;
 };
 
 }  // namespace kbench::runner

@@ -1,10 +1,10 @@
 // The messages between judge and runner: one struct each, sent as JSON in a frame of its kind.
 //
-// A runner serves one candidate, or the eager baseline of one task after another. It answers each
-// request of the judge with one message; while it loads a candidate it also requests the
-// candidate's files from the judge. The judge trusts a candidate's runner before the first run,
-// when no code of the candidate has been executed. Afterwards it checks: the times in Ran must
-// agree with its clock.
+// A runner serves the candidates of one author, one after another, or the eager baseline of one
+// task after another. It answers each request of the judge with one message; while it loads a
+// candidate it also requests the candidate's files from the judge. The judge trusts a candidate's
+// runner before the first run, when no code of the author has been executed. Afterwards it checks:
+// the times in Ran must agree with its clock.
 //
 //   judge                     runner
 //   Open                      Opened                          device open, locked in; before it the
@@ -18,6 +18,7 @@
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
+//   Forget                    Forgotten                       the candidate is gone; Load comes next
 // Any request may be answered by Refused (the candidate's fault) or Failed (any other error).
 #pragma once
 
@@ -60,6 +61,8 @@ enum class MessageKind : uint32_t {
   open,
   select,
   selected,
+  forget,
+  forgotten,
 };
 
 /// The longest message from a candidate's runner once it has run, bytes.
@@ -119,10 +122,7 @@ struct Build {
 struct Prepare {
   static constexpr MessageKind kKind = MessageKind::prepare;
   TaskAt at;
-  uint64_t seed = 0;  ///< of the tensors for that comparison
-  /// Slabs that stay imported, by their present indices. In this order they get the first indices
-  /// of the next Attach. All others are released.
-  std::vector<int> kept;
+  uint64_t seed = 0;      ///< of the tensors for that comparison
   bool verified = false;  ///< the comparison has been made on this device, by this build
   /// Where compiled pipelines are kept from run to run (empty: nowhere), and their cache key.
   std::string cache_folder, cache_subject;
@@ -149,6 +149,7 @@ struct Built {
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
   std::vector<std::string> kernels;  ///< a candidate's, by name
   bool has_setup = false;
+  uint64_t stack_bytes = 0;    ///< of local memory that an invocation may leave something in
   bool asks_lengths = false;   ///< a kernel queries the length of a buffer
   std::string float16_kernel;  ///< name of a kernel that computes in float16, or empty
   std::string approximations;  ///< "kernel tanh uses tanh.approx.f32", or empty
@@ -177,9 +178,11 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// The places of all tensors. The descriptors of `slabs` come with the message, in order; their
-/// indices follow those that a Prepare kept. With `more` it is a first part, which is imported
-/// while the program is built and not answered; the slabs of the second part follow its slabs.
+/// The places of all tensors. Slabs that stay imported are named by their present indices and get
+/// the first new ones, in the order of `kept`; all others are released. The descriptors of `slabs`
+/// come with the message, in order, and their indices follow. With `more` it is a first part, which
+/// is imported while the program is built and not answered; the second part keeps nothing itself,
+/// and its slabs follow the first part's.
 struct Attach {
   static constexpr MessageKind kKind = MessageKind::attach;
   struct Slab {
@@ -187,6 +190,7 @@ struct Attach {
     uint32_t memory_type = 0;
     bool read_only = false;
   };
+  std::vector<int> kept;
   std::vector<Slab> slabs;
   std::vector<Place> given;    ///< by value id; of intermediates empty
   std::vector<Place> outputs;  ///< by output index
@@ -215,6 +219,15 @@ struct Ran {
   static constexpr MessageKind kKind = MessageKind::ran;
   double flush_ns = 0;  ///< of the cache flush before the run
   double run_ns = 0;
+};
+
+/// Drops everything that the candidate made, but the imported memory: another one follows.
+struct Forget {
+  static constexpr MessageKind kKind = MessageKind::forget;
+};
+
+struct Forgotten {
+  static constexpr MessageKind kKind = MessageKind::forgotten;
 };
 
 /// Times each of dispatch's steps. The sum differs from a Run, as timestamps separate the steps.

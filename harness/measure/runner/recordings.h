@@ -28,6 +28,8 @@ class Recordings {
   /// Runs dispatch's steps with timestamps between them; returns the nanoseconds of each. Steps
   /// from number kMostProfiledSteps on are one.
   std::vector<double> profile(Program& program, const ImportedMemory& memory, double seconds);
+  /// Overwrites what kernels before left in local memory, which a process keeps to its end.
+  void overwrite_stacks(double seconds);
   /// Drops all lists, before the program or its memory changes.
   void forget();
 

@@ -95,11 +95,12 @@ class Server {
   void build(const Build& request);
   void prepare(const Prepare& request);
   void attach(Attach request, std::vector<UniqueFd> descriptors);
-  void begin_import();
+  void begin_import(Attach first, std::vector<UniqueFd> descriptors);
   void run(const Run& request);
   void profile(const Profile& request);
   void select(const Select& request);
-  void release_memory();
+  void forget();
+  std::unique_ptr<ImportedMemory> take_memory(const std::vector<int>& kept);
   bool validation_objects();
   std::unique_ptr<ImportedMemory> new_memory() const;
   std::optional<std::string> read_file(const std::string& path);
@@ -113,14 +114,9 @@ class Server {
   // Each member may refer to those above it.
   std::unique_ptr<Program> program_;
   std::unique_ptr<ImportedMemory> memory_;
-  std::unique_ptr<ImportedMemory> kept_;  ///< of the previous baseline, until the next Attach
-  struct FirstPart {
-    Attach attach;
-    std::vector<UniqueFd> descriptors;
-  };
-  std::optional<FirstPart> first_part_;  ///< whose import has not begun
-  std::future<std::unique_ptr<ImportedMemory>> importing_;
+  std::future<std::unique_ptr<ImportedMemory>> importing_;  ///< the first part of an Attach
   std::optional<Recordings> recordings_;
+  bool stacks_used_ = false;  ///< by a candidate before the present one
 };
 
 Server::Server(bool locked, const vulkan::OpenOptions& open)
@@ -211,6 +207,8 @@ void Server::answer(process::Frame frame) {
         return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
       case MessageKind::run:
         return run(decode<Run>(frame.payload));
+      case MessageKind::forget:
+        return forget();
       case MessageKind::profile:
         return profile(decode<Profile>(frame.payload));
       case MessageKind::select:
@@ -250,6 +248,19 @@ Refused refused_by(const Error& error) {
   return refused;
 }
 
+/// Drops command lists with their descriptor sets, pipelines and the driver's cache of them, places
+/// and messages. The driver may take half a second.
+void Server::forget() {
+  stacks_used_ = program_ != nullptr || stacks_used_;
+  recordings_->forget();
+  program_.reset();
+  if (importing_.valid()) memory_ = importing_.get();
+  if (memory_) memory_->forget_places();
+  report_write_faults({});
+  device_->take_validation_messages();
+  send(Forgotten{});
+}
+
 void Server::load(const Load& request) {
   Loaded loaded;
   try {
@@ -281,7 +292,6 @@ void Server::build(const Build& request) {
   }
   python_.reset();  // The candidate's Python code has ended before there is any memory.
   compilers_.reset();
-  begin_import();
   if (!program) return send(refused);
   program_ = std::move(program);
   if (!validation_objects()) send(program_->built());
@@ -301,8 +311,6 @@ bool Server::validation_objects() {
 void Server::prepare(const Prepare& request) {
   recordings_->forget();
   program_.reset();
-  kept_ = std::move(memory_);
-  if (kept_) kept_->keep(request.kept);
   program_ = baselines_.value().prepare(request);
   send(program_->built());
 }
@@ -314,15 +322,28 @@ std::unique_ptr<ImportedMemory> Server::new_memory() const {
   return memory;
 }
 
+/// The memory of the last Attach with only these slabs left.
+std::unique_ptr<ImportedMemory> Server::take_memory(const std::vector<int>& kept) {
+  recordings_->forget();
+  if (importing_.valid()) memory_ = importing_.get();
+  if (!memory_) memory_ = new_memory();
+  memory_->keep(kept);
+  return std::move(memory_);
+}
+
 /// Imports the first part of an Attach on another thread, as drivers take tens of milliseconds a
-/// gigabyte. Not while the candidate's Python code may still run.
-void Server::begin_import() {
-  if (!first_part_ || python_) return;
-  const auto first = std::make_shared<FirstPart>(*std::exchange(first_part_, {}));
-  const auto import = [this, first] {
-    auto memory = new_memory();
-    memory->add(first->attach, std::move(first->descriptors));
-    return memory;
+/// gigabyte.
+void Server::begin_import(Attach first, std::vector<UniqueFd> descriptors) {
+  if (python_) throw Error(ErrorCode::kInternal, "memory while the candidate's Python code runs");
+  struct Work {
+    std::unique_ptr<ImportedMemory> memory;
+    Attach first;
+    std::vector<UniqueFd> descriptors;
+  };
+  const auto work = std::make_shared<Work>(take_memory(first.kept), first, std::move(descriptors));
+  const auto import = [work] {
+    work->memory->add(work->first, std::move(work->descriptors));
+    return std::move(work->memory);
   };
   // Deferred if no thread can be started. `import` is passed as a copy, since libstdc++ moves it
   // even then.
@@ -330,19 +351,15 @@ void Server::begin_import() {
 }
 
 void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
-  if (request.more) {
-    release_memory();
-    first_part_ = FirstPart{std::move(request), std::move(descriptors)};
-    return begin_import();
-  }
-  begin_import();
-  auto memory = importing_.valid() ? importing_.get() : kept_ ? std::move(kept_) : new_memory();
-  release_memory();
+  if (request.more) return begin_import(std::move(request), std::move(descriptors));
+  auto memory = importing_.valid() ? importing_.get() : take_memory(request.kept);
+  recordings_->forget();
   memory->add(request, std::move(descriptors));
   if (program_) memory->check_types(program_->graph(), program_->built().wanted);
   memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());
-  if (Lane* lane = program_ ? program_->lane() : nullptr) lane->attach(*memory_);
+  Lane* const lane = program_ ? program_->lane() : nullptr;
+  if (lane && !memory_->outputs().empty()) lane->attach(*memory_);
   send(Attached{});
 }
 
@@ -350,6 +367,8 @@ void Server::run(const Run& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to run");
   Lane* const lane = program_->lane();
   if (request.empty && !lane) throw Error(ErrorCode::kInternal, "there is no lane to try");
+  // Not while the candidate is loaded: another one may be timed then.
+  if (std::exchange(stacks_used_, false)) recordings_->overwrite_stacks(request.seconds);
   const Pass pass{request.setup, request.exact};
   vulkan::Commands& list = recordings_->of(*program_, pass, *memory_);
   list.submit_and_wait(request.seconds);
@@ -377,15 +396,6 @@ void Server::select(const Select& request) {
   recordings_->forget();
   program_->select(request.configs);
   send(Selected{});
-}
-
-void Server::release_memory() {
-  recordings_->forget();
-  memory_.reset();
-  kept_.reset();
-  first_part_.reset();
-  if (importing_.valid()) importing_.wait();
-  importing_ = {};
 }
 
 }  // namespace

@@ -103,6 +103,19 @@ void Kernels::fill(vulkan::Commands& commands, const vulkan::Region& region, con
          split.groups);
 }
 
+void Kernels::overwrite_stacks(vulkan::Commands& commands, const vulkan::Region& scratch,
+                               uint64_t key) {
+  struct Push {
+    uint64_t base;
+    std::array<uint32_t, 2> key;
+  };
+  // Some times as many as can run at once on the largest GPU: each place gets one.
+  constexpr uint32_t kGroups = 4096;
+  launch(commands, "trial_stacks.comp",
+         {{"STACK_WORDS", std::to_string(kStackBytes / sizeof(uint32_t)) + "u"}},
+         Push{scratch.address(), halves(key)}, device_.snapshot().software() ? 1 : kGroups);
+}
+
 void Kernels::flush(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key) {
   struct Push {
     uint64_t base, words;

@@ -15,6 +15,9 @@ namespace kbench::trial {
 /// Invocations of a workgroup, in all of the trial's shaders.
 inline constexpr uint32_t kGroupThreads = 256;
 
+/// Of local memory (arrays, spilled registers) of an invocation, what overwrite_stacks() reaches.
+inline constexpr uint64_t kStackBytes = 4096;
+
 /// How a kernel covers a number of words: workgroups whose invocations take `iterations` 16-byte
 /// quads each.
 struct WorkSplit {
@@ -101,6 +104,9 @@ class Kernels {
   void prepare();
 
   void fill(vulkan::Commands& commands, const vulkan::Region& region, const Fill& fill);
+  /// Overwrites kStackBytes of local memory wherever an invocation can run. `scratch`: a word that
+  /// may be written.
+  void overwrite_stacks(vulkan::Commands& commands, const vulkan::Region& scratch, uint64_t key);
   /// Overwrites the region and every core's shared memory.
   void flush(vulkan::Commands& commands, const vulkan::Region& region, uint64_t key);
   /// Writes hash_bytes(region) bytes at `hashes`. `table`: the device address of the keys. The

@@ -23,6 +23,7 @@ struct SpirvFacts {
   std::string entry;                          ///< name of its one entry point
   uint32_t local_size[3] = {1, 1, 1};         ///< of that entry point
   uint64_t shared_bytes = 0;                  ///< of workgroup memory, without padding
+  uint64_t stack_bytes = 0;                   ///< of all variables of its functions
   uint64_t push_bytes = 0;                    ///< of its push block, as far as its members reach
   std::vector<uint32_t> bindings;             ///< of buffers and uniform blocks in descriptor set 0
   bool other_sets = false;                    ///< a resource outside set 0

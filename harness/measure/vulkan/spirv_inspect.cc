@@ -164,8 +164,10 @@ void Inspector::read_variable(const Instruction& variable) {
   if ((*pointer)[1] != variable[2]) malformed("a variable and its type differ in storage class");
   switch (variable[2]) {
     case spv::StorageClassInput:
+      break;
     case spv::StorageClassPrivate:
     case spv::StorageClassFunction:
+      facts_.stack_bytes = saturating_add(facts_.stack_bytes, sizes_.packed(type));
       break;
     case spv::StorageClassWorkgroup:
       facts_.shared_bytes = saturating_add(facts_.shared_bytes, sizes_.packed(type));

@@ -68,6 +68,8 @@ struct EvaluateOptions {
   /// A candidate that passes at preset smoke without overrides is also run at two other sizes of
   /// its task (kbench/other_sizes.h): its values are checked there, and nothing is timed.
   bool other_sizes = true;
+  /// Each candidate has a process of its own, whoever its author is.
+  bool fresh_runners = false;
   bool validate = false;  ///< Vulkan validation layer on; its messages fail the candidate
   std::optional<uint64_t> seed = {};  ///< fixed secret seed, for debugging; else from the system
   std::string program = {};  ///< the kbench program; empty: found beside this one or on PATH

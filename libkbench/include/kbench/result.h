@@ -84,6 +84,7 @@ struct Result : Experiment {
   double max_error = 0;              ///< worst over all samples, relative to the tolerance's scale
   double gbytes_per_s = 0;           ///< the task's least bytes over candidate_ms
   double tflops = 0;                 ///< the task's FLOPs over candidate_ms
+  int runner_served = 0;             ///< candidates of its author that its process had run before
   bool busy = false;                 ///< others kept a software device's processors busy meanwhile
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
   /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the

@@ -198,5 +198,7 @@ def _candidate_json(candidate: AnyCandidate) -> dict[str, Any]:
         }
         if candidate.name:
             value["name"] = candidate.name
+        if candidate.author:
+            value["author"] = candidate.author
         return value
     return {"path": _content(os.fsencode(candidate))}

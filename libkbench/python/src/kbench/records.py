@@ -93,6 +93,7 @@ class Result:
     compile_s: float
     wall_s: float
     busy: bool
+    runner_served: int
     stage_s: dict[str, float]
     json: dict[str, Any] = field(repr=False, compare=False)
     """As the library gave it, for results files and leaderboards."""
@@ -111,6 +112,7 @@ class Result:
             "tuning": (),
             "lane": "",
             "busy": False,
+            "runner_served": 0,
             "stage_s": {},
             **value,
         }
@@ -206,6 +208,8 @@ class Options:
     """Vulkan's validation layer on; its messages fail the candidate."""
     other_sizes: Optional[bool] = None
     """False: what passes at preset smoke is not tried at two other sizes."""
+    fresh_runners: bool = False
+    """Each candidate has a process of its own, whoever its author is."""
     seed: Optional[int] = None
     program: Optional[str] = None
     """The kbench program; None: that of the library's installation."""
@@ -222,6 +226,9 @@ class Candidate:
     manifest: str = "candidate.yaml"
     name: str = ""
     """What results call it, "set/relu.yaml"."""
+    author: str = ""
+    """Who wrote it: on a GPU one process may run several candidates of one author, one after
+    another; empty: it has a process of its own."""
 
 
 AnyCandidate = Union[str, PathLike[str], Candidate, Mapping[str, Union[str, bytes]]]

@@ -1,0 +1,557 @@
+#include "harness/measure/judge/runner_supply.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/measure/trial/slab_layout.h"
+#include "libkbench/base/start_thread.h"
+
+namespace kbench::judge {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Each open runner holds device and host memory: one fresh runner is kept open, and one candidate
+/// begun, for each so many bytes of the device's memory.
+constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30;
+constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesAhead;
+/// Candidates that one runner serves, and what it may grow by meanwhile.
+constexpr int kCandidatesARunner = 64;
+constexpr int64_t kMostGrownBytes = int64_t{512} << 20;
+/// How long a trial takes to its first run if its candidate is ready. The driver does one thing at
+/// a time, and that trial's own memory comes first.
+constexpr milliseconds kPreparing(100);
+/// How long the thread may wait before it looks whether pause() was called.
+constexpr milliseconds kLook(5);
+/// One part in so many of a device's memory is left to candidates and drivers when task memory is
+/// made ahead.
+constexpr uint64_t kReserve = 8;
+
+size_t one_for_each(uint64_t bytes, const vulkan::DeviceSnapshot& device, size_t most) {
+  return std::clamp<size_t>(device.device_local_bytes / bytes, kFewest, most);
+}
+
+}  // namespace
+
+RunnerSupply::RunnerSupply(const RunnerProcess::Options& options, BaselineCache& cache)
+    : options_(options), cache_(cache) {
+  task_.baseline = new_baseline();
+  waiting_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+}
+
+RunnerSupply::~RunnerSupply() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_thread_ = true;
+    going_ = false;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+RunnerSupply::Rules RunnerSupply::rules_of(const vulkan::DeviceSnapshot& device) {
+  return {.while_measuring = !device.software(), .hands_on = !device.software()};
+}
+
+void RunnerSupply::use(vulkan::Device& device, SlabStore& store, const Rules& rules) {
+  device_ = &device;
+  store_ = &store;
+  rules_ = rules;
+}
+
+std::unique_ptr<BaselineProcess> RunnerSupply::new_baseline() {
+  auto baseline = std::make_unique<BaselineProcess>(options_);
+  baseline->use(cache_);
+  return baseline;
+}
+
+// --- Candidates ----------------------------------------------------------------------------------
+
+bool RunnerSupply::has_begun(const client::EvaluateRequest& request) const {
+  return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
+}
+
+/// Its index in coming_; the number of all for one that will not be asked for.
+size_t RunnerSupply::place_of(const CandidateBuild& build) const {
+  const auto found = std::ranges::find_if(
+      coming_, [&](const client::EvaluateRequest& next) { return build.answers(next); });
+  return static_cast<size_t>(found - coming_.begin());
+}
+
+ComingCandidate RunnerSupply::view(const client::EvaluateRequest& request) const {
+  const Needs needs = history_.expected(request.candidate);
+  const bool fresh = !rules_.hands_on || request.options.fresh_runners || needs.python;
+  return {.author = fresh ? "" : request.candidate.author,
+          .for_cuda = needs.cuda,
+          .begun = has_begun(request)};
+}
+
+std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest& request) {
+  pause();
+  store_->expect_more(request.more);
+  const auto found =
+      std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
+  std::unique_ptr<CandidateBuild> build;
+  if (found != begun_.end()) {
+    build = std::move(*found);
+    begun_.erase(found);
+  }
+  plan(request);
+  std::erase_if(begun_, [&](const auto& each) { return place_of(*each) == coming_.size(); });
+  if (!build) {
+    auto runner = take_runner_for(request, false);
+    enter(Phase::preparing, request);
+    build = new_build(std::move(runner), request);
+  }
+  build->runner().spare_processors(false);
+  build->runner().stand_by(false);
+  pause();
+  measured_author_ = view(request).author;
+  return build;
+}
+
+std::unique_ptr<CandidateBuild> RunnerSupply::take_beside(const client::EvaluateRequest& request) {
+  constexpr size_t kFew = 2;  // Several open the device in little more time than one.
+  pause();
+  if (waiting_.empty()) top_up(kFew, false);
+  return new_build(take_runner_for(request, true), request);
+}
+
+std::unique_ptr<CandidateBuild> RunnerSupply::new_build(std::unique_ptr<RunnerProcess> runner,
+                                                        const client::EvaluateRequest& request) {
+  runner->wait_open(uuid());
+  return std::make_unique<CandidateBuild>(std::move(runner), request, device_->snapshot(), *store_,
+                                          history_);
+}
+
+void RunnerSupply::put_back(std::unique_ptr<CandidateBuild> build, bool clean) {
+  pause();
+  measured_author_.clear();
+  const std::string author = view(build->request()).author;
+  const bool again = clean && !author.empty() && !build->needs_python() &&
+                     build->runner().served() + 1 < kCandidatesARunner &&
+                     build->runner().grown_bytes() <= kMostGrownBytes;
+  auto runner = build->release();
+  if (again) {
+    try {
+      runner->hand_on(author);
+      waiting_.push_back(std::move(runner));
+    } catch (const RunnerFailure&) {  // It has ended meanwhile.
+    }
+    return;
+  }
+  end_stopped();
+  runner->hold();
+  stopped_ = std::move(runner);
+}
+
+std::unique_ptr<RunnerProcess> RunnerSupply::take_runner(size_t index) {
+  auto runner = std::move(waiting_.at(index));
+  waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(index));
+  return runner;
+}
+
+/// A runner that is open or opening, or a new one. If many requests follow and no runner is left,
+/// starts several: they open at once in little more time than one.
+std::unique_ptr<RunnerProcess> RunnerSupply::take_runner_for(const client::EvaluateRequest& request,
+                                                             bool fresh) {
+  ComingCandidate wanted = view(request);
+  if (fresh) wanted.author.clear();
+  auto chosen = choose_runner(state().waiting, wanted, false);
+  const bool opens_now =
+      !chosen || !waiting_[*chosen]->told_to_open();  // None is open, or about to be.
+  if (!fresh && request.more && rules_.while_measuring && opens_now) {
+    top_up(wanted.author.empty() ? state().most_fresh : kRunnersAnAuthor, wanted.for_cuda);
+    chosen = choose_runner(state().waiting, wanted, false);
+  }
+  auto runner =
+      chosen ? take_runner(*chosen) : std::make_unique<RunnerProcess>(Role::candidate, options_);
+  runner->begin_open(wanted.for_cuda);
+  return runner;
+}
+
+void RunnerSupply::top_up(size_t runners, bool for_cuda) {
+  while (waiting_.size() < runners) {
+    waiting_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  }
+  for (const auto& each : waiting_) each->begin_open(for_cuda);
+}
+
+// --- The present task ----------------------------------------------------------------------------
+
+void RunnerSupply::ready_baseline() {
+  if (!task_.baseline) {
+    pause();
+    task_.baseline = new_baseline();
+  }
+  task_.baseline->runner().wait_open(uuid());
+}
+
+void RunnerSupply::drop_baseline() {
+  pause();
+  task_ = {};  // A new process has not imported the memory.
+}
+
+bool RunnerSupply::take_task(const CandidateBuild& build) {
+  pause();
+  const auto found = std::ranges::find_if(
+      ahead_, [&](const ReadyTask& each) { return each.memory->key() == build.key(); });
+  const bool there = found != ahead_.end();
+  if (there) {
+    ReadyTask before = std::exchange(task_, std::move(*found));
+    ahead_.erase(found);
+    leave(std::move(before));
+    task_.baseline->runner().spare_processors(false);
+  }
+  for (size_t i = 0; i < ahead_.size();) {  // The client skipped some.
+    const TaskAt& key = ahead_[i].memory->key();
+    const bool wanted = std::ranges::any_of(
+        begun_, [&](const auto& each) { return each->well() && each->key() == key; });
+    if (wanted) {
+      ++i;
+      continue;
+    }
+    ReadyTask skipped = std::move(ahead_[i]);
+    ahead_.erase(ahead_.begin() + static_cast<ptrdiff_t>(i));
+    leave(std::move(skipped));
+  }
+  return there;
+}
+
+/// The baseline process will serve another task.
+void RunnerSupply::leave(ReadyTask old) {
+  if (!old.baseline || spares_.size() + ahead_.size() >= kTasksAhead) return;
+  try {
+    if (old.memory) old.memory->wait_baseline(*old.baseline);
+    spares_.push_back(std::move(old.baseline));
+  } catch (const RunnerFailure&) {  // Another one is started when it is needed.
+  }
+}
+
+void RunnerSupply::make_task(const CandidateBuild& build) {
+  pause();
+  if (task_.memory) task_.memory->wait_baseline(*task_.baseline);
+  task_.memory.reset();
+  const auto make = [&] {
+    task_.memory = std::make_unique<TaskMemory>(*device_, *store_, *task_.baseline, build.key(),
+                                                secret_.next());
+  };
+  try {
+    make();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kOutOfMemory) throw;
+    make_room();
+    make();
+  }
+}
+
+void RunnerSupply::make_room() {
+  pause();
+  while (!ahead_.empty()) {
+    leave(std::move(ahead_.front()));
+    ahead_.pop_front();
+  }
+  store_->drop_unused();
+  if (task_.memory) {
+    task_.memory->import_again(*store_, *task_.baseline);
+  } else if (task_.baseline) {
+    task_.baseline->release_memory();
+  }
+  std::erase_if(spares_, [](const auto& spare) {
+    try {
+      spare->release_memory();
+      return false;
+    } catch (const RunnerFailure&) {
+      return true;
+    }
+  });
+  for (auto& each : waiting_) {
+    if (each->imported().empty()) continue;
+    each->begin_kill();
+    ending_.push_back(std::exchange(each, nullptr));
+  }
+  std::erase(waiting_, nullptr);
+  end_stopped();
+  for (const auto& each : ending_) each->wait_end();
+  ending_.clear();
+}
+
+// --- The thread ----------------------------------------------------------------------------------
+
+void RunnerSupply::plan(const client::EvaluateRequest& request) {
+  now_ = request;
+  client::EvaluateRequest alike = request;
+  alike.next_files.clear();
+  coming_.assign(request.next_files.size(), alike);
+  for (size_t i = 0; i < coming_.size(); ++i) coming_[i].candidate = request.next_files[i];
+}
+
+void RunnerSupply::enter(Phase phase, const client::EvaluateRequest& request) {
+  if (!rules_.while_measuring) {
+    if (phase == Phase::running) quiet();
+    if (phase == Phase::sampling || phase == Phase::resting) end_stopped();
+    if (phase != Phase::resting || !request.more) return;
+    try {
+      top_up(1, false);               // The client asks for one at a time.
+    } catch (const RunnerFailure&) {  // The next request will report it.
+    }
+    return;
+  }
+  if (phase == Phase::preparing && request.next_files.empty()) return;
+  if (phase == Phase::resting && !request.more) return;
+  const bool goes_on = phase == Phase::running || phase == Phase::sampling;
+  if (goes_on) {
+    const std::lock_guard lock(mutex_);
+    phase_ = phase;
+    memory_from_ = phase == Phase::running ? Clock::time_point::max() : Clock::now();
+    if (going_) return;
+  }
+  pause();
+  plan(request);
+  // One thread is kept, as runners end with the thread that started them.
+  try {
+    if (!thread_.joinable()) thread_ = start_thread<std::thread>([this] { work(); });
+  } catch (const Error&) {  // Nothing is made ready.
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  phase_ = phase;
+  if (!goes_on)
+    memory_from_ = Clock::now() + (phase == Phase::resting ? milliseconds(0) : kPreparing);
+  going_ = true;
+  changed_.notify_all();
+}
+
+void RunnerSupply::quiet() {
+  pause();
+  const auto fails = [&](RunnerProcess& runner) {
+    try {
+      if (runner.told_to_open()) runner.wait_open(uuid());
+      return false;
+    } catch (const RunnerFailure&) {
+      return true;
+    }
+  };
+  std::erase_if(waiting_, [&](const auto& each) { return fails(*each); });
+  std::erase_if(spares_, [&](const auto& each) { return fails(each->runner()); });
+}
+
+void RunnerSupply::pause() {
+  std::unique_lock lock(mutex_);
+  going_ = false;
+  changed_.wait(lock, [&] { return !working_; });
+}
+
+void RunnerSupply::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return going_ || ending_thread_; });
+    if (ending_thread_) return;
+    working_ = true;
+    lock.unlock();
+    bool more = false;
+    try {
+      more = do_step();
+    } catch (const RunnerFailure&) {  // The trial that needs the runner will report it.
+    } catch (const std::exception&) {
+    }
+    lock.lock();
+    working_ = false;
+    if (!more) going_ = false;
+    changed_.notify_all();
+  }
+}
+
+SupplyState RunnerSupply::state() {
+  SupplyState state;
+  {
+    const std::lock_guard lock(mutex_);
+    state.phase = phase_;
+    state.memory_may_be_made = Clock::now() >= memory_from_;
+  }
+  state.more = now_.more;
+  state.now = view(now_);
+  for (const client::EvaluateRequest& each : coming_) state.coming.push_back(view(each));
+  for (size_t i = 0; i < waiting_.size();) {
+    RunnerProcess& runner = *waiting_[i];
+    WaitingRunner seen{.for_cuda = runner.opened_for_cuda(), .author = runner.author()};
+    if (runner.told_to_open()) {
+      try {
+        seen.state = runner.opens_within(milliseconds(0), uuid()) ? WaitingRunner::State::open
+                                                                  : WaitingRunner::State::opening;
+      } catch (const RunnerFailure&) {
+        waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i));
+        throw;
+      }
+    }
+    state.waiting.push_back(std::move(seen));
+    ++i;
+  }
+  for (const auto& each : begun_) ++state.working[view(each->request()).author];
+  ++state.working[measured_author_];
+  state.begun = begun_.size();
+  state.needs_baseline = !now_.check_only;
+  state.task_lacks_memory = !now_.check_only && first_without_memory() != nullptr;
+  state.candidate_lacks_memory = first_unattached() != nullptr;
+  for (const auto& each : spares_) {
+    ++(is_open(each->runner(), milliseconds(0)) ? state.baselines_open : state.baselines_opening);
+  }
+  state.tasks_ready = ahead_.size();
+  state.runner_to_end = stopped_ != nullptr;
+  std::erase_if(ending_, [](const auto& each) { return each->ended(); });
+  state.runner_ending = !ending_.empty();
+  state.most_fresh = one_for_each(kBytesARunner, device_->snapshot(), kMostRunners);
+  state.most_begun = one_for_each(kBytesACandidate, device_->snapshot(), kMostBegun);
+  return state;
+}
+
+/// Does one thing that takes milliseconds, or makes one task's memory. False when nothing is left
+/// to do.
+bool RunnerSupply::do_step() {
+  const Step step = next_step(state());
+  switch (step.kind) {
+    case Step::Kind::nothing:
+      return false;
+    case Step::Kind::look_again:
+      std::this_thread::sleep_for(kLook);
+      break;
+    case Step::Kind::end_runner:
+      end_stopped();
+      break;
+    case Step::Kind::start_runner:
+      start_runner(step.for_cuda);
+      break;
+    case Step::Kind::start_baseline:
+      spares_.push_back(new_baseline());
+      break;
+    case Step::Kind::begin_candidate:
+      begin_candidate(coming_.at(step.candidate), step.runner);
+      break;
+    case Step::Kind::make_task:
+      make_task_ahead();
+      break;
+    case Step::Kind::attach_candidate:
+      attach_one();
+      break;
+    case Step::Kind::wait_for_device:
+      wait_for_device();
+      break;
+  }
+  return true;
+}
+
+void RunnerSupply::start_runner(bool for_cuda) {
+  const auto started =
+      std::ranges::find_if(waiting_, [](const auto& each) { return !each->told_to_open(); });
+  if (started == waiting_.end()) {
+    waiting_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+    waiting_.back()->begin_open(for_cuda);
+  } else {
+    (*started)->begin_open(for_cuda);
+  }
+}
+
+void RunnerSupply::begin_candidate(const client::EvaluateRequest& request, size_t runner) {
+  auto build = new_build(take_runner(runner), request);
+  build->begin([&] {
+    build->runner().spare_processors(true);  // The judge's clock needs some.
+    const TaskMemory* memory = memory_for(build->key());
+    if (memory != nullptr && !build->needs_python()) build->attach(*memory);
+  });
+  begun_.push_back(std::move(build));
+  std::ranges::stable_sort(begun_, {}, [&](const auto& each) { return place_of(*each); });
+}
+
+const TaskMemory* RunnerSupply::memory_for(const TaskAt& key) const {
+  if (task_.memory && task_.memory->key() == key) return task_.memory.get();
+  const auto found = std::ranges::find_if(
+      ahead_, [&](const ReadyTask& each) { return each.memory->key() == key; });
+  return found == ahead_.end() ? nullptr : found->memory.get();
+}
+
+/// Of the candidates begun, the first whose task has no memory.
+CandidateBuild* RunnerSupply::first_without_memory() {
+  const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
+    return each->well() && memory_for(each->key()) == nullptr && does_not_fit_ != each->key();
+  });
+  return found == begun_.end() ? nullptr : found->get();
+}
+
+/// One that was begun before its task's memory was made.
+CandidateBuild* RunnerSupply::first_unattached() {
+  const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
+    const TaskMemory* memory =
+        each->well() && !each->needs_python() ? memory_for(each->key()) : nullptr;
+    return memory != nullptr && !each->attached_to(*memory);
+  });
+  return found == begun_.end() ? nullptr : found->get();
+}
+
+void RunnerSupply::attach_one() {
+  CandidateBuild* const build = first_unattached();
+  try {
+    build->attach(*memory_for(build->key()));
+  } catch (const RunnerFailure&) {  // It will be begun anew.
+    std::erase_if(begun_, [build](const auto& each) { return each.get() == build; });
+  }
+}
+
+void RunnerSupply::make_task_ahead() {
+  const CandidateBuild& build = *first_without_memory();
+  const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
+  const uint64_t needed =
+      trial::required_bytes(build.graph(), snapshot) + snapshot.device_local_bytes / kReserve;
+  if (needed > device_->available_bytes() + store_->bytes()) {
+    does_not_fit_ = build.key();  // Beside what others hold; the trial makes room.
+    return;
+  }
+  const auto open = std::ranges::find_if(
+      spares_, [&](const auto& each) { return is_open(each->runner(), milliseconds(0)); });
+  ReadyTask ready{nullptr, std::move(*open)};
+  spares_.erase(open);
+  ready.baseline->runner().spare_processors(true);  // The judge's clock needs some.
+  try {
+    ready.memory = std::make_unique<TaskMemory>(*device_, *store_, *ready.baseline, build.key(),
+                                                secret_.next());
+    ahead_.push_back(std::move(ready));
+  } catch (const Error&) {  // The driver has less memory than it says. The baseline process, told
+                            // in part, is dropped.
+    does_not_fit_ = build.key();
+  }
+}
+
+void RunnerSupply::end_stopped() {
+  std::erase_if(ending_, [](const auto& each) { return each->ended(); });
+  if (!stopped_) return;
+  stopped_->begin_kill();
+  ending_.push_back(std::move(stopped_));
+}
+
+/// A process that fails to open its device is dropped, and its failure thrown.
+bool RunnerSupply::is_open(RunnerProcess& runner, milliseconds most) {
+  try {
+    return runner.opens_within(most, uuid());
+  } catch (const RunnerFailure&) {
+    std::erase_if(waiting_, [&](const auto& each) { return each.get() == &runner; });
+    std::erase_if(spares_, [&](const auto& each) { return &each->runner() == &runner; });
+    throw;
+  }
+}
+
+/// Waits a moment for a process that is opening its device.
+void RunnerSupply::wait_for_device() {
+  for (const auto& each : waiting_) {
+    if (each->told_to_open() && !is_open(*each, milliseconds(0))) {
+      is_open(*each, kLook);
+      return;
+    }
+  }
+  for (const auto& each : spares_) {
+    if (!is_open(each->runner(), milliseconds(0))) {
+      is_open(each->runner(), kLook);
+      return;
+    }
+  }
+}
+
+}  // namespace kbench::judge

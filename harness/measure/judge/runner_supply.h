@@ -1,0 +1,148 @@
+// Runners, compiled candidates and task memory, made ready before they are asked for.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge/baseline_process.h"
+#include "harness/measure/judge/candidate_build.h"
+#include "harness/measure/judge/needs_history.h"
+#include "harness/measure/judge/runner_process.h"
+#include "harness/measure/judge/slab.h"
+#include "harness/measure/judge/supply_policy.h"
+#include "harness/measure/judge/task_memory.h"
+#include "harness/measure/trial/secret.h"
+#include "harness/measure/vulkan/device.h"
+
+namespace kbench::judge {
+
+/// Owns all processes and all shared memory of a judge but the candidate's runner of a trial. A
+/// thread does what next_step() says while a trial waits or takes samples, and between requests;
+/// every call but enter() first waits for its current step to end. Calls come from one thread.
+///
+/// None of this is timed, and no time is taken without its pair: what an opening device takes from
+/// a candidate it takes from the baseline too (docs/throughput.md has what was measured). On a
+/// software device processors are what is measured: there nothing is done ahead but to start
+/// runners, and sampling waits until they are open.
+class RunnerSupply {
+ public:
+  /// Starts a baseline process and a runner. `cache` must outlive this; it is used from the first
+  /// task on.
+  RunnerSupply(const RunnerProcess::Options& options, BaselineCache& cache);
+  ~RunnerSupply();
+  RunnerSupply(const RunnerSupply&) = delete;
+  RunnerSupply& operator=(const RunnerSupply&) = delete;
+
+  struct Rules {
+    bool while_measuring = false;  ///< the thread works while samples are taken
+    bool hands_on = false;         ///< runners serve several candidates of one author
+  };
+  /// A GPU's: both; a software device's: none.
+  static Rules rules_of(const vulkan::DeviceSnapshot& device);
+  /// Call once, before anything else. Both must outlive this.
+  void use(vulkan::Device& device, SlabStore& store, const Rules& rules);
+
+  /// The candidate of this request in a runner: begun before, or new. Throws RunnerFailure.
+  std::unique_ptr<CandidateBuild> take(const client::EvaluateRequest& request);
+  /// One outside of the announced sequence, in a fresh runner, which leaves what was made ready as
+  /// it is. Throws RunnerFailure.
+  std::unique_ptr<CandidateBuild> take_beside(const client::EvaluateRequest& request);
+  /// After its trial. `clean`: the runner may serve its author's next candidate.
+  void put_back(std::unique_ptr<CandidateBuild> build, bool clean);
+
+  /// The present task's memory; null before the first, and after drop_baseline().
+  TaskMemory* task() const { return task_.memory.get(); }
+  BaselineProcess& baseline() { return *task_.baseline; }
+  /// Waits for the baseline process, or starts another after drop_baseline(). Throws RunnerFailure.
+  void ready_baseline();
+  /// It has failed, or may have: the next trial has another, and makes its task anew.
+  void drop_baseline();
+  /// Makes the candidate's task the present one if its memory was made ahead. Returns whether it
+  /// was.
+  bool take_task(const CandidateBuild& build);
+  /// The same where it was not. Throws RunnerFailure if the baseline process fails, and Error
+  /// (kOutOfMemory) if the task does not fit the device.
+  void make_task(const CandidateBuild& build);
+  /// Gives back all memory that the present task does not need, and waits until it is free.
+  void make_room();
+
+  /// The trial of this request comes to a phase, or there is no trial.
+  void enter(Phase phase, const client::EvaluateRequest& request);
+  /// Waits until the thread is idle, and until no runner is opening its device.
+  void quiet();
+
+ private:
+  /// A task's memory and the baseline process that has imported it.
+  struct ReadyTask {
+    std::unique_ptr<TaskMemory> memory;
+    std::unique_ptr<BaselineProcess> baseline;
+  };
+  using Clock = std::chrono::steady_clock;
+
+  void pause();
+  void plan(const client::EvaluateRequest& request);
+  void work();
+  bool do_step();
+  SupplyState state();
+  size_t place_of(const CandidateBuild& build) const;
+  ComingCandidate view(const client::EvaluateRequest& request) const;
+  void start_runner(bool for_cuda);
+  void top_up(size_t runners, bool for_cuda);
+  void begin_candidate(const client::EvaluateRequest& request, size_t runner);
+  void make_task_ahead();
+  void attach_one();
+  void end_stopped();
+  void wait_for_device();
+  void leave(ReadyTask old);
+  std::unique_ptr<RunnerProcess> take_runner(size_t index);
+  std::unique_ptr<RunnerProcess> take_runner_for(const client::EvaluateRequest& request,
+                                                 bool fresh);
+  std::unique_ptr<CandidateBuild> new_build(std::unique_ptr<RunnerProcess> runner,
+                                            const client::EvaluateRequest& request);
+  std::unique_ptr<BaselineProcess> new_baseline();
+  CandidateBuild* first_without_memory();
+  CandidateBuild* first_unattached();
+  const TaskMemory* memory_for(const TaskAt& key) const;
+  bool is_open(RunnerProcess& runner, std::chrono::milliseconds most);
+  bool has_begun(const client::EvaluateRequest& request) const;
+  std::string uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
+
+  RunnerProcess::Options options_;
+  BaselineCache& cache_;
+  vulkan::Device* device_ = nullptr;
+  SlabStore* store_ = nullptr;
+  Rules rules_;
+  trial::SecretStream secret_{std::nullopt};
+  NeedsHistory history_;
+  ReadyTask task_;                                        ///< the present one
+  std::deque<ReadyTask> ahead_;                           ///< of tasks that follow
+  std::vector<std::unique_ptr<BaselineProcess>> spares_;  ///< without a task
+  std::vector<std::unique_ptr<RunnerProcess>> waiting_;   ///< for a candidate
+  std::deque<std::unique_ptr<CandidateBuild>>
+      begun_;                               ///< compiling or compiled, in the order of coming_
+  std::string measured_author_;             ///< of the runner that the trial has; empty: nobody's
+  std::unique_ptr<RunnerProcess> stopped_;  ///< of a judged candidate, to be ended
+  /// NVIDIA's driver serves no other process while one ends, for 35 ms and 10 ms more for each
+  /// gigabyte that it had imported.
+  std::vector<std::unique_ptr<RunnerProcess>> ending_;
+  client::EvaluateRequest now_;
+  std::vector<client::EvaluateRequest> coming_;
+  std::optional<TaskAt> does_not_fit_;
+
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  Phase phase_ = Phase::preparing;
+  Clock::time_point memory_from_;  ///< when memory may be made, too
+  bool going_ = false, working_ = false, ending_thread_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kbench::judge

@@ -1,0 +1,92 @@
+// What to make ready next for the candidates to come: decided from a description of what is there,
+// without doing any of it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kbench::judge {
+
+/// What the judge does meanwhile.
+enum class Phase {
+  preparing,  ///< a candidate is loaded, compiled and given its memory
+  running,    ///< it runs, or memory of its own is made: other memory would be waited for
+  sampling,   ///< samples are taken
+  resting,    ///< no request has come for a moment
+};
+
+/// A runner that waits for a candidate.
+struct WaitingRunner {
+  enum class State { started, opening, open };  ///< its device
+  State state = State::started;
+  bool for_cuda = false;
+  std::string author = {};  ///< whose candidates it has served; empty: nobody's
+};
+
+/// A candidate that was or will be asked for.
+struct ComingCandidate {
+  /// Whose runner may be handed on to it; empty: it gets a fresh one.
+  std::string author = {};
+  bool for_cuda = false;
+  bool begun = false;  ///< it has a runner, which compiles it or has
+};
+
+struct SupplyState {
+  Phase phase = Phase::preparing;
+  bool memory_may_be_made = false;
+  bool more = false;  ///< candidates will follow the present one
+  ComingCandidate now = {};
+  std::vector<ComingCandidate> coming = {};  ///< in order; empty: not known
+  std::vector<WaitingRunner> waiting = {};
+  std::map<std::string, size_t> working = {};  ///< runners at a candidate, by author
+  size_t begun = 0;                            ///< candidates with a runner
+
+  bool needs_baseline = false;          ///< trials will need one
+  bool task_lacks_memory = false;       ///< of a candidate that was begun, and it may fit
+  bool candidate_lacks_memory = false;  ///< which its task has
+  size_t baselines_open = 0, baselines_opening = 0;  ///< without a task that was made ahead
+  size_t tasks_ready = 0;                            ///< made ahead, each with a baseline
+  bool runner_to_end = false;                        ///< stopped, of a candidate that was judged
+  bool runner_ending = false;
+
+  // Limits, from the device's memory: each open runner holds some.
+  size_t most_fresh = 2, most_begun = 2;
+};
+
+struct Step {
+  enum class Kind {
+    nothing,       ///< until the judge goes on
+    look_again,    ///< soon: something may have changed by itself
+    end_runner,    ///< the one that is stopped
+    start_runner,  ///< or let a started one open its device, `for_cuda`
+    start_baseline,
+    begin_candidate,  ///< `candidate` in the runner `runner`
+    make_task,
+    attach_candidate,
+    wait_for_device,  ///< that is being opened
+  };
+  Kind kind = Kind::nothing;
+  size_t candidate = 0;  ///< index into `coming`
+  size_t runner = 0;     ///< index into `waiting`
+  bool for_cuda = false;
+  bool operator==(const Step&) const = default;
+};
+
+/// Most runners of one author: one is measured while the others compile, for up to two seconds
+/// each.
+inline constexpr size_t kRunnersAnAuthor = 6;
+/// Most tasks that are made ahead: making one takes up to some trials.
+inline constexpr size_t kTasksAhead = 3;
+
+Step next_step(const SupplyState& state);
+
+/// The runner for a candidate, as an index: one of its author before a fresh one, one that is open
+/// before one that is not. Never one of another author. One that is open for CUDA goes to other
+/// candidates only if there is no other. Nothing: a new one has to be started.
+std::optional<size_t> choose_runner(const std::vector<WaitingRunner>& waiting,
+                                    const ComingCandidate& candidate, bool open_only);
+
+}  // namespace kbench::judge

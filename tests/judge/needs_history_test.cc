@@ -1,0 +1,34 @@
+// Which kind of runner a candidate is expected to need.
+#include "harness/measure/judge/needs_history.h"
+
+#include <gtest/gtest.h>
+
+namespace kbench::judge {
+namespace {
+
+constexpr Needs kCuda{.cuda = true};
+
+TEST(NeedsHistory, ExpectsWhatTheFolderNeededLast) {
+  NeedsHistory history;
+  EXPECT_EQ(history.expected(std::string("sets/cuda/a.yaml")), Needs{});
+  history.note(std::string("sets/cuda/a.yaml"), kCuda);
+  history.note(std::string("sets/simple/a.yaml"), {});
+  EXPECT_EQ(history.expected(std::string("sets/./cuda/b.yaml")), kCuda);
+  EXPECT_EQ(history.expected(std::string("sets/simple/b.yaml")), Needs{});
+  history.note(std::string("sets/cuda/b.yaml"), {});
+  EXPECT_EQ(history.expected(std::string("sets/cuda/a.yaml")), Needs{});
+}
+
+TEST(NeedsHistory, ExpectsInANewFolderWhatTheLastCandidateNeeded) {
+  NeedsHistory history;
+  const CandidateSource in_memory(std::map<std::string, std::string>{{"candidate.yaml", "cuda"}});
+  EXPECT_EQ(history.expected(in_memory), Needs{});  // Its text is not read.
+  history.note(std::string("sets/cuda/a.yaml"), kCuda);
+  EXPECT_EQ(history.expected(std::string("sets/new/a.yaml")), kCuda);
+  EXPECT_EQ(history.expected(in_memory), kCuda);
+  history.note(in_memory, {});
+  EXPECT_EQ(history.expected(std::string("sets/new/a.yaml")), Needs{});
+}
+
+}  // namespace
+}  // namespace kbench::judge
