@@ -289,6 +289,24 @@ TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
   EXPECT_THAT(kbench("report run").out, HasSubstr("coder"));
 }
 
+TEST_F(ModelVerbs, ASignalToJudgeLetsWhatIsAtTheDeviceEnd) {
+  serve(learner());
+  ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
+  // The second measures for a while. The signal comes once the first is in the file.
+  const Said said = run_in_shell(
+      "\"$KBENCH\" judge run --device cpu --preset smoke --set batch_size=3 --max-seconds 0.02 "
+      "--min-samples 200 --precision 0.0001 & pid=$!; "
+      "until [ -s run/judged/*.jsonl ]; do sleep 0.05; done; kill -INT $pid; wait $pid",
+      folder_.path());
+  EXPECT_EQ(said.code, 130) << said.err;
+  size_t kept = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder_ / "run/judged")) {
+    kept += read_results(file.path().string()).size();
+  }
+  EXPECT_THAT(said.out, HasSubstr(std::to_string(kept) + " judged, "));
+  EXPECT_GE(kept, 1u);
+}
+
 TEST_F(ModelVerbs, ASignalEndsItCleanly) {
   serve([](const Seen&, size_t number) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -382,6 +382,114 @@ TEST_F(RunTest, AnInterruptedRunAsksNothingMoreAndLosesNothing) {
   EXPECT_THAT(attempts(), SizeIs(10));
 }
 
+TEST_F(RunTest, AnInterruptLeavesWaitingAnswersUnjudged) {
+  std::stop_source interrupt;
+  std::atomic<int> answered = 0;
+  const auto one = model("m", [&](const Asked& asked) {
+    ++answered;
+    return answer_with("right 1", std::to_string(asked.sample));
+  });
+  RunOptions first = options(plan({"m"}, 3), {one});
+  first.members[0].connections = 3;
+  first.interrupt = interrupt.get_token();
+  evaluator_->on_judge = [&](const auto&, Result&) {
+    while (answered < 3) std::this_thread::yield();
+    interrupt.request_stop();
+  };
+  const RunOutcome outcome = run(std::move(first));
+  EXPECT_EQ(outcome.stop, Scheduler::Stop::interrupted);
+  EXPECT_EQ(outcome.status.judged, 1) << "what was at the device is judged to its end";
+  EXPECT_EQ(outcome.status.lost, 0u);
+  EXPECT_THAT(attempts(), SizeIs(1));
+  const auto silent = model("m", [](const Asked&) { return ""; });
+  const RunOutcome next = run(options(plan({"m"}, 3), {silent}));
+  EXPECT_TRUE(next.complete());
+  EXPECT_THAT(silent->requests(), SizeIs(0)) << "the answers were there";
+  EXPECT_EQ(next.status.judged, 2);
+}
+
+TEST_F(RunTest, ADeviceGetsToKnowWhichCandidatesFollow) {
+  RunOptions fast = options(plan({"m"}, 12), {learner("m")}, 1, /*judge_seconds=*/0.05);
+  fast.members[0].connections = 3;
+  std::vector<std::string> judged;
+  std::vector<std::vector<CandidateSource>> next;
+  evaluator_->on_judge = [&](const client::EvaluateRequest& asked, Result&) {
+    EXPECT_EQ(asked.candidate.author, "m");
+    EXPECT_TRUE(asked.more);
+    judged.push_back(asked.candidate.path);
+    next.push_back(asked.next_files);
+  };
+  EXPECT_TRUE(run(std::move(fast)).complete());
+  ASSERT_THAT(judged, SizeIs(12));
+  size_t told = 0;
+  for (size_t i = 0; i + 1 < judged.size(); ++i) {
+    if (next[i].empty()) continue;
+    ++told;
+    EXPECT_EQ(next[i].front().path, judged[i + 1]);
+    EXPECT_EQ(next[i].front().author, "m");
+  }
+  EXPECT_GT(told, 0u);
+  EXPECT_THAT(next.back(), SizeIs(0));
+}
+
+class LostDevice : public RunTest {
+ protected:
+  /// Two samples on two devices, of which the first gives its one this verdict and is gone.
+  RunOutcome lose_by(Verdict verdict) {
+    const auto one = model("m", [](const Asked& asked) {
+      return answer_with("right 1", std::to_string(asked.sample));
+    });
+    RunOptions two = options(plan({"m"}, 2), {one});
+    two.members[0].connections = 2;
+    FakeEvaluator& lost = *evaluator_;
+    lost.on_judge = [&](const auto&, Result& result) {
+      result.verdict = verdict;
+      lost.lost = true;
+    };
+    auto sound = std::make_unique<FakeEvaluator>();
+    sound->on_judge = [&](const auto&, Result&) {
+      while (!lost.lost) std::this_thread::yield();
+    };
+    two.evaluators.push_back(std::move(sound));
+    two.on_warning = [&](const std::string& text) { warnings_.push_back(text); };
+    return run(std::move(two));
+  }
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(LostDevice, LeavesItsCandidateToAnother) {
+  const RunOutcome outcome = lose_by(Verdict::harness_error);
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_EQ(outcome.status.passed, 2);
+  EXPECT_THAT(attempts(), SizeIs(2));
+  EXPECT_THAT(warnings_, ElementsAre("device 1 of the run was lost: it fell off the bus"));
+}
+
+TEST_F(LostDevice, IsTheVerdictWhereTheCandidateLostIt) {
+  const RunOutcome outcome = lose_by(Verdict::device_lost);
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_EQ(outcome.status.judged, 2) << "the other device is not put at risk";
+  std::multiset<Verdict> verdicts;
+  for (const Attempt& attempt : attempts()) verdicts.insert(attempt.verdict.value());
+  EXPECT_EQ(verdicts, (std::multiset<Verdict>{Verdict::device_lost, Verdict::passed}));
+}
+
+TEST_F(LostDevice, EndsTheRunWhereItIsTheLastAndAnswersAreKept) {
+  RunOptions first = options(plan({"m"}, 20), {learner("m")});
+  evaluator_->lost = true;
+  try {
+    run(std::move(first));
+    FAIL() << "nothing could be judged";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kDeviceLost);
+    EXPECT_THAT(error.message(), HasSubstr("no device is left: it fell off the bus"));
+  }
+  EXPECT_THAT(attempts(), SizeIs(0));
+  const auto rest = learner("m");
+  EXPECT_TRUE(run(options(plan({"m"}, 20), {rest}, 2)).complete());
+  EXPECT_EQ(rest->requests().count("level1/19 s1 a1"), 0u) << "the answer was there";
+}
+
 TEST_F(RunTest, RefusesASecondProcess) {
   generate::make_folder(folder());
   const generate::RunFolder run(folder());
@@ -396,15 +504,11 @@ TEST_F(RunTest, RefusesASecondProcess) {
 }
 
 TEST_F(RunTest, EndsWithWhatABenchThrowsAndKeepsTheAnswer) {
-  class Broken : public generate::RunEvaluator {
-    Result judge(const JudgeRequest&, const CandidateSource&,
-                 const std::vector<CandidateSource>&) override {
-      throw Error(ErrorCode::kNotFound, "no such device");
-    }
-  };
   const auto one = model("m", [](const Asked&) { return answer_with("right 1"); });
   RunOptions broken = options(plan({"m"}, 1), {one});
-  broken.evaluators[0] = std::make_unique<Broken>();
+  evaluator_->on_judge = [](const auto&, Result&) {
+    throw Error(ErrorCode::kNotFound, "no such device");
+  };
   EXPECT_THROW(run(std::move(broken)), Error);
   const auto silent = model("m", [](const Asked&) { return ""; });
   EXPECT_TRUE(run(options(plan({"m"}, 1), {silent})).complete());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -90,13 +91,22 @@ class ScriptedModel : public Model {
 class FakeEvaluator : public generate::RunEvaluator {
  public:
   explicit FakeEvaluator(double seconds = 0) : seconds_(seconds) {}
-  Result judge(const JudgeRequest& request, const CandidateSource& candidate,
-               const std::vector<CandidateSource>&) override {
+  Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override {
     if (seconds_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
-    EXPECT_TRUE(std::filesystem::exists(candidate.path)) << candidate.path;
+    EXPECT_TRUE(std::filesystem::exists(asked.candidate.path)) << asked.candidate.path;
     ++judged;
-    return result_of(request);
+    Result result = result_of(request);
+    if (on_judge) on_judge(asked, result);
+    return result;
   }
+  std::string trouble() override { return lost ? "it fell off the bus" : ""; }
+  // A run judges steps of chains, and nothing else.
+  Result run(const client::EvaluateRequest&, const std::function<void(const char*)>&,
+             const std::stop_token&) override {
+    ADD_FAILURE();
+    return {};
+  }
+  const vulkan::DeviceSnapshot& snapshot() override { return snapshot_; }
   static Result result_of(const JudgeRequest& request) {
     const std::string& text = request.files.at("k.comp");
     const std::string begin = "// fate: ";
@@ -124,9 +134,12 @@ class FakeEvaluator : public generate::RunEvaluator {
     return result;
   }
   int judged = 0;
+  std::atomic<bool> lost = false;  ///< the device, for good
+  std::function<void(const client::EvaluateRequest&, Result&)> on_judge;
 
  private:
   double seconds_;
+  vulkan::DeviceSnapshot snapshot_;
 };
 
 /// A run over tasks of level 1, in a folder of its own.

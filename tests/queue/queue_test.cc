@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "kbench/error.h"
 #include "tests/process/no_threads.h"
@@ -157,6 +158,80 @@ TEST_F(QueueTest, CancelsWhatWaitsAtOnceAndWhatRunsSoon) {
   EXPECT_FALSE(queue().cancel(running));
   EXPECT_FALSE(queue().cancel(12345));
   for (const auto& [device, request] : asked_.list()) EXPECT_NE(request.candidate.path, "waiting");
+}
+
+TEST_F(QueueTest, CancelsOnlyWhatWaitsIfAskedTo) {
+  Gate gate;
+  judge("a").on_run = [&](const auto&, const auto& stop) { gate.pass(stop); };
+  add("running"), add("one"), add("two");
+  gate.wait_for(1);
+  queue().cancel_waiting();
+  EXPECT_TRUE(outcome("one").cancelled());
+  EXPECT_TRUE(outcome("two").cancelled());
+  gate.open();
+  queue().wait();
+  EXPECT_EQ(device_of("running"), "a");
+}
+
+TEST_F(QueueTest, WorkReplacesAnEvaluationAndKnowsWhatFollows) {
+  judge("a");
+  std::vector<Job> jobs(3);
+  std::vector<size_t> next;
+  std::vector<Outcome> outcomes(3);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].request.candidate = std::to_string(i);
+    jobs[i].on_outcome = [&outcomes, i](Outcome outcome) { outcomes[i] = std::move(outcome); };
+    jobs[i].work = [&next, i](QueueJudge& judge, const client::EvaluateRequest& request) {
+      EXPECT_EQ(judge.snapshot().name, "a");
+      EXPECT_EQ(request.candidate.path, std::to_string(i));
+      next.push_back(request.next_files.size());
+      if (i == 1) throw Cancelled();
+      if (i == 2) throw Error(ErrorCode::kInvalidArgument, "of no use");
+      Result result;
+      result.message = "worked";
+      return result;
+    };
+  }
+  queue().add_all(std::move(jobs));
+  queue().wait();
+  EXPECT_THAT(next, ElementsAre(2, 1, 0));
+  EXPECT_EQ(outcomes[0].result->message, "worked");
+  EXPECT_TRUE(outcomes[1].cancelled());
+  EXPECT_EQ(outcomes[2].error->message(), "of no use");
+  EXPECT_THAT(asked_.list(), IsEmpty());
+}
+
+TEST_F(QueueTest, WorkOfALostDeviceIsDoneOnceMoreOnAnother) {
+  std::atomic<bool> dead = false;
+  judge("a").trouble_now = [&] { return dead ? "gone" : ""; };
+  judge("b");
+  Gate gate;  // keeps b busy until a is lost
+  Job held;
+  held.device = 1;
+  held.on_outcome = [](const Outcome&) {};
+  held.work = [&](QueueJudge&, const auto&) {
+    gate.pass();
+    return Result();
+  };
+  queue().add(std::move(held));
+  gate.wait_for(1);
+  std::vector<std::string> devices;
+  Outcome came;
+  Job job;
+  job.on_outcome = [&](Outcome outcome) { came = std::move(outcome); };
+  job.work = [&](QueueJudge& judge, const auto&) {
+    devices.push_back(judge.snapshot().name);
+    Result result;
+    result.verdict = devices.size() == 1 ? Verdict::harness_error : Verdict::passed;
+    dead = true;
+    return result;
+  };
+  queue().add(std::move(job));
+  while (queue().devices_left() == 2) std::this_thread::yield();
+  gate.open();
+  queue().wait();
+  EXPECT_THAT(devices, ElementsAre("a", "b"));
+  EXPECT_EQ(came.result->verdict, Verdict::passed);
 }
 
 TEST_F(QueueTest, HandsOnWhatIsWrongWithTheOptionsAndGoesOn) {

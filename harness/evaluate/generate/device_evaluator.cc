@@ -36,16 +36,12 @@ EvaluateOptions DeviceEvaluator::at_sizes_of(const JudgeRequest& request) const 
   return options;
 }
 
-Result DeviceEvaluator::judge(const JudgeRequest& request, const CandidateSource& candidate,
-                              const std::vector<CandidateSource>& next) {
-  client::JudgeClient& judge = request.quick ? small_ : judge_;
-  client::EvaluateRequest asked{candidate, at_sizes_of(request), /*check_only=*/false,
-                                /*more=*/true};
-  asked.next_files = next;
-  if (next.size() > client::kMostFilesAhead) asked.next_files.resize(client::kMostFilesAhead);
-  Result result = judge.run(asked, options_.on_stage);
+Result DeviceEvaluator::judge(const JudgeRequest& request, client::EvaluateRequest asked) {
+  asked.options = at_sizes_of(request);
+  Result result = (request.quick ? small_ : judge_).run(asked, options_.on_stage);
   // Messages name files as the model did; and a run's folder may be moved.
-  const std::string folder = candidate.path.substr(0, candidate.path.rfind('/') + 1);
+  const std::string& path = asked.candidate.path;
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
   take_out(result.message, folder);
   for (Diagnostic& each : result.diagnostics) {
     take_out(each.file, folder);

@@ -1,7 +1,8 @@
 // Evaluates the candidates of a run, of a repl or of an episode on one device.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <stop_token>
 #include <string>
 
 #include "harness/evaluate/client/judge_client.h"
@@ -19,10 +20,14 @@ class DeviceEvaluator : public RunEvaluator {
   /// device's, zeros if it was not measured. `evidence`: whether failures are investigated.
   DeviceEvaluator(EvaluateOptions options, const Roofline& roofline, bool evidence);
 
-  /// Throws Error if the device cannot be used.
-  const vulkan::DeviceSnapshot& snapshot() { return judge_.snapshot(); }
-  Result judge(const JudgeRequest& request, const CandidateSource& candidate,
-               const std::vector<CandidateSource>& next) override;
+  const vulkan::DeviceSnapshot& snapshot() override { return judge_.snapshot(); }
+  std::string trouble() override { return queue::trouble_with(judge_); }
+  Result run(const client::EvaluateRequest& request,
+             const std::function<void(const char*)>& on_stage,
+             const std::stop_token& stop) override {
+    return judge_.run(request, on_stage, nullptr, stop);
+  }
+  Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override;
   Evidence investigate(const JudgeRequest& request, const std::string& file,
                        const Result& result) override;
 

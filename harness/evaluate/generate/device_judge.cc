@@ -34,7 +34,8 @@ class EpisodeEvaluator {
   EpisodeEvaluator(const EpisodeEvaluator&) = delete;
 
   Result judge(const JudgeRequest& request) {
-    Result result = evaluator_.judge(request, write_files(request), {});
+    Result result =
+        evaluator_.judge(request, {write_files(request), {}, /*check_only=*/false, /*more=*/true});
     result.candidate = "candidate.yaml";
     return result;
   }

@@ -1,5 +1,5 @@
-// A run that is being executed: the threads that ask models and judge candidates. Implemented in
-// run.cc, run_asking.cc and run_judging.cc.
+// A run that is being executed: the threads that ask models, and the queue in which candidates are
+// judged. Implemented in run.cc, run_asking.cc and run_judging.cc.
 #pragma once
 
 #include <exception>
@@ -15,6 +15,7 @@
 #include "harness/evaluate/generate/background.h"
 #include "harness/evaluate/generate/run.h"
 #include "harness/evaluate/generate/scheduler.h"
+#include "harness/evaluate/queue/queue.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
 #include "libkbench/scoring/run_names.h"
@@ -39,7 +40,12 @@ class Run {
   /// Records that a request for these chains failed; nothing is written if the run was cancelled.
   void lose_request(uint32_t member, std::span<const std::unique_ptr<Chain>> chains,
                     const ModelError& error);
-  void judge_on(RunEvaluator& evaluator);
+  /// Adds the answer's step to the queue: its evaluations and its investigation, on one device.
+  void queue_step(std::shared_ptr<Waiting> waiting);
+  /// Takes the step in the device's thread, unless it was taken already. Throws Cancelled where
+  /// nothing more is to be judged.
+  Result step_on(RunEvaluator& evaluator, Waiting& waiting, const client::EvaluateRequest& asked);
+  void take_outcome(const std::shared_ptr<Waiting>& waiting, const queue::Outcome& outcome);
   void guarded(const std::function<void()>& work);
 
   std::unique_ptr<Chain> begin(uint32_t number);
@@ -86,7 +92,8 @@ class Run {
   std::exception_ptr failure_;
   std::stop_source cancel_;
   std::mutex report_;
-  std::unique_ptr<Background> behind_;  ///< exists while the threads run
+  std::unique_ptr<Background> behind_;   ///< exists while the threads run
+  std::unique_ptr<queue::Queue> queue_;  ///< of the devices; exists while the threads run
   std::mutex ledger_mutex_;
 };
 

@@ -1,6 +1,7 @@
 #include "harness/evaluate/generate/run.h"
 
 #include <chrono>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -46,19 +47,20 @@ RunOutcome Run::run() {
       scheduler_.add_open(number, plan_.member(plan_.chain(number), state.counted + 1));
     }
   }
+  behind_ = std::make_unique<Background>();
+  queue_ = std::make_unique<queue::Queue>(std::vector<std::unique_ptr<queue::QueueJudge>>(
+      std::make_move_iterator(options_.evaluators.begin()),
+      std::make_move_iterator(options_.evaluators.end())));
   {
     const std::stop_callback on_interrupt(options_.interrupt, [this] {
       scheduler_.stop(Scheduler::Stop::interrupted, "interrupted");
     });
     const std::stop_callback on_cancel(options_.cancel, [this] { cancel_.request_stop(); });
-    behind_ = std::make_unique<Background>();
     std::vector<std::jthread> threads;
     const auto start = [&](const std::function<void()>& work) {
       threads.push_back(start_thread<std::jthread>([this, work] { guarded(work); }));
     };
     guarded([&] {
-      for (const auto& evaluator : options_.evaluators)
-        start([this, &evaluator] { judge_on(*evaluator); });
       for (uint32_t member = 0; member < options_.members.size(); ++member) {
         for (int i = 0; i < options_.members[member].connections; ++i) {
           start([this, member] { ask_for(member); });
@@ -66,7 +68,18 @@ RunOutcome Run::run() {
       }
     });
   }
+  // The asking threads end when every step is taken, or when the run is stopped: then a device ends
+  // the step it is at, and the steps that wait are cancelled when they come to one. What is written
+  // last may still hand the queue another step, which is cancelled too.
+  queue_->wait();
   behind_.reset();
+  for (size_t device = 0; device < options_.evaluators.size() && options_.on_warning; ++device) {
+    const std::string why = queue_->trouble_of(device);
+    if (why.empty()) continue;
+    options_.on_warning("device " + std::to_string(device + 1) +
+                        " of the run was lost: " + shown(why, 500));
+  }
+  queue_.reset();
   if (failure_) std::rethrow_exception(failure_);
   return {scheduler_.stopped(), scheduler_.reason(), status()};
 }

@@ -62,9 +62,11 @@ struct RunOptions {
   bool judging = true;  ///< false: candidates are stored and not judged
   bool asking = true;   ///< false: only answers of earlier processes are judged
   BudgetLimits limits = {};
-  std::vector<std::unique_ptr<RunEvaluator>> evaluators = {};
-  std::stop_token interrupt = {};  ///< stops new requests; those under way are waited for
-  std::stop_token cancel = {};     ///< cancels the requests under way too
+  std::vector<std::unique_ptr<RunEvaluator>> evaluators = {};  ///< one a device
+  /// Stops new requests and judging; what is under way is waited for. What waits for a device is
+  /// judged by the next run in the folder.
+  std::stop_token interrupt = {};
+  std::stop_token cancel = {};  ///< cancels the requests under way too
   std::function<double()> now = {};
   /// Called after each attempt, by one thread at a time.
   std::function<void(const Attempt&, const Status&)> on_attempt = {};
@@ -79,8 +81,8 @@ struct RunOutcome {
   bool complete() const { return status.done == status.chains; }
 };
 
-/// The caller holds the folder's RunLock. Throws kIo and kParse; and what an evaluator throws,
-/// after every answer that was received is on disk.
+/// The caller holds the folder's RunLock. Throws kIo and kParse; and an evaluator's Error, and
+/// kDeviceLost when no device is left, after every answer that was received is on disk.
 RunOutcome run(const RunFolder& folder, RunOptions options);
 
 }  // namespace kbench::generate

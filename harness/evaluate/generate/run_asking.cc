@@ -233,8 +233,10 @@ void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
   if (reading.needs_judge() && options_.judging) {
     CandidateSource candidate = store_.folder().path() + "/" + place + "/candidate.yaml";
     candidate.author = lane(*chain);
-    return scheduler_.give_to_device(
+    auto first = scheduler_.give_to_device(
         {std::move(chain), exchange.answer, std::move(reading), std::move(candidate)});
+    if (first) queue_step(std::move(first));
+    return;
   }
   if (!reading.needs_judge()) {
     EpisodeStep step = chain->episode->step(exchange.answer, reading);

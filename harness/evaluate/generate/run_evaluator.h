@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "kbench/candidate_source.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/episode.h"
 #include "kbench/feedback.h"
 #include "kbench/result.h"
@@ -12,13 +12,11 @@
 namespace kbench::generate {
 
 /// Evaluates candidates on one device. Used by one thread at a time.
-class RunEvaluator {
+class RunEvaluator : public queue::QueueJudge {
  public:
-  virtual ~RunEvaluator() = default;
-  /// `candidate`: on disk; `next`: those that follow, as far as they are known. Throws only if the
-  /// options are wrong.
-  virtual Result judge(const JudgeRequest& request, const CandidateSource& candidate,
-                       const std::vector<CandidateSource>& next) = 0;
+  /// `asked`: the candidate, on disk, and those that follow it; its options are replaced by the
+  /// evaluator's own at the sizes of `request`. Throws only if the options are wrong.
+  virtual Result judge(const JudgeRequest& request, client::EvaluateRequest asked) = 0;
   virtual Evidence investigate(const JudgeRequest&, const std::string& /*file*/, const Result&) {
     return {};
   }

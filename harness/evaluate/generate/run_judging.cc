@@ -1,52 +1,79 @@
-// The device threads: candidates are judged and investigated, and the outcome is recorded.
+// Judging: the queue gives each answer to a device, which judges and investigates its candidate,
+// and the outcome is recorded.
 #include <utility>
 
 #include "harness/evaluate/generate/live_run.h"
 
 namespace kbench::generate {
 
-void Run::judge_on(RunEvaluator& evaluator) {
-  while (std::optional<Waiting> waiting = scheduler_.next_waiting()) {
-    const auto done = std::make_shared<Waiting>(*std::move(waiting));
-    const std::string& hash = done->reading.hash;
-    const Preset asked = options_.episode.prompt.preset;
-    const Judge judge = [&](const JudgeRequest& request) {
+void Run::queue_step(std::shared_ptr<Waiting> waiting) {
+  queue::Job job;
+  job.request.candidate = waiting->candidate;
+  job.group = to_string(task(*waiting->chain).id);
+  job.work = [this, waiting](queue::QueueJudge& device, const client::EvaluateRequest& asked) {
+    return step_on(static_cast<RunEvaluator&>(device), *waiting, asked);
+  };
+  job.on_outcome = [this, waiting](const queue::Outcome& outcome) {
+    guarded([&] { take_outcome(waiting, outcome); });
+  };
+  queue_->add(std::move(job));
+}
+
+Result Run::step_on(RunEvaluator& evaluator, Waiting& waiting,
+                    const client::EvaluateRequest& asked) {
+  if (!scheduler_.judges()) throw Cancelled();
+  // A step that counts has moved its chain on; where the device was lost by it, that is its result.
+  if (waiting.step && waiting.step->counted) return *waiting.step->result;
+  scheduler_.begin_judging(waiting);
+  const std::string& hash = waiting.reading.hash;
+  const Judge judge = [&](const JudgeRequest& request) {
+    if (std::optional<Result> known =
+            store_.results().find(hash, preset_from_name(request.at.preset))) {
+      const std::lock_guard hold(mutex_);
+      ++counts_.reused;
+      return *std::move(known);
+    }
+    // A candidate that was judged at the full sizes has run at the small ones.
+    if (request.quick && options_.episode.smoke == Smoke::first) {
       if (std::optional<Result> known =
-              store_.results().find(hash, preset_from_name(request.at.preset))) {
-        const std::lock_guard hold(mutex_);
-        ++counts_.reused;
+              store_.results().find(hash, options_.episode.prompt.preset)) {
+        known->verdict = Verdict::passed;
         return *std::move(known);
       }
-      // A candidate that was judged at the full sizes has run at the small ones.
-      if (request.quick && options_.episode.smoke == Smoke::first) {
-        if (std::optional<Result> known = store_.results().find(hash, asked)) {
-          known->verdict = Verdict::passed;
-          return *std::move(known);
-        }
-      }
-      const double begin = now_();
-      Result result = evaluator.judge(request, done->candidate, scheduler_.waiting_candidates());
-      const std::lock_guard hold(mutex_);
-      counts_.device_seconds += now_() - begin;
-      ++counts_.judged;
-      return result;
-    };
-    const Investigate investigate = [&](const JudgeRequest& request, const Result& result) {
-      const double begin = now_();
-      Evidence evidence = evaluator.investigate(request, done->candidate.path, result);
-      const std::lock_guard hold(mutex_);
-      counts_.device_seconds += now_() - begin;
-      return evidence;
-    };
-    const auto step = std::make_shared<EpisodeStep>(
-        done->chain->episode->step(done->answer, done->reading, judge, investigate));
-    behind_->post([this, done, step] {  // so that the device does not wait for the disk
-      guarded([&] {
-        finish(std::move(done->chain), done->answer, done->reading, std::move(*step));
-        scheduler_.looked_at(done->reading.hash);
-      });
-    });
+    }
+    const double begin = now_();
+    Result result = evaluator.judge(request, asked);
+    const std::lock_guard hold(mutex_);
+    counts_.device_seconds += now_() - begin;
+    ++counts_.judged;
+    return result;
+  };
+  const Investigate investigate = [&](const JudgeRequest& request, const Result& result) {
+    const double begin = now_();
+    Evidence evidence = evaluator.investigate(request, waiting.candidate.path, result);
+    const std::lock_guard hold(mutex_);
+    counts_.device_seconds += now_() - begin;
+    return evidence;
+  };
+  waiting.step = waiting.chain->episode->step(waiting.answer, waiting.reading, judge, investigate);
+  return *waiting.step->result;
+}
+
+void Run::take_outcome(const std::shared_ptr<Waiting>& waiting, const queue::Outcome& outcome) {
+  if (outcome.error) throw Error(*outcome.error);
+  if (!waiting->step) {
+    // It came to no device: the next run in the folder judges it.
+    if (!scheduler_.judges()) return;
+    // No device is left. Models are not asked any more for what could not be judged.
+    throw Error(ErrorCode::kDeviceLost, outcome.result->message);
   }
+  behind_->post([this, waiting] {  // so that the device does not wait for the disk
+    guarded([&] {
+      finish(std::move(waiting->chain), waiting->answer, waiting->reading,
+             *std::move(waiting->step));
+      if (auto next = scheduler_.looked_at(waiting->reading.hash)) queue_step(std::move(next));
+    });
+  });
 }
 
 void Run::finish(std::unique_ptr<Chain> chain, const Answer& answer, const Reading& reading,

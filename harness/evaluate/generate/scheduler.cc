@@ -163,11 +163,14 @@ void Scheduler::add_spent(const Usage& usage, const std::optional<double>& cost)
   budget_.add(usage, cost);
 }
 
-void Scheduler::give_to_device(Waiting waiting) {
+std::shared_ptr<Waiting> Scheduler::give_to_device(Waiting waiting) {
+  auto given = std::make_shared<Waiting>(std::move(waiting));
   const std::lock_guard hold(mutex_);
-  waiting_.push_back(std::move(waiting));
-  most_waiting_ = std::max(most_waiting_, waiting_.size());
-  changed_.notify_all();
+  most_waiting_ = std::max(most_waiting_, ++waiting_);
+  const auto [at, is_first] = at_hand_.try_emplace(given->reading.hash);
+  if (is_first) return given;
+  at->second.push_back(std::move(given));
+  return nullptr;
 }
 
 void Scheduler::go_on(std::unique_ptr<Chain> chain, uint32_t member) {
@@ -191,45 +194,24 @@ void Scheduler::lose(uint32_t member) {
   changed_.notify_all();
 }
 
-std::optional<Waiting> Scheduler::next_waiting() {
-  std::unique_lock hold(mutex_);
-  for (;;) {
-    check_time();
-    if (ended()) return std::nullopt;
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
-      return !at_hand_.contains(each.reading.hash);
-    });
-    if (found != waiting_.end()) {
-      Waiting taken = std::move(*found);
-      waiting_.erase(found);
-      at_hand_.insert(taken.reading.hash);
-      changed_.notify_all();
-      return taken;
-    }
-    const auto begun = [&] {
-      for (uint32_t member = 0; member < lost_.size(); ++member) {
-        if (!lost_[member] && (!open_[member].empty() || next_fresh(member))) return true;
-      }
-      return false;
-    };
-    if (over() && !(may_ask() && begun())) return std::nullopt;
-    changed_.wait_for(hold, kLook);
-  }
-}
-
-void Scheduler::looked_at(const std::string& hash) {
+void Scheduler::begin_judging(Waiting& waiting) {
+  if (std::exchange(waiting.begun, true)) return;  // on a device that was lost
   const std::lock_guard hold(mutex_);
-  at_hand_.erase(hash);
+  --waiting_;
   changed_.notify_all();
 }
 
-std::vector<CandidateSource> Scheduler::waiting_candidates() {
+std::shared_ptr<Waiting> Scheduler::looked_at(const std::string& hash) {
   const std::lock_guard hold(mutex_);
-  std::vector<CandidateSource> candidates;
-  for (const Waiting& each : waiting_) {
-    if (!at_hand_.contains(each.reading.hash)) candidates.push_back(each.candidate);
+  if (ended()) return nullptr;
+  const auto at = at_hand_.find(hash);
+  if (at->second.empty()) {
+    at_hand_.erase(at);
+    return nullptr;
   }
-  return candidates;
+  std::shared_ptr<Waiting> next = std::move(at->second.front());
+  at->second.pop_front();
+  return next;
 }
 
 void Scheduler::stop(Stop how, const std::string& reason) {
@@ -252,7 +234,7 @@ std::string Scheduler::reason() const {
 
 Scheduler::Counts Scheduler::counts() const {
   const std::lock_guard hold(mutex_);
-  return {waiting_.size(), under_way_, most_waiting_, budget_.spent()};
+  return {waiting_, under_way_, most_waiting_, budget_.spent()};
 }
 
 }  // namespace kbench::generate

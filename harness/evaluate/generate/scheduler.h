@@ -1,16 +1,16 @@
 // Distributes the work of a run: chains wait for a request, answers wait for a device. Called by
-// the asking threads (for each member, as many as it takes concurrent requests) and by one thread
-// for each device. Does no file or network access.
+// the asking threads (for each member, as many as it takes concurrent requests), the threads of the
+// devices' queue and the one that writes outcomes. Does no file or network access.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -29,12 +29,14 @@ struct Chain {
   std::unique_ptr<Episode> episode;
 };
 
-/// An answer whose candidate waits for a device.
+/// An answer whose candidate waits for a device or is at one.
 struct Waiting {
   std::unique_ptr<Chain> chain;
   Answer answer;
   Reading reading;
   CandidateSource candidate;
+  bool begun = false;                    ///< it has come to a device
+  std::optional<EpisodeStep> step = {};  ///< what came of it
 };
 
 class Scheduler {
@@ -73,7 +75,9 @@ class Scheduler {
   void settle(const Budget::Claim& claim, const Usage* usage,
               const std::optional<ModelPrice>& price);
   void add_spent(const Usage& usage, const std::optional<double>& cost);
-  void give_to_device(Waiting waiting);
+  /// Returns the answer if its candidate may go to a device. One that is at hand already is kept
+  /// until looked_at() returns it, so that a candidate is not judged twice at once.
+  std::shared_ptr<Waiting> give_to_device(Waiting waiting);
   /// Queues the chain's next attempt, which is `member`'s.
   void go_on(std::unique_ptr<Chain> chain, uint32_t member);
   /// Ends the work on a chain in this process.
@@ -81,13 +85,12 @@ class Scheduler {
   /// Stops asking the member.
   void lose(uint32_t member);
 
-  // --- Device threads ------------------------------------------------------------------------
-  /// The answer that has waited longest, except those whose candidate is being judged by another
-  /// device. Blocks while there is none; nothing: there will be no more.
-  std::optional<Waiting> next_waiting();
-  void looked_at(const std::string& hash);
-  /// The candidates that wait, in order: what the device may get ready.
-  std::vector<CandidateSource> waiting_candidates();
+  // --- What is judged ------------------------------------------------------------------------
+  /// The answer has come to a device and does not count as waiting any more.
+  void begin_judging(Waiting& waiting);
+  /// The candidate's result is on disk. Returns the next answer with the same candidate; null if
+  /// there is none, or nothing more is to be judged.
+  std::shared_ptr<Waiting> looked_at(const std::string& hash);
 
   // --- Stopping ------------------------------------------------------------------------------
   enum class Stop {
@@ -98,6 +101,7 @@ class Scheduler {
   };
   void stop(Stop how, const std::string& reason);
   Stop stopped() const;
+  bool judges() const { return stopped() < Stop::interrupted; }  ///< false: no more
   std::string reason() const;
 
   struct Counts {
@@ -110,7 +114,7 @@ class Scheduler {
  private:
   bool ended() const { return stop_ >= Stop::interrupted; }
   bool may_ask() const { return asking_ && stop_ == Stop::none; }
-  bool room() const { return devices_ == 0 || waiting_.size() < 2 * devices_; }
+  bool room() const { return devices_ == 0 || waiting_ < 2 * devices_; }
   std::optional<uint32_t> next_fresh(uint32_t member);
   void check_time();
   bool over() const;
@@ -131,9 +135,10 @@ class Scheduler {
   std::vector<bool> touched_;     ///< chains that have begun
   std::vector<uint32_t> cursor_;  ///< by member: chains below it have begun or are not its own
   std::vector<bool> lost_;
-  std::deque<Waiting> waiting_;
-  std::set<std::string> at_hand_;
+  size_t waiting_ = 0;  ///< answers given to a device that have not come to one
   size_t most_waiting_ = 0;
+  /// By hash, the candidates at hand; with each the further answers that hold the same.
+  std::map<std::string, std::deque<std::shared_ptr<Waiting>>> at_hand_;
   size_t under_way_ = 0;  ///< requests
   size_t active_ = 0;     ///< chains that a thread works on or that wait for a device
   Stop stop_ = Stop::none;

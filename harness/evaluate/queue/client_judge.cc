@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/error.h"
 
@@ -17,19 +16,7 @@ class ClientJudge : public QueueJudge {
              const std::stop_token& stop) override {
     return client_.run(request, on_stage, nullptr, stop);
   }
-  std::string trouble() override {
-    std::string why;
-    constexpr int kTries = 2;  // A driver may need a moment after one of its processes was lost.
-    for (int attempt = 1; attempt <= kTries; ++attempt) {
-      try {
-        client_.make_ready();
-        return "";
-      } catch (const std::exception& e) {
-        why = e.what();
-      }
-    }
-    return why;
-  }
+  std::string trouble() override { return trouble_with(client_); }
   const vulkan::DeviceSnapshot& snapshot() override { return client_.snapshot(); }
 
  private:
@@ -37,6 +24,20 @@ class ClientJudge : public QueueJudge {
 };
 
 }  // namespace
+
+std::string trouble_with(client::JudgeClient& client) {
+  std::string why;
+  constexpr int kTries = 2;  // A driver may need a moment after one of its processes was lost.
+  for (int attempt = 1; attempt <= kTries; ++attempt) {
+    try {
+      client.make_ready();
+      return "";
+    } catch (const std::exception& e) {
+      why = e.what();
+    }
+  }
+  return why;
+}
 
 std::unique_ptr<QueueJudge> judge_of(const std::string& program, const std::string& device,
                                      bool validate) {

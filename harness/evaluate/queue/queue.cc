@@ -19,7 +19,7 @@ Outcome attempt(QueueJudge& judge, const client::EvaluateRequest& request, const
                 const std::stop_token& stop) {
   Outcome outcome;
   try {
-    outcome.result = judge.run(request, job.on_stage, stop);
+    outcome.result = job.work ? job.work(judge, request) : judge.run(request, job.on_stage, stop);
   } catch (const Cancelled&) {
   } catch (const Error& e) {
     outcome.error = e;
@@ -47,11 +47,11 @@ Queue::~Queue() { end(); }
 
 void Queue::end() {
   {
-    Lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     ending_ = true;
-    for (const Waiting& each : backlog_.clear()) deliver(each.id, {}, lock);
     for (const auto& [id, entry] : entries_) entry->stop.request_stop();
   }
+  cancel_waiting();
   changed_.notify_all();
   threads_.clear();
 }
@@ -98,6 +98,11 @@ bool Queue::cancel(uint64_t id) {
     entry->stop.request_stop();
   }
   return true;
+}
+
+void Queue::cancel_waiting() {
+  Lock lock(mutex_);
+  for (const Waiting& each : backlog_.clear()) deliver(each.id, {}, lock);
 }
 
 void Queue::close() {

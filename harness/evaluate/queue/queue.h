@@ -1,5 +1,5 @@
-// A queue of experiments for several devices. Each device has a thread and a judge process. While
-// one candidate is measured, the next ones for that device are compiled.
+// A queue of experiments for one or several devices: the one feeder of judges. Each device has a
+// thread and a judge. While one candidate is measured, the next ones for that device are compiled.
 #pragma once
 
 #include <atomic>
@@ -39,6 +39,11 @@ struct Job {
   /// Called once, by any thread, also inside add() and cancel(), and concurrently with other jobs'.
   /// Must not throw.
   std::function<void(Outcome)> on_outcome = {};
+  /// Replaces the evaluation: the device's thread calls it with its judge and with the request,
+  /// which says what follows. May throw Error, and Cancelled. What it returns or throws counts as
+  /// an evaluation's outcome does: if the device is found to be lost, it is called once more, on
+  /// another device.
+  std::function<Result(QueueJudge&, const client::EvaluateRequest&)> work = {};
 };
 
 /// Thread-safe. A device that is lost, or whose judge does not start any more, is excluded; its
@@ -60,7 +65,9 @@ class Queue {
   /// Cancels a job: at once if it waits, soon if it runs. False if its outcome was delivered; an
   /// outcome that is on its way may still be delivered.
   bool cancel(uint64_t id);
-  /// No more jobs will be added, so that no runner is started in advance.
+  /// Cancels the jobs that wait; those that run go on.
+  void cancel_waiting();
+  /// Nothing is to be expected after the jobs that wait, so that no runner is started in advance.
   void close();
   /// Blocks until every job has had its outcome.
   void wait();

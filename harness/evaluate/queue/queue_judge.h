@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/result.h"
@@ -26,6 +27,9 @@ class QueueJudge {
   /// The device. Throws Error if it cannot be used.
   virtual const vulkan::DeviceSnapshot& snapshot() = 0;
 };
+
+/// QueueJudge::trouble() of a judge process: starts one if none is running.
+std::string trouble_with(client::JudgeClient& client);
 
 /// A judge process (client::JudgeClient), which starts on first use.
 std::unique_ptr<QueueJudge> judge_of(const std::string& program, const std::string& device,

@@ -137,8 +137,7 @@ class Results {
 
   void begin(const Evaluation& evaluation, std::string_view stage) {
     const std::lock_guard lock(mutex_);
-    const bool waits = stage == client::kQueueStage;
-    progress_.begin(evaluation.name + (waits ? "  waits for the device" : ""));
+    progress_.begin(evaluation.name, stage);
   }
   void finish(Evaluation& evaluation, Result result) {
     const std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/evaluate/client/protocol.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/text.h"
@@ -27,6 +28,10 @@ Progress::Progress(std::FILE* stream, size_t total)
 void Progress::begin(const std::string& name) {
   current_ = shown(name);
   draw();
+}
+
+void Progress::begin(const std::string& name, std::string_view stage) {
+  begin(name + (stage == client::kQueueStage ? "  waits for the device" : ""));
 }
 
 void Progress::finish(const std::string& name, const Result& result) {

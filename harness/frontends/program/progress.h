@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "kbench/result.h"
 
@@ -17,6 +18,8 @@ class Progress {
   Progress(const Progress&) = delete;
 
   void begin(const std::string& name);
+  /// The same for an evaluation in this stage: says so if it waits for the device.
+  void begin(const std::string& name, std::string_view stage);
   /// One more is done; without a terminal, prints its result.
   void finish(const std::string& name, const Result& result);
   /// The same with any outcome.

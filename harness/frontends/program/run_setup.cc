@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/evaluate/generate/device_evaluator.h"
 #include "harness/frontends/program/text.h"
 #include "harness/measure/trial/experiment.h"
 #include "kbench/error.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/generate/device_evaluator.h"
 #include "harness/evaluate/generate/run.h"
 #include "harness/evaluate/generate/settings.h"
 #include "harness/frontends/program/options.h"
@@ -30,7 +29,7 @@ struct LoopOptions : PromptFlags {
 /// The devices of --device, which may be a list by commas, with their judges; all must be of one
 /// kind.
 struct Devices {
-  std::vector<std::unique_ptr<generate::DeviceEvaluator>> evaluators;
+  std::vector<std::unique_ptr<generate::RunEvaluator>> evaluators;
   vulkan::DeviceSnapshot first;
 };
 Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,

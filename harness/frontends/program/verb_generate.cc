@@ -121,7 +121,7 @@ int run_generate(const GenerateOptions& options) {
   run.seed = static_cast<uint64_t>(settings.number("seed").value_or(0));
   run.judging = !options.no_judge;
   run.limits = {options.max_cost, options.max_tokens, options.max_seconds};
-  for (auto& evaluator : ground.devices.evaluators) run.evaluators.push_back(std::move(evaluator));
+  run.evaluators = std::move(ground.devices.evaluators);
   StopSignals signals([&](int) {
     progress.warn("no further request; what is under way is waited for; again to drop it");
   });

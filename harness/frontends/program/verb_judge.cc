@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,7 +10,7 @@
 #include <unordered_set>
 
 #include "harness/evaluate/client/device_list.h"
-#include "harness/evaluate/client/judge_client.h"
+#include "harness/frontends/program/judge_all.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/report.h"
@@ -99,8 +100,8 @@ void report_judged(const std::string& path, const std::vector<Result>& results, 
 
 /// Judges what the file lacks, and appends it.
 int judge_into(const std::string& path, const std::vector<Stored>& candidates,
-               const RunFolder& folder, client::JudgeClient& judge, const EvaluateOptions& options,
-               const StopSignals& signals, bool json) {
+               const RunFolder& folder, std::vector<std::unique_ptr<queue::QueueJudge>> judges,
+               const EvaluateOptions& options, const StopSignals& signals, bool json) {
   std::set<std::tuple<TaskId, std::string, std::string>> done;
   for (const Result& result : read_results(path)) {
     if (result.verdict == Verdict::harness_error) continue;
@@ -114,30 +115,25 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
   ResultWriter writer(path);
   Progress progress(stderr, missing.size());
   std::vector<Result> judged;
-  for (size_t i = 0; i < missing.size() && !signals.gently().stop_requested(); ++i) {
-    const auto file = [&](size_t at) {
-      CandidateSource source = folder.path() + "/" + missing[at]->candidate;
-      source.author = missing[at]->model;
-      return source;
-    };
-    const std::string name = to_string(missing[i]->task) + " " + shown(missing[i]->model);
-    progress.begin(name);
-    client::EvaluateRequest request{file(i), options, /*check_only=*/false};
-    request.more = i + 1 < missing.size();
-    for (size_t next = i + 1;
-         next < missing.size() && request.next_files.size() < client::kMostFilesAhead; ++next) {
-      request.next_files.push_back(file(next));
-    }
-    Result result = judge.run(request, nullptr);
+  std::vector<NamedRequest> requests;
+  for (const Stored* each : missing) {
+    NamedRequest& next = requests.emplace_back();
+    next.name = to_string(each->task) + " " + shown(each->model);
+    next.request = {folder.path() + "/" + each->candidate, options};
+    next.request.candidate.author = each->model;
+  }
+  const auto keep = [&](size_t i, Result result) {
     result.set = missing[i]->model;
     result.task = missing[i]->task;
     result.candidate_hash = missing[i]->hash;
     const std::string set = "candidates/" + run_folder_name(result.set) + "/";
     result.candidate = missing[i]->candidate.substr(set.size());
     writer.append(result);
-    progress.finish(name, result);
+    progress.finish(to_string(result.task) + " " + shown(result.set), result);
     judged.push_back(std::move(result));
-  }
+  };
+  judge_all(std::move(judges), std::move(requests), progress, keep, signals.gently(),
+            OnStop::finish);
   progress.close();
   report_judged(path, judged, candidates.size() - missing.size(), json);
   if (signals.signal() != 0) return 128 + signals.signal();
@@ -180,7 +176,7 @@ int judge_open(const RunFolder& folder, const Settings& settings, Devices device
   if (settings.flag("device_block").value_or(true))
     run.episode.prompt.device = client::summary_of(devices.first);
   run.asking = false;
-  for (auto& evaluator : devices.evaluators) run.evaluators.push_back(std::move(evaluator));
+  run.evaluators = std::move(devices.evaluators);
   run.interrupt = signals.gently();
   run.on_attempt = [&](const Attempt& attempt, const generate::Status& status) {
     progress.attempt(attempt, status);
@@ -220,7 +216,9 @@ int run_judge_verb(const JudgeOptions& options) {
   const bool as_begun = preset == episode.prompt.preset && overrides == episode.prompt.overrides &&
                         (!device || *device == devices.first.name);
   if (options.confirm || !as_begun) {
-    client::JudgeClient judge(at.program, options.device.device, at.validate);
+    std::vector<std::unique_ptr<queue::QueueJudge>> judges(
+        std::make_move_iterator(devices.evaluators.begin()),
+        std::make_move_iterator(devices.evaluators.end()));
     if (options.confirm) {
       if (!as_begun) {
         throw Error(ErrorCode::kInvalidArgument, "--confirm measures again what was measured: on " +
@@ -228,12 +226,13 @@ int run_judge_verb(const JudgeOptions& options) {
                                                      " at preset " +
                                                      std::string(name_of(episode.prompt.preset)));
       }
-      return judge_into(folder.confirmed(), winners(folder), folder, judge, at, signals,
+      return judge_into(folder.confirmed(), winners(folder), folder, std::move(judges), at, signals,
                         options.json);
     }
     const std::string path =
         folder.path() + "/judged/" + file_of(at.preset, at.overrides, devices.first.name);
-    return judge_into(path, distinct_candidates(folder), folder, judge, at, signals, options.json);
+    return judge_into(path, distinct_candidates(folder), folder, std::move(judges), at, signals,
+                      options.json);
   }
   if (!device) {
     settings.set("device", devices.first.name);

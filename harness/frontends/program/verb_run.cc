@@ -3,12 +3,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <utility>
 
-#include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/candidate_arguments.h"
+#include "harness/frontends/program/judge_all.h"
+#include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/output_file.h"
 #include "harness/frontends/program/progress.h"
@@ -48,44 +49,28 @@ void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
 /// Judges candidates one after another, until all are done or the user stops it.
 class Run {
  public:
-  Run(const RunOptions& options, const std::vector<NamedCandidate>& candidates,
-      const EvaluateOptions& evaluation, client::JudgeClient& judge)
+  Run(const RunOptions& options, const std::vector<NamedCandidate>& candidates)
       : options_(options),
         candidates_(candidates),
-        evaluation_(evaluation),
-        judge_(judge),
         output_(options.output),
         progress_(stderr, candidates.size()) {}
 
-  void judge_all(const std::stop_token& stop) {
-    try {
-      for (size_t i = 0; i < candidates_.size() && !stop.stop_requested(); ++i) judge_one(i, stop);
-    } catch (const Cancelled&) {  // the results so far are kept
+  void judge_on(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
+                const EvaluateOptions& evaluation, const std::stop_token& stop) {
+    std::vector<NamedRequest> requests;
+    for (const NamedCandidate& each : candidates_) {
+      requests.push_back({each.name, {each.source, evaluation}});
     }
+    const auto on_result = [this](size_t i, Result result) { keep(i, std::move(result)); };
+    judge_all(std::move(judges), std::move(requests), progress_, on_result, stop, OnStop::cancel);
     progress_.close();
   }
   const std::vector<Result>& results() const { return results_; }
   OutputFile& output() { return output_; }
 
  private:
-  client::EvaluateRequest request_of(size_t i) const {
-    client::EvaluateRequest request{candidates_[i].source, evaluation_};
-    for (size_t next = i + 1;
-         next < candidates_.size() && request.next_files.size() < client::kMostFilesAhead; ++next) {
-      request.next_files.push_back(candidates_[next].source);
-    }
-    request.more = !request.next_files.empty();
-    return request;
-  }
-
-  void judge_one(size_t i, const std::stop_token& stop) {
+  void keep(size_t i, Result result) {
     const std::string& name = candidates_[i].name;
-    progress_.begin(name);
-    const auto on_stage = [&](const char* stage) {
-      const bool waits = std::string_view(stage) == client::kQueueStage;
-      progress_.begin(name + (waits ? "  waits for the device" : ""));
-    };
-    Result result = judge_.run(request_of(i), on_stage, nullptr, stop);
     // "candidate.yaml" alone does not tell which of several it is.
     if (result.candidate.empty() || candidates_.size() > 1) result.candidate = shown(name);
     if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
@@ -100,8 +85,6 @@ class Run {
 
   const RunOptions& options_;
   const std::vector<NamedCandidate>& candidates_;
-  const EvaluateOptions& evaluation_;
-  client::JudgeClient& judge_;
   OutputFile output_;
   Progress progress_;
   std::vector<Result> results_;
@@ -150,8 +133,8 @@ int run_run(const RunOptions& options) {
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   if (options.fail_under) evaluation.plan.thresholds = {*options.fail_under};
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates);
-  client::JudgeClient judge(evaluation.program, evaluation.device, evaluation.validate);
-  const vulkan::DeviceSnapshot device = judge.snapshot();
+  OpenDevices opened = open_devices(options.device, evaluation);
+  const vulkan::DeviceSnapshot& device = opened.snapshots.front();
   if (options.size.preset != "auto") options.size.fixed_preset();
   for (const NamedCandidate& candidate : candidates) {
     check_sizes_of(candidate, options, device, evaluation.recorded);
@@ -159,11 +142,11 @@ int run_run(const RunOptions& options) {
   if (evaluation.recorded) {
     std::fputs(recorded_notice(*evaluation.recorded, device.name).c_str(), stderr);
   }
-  Run run(options, candidates, evaluation, judge);
+  Run run(options, candidates);
   int signal = 0;
   {
     const StopSignals signals([](int) {});
-    run.judge_all(signals.gently());
+    run.judge_on(std::move(opened.judges), evaluation, signals.gently());
     signal = signals.signal();
   }
   const std::vector<Result>& results = run.results();

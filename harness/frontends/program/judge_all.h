@@ -1,0 +1,35 @@
+// Judges a list of candidates through the queue, for the verbs that print results as they come.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/client/protocol.h"
+#include "harness/evaluate/queue/queue_judge.h"
+#include "harness/frontends/program/progress.h"
+#include "kbench/result.h"
+
+namespace kbench::program {
+
+struct NamedRequest {
+  std::string name;  ///< for the progress
+  client::EvaluateRequest request;
+};
+
+/// What becomes of the evaluation under way when a stop is requested.
+enum class OnStop { finish, cancel };
+
+/// Judges all on these devices, on one device in the order given, until all are done or `stop` is
+/// requested; what waits then is not judged. `on_result` is called with the request's index, by
+/// another thread, once at a time. Throws what is wrong with a request's options, and what
+/// `on_result` throws; what waits then is not judged either.
+void judge_all(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
+               std::vector<NamedRequest> requests, Progress& progress,
+               const std::function<void(size_t, Result)>& on_result, const std::stop_token& stop,
+               OnStop on_stop);
+
+}  // namespace kbench::program
