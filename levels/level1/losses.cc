@@ -106,7 +106,7 @@ Tasks level1_losses() {
       {{1, 99},
        "TripletMarginLoss",
        "loss",
-       {{"batch_size", 2, 128, 32768},
+       {{"batch_size", 24, 128, 32768},
         {"input_shape", List{96}, List{4096}, List{8192}},
         {"dim", 1}},
        triplet_margin_task,
