@@ -31,20 +31,9 @@ std::string shortened(const std::string& text) {
 }
 
 /// A failure that smaller sizes may show as well, with fewer numbers in it.
-bool is_about_values(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::not_written:
-    case Verdict::partly_written:
-    case Verdict::not_finite:
-    case Verdict::all_zero:
-    case Verdict::low_precision:
-    case Verdict::wrong_values:
-    case Verdict::input_modified:
-    case Verdict::out_of_bounds:
-      return true;
-    default:
-      return false;
-  }
+bool shows_at_small_sizes(Verdict verdict) {
+  return is_about_values(verdict) || verdict == Verdict::input_modified ||
+         verdict == Verdict::out_of_bounds;
 }
 
 }  // namespace
@@ -149,15 +138,15 @@ void Episode::judge_into(Step& step, const Reading& reading, const Judge& judge)
   if (also_smoke && options_.smoke == Smoke::first) {
     small = judged(reading, Preset::smoke, judge);
     // Wrong values do not count here: a candidate may be for the sizes asked for alone.
-    if (is_candidates_fault(small->verdict) && !is_about_values(small->verdict)) {
+    if (is_candidates_fault(small->verdict) && !shows_at_small_sizes(small->verdict)) {
       step.result = *std::move(small);
       return;
     }
   }
   step.result = judged(reading, options_.prompt.preset, judge);
-  if (!also_smoke || !is_about_values(step.result->verdict)) return;
+  if (!also_smoke || !shows_at_small_sizes(step.result->verdict)) return;
   if (options_.smoke == Smoke::after) small = judged(reading, Preset::smoke, judge);
-  if (small && is_about_values(small->verdict)) step.reduced = std::move(small);
+  if (small && shows_at_small_sizes(small->verdict)) step.reduced = std::move(small);
 }
 
 void Episode::tell(Step& step, const Reading& reading, const Investigate& investigate) const {

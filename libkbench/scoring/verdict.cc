@@ -74,6 +74,20 @@ bool is_candidates_fault(Verdict verdict) {
          !is_infrastructure_fault(verdict);
 }
 
+bool is_about_values(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::not_written:
+    case Verdict::partly_written:
+    case Verdict::not_finite:
+    case Verdict::all_zero:
+    case Verdict::low_precision:
+    case Verdict::wrong_values:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string_view explain(Verdict verdict) {
   return kVerdicts[static_cast<size_t>(verdict)].sentence;
 }

@@ -134,20 +134,6 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   return look;
 }
 
-bool is_about_values(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::not_written:
-    case Verdict::partly_written:
-    case Verdict::not_finite:
-    case Verdict::all_zero:
-    case Verdict::low_precision:
-    case Verdict::wrong_values:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool alike(Verdict a, Verdict b) {
   const auto precise = [](Verdict v) {
     return v == Verdict::low_precision ? Verdict::wrong_values : v;

@@ -74,8 +74,6 @@ class Looker {
   std::string refusal_;
 };
 
-/// Verdicts that inspection can explain: the candidate computed something wrong.
-bool is_about_values(Verdict verdict);
 /// Whether two failures are of one kind, so that the smaller can stand for the larger.
 bool alike(Verdict a, Verdict b);
 

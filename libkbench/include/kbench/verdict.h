@@ -39,6 +39,8 @@ bool is_candidates_fault(Verdict verdict);
 constexpr bool is_infrastructure_fault(Verdict verdict) {
   return verdict == Verdict::does_not_fit || verdict == Verdict::harness_error;
 }
+/// The candidate ran and left no harm, but its outputs are wrong or missing.
+bool is_about_values(Verdict verdict);
 /// One sentence for people.
 std::string_view explain(Verdict verdict);
 
