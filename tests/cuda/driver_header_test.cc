@@ -22,6 +22,12 @@ static_assert(offsetof(ExternalMemoryBufferDesc, size) ==
               offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size));
 static_assert(offsetof(ExternalMemoryBufferDesc, flags) ==
               offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags));
+static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp));
+static_assert(offsetof(AllocationProperties, location) ==
+              offsetof(CUmemAllocationProp, location) + offsetof(CUmemLocation, id));
+static_assert(offsetof(AllocationProperties, flags) == offsetof(CUmemAllocationProp, allocFlags));
+static_assert(sizeof(AccessDescription) == sizeof(CUmemAccessDesc));
+static_assert(offsetof(AccessDescription, flags) == offsetof(CUmemAccessDesc, flags));
 static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));
 static_assert(offsetof(LaunchAttribute, value) == offsetof(CUlaunchAttribute, value));
 static_assert(sizeof(LaunchAttribute::value) == sizeof(CUlaunchAttributeValue));
@@ -60,6 +66,10 @@ static_assert(kClusterDimension == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 static_assert(kOpaqueFd == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
 static_assert(kDedicated == CUDA_EXTERNAL_MEMORY_DEDICATED);
 static_assert(kNonBlockingStream == CU_STREAM_NON_BLOCKING);
+static_assert(kPinned == CU_MEM_ALLOCATION_TYPE_PINNED);
+static_assert(kPosixFd == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+static_assert(kOnDevice == CU_MEM_LOCATION_TYPE_DEVICE);
+static_assert(kReadWrite == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 
 /// As many parameters, each of the size that the header's has, and a result of its size.
@@ -75,6 +85,13 @@ constexpr bool kAlike<R (*)(A...), S (*)(B...)> = [] {
 
 static_assert(kAlike<decltype(Calls::import_memory), decltype(&cuImportExternalMemory)>);
 static_assert(kAlike<decltype(Calls::map_buffer), decltype(&cuExternalMemoryGetMappedBuffer)>);
+static_assert(kAlike<decltype(Calls::memory_create), decltype(&cuMemCreate)>);
+static_assert(kAlike<decltype(Calls::memory_export), decltype(&cuMemExportToShareableHandle)>);
+static_assert(kAlike<decltype(Calls::memory_import), decltype(&cuMemImportFromShareableHandle)>);
+static_assert(kAlike<decltype(Calls::memory_release), decltype(&cuMemRelease)>);
+static_assert(kAlike<decltype(Calls::address_reserve), decltype(&cuMemAddressReserve)>);
+static_assert(kAlike<decltype(Calls::memory_map), decltype(&cuMemMap)>);
+static_assert(kAlike<decltype(Calls::memory_access), decltype(&cuMemSetAccess)>);
 static_assert(kAlike<decltype(Calls::context_limit), decltype(&cuCtxSetLimit)>);
 static_assert(kAlike<decltype(Calls::allocate), decltype(&cuMemAlloc)>);
 static_assert(kAlike<decltype(Calls::function_attribute), decltype(&cuFuncGetAttribute)>);

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
+#include "harness/measure/cuda/memory_maker.h"
 #include "tests/cuda/fake_driver.h"
 
 namespace kbench::cuda {
@@ -92,6 +94,41 @@ TEST_F(DriverTest, ImportsMemoryAndTakesItsDescriptor) {
   fake_.fail_call = "cuImportExternalMemory";
   fake_.fail_with = 1;
   EXPECT_THROW(driver().import(memory.descriptor(), memory.bytes()), DriverError);
+}
+
+TEST_F(DriverTest, ImportsMemoryThatCudaMade) {
+  MemoryMaker maker({FAKE_CUDA});
+  maker.choose(fake_.uuid);
+  constexpr uint64_t kBytes = uint64_t{2} << 20;
+  const UniqueFd descriptor = maker.make(kBytes);
+  EXPECT_EQ(fake_.made, kBytes);
+  const uint64_t at = driver().import_own(descriptor, kBytes);
+  *reinterpret_cast<float*>(at + kBytes - 4) = 3;
+  float there = 0;
+  EXPECT_EQ(pread(descriptor.get(), &there, 4, kBytes - 4), 4);
+  EXPECT_EQ(there, 3);
+  for (const char* call :
+       {"cuMemImportFromShareableHandle", "cuMemAddressReserve", "cuMemMap", "cuMemSetAccess"}) {
+    fake_.fail_call = call;
+    fake_.fail_with = 1;
+    EXPECT_THROW(driver().import_own(descriptor, kBytes), DriverError) << call;
+  }
+}
+
+TEST_F(DriverTest, AMakerSaysWhatItCannot) {
+  EXPECT_THROW(MemoryMaker({"/nowhere/libcuda.so.1"}), Error);
+  MemoryMaker maker({FAKE_CUDA});
+  EXPECT_THROW(maker.choose({9, 9}), Error);
+  maker.choose(fake_.uuid);
+  fake_.fail_call = "cuMemCreate";
+  fake_.fail_with = 2;
+  try {
+    maker.make(uint64_t{2} << 20);
+    ADD_FAILURE() << "it was made";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kOutOfMemory) << e.message();
+    EXPECT_THAT(e.message(), HasSubstr("cuMemCreate"));
+  }
 }
 
 TEST_F(DriverTest, RunsStepsInOrderOnSharedMemory) {

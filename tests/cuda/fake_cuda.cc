@@ -173,6 +173,51 @@ int cuMemAlloc_v2(Pointer* address, size_t bytes) {
 }
 int cuMemFree_v2(Pointer) { return kSuccess; }
 
+/// Memory is a memfd, its handle the descriptor.
+int cuMemCreate(AllocationHandle* memory, size_t bytes, const AllocationProperties* properties,
+                Flags) {
+  if (const int error = begin("cuMemCreate")) return error;
+  if (properties->type != kPinned || properties->handle_types != kPosixFd ||
+      properties->location != 1 || bytes == 0) {
+    return kInvalidValue;
+  }
+  const int file = memfd_create("cuda", MFD_CLOEXEC);
+  if (ftruncate(file, static_cast<off_t>(bytes)) != 0) return kMemory;
+  *memory = static_cast<AllocationHandle>(file);
+  the.made += bytes;
+  return kSuccess;
+}
+int cuMemExportToShareableHandle(void* descriptor, AllocationHandle memory, int type, Flags) {
+  if (const int error = begin("cuMemExportToShareableHandle")) return error;
+  if (type != kPosixFd) return kInvalidValue;
+  *static_cast<int*>(descriptor) = dup(static_cast<int>(memory));
+  return kSuccess;
+}
+int cuMemImportFromShareableHandle(AllocationHandle* memory, void* descriptor, int type) {
+  if (const int error = begin("cuMemImportFromShareableHandle")) return error;
+  if (type != kPosixFd) return kInvalidValue;
+  *memory =
+      static_cast<AllocationHandle>(dup(static_cast<int>(reinterpret_cast<intptr_t>(descriptor))));
+  return kSuccess;
+}
+int cuMemRelease(AllocationHandle memory) { return close(static_cast<int>(memory)); }
+int cuMemAddressReserve(Pointer* address, size_t bytes, size_t, Pointer, Flags) {
+  void* at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *address = reinterpret_cast<Pointer>(at);
+  return at == MAP_FAILED ? kMemory : begin("cuMemAddressReserve");
+}
+int cuMemMap(Pointer address, size_t bytes, size_t, AllocationHandle memory, Flags) {
+  if (const int error = begin("cuMemMap")) return error;
+  void* at = mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
+                  static_cast<int>(memory), 0);
+  return at == MAP_FAILED ? kInvalidValue : kSuccess;
+}
+int cuMemSetAccess(Pointer address, size_t bytes, const AccessDescription* access, size_t count) {
+  if (const int error = begin("cuMemSetAccess")) return error;
+  if (count != 1 || access->location != 1 || access->flags != kReadWrite) return kInvalidValue;
+  return mprotect(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE);
+}
+
 int cuModuleLoadData(Module* module, const void* image) {
   *module = reinterpret_cast<Module>(const_cast<void*>(image));
   return begin("cuModuleLoadData");

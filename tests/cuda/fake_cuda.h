@@ -33,7 +33,8 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;  ///< as they ran
   std::vector<int> closed;           ///< descriptors that imports took
   int dynamic_shared = 49152, non_portable = 0;
-  size_t leads = 0;  ///< writes to memory that the driver allocated
+  uint64_t made = 0;  ///< bytes of memory for others to import
+  size_t leads = 0;   ///< writes to memory that the driver allocated
 };
 
 using FakeCudaCall = FakeCuda* (*)();

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "tests/cuda/fake_driver.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::judge {
@@ -148,6 +150,33 @@ TEST_F(SlabTest, WhatARunnerHasImportedIsNotSentAgain) {
   EXPECT_TRUE(last.message.kept.empty());
   EXPECT_EQ(last.add(first, true), 1);
   EXPECT_TRUE(last.descriptors.empty());
+}
+
+TEST_F(SlabTest, MemoryThatCudaMadeIsSharedAsTheDevicesOwn) {
+  testing_support::FakeCuda& fake = testing_support::new_fake_cuda();
+  cuda::MemoryMaker maker({FAKE_CUDA});
+  maker.choose(fake.uuid);
+  SlabStore store(device(), &maker);
+  const Slab slab(store, layout_of({4096}), SlabUse::given);
+  EXPECT_EQ(fake.made, slab.buffer().size());
+  Attachment attachment;
+  attachment.add(slab, false);
+  EXPECT_TRUE(attachment.message.slabs.at(0).by_cuda);
+
+  constexpr uint32_t kWord = 7;
+  const uint64_t at = slab.tensor(0).offset;
+  device().upload(slab.buffer(), at, std::as_bytes(std::span(&kWord, 1)));
+  const runner::Attach::Slab& sent = attachment.message.slabs[0];
+  const vulkan::Buffer imported = device().import_shared(
+      {std::move(attachment.descriptors.at(0)), sent.bytes, sent.memory_type},
+      vulkan::Access::read_write);
+  uint32_t there = 0;
+  device().download(imported, at, std::as_writable_bytes(std::span(&there, 1)));
+  EXPECT_EQ(there, kWord);
+
+  fake.fail_call = "cuMemCreate";
+  fake.fail_with = 2;
+  EXPECT_THROW(Slab(store, layout_of({8 << 20}), SlabUse::given), Error);
 }
 
 TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {

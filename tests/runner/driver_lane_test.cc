@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/measure/cuda/memory_maker.h"
 #include "harness/measure/cuda/nvrtc.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/runner/candidate_program.h"
@@ -83,12 +84,16 @@ class DriverLaneTest : public vulkan::DeviceTest {
     return program_->build(60, diagnostics_);
   }
   /// Input, then output, in one slab.
-  void attach(DriverLane& lane) {
+  void attach(DriverLane& lane, bool by_cuda = false) {
     constexpr uint64_t kBytes = 4 << 20;
-    slab_.emplace(device().allocate_shared(kBytes));
+    vulkan::Device::MakeMemory make;
+    cuda::MemoryMaker maker({FAKE_CUDA});
+    maker.choose(fake_.uuid);
+    if (by_cuda) make = [&](uint64_t bytes) { return maker.make(bytes); };
+    slab_.emplace(device().allocate_shared(kBytes, make));
     vulkan::SharedMemory shared = slab_->share(vulkan::Access::read_write);
     Attach message;
-    message.slabs = {{shared.bytes, shared.memory_type, false}};
+    message.slabs = {{shared.bytes, shared.memory_type, false, by_cuda}};
     message.given = {{0, 4096, kBytes / 4}};
     message.outputs = {{0, kBytes / 2, kBytes / 4}};
     std::vector<UniqueFd> descriptors;
@@ -125,7 +130,11 @@ class DriverLaneTest : public vulkan::DeviceTest {
   std::unique_ptr<CandidateProgram> program_;
 };
 
-TEST_F(DriverLaneTest, RunsACandidateOnTheJudgesMemory) {
+class DriverLaneMemoryTest : public DriverLaneTest, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(MadeBy, DriverLaneMemoryTest, ::testing::Bool(),
+                         [](const auto& made) { return made.param ? "Cuda" : "Vulkan"; });
+
+TEST_P(DriverLaneMemoryTest, RunsACandidateOnTheJudgesMemory) {
   const auto refusal = build(std::string(kHead) + kRelu +
                              "dispatch:\n  - {fill: output, value: 3}\n"
                              "  - {kernel: relu, grid: 2, block: 128, shared: 64 * 1024, "
@@ -134,7 +143,7 @@ TEST_F(DriverLaneTest, RunsACandidateOnTheJudgesMemory) {
   ASSERT_TRUE(program_->takes_driver());
   EXPECT_FALSE(program_->launches_cuda());
   const auto made = lane();
-  attach(*made);
+  attach(*made, GetParam());
   const size_t count = static_cast<size_t>(resolved_.buffers.at(0).type.elements());
   std::vector<float> x(count);
   for (size_t i = 0; i < count; ++i) x[i] = i % 3 == 0 ? -1.0f : static_cast<float>(i);

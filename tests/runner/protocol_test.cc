@@ -219,15 +219,17 @@ TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
     return R"({"kept":[],"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab +
            R"(],"wanted":[],"more":false})";
   };
-  const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true})";
+  const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true,"by_cuda":false})";
   EXPECT_EQ(decode<Attach>(attach_with(slab, "")).slabs.size(), 1u);
   for (const std::string& text :
-       {attach_with(R"({"bytes":-1,"memory_type":0,"read_only":true})", ""),
-        attach_with(R"({"bytes":1.5,"memory_type":0,"read_only":true})", ""),
-        attach_with(R"({"bytes":18446744073709551616,"memory_type":0,"read_only":true})", ""),
-        attach_with(R"({"bytes":1,"memory_type":4294967296,"read_only":true})", ""),
-        attach_with(R"({"bytes":1,"memory_type":-1,"read_only":true})", ""),
-        attach_with(R"({"bytes":1,"memory_type":0,"read_only":1})", ""),
+       {attach_with(R"({"bytes":-1,"memory_type":0,"read_only":true,"by_cuda":false})", ""),
+        attach_with(R"({"bytes":1.5,"memory_type":0,"read_only":true,"by_cuda":false})", ""),
+        attach_with(
+            R"({"bytes":18446744073709551616,"memory_type":0,"read_only":true,"by_cuda":false})",
+            ""),
+        attach_with(R"({"bytes":1,"memory_type":4294967296,"read_only":true,"by_cuda":false})", ""),
+        attach_with(R"({"bytes":1,"memory_type":-1,"read_only":true,"by_cuda":false})", ""),
+        attach_with(R"({"bytes":1,"memory_type":0,"read_only":1,"by_cuda":false})", ""),
         attach_with(slab, R"({"slab":2147483648,"offset":0,"bytes":1})"),
         attach_with(slab, R"({"slab":18446744073709551615,"offset":0,"bytes":1})"),
         attach_with(slab, R"({"slab":0,"offset":-1,"bytes":1})"), attach_with("7", "")}) {

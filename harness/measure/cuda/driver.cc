@@ -78,7 +78,20 @@ driver::Device Driver::State::find(const std::array<uint8_t, 16>& uuid) const {
               " has the UUID " + uuid_text(uuid));
 }
 
-void Driver::State::open(driver::Device device) {
+void Driver::State::load() {
+  if (!library.there()) unsupported("CUDA's driver cannot be opened: " + library.reason());
+  if (const char* missing = calls.fill(library)) {
+    unsupported("'" + library.name() + "' is no CUDA driver of version 11.8 or later: it lacks " +
+                missing);
+  }
+  try {
+    check(calls.init(0), "cuInit");
+  } catch (const DriverError& error) {
+    unsupported("CUDA's driver does not start: " + error.message());
+  }
+}
+
+void Driver::State::open() {
   driver::Context context = nullptr;
   check(calls.context_retain(&context, device), "cuDevicePrimaryCtxRetain");
   check(calls.context_set(context), "cuCtxSetCurrent");
@@ -102,16 +115,10 @@ void Driver::State::open(driver::Device device) {
 Driver::Driver(const std::array<uint8_t, 16>& uuid, const std::vector<std::string>& libraries)
     : state_(std::make_unique<State>(libraries)) {
   State& s = *state_;
-  if (!s.library.there()) {
-    unsupported("CUDA's driver cannot be opened: " + s.library.reason());
-  }
-  if (const char* missing = s.calls.fill(s.library)) {
-    unsupported("'" + s.library.name() + "' is no CUDA driver of version 11.8 or later: it lacks " +
-                missing);
-  }
+  s.load();
+  s.device = s.find(uuid);
   try {
-    s.check(s.calls.init(0), "cuInit");
-    s.open(s.find(uuid));
+    s.open();
   } catch (const DriverError& error) {
     if (error.code() == ErrorCode::kOutOfMemory) throw;
     unsupported("CUDA's driver does not open the device: " + error.message());
@@ -122,6 +129,21 @@ Driver::~Driver() = default;
 
 const DriverLimits& Driver::limits() const { return state_->limits; }
 bool Driver::hung() const { return state_->hung; }
+
+uint64_t Driver::import_own(const UniqueFd& descriptor, uint64_t bytes) {
+  State& s = *state_;
+  driver::AllocationHandle memory = 0;
+  void* const handle = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor.get()));
+  s.check(s.calls.memory_import(&memory, handle, driver::kPosixFd),
+          "cuMemImportFromShareableHandle");
+  driver::Pointer address = 0;
+  s.check(s.calls.address_reserve(&address, bytes, 0, 0, 0), "cuMemAddressReserve");
+  s.check(s.calls.memory_map(address, bytes, 0, memory, 0), "cuMemMap");
+  driver::AccessDescription access;
+  access.location = s.device;
+  s.check(s.calls.memory_access(address, bytes, &access, 1), "cuMemSetAccess");
+  return address;
+}
 
 uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes) {
   State& s = *state_;

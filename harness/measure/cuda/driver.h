@@ -70,6 +70,8 @@ class Driver {
   /// The address of memory that Vulkan exported, for one buffer alone: all of it, `bytes` being the
   /// allocation's.
   uint64_t import(UniqueFd descriptor, uint64_t bytes);
+  /// The same of memory that a MemoryMaker made.
+  uint64_t import_own(const UniqueFd& descriptor, uint64_t bytes);
   /// Throws DriverError for what is no cubin of this device's or has no such entry.
   DriverKernel load(std::span<const std::byte> cubin, const std::string& entry);
   /// Lets the kernel be launched so. Empty, or why the device cannot, as the end of a sentence that

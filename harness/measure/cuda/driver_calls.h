@@ -11,8 +11,9 @@ namespace kbench::cuda::driver {
 
 using Result = int;
 using Device = int;
-using Pointer = unsigned long long;     // NOLINT(google-runtime-int): CUdeviceptr
-using GraphFlags = unsigned long long;  // NOLINT(google-runtime-int)
+using Pointer = unsigned long long;           // NOLINT(google-runtime-int): CUdeviceptr
+using Flags = unsigned long long;             // NOLINT(google-runtime-int)
+using AllocationHandle = unsigned long long;  // NOLINT(google-runtime-int)
 using Context = struct OpaqueContext*;
 using Module = struct OpaqueModule*;
 using Function = struct OpaqueFunction*;
@@ -42,6 +43,8 @@ inline constexpr int kCooperative = 2, kClusterDimension = 4;
 inline constexpr int kOpaqueFd = 1;
 inline constexpr unsigned kDedicated = 1, kNonBlockingStream = 1;
 inline constexpr int kCaptureThreadLocal = 1;
+// CUmemAllocationType, CUmemAllocationHandleType, CUmemLocationType, CUmemAccess_flags
+inline constexpr int kPinned = 1, kPosixFd = 1, kOnDevice = 1, kReadWrite = 3;
 
 struct ExternalMemoryHandleDesc {
   int type = kOpaqueFd;
@@ -62,6 +65,23 @@ struct ExternalMemoryBufferDesc {
   unsigned long long offset = 0, size = 0;  // NOLINT(google-runtime-int)
   unsigned flags = 0;
   unsigned reserved[16] = {};
+};
+
+/// CUmemAllocationProp: pinned memory of one device, exported as a file descriptor.
+struct AllocationProperties {
+  int type = kPinned;
+  int handle_types = kPosixFd;
+  int location_type = kOnDevice;
+  Device location = 0;
+  void* win32 = nullptr;
+  unsigned char flags[8] = {};  ///< none: not compressible
+};
+
+/// CUmemAccessDesc.
+struct AccessDescription {
+  int location_type = kOnDevice;
+  Device location = 0;
+  int flags = kReadWrite;
 };
 
 struct LaunchAttribute {
@@ -107,6 +127,14 @@ inline constexpr void* kParameterEnd = nullptr;
   CALL(map_buffer, "cuExternalMemoryGetMappedBuffer", Pointer*, ExternalMemory, \
        const ExternalMemoryBufferDesc*) \
   CALL(destroy_memory, "cuDestroyExternalMemory", ExternalMemory) \
+  CALL(memory_create, "cuMemCreate", AllocationHandle*, size_t, const AllocationProperties*, \
+       Flags) \
+  CALL(memory_export, "cuMemExportToShareableHandle", void*, AllocationHandle, int, Flags) \
+  CALL(memory_import, "cuMemImportFromShareableHandle", AllocationHandle*, void*, int) \
+  CALL(memory_release, "cuMemRelease", AllocationHandle) \
+  CALL(address_reserve, "cuMemAddressReserve", Pointer*, size_t, size_t, Pointer, Flags) \
+  CALL(memory_map, "cuMemMap", Pointer, size_t, size_t, AllocationHandle, Flags) \
+  CALL(memory_access, "cuMemSetAccess", Pointer, size_t, const AccessDescription*, size_t) \
   CALL(allocate, "cuMemAlloc_v2", Pointer*, size_t) \
   CALL(free, "cuMemFree_v2", Pointer) \
   CALL(module_load, "cuModuleLoadData", Module*, const void*) \
@@ -127,7 +155,7 @@ inline constexpr void* kParameterEnd = nullptr;
   CALL(event_destroy, "cuEventDestroy_v2", Event) \
   CALL(capture_begin, "cuStreamBeginCapture_v2", Stream, int) \
   CALL(capture_end, "cuStreamEndCapture", Stream, Graph*) \
-  CALL(graph_instantiate, "cuGraphInstantiateWithFlags", GraphExec*, Graph, GraphFlags) \
+  CALL(graph_instantiate, "cuGraphInstantiateWithFlags", GraphExec*, Graph, Flags) \
   CALL(graph_upload, "cuGraphUpload", GraphExec, Stream) \
   CALL(graph_launch, "cuGraphLaunch", GraphExec, Stream) \
   CALL(graph_destroy, "cuGraphDestroy", Graph) \

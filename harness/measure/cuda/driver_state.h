@@ -15,15 +15,19 @@ struct Driver::State {
   Library library;
   driver::Calls calls;
   DriverLimits limits;
+  driver::Device device = 0;
   driver::Stream stream = nullptr;
   driver::Pointer lead = 0;  ///< what is written to keep the device busy
   bool hung = false;         ///< or dead of a fault
 
   explicit State(const std::vector<std::string>& names) : library(names) {}
+  /// Finds the functions and calls cuInit. Throws kUnsupported, saying why it cannot.
+  void load();
   /// Throws DriverError unless it is success. `call` is the function's name.
   void check(driver::Result result, const char* call);
+  /// Throws kUnsupported where there is no such device.
   driver::Device find(const std::array<uint8_t, 16>& uuid) const;
-  void open(driver::Device device);
+  void open();  ///< `device`
 };
 
 /// A launch as the driver takes it. It holds pointers to its own members.

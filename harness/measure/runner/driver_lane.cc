@@ -101,7 +101,9 @@ std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory&
                                      const std::vector<vulkan::Region>& regions) {
   std::vector<uint64_t> bases;
   for (const ImportedMemory::Slab& slab : memory.slabs()) {
-    bases.push_back(driver.import(duplicate(slab.descriptor), slab.buffer.size()));
+    const uint64_t bytes = slab.buffer.size();
+    bases.push_back(slab.by_cuda ? driver.import_own(slab.descriptor, bytes)
+                                 : driver.import(duplicate(slab.descriptor), bytes));
   }
   std::vector<uint64_t> addresses;
   for (const vulkan::Region& region : regions) {

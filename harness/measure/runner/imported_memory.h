@@ -41,8 +41,8 @@ class ImportedMemory {
   struct Slab {
     vulkan::Buffer buffer;  ///< of the regions in it
     UniqueFd descriptor;    ///< of the whole allocation, if it was kept
+    bool by_cuda = false;   ///< CUDA made it, not Vulkan
   };
-  /// CUDA's import closes its descriptor, so give it a duplicate.
   const std::deque<Slab>& slabs() const { return slabs_; }
 
  private:

@@ -18,7 +18,8 @@
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
-//   Forget                    Forgotten                       the candidate is gone; Load comes next
+//   Forget                    Forgotten                       the candidate is gone; Load comes
+//   next
 // Any request may be answered by Refused (the candidate's fault) or Failed (any other error).
 #pragma once
 
@@ -189,6 +190,7 @@ struct Attach {
     uint64_t bytes = 0;
     uint32_t memory_type = 0;
     bool read_only = false;
+    bool by_cuda = false;  ///< CUDA made it, not Vulkan
   };
   std::vector<int> kept;
   std::vector<Slab> slabs;

@@ -57,9 +57,13 @@ class Device {
   Buffer allocate(uint64_t bytes);
   /// Host-visible, coherent and (where there is such a type) cached memory, mapped.
   Buffer allocate_host(uint64_t bytes);
+  /// Makes memory of the device of so many bytes, a multiple of 2 MiB on a GPU, of the page size
+  /// elsewhere. Returns a descriptor to import it by.
+  using MakeMemory = std::function<UniqueFd(uint64_t bytes)>;
   /// Device-local memory with a device address that another process can import. The size is rounded
-  /// up so that the buffer covers every byte of the allocation. Throws kOutOfMemory with the size.
-  Buffer allocate_shared(uint64_t bytes);
+  /// up so that the buffer covers every byte of the allocation. `make` allocates it, if given, else
+  /// this device. Throws kOutOfMemory with the size, and what `make` throws.
+  Buffer allocate_shared(uint64_t bytes, const MakeMemory& make = {});
   /// The memory that Buffer::share() described, in this or another process with a device of the
   /// same UUIDs. Throws kInvalidArgument when the description fits no memory of this device,
   /// kOutOfMemory, kInternal.

@@ -71,9 +71,9 @@ struct Device::State {
   void create_device(bool with_cuda);
   Buffer make_buffer(uint64_t bytes, MemoryUse use) const;
 
-  Buffer share_descriptor(uint64_t bytes) const;
+  Buffer share_descriptor(uint64_t bytes, const Device::MakeMemory& make) const;
   UniqueFd export_descriptor(const Buffer& buffer) const;
-  Buffer share_host_pointer(uint64_t bytes) const;
+  Buffer share_host_pointer(uint64_t bytes, const Device::MakeMemory& make) const;
   Buffer import_descriptor(SharedMemory shared) const;
   Buffer import_host_pointer(SharedMemory shared, Access access) const;
 
@@ -86,6 +86,9 @@ struct Device::State {
   uint32_t choose_type(const Buffer& buffer, uint32_t type_bits, MemoryUse use) const;
   void allocate_memory(const Buffer& buffer, uint64_t bytes, uint32_t type, const void* next) const;
   void bind(const Buffer& buffer) const;
+  void export_memory(const Buffer& buffer, uint32_t type) const;
+  /// Makes the whole allocation behind the descriptor the buffer's memory.
+  void import_memory(const Buffer& buffer, UniqueFd descriptor, uint32_t type) const;
 
   /// Counts the buffer's memory as allocated by this process until the buffer is destroyed.
   void count(const Buffer& buffer) const;

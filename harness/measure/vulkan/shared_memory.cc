@@ -105,9 +105,22 @@ UniqueFd Device::State::export_descriptor(const Buffer& buffer) const {
   return UniqueFd(fd);
 }
 
-Buffer Device::State::share_descriptor(uint64_t bytes) const {
+Buffer Device::State::share_descriptor(uint64_t bytes, const MakeMemory& make) const {
   const VkExternalMemoryBufferCreateInfo external = external_buffer(kDescriptor);
   Buffer buffer = begin_whole_buffer(bytes, kDeviceGranule, &external);
+  const uint32_t type = choose_type(buffer, requirements(buffer).memoryTypeBits, MemoryUse::device);
+  if (make) {
+    buffer.state_->file = make(buffer.size());
+    import_memory(buffer, copy_of(buffer.state_->file, Access::read_write), type);
+  } else {
+    export_memory(buffer, type);
+  }
+  count(buffer);
+  buffer.state_->sharing = Sharing::descriptor;
+  return buffer;
+}
+
+void Device::State::export_memory(const Buffer& buffer, uint32_t type) const {
   const VkMemoryDedicatedAllocateInfo dedicated = dedicated_to(buffer.handle());
   VkExportMemoryAllocateInfo exported{};
   exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
@@ -115,13 +128,21 @@ Buffer Device::State::share_descriptor(uint64_t bytes) const {
   // imported as such in twice (21 ms, others 10): imports are dedicated only where they must be.
   exported.pNext = &dedicated;
   exported.handleTypes = kDescriptor;
-  const uint32_t bits = requirements(buffer).memoryTypeBits;
-  allocate_memory(buffer, buffer.size(), choose_type(buffer, bits, MemoryUse::device), &exported);
+  allocate_memory(buffer, buffer.size(), type, &exported);
   bind(buffer);
-  count(buffer);
-  buffer.state_->sharing = Sharing::descriptor;
   buffer.state_->file = export_descriptor(buffer);
-  return buffer;
+}
+
+void Device::State::import_memory(const Buffer& buffer, UniqueFd descriptor, uint32_t type) const {
+  const VkMemoryDedicatedAllocateInfo dedicated = dedicated_to(buffer.handle());
+  VkImportMemoryFdInfoKHR imported{};
+  imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
+  imported.pNext = snapshot.dedicated_descriptors ? &dedicated : nullptr;
+  imported.handleType = kDescriptor;
+  imported.fd = descriptor.get();
+  allocate_memory(buffer, buffer.size(), type, &imported);
+  static_cast<void>(descriptor.release());  // the driver's once the import has succeeded
+  bind(buffer);
 }
 
 Buffer Device::State::import_descriptor(SharedMemory shared) const {
@@ -133,15 +154,7 @@ Buffer Device::State::import_descriptor(SharedMemory shared) const {
       !(needs.memoryTypeBits >> shared.memory_type & 1)) {
     refuse_description("its memory type is none of this device's for buffers");
   }
-  const VkMemoryDedicatedAllocateInfo dedicated = dedicated_to(buffer.handle());
-  VkImportMemoryFdInfoKHR imported{};
-  imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
-  imported.pNext = snapshot.dedicated_descriptors ? &dedicated : nullptr;
-  imported.handleType = kDescriptor;
-  imported.fd = shared.descriptor.get();
-  allocate_memory(buffer, shared.bytes, shared.memory_type, &imported);
-  static_cast<void>(shared.descriptor.release());  // the driver's once the import has succeeded
-  bind(buffer);
+  import_memory(buffer, std::move(shared.descriptor), shared.memory_type);
   return buffer;
 }
 
@@ -170,10 +183,10 @@ void Device::State::allocate_file(const Buffer& buffer, const UniqueFd& file, Ac
   allocate_memory(buffer, buffer.size(), choose_type(buffer, bits, MemoryUse::device), &imported);
 }
 
-Buffer Device::State::share_host_pointer(uint64_t bytes) const {
+Buffer Device::State::share_host_pointer(uint64_t bytes, const MakeMemory& make) const {
   const VkExternalMemoryBufferCreateInfo external = external_buffer(kHostPointer);
   Buffer buffer = begin_whole_buffer(bytes, page_bytes(), &external);
-  UniqueFd file = make_file(buffer.size());
+  UniqueFd file = make ? make(buffer.size()) : make_file(buffer.size());
   allocate_file(buffer, file, Access::read_write);
   buffer.state_->file = std::move(file);
   bind(buffer);
@@ -196,9 +209,9 @@ Buffer Device::State::import_host_pointer(SharedMemory shared, Access access) co
   return buffer;
 }
 
-Buffer Device::allocate_shared(uint64_t bytes) {
-  return state_->plan.sharing == Sharing::host_pointer ? state_->share_host_pointer(bytes)
-                                                       : state_->share_descriptor(bytes);
+Buffer Device::allocate_shared(uint64_t bytes, const MakeMemory& make) {
+  return state_->plan.sharing == Sharing::host_pointer ? state_->share_host_pointer(bytes, make)
+                                                       : state_->share_descriptor(bytes, make);
 }
 
 Buffer Device::import_shared(SharedMemory memory, Access access) {
