@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "kbench/score.h"
@@ -35,6 +36,26 @@ double median_of(const std::vector<BracketedRun>& runs, Value value) {
   return median(std::move(values));
 }
 
+double unexplained(const BracketedRun& run) { return run.unexplained_ns(); }
+double run_of(const BracketedRun& run) { return run.run_ns; }
+double flush_of(const BracketedRun& run) { return run.flush_ns; }
+
+double log_choose(size_t n, size_t k) {
+  const auto log_factorial = [](size_t i) { return std::lgamma(static_cast<double>(i) + 1); };
+  return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+}
+
+/// Fisher's exact test, one-sided: how often chance alone puts at least `theirs` of the `ours` +
+/// `theirs` marked values among the candidate's, where each side has `n` values.
+double chance_of(size_t theirs, size_t ours, size_t n) {
+  const size_t marked = theirs + ours;
+  double sum = 0;
+  for (size_t k = theirs; k <= std::min(marked, n); ++k) {
+    sum += std::exp(log_choose(n, k) + log_choose(n, marked - k) - log_choose(2 * n, marked));
+  }
+  return sum;
+}
+
 std::string microseconds(double ns) { return digits_text(ns * 1e-3, 3) + " us"; }
 
 }  // namespace
@@ -52,28 +73,64 @@ void ClockRule::add(const BracketedRun& baseline, const BracketedRun& candidate)
   candidate_.push_back(candidate);
 }
 
-std::string ClockRule::contradiction() const {
-  if (candidate_.empty()) return "";
-  const auto unexplained = [](const BracketedRun& run) { return run.unexplained_ns(); };
-  const auto flush = [](const BracketedRun& run) { return run.flush_ns; };
-  const auto claimed = [](const BracketedRun& run) { return run.run_ns; };
-  double usual = median_of(baseline_, unexplained);
-  if (!lane_.empty()) {
-    usual = std::clamp(median_of(lane_, unexplained), usual, usual + kMostLane);
-  }
-  const double excess = median_of(candidate_, unexplained) - usual;
+/// What a hand-over to the candidate takes if its times are true.
+double ClockRule::usual_unexplained_ns() const {
+  const double usual = median_of(baseline_, unexplained);
+  if (lane_.empty()) return usual;
+  return std::clamp(median_of(lane_, unexplained), usual, usual + kMostLane);
+}
+
+/// How much longer the candidate's brackets may be.
+double ClockRule::room_ns() const {
   const Room& room = software_ ? kSoftwareExcess : kExcess;
-  if (excess > room.of(median_of(candidate_, claimed))) {
-    return "its device times leave " + microseconds(excess) +
-           " of a run unexplained that the judge's clock saw pass";
+  return room.of(median_of(candidate_, run_of));
+}
+
+/// Whether more of the candidate's brackets than chance explains are longer, by more than the room,
+/// than the r-th longest of the baseline's, for some r up to half of them.
+bool ClockRule::beyond_chance() const {
+  constexpr double kMostChance = 1e-5;
+  std::vector<double> ours;
+  for (const BracketedRun& run : baseline_) ours.push_back(run.unexplained_ns());
+  std::ranges::sort(ours, std::greater());
+  const double shift = usual_unexplained_ns() - median_of(baseline_, unexplained) + room_ns();
+  const size_t n = ours.size(), tests = (n + 1) / 2;
+  for (size_t longer = 0; longer < tests; ++longer) {
+    const auto theirs = std::ranges::count_if(candidate_, [&](const BracketedRun& run) {
+      return run.unexplained_ns() > ours[longer] + shift;
+    });
+    const double chance = chance_of(static_cast<size_t>(theirs), longer, n);
+    if (chance * static_cast<double>(tests) < kMostChance) return true;
   }
-  const double ours = median_of(baseline_, flush), theirs = median_of(candidate_, flush);
+  return false;
+}
+
+/// Of what the brackets hold beyond the claimed times.
+std::string ClockRule::time_suspicion() const {
+  if (candidate_.empty()) return "";
+  const double excess = median_of(candidate_, unexplained) - usual_unexplained_ns();
+  if (excess <= room_ns()) return "";
+  return "its device times leave " + microseconds(excess) +
+         " of a run unexplained that the judge's clock saw pass";
+}
+
+std::string ClockRule::flush_contradiction() const {
+  if (candidate_.empty()) return "";
+  const double ours = median_of(baseline_, flush_of), theirs = median_of(candidate_, flush_of);
   const Room& more = software_ ? kSoftwareFlush : kFlush;
-  if (std::abs(theirs - ours) > more.of(ours)) {
-    return "making its caches cold took " + microseconds(theirs) + " where it takes " +
-           microseconds(ours);
-  }
-  return "";
+  if (std::abs(theirs - ours) <= more.of(ours)) return "";
+  return "making its caches cold took " + microseconds(theirs) + " where it takes " +
+         microseconds(ours);
+}
+
+std::string ClockRule::suspicion() const {
+  const std::string said = time_suspicion();
+  return said.empty() ? flush_contradiction() : said;
+}
+
+std::string ClockRule::contradiction() const {
+  const std::string said = time_suspicion();
+  return said.empty() || !beyond_chance() ? flush_contradiction() : said;
 }
 
 }  // namespace kbench::judge

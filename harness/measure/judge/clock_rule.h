@@ -14,6 +14,9 @@ struct BracketedRun {
   double unexplained_ns() const { return bracket_ns - claimed_ns(); }
 };
 
+/// So many samples are taken where times are suspicious after fewer.
+inline constexpr int kSamplesToExplain = 32;
+
 /// A candidate's timestamps lie in its own address space. The judge's clock around each run bounds
 /// them: they cannot be longer than the bracket, and not shorter by more than a hand-over takes,
 /// which the baseline, which is trusted and hands over in the same way, shows in the same samples.
@@ -29,12 +32,22 @@ class ClockRule {
   /// The run is one that the bracket contradicts: the sample is to be taken again.
   bool contradicts(const BracketedRun& run) const;
   void add(const BracketedRun& baseline, const BracketedRun& candidate);
-  /// Over all samples: how the candidate's times contradict the judge's clock, as one line; empty
-  /// when they do not. By the median of what is left unexplained on each side: hand-overs vary by a
-  /// tenth of a millisecond, and to move the median a runner has to forge half of its times.
+  /// Over all samples: how the candidate's times seem to contradict the judge's clock, as one line;
+  /// empty when they do not. By the median of what is left unexplained on each side: to move it a
+  /// runner has to forge half of its times. Hand-overs vary by some tenths of a millisecond, so
+  /// that medians of few samples may differ by chance.
+  std::string suspicion() const;
+  /// The same where chance is ruled out: in one of 100,000 honest trials at most, by Fisher's exact
+  /// test. Eight samples are too few for it.
   std::string contradiction() const;
 
  private:
+  double usual_unexplained_ns() const;
+  double room_ns() const;
+  bool beyond_chance() const;
+  std::string time_suspicion() const;
+  std::string flush_contradiction() const;
+
   bool software_;
   std::vector<BracketedRun> baseline_, candidate_, lane_;
 };

@@ -22,6 +22,7 @@
 
 #include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
+#include "harness/measure/cuda/memory_maker.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/requests.h"
@@ -32,6 +33,7 @@
 #include "harness/measure/judge/trial.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/runner/kept_pipelines.h"
+#include "harness/measure/trial/clock_watch.h"
 #include "harness/measure/trial/experiment.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/vulkan/device.h"
@@ -65,6 +67,14 @@ struct LockRelease {
   process::HostLock& lock;
   ~LockRelease() { lock.release(); }
 };
+
+/// CUDA's maker of memory where the environment asks for it, else null (docs/throughput.md says why
+/// the device makes it otherwise).
+std::unique_ptr<cuda::MemoryMaker> open_maker() {
+  const char* const wanted = std::getenv("KBENCH_MEMORY");
+  if (wanted == nullptr || std::string_view(wanted) != "cuda") return {};
+  return std::make_unique<cuda::MemoryMaker>();
+}
 
 class Judge {
  public:
@@ -102,12 +112,14 @@ class Judge {
   /// Opens the device while the first runners start, which takes as long.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
+  std::unique_ptr<cuda::MemoryMaker> maker_ =
+      open_maker();  ///< or null: `device_` makes the memory
   std::optional<SlabStore> store_;
   RunnerSupply supply_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
-  std::chrono::steady_clock::time_point last_at_work_ = std::chrono::steady_clock::now();
   std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
+  std::optional<trial::ClockWatch> clock_;
   /// Makes the pipelines that every trial needs, while the client prepares its request and memory
   /// is allocated.
   std::future<void> kernels_prepared_;
@@ -129,11 +141,13 @@ Judge::Judge(const vulkan::OpenOptions& open)
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
       supply_(runners_, baseline_cache_) {
   device_ = opening_.get();
-  store_.emplace(*device_);
+  if (maker_) maker_->choose(device_->snapshot().device_uuid);
+  store_.emplace(*device_, maker_.get());
   supply_.use(*device_, *store_, RunnerSupply::rules_of(device_->snapshot()));
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);
   kernels_.emplace(*device_);
+  clock_.emplace(*device_);
   kernels_prepared_ = std::async(kSoon, [this] { prepare_kernels(); });
 }
 
@@ -189,7 +203,7 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled) {
           .pausable = *runners_.pausable,
           .lock = *lock_,
           .cancelled = cancelled,
-          .last_at_work = last_at_work_};
+          .clock = *clock_};
 }
 
 /// Whether the runner may serve another candidate of the same author. After all else (a crash, a
@@ -199,24 +213,14 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
   // What the runner overwrites before the next one; a compiler's spilled registers come on top.
   constexpr uint64_t kMostStackBytes = trial::kStackBytes * 3 / 4;
   if (end.stack_bytes > kMostStackBytes) return false;
-  switch (result.verdict) {
-    case Verdict::passed:
-    case Verdict::compiles:
-    case Verdict::not_written:
-    case Verdict::partly_written:
-    case Verdict::not_finite:
-    case Verdict::all_zero:
-    case Verdict::low_precision:
-    case Verdict::wrong_values:
-      return result.lane !=
-             "cuda";  // CUDA's driver is open in it, which was not made to be reused.
-    case Verdict::invalid_candidate:
-    case Verdict::compile_error:
-    case Verdict::unsupported:
-      return !ran;
-    default:
-      return false;
+  const Verdict verdict = result.verdict;
+  if (verdict == Verdict::invalid_candidate || verdict == Verdict::compile_error ||
+      verdict == Verdict::unsupported) {
+    return !ran;
   }
+  const bool whole =
+      verdict == Verdict::passed || verdict == Verdict::compiles || is_about_values(verdict);
+  return whole && result.lane != "cuda";  // CUDA's driver in it was not made to be reused.
 }
 
 /// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's.

@@ -352,9 +352,9 @@ void RunnerSupply::work() {
     bool more = false;
     try {
       more = do_step();
-    } catch (const RunnerFailure&) {  // The trial that needs the runner will report it.
+    } catch (const RunnerFailure&) {
     } catch (const std::exception&) {
-    }
+    }  // What was to be made ready is not there: its trial makes it, and reports what goes wrong.
     lock.lock();
     working_ = false;
     if (!more) going_ = false;

@@ -79,7 +79,7 @@ struct Step {
 /// each.
 inline constexpr size_t kRunnersAnAuthor = 6;
 /// Most tasks that are made ahead: making one takes up to some trials.
-inline constexpr size_t kTasksAhead = 3;
+inline constexpr size_t kTasksAhead = 6;
 
 Step next_step(const SupplyState& state);
 

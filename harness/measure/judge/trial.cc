@@ -20,9 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kTellEvery = 0.1;  ///< seconds from progress to progress
-/// If the clocks seem to disagree after the fewest samples, so many are taken before it is
-/// believed: a processor that sleeps deeply for a second delays one side's answers.
-constexpr int kSamplesToExplain = 32;
 /// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
 /// of those taken, as a runner that may have samples taken again may choose among them.
 constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
@@ -178,7 +175,7 @@ void Trial::take_device() {
   enter(Phase::running);
   lap("wait");
   sampler_.emplace(parts());
-  wake_device();
+  context_.clock.raise(context_.kernels);  // It has idled while the candidate compiled.
   sampler_->upload_data();
   sampler_->draw_task(built_.has_setup || request_.profile_runs);
 }
@@ -196,21 +193,6 @@ void Trial::wait_turn() {
   }
   if (waited > 0) on_stage_(stage_.c_str());
   lap(client::kQueueStage);
-}
-
-/// A GPU that has been idle for some seconds runs at a fraction of its clock, and takes a fifth
-/// of a second to rise.
-void Trial::wake_device() {
-  constexpr std::chrono::seconds kAwake(2);
-  const auto now = Clock::now();
-  if (now - std::exchange(context_.last_at_work, now) > kAwake) raise_clock();
-}
-
-void Trial::raise_clock() {
-  constexpr std::chrono::milliseconds kRising(300);
-  if (context_.device.snapshot().software()) return;
-  const auto end = Clock::now() + kRising;
-  while (Clock::now() < end) sampler_->draw_task(true);
 }
 
 /// Measures the hand-over of a candidate that is launched otherwise than the baseline, before any
@@ -328,7 +310,7 @@ bool Trial::sample() {
   double told = 0;  // when progress was
   trial::Roles roles = schedule.next(secret_);
   const auto unexplained = [&] {
-    if (sampling.count() >= kSamplesToExplain || clock.contradiction().empty()) return false;
+    if (sampling.count() >= kSamplesToExplain || clock.suspicion().empty()) return false;
     context_.supply.quiet();
     return true;
   };
@@ -371,7 +353,6 @@ bool Trial::sample() {
     result_->busy = taken && *taken > kBusyShare;
   }
   lap("sample");
-  context_.last_at_work = Clock::now();
   if (const std::string said = clock.contradiction(); !said.empty()) {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);

@@ -23,6 +23,7 @@
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/process/pausable_processes.h"
+#include "harness/measure/trial/clock_watch.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
@@ -44,8 +45,7 @@ struct TrialContext {
   /// the judge releases it.
   process::HostLock& lock;
   std::stop_token cancelled;  ///< ends waiting for it
-  /// When a trial last used the device, or when it was opened.
-  std::chrono::steady_clock::time_point& last_at_work;
+  trial::ClockWatch& clock;
 };
 
 /// What became of a trial, beside its result.
@@ -88,8 +88,6 @@ class Trial {
   // trial.cc
   void take_device();
   void wait_turn();
-  void wake_device();
-  void raise_clock();
   void try_lane();
   // trial_tuning.cc
   bool tune();

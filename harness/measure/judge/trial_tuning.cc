@@ -18,7 +18,7 @@ constexpr int kTimedRuns = 3;  ///< of which the shortest counts: nothing makes 
 bool Trial::tune() {
   if (built_.tunable.empty()) return true;
   context_.supply.quiet();
-  raise_clock();  // The first would be timed at another than the last.
+  context_.clock.raise(context_.kernels);  // The first would be timed at another than the last.
   std::vector<size_t> counts;
   for (const runner::Tunable& tunable : built_.tunable) counts.push_back(tunable.configs.size());
   Tuning tuning(counts);

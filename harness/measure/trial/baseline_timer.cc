@@ -25,8 +25,10 @@ BaselineTimer::BaselineTimer(vulkan::Device& device)
       kernels_(device),
       secret_(std::nullopt),
       flush_(device.allocate(device.plan().flush_bytes)),
-      clock_(device, kernels_, {&flush_, 0, flush_.size()}),
-      commands_(device, 4) {}
+      clock_(device),
+      commands_(device, 4) {
+  clock_.raise(kernels_);
+}
 
 void BaselineTimer::prepare(std::span<const Graph* const> graphs) {
   const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());

@@ -1,6 +1,10 @@
-// Detects whether the device runs at full clock. After a short idle time a GPU runs at a fraction
-// of it (an H200 at 345 of 1980 MHz for a fifth of a second), which would falsify the times.
+// Whether the device runs at full clock, and how to get it there. A GPU that has idled, if only for
+// half a second, runs at a fraction of its clock (an H200 at 345 of 1980 MHz, for the first fifth
+// of a second that it works again), which would falsify the times.
 #pragma once
+
+#include <limits>
+#include <optional>
 
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/vulkan/commands.h"
@@ -8,14 +12,25 @@
 
 namespace kbench::trial {
 
+/// What is known of a device's full clock: the shortest time that a fixed number of cycles took.
+class FullClock {
+ public:
+  /// Takes note of the time. `slack`: how much longer than the shortest it may be, as a factor.
+  bool reached(double chain_ns, double slack);
+
+ private:
+  double fastest_ns_ = std::numeric_limits<double>::infinity();
+};
+
 /// Times a chain of dependent multiply-adds in one workgroup, a fixed number of cycles that takes
-/// microseconds. On software devices it records nothing and always reports the full clock.
+/// microseconds. On software devices it does nothing and always reports the full clock.
 class ClockWatch {
  public:
-  /// Keeps the device busy with writes to `busy` for half a second, and remembers the shortest
-  /// time.
-  ClockWatch(vulkan::Device& device, Kernels& kernels, const vulkan::Region& busy);
+  explicit ClockWatch(vulkan::Device& device);
 
+  /// Keeps the device busy until it runs at full clock: for less than a millisecond if it does, for
+  /// 0.3 s at most. The first call takes that long, as it learns what the full clock is.
+  void raise(Kernels& kernels);
   /// Records the chain; the caller records timestamps before and after.
   void record(vulkan::Commands& commands);
   /// Whether a chain that took so long ran at full clock.
@@ -23,8 +38,10 @@ class ClockWatch {
 
  private:
   vulkan::Device& device_;
-  vulkan::Buffer sink_;
-  double fastest_ns_ = 0;
+  vulkan::Buffer sink_, busy_;
+  std::optional<vulkan::Commands> commands_;
+  FullClock clock_;
+  bool learned_ = false;
 };
 
 }  // namespace kbench::trial
