@@ -206,7 +206,7 @@ const Case kCases[] = {
        s.coming = {{.begun = true}};
        s.waiting = {{open}};
        s.task_lacks_memory = true;
-       s.tasks_ready = kTasksAhead;
+       s.tasks_ready = s.most_tasks;
      },
      "nothing"},
     {"ACandidateIsAttachedToItsTask",

@@ -11,10 +11,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Each open runner holds device and host memory: one fresh runner is kept open, and one candidate
-/// begun, for each so many bytes of the device's memory.
-constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30;
-constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesAhead;
+/// Each open process holds device and host memory: one fresh runner is kept open, one candidate
+/// begun and one task made ahead for each so many bytes of the device's memory. Making a task takes
+/// as long as some trials.
+constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30,
+                   kBytesATask = uint64_t{20} << 30;
+constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesAhead,
+                 kMostTasks = 6;
 /// Candidates that one runner serves, and what it may grow by meanwhile.
 constexpr int kCandidatesARunner = 64;
 constexpr int64_t kMostGrownBytes = int64_t{512} << 20;
@@ -218,9 +221,13 @@ bool RunnerSupply::take_task(const CandidateBuild& build) {
   return there;
 }
 
+size_t RunnerSupply::most_tasks() const {
+  return one_for_each(kBytesATask, device_->snapshot(), kMostTasks);
+}
+
 /// The baseline process will serve another task.
 void RunnerSupply::leave(ReadyTask old) {
-  if (!old.baseline || spares_.size() + ahead_.size() >= kTasksAhead) return;
+  if (!old.baseline || spares_.size() + ahead_.size() >= most_tasks()) return;
   try {
     if (old.memory) old.memory->wait_baseline(*old.baseline);
     spares_.push_back(std::move(old.baseline));
@@ -401,6 +408,7 @@ SupplyState RunnerSupply::state() {
   std::erase_if(ending_, [](const auto& each) { return each->ended(); });
   state.runner_ending = !ending_.empty();
   state.most_fresh = one_for_each(kBytesARunner, device_->snapshot(), kMostRunners);
+  state.most_tasks = most_tasks();
   state.most_begun = one_for_each(kBytesACandidate, device_->snapshot(), kMostBegun);
   return state;
 }

@@ -102,6 +102,7 @@ class RunnerSupply {
   void end_stopped();
   void wait_for_device();
   void leave(ReadyTask old);
+  size_t most_tasks() const;
   std::unique_ptr<RunnerProcess> take_runner(size_t index);
   std::unique_ptr<RunnerProcess> take_runner_for(const client::EvaluateRequest& request,
                                                  bool fresh);

@@ -75,7 +75,8 @@ std::optional<Step> start_runner(const SupplyState& state) {
 bool wants_baseline(const SupplyState& state) {
   const size_t spares = state.baselines_open + state.baselines_opening;
   if (!state.needs_baseline || state.coming.empty() || spares > 0) return false;
-  return state.tasks_ready == 0 || (state.tasks_ready < kTasksAhead && state.task_lacks_memory);
+  return state.tasks_ready == 0 ||
+         (state.tasks_ready < state.most_tasks && state.task_lacks_memory);
 }
 
 std::optional<Step> begin_candidate(const SupplyState& state) {

@@ -54,6 +54,7 @@ struct SupplyState {
 
   // Limits, from the device's memory: each open runner holds some.
   size_t most_fresh = 2, most_begun = 2;
+  size_t most_tasks = 2;  ///< made ahead
 };
 
 struct Step {
@@ -78,8 +79,6 @@ struct Step {
 /// Most runners of one author: one is measured while the others compile, for up to two seconds
 /// each.
 inline constexpr size_t kRunnersAnAuthor = 6;
-/// Most tasks that are made ahead: making one takes up to some trials.
-inline constexpr size_t kTasksAhead = 6;
 
 Step next_step(const SupplyState& state);
 

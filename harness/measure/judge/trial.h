@@ -112,7 +112,7 @@ class Trial {
   /// For one run of the baseline: what the whole trial may take.
   double baseline_seconds() const;
 
-  /// May be another process after load(): see CudaHistory.
+  /// May be another process after load(): see NeedsHistory.
   RunnerProcess& candidate() { return build_.runner(); }
 
   bool refuse(Verdict verdict, std::string message);

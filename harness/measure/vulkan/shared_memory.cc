@@ -67,15 +67,21 @@ UniqueFd copy_of(const UniqueFd& file, Access access) {
   return copy;
 }
 
-/// A random address to map a file at: shaders of a software device can reach memory near their
-/// tensors, and the system would map the file next to libraries. Only a hint: the system chooses
-/// where it is taken.
-void* random_place() {
+/// Maps the file at a random address: shaders of a software device can reach memory near their
+/// tensors, and the system would map the file next to libraries. Where several drawn addresses are
+/// taken, as a sanitizer takes many, the system chooses. MAP_FAILED as mmap().
+void* map_at_random(uint64_t bytes, int protection, const UniqueFd& file) {
   constexpr uint64_t kLeast = uint64_t{1} << 40, kMask = (uint64_t{1} << 46) - 1;
+  constexpr int kTries = 16;
   std::random_device random;
-  const uint64_t drawn = uint64_t{random()} << 32 | random();
-  const uint64_t place = (kLeast + (drawn & kMask)) / page_bytes() * page_bytes();
-  return reinterpret_cast<void*>(place);
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t drawn = uint64_t{random()} << 32 | random();
+    const uint64_t place = (kLeast + (drawn & kMask)) / page_bytes() * page_bytes();
+    void* const at = mmap(reinterpret_cast<void*>(place), bytes, protection,
+                          MAP_SHARED | MAP_FIXED_NOREPLACE, file.get(), 0);
+    if (at != MAP_FAILED) return at;
+  }
+  return mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), 0);
 }
 
 }  // namespace
@@ -160,7 +166,7 @@ Buffer Device::State::import_descriptor(SharedMemory shared) const {
 
 void Device::State::allocate_file(const Buffer& buffer, const UniqueFd& file, Access access) const {
   const int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
-  void* mapped = mmap(random_place(), buffer.size(), protection, MAP_SHARED, file.get(), 0);
+  void* mapped = map_at_random(buffer.size(), protection, file);
   if (mapped == MAP_FAILED) {
     throw_errno(errno == ENOMEM ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
                 "mapping shared memory");
