@@ -74,14 +74,14 @@ void* map_at_random(uint64_t bytes, int protection, const UniqueFd& file) {
   constexpr uint64_t kLeast = uint64_t{1} << 40, kMask = (uint64_t{1} << 46) - 1;
   constexpr int kTries = 16;
   std::random_device random;
-  for (int i = 0; i < kTries; ++i) {
+  for (int tries_left = kTries - 1;; --tries_left) {
     const uint64_t drawn = uint64_t{random()} << 32 | random();
     const uint64_t place = (kLeast + (drawn & kMask)) / page_bytes() * page_bytes();
-    void* const at = mmap(reinterpret_cast<void*>(place), bytes, protection,
-                          MAP_SHARED | MAP_FIXED_NOREPLACE, file.get(), 0);
-    if (at != MAP_FAILED) return at;
+    void* const wanted = reinterpret_cast<void*>(place);
+    void* const at = mmap(wanted, bytes, protection, MAP_SHARED, file.get(), 0);
+    if (at == wanted || at == MAP_FAILED || tries_left == 0) return at;
+    munmap(at, bytes);
   }
-  return mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), 0);
 }
 
 }  // namespace
