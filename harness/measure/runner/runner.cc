@@ -340,7 +340,9 @@ void Server::begin_import(Attach first, std::vector<UniqueFd> descriptors) {
     Attach first;
     std::vector<UniqueFd> descriptors;
   };
-  const auto work = std::make_shared<Work>(take_memory(first.kept), first, std::move(descriptors));
+  auto memory = take_memory(first.kept);
+  const auto work =
+      std::make_shared<Work>(Work{std::move(memory), std::move(first), std::move(descriptors)});
   const auto import = [work] {
     work->memory->add(work->first, std::move(work->descriptors));
     return std::move(work->memory);
