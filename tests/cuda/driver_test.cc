@@ -97,8 +97,7 @@ TEST_F(DriverTest, ImportsMemoryAndTakesItsDescriptor) {
 }
 
 TEST_F(DriverTest, ImportsMemoryThatCudaMade) {
-  MemoryMaker maker({FAKE_CUDA});
-  maker.choose(fake_.uuid);
+  MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
   constexpr uint64_t kBytes = uint64_t{2} << 20;
   const UniqueFd descriptor = maker.make(kBytes);
   EXPECT_EQ(fake_.made, kBytes);
@@ -116,10 +115,9 @@ TEST_F(DriverTest, ImportsMemoryThatCudaMade) {
 }
 
 TEST_F(DriverTest, AMakerSaysWhatItCannot) {
-  EXPECT_THROW(MemoryMaker({"/nowhere/libcuda.so.1"}), Error);
-  MemoryMaker maker({FAKE_CUDA});
-  EXPECT_THROW(maker.choose({9, 9}), Error);
-  maker.choose(fake_.uuid);
+  EXPECT_THROW(MemoryMaker(fake_.uuid, {"/nowhere/libcuda.so.1"}), Error);
+  EXPECT_THROW(MemoryMaker({9, 9}, {FAKE_CUDA}), Error);
+  MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
   fake_.fail_call = "cuMemCreate";
   fake_.fail_with = 2;
   try {

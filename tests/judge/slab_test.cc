@@ -154,8 +154,7 @@ TEST_F(SlabTest, WhatARunnerHasImportedIsNotSentAgain) {
 
 TEST_F(SlabTest, MemoryThatCudaMadeIsSharedAsTheDevicesOwn) {
   testing_support::FakeCuda& fake = testing_support::new_fake_cuda();
-  cuda::MemoryMaker maker({FAKE_CUDA});
-  maker.choose(fake.uuid);
+  cuda::MemoryMaker maker(fake.uuid, {FAKE_CUDA});
   SlabStore store(device(), &maker);
   const Slab slab(store, layout_of({4096}), SlabUse::given);
   EXPECT_EQ(fake.made, slab.buffer().size());

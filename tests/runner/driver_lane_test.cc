@@ -87,8 +87,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
   void attach(DriverLane& lane, bool by_cuda = false) {
     constexpr uint64_t kBytes = 4 << 20;
     vulkan::Device::MakeMemory make;
-    cuda::MemoryMaker maker({FAKE_CUDA});
-    maker.choose(fake_.uuid);
+    cuda::MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
     if (by_cuda) make = [&](uint64_t bytes) { return maker.make(bytes); };
     slab_.emplace(device().allocate_shared(kBytes, make));
     vulkan::SharedMemory shared = slab_->share(vulkan::Access::read_write);

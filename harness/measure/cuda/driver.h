@@ -1,5 +1,5 @@
 // A device through CUDA's driver (libcuda.so.1), opened at run time: launches what a Vulkan command
-// list cannot (clusters, cooperative grids), on memory that Vulkan allocated.
+// list cannot (clusters, cooperative grids), on memory that Vulkan or a MemoryMaker made.
 #pragma once
 
 #include <array>

@@ -1,31 +1,20 @@
 #include "harness/measure/cuda/memory_maker.h"
 
-#include <mutex>
-
-#include "harness/measure/cuda/driver_calls.h"
 #include "harness/measure/cuda/driver_state.h"
 
 namespace kbench::cuda {
 
-struct MemoryMaker::State : Driver::State {
-  using Driver::State::State;
-  std::mutex mutex;
-};
-
-MemoryMaker::MemoryMaker(const std::vector<std::string>& libraries)
-    : state_(std::make_unique<State>(libraries)) {
+MemoryMaker::MemoryMaker(const std::array<uint8_t, 16>& uuid,
+                         const std::vector<std::string>& libraries)
+    : state_(std::make_unique<Driver::State>(libraries)) {
   state_->load();
+  state_->device = state_->find(uuid);
 }
 
 MemoryMaker::~MemoryMaker() = default;
 
-void MemoryMaker::choose(const std::array<uint8_t, 16>& uuid) {
-  state_->device = state_->find(uuid);
-}
-
 UniqueFd MemoryMaker::make(uint64_t bytes) {
-  State& s = *state_;
-  const std::lock_guard lock(s.mutex);
+  Driver::State& s = *state_;
   driver::AllocationProperties properties;
   properties.location = s.device;
   driver::AllocationHandle memory = 0;

@@ -7,31 +7,28 @@
 #include <string>
 #include <vector>
 
-#include "kbench/error.h"
+#include "harness/measure/cuda/driver.h"
 #include "libkbench/base/unique_fd.h"
 
 namespace kbench::cuda {
 
-/// Why CUDA makes it: kernels launched by CUDA read memory that Vulkan made at half of the speed,
-/// while memory that CUDA made is as fast in both. Opens no context, unless the driver asks for
-/// one. Thread-safe.
+/// Its memory lies in pages of 2 MiB, which CUDA maps in 0.1 ms a gigabyte. docs/throughput.md says
+/// what was measured of it beside Vulkan's. Opens no context. Thread-safe, as the driver is.
 class MemoryMaker {
  public:
-  /// Opens the library. Throws kUnsupported, saying why, where there is none that works.
-  explicit MemoryMaker(const std::vector<std::string>& libraries = {"libcuda.so.1"});
+  /// `uuid` as Vulkan names the device. Throws kUnsupported, saying why, where there is no such
+  /// library or it does not know the device.
+  explicit MemoryMaker(const std::array<uint8_t, 16>& uuid,
+                       const std::vector<std::string>& libraries = {"libcuda.so.1"});
   ~MemoryMaker();
   MemoryMaker(const MemoryMaker&) = delete;
 
-  /// Of which device; call once, first. `uuid` as Vulkan names it. Throws kUnsupported where CUDA
-  /// does not know the device.
-  void choose(const std::array<uint8_t, 16>& uuid);
   /// `bytes`: a multiple of 2 MiB. The memory is freed once this descriptor, its copies and what
-  /// was imported from them are gone. Throws kOutOfMemory, kInternal.
+  /// was imported from them are gone. Throws DriverError.
   UniqueFd make(uint64_t bytes);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Driver::State> state_;
 };
 
 }  // namespace kbench::cuda

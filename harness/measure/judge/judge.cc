@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <future>
 #include <map>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,7 @@
 #include "kbench/error.h"
 #include "kbench/other_sizes.h"
 #include "kbench/result.h"
+#include "kbench/text.h"
 
 namespace kbench::judge {
 namespace {
@@ -68,12 +71,15 @@ struct LockRelease {
   ~LockRelease() { lock.release(); }
 };
 
-/// CUDA's maker of memory where the environment asks for it, else null (docs/throughput.md says why
-/// the device makes it otherwise).
-std::unique_ptr<cuda::MemoryMaker> open_maker() {
-  const char* const wanted = std::getenv("KBENCH_MEMORY");
-  if (wanted == nullptr || std::string_view(wanted) != "cuda") return {};
-  return std::make_unique<cuda::MemoryMaker>();
+/// CUDA's maker of memory where the environment asks for it, else null: the device makes it
+/// (docs/throughput.md says why).
+std::unique_ptr<cuda::MemoryMaker> open_maker(const vulkan::DeviceSnapshot& device) {
+  const char* const value = std::getenv("KBENCH_MEMORY");
+  const std::string_view maker = value == nullptr ? "" : value;
+  if (maker.empty() || maker == "vulkan") return {};
+  if (maker == "cuda") return std::make_unique<cuda::MemoryMaker>(device.device_uuid);
+  throw Error(ErrorCode::kInvalidArgument,
+              "KBENCH_MEMORY is '" + shown(maker, 100) + "'; it takes vulkan or cuda");
 }
 
 class Judge {
@@ -112,8 +118,7 @@ class Judge {
   /// Opens the device while the first runners start, which takes as long.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<cuda::MemoryMaker> maker_ =
-      open_maker();  ///< or null: `device_` makes the memory
+  std::unique_ptr<cuda::MemoryMaker> maker_;  ///< or null: `device_` makes the memory
   std::optional<SlabStore> store_;
   RunnerSupply supply_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
@@ -141,7 +146,7 @@ Judge::Judge(const vulkan::OpenOptions& open)
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
       supply_(runners_, baseline_cache_) {
   device_ = opening_.get();
-  if (maker_) maker_->choose(device_->snapshot().device_uuid);
+  maker_ = open_maker(device_->snapshot());
   store_.emplace(*device_, maker_.get());
   supply_.use(*device_, *store_, RunnerSupply::rules_of(device_->snapshot()));
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
