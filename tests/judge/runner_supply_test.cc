@@ -149,6 +149,30 @@ TEST_F(RunnerSupplyTest, ARunnerThatIsHandedOnKeepsTheMemoryItHasImported) {
   EXPECT_EQ(judge(candidate("a3.yaml", "level1/19", "a"), true, 0) > 0, true);
 }
 
+TEST_F(RunnerSupplyTest, RoomIsMadeOfWhatCandidatesToComeHaveImported) {
+  client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
+  const CandidateSource next = candidate("next.yaml", "level1/19");
+  measured.next_files = {next};
+  supply_->put_back(begin_trial(measured), false);
+  const auto next_after = [&](milliseconds wait, bool make_room) {
+    supply_->enter(Phase::preparing, measured);
+    supply_->enter(Phase::running, measured);
+    supply_->enter(Phase::sampling, measured);
+    std::this_thread::sleep_for(wait);
+    if (make_room) supply_->make_room();
+    const auto begun = supply_->take(request_of(next));
+    return begun->well() && !begun->runner().imported().empty();
+  };
+  milliseconds wait(500);
+  bool ready = false;
+  for (int i = 0; i < 6 && !ready; ++i) {
+    wait *= 2;
+    ready = next_after(wait, false);
+  }
+  ASSERT_TRUE(ready);
+  EXPECT_FALSE(next_after(2 * wait, true)) << "it still holds memory";
+}
+
 TEST_F(RunnerSupplyTest, WithoutHandingOnEveryRunnerIsFresh) {
   supply_->use(device(), *store_, RunnerSupply::rules_of(device().snapshot()));
   const CandidateSource source = candidate("a.yaml", "level1/19", "a");

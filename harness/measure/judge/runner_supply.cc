@@ -239,17 +239,8 @@ void RunnerSupply::make_task(const CandidateBuild& build) {
   pause();
   if (task_.memory) task_.memory->wait_baseline(*task_.baseline);
   task_.memory.reset();
-  const auto make = [&] {
-    task_.memory = std::make_unique<TaskMemory>(*device_, *store_, *task_.baseline, build.key(),
-                                                secret_.next());
-  };
-  try {
-    make();
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::kOutOfMemory) throw;
-    make_room();
-    make();
-  }
+  task_.memory =
+      std::make_unique<TaskMemory>(*device_, *store_, *task_.baseline, build.key(), secret_.next());
 }
 
 void RunnerSupply::make_room() {
@@ -272,12 +263,19 @@ void RunnerSupply::make_room() {
       return true;
     }
   });
+  const auto ends = [this](std::unique_ptr<RunnerProcess> runner) {
+    runner->begin_kill();
+    ending_.push_back(std::move(runner));
+  };
   for (auto& each : waiting_) {
-    if (each->imported().empty()) continue;
-    each->begin_kill();
-    ending_.push_back(std::exchange(each, nullptr));
+    if (!each->imported().empty()) ends(std::exchange(each, nullptr));
   }
   std::erase(waiting_, nullptr);
+  std::erase_if(begun_, [&](const auto& each) {  // They are begun anew.
+    const bool holds = !each->runner().imported().empty();
+    if (holds) ends(each->release());
+    return holds;
+  });
   end_stopped();
   for (const auto& each : ending_) each->wait_end();
   ending_.clear();

@@ -69,9 +69,10 @@ class RunnerSupply {
   /// was.
   bool take_task(const CandidateBuild& build);
   /// The same where it was not. Throws RunnerFailure if the baseline process fails, and Error
-  /// (kOutOfMemory) if the task does not fit the device.
+  /// (kOutOfMemory) if the task does not fit beside what is there: see make_room().
   void make_task(const CandidateBuild& build);
-  /// Gives back all memory that the present task does not need, and waits until it is free.
+  /// Gives back all memory that the present task does not need, and waits until it is free. The
+  /// present candidate's runner may hold some of it, too: CandidateBuild::release_memory().
   void make_room();
 
   /// The trial of this request comes to a phase, or there is no trial.

@@ -147,14 +147,25 @@ bool Trial::load() {
   return loaded || refuse(refused);
 }
 
+void Trial::make_task() {
+  at_baseline_ = true;
+  context_.supply.make_task(build_);
+  enter(Phase::preparing);
+  at_baseline_ = false;
+  lap("task");
+}
+
 bool Trial::build() {
   stage("compile");
+  bool lacks_memory = false;
   if (!request_.check_only && !has_task_memory()) {
-    at_baseline_ = true;  // While the candidate compiles.
-    context_.supply.make_task(build_);
-    enter(Phase::preparing);
-    at_baseline_ = false;
-    lap("task");
+    try {
+      make_task();  // While the candidate compiles.
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kOutOfMemory) throw;
+      at_baseline_ = false;
+      lacks_memory = true;
+    }
   }
   runner::Refused refused;
   const bool built = build_.built(built_, refused);
@@ -162,6 +173,11 @@ bool Trial::build() {
   if (!built) {
     const bool too_small = request_.check_only && refused.size && !task_fits();
     return too_small ? false : refuse(refused);
+  }
+  if (lacks_memory) {  // Runners hold what other tasks have used; this one answers only now.
+    context_.supply.make_room();
+    build_.release_memory();
+    make_task();
   }
   end_.stack_bytes = built_.stack_bytes;
   result_->compile_s = built_.compile_s;

@@ -75,6 +75,7 @@ class Trial {
   void steps();
   void check();
   bool load();
+  void make_task();
   bool build();
   // trial_memory.cc
   bool alone() const;

@@ -29,7 +29,8 @@ class ClockWatch {
   explicit ClockWatch(vulkan::Device& device);
 
   /// Keeps the device busy until it runs at full clock: for less than a millisecond if it does, for
-  /// 0.3 s at most. The first call takes that long, as it learns what the full clock is.
+  /// 0.3 s at most, or a second where it still runs at an idle clock. The first call takes 0.3 s,
+  /// as it learns what the full clock is.
   void raise(Kernels& kernels);
   /// Records the chain; the caller records timestamps before and after.
   void record(vulkan::Commands& commands);
