@@ -281,6 +281,25 @@ void RunnerSupply::make_room() {
   ending_.clear();
 }
 
+uint64_t RunnerSupply::wait_for_memory(uint64_t bytes) {
+  constexpr std::chrono::seconds kMost(10), kWithoutMore(3);
+  constexpr milliseconds kLookEvery(20);
+  const auto free = [&] { return device_->available_bytes() + store_->unused_bytes(); };
+  uint64_t most = free();
+  const bool may_come =
+      !device_->snapshot().software() && bytes <= device_->snapshot().device_local_bytes;
+  const auto start = Clock::now();
+  for (auto grown = start; may_come && most < bytes;) {
+    const auto now = Clock::now();
+    if (now - start > kMost || now - grown > kWithoutMore) break;
+    std::this_thread::sleep_for(kLookEvery);
+    const uint64_t there = free();
+    if (there > most) grown = now;
+    most = std::max(most, there);
+  }
+  return most;
+}
+
 // --- The thread ----------------------------------------------------------------------------------
 
 void RunnerSupply::plan(const client::EvaluateRequest& request) {

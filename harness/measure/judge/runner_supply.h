@@ -71,9 +71,12 @@ class RunnerSupply {
   /// The same where it was not. Throws RunnerFailure if the baseline process fails, and Error
   /// (kOutOfMemory) if the task does not fit beside what is there: see make_room().
   void make_task(const CandidateBuild& build);
-  /// Gives back all memory that the present task does not need, and waits until it is free. The
-  /// present candidate's runner may hold some of it, too: CandidateBuild::release_memory().
+  /// Gives back all memory that the present task does not need. The present candidate's runner may
+  /// hold some of it, too: CandidateBuild::release_memory().
   void make_room();
+  /// Then waits until so much is free: drivers take back what ended processes held some seconds
+  /// after they have ended. Returns what is free.
+  uint64_t wait_for_memory(uint64_t bytes);
 
   /// The trial of this request comes to a phase, or there is no trial.
   void enter(Phase phase, const client::EvaluateRequest& request);

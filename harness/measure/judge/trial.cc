@@ -11,6 +11,7 @@
 #include "harness/measure/process/other_load.h"
 #include "harness/measure/trial/roles.h"
 #include "harness/measure/trial/sampling.h"
+#include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
 
@@ -175,8 +176,7 @@ bool Trial::build() {
     return too_small ? false : refuse(refused);
   }
   if (lacks_memory) {  // Runners hold what other tasks have used; this one answers only now.
-    context_.supply.make_room();
-    build_.release_memory();
+    make_room(trial::required_bytes(build_.graph(), context_.device.snapshot()));
     make_task();
   }
   end_.stack_bytes = built_.stack_bytes;

@@ -76,6 +76,8 @@ class Trial {
   void check();
   bool load();
   void make_task();
+  /// Gives back what neither the task nor the candidate needs. Returns what is free then.
+  uint64_t make_room(uint64_t bytes);
   bool build();
   // trial_memory.cc
   bool alone() const;

@@ -46,6 +46,7 @@ bool Trial::task_fits() {
   };
   if (enough()) return true;
   context_.supply.make_room();
+  context_.supply.wait_for_memory(needed);
   if (enough()) return true;
   return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
                                            " of device memory, " + snapshot.name + " has " +
@@ -69,9 +70,7 @@ bool Trial::fits() {
   const uint64_t task = request_.check_only ? trial::required_bytes(build_.graph(), snapshot) : 0;
   uint64_t available = context_.device.available_bytes() + context_.store.unused_bytes();
   if (layout.bytes() > available) {
-    context_.supply.make_room();
-    build_.release_memory();
-    available = context_.device.available_bytes();
+    available = make_room(layout.bytes());
   }
   if (snapshot.software()) {  // Its memory is the host's, and others live there.
     const auto host = static_cast<uint64_t>(process::available_host_bytes());
@@ -95,9 +94,14 @@ Slab Trial::temporaries(const trial::SlabLayout& layout) {
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kOutOfMemory) throw;
   }
+  make_room(layout.bytes());
+  return make();
+}
+
+uint64_t Trial::make_room(uint64_t bytes) {
   context_.supply.make_room();
   build_.release_memory();
-  return make();
+  return context_.supply.wait_for_memory(bytes);
 }
 
 void Trial::allocate() {
