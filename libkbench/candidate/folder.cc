@@ -142,6 +142,22 @@ void expect_readable(const CandidateSource& source) {
                                         quoted(shown_path(place.folder, place.manifest)));
 }
 
+namespace {
+
+/// Triton kernels are Python files, too, and no candidates.
+bool is_model_on_disk(const std::string& path) {
+  if (!is_model_file(path)) return false;
+  try {
+    const CandidatePlace place = candidate_place(path);
+    const auto text = CandidateFolder(place.folder).read(place.manifest);
+    return text && defines_model(*text);
+  } catch (const Error&) {  // Reading it as a candidate says why.
+    return false;
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> candidate_files(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -158,7 +174,9 @@ std::vector<std::string> candidate_files(const std::string& path) {
     for (const auto& entry : fs::recursive_directory_iterator(path)) {
       // Links and the like are listed too: reading one says why it is refused.
       const bool folder = fs::is_directory(entry.symlink_status());
-      if (!folder && entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+      const std::string file = entry.path().string();
+      if (folder) continue;
+      if (entry.path().extension() == ".yaml" || is_model_on_disk(file)) files.push_back(file);
     }
   } catch (const fs::filesystem_error& failure) {
     throw Error(ErrorCode::kIo, "cannot list " + quoted(path) + ": " + failure.code().message());

@@ -41,24 +41,26 @@ void check_constant_name(const YamlEntry& entry, const std::string& what) {
   fail_parse(entry.at, what + " '" + entry.key + "' has the name of a function");
 }
 
+const YamlEntry& CandidateParser::required(const YamlFields& top, const char* key) {
+  const YamlEntry* entry = top.find(key);
+  if (!entry) fail_parse(top.at(), "missing key '" + std::string(key) + "' in the candidate");
+  return *entry;
+}
+
 Candidate CandidateParser::parse(const std::string& text) {
-  const auto top = yaml_.fields(yaml_.root(), "the candidate",
-                                {"kbench", "task", "name", "author", "description", "constants",
-                                 "defines", "kernels", "temps", "data", "setup", "dispatch"});
+  const auto top =
+      yaml_.fields(yaml_.root(), "the candidate",
+                   {"kbench", "task", "name", "author", "description", "constants", "defines",
+                    "kernels", "temps", "data", "setup", "dispatch", "torch"});
   // The version is checked first: a later format may have other keys.
-  const auto require = [&](const char* key) -> const YamlEntry& {
-    const YamlEntry* entry = top.find(key);
-    if (!entry) fail_parse(top.at(), "missing key '" + std::string(key) + "' in the candidate");
-    return *entry;
-  };
-  const YamlEntry& version = require("kbench");
+  const YamlEntry& version = required(top, "kbench");
   const int64_t number = yaml_.integer(version.value, "kbench (the format's version)");
   if (number != kFormatVersion) {
     fail_parse(yaml_.at(version.value), "format version " + std::to_string(number) +
                                             " is not known; this build reads version " +
                                             std::to_string(kFormatVersion));
   }
-  const Sourced task = yaml_.text(require("task").value, "task");
+  const Sourced task = yaml_.text(required(top, "task").value, "task");
   candidate_.task_at = task.at;
   try {
     candidate_.task = parse_task_id(task.text);
@@ -68,6 +70,48 @@ Candidate CandidateParser::parse(const std::string& text) {
   candidate_.name = optional_text(top, "name", limits::kNameBytes);
   candidate_.author = optional_text(top, "author", limits::kNameBytes);
   candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
+  if (const auto* entry = top.find("torch")) {
+    torch_module(top, *entry);
+  } else {
+    kernels_and_steps(top);
+  }
+  candidate_.includes = files_.includes();
+  Sha256 hash;
+  hash.add(text);
+  for (const auto& [name, bytes] : files_.files()) hash.add(name).add(bytes);
+  candidate_.hash = hash.hex();
+  return std::move(candidate_);
+}
+
+/// A module computes the whole task: there is nothing else beside it.
+void CandidateParser::torch_module(const YamlFields& top, const YamlEntry& entry) {
+  for (const char* key :
+       {"constants", "defines", "kernels", "temps", "data", "setup", "dispatch"}) {
+    if (const auto* other = top.find(key)) {
+      fail_parse(other->at,
+                 "'" + std::string(key) + "' beside 'torch', which is all of a candidate");
+    }
+  }
+  const auto fields = yaml_.fields(entry.value, "torch", {"file", "source"});
+  const auto* file = fields.find("file");
+  const auto* source = fields.find("source");
+  if ((file == nullptr) == (source == nullptr)) {
+    fail_parse(entry.at, "torch needs either 'file' or 'source'");
+  }
+  TorchModule module;
+  module.at = entry.at;
+  if (file != nullptr) {
+    const Sourced name = yaml_.text(file->value, "file");
+    module.source = files_.read(name.text, name.at);
+    module.file = shown_path(candidate_.folder, plain_path(name.text));
+  } else {
+    module.source = yaml_.block(source->value, "source").text;
+    module.file = candidate_.path;
+  }
+  candidate_.torch = std::move(module);
+}
+
+void CandidateParser::kernels_and_steps(const YamlFields& top) {
   if (const auto* entry = top.find("constants")) candidate_.constants = constants(entry->value);
   if (const auto* entry = top.find("defines")) candidate_.defines = defines(entry->value);
   const auto for_each = [&](const char* key, size_t most, auto add) {
@@ -86,20 +130,13 @@ Candidate CandidateParser::parse(const std::string& text) {
   for_each("data", limits::kDataBuffers,
            [&](const YamlEntry& item) { candidate_.data.push_back(data_buffer(item)); });
   if (const auto* entry = top.find("setup")) candidate_.setup = steps(*entry);
-  const YamlEntry& dispatch = require("dispatch");
+  const YamlEntry& dispatch = required(top, "dispatch");
   candidate_.dispatch_at = dispatch.at;
   candidate_.dispatch = steps(dispatch);
   if (candidate_.dispatch.empty()) {
     fail_parse(yaml_.at(dispatch.value),
                "dispatch has no step; at least one must write the outputs");
   }
-
-  candidate_.includes = files_.includes();
-  Sha256 hash;
-  hash.add(text);
-  for (const auto& [name, bytes] : files_.files()) hash.add(name).add(bytes);
-  candidate_.hash = hash.hex();
-  return std::move(candidate_);
 }
 
 std::string CandidateParser::optional_text(const YamlFields& fields, const std::string& key,
@@ -191,6 +228,7 @@ Candidate load_candidate(const std::string& manifest, const std::string& folder,
     throw Error(error.code(), whole, error.message());
   }
   if (!text) throw Error(ErrorCode::kNotFound, "there is no file " + quoted(file));
+  if (is_model_file(manifest)) return load_model(*text, file);
   return CandidateParser(*text, file, folder, read).parse(*text);
 }
 

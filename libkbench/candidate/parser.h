@@ -37,6 +37,9 @@ class CandidateParser {
  private:
   using Constants = std::vector<std::pair<std::string, Sourced>>;
 
+  const YamlEntry& required(const YamlFields& top, const char* key);
+  void torch_module(const YamlFields& top, const YamlEntry& entry);
+  void kernels_and_steps(const YamlFields& top);
   Constants constants(const YAML::Node& node);
   Constants defines(const YAML::Node& node);
   Kernel kernel(const YamlEntry& entry);

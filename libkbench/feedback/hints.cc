@@ -175,6 +175,9 @@ constexpr Hint kHints[] = {
     {Verdict::input_modified, "",
      "Inputs and parameters are read only, and what setup wrote may not change in dispatch: write "
      "to temporaries and outputs."},
+    {Verdict::interferes, "",
+     "Join every stream and thread before forward() returns: nothing may run on the device "
+     "afterwards."},
     {Verdict::out_of_bounds, "past its end",
      "Test the index before storing: the last workgroup reaches past the end where sizes are no "
      "multiple of the local size."},

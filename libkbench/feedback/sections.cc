@@ -367,6 +367,7 @@ const std::vector<VerdictSection>& parts_of(Verdict verdict) {
     case Verdict::timeout:
     case Verdict::crashed:
     case Verdict::device_lost:
+    case Verdict::interferes:
       return endless;
     case Verdict::not_written:
     case Verdict::partly_written:

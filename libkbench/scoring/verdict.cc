@@ -38,6 +38,8 @@ constexpr VerdictInfo kVerdicts[] = {
     {Verdict::input_modified, "input_modified",
      "An input, a parameter or a result of the setup was written to."},
     {Verdict::out_of_bounds, "out_of_bounds", "The candidate reached outside a buffer."},
+    {Verdict::interferes, "interferes",
+     "The candidate kept the device busy after it had said that it was done."},
     {Verdict::does_not_fit, "does_not_fit",
      "The task's own tensors exceed this device's memory; no candidate could run it."},
     {Verdict::harness_error, "harness_error",

@@ -20,7 +20,10 @@ std::string manifest_of(const CandidateSource& source) {
 
 const Task* named_task(const CandidateSource& source) {
   try {
-    return lookup_task(parse_task_id(manifest_outline(manifest_of(source)).task.value_or("")));
+    const std::string text = manifest_of(source);
+    const std::string name = source.files ? source.manifest : source.path;
+    if (is_model_file(name)) return lookup_task(task_of_model(text, name));
+    return lookup_task(parse_task_id(manifest_outline(text).task.value_or("")));
   } catch (const Error&) {  // The judge says what is wrong.
     return nullptr;
   }

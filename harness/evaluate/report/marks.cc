@@ -49,6 +49,7 @@ const std::vector<Mark>& marks() {
       verdict(Verdict::device_lost, "lost"),
       verdict(Verdict::out_of_bounds, "oob"),
       verdict(Verdict::input_modified, "input"),
+      verdict(Verdict::interferes, "busy"),
       verdict(Verdict::not_written, "unwr"),
       verdict(Verdict::partly_written, "part"),
       verdict(Verdict::not_finite, "nan"),

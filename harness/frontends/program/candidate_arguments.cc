@@ -13,8 +13,10 @@
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
+#include "kbench/task.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
+#include "libkbench/candidate/files.h"
 
 namespace kbench::program {
 namespace {
@@ -66,15 +68,42 @@ void expect_no_kernel(const std::string& path) {
   const auto found = std::ranges::find(kKernels, suffix, &Suffix::suffix);
   if (found == std::end(kKernels)) return;
   const bool python = suffix == ".py";
+  if (python && defines_model(read_file(path))) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "'" + shown(path) + "' is " + std::string(found->what) +
-                  " and no candidate, which is a YAML manifest that names it; `kbench new TASK "
-                  "--language " +
-                  std::string(found->language) + "` writes one to start from" +
-                  (python ? ", `kbench import` takes KernelBench's files" : ""));
+              "'" + shown(path) + "' is " + std::string(found->what) + " and no candidate, which " +
+                  (python ? "defines ModelNew, or is named by a YAML manifest"
+                          : "is a YAML manifest that names it") +
+                  "; `kbench new TASK --language " + std::string(found->language) +
+                  "` writes one to start from");
 }
 
-std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words) {
+namespace {
+
+/// The file in memory, with the task in a comment behind it.
+CandidateSource with_task(const std::string& path, std::string text, const std::string& task) {
+  const std::string name = fs::path(path).filename().string();
+  text += "\n# task: " + task + "\n";
+  CandidateSource source(std::map<std::string, std::string>{{name, std::move(text)}}, path);
+  source.manifest = name;
+  return source;
+}
+
+/// A candidate on disk; a ModelNew file that names no task is for `task`.
+CandidateSource source_of(const std::string& path, const std::string& task) {
+  if (task.empty() || !is_model_file(path)) return path;
+  std::string text = read_file(path);
+  try {
+    task_of_model(text, path);
+    return path;
+  } catch (const Error&) {
+    return with_task(path, std::move(text), to_string(named_task(task).id));
+  }
+}
+
+}  // namespace
+
+std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,
+                                             const std::string& task) {
   if (std::ranges::count(words, "-") > 1) {
     throw Error(ErrorCode::kInvalidArgument, "'-' is given twice; standard input is one candidate");
   }
@@ -88,12 +117,14 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
     const std::vector<std::string> files = candidate_files(word);
     if (files.empty()) {
       throw Error(ErrorCode::kNotFound,
-                  "'" + shown(word) + "' holds no candidate: no *.yaml file anywhere below it");
+                  "'" + shown(word) +
+                      "' holds no candidate: no *.yaml file, and no *.py file "
+                      "with a ModelNew, anywhere below it");
     }
     const std::string author =
         fs::is_directory(word) ? word : fs::path(word).parent_path().string();
     for (const std::string& file : files) {
-      candidates.push_back({file, file});
+      candidates.push_back({source_of(file, task), file});
       candidates.back().source.author = author.empty() ? "." : author;
     }
   }

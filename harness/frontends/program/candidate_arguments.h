@@ -13,10 +13,12 @@ struct NamedCandidate {
   std::string name;  ///< as shown in messages and results
 };
 
-/// The candidates that arguments name: YAML files, folders (every candidate below them), and at
-/// most once "-", standard input. Candidates of one folder argument, or of files in one folder,
-/// have one author. Throws Error if a path does not exist, is no manifest or contains none.
-std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words);
+/// The candidates that arguments name: YAML files, Python files with a ModelNew, folders (every
+/// candidate below them), and at most once "-", standard input. A ModelNew that names no task is
+/// for `task`. Candidates of one folder argument, or of files in one folder, have one author.
+/// Throws Error if a path does not exist, is no manifest or contains none.
+std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,
+                                             const std::string& task = {});
 
 /// The candidate of one argument: a YAML file, a folder with a single candidate, or "-". Throws
 /// Error.

@@ -29,6 +29,7 @@ namespace {
 
 struct RunOptions {
   std::vector<std::string> candidates;
+  std::string task;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
@@ -132,7 +133,7 @@ bool reach(const std::vector<Result>& results, const std::optional<double>& fail
 int run_run(const RunOptions& options) {
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   if (options.fail_under) evaluation.plan.thresholds = {*options.fail_under};
-  const std::vector<NamedCandidate> candidates = named_candidates(options.candidates);
+  const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, options.task);
   OpenDevices opened = open_devices(options.device, evaluation);
   const vulkan::DeviceSnapshot& device = opened.snapshots.front();
   if (options.size.preset != "auto") options.size.fixed_preset();
@@ -181,14 +182,19 @@ Verb add_run(Command program) {
       "pass. Ctrl-C ends it after what has been judged, which is printed and kept; exit code 130 "
       "then.",
       "  kbench run my/relu.yaml\n"
+      "  kbench run model_new.py --task level1/19\n"
       "  kbench run my/ other.yaml --preset smoke --device cpu\n"
       "  kbench run my/relu.yaml --fail-under 1.2\n"
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
       "  kbench run my/relu.yaml --validate --input-seed 7 --json");
   app.add_option("CANDIDATE", options->candidates,
-                 "YAML files, folders, or - for one on standard input", readable_or_dash())
+                 "YAML files, Python files with a ModelNew, folders, or - for one on standard "
+                 "input",
+                 readable_or_dash())
       .required()
       .option_text("CANDIDATE...");
+  app.add_option("--task TASK", options->task,
+                 "The task of a ModelNew that names none: level1/19, or its name");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);

@@ -9,7 +9,10 @@ namespace kbench::judge {
 /// What a runner says of one run, and the judge's own clock from its request to the answer; ns.
 struct BracketedRun {
   double flush_ns = 0, run_ns = 0, bracket_ns = 0;
-  double claimed_ns() const { return flush_ns + run_ns; }
+  double other_ns = 0;  ///< runner::Ran::other_ns
+  int calls = 1;        ///< that run_ns is the time of
+  double claimed_ns() const { return flush_ns + run_ns + other_ns; }
+  double call_ns() const { return run_ns / calls; }
   /// Hand-over both ways, submission, waking up: what the device's timestamps do not cover.
   double unexplained_ns() const { return bracket_ns - claimed_ns(); }
 };

@@ -42,9 +42,9 @@ Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.comm
   }
 }
 
-void Sampler::draw(int value) {
+void Sampler::draw(int value, uint64_t seed) {
   const Graph::ValueInfo& info = parts_.task_memory.graph().value(value);
-  const DrawKey key{parts_.secret.next(), parts_.task_memory.task().id.draw_word(), info.name};
+  const DrawKey key{seed, parts_.task_memory.task().id.draw_word(), info.name};
   trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type,
                      parts_.task_memory.given(value));
 }
@@ -115,15 +115,16 @@ void Sampler::prepare(Checks& checks, bool first) {
 }
 
 BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
-                          bool empty) {
+                          bool empty, int calls) {
   const process::PausedScope still(parts_.pausable);
   const auto start = Clock::now();
-  runner.send(runner::Run{pass.setup, pass.exact, empty, seconds});
+  runner.send(runner::Run{pass.setup, pass.exact, empty, seconds, calls});
   runner::Refused refused;
   const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
   if (!ran) throw refused;
-  return {ran->flush_ns, ran->run_ns, bracket.count()};
+  if (&runner == &parts_.candidate) captured_ = ran->captured;
+  return {ran->flush_ns, ran->run_ns, bracket.count(), ran->other_ns, calls};
 }
 
 BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
@@ -133,7 +134,7 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
   const bool held = parts_.device.snapshot().software();
   if (held) parts_.candidate.release();
   parts_.candidate.has_run();
-  const BracketedRun taken = run(parts_.candidate, pass, seconds);
+  const BracketedRun taken = run(parts_.candidate, pass, seconds, false, calls_);
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
   return taken;
@@ -173,13 +174,118 @@ std::optional<Finding> Sampler::check_outputs(Checks& checks) {
   return checks.outputs(commands_, outputs_);
 }
 
+std::vector<OutputCheck> Sampler::outputs_of(int call) const {
+  std::vector<OutputCheck> outputs = outputs_;
+  if (call == 0) return outputs;
+  const size_t first = static_cast<size_t>(call - 1) * outputs.size();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].got = parts_.memory.slab.tensor(first + i);
+  }
+  return outputs;
+}
+
+void Sampler::draw_inputs(const std::vector<uint64_t>& keys) {
+  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
+  for (size_t i = 0; i < inputs.size(); ++i) draw(inputs[i], keys.at(i));
+}
+
+std::optional<Finding> Sampler::wait_idle() {
+  if (!leftovers_ || parts_.device.snapshot().software()) return std::nullopt;
+  constexpr double kIdleSeconds = 2e-3;  // What an empty submission never takes on an idle device.
+  constexpr double kMostSeconds = 5;
+  constexpr int kMostTimes = 3;
+  const auto start = Clock::now();
+  for (bool first = true;; first = false) {
+    const auto began = Clock::now();
+    commands_.begin();
+    commands_.submit_and_wait(kHarnessSeconds);
+    const auto now = Clock::now();
+    if (std::chrono::duration<double>(now - began).count() < kIdleSeconds) break;
+    if (first) ++busy_;
+    if (std::chrono::duration<double>(now - start).count() > kMostSeconds) busy_ = kMostTimes;
+    if (busy_ >= kMostTimes) {
+      return Finding{Verdict::interferes,
+                     "the device was still busy after its process had said that it was done"};
+    }
+  }
+  return std::nullopt;
+}
+
+/// The calls' outputs are checked against the truth of their own inputs, which are drawn once more.
+std::optional<Finding> Sampler::take_calls(Checks& checks, double seconds) {
+  const auto calls = static_cast<size_t>(calls_);
+  std::vector<std::vector<OutputCheck>> outputs;
+  commands_.begin();
+  checks.record_redzones(commands_);
+  for (size_t call = 0; call < calls; ++call) {
+    outputs.push_back(outputs_of(static_cast<int>(call)));
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      OutputCheck& output = outputs[call][i];
+      output.fill.scale = fill_scale(checks.truth_rms(i));
+      output.fill.limit = fill_limit(checks.truth_largest(i));
+      output.fill.key = parts_.secret.next();
+      parts_.kernels.fill(commands_, output.got, output.fill);
+    }
+  }
+  commands_.submit_and_wait(kHarnessSeconds);
+  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input).size();
+  std::vector<std::vector<uint64_t>> keys(calls);
+  for (size_t call = 0; call < calls; ++call) {
+    for (size_t i = 0; i < inputs; ++i) keys[call].push_back(parts_.secret.next());
+    commands_.begin();
+    draw_inputs(keys[call]);
+    commands_.barrier();
+    checks.record_hashes(commands_, /*inputs_only=*/true);
+    commands_.submit_and_wait(kHarnessSeconds);
+    take_inputs(static_cast<int>(call), seconds);
+    if (auto finding = guards(checks)) return finding;
+  }
+  if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
+  if (auto finding = wait_idle()) return finding;
+  BracketedRun baseline;
+  baseline.calls = calls_;
+  for (size_t call = 0; call < calls; ++call) {
+    commands_.begin();
+    draw_inputs(keys[call]);
+    commands_.submit_and_wait(kHarnessSeconds);
+    run_baseline(checks);
+    baseline.flush_ns += baseline_run_.flush_ns;
+    baseline.run_ns += baseline_run_.run_ns;
+    baseline.bracket_ns += baseline_run_.bracket_ns;
+    outputs_.swap(outputs[call]);
+    auto finding = check_outputs(checks);
+    outputs_.swap(outputs[call]);
+    if (finding) {
+      finding->message +=
+          " (in call " + std::to_string(call + 1) + " of " + std::to_string(calls_) + ")";
+      return finding;
+    }
+  }
+  baseline_run_ = baseline;
+  return std::nullopt;
+}
+
+void Sampler::take_inputs(int call, double seconds) {
+  at_candidate_ = true;
+  const bool held = parts_.device.snapshot().software();
+  if (held) parts_.candidate.release();
+  parts_.candidate.send(runner::Take{call, seconds});
+  runner::Refused refused;
+  const auto taken = parts_.candidate.receive<runner::Taken>(seconds + kAnswerSeconds, refused);
+  if (held) parts_.candidate.hold();
+  if (!taken) throw refused;
+  at_candidate_ = false;
+}
+
 std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
                                      double seconds) {
+  if (calls_ > 1) return take_calls(checks, seconds);
   prepare(checks, first);
   if (roles.baseline_first) run_baseline(checks);
   // The guards come before the baseline reads the inputs: a candidate that goes first and changes
   // them does not feed it.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
+  if (auto finding = wait_idle()) return finding;
   if (!roles.baseline_first) run_baseline(checks);
   return check_outputs(checks);
 }

@@ -63,6 +63,14 @@ class Sampler {
   /// is.
   std::optional<Finding> take(Checks& checks, const trial::Roles& roles, bool first,
                               double seconds);
+  /// From the next sample on the candidate makes so many calls in one run, each on inputs of its
+  /// own and each checked; the baseline runs once on the inputs of each. Of the "torch" lane.
+  void set_calls(int calls) { calls_ = calls; }
+  /// The lane is timed from outside, by a process that may leave work on the device: the baseline
+  /// runs once the device is idle.
+  void expect_leftovers() { leftovers_ = true; }
+  /// Whether the candidate's last run was replayed as a CUDA graph.
+  bool captured() const { return captured_; }
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
@@ -81,7 +89,13 @@ class Sampler {
   vulkan::Commands& commands() { return commands_; }
 
  private:
-  void draw(int value);
+  void draw(int value) { draw(value, parts_.secret.next()); }
+  void draw(int value, uint64_t key);
+  std::optional<Finding> take_calls(Checks& checks, double seconds);
+  void draw_inputs(const std::vector<uint64_t>& keys);
+  std::vector<OutputCheck> outputs_of(int call) const;
+  std::optional<Finding> wait_idle();
+  void take_inputs(int call, double seconds);
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
   std::optional<Finding> check_outputs(Checks& checks);
@@ -89,12 +103,14 @@ class Sampler {
                                                double seconds);
   void run_baseline(Checks& checks);
   BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
-                   bool empty = false);
+                   bool empty = false, int calls = 1);
 
   SampleParts parts_;
   vulkan::Commands& commands_;
   std::vector<OutputCheck> outputs_;
-  bool at_candidate_ = false;
+  bool at_candidate_ = false, leftovers_ = false, captured_ = false;
+  int calls_ = 1;
+  int busy_ = 0;  ///< times that the device was busy when the candidate had said that it was done
   BracketedRun baseline_run_, candidate_run_;
 };
 

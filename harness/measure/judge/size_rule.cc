@@ -77,13 +77,15 @@ SizeUse::SizeUse(const std::map<std::string, std::string>& files, const std::str
     }
     add_words(bytes, words_);
     if (path != manifest) continue;
+    // PyTorch's tensors bring their sizes along.
+    reads_all_ = path.ends_with(".py") || bytes.find("\ntorch:") != std::string::npos;
     add_words(bytes, in_manifest_);
     hidden_ = hidden_ || bytes.find("language: ptx") != std::string::npos;
   }
 }
 
 bool SizeUse::reads(const std::string& variable) const {
-  return words_.contains("KB_" + variable) || in_manifest_.contains(variable);
+  return reads_all_ || words_.contains("KB_" + variable) || in_manifest_.contains(variable);
 }
 
 bool SizeUse::may_hold(int64_t value) const {

@@ -21,7 +21,8 @@ class SizeUse {
   SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest);
 
   /// An expression of the manifest names it, or a kernel its macro. The sizes of a candidate that
-  /// names none of them stand in it as numbers, or in the lengths of its buffers.
+  /// names none of them stand in it as numbers, or in the lengths of its buffers. A ModelNew reads
+  /// all of them.
   bool reads(const std::string& variable) const;
   /// The number stands in a file, so that it may stand for the variable; or a module of SPIR-V or
   /// PTX hides what does.
@@ -31,6 +32,7 @@ class SizeUse {
   std::set<std::string> words_;  ///< of all files: names and numbers
   std::set<std::string> in_manifest_;
   bool hidden_ = false;
+  bool reads_all_ = false;
 };
 
 /// Of a set of sizes, those that the candidate reads.

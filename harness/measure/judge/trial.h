@@ -99,6 +99,9 @@ class Trial {
                                      double& ns);
   bool set_up();
   void make_checks();
+  /// The candidate's times are not the device's but those of the runner's clock around its process.
+  bool from_outside() const { return built_.lane == "torch"; }
+  bool choose_calls();
   bool warm_up();
   std::optional<Finding> take(const trial::Roles& roles, bool first);
   Finding explained(Finding wrong);

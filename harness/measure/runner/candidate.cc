@@ -9,6 +9,7 @@
 #include "harness/measure/runner/candidate_program.h"
 #include "harness/measure/runner/device_numbers.h"
 #include "harness/measure/runner/driver_lane.h"
+#include "harness/measure/runner/torch/torch_program.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 
@@ -153,6 +154,15 @@ bool CandidateLoader::has(Kernel::Language language) const {
 
 std::unique_ptr<Program> CandidateLoader::build(const Build& request, PythonHelper* python,
                                                 Refused& refused) {
+  if (is_torch()) {
+    try {
+      return std::make_unique<TorchProgram>(device_, build_graph(request.at), *candidate_->torch,
+                                            request, *python);
+    } catch (const Refused& found) {
+      refused = found;
+      return nullptr;
+    }
+  }
   auto run = std::make_unique<CandidateRun>(device_, build_graph(request.at), *candidate_, python);
   if (auto refusal = run->build(request.seconds)) {
     refused = *std::move(refusal);

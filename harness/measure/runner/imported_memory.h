@@ -36,12 +36,13 @@ class ImportedMemory {
   const std::vector<vulkan::Region>& outputs() const { return outputs_; }
   const std::vector<vulkan::Region>& wanted() const { return wanted_; }
 
-  /// Keeps a descriptor of every slab added from now on, for CUDA's driver to import.
+  /// Keeps a descriptor of every slab added from now on, for CUDA's driver or PyTorch to import.
   void keep_descriptors() { keep_descriptors_ = true; }
   struct Slab {
     vulkan::Buffer buffer;  ///< of the regions in it
     UniqueFd descriptor;    ///< of the whole allocation, if it was kept
     bool by_cuda = false;   ///< CUDA made it, not Vulkan
+    bool read_only = false;
   };
   const std::deque<Slab>& slabs() const { return slabs_; }
 

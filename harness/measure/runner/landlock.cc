@@ -153,7 +153,8 @@ LockLayer restrict_files(const std::vector<std::string>& readable, const std::st
 }
 
 LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
-                                   const std::string& scratch) {
+                                   const std::string& scratch,
+                                   const std::vector<std::string>& devices) {
   const auto allow = [&](Ruleset& rules) {
     constexpr uint64_t kRun = kRead | LANDLOCK_ACCESS_FS_EXECUTE;
     rules.allow({"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt"}, kRun);
@@ -163,8 +164,16 @@ LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
                 kRead);
     rules.allow({"/dev/null"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
     rules.allow({scratch}, rules.all() & ~LANDLOCK_ACCESS_FS_EXECUTE & ~kDeviceControl);
+    if (devices.empty()) return;
+    rules.allow(devices, kUse);
+    rules.allow({"/proc", "/sys"}, kRead);
+    // CUDA's driver names its threads there.
+    rules.allow({"/proc/self/task"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
   };
-  return enter(allow, [](long) { return "programs read and run, a scratch folder written"; });
+  return enter(allow, [&](long) {
+    return std::string("programs read and run, a scratch folder written") +
+           (devices.empty() ? "" : ", one device used");
+  });
 }
 
 }  // namespace kbench::runner

@@ -10,8 +10,9 @@ namespace kbench::runner {
 LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device);
 
 /// Restricts them to reading and running files in the system's folders and in `readable`, and to
-/// everything but running below `scratch`. Devices are out of reach.
+/// everything but running below `scratch`. Of devices only the files `devices` are in reach.
 LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
-                                   const std::string& scratch);
+                                   const std::string& scratch,
+                                   const std::vector<std::string>& devices);
 
 }  // namespace kbench::runner

@@ -125,12 +125,14 @@ void LockIn::before_open() {
   }
 }
 
-bool LockIn::for_python(const std::vector<std::string>& readable, const std::string& scratch) {
+bool LockIn::for_python(const std::vector<std::string>& readable, const std::string& scratch,
+                        const std::vector<std::string>& devices) {
   enter_common();
   layers_.push_back(limit_threads());
-  layers_.push_back(restrict_files_of_python(readable, scratch));
-  layers_.push_back(restrict_system_calls_of_python());
-  return holds("landlock") && holds("system_calls") && holds("no_new_privs");
+  layers_.push_back(restrict_files_of_python(readable, scratch, devices));
+  if (devices.empty()) layers_.push_back(restrict_system_calls_of_python());
+  const bool filtered = !devices.empty() || holds("system_calls");
+  return holds("landlock") && filtered && holds("no_new_privs");
 }
 
 void LockIn::after_open(bool software_device) {

@@ -69,10 +69,13 @@ class LockIn {
   /// needs more rights than running on it.
   void after_open(bool software_device);
 
-  /// In place of both, for the process that becomes Triton's python3: it may read and run the
-  /// system's programs and files in `readable` and write below `scratch`, and has no network, no
-  /// devices and no signals. False if a layer that this needs (Landlock, the filter) is missing.
-  bool for_python(const std::vector<std::string>& readable, const std::string& scratch);
+  /// In place of both, for a process that becomes python3: it may read and run the system's
+  /// programs and files in `readable`, write below `scratch`, and use the device `devices` (no
+  /// files: none); it has no network and no signals. False if a layer that this needs (Landlock,
+  /// the filter) is missing. With a device the filter is left to python3, which installs it once
+  /// CUDA is there: cuInit() takes a socket.
+  bool for_python(const std::vector<std::string>& readable, const std::string& scratch,
+                  const std::vector<std::string>& devices = {});
 
   const std::vector<LockLayer>& layers() const { return layers_; }
   /// Whether the layer of that name has been entered.

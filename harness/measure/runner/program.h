@@ -27,7 +27,20 @@ class Lane {
   virtual ~Lane() = default;
   /// Called before anything else.
   virtual void attach(const ImportedMemory& memory) = 0;
-  /// Nanoseconds by the device's clock, from the start of the steps to their end.
+  /// Before the caches are flushed for a run of so many calls: what need not be timed.
+  virtual void prepare(int calls, double seconds) {
+    static_cast<void>(calls);
+    static_cast<void>(seconds);
+  }
+  /// Take.
+  virtual void take(int call, double seconds) {
+    static_cast<void>(call);
+    static_cast<void>(seconds);
+    throw Error(ErrorCode::kInternal, "this lane takes no inputs");
+  }
+  /// Ran::captured, of the last run.
+  virtual bool captured() const { return false; }
+  /// Nanoseconds from the start of the steps to their end, as Ran has them.
   virtual double run(bool setup, double seconds) = 0;
   /// The same without the steps.
   virtual double run_empty(double seconds) = 0;

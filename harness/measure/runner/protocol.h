@@ -15,6 +15,7 @@
 //   Attach + descriptors      Attached                        shared memory imported; a first part
 //                                                             may come before Build, unanswered
 //   Select                    Selected                        configurations chosen
+//   Take                      Taken                           inputs of one call of several copied
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
@@ -64,6 +65,8 @@ enum class MessageKind : uint32_t {
   selected,
   forget,
   forgotten,
+  take,
+  taken,
 };
 
 /// The longest message from a candidate's runner once it has run, bytes.
@@ -108,7 +111,7 @@ struct Loaded {
   TaskId task;
   std::string hash;
   bool needs_cuda = false;    ///< it needs a runner opened with Open::cuda
-  bool needs_python = false;  ///< it can be built once only, as Python ends before Attach
+  bool needs_python = false;  ///< it can be built once only, in a runner that nobody has used
 };
 
 /// Builds the loaded candidate at a size of its task.
@@ -157,8 +160,8 @@ struct Built {
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
   std::vector<Tunable> tunable;
-  /// What launches it: "vulkan" command lists, or "cuda", CUDA's own driver, whose hand-over takes
-  /// longer (Run::empty measures it).
+  /// What launches it: "vulkan" command lists; "cuda", CUDA's own driver, whose hand-over takes
+  /// longer (Run::empty measures it); or "torch", a process of its own with PyTorch.
   std::string lane = "vulkan";
 };
 
@@ -214,13 +217,31 @@ struct Run {
   /// lane, before its first run.
   bool empty = false;
   double seconds = 0;  ///< after which the runner gives up
+  /// Of the "torch" lane: dispatch so many times, on the inputs of the first calls that were taken.
+  int calls = 1;
 };
 
-/// Device times, nanoseconds.
+/// Only for the "torch" lane: the inputs that lie there now are those of this call. Run takes them
+/// itself where it makes one call.
+struct Take {
+  static constexpr MessageKind kKind = MessageKind::take;
+  int call = 0;
+  double seconds = 0;  ///< after which the runner gives up
+};
+
+struct Taken {
+  static constexpr MessageKind kKind = MessageKind::taken;
+};
+
+/// Nanoseconds: device times, but of the "torch" lane the runner's own clock around the candidate's
+/// process.
 struct Ran {
   static constexpr MessageKind kKind = MessageKind::ran;
   double flush_ns = 0;  ///< of the cache flush before the run
   double run_ns = 0;
+  /// By the runner's clock: what it did beside the two. Of the "torch" lane.
+  double other_ns = 0;
+  bool captured = false;  ///< the same: replayed as a CUDA graph, not called
 };
 
 /// Drops everything that the candidate made, but the imported memory: another one follows.

@@ -20,10 +20,12 @@
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/fd_pair.h"
+#include "harness/measure/runner/device_files.h"
 #include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
+#include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
@@ -33,61 +35,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint32_t kJob = 1, kAnswer = 2;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
-constexpr int kAnswerDescriptor = 3;
-constexpr int kNoLock = 97, kNoProgram = 98;  // exit statuses if python3 could not be started
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
 constexpr double kSearchSeconds = 60;  // for finding an interpreter
-constexpr size_t kMostProcesses = 64;  // and 4 for each processor, as translations are parallel
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
-
-/// In the forked process: locks it in and executes python3.
-[[noreturn]] void become_python(const PythonInterpreter& python, const PythonScratch& scratch,
-                                int input, int output, int answer) {
-  setpgid(0, 0);
-  // Everything else is closed: the socket to the runner, the judge's channel.
-  const int given = fcntl(answer, F_DUPFD, 10);
-  dup2(input, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  dup2(given, kAnswerDescriptor);
-  close_range(kAnswerDescriptor + 1, ~0u, 0);
-  if (chdir(scratch.path().c_str()) != 0) _exit(kNoLock);
-  LockIn lock({.parent = 0, .host_memory_bytes = kMostMemory, .readable = {}, .device = {}});
-  if (!lock.for_python(python.readable, scratch.path())) _exit(kNoLock);
-  const std::string home = "HOME=" + scratch.path(), temporary = "TMPDIR=" + scratch.path();
-  const std::string cache = "TRITON_CACHE_DIR=" + scratch.path("cache");
-  const std::string triton_home = "TRITON_HOME=" + scratch.path();
-  const std::string script = scratch.path("script.py");
-  const char* environment[] = {
-      home.c_str(),         temporary.c_str(),           cache.c_str(),    triton_home.c_str(),
-      "PATH=/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1", "LC_ALL=C.UTF-8", nullptr};
-  const char* arguments[] = {python.program.c_str(), "-I", "-B", script.c_str(), nullptr};
-  execve(python.program.c_str(), const_cast<char**>(arguments), const_cast<char**>(environment));
-  _exit(kNoProgram);
-}
 
 /// Does not reap the child.
 bool has_ended(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid == child;
-}
-
-/// Which limit the job exceeds; empty for none. It runs the candidate's own code.
-std::string taken_too_much(pid_t group, const PythonScratch& scratch) {
-  const size_t most = kMostProcesses + 4 * std::thread::hardware_concurrency();
-  const std::string files = over_limit(scratch.path(), {});
-  if (!files.empty()) {
-    return "its Python file writes " + files + " into its scratch folder, the most that it may";
-  }
-  if (size_of_group(group) > most) {
-    return "its Python file starts more than " + std::to_string(most) +
-           " processes, the most that it may have at once";
-  }
-  return "";
 }
 
 /// Reads both until the answer's end or the end of its process. False if `watch`, called a few
@@ -138,6 +96,11 @@ const PythonSearch& interpreter_for(const std::string& package) {
   return at->second;
 }
 
+/// What extensions are compiled for: with another value they would be compiled anew.
+std::string architecture_in(const Json& job) {
+  return "TORCH_CUDA_ARCH_LIST=" + job.at("architecture").get<std::string>();
+}
+
 /// Runs python3 in the scratch folder and ends all that it started. Returns the answer or a
 /// failure().
 Json run_python(const Json& job, const PythonInterpreter& python, const PythonScratch& scratch) {
@@ -152,7 +115,13 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   auto [output_read, output_write] = process::make_pipe();
   const pid_t child = fork();
   if (child == 0) {
-    become_python(python, scratch, input.get(), output_write.get(), answer_write.get());
+    become_python(python, scratch,
+                  {.arguments = {scratch.path("script.py")},
+                   .input = input.get(),
+                   .output = output_write.get(),
+                   .channel = answer_write.get(),
+                   .host_bytes = kMostMemory,
+                   .environment = {"CUDA_VISIBLE_DEVICES=", architecture_in(job)}});
   }
   answer_write.reset();
   output_write.reset();
@@ -199,39 +168,104 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   return {{"answer", answered}};
 }
 
-Json serve_job(const Json& job) {
-  const std::string package = job.at("package");
-  const PythonSearch& search = interpreter_for(package);
-  if (!search.found) {
-    return failure(ErrorCode::kUnsupported,
-                   "takes a python3" + (package.empty() ? "" : " with the package " + package) +
-                       ", and none of this machine will do: " + search.tried +
-                       "; KBENCH_PYTHON names another");
-  }
-  PythonScratch scratch;
-  Json answer = run_python(job, *search.found, scratch);
-  scratch.remove();
-  return answer;
+Json no_interpreter(const std::string& package, const PythonSearch& search) {
+  return failure(ErrorCode::kUnsupported,
+                 "takes a python3" + (package.empty() ? "" : " with the package " + package) +
+                     ", and none of this machine will do: " + search.tried +
+                     "; KBENCH_PYTHON names another");
 }
 
-[[noreturn]] void serve(UniqueFd socket) {
+}  // namespace
+
+/// The helper's side of the channel.
+class HelperServer {
+ public:
+  HelperServer(UniqueFd socket, UniqueFd torch)
+      : channel_(std::move(socket)), torch_end_(std::move(torch)) {}
+
+  void serve() {
+    while (!channel_.ended()) {
+      const auto wait = torch_ ? kWatchInterval : std::chrono::milliseconds(std::chrono::hours(24));
+      const auto frame = channel_.receive(wait, kMostFrameBytes);
+      if (torch_ && !frame) torch_->watch();
+      if (!frame) continue;
+      Json answer;
+      try {
+        answer = answer_to(*frame);
+      } catch (const Error& e) {
+        answer = failure(e.code(), e.message());
+      }
+      channel_.send(PythonHelper::kAnswer,
+                    answer.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+  }
+
+ private:
+  Json answer_to(const process::Frame& frame) {
+    switch (frame.kind) {
+      case PythonHelper::kJob:
+        return job(Json::parse(frame.payload));
+      case PythonHelper::kStart:
+        return start(Json::parse(frame.payload));
+      case PythonHelper::kHold:
+        if (torch_) torch_->hold();
+        return {{"answer", ""}};
+      case PythonHelper::kRelease:
+        if (torch_) torch_->release();
+        return {{"answer", ""}};
+      case PythonHelper::kLastWords:
+        return {{"answer", torch_ ? torch_->last_words() : ""}};
+      default:
+        return failure(ErrorCode::kInternal, "the helper does not know what it is asked");
+    }
+  }
+
+  Json job(const Json& job) {
+    const std::string package = job.at("package");
+    const PythonSearch& search = interpreter_for(package);
+    if (!search.found) return no_interpreter(package, search);
+    if (job.at("for_torch")) return run_python(job, *search.found, torch_scratch());
+    PythonScratch scratch;
+    Json answer = run_python(job, *search.found, scratch);
+    scratch.remove();
+    return answer;
+  }
+
+  Json start(const Json& order) {
+    const PythonSearch& search = interpreter_for("torch");
+    if (!search.found) return no_interpreter("torch", search);
+    const std::string uuid = order.at("device_uuid");
+    PythonStart start{.arguments = {"-c", order.at("script")},
+                      .channel = torch_end_.get(),
+                      .host_bytes = order.at("host_bytes")};
+    if (!uuid.empty()) start.devices = device_files(uuid);
+    start.environment.push_back(architecture_in(order));
+    start.environment.push_back("CUDA_VISIBLE_DEVICES=" + (uuid.empty() ? "" : "GPU-" + uuid));
+    torch_.emplace(*search.found, torch_scratch(), std::move(start));
+    torch_end_.reset();
+    return {{"answer", ""}};
+  }
+
+  const PythonScratch& torch_scratch() {
+    if (!scratch_) scratch_.emplace();
+    return *scratch_;
+  }
+
+  process::Channel channel_;
+  UniqueFd torch_end_;
+  std::optional<PythonScratch> scratch_;
+  std::optional<TorchProcess> torch_;
+};
+
+namespace {
+
+[[noreturn]] void serve(UniqueFd socket, UniqueFd torch) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
   try {
-    process::Channel channel(std::move(socket));
-    while (!channel.ended()) {
-      const auto frame = channel.receive(std::chrono::hours(24), kMostFrameBytes);
-      if (!frame) continue;
-      Json answer;
-      try {
-        answer = serve_job(Json::parse(frame->payload));
-      } catch (const Error& e) {
-        answer = failure(e.code(), e.message());
-      }
-      channel.send(kAnswer, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
-    }
+    HelperServer(std::move(socket), std::move(torch)).serve();
   } catch (const std::exception&) {  // The runner has ended.
   }
   _exit(0);
@@ -241,33 +275,54 @@ Json serve_job(const Json& job) {
 
 PythonHelper::PythonHelper() {
   auto [ours, theirs] = process::make_socket_pair();
+  auto [torch_ours, torch_theirs] = process::make_socket_pair();
   pid_ = fork();
-  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process for Triton's helper");
+  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process for Python's helper");
   if (pid_ == 0) {
     ours.reset();
-    serve(std::move(theirs));
+    torch_ours.reset();
+    serve(std::move(theirs), std::move(torch_theirs));
   }
   channel_ = std::make_unique<process::Channel>(std::move(ours));
+  torch_ = std::make_unique<process::Channel>(std::move(torch_ours));
 }
 
 PythonHelper::~PythonHelper() { end(); }
 
 std::string PythonHelper::run(const PythonJob& job) {
-  if (!channel_) throw Error(ErrorCode::kInternal, "Triton's helper has been ended");
   const Json request = {{"package", job.package},
                         {"script", job.script},
                         {"input", job.input},
                         {"files", job.files},
-                        {"seconds", job.seconds}};
-  channel_->send(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace));
-  const auto wait = std::chrono::duration<double>(job.seconds + 2 * kGraceSeconds + kSearchSeconds);
+                        {"seconds", job.seconds},
+                        {"for_torch", job.for_torch},
+                        {"architecture", job.architecture}};
+  return ask(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace),
+             job.seconds + 2 * kGraceSeconds + kSearchSeconds);
+}
+
+void PythonHelper::start_torch(const TorchOrder& order) {
+  const Json request = {{"script", order.script},
+                        {"device_uuid", order.device_uuid},
+                        {"architecture", order.architecture},
+                        {"host_bytes", order.host_bytes}};
+  ask(kStart, request.dump(), kSearchSeconds);
+}
+
+std::string PythonHelper::ask_torch(uint32_t kind) { return ask(kind, "", kGraceSeconds); }
+
+/// Sends a request and returns the answer. Throws what it says went wrong.
+std::string PythonHelper::ask(uint32_t kind, const std::string& text, double seconds) {
+  if (!channel_) throw Error(ErrorCode::kInternal, "Python's helper has been ended");
+  channel_->send(kind, text);
+  const auto wait = std::chrono::duration<double>(seconds);
   const auto frame = channel_->receive(std::chrono::duration_cast<std::chrono::milliseconds>(wait),
                                        kMostFrameBytes);
-  if (!frame) throw Error(ErrorCode::kInternal, "Triton's helper gives no answer");
+  if (!frame) throw Error(ErrorCode::kInternal, "Python's helper gives no answer");
   const Json answer = Json::parse(frame->payload, nullptr, /*allow_exceptions=*/false);
   if (answer.is_object() && answer.contains("answer")) return answer.at("answer");
   if (!answer.is_object() || !answer.contains("code")) {
-    throw Error(ErrorCode::kInternal, "Triton's helper gives a strange answer");
+    throw Error(ErrorCode::kInternal, "Python's helper gives a strange answer");
   }
   throw Error(static_cast<ErrorCode>(answer.at("code").get<int>()), answer.at("message"));
 }
@@ -275,6 +330,7 @@ std::string PythonHelper::run(const PythonJob& job) {
 void PythonHelper::end() {
   if (pid_ < 0) return;
   channel_.reset();  // The helper ends at the end of its socket.
+  torch_.reset();
   int status = 0;
   const auto ended = TEMP_FAILURE_RETRY(waitpid(pid_, &status, 0));
   pid_ = -1;

@@ -1,13 +1,18 @@
-// Runs the Python module of a Triton candidate: the one place where a candidate's own code runs on
-// the host. It runs in a process of its own without network or GPU, which can write to a scratch
-// folder only, and which has ended, with all that it started, before the runner is given any
-// memory. The runner forks the helper, which starts that process, before it locks itself in.
+// Runs Python of a candidate: the one place where a candidate's own code runs on the host, in
+// processes of their own without network, which can write to a scratch folder only. The runner
+// forks the helper, which starts them, before it locks itself in.
 //
 //   runner --- socket --- helper (forked: kbench's own code) --- python3 (locked in, executed)
+//
+// - A job (the module of a Triton candidate, the extensions of a ModelNew) has no GPU, and has
+//   ended, with all that it started, before the runner is given any memory.
+// - The process that runs a ModelNew has the device, and a channel to the runner. It stands still
+//   but while it is asked something.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,9 +25,20 @@ namespace kbench::runner {
 struct PythonJob {
   std::string package = {};  ///< that the interpreter must have; empty: none
   std::string script;
-  std::map<std::string, std::string> files;  ///< name -> text, in its own folder
-  std::string input;                         ///< on its standard input
-  double seconds = 30;                       ///< after which it is killed
+  std::map<std::string, std::string> files = {};  ///< name -> text, in its own folder
+  std::string input;                              ///< on its standard input
+  double seconds = 30;                            ///< after which it is killed
+  /// Its folder is that of the PyTorch process, in which what it makes is found.
+  bool for_torch = false;
+  std::string architecture = {};  ///< of CUDA, to compile for: "9.0"
+};
+
+/// The process that runs a ModelNew.
+struct TorchOrder {
+  std::string script;
+  std::string device_uuid = {};   ///< of the GPU that it may use; empty: none
+  uint64_t host_bytes = 0;        ///< its memory, at most
+  std::string architecture = {};  ///< as the job has it that compiled for it
 };
 
 class PythonHelper {
@@ -41,8 +57,24 @@ class PythonHelper {
   /// Ends the helper with all its processes; when it returns, none is left.
   void end();
 
+  /// Starts the PyTorch process, which talks on torch(). Throws kUnsupported if there is no python3
+  /// with torch, kIo.
+  void start_torch(const TorchOrder& order);
+  process::Channel& torch() { return *torch_; }
+  /// Stops all its threads, or lets them go on; waits until that is done.
+  void hold_torch() { ask_torch(kHold); }
+  void release_torch() { ask_torch(kRelease); }
+  /// Why it has ended, as far as is known: untrusted text.
+  std::string torch_last_words() { return ask_torch(kLastWords); }
+
  private:
-  std::unique_ptr<process::Channel> channel_;
+  static constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kHold = 4, kRelease = 5,
+                            kLastWords = 6;
+  friend class HelperServer;
+  std::string ask(uint32_t kind, const std::string& text, double seconds);
+  std::string ask_torch(uint32_t kind);
+
+  std::unique_ptr<process::Channel> channel_, torch_;
   pid_t pid_ = -1;
 };
 

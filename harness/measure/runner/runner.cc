@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vulkan/vulkan.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <future>
@@ -97,6 +98,7 @@ class Server {
   void attach(Attach request, std::vector<UniqueFd> descriptors);
   void begin_import(Attach first, std::vector<UniqueFd> descriptors);
   void run(const Run& request);
+  void take(const Take& request);
   void profile(const Profile& request);
   void select(const Select& request);
   void forget();
@@ -108,7 +110,7 @@ class Server {
   process::Channel channel_;
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known that they are not needed
-  std::unique_ptr<PythonHelper> python_;        ///< until the candidate is built
+  std::unique_ptr<PythonHelper> python_;  ///< until the candidate is built, or as long as it runs
   std::optional<CandidateLoader> candidate_;
   std::optional<BaselineLoader> baselines_;
   // Each member may refer to those above it.
@@ -142,10 +144,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     recordings_.emplace(*device_);
     if (locked) {
       candidate_.emplace(*device_);
-      if (!device_->cuda().there()) {
-        compilers_.reset();
-        python_.reset();
-      }
+      if (!device_->cuda().there()) compilers_.reset();
       lock.after_open(device_->snapshot().software());
     } else {
       baselines_.emplace(*device_);
@@ -207,6 +206,8 @@ void Server::answer(process::Frame frame) {
         return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
       case MessageKind::run:
         return run(decode<Run>(frame.payload));
+      case MessageKind::take:
+        return take(decode<Take>(frame.payload));
       case MessageKind::forget:
         return forget();
       case MessageKind::profile:
@@ -290,7 +291,8 @@ void Server::build(const Build& request) {
     if (e.location().file.empty()) throw;  // Not about a file of the candidate.
     refused = refused_by(e);
   }
-  python_.reset();  // The candidate's Python code has ended before there is any memory.
+  // Triton's Python code has ended before there is any memory.
+  if (!candidate_->is_torch()) python_.reset();
   compilers_.reset();
   if (!program) return send(refused);
   program_ = std::move(program);
@@ -315,10 +317,13 @@ void Server::prepare(const Prepare& request) {
   send(program_->built());
 }
 
-/// Keeps descriptors for CUDA's driver too: whether it is needed is known only after the build.
+/// Keeps descriptors for CUDA's driver too, of which is known only after the build whether it is
+/// needed, and for PyTorch's process.
 std::unique_ptr<ImportedMemory> Server::new_memory() const {
   auto memory = std::make_unique<ImportedMemory>(*device_);
-  if (candidate_ && device_->cuda().there()) memory->keep_descriptors();
+  if (candidate_ && (device_->cuda().there() || candidate_->is_torch())) {
+    memory->keep_descriptors();
+  }
   return memory;
 }
 
@@ -334,7 +339,8 @@ std::unique_ptr<ImportedMemory> Server::take_memory(const std::vector<int>& kept
 /// Imports the first part of an Attach on another thread, as drivers take tens of milliseconds a
 /// gigabyte.
 void Server::begin_import(Attach first, std::vector<UniqueFd> descriptors) {
-  if (python_) throw Error(ErrorCode::kInternal, "memory while the candidate's Python code runs");
+  if (python_ && !program_)
+    throw Error(ErrorCode::kInternal, "memory while the candidate's Python code runs");
   struct Work {
     std::unique_ptr<ImportedMemory> memory;
     Attach first;
@@ -372,6 +378,8 @@ void Server::run(const Run& request) {
   // Not while the candidate is loaded: another one may be timed then.
   if (std::exchange(stacks_used_, false)) recordings_->overwrite_stacks(request.seconds);
   const Pass pass{request.setup, request.exact};
+  const auto start = std::chrono::steady_clock::now();
+  if (lane && !request.empty) lane->prepare(request.calls, request.seconds);
   vulkan::Commands& list = recordings_->of(*program_, pass, *memory_);
   list.submit_and_wait(request.seconds);
   if (validation_objects()) return;
@@ -380,7 +388,20 @@ void Server::run(const Run& request) {
     ns = request.empty ? lane->run_empty(request.seconds)
                        : lane->run(request.setup, request.seconds);
   }
-  send(Ran{list.elapsed_ns(0, 1), ns});
+  Ran ran{.flush_ns = list.elapsed_ns(0, 1), .run_ns = ns};
+  if (program_->built().lane == "torch") {
+    const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - start;
+    ran.other_ns = all.count() - ran.flush_ns - ran.run_ns;
+    ran.captured = lane->captured();
+  }
+  send(ran);
+}
+
+void Server::take(const Take& request) {
+  Lane* const lane = program_ ? program_->lane() : nullptr;
+  if (!lane || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to take inputs");
+  lane->take(request.call, request.seconds);
+  send(Taken{});
 }
 
 void Server::profile(const Profile& request) {

@@ -5,6 +5,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -14,6 +15,9 @@
 #include <iterator>
 #include <memory>
 #include <sstream>
+
+#include "kbench/error.h"
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 namespace {
@@ -41,7 +45,7 @@ constexpr const char* kDenied =
     // other processes
     "ioprio_set kcmp migrate_pages pidfd_getfd pidfd_open pidfd_send_signal process_madvise "
     "process_mrelease process_vm_readv process_vm_writev ptrace rt_sigqueueinfo rt_tgsigqueueinfo "
-    "setpgid setpriority setsid tkill "
+    "setpriority setsid tkill "
     // sockets
     "accept accept4 bind connect listen socket "
     // the tree of file systems, namespaces
@@ -60,7 +64,7 @@ constexpr const char* kDenied =
 /// Denied to a runner on a GPU too: what no driver needs once its device is open.
 constexpr const char* kDeniedToRunners =
     // programs and processes
-    "execve execveat fork vfork "
+    "execve execveat fork setpgid vfork "
     // names and attributes of files
     "chmod chown creat fchmod fchmodat fchown fchownat fremovexattr fsetxattr futimesat lchown "
     "link linkat lremovexattr lsetxattr mkdir mkdirat mknod mknodat removexattr rename renameat "
@@ -109,6 +113,21 @@ class Filter {
     for (const char* list : lists) {
       for (const std::string& call : words(list)) add(action, call);
     }
+  }
+
+  /// What the kernel is given: an array of sock_filter. Throws kInternal.
+  std::string program() {
+    const UniqueFd file(memfd_create("filter", MFD_CLOEXEC));
+    if (error_ == 0 && file.open()) error_ = seccomp_export_bpf(context_.get(), file.get());
+    if (error_ != 0 || !file.open()) {
+      throw Error(ErrorCode::kInternal, "no filter of system calls: " + failed_ +
+                                            std::strerror(error_ != 0 ? -error_ : errno));
+    }
+    std::string bytes(static_cast<size_t>(lseek(file.get(), 0, SEEK_END)), '\0');
+    if (pread(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+      throw Error(ErrorCode::kInternal, "no filter of system calls: it cannot be read");
+    }
+    return bytes;
   }
 
   LockLayer load(const std::string& what) {
@@ -192,9 +211,14 @@ LockLayer restrict_system_calls(bool software_device) {
   return software_device ? allow_computing() : deny_escapes();
 }
 
-LockLayer restrict_system_calls_of_python() {
+namespace {
+
+Filter filter_of_python() {
   Filter filter(SCMP_ACT_ALLOW);
   filter.add_all(kDeny, {kDenied, kDeniedToPython});
+  // Ninja gives each compiler a group of its own, and fails where it cannot: it is told that it
+  // has.
+  filter.add(SCMP_ACT_ERRNO(0), "setpgid");
   for (const int operation :
        {PR_SET_DUMPABLE, PR_SET_PDEATHSIG, PR_SET_PTRACER, PR_SET_MM, PR_SET_CHILD_SUBREAPER}) {
     filter.add(kDeny, "prctl", {is(0, static_cast<uint64_t>(operation))});
@@ -205,7 +229,16 @@ LockLayer restrict_system_calls_of_python() {
     filter.add(kDeny, "clone", {has(0, space)});
   }
   for (const char* call : {"clone3", "openat2"}) filter.add(kUnknown, call);
-  return filter.load("no sockets, signals, sessions of its own, nothing of other processes");
+  return filter;
 }
+
+}  // namespace
+
+LockLayer restrict_system_calls_of_python() {
+  return filter_of_python().load(
+      "no sockets, signals, sessions of its own, nothing of other processes");
+}
+
+std::string program_of_python_filter() { return filter_of_python().program(); }
 
 }  // namespace kbench::runner

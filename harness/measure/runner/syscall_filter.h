@@ -1,6 +1,8 @@
 // The filter of system calls in a locked-in process.
 #pragma once
 
+#include <string>
+
 #include "harness/measure/runner/lock_in.h"
 
 namespace kbench::runner {
@@ -9,8 +11,11 @@ namespace kbench::runner {
 /// then uses another call. It does not kill, which would look like a crash of the candidate.
 LockLayer restrict_system_calls(bool software_device);
 
-/// For Triton's python3: denies sockets, signals, leaving its process group, reading other
-/// processes, and administration of the kernel.
+/// For python3: denies sockets, signals, leaving its process group, reading other processes, and
+/// administration of the kernel.
 LockLayer restrict_system_calls_of_python();
+/// The same filter for a process that installs it itself: an array of sock_filter. Throws
+/// kInternal.
+std::string program_of_python_filter();
 
 }  // namespace kbench::runner

@@ -162,6 +162,14 @@ struct DataBuffer {
   Location at;
 };
 
+/// A Python file that defines `ModelNew`, a torch.nn.Module that computes the task, as KernelBench
+/// has it.
+struct TorchModule {
+  std::string file;  ///< path as diagnostics should show it; for inline source the YAML file
+  std::string source;
+  Location at;
+};
+
 /// A candidate as its file says it: checked for form, not yet against the task's sizes.
 struct Candidate {
   std::string path;    ///< the YAML file
@@ -177,11 +185,13 @@ struct Candidate {
   std::vector<DataBuffer> data;
   std::vector<Step> setup;
   std::vector<Step> dispatch;
+  std::optional<TorchModule> torch;  ///< in place of kernels, buffers and steps
   std::map<std::string, std::string> includes;  ///< path relative to the folder -> text
   std::string hash;  ///< SHA-256 of the file, of every file it names and of their includes, in hex
 };
 
-/// Reads a candidate: a YAML file, or a folder holding candidate.yaml. Only regular files of its
+/// Reads a candidate: a YAML file, a folder holding candidate.yaml, or a Python file that defines
+/// ModelNew. Only regular files of its
 /// own folder are read, no symbolic link is followed (kbench/candidate_source.h), and no more is
 /// read than kbench/candidate_limits.h allows. Throws Error (kParse, kIo, kNotFound) with file,
 /// line and column; messages are one line, what they quote escaped and cut (kbench/text.h).
@@ -196,7 +206,8 @@ Candidate parse_candidate(const std::string& text, const std::string& file,
 std::optional<std::pair<std::string, std::string>> find_include(const Candidate& candidate,
                                                                 const std::string& name,
                                                                 const std::string& from);
-/// The files a candidate set consists of: every *.yaml below the folder, sorted; or the one file.
+/// The files a candidate set consists of: every *.yaml below the folder, and every *.py that defines
+/// ModelNew, sorted; or the one file.
 /// Entries that are no regular files are listed too; load_candidate refuses them. Throws kNotFound
 /// and kIo.
 std::vector<std::string> candidate_files(const std::string& path);

@@ -53,7 +53,8 @@ struct CandidateSource {
   CandidateSource(std::map<std::string, std::string> in_memory, std::string called = {})
       : path(std::move(called)), files(std::move(in_memory)) {}
 
-  /// A YAML file, or a folder holding candidate.yaml. For a candidate in memory the name that
+  /// A YAML file, a folder holding candidate.yaml, or a Python file that defines ModelNew. For a
+  /// candidate in memory the name that
   /// results give it, "set/name.yaml" (empty: the manifest's); no file is read then.
   std::string path;
   /// Relative path -> bytes, the manifest among them, in place of what the path names.

@@ -92,6 +92,10 @@ std::unique_ptr<Graph> build_graph(const Task& task, Preset preset,
 /// The same; throws kNotFound too, when the suite has no such task.
 std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite = tasks());
 
+/// What KernelBench's module of the task takes to be made: a Python list over the task's variables,
+/// "[in_channels, out_channels, (out_channels, 1, 1)]".
+std::string_view init_inputs(TaskId task);
+
 /// The task for a reader who has never seen the original: signature, shapes, operators in order
 /// with their formulas, FLOPs, bytes.
 std::string describe(const Task& task, const Graph& graph);

@@ -1,0 +1,10 @@
+# Python files as texts inside the library:
+#   cmake -D FOLDER=DIR -D NAMES=driver|precompile -D OUTPUT=FILE -P embed.cmake
+string(REPLACE "|" ";" NAMES "${NAMES}")
+set(code "#include \"harness/measure/runner/torch/scripts.h\"\n\nnamespace kbench::runner {\n")
+foreach(name ${NAMES})
+  file(READ "${FOLDER}/${name}.py" text)
+  string(APPEND code
+         "\nstd::string_view ${name}_script() { return R\"kbench_file(${text})kbench_file\"; }\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${code}\n}  // namespace kbench::runner\n")

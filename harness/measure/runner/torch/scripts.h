@@ -1,0 +1,11 @@
+// The Python that kbench runs for a ModelNew, as text inside the library.
+#pragma once
+
+#include <string_view>
+
+namespace kbench::runner {
+
+std::string_view driver_script();      ///< driver.py
+std::string_view precompile_script();  ///< precompile.py
+
+}  // namespace kbench::runner

@@ -1,0 +1,91 @@
+// ModelNew files: a PyTorch module that is a candidate by itself, as KernelBench has them.
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
+#include "kbench/error.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/files.h"
+
+namespace kbench {
+namespace {
+
+constexpr std::string_view kTaskKey = "# task:";
+
+/// The number behind `word` in a name such as "level_1_problem_19_sample_0"; nothing if there is
+/// none.
+std::optional<int> number_behind(std::string_view name, std::string_view word) {
+  const size_t at = name.find(word);
+  if (at == std::string_view::npos) return std::nullopt;
+  size_t digit = at + word.size();
+  if (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
+  int number = 0;
+  size_t digits = 0;
+  for (; digit + digits < name.size() && digits < 4; ++digits) {
+    const char c = name[digit + digits];
+    if (!std::isdigit(static_cast<unsigned char>(c))) break;
+    number = number * 10 + (c - '0');
+  }
+  return digits > 0 ? std::optional(number) : std::nullopt;
+}
+
+/// The text and the line of the comment that names the task, if there is one.
+std::optional<Sourced> task_comment(const std::string& text, const std::string& file) {
+  int line = 1;
+  for (size_t begin = 0; begin <= text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view whole = std::string_view(text).substr(begin, end - begin);
+    if (whole.starts_with(kTaskKey)) {
+      return Sourced{std::string(trimmed(whole.substr(kTaskKey.size()))), {file, line, 1}};
+    }
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_model_file(const std::string& name) { return name.ends_with(".py"); }
+
+bool defines_model(const std::string& text) {
+  return text.starts_with("class ModelNew") || text.find("\nclass ModelNew") != std::string::npos;
+}
+
+TaskId task_of_model(const std::string& text, const std::string& name, Location* at) {
+  if (const auto comment = task_comment(text, name)) {
+    if (at != nullptr) *at = comment->at;
+    try {
+      return named_task(comment->text).id;
+    } catch (const Error& error) {
+      throw Error(error.code(), comment->at, error.message());
+    }
+  }
+  const std::string stem = std::filesystem::path(name).filename().string();
+  const auto level = number_behind(stem, "level"), problem = number_behind(stem, "problem");
+  if (level && problem) return TaskId{*level, *problem};
+  try {
+    return named_task(stem).id;
+  } catch (const Error&) {
+    throw Error(ErrorCode::kParse, Location{name, 1, 0},
+                "neither its name nor a comment says which task it is for; write a line '# task: "
+                "level1/19' into it");
+  }
+}
+
+Candidate load_model(const std::string& text, const std::string& file) {
+  Candidate candidate;
+  candidate.path = file;
+  candidate.task = task_of_model(text, file, &candidate.task_at);
+  if (!defines_model(text)) {
+    throw Error(ErrorCode::kParse, Location{file, 1, 0},
+                "no class ModelNew: a Python file is a candidate only if it defines one");
+  }
+  candidate.torch = TorchModule{file, text, Location{file, 1, 1}};
+  candidate.hash = Sha256().add(text).hex();
+  return candidate;
+}
+
+}  // namespace kbench
