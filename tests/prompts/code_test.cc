@@ -36,8 +36,18 @@ TEST(Code, HasLoopsAndKeepsWhatIsReadLater) {
 }
 
 TEST(Code, CallsRecurrentLayersByTheirFlatWeights) {
-  EXPECT_THAT(code_of("3/38"), HasSubstr("torch.lstm(x, (h0, c0), [p[\"lstm.weight_ih_l0\"], "));
-  EXPECT_THAT(code_of("3/38"), HasSubstr("], True, 6, 0.0, False, True, True)\n"));
+  EXPECT_THAT(code_of("3/42"),
+              HasSubstr("torch.gru(x, h0, [p[f\"gru.{w}_l{i}{end}\"] for i in range(6) for end in "
+                        "(\"\", \"_reverse\") for w in (\"weight_ih\", \"weight_hh\", "
+                        "\"bias_ih\", \"bias_hh\")], True, 6, 0.0, False, True, False)\n"));
+  EXPECT_THAT(code_of("3/37"),
+              HasSubstr("torch.lstm(x, (h0, c0), [p[f\"lstm.{w}_l{i}\"] for i in range(6) for w in "
+                        "(\"weight_ih\", \"weight_hh\", \"bias_ih\", \"bias_hh\")], True, 6, "
+                        "0.0, False, False, True)\n"));
+}
+
+TEST(Code, JoinsValuesOfALoopAsTheListThatItIs) {
+  EXPECT_THAT(code_of("3/34"), HasSubstr("torch.cat(all_v7[0:64], dim=0)\n"));
 }
 
 /// Every operator has a form, brackets close, and what is long is folded.
@@ -45,6 +55,7 @@ TEST(Code, OfEveryTaskIsWhole) {
   for (const Task& task : tasks()) {
     SCOPED_TRACE(to_string(task.id));
     const std::string code = pytorch_code(task, *build_graph(task, Preset::v0));
+    EXPECT_NO_THROW(pytorch_code(task, *build_graph(task, Preset::v0_1)));
     int depth = 0;
     for (const char c : code) {
       depth += c == '(' || c == '[' || c == '{';

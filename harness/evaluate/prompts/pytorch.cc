@@ -1,4 +1,4 @@
-// The graph as a Python module that uses torch. kbench only prints it.
+// The graph as a Python module that uses torch. kbench only prints it; tests run it.
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 class Code : public Printer {
  public:
   Code(const Graph& graph, const Program& program)
-      : Printer(graph, program, {"torch", "F", "p", "c", "all"}) {}
+      : Printer(graph, program, {"torch", "F", "p", "c", "all", "w", "end"}) {}
 
   std::string text(const Task& task) {
     std::string inputs;
@@ -44,6 +44,14 @@ class Code : public Printer {
     std::vector<std::string> in;
     std::map<std::string, std::string> attributes;
     const std::string& operator[](const std::string& name) const { return attributes.at(name); }
+    /// Throws kInternal where it changes from pass to pass.
+    bool flag(const std::string& name) const {
+      const std::string& text = attributes.at(name);
+      if (text != "0" && text != "1") {
+        throw Error(ErrorCode::kInternal, "'" + name + "' changes within a loop");
+      }
+      return text == "1";
+    }
   };
 
   std::string operation(const Line& line) override {
@@ -89,7 +97,7 @@ class Code : public Printer {
     if (op == "permute") return x + ".permute(" + bare(a["axes"]) + ")";
     if (op == "expand") return x + ".expand(" + bare(a["shape"]) + ")";
     if (op == "slice") return sliced(a);
-    if (op == "cat") return "torch.cat([" + joined(a.in) + "], dim=" + a["axis"] + ")";
+    if (op == "cat") return "torch.cat(" + list_of(a.in) + ", dim=" + a["axis"] + ")";
     if (op == "pad") return padded(line, a);
     if (op == "roll") return "torch.roll(" + x + ", " + a["shift"] + ", dims=" + a["axis"] + ")";
     if (op == "flip") return "torch.flip(" + x + ", [" + a["axis"] + "])";
@@ -101,8 +109,8 @@ class Code : public Printer {
       return "torch." + op + "(" + x + ", dim=" + a["axis"] + ")";
     }
     if (op == "matmul") {
-      return "torch.matmul(" + x + (a["transpose_a"] == "0" ? "" : ".mT") + ", " + a.in[1] +
-             (a["transpose_b"] == "0" ? "" : ".mT") + ")";
+      return "torch.matmul(" + x + (a.flag("transpose_a") ? ".mT" : "") + ", " + a.in[1] +
+             (a.flag("transpose_b") ? ".mT" : "") + ")";
     }
     if (is({"linear", "cross_entropy", "smooth_l1_loss"})) return functional(joined(a.in));
     if (op == "kl_div_batchmean") return "F.kl_div(" + joined(a.in) + ", reduction=\"batchmean\")";
@@ -116,7 +124,7 @@ class Code : public Printer {
     if (op.find("_pool") != std::string::npos) {
       return functional(x + ", " + a["kernel"] + ", stride=" + a["stride"] +
                         keywords(line, a, {"padding", "dilation"}) +
-                        (a["ceil_mode"] == "0" ? "" : ", ceil_mode=True"));
+                        (a.flag("ceil_mode") ? ", ceil_mode=True" : ""));
     }
     const std::string weights = a.in.size() > 2 ? ", " + a.in[1] + ", " + a.in[2] : "";
     if (op == "batch_norm") {
@@ -131,7 +139,7 @@ class Code : public Printer {
     if (op == "layer_norm") {
       return functional(x + ", " + x + ".shape[-" + a["dims"] + ":]" + affine + ", " + a["eps"]);
     }
-    if (is({"lstm", "gru"})) return recurrent(a, op);
+    if (is({"lstm", "gru"})) return recurrent(line, a, op);
     throw Error(ErrorCode::kInternal, "operator '" + op + "' has no form in Python");
   }
 
@@ -142,6 +150,12 @@ class Code : public Printer {
         {"mul_scalar", " * "}, {"div_scalar", " / "}, {"mul_mask", " * "}};
     const auto found = signs.find(op);
     return found == signs.end() ? nullptr : found->second;
+  }
+
+  /// "[v1, v2]"; a range of past values is a list as it is.
+  static std::string list_of(const std::vector<std::string>& texts) {
+    if (texts.size() == 1 && texts[0].starts_with('*')) return texts[0].substr(1);
+    return "[" + joined(texts) + "]";
   }
 
   static std::string joined(const std::vector<std::string>& texts) {
@@ -177,8 +191,8 @@ class Code : public Printer {
     const std::string range =
         a["start"] + ":" + a["stop"] + (a["step"] == "1" ? "" : ":" + a["step"]);
     if (a["axis"].find_first_not_of("0123456789") != std::string::npos) {
-      return "torch.index_select(" + a.in[0] + ", " + a["axis"] + ", torch.arange(" + a["start"] +
-             ", " + a["stop"] + ", " + a["step"] + ", device=" + a.in[0] + ".device))";
+      return a.in[0] + ".movedim(" + a["axis"] + ", 0)[" + range + "].movedim(0, " + a["axis"] +
+             ")";
     }
     std::string colons;
     for (int d = 0; d < std::stoi(a["axis"]); ++d) colons += ":, ";
@@ -186,8 +200,10 @@ class Code : public Printer {
   }
 
   std::string padded(const Line& line, const Arguments& a) const {
-    const int64_t after =
-        int64_t(call(line).inputs[0].shape.size()) - 1 - call(line).attributes.integer("axis");
+    if (a["axis"].find_first_not_of("0123456789") != std::string::npos) {
+      throw Error(ErrorCode::kInternal, "a pad's axis changes within a loop");
+    }
+    const int64_t after = int64_t(call(line).inputs[0].shape.size()) - 1 - std::stoll(a["axis"]);
     std::string zeros;
     for (int64_t d = 0; d < after; ++d) zeros += "0, 0, ";
     return "F.pad(" + a.in[0] + ", (" + zeros + a["before"] + ", " + a["after"] + "))";
@@ -195,19 +211,51 @@ class Code : public Printer {
 
   static std::string reduced(const std::string& function, const Arguments& a) {
     return function + "(" + a.in[0] + ", dim=" + a["axis"] +
-           (a["keepdim"] == "0" ? "" : ", keepdim=True") + ")";
+           (a.flag("keepdim") ? ", keepdim=True" : "") + ")";
   }
 
   /// torch.lstm(x, (h0, c0), weights, has_biases, layers, dropout, train, bidirectional,
   /// batch_first)
-  static std::string recurrent(const Arguments& a, const std::string& op) {
+  std::string recurrent(const Line& line, const Arguments& a, const std::string& op) {
     const size_t states = op == "lstm" ? 2 : 1;
-    const auto first = a.in.begin() + 1 + long(states);
     const std::string state = states == 2 ? "(" + a.in[1] + ", " + a.in[2] + ")" : a.in[1];
-    return "torch." + op + "(" + a.in[0] + ", " + state + ", [" + joined({first, a.in.end()}) +
-           "], True, " + a["layers"] + ", 0.0, False, " +
-           (a["bidirectional"] == "0" ? "False" : "True") + ", " +
-           (a["batch_first"] == "0" ? "False" : "True") + ")";
+    return "torch." + op + "(" + a.in[0] + ", " + state + ", " + weights(line, a, 1 + states) +
+           ", True, " + a["layers"] + ", 0.0, False, " +
+           (a.flag("bidirectional") ? "True" : "False") + ", " +
+           (a.flag("batch_first") ? "True" : "False") + ")";
+  }
+
+  /// The operands of a recurrent layer from `first` on as a list: a comprehension where their names
+  /// are those of PyTorch's module, as "lstm.weight_ih_l0" and "lstm.bias_hh_l5_reverse".
+  std::string weights(const Line& line, const Arguments& a, size_t first) {
+    const std::string plain = list_of({a.in.begin() + long(first), a.in.end()});
+    std::vector<std::string> names;
+    for (size_t i = first; i < line.operands.size(); ++i) {
+      const Reference& reference = line.operands[i];
+      if (reference.kind != Reference::Kind::named || reference.names.size() != 1) return plain;
+      names.push_back(reference.names[0]);
+    }
+    const std::string start = "weight_ih_l0";
+    if (names.empty() || !names[0].ends_with(start)) return plain;
+    const std::string prefix = names[0].substr(0, names[0].size() - start.size());
+    const bool both = a.flag("bidirectional");
+    const int64_t layers = call(line).attributes.integer("layers");
+    std::vector<std::string> expected;
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      for (const char* end : {"", "_reverse"}) {
+        if (*end && !both) continue;
+        for (const char* weight : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}) {
+          expected.push_back(prefix + weight + "_l" + std::to_string(layer) + end);
+        }
+      }
+    }
+    if (names != expected || layers == 1) return plain;
+    const std::string index = series_.open(layers);
+    series_.close();
+    return "[p[f\"" + prefix + "{w}_l{" + index + (both ? "}{end}" : "}") + "\"] for " + index +
+           " in range(" + std::to_string(layers) + ")" +
+           (both ? " for end in (\"\", \"_reverse\")" : "") +
+           " for w in (\"weight_ih\", \"weight_hh\", \"bias_ih\", \"bias_hh\")]";
   }
 
   std::string named(const Line& line, const Reference& reference) override {
