@@ -58,21 +58,21 @@ TaskId task_of_model(const std::string& text, const std::string& name, Location*
   if (const auto comment = task_comment(text, name)) {
     if (at != nullptr) *at = comment->at;
     try {
-      return named_task(comment->text).id;
+      return parse_task_id(comment->text);
     } catch (const Error& error) {
       throw Error(error.code(), comment->at, error.message());
     }
   }
-  const std::string stem = std::filesystem::path(name).filename().string();
+  const std::filesystem::path path(name);
+  const std::string stem = path.filename().string();
   const auto level = number_behind(stem, "level"), problem = number_behind(stem, "problem");
   if (level && problem) return TaskId{*level, *problem};
-  try {
-    return named_task(stem).id;
-  } catch (const Error&) {
-    throw Error(ErrorCode::kParse, Location{name, 1, 0},
-                "neither its name nor a comment says which task it is for; write a line '# task: "
-                "level1/19' into it");
-  }
+  const auto level_of_folder = number_behind(path.parent_path().filename().string(), "level");
+  const auto first = number_behind(stem, "");
+  if (level_of_folder && first) return TaskId{*level_of_folder, *first};
+  throw Error(ErrorCode::kParse, Location{name, 1, 0},
+              "neither its name nor a comment says which task it is for; write a line '# task: "
+              "level1/19' into it");
 }
 
 Candidate load_model(const std::string& text, const std::string& file) {

@@ -88,15 +88,18 @@ CandidateSource with_task(const std::string& path, std::string text, const std::
   return source;
 }
 
-/// A candidate on disk; a ModelNew file that names no task is for `task`.
+/// A candidate on disk; a ModelNew file that does not say which task it is for is for `task`, or
+/// for the task that its name is KernelBench's file name of.
 CandidateSource source_of(const std::string& path, const std::string& task) {
-  if (task.empty() || !is_model_file(path)) return path;
+  if (!is_model_file(path)) return path;
   std::string text = read_file(path);
   try {
     task_of_model(text, path);
     return path;
   } catch (const Error&) {
-    return with_task(path, std::move(text), to_string(named_task(task).id));
+    const std::string meant = task.empty() ? fs::path(path).filename().string() : task;
+    if (task.empty() && text.find("\n# task:") != std::string::npos) throw;
+    return with_task(path, std::move(text), to_string(named_task(meant).id));
   }
 }
 

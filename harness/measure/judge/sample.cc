@@ -42,11 +42,10 @@ Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.comm
   }
 }
 
-void Sampler::draw(int value, uint64_t seed) {
+void Sampler::draw(int value, uint64_t seed, const vulkan::Region& to) {
   const Graph::ValueInfo& info = parts_.task_memory.graph().value(value);
   const DrawKey key{seed, parts_.task_memory.task().id.draw_word(), info.name};
-  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type,
-                     parts_.task_memory.given(value));
+  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type, to);
 }
 
 void Sampler::draw_task(bool inputs_too) {
@@ -174,19 +173,28 @@ std::optional<Finding> Sampler::check_outputs(Checks& checks) {
   return checks.outputs(commands_, outputs_);
 }
 
+/// Where the tensors of a call but the first begin in the candidate's memory: outputs, then inputs.
+size_t Sampler::first_of(int call) const {
+  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
+  return static_cast<size_t>(call - 1) * (outputs_.size() + inputs.size());
+}
+
 std::vector<OutputCheck> Sampler::outputs_of(int call) const {
   std::vector<OutputCheck> outputs = outputs_;
-  if (call == 0) return outputs;
-  const size_t first = static_cast<size_t>(call - 1) * outputs.size();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i].got = parts_.memory.slab.tensor(first + i);
+  for (size_t i = 0; call > 0 && i < outputs.size(); ++i) {
+    outputs[i].got = parts_.memory.slab.tensor(first_of(call) + i);
   }
   return outputs;
 }
 
-void Sampler::draw_inputs(const std::vector<uint64_t>& keys) {
+void Sampler::draw_inputs(const std::vector<uint64_t>& keys, int call) {
   const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
-  for (size_t i = 0; i < inputs.size(); ++i) draw(inputs[i], keys.at(i));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const vulkan::Region to = call > 0
+                                  ? parts_.memory.slab.tensor(first_of(call) + outputs_.size() + i)
+                                  : parts_.task_memory.given(inputs[i]);
+    draw(inputs[i], keys.at(i), to);
+  }
 }
 
 std::optional<Finding> Sampler::wait_idle() {
@@ -213,68 +221,49 @@ std::optional<Finding> Sampler::wait_idle() {
 
 /// The calls' outputs are checked against the truth of their own inputs, which are drawn once more.
 std::optional<Finding> Sampler::take_calls(Checks& checks, double seconds) {
-  const auto calls = static_cast<size_t>(calls_);
+  const size_t inputs = parts_.task_memory.graph().values_of(Graph::Kind::input).size();
   std::vector<std::vector<OutputCheck>> outputs;
+  std::vector<std::vector<uint64_t>> keys;
   commands_.begin();
   checks.record_redzones(commands_);
-  for (size_t call = 0; call < calls; ++call) {
-    outputs.push_back(outputs_of(static_cast<int>(call)));
+  for (int call = 0; call < calls_; ++call) {
+    outputs.push_back(outputs_of(call));
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      OutputCheck& output = outputs[call][i];
+      OutputCheck& output = outputs.back()[i];
       output.fill.scale = fill_scale(checks.truth_rms(i));
       output.fill.limit = fill_limit(checks.truth_largest(i));
       output.fill.key = parts_.secret.next();
       parts_.kernels.fill(commands_, output.got, output.fill);
     }
+    keys.emplace_back();
+    for (size_t i = 0; i < inputs; ++i) keys.back().push_back(parts_.secret.next());
+    draw_inputs(keys.back(), call);
   }
+  commands_.barrier();
+  checks.record_hashes(commands_, /*inputs_only=*/true);
   commands_.submit_and_wait(kHarnessSeconds);
-  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input).size();
-  std::vector<std::vector<uint64_t>> keys(calls);
-  for (size_t call = 0; call < calls; ++call) {
-    for (size_t i = 0; i < inputs; ++i) keys[call].push_back(parts_.secret.next());
-    commands_.begin();
-    draw_inputs(keys[call]);
-    commands_.barrier();
-    checks.record_hashes(commands_, /*inputs_only=*/true);
-    commands_.submit_and_wait(kHarnessSeconds);
-    take_inputs(static_cast<int>(call), seconds);
-    if (auto finding = guards(checks)) return finding;
-  }
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
   if (auto finding = wait_idle()) return finding;
   BracketedRun baseline;
   baseline.calls = calls_;
-  for (size_t call = 0; call < calls; ++call) {
+  for (int call = 0; call < calls_; ++call) {
     commands_.begin();
-    draw_inputs(keys[call]);
+    draw_inputs(keys[static_cast<size_t>(call)], 0);
     commands_.submit_and_wait(kHarnessSeconds);
     run_baseline(checks);
     baseline.flush_ns += baseline_run_.flush_ns;
     baseline.run_ns += baseline_run_.run_ns;
     baseline.bracket_ns += baseline_run_.bracket_ns;
-    outputs_.swap(outputs[call]);
+    outputs_.swap(outputs[static_cast<size_t>(call)]);
     auto finding = check_outputs(checks);
-    outputs_.swap(outputs[call]);
-    if (finding) {
-      finding->message +=
-          " (in call " + std::to_string(call + 1) + " of " + std::to_string(calls_) + ")";
-      return finding;
-    }
+    outputs_.swap(outputs[static_cast<size_t>(call)]);
+    if (!finding) continue;
+    finding->message +=
+        " (in call " + std::to_string(call + 1) + " of " + std::to_string(calls_) + ")";
+    return finding;
   }
   baseline_run_ = baseline;
   return std::nullopt;
-}
-
-void Sampler::take_inputs(int call, double seconds) {
-  at_candidate_ = true;
-  const bool held = parts_.device.snapshot().software();
-  if (held) parts_.candidate.release();
-  parts_.candidate.send(runner::Take{call, seconds});
-  runner::Refused refused;
-  const auto taken = parts_.candidate.receive<runner::Taken>(seconds + kAnswerSeconds, refused);
-  if (held) parts_.candidate.hold();
-  if (!taken) throw refused;
-  at_candidate_ = false;
 }
 
 std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,

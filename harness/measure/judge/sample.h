@@ -90,12 +90,14 @@ class Sampler {
 
  private:
   void draw(int value) { draw(value, parts_.secret.next()); }
-  void draw(int value, uint64_t key);
+  void draw(int value, uint64_t key) { draw(value, key, parts_.task_memory.given(value)); }
+  void draw(int value, uint64_t key, const vulkan::Region& to);
   std::optional<Finding> take_calls(Checks& checks, double seconds);
-  void draw_inputs(const std::vector<uint64_t>& keys);
+  /// Into a call's own memory; that of the first is what the baseline reads.
+  void draw_inputs(const std::vector<uint64_t>& keys, int call);
+  size_t first_of(int call) const;
   std::vector<OutputCheck> outputs_of(int call) const;
   std::optional<Finding> wait_idle();
-  void take_inputs(int call, double seconds);
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
   std::optional<Finding> check_outputs(Checks& checks);

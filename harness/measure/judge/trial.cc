@@ -287,7 +287,9 @@ bool Trial::warm_up() {
 bool Trial::choose_calls() {
   constexpr double kBracketNs = 10e6;
   constexpr size_t kMostOfSoftware = 3;  // Each takes as long there as all of a GPU's.
-  const size_t places = 1 + memory_.wanted.size() / task()->graph().outputs().size();
+  const Graph& graph = task()->graph();
+  const size_t tensors = graph.outputs().size() + graph.values_of(Graph::Kind::input).size();
+  const size_t places = 1 + memory_.wanted.size() / tensors;
   const bool software = context_.device.snapshot().software();
   const size_t most = software ? std::min(places, kMostOfSoftware) : places;
   const double one = std::max(sampler_->candidate_run().call_ns(), 1.0);
@@ -298,8 +300,14 @@ bool Trial::choose_calls() {
   return true;
 }
 
+double Trial::run_seconds() const {
+  const Limits& limits = options_.limits;
+  const bool compiles = from_outside() && stage_ != "sample";
+  return compiles ? std::max(limits.compile_seconds, limits.device_seconds) : limits.device_seconds;
+}
+
 std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
-  auto finding = sampler_->take(*checks_, roles, first, options_.limits.device_seconds);
+  auto finding = sampler_->take(*checks_, roles, first, run_seconds());
   max_error_ = std::max(max_error_, checks_->max_error());
   result_->max_error = max_error_;
   if (!finding || !built_.asks_lengths) return finding;

@@ -102,6 +102,8 @@ class Trial {
   /// The candidate's times are not the device's but those of the runner's clock around its process.
   bool from_outside() const { return built_.lane == "torch"; }
   bool choose_calls();
+  /// What one run may take. The first ones of a module may compile kernels.
+  double run_seconds() const;
   bool warm_up();
   std::optional<Finding> take(const trial::Roles& roles, bool first);
   Finding explained(Finding wrong);

@@ -72,8 +72,7 @@ void Trial::inspect() {
 
 void Trial::look_at_values(uint64_t seed) {
   make_checks_with_redzones();
-  refuse_or_pass(
-      check_values(parts(), *sampler_, *checks_, rule(), seed, options_.limits.device_seconds));
+  refuse_or_pass(check_values(parts(), *sampler_, *checks_, rule(), seed, run_seconds()));
 }
 
 std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {

@@ -32,12 +32,6 @@ class Lane {
     static_cast<void>(calls);
     static_cast<void>(seconds);
   }
-  /// Take.
-  virtual void take(int call, double seconds) {
-    static_cast<void>(call);
-    static_cast<void>(seconds);
-    throw Error(ErrorCode::kInternal, "this lane takes no inputs");
-  }
   /// Ran::captured, of the last run.
   virtual bool captured() const { return false; }
   /// Nanoseconds from the start of the steps to their end, as Ran has them.

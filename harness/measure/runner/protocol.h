@@ -15,7 +15,6 @@
 //   Attach + descriptors      Attached                        shared memory imported; a first part
 //                                                             may come before Build, unanswered
 //   Select                    Selected                        configurations chosen
-//   Take                      Taken                           inputs of one call of several copied
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
@@ -65,8 +64,6 @@ enum class MessageKind : uint32_t {
   selected,
   forget,
   forgotten,
-  take,
-  taken,
 };
 
 /// The longest message from a candidate's runner once it has run, bytes.
@@ -217,20 +214,8 @@ struct Run {
   /// lane, before its first run.
   bool empty = false;
   double seconds = 0;  ///< after which the runner gives up
-  /// Of the "torch" lane: dispatch so many times, on the inputs of the first calls that were taken.
+  /// Of the "torch" lane: dispatch so many times, each on inputs of its own.
   int calls = 1;
-};
-
-/// Only for the "torch" lane: the inputs that lie there now are those of this call. Run takes them
-/// itself where it makes one call.
-struct Take {
-  static constexpr MessageKind kKind = MessageKind::take;
-  int call = 0;
-  double seconds = 0;  ///< after which the runner gives up
-};
-
-struct Taken {
-  static constexpr MessageKind kKind = MessageKind::taken;
 };
 
 /// Nanoseconds: device times, but of the "torch" lane the runner's own clock around the candidate's

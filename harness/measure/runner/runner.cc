@@ -98,7 +98,6 @@ class Server {
   void attach(Attach request, std::vector<UniqueFd> descriptors);
   void begin_import(Attach first, std::vector<UniqueFd> descriptors);
   void run(const Run& request);
-  void take(const Take& request);
   void profile(const Profile& request);
   void select(const Select& request);
   void forget();
@@ -206,8 +205,6 @@ void Server::answer(process::Frame frame) {
         return attach(decode<Attach>(frame.payload), std::move(frame.descriptors));
       case MessageKind::run:
         return run(decode<Run>(frame.payload));
-      case MessageKind::take:
-        return take(decode<Take>(frame.payload));
       case MessageKind::forget:
         return forget();
       case MessageKind::profile:
@@ -395,13 +392,6 @@ void Server::run(const Run& request) {
     ran.captured = lane->captured();
   }
   send(ran);
-}
-
-void Server::take(const Take& request) {
-  Lane* const lane = program_ ? program_->lane() : nullptr;
-  if (!lane || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to take inputs");
-  lane->take(request.call, request.seconds);
-  send(Taken{});
 }
 
 void Server::profile(const Profile& request) {

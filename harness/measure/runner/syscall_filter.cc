@@ -76,7 +76,7 @@ constexpr const char* kDeniedToRunners =
 
 /// Denied to Triton's Python process too, which starts programs and writes files where Landlock
 /// allows it.
-constexpr const char* kDeniedToPython = "kill tgkill socketpair seccomp";
+constexpr const char* kDeniedToPython = "kill tgkill timer_create socketpair seccomp";
 
 std::vector<std::string> words(const char* text) {
   std::istringstream stream(text);
@@ -224,6 +224,17 @@ Filter filter_of_python() {
     filter.add(kDeny, "prctl", {is(0, static_cast<uint64_t>(operation))});
   }
   filter.add(kDeny, "ioctl", {is(1, TIOCSTI)});
+  // Only for the calling thread (0): another number may be a thread of another process.
+  for (const char* call : {"sched_setaffinity", "sched_setattr", "sched_setparam",
+                           "sched_setscheduler", "prlimit64", "move_pages"}) {
+    filter.add(kDeny, call, {is_not(0, 0)});
+  }
+  // Signals that would wake it when it is stopped.
+  for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {
+    filter.add(kDeny, "fcntl", {is(1, static_cast<uint64_t>(command))});
+  }
+  constexpr uint64_t kExitSignal = 0xff;
+  filter.add(kDeny, "clone", {{0, SCMP_CMP_MASKED_EQ, kExitSignal, SIGCONT}});
   // In a namespace of its own it would have all rights.
   for (const uint64_t space : {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWNET}) {
     filter.add(kDeny, "clone", {has(0, space)});

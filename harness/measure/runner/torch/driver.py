@@ -6,12 +6,12 @@ answered by one message:
 
     start    imports torch, opens the device
     attach   imports the shared memory; says what lies where
-    prepare  the first time loads the module and its weights; copies the inputs of one call
-    ready    before a run of so many calls: captures them in a CUDA graph where that works
-    run      forward() on the inputs of the first calls, their outputs copied to their places
     nothing  what a hand-over takes
+    load     makes the module, with the task's weights
+    run      forward() on the inputs of the first calls, their outputs copied to their places; the
+             first time that there are several, they are captured in a CUDA graph where that works
 
-From `prepare` on the candidate's code has run here, and kbench believes nothing that is answered.
+From `load` on the candidate's code has run here, and kbench believes nothing that is answered.
 """
 
 import array
@@ -25,6 +25,7 @@ import struct
 import sys
 import traceback
 import types
+import warnings
 
 HEADER = struct.Struct("=III")
 MOST_TEXT = 4000
@@ -150,7 +151,9 @@ class HostMemory:
     def imported(self, descriptor, slab):
         access = mmap.PROT_READ if slab["read_only"] else mmap.PROT_READ | mmap.PROT_WRITE
         mapped = mmap.mmap(descriptor, slab["bytes"], mmap.MAP_SHARED, access)
-        return torch.frombuffer(mapped, dtype=torch.uint8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Inputs may only be read, as it says.
+            return torch.frombuffer(mapped, dtype=torch.uint8)
 
 
 def view(slabs, tensor):
@@ -168,12 +171,12 @@ class Model:
         self.file = os.path.abspath("model_new.py")  # in its scratch folder
         self.variables = {name: tuple(value) if isinstance(value, list) else value
                           for name, value in job["variables"].items()}  # fmt: skip
-        self.inputs = [view(slabs, each) for each in job["inputs"]]
-        self.places = [[view(slabs, each) for each in call] for call in job["outputs"]]
-        self.calls = [None] * len(self.places)
+        self.places = [[view(slabs, each) for each in call["outputs"]] for call in job["calls"]]
         self.graph, self.captured, self.tried = None, 0, set()
         self.module = self.make()
         self.take_weights([view(slabs, each) for each in job["parameters"]])
+        self.calls = [self.arguments([view(slabs, each) for each in call["inputs"]])
+                      for call in job["calls"]]  # fmt: skip
 
     def make(self):
         names = load_module(self.job["source"], self.file)
@@ -209,43 +212,30 @@ class Model:
                       + (", ".join(map(shown, own)) or "none") + "; of the task "
                       + (", ".join(map(shown, wanted)) or "none"))  # fmt: skip
 
-    def prepare(self, call):
-        """Copies the present inputs, as those of that call."""
-        held = self.calls[call]
-        if held is None:
-            self.calls[call] = self.arguments([each.clone() for each in self.inputs])
-            return
-        for mine, given in zip(held[1], self.inputs):
-            mine.copy_(given)
-
     def arguments(self, tensors):
-        """What forward() takes, and the tensors among it: inputs in order, and the task's
-        variables by the names of its other parameters."""
+        """What forward() takes: inputs in order, and the task's variables by the names of its other
+        parameters."""
         parameters = list(inspect.signature(self.module.forward).parameters.values())
         named = [each.name for each in parameters
                  if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]  # fmt: skip
         if len(named) <= len(tensors):
-            return tensors, tensors
+            return tensors
         variables, left, result = self.variables, list(tensors), []
         for name in named:
             if name in variables:
                 result.append(variables[name])
             elif left:
                 result.append(left.pop(0))
-        return result, tensors
+        return result
 
-    def ready(self, count):
-        """Captures the calls in a CUDA graph where there are several and that gives the same as
-        calling them; returns whether run() replays it."""
-        if DEVICE == "cuda" and count > 1 and count not in self.tried:
-            self.tried.add(count)
+    def try_to_capture(self, count):
+        self.tried.add(count)
+        self.graph, self.captured = None, 0
+        try:
+            self.capture(count)
+        except Exception:
+            synchronise()
             self.graph, self.captured = None, 0
-            try:
-                self.capture(count)
-            except Exception:
-                synchronise()
-                self.graph, self.captured = None, 0
-        return self.captured == count
 
     def capture(self, count):
         stream = torch.cuda.Stream()
@@ -270,14 +260,18 @@ class Model:
             self.graph, self.captured = graph, count
 
     def run(self, count):
-        if self.graph is not None and self.captured == count:
+        """Returns whether a graph was replayed."""
+        if DEVICE == "cuda" and count > 1 and count not in self.tried:
+            self.try_to_capture(count)
+        if self.captured == count:
             self.graph.replay()
         else:
             self.call(count)
+        return self.captured == count
 
     def call(self, count):
         results = []
-        for arguments, _ in self.calls[:count]:
+        for arguments in self.calls[:count]:
             results.append(self.module(*arguments))
         for result, places in zip(results, self.places):
             self.publish(result, places)
@@ -345,16 +339,13 @@ class Driver:
             memory = CudaMemory() if DEVICE == "cuda" else HostMemory()
             self.slabs = [memory.imported(*each) for each in zip(descriptors, request["slabs"])]
             self.job = request
-        elif kind == "prepare":
-            if self.model is None:
-                self.model = Model(self.job, self.slabs)
-            self.model.prepare(request["call"])
-        elif kind == "ready":
-            return {"captured": self.model.ready(request["calls"])}
+        elif kind == "load":
+            self.model = Model(self.job, self.slabs)
         elif kind == "run":
             try:
-                self.model.run(request["calls"])
+                captured = self.model.run(request["calls"])
                 synchronise()
+                return {"captured": captured}
             except Refusal:
                 raise
             except BaseException as error:
@@ -373,7 +364,7 @@ def main():
             answer = {"refused": refusal.kind, "message": str(refusal)}
         except BaseException as error:
             answer = {"failed": said_by(error, "")}
-        channel.send(answer)
+        channel.send(dict(answer, id=request.get("id")))
 
 
 main()

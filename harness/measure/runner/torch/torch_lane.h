@@ -19,11 +19,12 @@ namespace kbench::runner {
 /// places.
 nlohmann::json torch_task(const TorchModule& module, const TaskAt& at, const Graph& graph);
 
-/// The candidate's code runs from the first prepare() on. Nothing that its process says is believed
-/// then: it says that it is done, or an error, which is untrusted text. The time is this process's,
-/// from asking for forward(), once or several times, to the answer, which comes when the device is
-/// idle and the outputs lie in the judge's memory; less what a hand-over takes, measured before the
-/// candidate's code ran.
+/// The candidate's code runs from the first prepare() on, and only between two confirmed stops of
+/// its process, which are timed whole but for that prepare(): the inputs of a run are drawn while
+/// it stands still. Nothing that it says is believed: it says that it is done, or an error, which
+/// is untrusted text. The time is this process's, from asking for forward(), once or several times,
+/// to the answer, which comes when the device is idle and the outputs lie in the judge's memory;
+/// less what a hand-over takes, measured before the candidate's code ran.
 class TorchLane : public Lane {
  public:
   /// `python` must outlive this; its PyTorch process has been started. `task` is torch_task().
@@ -34,15 +35,13 @@ class TorchLane : public Lane {
   void wait_started(double seconds);
   void attach(const ImportedMemory& memory) override;
   void prepare(int calls, double seconds) override;
-  void take(int call, double seconds) override;
   bool captured() const override { return captured_; }
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
   std::vector<double> profile(double seconds) override;
 
  private:
-  nlohmann::json ask(const nlohmann::json& request, double seconds,
-                     std::span<const int> descriptors = {});
+  nlohmann::json ask(nlohmann::json request, double seconds, std::span<const int> descriptors = {});
   nlohmann::json receive(double seconds);
   double timed(const nlohmann::json& request, double seconds);
 
@@ -51,15 +50,15 @@ class TorchLane : public Lane {
   const Graph& graph_;
   double hand_over_ns_ = 0;
   int calls_ = 1;
+  bool loaded_ = false;
   bool captured_ = false;
 };
 
-/// The most calls of one run, and what their outputs may take beside the first call's. Each of them
-/// is checked.
+/// The most calls of one run, and what their inputs and outputs may take beside the first call's.
 inline constexpr int kMostCalls = 32;
 inline constexpr uint64_t kMostCallBytes = uint64_t{256} << 20;
 
-/// Where the outputs of all calls but the first go, call by call.
-std::vector<Wanted> outputs_of_calls(const Graph& graph);
+/// Memory of all calls but the first, call by call: of the outputs, then of the inputs.
+std::vector<Wanted> tensors_of_calls(const Graph& graph);
 
 }  // namespace kbench::runner

@@ -1,6 +1,7 @@
 #include "harness/measure/runner/torch/torch_process.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "harness/measure/process/child_process.h"
+#include "harness/measure/process/deadline.h"
 #include "harness/measure/process/fd_pair.h"
 #include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
@@ -19,7 +21,7 @@ namespace kbench::runner {
 namespace {
 
 constexpr int kChannel = 3;
-constexpr double kGraceSeconds = 10;
+constexpr double kGraceSeconds = 10, kStopSeconds = 1;
 constexpr size_t kMostProcesses = 64;  // and 4 for each processor, as translations are parallel
 
 /// The folder of python3 first, where a virtual environment has its tools.
@@ -112,8 +114,16 @@ TorchProcess::~TorchProcess() {
 
 void TorchProcess::hold() {
   if (::kill(-group_, SIGSTOP) != 0) return;
-  siginfo_t info{};
-  TEMP_FAILURE_RETRY(waitid(P_PID, static_cast<id_t>(group_), &info, WSTOPPED | WEXITED | WNOWAIT));
+  process::Deadline deadline(kStopSeconds);
+  while (!deadline.passed()) {
+    siginfo_t info{};
+    const int got =
+        waitid(P_PID, static_cast<id_t>(group_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG);
+    if (got != 0 || info.si_pid == group_) return;
+    sched_yield();
+  }
+  too_much_ = "its Python process could not be stopped";
+  ::kill(-group_, SIGKILL);
 }
 
 void TorchProcess::release() { ::kill(-group_, SIGCONT); }

@@ -97,7 +97,7 @@ Built TorchProgram::built() const {
   Built built;
   built.compile_s = compile_s_;
   built.lane = "torch";
-  built.wanted = outputs_of_calls(*graph_);
+  built.wanted = tensors_of_calls(*graph_);
   return built;
 }
 

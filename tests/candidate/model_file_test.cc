@@ -1,0 +1,57 @@
+// ModelNew files as candidates.
+#include "libkbench/candidate/files.h"
+#include "tests/candidate/support.h"
+
+namespace kbench {
+namespace {
+
+using testing_support::expect_error;
+using testing_support::parse;
+using testing_support::ScratchFolder;
+
+constexpr const char* kModel = "import torch\n\nclass ModelNew(torch.nn.Module):\n    pass\n";
+
+TEST(ModelFile, TellsItsTaskByACommentOrByItsName) {
+  const std::string comment = "# task: level2/7\n" + std::string(kModel);
+  EXPECT_EQ(task_of_model(comment, "any.py"), (TaskId{2, 7}));
+  EXPECT_EQ(task_of_model(comment, "level1/19_ReLU.py"), (TaskId{2, 7}));
+  EXPECT_EQ(task_of_model(kModel, "a/level1/19_ReLU.py"), (TaskId{1, 19}));
+  EXPECT_EQ(task_of_model(kModel, "level_3_problem_4_sample_0_kernel.py"), (TaskId{3, 4}));
+  expect_error([] { task_of_model(kModel, "mine.py"); }, 1, 0, "# task: level1/19");
+  const std::string wrong = "\n# task: levelnine\n" + std::string(kModel);
+  expect_error([&] { task_of_model(wrong, "mine.py"); }, 2, 1, "levelnine");
+}
+
+TEST(ModelFile, IsACandidateByItself) {
+  const ScratchFolder folder;
+  folder.write("level_1_problem_19.py", kModel);
+  folder.write("kernel.py", "import triton\n");
+  EXPECT_EQ(candidate_files(folder.path()), std::vector{folder.path("level_1_problem_19.py")});
+  const Candidate candidate = load_candidate(folder.path("level_1_problem_19.py"));
+  EXPECT_EQ(candidate.task, (TaskId{1, 19}));
+  ASSERT_TRUE(candidate.torch);
+  EXPECT_EQ(candidate.torch->source, kModel);
+  EXPECT_EQ(candidate.hash.size(), 64u);
+  folder.write("level_1_problem_20.py", "x = 1\n");
+  expect_error([&] { load_candidate(folder.path("level_1_problem_20.py")); }, 1, 0, "ModelNew");
+}
+
+TEST(ModelFile, AManifestMayNameOneAndNothingElse) {
+  const ScratchFolder folder;
+  folder.write("m.py", kModel);
+  const std::string head = "kbench: 1\ntask: level1/19\n";
+  const Candidate named = parse_candidate(head + "torch: {file: m.py}\n", "c.yaml", folder.path());
+  ASSERT_TRUE(named.torch);
+  EXPECT_EQ(named.torch->source, kModel);
+  const Candidate inlined =
+      parse_candidate(head + "torch:\n  source: |\n    class ModelNew: pass\n", "c.yaml", ".");
+  EXPECT_EQ(inlined.torch->source, "class ModelNew: pass\n");
+  for (const char* wrong :
+       {"torch: {}\n", "torch: {file: m.py, source: x}\n", "torch: {file: m.py}\ndispatch: []\n",
+        "torch: {file: m.py}\ntemps: {}\n", "torch: {file: none.py}\n"}) {
+    EXPECT_THROW(parse_candidate(head + wrong, "c.yaml", folder.path()), Error) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace kbench
