@@ -38,7 +38,9 @@ constexpr const char* kAllowed =
     "clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time "
     // the process itself
     "getegid geteuid getgid getpid getppid getrandom getrlimit getrusage getuid restart_syscall "
-    "rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack sysinfo times uname";
+    "rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack sysinfo times uname "
+    // its Python helper, when it ends
+    "wait4";
 
 /// Denied to every other process that is locked in.
 constexpr const char* kDenied =
