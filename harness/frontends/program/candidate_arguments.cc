@@ -69,10 +69,11 @@ void expect_no_kernel(const std::string& path) {
   if (found == std::end(kKernels)) return;
   const bool python = suffix == ".py";
   if (python && defines_model(read_file(path))) return;
+  const std::string why =
+      python ? ": it defines no ModelNew, and a Triton kernel is named by a YAML manifest"
+             : ", which is a YAML manifest that names it";
   throw Error(ErrorCode::kInvalidArgument,
-              "'" + shown(path) + "' is " + std::string(found->what) + " and no candidate, which " +
-                  (python ? "defines ModelNew, or is named by a YAML manifest"
-                          : "is a YAML manifest that names it") +
+              "'" + shown(path) + "' is " + std::string(found->what) + " and no candidate" + why +
                   "; `kbench new TASK --language " + std::string(found->language) +
                   "` writes one to start from");
 }
