@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,9 +28,11 @@ void check_size(const std::string& path, size_t bytes, size_t most);
 bool is_model_file(const std::string& name);
 bool defines_model(const std::string& text);
 /// The task of a ModelNew file: what a line "# task: level1/19" in it names, else what its name
-/// does ("level_1_problem_19_sample_0.py", "level1/19_ReLU.py"). Throws Error at the place, which
-/// `at`, if given, gets too.
-TaskId task_of_model(const std::string& text, const std::string& name, Location* at = nullptr);
+/// does ("level_1_problem_19_sample_0.py", "level1/19_ReLU.py"); nothing if neither names one.
+/// `at`, if given, gets the line's place. Throws kInvalidArgument there for a line that names no
+/// task.
+std::optional<TaskId> stated_task(const std::string& text, const std::string& name,
+                                  Location* at = nullptr);
 /// The candidate that a ModelNew file is. Throws Error (kParse, kNotFound).
 Candidate load_model(const std::string& text, const std::string& file);
 

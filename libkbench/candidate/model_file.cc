@@ -54,7 +54,7 @@ bool defines_model(const std::string& text) {
   return text.starts_with("class ModelNew") || text.find("\nclass ModelNew") != std::string::npos;
 }
 
-TaskId task_of_model(const std::string& text, const std::string& name, Location* at) {
+std::optional<TaskId> stated_task(const std::string& text, const std::string& name, Location* at) {
   if (const auto comment = task_comment(text, name)) {
     if (at != nullptr) *at = comment->at;
     try {
@@ -70,15 +70,19 @@ TaskId task_of_model(const std::string& text, const std::string& name, Location*
   const auto level_of_folder = number_behind(path.parent_path().filename().string(), "level");
   const auto first = number_behind(stem, "");
   if (level_of_folder && first) return TaskId{*level_of_folder, *first};
-  throw Error(ErrorCode::kParse, Location{name, 1, 0},
-              "neither its name nor a comment says which task it is for; write a line '# task: "
-              "level1/19' into it");
+  return std::nullopt;
 }
 
 Candidate load_model(const std::string& text, const std::string& file) {
   Candidate candidate;
   candidate.path = file;
-  candidate.task = task_of_model(text, file, &candidate.task_at);
+  const auto task = stated_task(text, file, &candidate.task_at);
+  if (!task) {
+    throw Error(ErrorCode::kParse, Location{file, 1, 0},
+                "neither its name nor a comment says which task it is for; write a line '# task: "
+                "level1/19' into it");
+  }
+  candidate.task = *task;
   if (!defines_model(text)) {
     throw Error(ErrorCode::kParse, Location{file, 1, 0},
                 "no class ModelNew: a Python file is a candidate only if it defines one");

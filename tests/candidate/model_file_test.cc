@@ -13,13 +13,18 @@ constexpr const char* kModel = "import torch\n\nclass ModelNew(torch.nn.Module):
 
 TEST(ModelFile, TellsItsTaskByACommentOrByItsName) {
   const std::string comment = "# task: level2/7\n" + std::string(kModel);
-  EXPECT_EQ(task_of_model(comment, "any.py"), (TaskId{2, 7}));
-  EXPECT_EQ(task_of_model(comment, "level1/19_ReLU.py"), (TaskId{2, 7}));
-  EXPECT_EQ(task_of_model(kModel, "a/level1/19_ReLU.py"), (TaskId{1, 19}));
-  EXPECT_EQ(task_of_model(kModel, "level_3_problem_4_sample_0_kernel.py"), (TaskId{3, 4}));
-  expect_error([] { task_of_model(kModel, "mine.py"); }, 1, 0, "# task: level1/19");
+  EXPECT_EQ(stated_task(comment, "any.py"), (TaskId{2, 7}));
+  EXPECT_EQ(stated_task(comment, "level1/19_ReLU.py"), (TaskId{2, 7}));
+  EXPECT_EQ(stated_task(kModel, "a/level1/19_ReLU.py"), (TaskId{1, 19}));
+  EXPECT_EQ(stated_task(kModel, "level_3_problem_4_sample_0_kernel.py"), (TaskId{3, 4}));
+  EXPECT_EQ(stated_task(kModel, "mine.py"), std::nullopt);
+  expect_error(
+      [] {
+        candidate_from_files("mine.py", {{"mine.py", kModel}});
+      },
+      1, 0, "# task: level1/19");
   const std::string wrong = "\n# task: levelnine\n" + std::string(kModel);
-  expect_error([&] { task_of_model(wrong, "mine.py"); }, 2, 1, "levelnine");
+  expect_error([&] { stated_task(wrong, "mine.py"); }, 2, 1, "levelnine");
 }
 
 TEST(ModelFile, IsACandidateByItself) {

@@ -47,6 +47,14 @@ TEST(SizeRule, AFailureThereIsTheResultsAndItsTimesAreGone) {
   EXPECT_EQ(std::get<int64_t>(result.variables.at("N")), 48);
 }
 
+TEST(SizeRule, AModuleReadsAllVariables) {
+  const std::map<std::string, std::string> files = {
+      {"candidate.yaml", "{kbench: 1, task: level1/19, torch: {file: m.py}}"},
+      {"m.py", "x.relu()"}};
+  EXPECT_FALSE(SizeUse(files, "candidate.yaml").reads("N"));
+  EXPECT_TRUE(SizeUse(files, "candidate.yaml", /*module=*/true).reads("N"));
+}
+
 TEST(SizeRule, OnlyWhatTheCandidateReadsIsVaried) {
   Result result = passed();
   std::vector<Variables> asked;

@@ -22,7 +22,7 @@ const Task* named_task(const CandidateSource& source) {
   try {
     const std::string text = manifest_of(source);
     const std::string name = source.files ? source.manifest : source.path;
-    if (is_model_file(name)) return lookup_task(task_of_model(text, name));
+    if (is_model_file(name)) return lookup_task(stated_task(text, name).value_or(TaskId{}));
     return lookup_task(parse_task_id(manifest_outline(text).task.value_or("")));
   } catch (const Error&) {  // The judge says what is wrong.
     return nullptr;

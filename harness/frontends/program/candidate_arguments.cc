@@ -94,14 +94,9 @@ CandidateSource with_task(const std::string& path, std::string text, const std::
 CandidateSource source_of(const std::string& path, const std::string& task) {
   if (!is_model_file(path)) return path;
   std::string text = read_file(path);
-  try {
-    task_of_model(text, path);
-    return path;
-  } catch (const Error&) {
-    const std::string meant = task.empty() ? fs::path(path).filename().string() : task;
-    if (task.empty() && text.find("\n# task:") != std::string::npos) throw;
-    return with_task(path, std::move(text), to_string(named_task(meant).id));
-  }
+  if (stated_task(text, path)) return path;
+  const std::string meant = task.empty() ? fs::path(path).filename().string() : task;
+  return with_task(path, std::move(text), to_string(named_task(meant).id));
 }
 
 }  // namespace

@@ -371,7 +371,7 @@ void Judge::try_other_sizes(const client::EvaluateRequest& request,
       retire_again();
     }
   };
-  const SizeUse use(*judged_.files, judged_.manifest);
+  const SizeUse use(*judged_.files, judged_.manifest, result.lane.starts_with("torch"));
   if (!again_) begin_at(known->second, use, there);
   look_at_other_sizes(result, known->second, use, values_at);
   begun_beside_.clear();

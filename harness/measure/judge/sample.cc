@@ -31,7 +31,8 @@ uint32_t fill_limit(uint32_t largest) {
 
 }  // namespace
 
-Sampler::Sampler(const SampleParts& parts) : parts_(parts), commands_(parts.commands) {
+Sampler::Sampler(const SampleParts& parts)
+    : parts_(parts), commands_(parts.commands), tensors_(parts.task_memory.graph()) {
   const Graph& graph = parts.task_memory.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill fill;
@@ -77,10 +78,18 @@ void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float 
 
 /// New values over what a candidate has to write.
 void Sampler::fill_outputs(vulkan::Commands& commands) {
-  for (OutputCheck& output : outputs_) {
-    output.fill.key = parts_.secret.next();
-    parts_.kernels.fill(commands, output.got, output.fill);
-  }
+  for (OutputCheck& output : outputs_) fill_output(commands, output);
+}
+
+void Sampler::fill_output(vulkan::Commands& commands, OutputCheck& output) {
+  output.fill.key = parts_.secret.next();
+  parts_.kernels.fill(commands, output.got, output.fill);
+}
+
+/// Values like those of the output's last truth.
+void Sampler::fit_fill(const Checks& checks, size_t i, OutputCheck& output) {
+  output.fill.scale = fill_scale(checks.truth_rms(i));
+  output.fill.limit = fill_limit(checks.truth_largest(i));
 }
 
 void Sampler::fill_all(vulkan::Commands& commands) {
@@ -94,18 +103,14 @@ void Sampler::prepare(Checks& checks, bool first) {
   for (const int id : parts_.task_memory.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
-    if (!first) {
-      output.fill.scale = fill_scale(checks.truth_rms(i));
-      output.fill.limit = fill_limit(checks.truth_largest(i));
-    }
+    if (!first) fit_fill(checks, i, output);
     // Both outputs start in the same state. The old truth was of other inputs, so elements that the
     // baseline did not write would be found wrong.
     if (first || output.truth.size < kBeyondCaches) {
       output.fill.key = parts_.secret.next();
       parts_.kernels.fill(commands_, output.truth, output.fill);
     }
-    output.fill.key = parts_.secret.next();
-    parts_.kernels.fill(commands_, output.got, output.fill);
+    fill_output(commands_, output);
   }
   fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
   commands_.barrier();
@@ -173,16 +178,10 @@ std::optional<Finding> Sampler::check_outputs(Checks& checks) {
   return checks.outputs(commands_, outputs_);
 }
 
-/// Where the tensors of a call but the first begin in the candidate's memory: outputs, then inputs.
-size_t Sampler::first_of(int call) const {
-  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
-  return static_cast<size_t>(call - 1) * (outputs_.size() + inputs.size());
-}
-
 std::vector<OutputCheck> Sampler::outputs_of(int call) const {
   std::vector<OutputCheck> outputs = outputs_;
   for (size_t i = 0; call > 0 && i < outputs.size(); ++i) {
-    outputs[i].got = parts_.memory.slab.tensor(first_of(call) + i);
+    outputs[i].got = parts_.memory.slab.tensor(tensors_.output(call, i));
   }
   return outputs;
 }
@@ -190,9 +189,8 @@ std::vector<OutputCheck> Sampler::outputs_of(int call) const {
 void Sampler::draw_inputs(const std::vector<uint64_t>& keys, int call) {
   const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const vulkan::Region to = call > 0
-                                  ? parts_.memory.slab.tensor(first_of(call) + outputs_.size() + i)
-                                  : parts_.task_memory.given(inputs[i]);
+    const vulkan::Region to = call > 0 ? parts_.memory.slab.tensor(tensors_.input(call, i))
+                                       : parts_.task_memory.given(inputs[i]);
     draw(inputs[i], keys.at(i), to);
   }
 }
@@ -229,11 +227,8 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, double seconds) {
   for (int call = 0; call < calls_; ++call) {
     outputs.push_back(outputs_of(call));
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      OutputCheck& output = outputs.back()[i];
-      output.fill.scale = fill_scale(checks.truth_rms(i));
-      output.fill.limit = fill_limit(checks.truth_largest(i));
-      output.fill.key = parts_.secret.next();
-      parts_.kernels.fill(commands_, output.got, output.fill);
+      fit_fill(checks, i, outputs.back()[i]);
+      fill_output(commands_, outputs.back()[i]);
     }
     keys.emplace_back();
     for (size_t i = 0; i < inputs; ++i) keys.back().push_back(parts_.secret.next());

@@ -13,6 +13,7 @@
 #include "harness/measure/judge/task_memory.h"
 #include "harness/measure/process/pausable_processes.h"
 #include "harness/measure/runner/program.h"
+#include "harness/measure/runner/torch/call_tensors.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/roles.h"
 #include "harness/measure/trial/sampling.h"
@@ -95,11 +96,12 @@ class Sampler {
   std::optional<Finding> take_calls(Checks& checks, double seconds);
   /// Into a call's own memory; that of the first is what the baseline reads.
   void draw_inputs(const std::vector<uint64_t>& keys, int call);
-  size_t first_of(int call) const;
   std::vector<OutputCheck> outputs_of(int call) const;
   std::optional<Finding> wait_idle();
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
+  void fill_output(vulkan::Commands& commands, OutputCheck& output);
+  static void fit_fill(const Checks& checks, size_t i, OutputCheck& output);
   std::optional<Finding> check_outputs(Checks& checks);
   std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                double seconds);
@@ -109,6 +111,7 @@ class Sampler {
 
   SampleParts parts_;
   vulkan::Commands& commands_;
+  runner::CallTensors tensors_;
   std::vector<OutputCheck> outputs_;
   bool at_candidate_ = false, leftovers_ = false, captured_ = false;
   int calls_ = 1;

@@ -69,7 +69,9 @@ void fail(Result& result, const Variables& sizes, const Result& wrong) {
 
 }  // namespace
 
-SizeUse::SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest) {
+SizeUse::SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest,
+                 bool module)
+    : reads_all_(module) {
   for (const auto& [path, bytes] : files) {
     if (path.ends_with(".spv") || path.ends_with(".ptx")) {
       hidden_ = true;
@@ -77,8 +79,6 @@ SizeUse::SizeUse(const std::map<std::string, std::string>& files, const std::str
     }
     add_words(bytes, words_);
     if (path != manifest) continue;
-    // PyTorch's tensors bring their sizes along.
-    reads_all_ = path.ends_with(".py") || bytes.find("\ntorch:") != std::string::npos;
     add_words(bytes, in_manifest_);
     hidden_ = hidden_ || bytes.find("language: ptx") != std::string::npos;
   }

@@ -18,7 +18,9 @@ namespace kbench::judge {
 class SizeUse {
  public:
   /// `files`: path -> bytes, `manifest` among them.
-  SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest);
+  /// `module`: it is a ModelNew, whose tensors bring their sizes along.
+  SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest,
+          bool module = false);
 
   /// An expression of the manifest names it, or a kernel its macro. The sizes of a candidate that
   /// names none of them stand in it as numbers, or in the lengths of its buffers. A ModelNew reads
@@ -32,7 +34,7 @@ class SizeUse {
   std::set<std::string> words_;  ///< of all files: names and numbers
   std::set<std::string> in_manifest_;
   bool hidden_ = false;
-  bool reads_all_ = false;
+  bool reads_all_;
 };
 
 /// Of a set of sizes, those that the candidate reads.

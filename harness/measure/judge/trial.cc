@@ -286,12 +286,10 @@ bool Trial::warm_up() {
 /// Timed from outside, one call of microseconds is lost in the hand-over: several are timed as one.
 bool Trial::choose_calls() {
   constexpr double kBracketNs = 10e6;
-  constexpr size_t kMostOfSoftware = 3;  // Each takes as long there as all of a GPU's.
-  const Graph& graph = task()->graph();
-  const size_t tensors = graph.outputs().size() + graph.values_of(Graph::Kind::input).size();
-  const size_t places = 1 + memory_.wanted.size() / tensors;
+  constexpr int kMostOfSoftware = 3;  // Each takes as long there as all of a GPU's.
+  const int places = runner::CallTensors(task()->graph()).calls(memory_.wanted.size());
   const bool software = context_.device.snapshot().software();
-  const size_t most = software ? std::min(places, kMostOfSoftware) : places;
+  const int most = software ? std::min(places, kMostOfSoftware) : places;
   const double one = std::max(sampler_->candidate_run().call_ns(), 1.0);
   const double wanted = std::clamp(std::ceil(kBracketNs / one), 1.0, static_cast<double>(most));
   sampler_->set_calls(static_cast<int>(wanted));

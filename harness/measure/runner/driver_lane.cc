@@ -107,10 +107,8 @@ std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory&
   }
   std::vector<uint64_t> addresses;
   for (const vulkan::Region& region : regions) {
-    addresses.push_back(0);
-    for (size_t i = 0; i < bases.size(); ++i) {
-      if (&memory.slabs()[i].buffer == region.buffer) addresses.back() = bases[i] + region.offset;
-    }
+    const auto slab = memory.slab_of(region);
+    addresses.push_back(slab ? bases[*slab] + region.offset : 0);
   }
   return addresses;
 }

@@ -62,6 +62,13 @@ void ImportedMemory::keep(const std::vector<int>& slabs) {
   forget_places();
 }
 
+std::optional<size_t> ImportedMemory::slab_of(const vulkan::Region& region) const {
+  for (size_t i = 0; i < slabs_.size(); ++i) {
+    if (&slabs_[i].buffer == region.buffer) return i;
+  }
+  return std::nullopt;
+}
+
 void ImportedMemory::forget_places() {
   given_.clear();
   outputs_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "harness/measure/runner/protocol.h"
@@ -45,6 +46,8 @@ class ImportedMemory {
     bool read_only = false;
   };
   const std::deque<Slab>& slabs() const { return slabs_; }
+  /// The index of the slab that a region lies in; nothing for an empty one.
+  std::optional<size_t> slab_of(const vulkan::Region& region) const;
 
  private:
   void add(const std::vector<Place>& places, std::vector<vulkan::Region>& regions) const;

@@ -32,6 +32,8 @@ class Lane {
     static_cast<void>(calls);
     static_cast<void>(seconds);
   }
+  /// Whether run() takes the runner's own clock around another process, not the device's.
+  virtual bool from_outside() const { return false; }
   /// Ran::captured, of the last run.
   virtual bool captured() const { return false; }
   /// Nanoseconds from the start of the steps to their end, as Ran has them.

@@ -107,8 +107,9 @@ struct Loaded {
   static constexpr MessageKind kKind = MessageKind::loaded;
   TaskId task;
   std::string hash;
-  bool needs_cuda = false;    ///< it needs a runner opened with Open::cuda
-  bool needs_python = false;  ///< it can be built once only, in a runner that nobody has used
+  bool needs_cuda = false;  ///< it needs a runner opened with Open::cuda
+  /// Its runner can build it once only, and must not have served another candidate.
+  bool needs_python = false;
 };
 
 /// Builds the loaded candidate at a size of its task.

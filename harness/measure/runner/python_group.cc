@@ -55,6 +55,12 @@ bool end_group(pid_t group, double seconds) {
   return false;
 }
 
+std::optional<siginfo_t> end_of(pid_t child) {
+  siginfo_t info{};
+  const int got = waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  return got == 0 && info.si_pid == child ? std::optional(info) : std::nullopt;
+}
+
 size_t size_of_group(pid_t group) {
   size_t count = 0;
   std::error_code error;

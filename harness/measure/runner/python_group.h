@@ -2,9 +2,11 @@
 // all of them, even while they start others.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "libkbench/base/unique_fd.h"
@@ -14,6 +16,9 @@ namespace kbench::runner {
 /// Kills every process of the group and waits for them; this process must be a subreaper. False if
 /// it takes too long.
 bool end_group(pid_t group, double seconds);
+
+/// How a child has ended, if it has; does not reap it.
+std::optional<siginfo_t> end_of(pid_t child);
 
 /// How many processes the group has.
 size_t size_of_group(pid_t group);

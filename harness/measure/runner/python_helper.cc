@@ -21,10 +21,10 @@
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/fd_pair.h"
 #include "harness/measure/runner/device_files.h"
-#include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
+#include "harness/measure/runner/python_start.h"
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -35,18 +35,12 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kHold = 4, kRelease = 5, kLastWords = 6;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
 constexpr double kSearchSeconds = 60;  // for finding an interpreter
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
-
-/// Does not reap the child.
-bool has_ended(pid_t child) {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == child;
-}
 
 /// Reads both until the answer's end or the end of its process. False if `watch`, called a few
 /// times a second, returns false, or the answer is too long.
@@ -62,7 +56,7 @@ bool collect(pid_t child, int answer, int output, const std::function<bool()>& w
     }
     if (poll(ends, 2, over ? 0 : 50) <= 0) {
       if (over) return true;
-      over = has_ended(child);
+      over = end_of(child).has_value();
       continue;
     }
     for (pollfd& end : ends) {
@@ -175,8 +169,6 @@ Json no_interpreter(const std::string& package, const PythonSearch& search) {
                      "; KBENCH_PYTHON names another");
 }
 
-}  // namespace
-
 /// The helper's side of the channel.
 class HelperServer {
  public:
@@ -195,25 +187,24 @@ class HelperServer {
       } catch (const Error& e) {
         answer = failure(e.code(), e.message());
       }
-      channel_.send(PythonHelper::kAnswer,
-                    answer.dump(-1, ' ', false, Json::error_handler_t::replace));
+      channel_.send(kAnswer, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
   }
 
  private:
   Json answer_to(const process::Frame& frame) {
     switch (frame.kind) {
-      case PythonHelper::kJob:
+      case kJob:
         return job(Json::parse(frame.payload));
-      case PythonHelper::kStart:
+      case kStart:
         return start(Json::parse(frame.payload));
-      case PythonHelper::kHold:
+      case kHold:
         if (torch_) torch_->hold();
         return {{"answer", ""}};
-      case PythonHelper::kRelease:
+      case kRelease:
         if (torch_) torch_->release();
         return {{"answer", ""}};
-      case PythonHelper::kLastWords:
+      case kLastWords:
         return {{"answer", torch_ ? torch_->last_words() : ""}};
       default:
         return failure(ErrorCode::kInternal, "the helper does not know what it is asked");
@@ -256,8 +247,6 @@ class HelperServer {
   std::optional<PythonScratch> scratch_;
   std::optional<TorchProcess> torch_;
 };
-
-namespace {
 
 [[noreturn]] void serve(UniqueFd socket, UniqueFd torch) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -309,7 +298,9 @@ void PythonHelper::start_torch(const TorchOrder& order) {
   ask(kStart, request.dump(), kSearchSeconds);
 }
 
-std::string PythonHelper::ask_torch(uint32_t kind) { return ask(kind, "", kGraceSeconds); }
+void PythonHelper::hold_torch() { ask(kHold, "", kGraceSeconds); }
+void PythonHelper::release_torch() { ask(kRelease, "", kGraceSeconds); }
+std::string PythonHelper::torch_last_words() { return ask(kLastWords, "", kGraceSeconds); }
 
 /// Sends a request and returns the answer. Throws what it says went wrong.
 std::string PythonHelper::ask(uint32_t kind, const std::string& text, double seconds) {
@@ -336,7 +327,7 @@ void PythonHelper::end() {
   pid_ = -1;
   if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   // A process that outlives the helper could disturb the run, so there is no run.
-  std::fputs("Triton's helper failed to end what it started\n", stderr);
+  std::fputs("Python's helper failed to end what it started\n", stderr);
   _exit(1);
 }
 

@@ -62,17 +62,13 @@ class PythonHelper {
   void start_torch(const TorchOrder& order);
   process::Channel& torch() { return *torch_; }
   /// Stops all its threads, or lets them go on; waits until that is done.
-  void hold_torch() { ask_torch(kHold); }
-  void release_torch() { ask_torch(kRelease); }
+  void hold_torch();
+  void release_torch();
   /// Why it has ended, as far as is known: untrusted text.
-  std::string torch_last_words() { return ask_torch(kLastWords); }
+  std::string torch_last_words();
 
  private:
-  static constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kHold = 4, kRelease = 5,
-                            kLastWords = 6;
-  friend class HelperServer;
   std::string ask(uint32_t kind, const std::string& text, double seconds);
-  std::string ask_torch(uint32_t kind);
 
   std::unique_ptr<process::Channel> channel_, torch_;
   pid_t pid_ = -1;

@@ -386,7 +386,7 @@ void Server::run(const Run& request) {
                        : lane->run(request.setup, request.seconds);
   }
   Ran ran{.flush_ns = list.elapsed_ns(0, 1), .run_ns = ns};
-  if (program_->built().lane == "torch") {
+  if (lane && lane->from_outside()) {
     const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - start;
     ran.other_ns = all.count() - ran.flush_ns - ran.run_ns;
     ran.captured = lane->captured();

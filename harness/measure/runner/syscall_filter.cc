@@ -118,14 +118,14 @@ class Filter {
   }
 
   /// What the kernel is given: an array of sock_filter. Throws kInternal.
-  std::string program() {
+  std::vector<uint8_t> program() {
     const UniqueFd file(memfd_create("filter", MFD_CLOEXEC));
     if (error_ == 0 && file.open()) error_ = seccomp_export_bpf(context_.get(), file.get());
     if (error_ != 0 || !file.open()) {
       throw Error(ErrorCode::kInternal, "no filter of system calls: " + failed_ +
                                             std::strerror(error_ != 0 ? -error_ : errno));
     }
-    std::string bytes(static_cast<size_t>(lseek(file.get(), 0, SEEK_END)), '\0');
+    std::vector<uint8_t> bytes(static_cast<size_t>(lseek(file.get(), 0, SEEK_END)));
     if (pread(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
       throw Error(ErrorCode::kInternal, "no filter of system calls: it cannot be read");
     }
@@ -252,6 +252,6 @@ LockLayer restrict_system_calls_of_python() {
       "no sockets, signals, sessions of its own, nothing of other processes");
 }
 
-std::string program_of_python_filter() { return filter_of_python().program(); }
+std::vector<uint8_t> program_of_python_filter() { return filter_of_python().program(); }
 
 }  // namespace kbench::runner

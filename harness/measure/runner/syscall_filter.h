@@ -1,7 +1,8 @@
 // The filter of system calls in a locked-in process.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <vector>
 
 #include "harness/measure/runner/lock_in.h"
 
@@ -16,6 +17,6 @@ LockLayer restrict_system_calls(bool software_device);
 LockLayer restrict_system_calls_of_python();
 /// The same filter for a process that installs it itself: an array of sock_filter. Throws
 /// kInternal.
-std::string program_of_python_filter();
+std::vector<uint8_t> program_of_python_filter();
 
 }  // namespace kbench::runner

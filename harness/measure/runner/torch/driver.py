@@ -24,7 +24,6 @@ import socket
 import struct
 import sys
 import traceback
-import types
 import warnings
 
 HEADER = struct.Struct("=III")
@@ -79,20 +78,6 @@ def said_by(error, file):
         line = f" (line {error.lineno})"
     text = f"{type(error).__name__}: {error}"
     return " ".join(text[-MOST_TEXT:].split()) + line
-
-
-def load_module(source, file):
-    """Executes it as a module that lies in a file, as Triton asks for the text of its functions."""
-    module = types.ModuleType("model_new")
-    module.__file__ = file
-    sys.modules["model_new"] = module
-    try:
-        with open(file, "w") as copy:
-            copy.write(source)
-        exec(compile(source, file, "exec"), module.__dict__)
-    except BaseException as error:
-        raise Refusal("module", said_by(error, file))
-    return module.__dict__
 
 
 class CudaMemory:
@@ -157,14 +142,14 @@ class HostMemory:
 
 
 def view(slabs, tensor):
-    """The tensor at a place of the shared memory, or None where there is none."""
+    """The tensor at its place in the shared memory."""
     place = tensor["place"]
     part = slabs[place["slab"]][place["offset"] : place["offset"] + tensor["bytes"]]
     return part.view(DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
 
 
 class Model:
-    """ModelNew with the task's weights, on inputs of its own."""
+    """ModelNew with the task's weights, and the memory of each call."""
 
     def __init__(self, job, slabs):
         self.job = job
@@ -179,7 +164,10 @@ class Model:
                       for call in job["calls"]]  # fmt: skip
 
     def make(self):
-        names = load_module(self.job["source"], self.file)
+        try:
+            names = load_module(self.job["source"], self.file)
+        except BaseException as error:
+            raise Refusal("module", said_by(error, self.file))
         if not inspect.isclass(names.get("ModelNew")):
             raise Refusal("module", "it defines no class ModelNew")
         try:

@@ -10,8 +10,7 @@ error = ""
 try:
     import torch  # noqa: F401
 
-    names = {"__name__": "model_new", "__file__": request["file"]}
-    exec(compile(request["source"], request["file"], "exec"), names)
+    load_module(request["source"], os.path.abspath("model_new.py"))
 except BaseException as failure:
     text = f"{type(failure).__name__}: {failure}"
     # All else may be for want of a device, and shows again where there is one.

@@ -5,7 +5,8 @@
 
 namespace kbench::runner {
 
-std::string_view driver_script();      ///< driver.py
-std::string_view precompile_script();  ///< precompile.py
+std::string_view load_module_script();  ///< load_module.py
+std::string_view driver_script();       ///< driver.py
+std::string_view precompile_script();   ///< precompile.py
 
 }  // namespace kbench::runner

@@ -1,7 +1,5 @@
 #include "harness/measure/runner/torch/torch_lane.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -28,19 +26,13 @@ Json python_value(const VariableValue& value) {
   return std::visit([](const auto& each) { return Json(each); }, value);
 }
 
-Json tensor_of(const std::string& name, const TensorType& type) {
-  return {{"name", name},
-          {"dtype", name_of(type.dtype)},
-          {"shape", type.shape},
-          {"bytes", type.bytes()}};
-}
-
-uint64_t number_that_nobody_knows() {
-  uint32_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number) {
-    throw Error(ErrorCode::kInternal, "the system gives no random numbers");
-  }
-  return number;
+/// A value's name, type and size, as the driver takes them.
+Json tensor_of(const Graph& graph, int value) {
+  const Graph::ValueInfo& info = graph.value(value);
+  return {{"name", info.name},
+          {"dtype", name_of(info.type.dtype)},
+          {"shape", info.type.shape},
+          {"bytes", info.type.bytes()}};
 }
 
 /// The candidate's fault, by what its process says it is: any of these it may also claim.
@@ -58,17 +50,10 @@ Refused refused_as(const std::string& kind, const std::string& said) {
 
 }  // namespace
 
-Json torch_task(const TorchModule& module, const TaskAt& at, const Graph& graph) {
-  Json task = {{"do", "attach"},
-               {"source", module.source},
-               {"file", module.file},
-               {"init_inputs", init_inputs(at.task)}};
+Json torch_task(const TorchModule& module, const TaskAt& at) {
+  Json task = {{"do", "attach"}, {"source", module.source}, {"init_inputs", init_inputs(at.task)}};
   Json& variables = task["variables"] = Json::object();
   for (const auto& [name, value] : variables_of(at)) variables[name] = python_value(value);
-  task["parameters"] = Json::array();
-  for (const int id : graph.values_of(Graph::Kind::parameter)) {
-    task["parameters"].push_back(tensor_of(graph.value(id).name, graph.value(id).type));
-  }
   return task;
 }
 
@@ -123,7 +108,7 @@ Json TorchLane::receive(double seconds) {
 
 Json TorchLane::ask(Json request, double seconds, std::span<const int> descriptors) {
   // The answer to this request, not one that was made ready before it.
-  const uint64_t id = number_that_nobody_knows();
+  const uint64_t id = secret_.next();
   request["id"] = id;
   try {
     python_.torch().send(0, request.dump(-1, ' ', false, Json::error_handler_t::replace),
@@ -164,32 +149,29 @@ void TorchLane::attach(const ImportedMemory& memory) {
     slabs.push_back(
         {{"bytes", slab.buffer.size()}, {"by_cuda", slab.by_cuda}, {"read_only", slab.read_only}});
   }
-  const auto place = [&](Json& tensor, const vulkan::Region& region) {
-    size_t slab = 0;
-    while (&memory.slabs()[slab].buffer != region.buffer) ++slab;
-    tensor["place"] = {{"slab", slab}, {"offset", region.offset}};
+  const auto placed = [&](Json tensor, const vulkan::Region& region) {
+    tensor["place"] = {{"slab", memory.slab_of(region).value()}, {"offset", region.offset}};
+    return tensor;
   };
   const auto given = [&](int id) { return memory.given().at(static_cast<size_t>(id)); };
-  const auto parameters = graph_.values_of(Graph::Kind::parameter);
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    place(task_["parameters"][i], given(parameters[i]));
+  task_["parameters"] = Json::array();
+  for (const int id : graph_.values_of(Graph::Kind::parameter)) {
+    task_["parameters"].push_back(placed(tensor_of(graph_, id), given(id)));
   }
   const auto inputs = graph_.values_of(Graph::Kind::input);
-  const size_t outputs = graph_.outputs().size(), tensors = outputs + inputs.size();
+  const CallTensors tensors(graph_);
   task_["calls"] = Json::array();
-  for (size_t call = 0; call <= memory.wanted().size() / tensors; ++call) {
-    const auto own = [&](size_t i) { return memory.wanted().at((call - 1) * tensors + i); };
+  for (int call = 0; call < tensors.calls(memory.wanted().size()); ++call) {
     Json places = {{"inputs", Json::array()}, {"outputs", Json::array()}};
-    for (size_t i = 0; i < outputs; ++i) {
-      Json output = tensor_of(graph_.output_name(i), graph_.value(graph_.outputs()[i]).type);
-      place(output, call == 0 ? memory.outputs().at(i) : own(i));
-      places["outputs"].push_back(std::move(output));
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      places["outputs"].push_back(
+          placed(tensor_of(graph_, graph_.outputs()[i]),
+                 call == 0 ? memory.outputs().at(i) : memory.wanted().at(tensors.output(call, i))));
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Graph::ValueInfo& value = graph_.value(inputs[i]);
-      Json input = tensor_of(value.name, value.type);
-      place(input, call == 0 ? given(inputs[i]) : own(outputs + i));
-      places["inputs"].push_back(std::move(input));
+      places["inputs"].push_back(
+          placed(tensor_of(graph_, inputs[i]),
+                 call == 0 ? given(inputs[i]) : memory.wanted().at(tensors.input(call, i))));
     }
     task_["calls"].push_back(std::move(places));
   }

@@ -9,15 +9,16 @@
 
 #include "harness/measure/runner/program.h"
 #include "harness/measure/runner/python_helper.h"
+#include "harness/measure/runner/torch/call_tensors.h"
+#include "harness/measure/trial/secret.h"
 #include "kbench/candidate.h"
 #include "kbench/graph.h"
 #include "kbench/task.h"
 
 namespace kbench::runner {
 
-/// What ModelNew's process is told of the task: its variables, and its tensors without their
-/// places.
-nlohmann::json torch_task(const TorchModule& module, const TaskAt& at, const Graph& graph);
+/// What ModelNew's process is told of the module and the task, but for the tensors.
+nlohmann::json torch_task(const TorchModule& module, const TaskAt& at);
 
 /// The candidate's code runs from the first prepare() on, and only between two confirmed stops of
 /// its process, which are timed whole but for that prepare(): the inputs of a run are drawn while
@@ -35,6 +36,7 @@ class TorchLane : public Lane {
   void wait_started(double seconds);
   void attach(const ImportedMemory& memory) override;
   void prepare(int calls, double seconds) override;
+  bool from_outside() const override { return true; }
   bool captured() const override { return captured_; }
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
@@ -48,6 +50,7 @@ class TorchLane : public Lane {
   PythonHelper& python_;
   nlohmann::json task_;
   const Graph& graph_;
+  trial::SecretStream secret_{std::nullopt};
   double hand_over_ns_ = 0;
   int calls_ = 1;
   bool loaded_ = false;

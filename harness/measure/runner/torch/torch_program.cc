@@ -12,23 +12,13 @@
 #include "harness/measure/runner/torch/scripts.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/hex.h"
 
 namespace kbench::runner {
 namespace {
 
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
-
-std::string hex(const std::string& bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char each : bytes) {
-    const auto byte = static_cast<unsigned char>(each);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
 
 constexpr size_t kMostLog = 8000;
 constexpr uint64_t kMostMemory = uint64_t{16} << 30;  ///< of the host
@@ -45,13 +35,18 @@ std::string architecture_of(const vulkan::Device& device) {
   return std::to_string(has.major) + "." + std::to_string(has.minor);
 }
 
+/// Both scripts load the module in the same way.
+std::string script_of(std::string_view own) {
+  return std::string(load_module_script()) + std::string(own);
+}
+
 /// Compiles what load_inline() and load() of the module would, where its process finds it.
 void compile_extensions(const TorchModule& module, const std::string& architecture, double seconds,
                         PythonHelper& python) {
-  const Json input = {{"source", module.source}, {"file", module.file}};
+  const Json input = {{"source", module.source}};
   const std::string said =
       python.run({.package = "torch",
-                  .script = std::string(precompile_script()),
+                  .script = script_of(precompile_script()),
                   .input = input.dump(-1, ' ', false, Json::error_handler_t::replace),
                   .seconds = seconds,
                   .for_torch = true,
@@ -70,7 +65,7 @@ void compile_extensions(const TorchModule& module, const std::string& architectu
 
 TorchProgram::TorchProgram(vulkan::Device& device, std::unique_ptr<Graph> graph,
                            const TorchModule& module, const Build& request, PythonHelper& python)
-    : graph_(std::move(graph)), lane_(python, torch_task(module, request.at, *graph_), *graph_) {
+    : graph_(std::move(graph)), lane_(python, torch_task(module, request.at), *graph_) {
   const auto start = Clock::now();
   const auto left = [&] {
     const std::chrono::duration<double> taken = Clock::now() - start;
@@ -78,13 +73,13 @@ TorchProgram::TorchProgram(vulkan::Device& device, std::unique_ptr<Graph> graph,
   };
   const bool cuda = !device.snapshot().software();
   const std::string architecture = architecture_of(device);
-  python.start_torch({.script = std::string(driver_script()),
+  python.start_torch({.script = script_of(driver_script()),
                       .device_uuid = cuda ? vulkan::to_string(device.snapshot().device_uuid) : "",
                       .host_bytes = kMostMemory,
                       .architecture = architecture});
   Json order = {{"do", "start"}, {"cuda", cuda}};
   if (cuda) {
-    order["filter"] = hex(program_of_python_filter());
+    order["filter"] = hex_of(program_of_python_filter());
     order["seccomp"] = SYS_seccomp;
   }
   python.torch().send(0, order.dump());
