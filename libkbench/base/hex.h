@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace kbench {
 
@@ -18,6 +21,23 @@ inline std::string hex_of(std::span<const uint8_t> bytes) {
     text += kDigits[byte & 15];
   }
   return text;
+}
+
+/// And back; nothing for what is not pairs of digits in lower case.
+inline std::optional<std::vector<uint8_t>> bytes_of_hex(std::string_view text) {
+  const auto value = [](char digit) {
+    return digit >= '0' && digit <= '9'   ? digit - '0'
+           : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
+                                          : -1;
+  };
+  if (text.size() % 2 != 0) return std::nullopt;
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const int high = value(text[i]), low = value(text[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes.push_back(static_cast<uint8_t>(high << 4 | low));
+  }
+  return bytes;
 }
 
 /// A UUID as it is written: "00112233-4455-6677-8899-aabbccddeeff".

@@ -22,6 +22,7 @@
 
 #include "kbench/compare.h"
 #include "kbench/error.h"
+#include "kbench/opponent.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/tensor.h"
@@ -50,6 +51,7 @@ inline void read_field(const JsonField& f, ToleranceRule& value) {
   if (!rule) f.fail("must be kbench or kernelbench");
   value = *rule;
 }
+inline void read_field(const JsonField& f, Opponent& value) { value = f.as(opponent_from_name); }
 template <class Json>
 void write_field(Json& json, ErrorCode value) {
   json = static_cast<int>(value);

@@ -14,9 +14,11 @@ KBENCH_FIELDS_OF_DERIVED(Result, Experiment, set, candidate, candidate_hash, tas
                          preset, variables, device, driver, software_device, baseline, settings,
                          version, device_uuid, certificate, verdict, message, diagnostics, tuning,
                          lane, samples, speedup, candidate_ms, baseline_ms, setup_ms, max_error,
-                         gbytes_per_s, tflops, compile_s, wall_s, busy, runner_served, stage_s)
+                         gbytes_per_s, tflops, compile_s, wall_s, busy, runner_served, opponent,
+                         opponent_finding, stage_s)
 // Records of earlier versions lack these.
-KBENCH_OPTIONAL_FIELDS(Result, device_uuid, certificate, tuning, lane, busy, runner_served, stage_s)
+KBENCH_OPTIONAL_FIELDS(Result, device_uuid, certificate, tuning, lane, busy, runner_served,
+                       opponent, opponent_finding, stage_s)
 
 std::string Experiment::key() const {
   return json_text(

@@ -114,6 +114,36 @@ TEST_F(DriverTest, ImportsMemoryThatCudaMade) {
   }
 }
 
+TEST_F(DriverTest, GivesBackWhatItImported) {
+  testing_support::SharedFloats memory(256);
+  MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
+  constexpr uint64_t kBytes = uint64_t{2} << 20;
+  const UniqueFd descriptor = maker.make(kBytes);
+  driver().import(memory.descriptor(), memory.bytes());
+  driver().import_own(descriptor, kBytes);
+  fake_.fail_call = "cuMemAddressFree";
+  fake_.fail_with = 1;
+  EXPECT_THROW(driver().release_imports(), DriverError);  // of CUDA's, the last one
+  fake_.fail_call.clear();
+  driver().release_imports();  // There is none any more.
+}
+
+TEST_F(DriverTest, CopiesFromAndToMemoryOfAnotherProcess) {
+  std::vector<float> theirs = {1, 2, 3, 4}, ours(4);
+  const auto address = reinterpret_cast<uint64_t>(theirs.data());
+  const size_t bytes = theirs.size() * sizeof(float);
+  PeerHandle handle{};
+  std::memcpy(handle.data(), &address, sizeof address);
+  std::memcpy(handle.data() + sizeof address, &bytes, sizeof bytes);
+  const auto [opened, size] = driver().open_peer(handle);
+  EXPECT_EQ(size, bytes);
+  copy_all(driver(), {{opened + 4, reinterpret_cast<uint64_t>(ours.data()), 8}, {}}, 1);
+  EXPECT_THAT(ours, ElementsAre(2, 3, 0, 0));
+  driver().close_peer(opened);
+  EXPECT_TRUE(fake_.peers.empty());
+  EXPECT_THROW(driver().open_peer(PeerHandle{}), DriverError);
+}
+
 TEST_F(DriverTest, AMakerSaysWhatItCannot) {
   EXPECT_THROW(MemoryMaker(fake_.uuid, {"/nowhere/libcuda.so.1"}), Error);
   EXPECT_THROW(MemoryMaker({9, 9}, {FAKE_CUDA}), Error);

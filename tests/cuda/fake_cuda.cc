@@ -212,6 +212,30 @@ int cuMemMap(Pointer address, size_t bytes, size_t, AllocationHandle memory, Fla
                   static_cast<int>(memory), 0);
   return at == MAP_FAILED ? kInvalidValue : kSuccess;
 }
+int cuMemUnmap(Pointer address, size_t bytes) {
+  return munmap(reinterpret_cast<void*>(address), bytes);
+}
+int cuMemAddressFree(Pointer, size_t) { return begin("cuMemAddressFree"); }
+
+/// The handle of another process's allocation is its address and its size here.
+int cuIpcOpenMemHandle_v2(Pointer* address, PeerHandle handle, unsigned flags) {
+  if (const int error = begin("cuIpcOpenMemHandle_v2")) return error;
+  if (flags != kPeerAccess) return kInvalidValue;
+  std::memcpy(address, handle.bytes, sizeof *address);
+  size_t bytes = 0;
+  std::memcpy(&bytes, handle.bytes + sizeof *address, sizeof bytes);
+  the.peers[*address] = bytes;
+  return bytes > 0 ? kSuccess : kInvalidValue;
+}
+int cuIpcCloseMemHandle(Pointer address) {
+  return the.peers.erase(address) == 1 ? kSuccess : kInvalidValue;
+}
+int cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer address) {
+  if (!the.peers.contains(address)) return kInvalidValue;
+  *base = address;
+  *bytes = the.peers.at(address);
+  return kSuccess;
+}
 int cuMemSetAccess(Pointer address, size_t bytes, const AccessDescription* access, size_t count) {
   if (const int error = begin("cuMemSetAccess")) return error;
   if (count != 1 || access->location != 1 || access->flags != kReadWrite) return kInvalidValue;

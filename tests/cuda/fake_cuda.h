@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;  ///< as they ran
   std::vector<int> closed;           ///< descriptors that imports took
   int dynamic_shared = 49152, non_portable = 0;
-  uint64_t made = 0;  ///< bytes of memory for others to import
-  size_t leads = 0;   ///< writes to memory that the driver allocated
+  uint64_t made = 0;                 ///< bytes of memory for others to import
+  std::map<uint64_t, size_t> peers;  ///< allocations of other processes that are open: bytes
+  size_t leads = 0;                  ///< writes to memory that the driver allocated
 };
 
 using FakeCudaCall = FakeCuda* (*)();

@@ -6,7 +6,7 @@
 namespace kbench::judge {
 namespace {
 
-constexpr Needs kCuda{.cuda = true};
+constexpr Needs kCuda{.kind = runner::RunnerKind::cuda};
 
 TEST(NeedsHistory, ExpectsWhatTheFolderNeededLast) {
   NeedsHistory history;
@@ -28,6 +28,14 @@ TEST(NeedsHistory, ExpectsInANewFolderWhatTheLastCandidateNeeded) {
   EXPECT_EQ(history.expected(in_memory), kCuda);
   history.note(in_memory, {});
   EXPECT_EQ(history.expected(std::string("sets/new/a.yaml")), Needs{});
+}
+
+TEST(NeedsHistory, KnowsAModelNewByItsName) {
+  NeedsHistory history;
+  history.note(std::string("sets/mixed/a.yaml"), kCuda);
+  const Needs torch{.kind = runner::RunnerKind::torch, .python = true};
+  EXPECT_EQ(history.expected(std::string("sets/mixed/b.py")), torch);
+  EXPECT_EQ(history.expected(std::string("sets/mixed/b.yaml")), kCuda);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class RunnerWithoutADriver : public ::testing::Test {
 };
 
 TEST_F(RunnerWithoutADriver, SaysSoWhenItIsAskedAfterItHasLeft) {
-  RunnerProcess runner(Role::baseline, options_);
+  RunnerProcess runner(runner::RunnerKind::eager, options_);
   for (int i = 0; i < 1000 && !runner.ended(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -50,7 +50,7 @@ TEST_F(RunnerWithoutADriver, SaysSoWhenItIsAskedAfterItHasLeft) {
 
 RunnerFailure failure_of(const RunnerProcess::Options& options) {
   try {
-    RunnerProcess(Role::candidate, options).wait_open("");
+    RunnerProcess(runner::RunnerKind::vulkan, options).wait_open("");
   } catch (const RunnerFailure& failure) {
     return failure;
   }

@@ -10,16 +10,19 @@
 namespace kbench::judge {
 namespace {
 
-using StepKind = Step::Kind;
+using runner::RunnerKind;
+using StepKind = Step::What;
 using enum WaitingRunner::State;
 
 std::string text_of(const Step& step) {
   static constexpr const char* kNames[] = {"nothing",      "look_again",       "end_runner",
                                            "start_runner", "start_baseline",   "begin_candidate",
                                            "make_task",    "attach_candidate", "wait_for_device"};
-  std::string text = kNames[static_cast<int>(step.kind)];
-  if (step.kind == StepKind::start_runner && step.for_cuda) text += " for CUDA";
-  if (step.kind == StepKind::begin_candidate) {
+  std::string text = kNames[static_cast<int>(step.what)];
+  if (step.what == StepKind::start_runner && step.kind != RunnerKind::vulkan) {
+    text += " for " + std::string(name_of(step.kind));
+  }
+  if (step.what == StepKind::begin_candidate) {
     text += " " + std::to_string(step.candidate) + " in " + std::to_string(step.runner);
   }
   return text;
@@ -83,20 +86,20 @@ const Case kCases[] = {
        s.coming.clear();
      },
      "nothing"},
-    {"ForCudaIfTheNextNeedsIt", [](auto& s) { s.coming[0].for_cuda = true; },
-     "start_runner for CUDA"},
+    {"ForCudaIfTheNextNeedsIt", [](auto& s) { s.coming[0].kind = RunnerKind::cuda; },
+     "start_runner for cuda"},
     {"ARunnerForOthersDoesNotServeCuda",
      [](auto& s) {
-       s.coming = {{.for_cuda = true}};
+       s.coming = {{.kind = RunnerKind::cuda}};
        s.waiting = {{open}};
      },
-     "start_runner for CUDA"},
+     "start_runner for cuda"},
     {"UnknownOnesAreTakenToBeAlike",
      [](auto& s) {
        s.coming.clear();
-       s.now.for_cuda = true;
+       s.now.kind = RunnerKind::cuda;
      },
-     "start_runner for CUDA"},
+     "start_runner for cuda"},
     {"ABaselineBeforeACandidateIsBegun",
      [](auto& s) {
        s.waiting = {{open}, {open}};
@@ -232,14 +235,14 @@ INSTANTIATE_TEST_SUITE_P(Case, SupplyPolicy, ::testing::ValuesIn(kCases),
 TEST(ChooseRunner, PrefersTheAuthorsThenTheKindThenTheOpenOne) {
   const std::vector<WaitingRunner> waiting = {{started},
                                               {opening},
-                                              {.state = open, .for_cuda = true},
+                                              {.state = open, .kind = RunnerKind::cuda},
                                               {open},
                                               {.state = open, .author = "a"},
                                               {.state = open, .author = "b"}};
   EXPECT_EQ(choose_runner(waiting, {.author = "a"}, false), 4u);
   EXPECT_EQ(choose_runner(waiting, {.author = "c"}, false), 3u);
   EXPECT_EQ(choose_runner(waiting, {}, false), 3u);
-  EXPECT_EQ(choose_runner(waiting, {.for_cuda = true}, false), 2u);
+  EXPECT_EQ(choose_runner(waiting, {.kind = RunnerKind::cuda}, false), 2u);
   EXPECT_EQ(choose_runner({waiting[0], waiting[1]}, {}, false), 1u);
   EXPECT_EQ(choose_runner({waiting[0], waiting[1]}, {}, true), std::nullopt);
   EXPECT_EQ(choose_runner({waiting[2]}, {}, true), 0u);

@@ -141,6 +141,8 @@ TEST_F(MistypedCommands, ValuesAreNamedAndTheirRange) {
            {"run half.yaml --set batch_size=abc", "is not NAME=VALUE"},
            {"run half.yaml --preset big --device cpu", "known: smoke, v0, v0.1"},
            {"run half.yaml --column ms", "--column goes with --baseline"},
+           {"run half.yaml --opponent jax", "torch.compile"},
+           {"show level1/19 --pytorch --json", "exclude each other"},
            {"list --preset V0", "did you mean 'v0'?"},
            {"list --preset 0.1", "did you mean 'v0.1'?"},
            {"list --preset auto", "unknown preset 'auto'"},

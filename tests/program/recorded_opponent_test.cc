@@ -107,6 +107,9 @@ TEST_F(RecordedOpponent, MistakesAreFoundBeforeAnythingRuns) {
   const Said said = evaluate("eager", {"--column", "ms"});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("--column goes with --baseline FILE"));
+  const Said both = evaluate(table("slow.json", 1000), {"--opponent", "torch"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("exclude each other"));
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kbench/listing.h"
 #include "kbench/prompts.h"
 
 namespace kbench {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string code_of(const std::string& task) {
   const Task& found = find_task(parse_task_id(task));
@@ -48,6 +50,17 @@ TEST(Code, CallsRecurrentLayersByTheirFlatWeights) {
 
 TEST(Code, JoinsValuesOfALoopAsTheListThatItIs) {
   EXPECT_THAT(code_of("3/34"), HasSubstr("torch.cat(all_v7[0:64], dim=0)\n"));
+}
+
+TEST(Module, HasTheTasksParametersAndConstants) {
+  const Task& task = find_task(TaskId{3, 43});
+  const std::string text = pytorch_module(task, *build_graph(task, Preset::smoke));
+  EXPECT_THAT(text, StartsWith("# task: level3/43\n"));
+  EXPECT_THAT(text, HasSubstr("class ModelNew(torch.nn.Module):\n"));
+  EXPECT_THAT(text, HasSubstr("\n        \"c_attn.bias\": (144, ),"));
+  EXPECT_THAT(text, HasSubstr(" 0, *[-torch.inf] * 23, *[0] * 2,"));
+  EXPECT_THAT(text, HasSubstr("dtype=torch.float32).reshape((24, 24, ))"));
+  EXPECT_THAT(text, HasSubstr("    return forward(*inputs, p, c)\n"));
 }
 
 /// Every operator has a form, brackets close, and what is long is folded.

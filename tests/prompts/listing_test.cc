@@ -1,3 +1,5 @@
+#include "kbench/listing.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

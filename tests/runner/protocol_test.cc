@@ -16,7 +16,7 @@ namespace {
 Opened opened() { return {"00112233", "landlock: ABI 7\n\"quoted\"\n"}; }
 Load load() { return {"candidate.yaml", "a folder\n"}; }
 ReadFile read_file() { return {"sub/kernel.comp"}; }
-Loaded loaded() { return {{2, 76}, "hash", true}; }
+Loaded loaded() { return {{2, 76}, "hash", RunnerKind::torch, true}; }
 Variables variables() {
   return {{"n", int64_t{-1} << 62}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
 }
@@ -35,7 +35,8 @@ Built built() {
   message.compile_s = 0.125;
   message.diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
   message.tunable = {{"k", {"num_warps 4", "num_warps 8"}}};
-  message.lane = "cuda";
+  message.launched_by = RunnerKind::cuda;
+  message.version = "PyTorch 2";
   return message;
 }
 Attach attach() {
@@ -115,7 +116,8 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
   EXPECT_EQ(survive(Profile{2.5}).seconds, 2.5);
   EXPECT_EQ(survive(Profiled{{1e5, 0, 2.25}}).step_ns, (std::vector<double>{1e5, 0, 2.25}));
-  EXPECT_TRUE(survive(Open{true}).cuda);
+  EXPECT_EQ(survive(Open{RunnerKind::torch}).kind, RunnerKind::torch);
+  EXPECT_THROW(decode<Open>(R"({"kind": "opencl"})"), Error);
   survive(Attached{});
   EXPECT_TRUE(survive(Built{}).wanted.empty());
 }

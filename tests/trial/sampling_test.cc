@@ -215,6 +215,14 @@ TEST(Sampling, PlacementShareIsLargeForShortRuns) {
   EXPECT_NEAR(placement_share(1), 1.002, 1e-12);  // a run that no clock sees
 }
 
+TEST(Sampling, ProcessesThatAreTimedFromOutsideDifferByMore) {
+  EXPECT_NEAR(process_share(1e6, 10), 0.016, 1e-12);
+  Sampling sampling(plan_of(0.01, 100, 2, 1000), std::nullopt, /*calls=*/10);
+  for (int i = 0; i < 20; ++i) sampling.add({1e6, 1e6, 1});
+  EXPECT_DOUBLE_EQ(sampling.speedup().low, 1 / 1.016);
+  EXPECT_DOUBLE_EQ(sampling.speedup().high, 1.016);
+}
+
 TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {
   Sampling sampling(plan_of(0.01, 100, 2, 10));
   sampling.add({0, 0, 0});

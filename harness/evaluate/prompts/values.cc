@@ -8,6 +8,7 @@
 
 #include "harness/measure/vulkan/embedded.h"
 #include "kbench/candidate_limits.h"
+#include "kbench/listing.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::prompts {

@@ -144,6 +144,11 @@ void read_options(Members& members, EvaluateOptions& options) {
   const auto rule = value_named(tolerance, ToleranceRule::kernelbench);
   if (!rule) refuse("'tolerance' is kbench or kernelbench");
   options.tolerance = *rule;
+  std::string opponent(name_of(options.opponent));
+  members.read("opponent", opponent);
+  const auto against = value_named(opponent, Opponent::best);
+  if (!against) refuse("'opponent' is eager, torch, torch.compile or best");
+  options.opponent = *against;
   constexpr double kLongest = 1e6;
   constexpr int kMostSamples = 1000000;
   SamplingPlan& plan = options.plan;

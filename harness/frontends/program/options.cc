@@ -214,6 +214,10 @@ void MeasureOptions::add_to(Command app, bool in_run) {
       "--baseline eager|FILE", baseline,
       "The baseline of speedups: eager, timed in pairs with the candidate, or a file of "
       "recorded times, as kbench baseline --against takes it");
+  group.add_setting("--opponent NAME", opponent,
+                    "What is timed beside the candidate: eager, kbench's own baseline; or PyTorch "
+                    "by a python3 that has it: torch, torch.compile, best (the faster of the two)",
+                    one_of(names_to(Opponent::best)));
   group.add_option("--column NAME", column, "Which numbers of the file of --baseline");
   group.add_setting("--tolerance RULE", tolerance,
                     "Rule for passing: kbench (scale-aware), or kernelbench (the original's)",
@@ -259,6 +263,10 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
     options.recorded = read_recorded_times(measure.baseline, measure.column);
   } else if (!measure.column.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--column goes with --baseline FILE");
+  }
+  options.opponent = opponent_from_name(measure.opponent);
+  if (options.recorded && options.opponent != Opponent::eager) {
+    throw Error(ErrorCode::kInvalidArgument, "--baseline FILE and --opponent exclude each other");
   }
   options.plan = measure.plan;
   options.plan.max_samples = std::max(options.plan.max_samples, options.plan.min_samples);

@@ -87,7 +87,7 @@ struct DeviceOptions {
 /// How a measurement is made, and its limits.
 struct MeasureOptions {
   std::string tolerance = "kbench";
-  std::string baseline = "eager", column;
+  std::string baseline = "eager", column, opponent = "eager";
   SamplingPlan plan;
   Limits limits;
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);

@@ -159,7 +159,8 @@ std::string format_result(const Result& r, const std::string& candidate) {
     if (r.correct()) line("speedup", format_speedup(r.speedup) + " over " + r.baseline);
     line("candidate", format_ms(r.candidate_ms) + ", " + format_number(r.gbytes_per_s) + " GB/s, " +
                           format_number(r.tflops) + " TFLOP/s");
-    line("baseline", format_ms(r.baseline_ms));
+    line("baseline", format_ms(r.baseline_ms) + (r.opponent.empty() ? "" : " by " + r.opponent));
+    if (!r.opponent_finding.empty()) line("", "its values: " + r.opponent_finding);
     if (r.busy) {
       line("busy", "other processes kept the processors busy: the times may be off");
     }
@@ -190,7 +191,8 @@ std::string job_json(const Job& job, std::span<const Result> results,
     document["devices"].push_back(value_of(device));
   }
   document["preset"] = name_of(job.preset);
-  document["baseline"] = job.options.recorded ? job.options.recorded->label() : "eager";
+  document["baseline"] = job.options.recorded ? job.options.recorded->label()
+                                              : std::string(name_of(job.options.opponent));
   document["done_before"] = job.done_before();
   document["results"] = list_of(results);
   document["unusable"] = ordered_json::array();

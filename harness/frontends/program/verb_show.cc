@@ -11,6 +11,7 @@
 #include "kbench/candidate.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
+#include "kbench/listing.h"
 #include "kbench/prompts.h"
 #include "kbench/recorded.h"
 #include "kbench/task.h"
@@ -23,7 +24,7 @@ struct ShowOptions {
   SizeOptions size;
   DeviceOptions device;
   std::string baseline;
-  bool candidate = false, algebra = false, json = false;
+  bool candidate = false, pytorch = false, algebra = false, json = false;
 };
 
 /// Explains what a pass on this task is worth.
@@ -121,11 +122,12 @@ std::string recorded_text(const Task& task, const ShowOptions& options) {
 int run_show(const ShowOptions& options) {
   const Task& task = named_task(options.task);
   const auto graph = build_graph(options.size.at(task));
-  if (options.candidate + options.json + options.algebra > 1) {
+  if (options.candidate + options.pytorch + options.json + options.algebra > 1) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--candidate, --algebra and --json exclude each other");
+                "--candidate, --pytorch, --algebra and --json exclude each other");
   }
   const std::string text = options.candidate ? eager_candidate_yaml(task, *graph)
+                           : options.pytorch ? pytorch_module(task, *graph)
                            : options.algebra ? algebra_of(task)
                            : options.json
                                ? facts_json(task, *graph)
@@ -161,6 +163,8 @@ Verb add_show(Command program) {
                   "A file of recorded times, as kbench baseline writes it: the task's is shown")
       .option_text("FILE");
   output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
+  output.add_flag("--pytorch", options->pytorch,
+                  "Print the task as a PyTorch file with a ModelNew, a candidate too");
   output.add_flag("--algebra", options->algebra,
                   "Print the best known rewriting by legal algebra, where there is one");
   output.add_flag("--json", options->json, "The same facts as JSON");

@@ -142,6 +142,8 @@ uint64_t Driver::import_own(const UniqueFd& descriptor, uint64_t bytes) {
   driver::AccessDescription access;
   access.location = s.device;
   s.check(s.calls.memory_access(address, bytes, &access, 1), "cuMemSetAccess");
+  s.check(s.calls.memory_release(memory), "cuMemRelease");  // It is there while it is mapped.
+  s.imports.push_back({address, bytes, nullptr});
   return address;
 }
 
@@ -158,7 +160,38 @@ uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes) {
   buffer.size = bytes;
   driver::Pointer address = 0;
   s.check(s.calls.map_buffer(&address, memory, &buffer), "cuExternalMemoryGetMappedBuffer");
+  s.imports.push_back({address, bytes, memory});
   return address;
+}
+
+void Driver::release_imports() {
+  State& s = *state_;
+  for (const State::Import& each : std::exchange(s.imports, {})) {
+    if (s.hung) return;
+    if (each.external) {
+      s.check(s.calls.free(each.address), "cuMemFree");
+      s.check(s.calls.destroy_memory(each.external), "cuDestroyExternalMemory");
+    } else {
+      s.check(s.calls.memory_unmap(each.address, each.bytes), "cuMemUnmap");
+      s.check(s.calls.address_free(each.address, each.bytes), "cuMemAddressFree");
+    }
+  }
+}
+
+std::pair<uint64_t, uint64_t> Driver::open_peer(const PeerHandle& handle) {
+  State& s = *state_;
+  driver::PeerHandle name;
+  std::ranges::copy(handle, name.bytes);
+  driver::Pointer address = 0, base = 0;
+  s.check(s.calls.peer_open(&address, name, driver::kPeerAccess), "cuIpcOpenMemHandle");
+  size_t bytes = 0;
+  s.check(s.calls.address_range(&base, &bytes, address), "cuMemGetAddressRange");
+  return {address, base + bytes - address};
+}
+
+void Driver::close_peer(uint64_t address) {
+  State& s = *state_;
+  if (!s.hung) s.check(s.calls.peer_close(address), "cuIpcCloseMemHandle");
 }
 
 DriverKernel Driver::load(std::span<const std::byte> cubin, const std::string& entry) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kbench/error.h"
@@ -53,9 +54,13 @@ struct DriverKernel {
   void* function = nullptr;
 };
 
+/// The name of an allocation for other processes on the same device: what cuIpcGetMemHandle()
+/// gives.
+using PeerHandle = std::array<uint8_t, 64>;
+
 /// A device's primary context, made current on the thread that opens it; only that thread may use
-/// it. It has no device heap, no printf buffer and no reserved cache. What it loads and imports
-/// stays until the process ends: a runner has one candidate.
+/// it. It has no device heap, no printf buffer and no reserved cache. What it loads stays until the
+/// process ends: a runner has one candidate.
 class Driver {
  public:
   /// `uuid` as Vulkan names the device (VkPhysicalDeviceIDProperties). Throws kUnsupported, saying
@@ -72,6 +77,12 @@ class Driver {
   uint64_t import(UniqueFd descriptor, uint64_t bytes);
   /// The same of memory that a MemoryMaker made.
   uint64_t import_own(const UniqueFd& descriptor, uint64_t bytes);
+  /// Gives back all that was imported.
+  void release_imports();
+  /// The address of another process's allocation, and its size in bytes. That process need not run
+  /// meanwhile, nor live on. Throws DriverError where the handle is none.
+  std::pair<uint64_t, uint64_t> open_peer(const PeerHandle& handle);
+  void close_peer(uint64_t address);
   /// Throws DriverError for what is no cubin of this device's or has no such entry.
   DriverKernel load(std::span<const std::byte> cubin, const std::string& entry);
   /// Lets the kernel be launched so. Empty, or why the device cannot, as the end of a sentence that

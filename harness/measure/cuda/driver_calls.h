@@ -110,6 +110,13 @@ inline void* const kParameterPointer = reinterpret_cast<void*>(uintptr_t{1});
 inline void* const kParameterSize = reinterpret_cast<void*>(uintptr_t{2});
 inline constexpr void* kParameterEnd = nullptr;
 
+/// CUipcMemHandle
+struct PeerHandle {
+  unsigned char bytes[64] = {};
+};
+/// CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, the only flag that there is.
+inline constexpr unsigned kPeerAccess = 1;
+
 // clang-format off
 /// The functions: a member's name, the name that the library exports, parameters.
 #define KBENCH_CUDA_CALLS(CALL) \
@@ -134,7 +141,12 @@ inline constexpr void* kParameterEnd = nullptr;
   CALL(memory_release, "cuMemRelease", AllocationHandle) \
   CALL(address_reserve, "cuMemAddressReserve", Pointer*, size_t, size_t, Pointer, Flags) \
   CALL(memory_map, "cuMemMap", Pointer, size_t, size_t, AllocationHandle, Flags) \
+  CALL(memory_unmap, "cuMemUnmap", Pointer, size_t) \
+  CALL(address_free, "cuMemAddressFree", Pointer, size_t) \
   CALL(memory_access, "cuMemSetAccess", Pointer, size_t, const AccessDescription*, size_t) \
+  CALL(peer_open, "cuIpcOpenMemHandle_v2", Pointer*, PeerHandle, unsigned) \
+  CALL(peer_close, "cuIpcCloseMemHandle", Pointer) \
+  CALL(address_range, "cuMemGetAddressRange_v2", Pointer*, size_t*, Pointer) \
   CALL(allocate, "cuMemAlloc_v2", Pointer*, size_t) \
   CALL(free, "cuMemFree_v2", Pointer) \
   CALL(module_load, "cuModuleLoadData", Module*, const void*) \

@@ -236,4 +236,16 @@ std::vector<double> DriverList::profile(size_t most, double seconds) {
   return times;
 }
 
+void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double seconds) {
+  Driver::State& s = driver.state();
+  if (s.hung) throw Error(ErrorCode::kDeviceLost, "CUDA's context has been lost");
+  TimedEvent behind(s);
+  for (const CopyStep& copy : copies) {
+    if (copy.bytes == 0) continue;
+    s.check(s.calls.copy(copy.to, copy.from, copy.bytes, s.stream), "cuMemcpyDtoDAsync");
+  }
+  behind.record();
+  behind.wait(seconds);
+}
+
 }  // namespace kbench::cuda

@@ -59,4 +59,8 @@ class DriverList {
   std::unique_ptr<State> state_;
 };
 
+/// Copies, in any order, and waits until all are done. Throws DriverError, and Error (kTimeout)
+/// after so many seconds: the driver hangs then.
+void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double seconds);
+
 }  // namespace kbench::cuda

@@ -18,7 +18,14 @@ struct Driver::State {
   driver::Device device = 0;
   driver::Stream stream = nullptr;
   driver::Pointer lead = 0;  ///< what is written to keep the device busy
-  bool hung = false;         ///< or dead of a fault
+  /// Memory of others, mapped.
+  struct Import {
+    driver::Pointer address = 0;
+    uint64_t bytes = 0;
+    driver::ExternalMemory external = nullptr;  ///< null: CUDA made it
+  };
+  std::vector<Import> imports;
+  bool hung = false;  ///< or dead of a fault
 
   explicit State(const std::vector<std::string>& names) : library(names) {}
   /// Finds the functions and calls cuInit. Throws kUnsupported, saying why it cannot.

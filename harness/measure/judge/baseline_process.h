@@ -23,7 +23,7 @@ class BaselineProcess {
  public:
   /// Starts it, and has it open the device.
   explicit BaselineProcess(const RunnerProcess::Options& options)
-      : runner_(Role::baseline, options) {
+      : runner_(runner::RunnerKind::eager, options) {
     runner_.begin_open();
   }
 

@@ -97,14 +97,15 @@ std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
 bool CandidateBuild::load() {
   auto loaded = load_in_runner();
   if (!loaded) return false;
-  const bool needs_cuda =
-      loaded->needs_cuda && snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
-  history_.note(request_.candidate, {needs_cuda, loaded->needs_python});
-  if ((needs_cuda && !runner_->opened_for_cuda()) ||
-      (loaded->needs_python && runner_->served() > 0)) {
+  using runner::RunnerKind;
+  const bool no_cuda = loaded->kind == RunnerKind::cuda &&
+                       !snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+  const RunnerKind kind = no_cuda ? RunnerKind::vulkan : loaded->kind;
+  history_.note(request_.candidate, {kind, loaded->needs_python});
+  if (!runner::serves(runner_->kind(), kind) || (loaded->needs_python && runner_->served() > 0)) {
     // The first runner has parsed this candidate, so it is not given another author's: it ends.
-    runner_ = runner_->another();
-    runner_->begin_open(needs_cuda);
+    runner_ = runner_->another(kind);
+    runner_->begin_open();
     runner_->wait_open(vulkan::to_string(snapshot_.device_uuid));
     runner_->set_host_bytes(request_.options.limits.host_bytes);
     loaded = load_in_runner();
@@ -114,6 +115,11 @@ bool CandidateBuild::load() {
   experiment_.candidate_hash = loaded->hash;
   needs_python_ = loaded->needs_python;
   return loaded_ = true;
+}
+
+void CandidateBuild::ask_other(const client::EvaluateRequest& request) {
+  loaded_ = false;
+  ask_again(request);
 }
 
 void CandidateBuild::ask_again(const client::EvaluateRequest& request) {

@@ -38,6 +38,8 @@ class CandidateBuild {
   /// Lets the same runner build the candidate, which has run, at the sizes of this request; call
   /// begin() again. The candidate may control its runner by now, so only correct results count.
   void ask_again(const client::EvaluateRequest& request);
+  /// Builds another candidate, of kbench's own, in the same runner.
+  void ask_other(const client::EvaluateRequest& request);
 
   /// Waits until it is loaded. False if the candidate is refused, as `refused` says. Throws
   /// RunnerFailure, and Error for what is wrong with the request's options.

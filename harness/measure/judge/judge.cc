@@ -121,6 +121,7 @@ class Judge {
   std::unique_ptr<cuda::MemoryMaker> maker_;  ///< or null: `device_` makes the memory
   std::optional<SlabStore> store_;
   RunnerSupply supply_;
+  Opponents opponents_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
@@ -129,6 +130,7 @@ class Judge {
   /// is allocated.
   std::future<void> kernels_prepared_;
   CandidateSource judged_;  ///< the last candidate, as it was read
+  runner::RunnerKind judged_by_ = runner::RunnerKind::vulkan;  ///< what launched it
   /// The last candidate's build, whose runner can build it at other sizes; or null.
   std::unique_ptr<CandidateBuild> again_;
   std::vector<std::unique_ptr<CandidateBuild>> begun_beside_;  ///< at other sizes, in new runners
@@ -208,7 +210,8 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled) {
           .pausable = *runners_.pausable,
           .lock = *lock_,
           .cancelled = cancelled,
-          .clock = *clock_};
+          .clock = *clock_,
+          .opponents = opponents_};
 }
 
 /// Whether the runner may serve another candidate of the same author. After all else (a crash, a
@@ -225,7 +228,8 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
   }
   const bool whole =
       verdict == Verdict::passed || verdict == Verdict::compiles || is_about_values(verdict);
-  return whole && result.lane != "cuda";  // CUDA's driver in it was not made to be reused.
+  return whole && end.launched_by !=
+                      runner::RunnerKind::cuda;  // CUDA's driver in it was not made to be reused.
 }
 
 /// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's.
@@ -267,7 +271,10 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       }
       if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
       if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
-      if (!at_other_sizes) judged_ = build->read_source();
+      if (!at_other_sizes) {
+        judged_ = build->read_source();
+        judged_by_ = end.launched_by;
+      }
       result.runner_served = build->runner().served();
       if (end.device_in_doubt) {
         build->release().reset();  // A hung run ends with its process.
@@ -289,7 +296,10 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       break;
     }
     queued_s += std::exchange(result.stage_s[client::kQueueStage], 0);
-    if (end.baseline_failed) supply_.drop_baseline();
+    if (end.baseline_failed) {
+      supply_.drop_baseline();
+      opponents_.drop();
+    }
     if (!end.baseline_failed && !end.infrastructure_fault && !end.times_in_doubt) break;
     if (cancelled.stop_requested()) break;
   }
@@ -371,7 +381,7 @@ void Judge::try_other_sizes(const client::EvaluateRequest& request,
       retire_again();
     }
   };
-  const SizeUse use(*judged_.files, judged_.manifest, result.lane.starts_with("torch"));
+  const SizeUse use(*judged_.files, judged_.manifest, judged_by_ == runner::RunnerKind::torch);
   if (!again_) begin_at(known->second, use, there);
   look_at_other_sizes(result, known->second, use, values_at);
   begun_beside_.clear();

@@ -6,13 +6,14 @@
 #include <mutex>
 #include <string>
 
+#include "harness/measure/runner/runner_kind.h"
 #include "kbench/candidate_source.h"
 
 namespace kbench::judge {
 
 /// What a candidate needs of its runner.
 struct Needs {
-  bool cuda = false;    ///< that it was opened for CUDA
+  runner::RunnerKind kind = runner::RunnerKind::vulkan;
   bool python = false;  ///< that its Python helper lives, which ends with the first build
   bool operator==(const Needs&) const = default;
 };
@@ -24,6 +25,7 @@ struct Needs {
 class NeedsHistory {
  public:
   Needs expected(const CandidateSource& candidate) const {
+    if (candidate.path.ends_with(".py")) return {runner::RunnerKind::torch, true};  // a ModelNew
     const std::lock_guard lock(mutex_);
     const auto found = by_folder_.find(folder_of(candidate));
     return found == by_folder_.end() ? last_ : found->second;

@@ -20,7 +20,9 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(20);
 constexpr double kOpenSeconds = 60;
 
-const char* name_of(Role role) { return role == Role::baseline ? "baseline" : "candidate"; }
+const char* role_of(runner::RunnerKind kind) {
+  return kind == runner::RunnerKind::eager ? runner::kEagerRole : runner::kCandidateRole;
+}
 
 process::Spawn spawn_of(const char* role, const RunnerProcess::Options& options) {
   process::Spawn spawn;
@@ -42,13 +44,14 @@ auto made(Make make) {
   }
 }
 
-std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Options& options,
+std::unique_ptr<process::ChildProcess> start(runner::RunnerKind kind,
+                                             const RunnerProcess::Options& options,
                                              const UniqueFd& channel) {
   try {
-    if (options.prototype) return options.prototype->copy(name_of(role), channel);
+    if (options.prototype) return options.prototype->copy(role_of(kind), channel);
   } catch (const Error&) {  // The prototype may have been killed; a new process does as well.
   }
-  process::Spawn spawn = spawn_of(name_of(role), options);
+  process::Spawn spawn = spawn_of(role_of(kind), options);
   spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
   spawn.empty_folder = true;
   return made([&] { return std::make_unique<process::ChildProcess>(spawn); });
@@ -56,10 +59,10 @@ std::unique_ptr<process::ChildProcess> start(Role role, const RunnerProcess::Opt
 
 }  // namespace
 
-RunnerProcess::RunnerProcess(Role role, const Options& options)
-    : role_(role),
+RunnerProcess::RunnerProcess(runner::RunnerKind kind, const Options& options)
+    : kind_(kind),
       ends_(made(process::make_socket_pair)),
-      process_(start(role, options, ends_.second)),
+      process_(start(kind, options, ends_.second)),
       channel_(std::move(ends_.first)),
       options_(options) {
   ends_.second.reset();
@@ -70,10 +73,10 @@ std::shared_ptr<process::Prototype> RunnerProcess::make_prototype(const Options&
   return std::make_shared<process::Prototype>(spawn_of(runner::kPrototypeRole, options));
 }
 
-void RunnerProcess::begin_open(bool for_cuda) {
+void RunnerProcess::begin_open(runner::RunnerKind kind) {
   if (std::exchange(told_to_open_, true)) return;
-  for_cuda_ = for_cuda;
-  send(runner::Open{for_cuda});
+  kind_ = kind;
+  send(runner::Open{kind});
 }
 
 void RunnerProcess::wait_open(const std::string& device_uuid) {

@@ -24,8 +24,6 @@
 
 namespace kbench::judge {
 
-enum class Role { baseline, candidate };
-
 /// How a runner failed to answer.
 struct RunnerFailure {
   enum class Kind {
@@ -64,18 +62,21 @@ class RunnerProcess {
     std::shared_ptr<process::PausableProcesses> pausable =
         std::make_shared<process::PausableProcesses>();
   };
-  RunnerProcess(Role role, const Options& options);
+  /// An eager runner, or one that opens as any of the other kinds.
+  RunnerProcess(runner::RunnerKind kind, const Options& options);
   /// A process that has made what every runner needs before it opens a device: the compiler's
   /// tables, a fifth of a second's work. It never opens a device itself.
   static std::shared_ptr<process::Prototype> make_prototype(const Options& options);
 
   /// Tells it to open the device, unless it has been told. Does not wait.
-  void begin_open(bool for_cuda = false);
+  void begin_open() { begin_open(kind_); }
+  /// The same, as another kind than it was started for.
+  void begin_open(runner::RunnerKind kind);
   bool told_to_open() const { return told_to_open_; }
-  bool opened_for_cuda() const { return for_cuda_; }
-  /// A new runner with the same role and options, not told to open the device yet.
-  std::unique_ptr<RunnerProcess> another() const {
-    return std::make_unique<RunnerProcess>(role_, options_);
+  runner::RunnerKind kind() const { return kind_; }
+  /// A new runner with the same options, not told to open the device yet.
+  std::unique_ptr<RunnerProcess> another(runner::RunnerKind kind) const {
+    return std::make_unique<RunnerProcess>(kind, options_);
   }
   /// Waits until it is ready for a candidate: the device is open, and the last candidate forgotten.
   /// Tells the runner to open it first, if it was not told yet.
@@ -183,7 +184,7 @@ class RunnerProcess {
     return decode<M>(frame);
   }
 
-  Role role_;
+  runner::RunnerKind kind_;
   std::pair<UniqueFd, UniqueFd> ends_;
   std::unique_ptr<process::ChildProcess> process_;
   process::Channel channel_;
@@ -191,7 +192,7 @@ class RunnerProcess {
   Files files_;
   std::string lock_;
   int64_t idle_bytes_ = -1;
-  bool told_to_open_ = false, for_cuda_ = false;
+  bool told_to_open_ = false;
   bool forgets_ = false;  ///< it has yet to say that it has forgotten the last candidate
   process::PausableProcesses::Entry standing_by_;
   bool has_run_ = false;

@@ -9,6 +9,7 @@
 namespace kbench::judge {
 namespace {
 
+using runner::RunnerKind;
 using std::chrono::milliseconds;
 
 /// Each open process holds device and host memory: one fresh runner is kept open, one candidate
@@ -39,7 +40,7 @@ size_t one_for_each(uint64_t bytes, const vulkan::DeviceSnapshot& device, size_t
 RunnerSupply::RunnerSupply(const RunnerProcess::Options& options, BaselineCache& cache)
     : options_(options), cache_(cache) {
   task_.baseline = new_baseline();
-  waiting_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+  waiting_.push_back(std::make_unique<RunnerProcess>(RunnerKind::vulkan, options_));
 }
 
 RunnerSupply::~RunnerSupply() {
@@ -85,7 +86,7 @@ ComingCandidate RunnerSupply::view(const client::EvaluateRequest& request) const
   const Needs needs = history_.expected(request.candidate);
   const bool fresh = !rules_.hands_on || request.options.fresh_runners || needs.python;
   return {.author = fresh ? "" : request.candidate.author,
-          .for_cuda = needs.cuda,
+          .kind = needs.kind,
           .begun = has_begun(request)};
 }
 
@@ -116,7 +117,7 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest
 std::unique_ptr<CandidateBuild> RunnerSupply::take_beside(const client::EvaluateRequest& request) {
   constexpr size_t kFew = 2;  // Several open the device in little more time than one.
   pause();
-  if (waiting_.empty()) top_up(kFew, false);
+  if (waiting_.empty()) top_up(kFew, view(request).kind);
   return new_build(take_runner_for(request, true), request);
 }
 
@@ -164,20 +165,20 @@ std::unique_ptr<RunnerProcess> RunnerSupply::take_runner_for(const client::Evalu
   const bool opens_now =
       !chosen || !waiting_[*chosen]->told_to_open();  // None is open, or about to be.
   if (!fresh && request.more && rules_.while_measuring && opens_now) {
-    top_up(wanted.author.empty() ? state().most_fresh : kRunnersAnAuthor, wanted.for_cuda);
+    top_up(wanted.author.empty() ? state().most_fresh : kRunnersAnAuthor, wanted.kind);
     chosen = choose_runner(state().waiting, wanted, false);
   }
   auto runner =
-      chosen ? take_runner(*chosen) : std::make_unique<RunnerProcess>(Role::candidate, options_);
-  runner->begin_open(wanted.for_cuda);
+      chosen ? take_runner(*chosen) : std::make_unique<RunnerProcess>(RunnerKind::vulkan, options_);
+  runner->begin_open(wanted.kind);
   return runner;
 }
 
-void RunnerSupply::top_up(size_t runners, bool for_cuda) {
+void RunnerSupply::top_up(size_t runners, RunnerKind kind) {
   while (waiting_.size() < runners) {
-    waiting_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
+    waiting_.push_back(std::make_unique<RunnerProcess>(RunnerKind::vulkan, options_));
   }
-  for (const auto& each : waiting_) each->begin_open(for_cuda);
+  for (const auto& each : waiting_) each->begin_open(kind);
 }
 
 // --- The present task ----------------------------------------------------------------------------
@@ -316,7 +317,7 @@ void RunnerSupply::enter(Phase phase, const client::EvaluateRequest& request) {
     if (phase == Phase::sampling || phase == Phase::resting) end_stopped();
     if (phase != Phase::resting || !request.more) return;
     try {
-      top_up(1, false);               // The client asks for one at a time.
+      top_up(1, RunnerKind::vulkan);  // The client asks for one at a time.
     } catch (const RunnerFailure&) {  // The next request will report it.
     }
     return;
@@ -398,7 +399,7 @@ SupplyState RunnerSupply::state() {
   for (const client::EvaluateRequest& each : coming_) state.coming.push_back(view(each));
   for (size_t i = 0; i < waiting_.size();) {
     RunnerProcess& runner = *waiting_[i];
-    WaitingRunner seen{.for_cuda = runner.opened_for_cuda(), .author = runner.author()};
+    WaitingRunner seen{.kind = runner.kind(), .author = runner.author()};
     if (runner.told_to_open()) {
       try {
         seen.state = runner.opens_within(milliseconds(0), uuid()) ? WaitingRunner::State::open
@@ -434,45 +435,45 @@ SupplyState RunnerSupply::state() {
 /// to do.
 bool RunnerSupply::do_step() {
   const Step step = next_step(state());
-  switch (step.kind) {
-    case Step::Kind::nothing:
+  switch (step.what) {
+    case Step::What::nothing:
       return false;
-    case Step::Kind::look_again:
+    case Step::What::look_again:
       std::this_thread::sleep_for(kLook);
       break;
-    case Step::Kind::end_runner:
+    case Step::What::end_runner:
       end_stopped();
       break;
-    case Step::Kind::start_runner:
-      start_runner(step.for_cuda);
+    case Step::What::start_runner:
+      start_runner(step.kind);
       break;
-    case Step::Kind::start_baseline:
+    case Step::What::start_baseline:
       spares_.push_back(new_baseline());
       break;
-    case Step::Kind::begin_candidate:
+    case Step::What::begin_candidate:
       begin_candidate(coming_.at(step.candidate), step.runner);
       break;
-    case Step::Kind::make_task:
+    case Step::What::make_task:
       make_task_ahead();
       break;
-    case Step::Kind::attach_candidate:
+    case Step::What::attach_candidate:
       attach_one();
       break;
-    case Step::Kind::wait_for_device:
+    case Step::What::wait_for_device:
       wait_for_device();
       break;
   }
   return true;
 }
 
-void RunnerSupply::start_runner(bool for_cuda) {
+void RunnerSupply::start_runner(RunnerKind kind) {
   const auto started =
       std::ranges::find_if(waiting_, [](const auto& each) { return !each->told_to_open(); });
   if (started == waiting_.end()) {
-    waiting_.push_back(std::make_unique<RunnerProcess>(Role::candidate, options_));
-    waiting_.back()->begin_open(for_cuda);
+    waiting_.push_back(std::make_unique<RunnerProcess>(RunnerKind::vulkan, options_));
+    waiting_.back()->begin_open(kind);
   } else {
-    (*started)->begin_open(for_cuda);
+    (*started)->begin_open(kind);
   }
 }
 

@@ -98,8 +98,8 @@ class RunnerSupply {
   SupplyState state();
   size_t place_of(const CandidateBuild& build) const;
   ComingCandidate view(const client::EvaluateRequest& request) const;
-  void start_runner(bool for_cuda);
-  void top_up(size_t runners, bool for_cuda);
+  void start_runner(runner::RunnerKind kind);
+  void top_up(size_t runners, runner::RunnerKind kind);
   void begin_candidate(const client::EvaluateRequest& request, size_t runner);
   void make_task_ahead();
   void attach_one();

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 
+#include "harness/measure/judge/opponent.h"
 #include "harness/measure/trial/device_draw.h"
 #include "kbench/random.h"
 
@@ -22,6 +24,14 @@ constexpr uint32_t kFirstLimit = 1000;  ///< integers, before any truth is known
 float fill_scale(double rms) {
   constexpr double kSmallest = 1e-30, kLargest = 1e30;
   return rms > kSmallest && rms < kLargest ? static_cast<float>(rms * std::sqrt(3.0)) : 1.0f;
+}
+
+/// The run less a hand-over.
+BracketedRun without(BracketedRun run, double hand_over_ns) {
+  const double off = std::min(hand_over_ns, run.run_ns / 2);
+  run.run_ns -= off;
+  run.other_ns += off;
+  return run;
 }
 
 uint32_t fill_limit(uint32_t largest) {
@@ -118,17 +128,17 @@ void Sampler::prepare(Checks& checks, bool first) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
-BracketedRun Sampler::run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
-                          bool empty, int calls) {
+BracketedRun Sampler::run(RunnerProcess& runner, const runner::Run& request, bool& captured) {
   const process::PausedScope still(parts_.pausable);
   const auto start = Clock::now();
-  runner.send(runner::Run{pass.setup, pass.exact, empty, seconds, calls});
+  runner.send(request);
   runner::Refused refused;
-  const auto ran = runner.receive<runner::Ran>(seconds + kAnswerSeconds, refused);
+  const auto ran = runner.receive<runner::Ran>(request.seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
   if (!ran) throw refused;
-  if (&runner == &parts_.candidate) captured_ = ran->captured;
-  return {ran->flush_ns, ran->run_ns, bracket.count(), ran->other_ns, calls};
+  captured = ran->captured;
+  return {ran->flush_ns, request.own_clock ? ran->own_ns : ran->run_ns, bracket.count(),
+          ran->other_ns, request.calls};
 }
 
 BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
@@ -138,15 +148,41 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
   const bool held = parts_.device.snapshot().software();
   if (held) parts_.candidate.release();
   parts_.candidate.has_run();
-  const BracketedRun taken = run(parts_.candidate, pass, seconds, false, calls_);
+  const runner::Run request{.setup = pass.setup,
+                            .exact = pass.exact,
+                            .seconds = seconds,
+                            .calls = calls_,
+                            .capture = capture_};
+  const BracketedRun taken =
+      without(run(parts_.candidate, request, captured_), candidate_hand_over_ns_);
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
   return taken;
 }
 
+BracketedRun Sampler::run_opponent() {
+  const runner::Run request{.seconds = kHarnessSeconds,
+                            .calls = own_clock_ ? 1 : calls_,
+                            .capture = capture_,
+                            .own_clock = own_clock_};
+  try {
+    return without(run(opponent_->runner(), request, opponent_captured_),
+                   own_clock_ ? 0 : opponent_hand_over_ns_);
+  } catch (const runner::Refused& refused) {  // It is not the candidate's fault.
+    throw RunnerFailure{RunnerFailure::Kind::ended, ErrorCode::kInternal,
+                        "the opponent cannot run the task: " + refused.message};
+  }
+}
+
+BracketedRun Sampler::opponent_hand_over(double seconds) {
+  bool captured = false;
+  return run(opponent_->runner(), {.empty = true, .seconds = seconds}, captured);
+}
+
 BracketedRun Sampler::hand_over(double seconds) {
   at_candidate_ = true;
-  const BracketedRun taken = run(parts_.candidate, {}, seconds, /*empty=*/true);
+  bool captured = false;
+  const BracketedRun taken = run(parts_.candidate, {.empty = true, .seconds = seconds}, captured);
   at_candidate_ = false;
   return taken;
 }
@@ -165,7 +201,9 @@ std::optional<Finding> Sampler::guards(Checks& checks) {
 }
 
 void Sampler::run_baseline(Checks& checks) {
-  baseline_run_ = run(parts_.baseline, {}, parts_.baseline_seconds);
+  bool captured = false;
+  baseline_run_ = run(parts_.baseline, {.seconds = parts_.baseline_seconds}, captured);
+  if (!opponent_) opponent_run_ = baseline_run_;
   commands_.begin();
   checks.record_truth(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -199,8 +237,9 @@ std::optional<Finding> Sampler::wait_idle() {
   if (!leftovers_ || parts_.device.snapshot().software()) return std::nullopt;
   constexpr double kIdleSeconds = 2e-3;  // What an empty submission never takes on an idle device.
   constexpr double kMostSeconds = 5;
-  constexpr int kMostTimes = 3;
+  constexpr int kTimes = 3, kShare = 4;  // Others make an empty submission wait now and then, too.
   const auto start = Clock::now();
+  ++idle_waits_;
   for (bool first = true;; first = false) {
     const auto began = Clock::now();
     commands_.begin();
@@ -208,8 +247,8 @@ std::optional<Finding> Sampler::wait_idle() {
     const auto now = Clock::now();
     if (std::chrono::duration<double>(now - began).count() < kIdleSeconds) break;
     if (first) ++busy_;
-    if (std::chrono::duration<double>(now - start).count() > kMostSeconds) busy_ = kMostTimes;
-    if (busy_ >= kMostTimes) {
+    const bool for_long = std::chrono::duration<double>(now - start).count() > kMostSeconds;
+    if (for_long || (busy_ >= kTimes && kShare * busy_ > idle_waits_)) {
       return Finding{Verdict::interferes,
                      "the device was still busy after its process had said that it was done"};
     }
@@ -217,8 +256,45 @@ std::optional<Finding> Sampler::wait_idle() {
   return std::nullopt;
 }
 
-/// The calls' outputs are checked against the truth of their own inputs, which are drawn once more.
-std::optional<Finding> Sampler::take_calls(Checks& checks, double seconds) {
+std::optional<Finding> Sampler::run_both(Checks& checks, const trial::Roles& roles,
+                                         double seconds) {
+  if (opponent_ && roles.baseline_first) opponent_run_ = run_opponent();
+  // The guards come before anything else reads the inputs: a candidate that goes first and changes
+  // them does not feed it.
+  if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
+  if (auto finding = wait_idle()) return finding;
+  if (opponent_ && !roles.baseline_first) opponent_run_ = run_opponent();
+  return std::nullopt;
+}
+
+std::optional<Finding> Sampler::check_opponent(Checks& checks) {
+  std::vector<OutputCheck> outputs = outputs_;
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].got = opponent_->output(last_checked_, i);
+  outputs_.swap(outputs);
+  auto finding = check_outputs(checks);
+  outputs_.swap(outputs);
+  return finding;
+}
+
+/// All, or so many of them drawn when they have been made: every sample draws others, so that a
+/// candidate that leaves out one call in twenty is found in two samples of three.
+std::vector<int> Sampler::calls_to_check() {
+  constexpr int kMostChecked = 16;
+  std::vector<int> calls(static_cast<size_t>(calls_));
+  std::iota(calls.begin(), calls.end(), 0);
+  const int checked = std::min(calls_, kMostChecked);
+  for (int i = 0; i < checked; ++i) {
+    const auto left = static_cast<uint64_t>(calls_ - i);
+    std::swap(calls[static_cast<size_t>(i)],
+              calls[static_cast<size_t>(i) + parts_.secret.next() % left]);
+  }
+  calls.resize(static_cast<size_t>(checked));
+  return calls;
+}
+
+/// Outputs are checked against the truth of their own inputs, which are drawn once more.
+std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& roles,
+                                           double seconds) {
   const size_t inputs = parts_.task_memory.graph().values_of(Graph::Kind::input).size();
   std::vector<std::vector<OutputCheck>> outputs;
   std::vector<std::vector<uint64_t>> keys;
@@ -237,11 +313,11 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, double seconds) {
   commands_.barrier();
   checks.record_hashes(commands_, /*inputs_only=*/true);
   commands_.submit_and_wait(kHarnessSeconds);
-  if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
-  if (auto finding = wait_idle()) return finding;
+  if (auto finding = run_both(checks, roles, seconds)) return finding;
+  const std::vector<int> checked = calls_to_check();
   BracketedRun baseline;
-  baseline.calls = calls_;
-  for (int call = 0; call < calls_; ++call) {
+  baseline.calls = static_cast<int>(checked.size());
+  for (const int call : checked) {
     commands_.begin();
     draw_inputs(keys[static_cast<size_t>(call)], 0);
     commands_.submit_and_wait(kHarnessSeconds);
@@ -257,20 +333,25 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, double seconds) {
         " (in call " + std::to_string(call + 1) + " of " + std::to_string(calls_) + ")";
     return finding;
   }
+  last_checked_ = checked.back();
+  // As in a candidate's run, one flush counts.
+  const double other_flushes = baseline.flush_ns * (baseline.calls - 1) / baseline.calls;
+  baseline.flush_ns -= other_flushes;
+  baseline.bracket_ns -= other_flushes;
   baseline_run_ = baseline;
+  if (!opponent_) opponent_run_ = baseline;
   return std::nullopt;
 }
 
 std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
                                      double seconds) {
-  if (calls_ > 1) return take_calls(checks, seconds);
+  if (calls_ > 1) return take_calls(checks, roles, seconds);
+  last_checked_ = 0;
   prepare(checks, first);
-  if (roles.baseline_first) run_baseline(checks);
-  // The guards come before the baseline reads the inputs: a candidate that goes first and changes
-  // them does not feed it.
-  if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
-  if (auto finding = wait_idle()) return finding;
-  if (!roles.baseline_first) run_baseline(checks);
+  const bool truth_first = roles.baseline_first && !opponent_;
+  if (truth_first) run_baseline(checks);
+  if (auto finding = run_both(checks, roles, seconds)) return finding;
+  if (!truth_first) run_baseline(checks);
   return check_outputs(checks);
 }
 

@@ -26,7 +26,11 @@ namespace kbench::judge {
 struct CandidateMemory {
   std::vector<runner::Wanted> wanted;
   Slab slab;
+  uint64_t slab_bytes() const { return slab.layout().bytes(); }
 };
+
+/// What is timed in the baseline's place: PyTorch's program of the task.
+class OpponentRunner;
 
 /// Everything samples work with; all outlive it.
 struct SampleParts {
@@ -64,19 +68,43 @@ class Sampler {
   /// is.
   std::optional<Finding> take(Checks& checks, const trial::Roles& roles, bool first,
                               double seconds);
-  /// From the next sample on the candidate makes so many calls in one run, each on inputs of its
-  /// own and each checked; the baseline runs once on the inputs of each. Of the "torch" lane.
-  void set_calls(int calls) { calls_ = calls; }
+  /// From the next sample on a module of PyTorch makes so many calls in one run, each on inputs of
+  /// its own and each checked; the baseline runs once on the inputs of each. `capture`: in a CUDA
+  /// graph, where that works.
+  void set_calls(int calls, bool capture) {
+    calls_ = calls;
+    capture_ = capture;
+  }
+  int calls() const { return calls_; }
+  /// From the next sample on it runs, too, on the same inputs; null: none does. `own_clock`: it is
+  /// timed by its process's word, as the candidate is by the device's.
+  void set_opponent(OpponentRunner* opponent, bool own_clock) {
+    opponent_ = opponent;
+    own_clock_ = own_clock;
+  }
+  /// One run of the opponent alone, on the last sample's inputs.
+  BracketedRun run_opponent();
+  /// What is wrong with the opponent's outputs of the last call that was checked, by the
+  /// candidate's checks; nothing if they are right.
+  std::optional<Finding> check_opponent(Checks& checks);
   /// The lane is timed from outside, by a process that may leave work on the device: the baseline
   /// runs once the device is idle.
   void expect_leftovers() { leftovers_ = true; }
-  /// Whether the candidate's last run was replayed as a CUDA graph.
+  /// Whether the candidate's last run was replayed as a CUDA graph, and the opponent's.
   bool captured() const { return captured_; }
+  bool opponent_captured() const { return opponent_captured_; }
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
-  /// Hands the device over to the candidate's lane and runs nothing of the candidate.
+  /// Hands the device over to the candidate's lane, or the opponent's, and runs nothing there.
   BracketedRun hand_over(double seconds);
+  BracketedRun opponent_hand_over(double seconds);
+  /// What hand-overs take where times are taken around them, nanoseconds: it is taken off from now
+  /// on, and half of a run at most.
+  void take_off(double candidates_ns, double opponents_ns) {
+    candidate_hand_over_ns_ = candidates_ns;
+    opponent_hand_over_ns_ = opponents_ns;
+  }
   /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
   /// temporaries; checked as a sample is.
   std::optional<Finding> run_again(Checks& checks, const runner::Pass& pass, double seconds);
@@ -86,6 +114,7 @@ class Sampler {
 
   /// Of the last sample.
   const BracketedRun& baseline_run() const { return baseline_run_; }
+  const BracketedRun& opponent_run() const { return opponent_run_; }  ///< the baseline's if none
   const BracketedRun& candidate_run() const { return candidate_run_; }
   vulkan::Commands& commands() { return commands_; }
 
@@ -93,10 +122,11 @@ class Sampler {
   void draw(int value) { draw(value, parts_.secret.next()); }
   void draw(int value, uint64_t key) { draw(value, key, parts_.task_memory.given(value)); }
   void draw(int value, uint64_t key, const vulkan::Region& to);
-  std::optional<Finding> take_calls(Checks& checks, double seconds);
+  std::optional<Finding> take_calls(Checks& checks, const trial::Roles& roles, double seconds);
   /// Into a call's own memory; that of the first is what the baseline reads.
   void draw_inputs(const std::vector<uint64_t>& keys, int call);
   std::vector<OutputCheck> outputs_of(int call) const;
+  std::vector<int> calls_to_check();
   std::optional<Finding> wait_idle();
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
@@ -106,17 +136,24 @@ class Sampler {
   std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                double seconds);
   void run_baseline(Checks& checks);
-  BracketedRun run(RunnerProcess& runner, const runner::Pass& pass, double seconds,
-                   bool empty = false, int calls = 1);
+  BracketedRun run(RunnerProcess& runner, const runner::Run& request, bool& captured);
+  /// The candidate and the opponent, in the roles' order.
+  std::optional<Finding> run_both(Checks& checks, const trial::Roles& roles, double seconds);
 
   SampleParts parts_;
   vulkan::Commands& commands_;
   runner::CallTensors tensors_;
   std::vector<OutputCheck> outputs_;
-  bool at_candidate_ = false, leftovers_ = false, captured_ = false;
+  OpponentRunner* opponent_ = nullptr;
+  bool at_candidate_ = false, leftovers_ = false;
+  bool captured_ = false, opponent_captured_ = false;  ///< of the last runs
   int calls_ = 1;
-  int busy_ = 0;  ///< times that the device was busy when the candidate had said that it was done
-  BracketedRun baseline_run_, candidate_run_;
+  int last_checked_ = 0;  ///< the call whose truth is there
+  bool capture_ = false, own_clock_ = false;
+  double candidate_hand_over_ns_ = 0, opponent_hand_over_ns_ = 0;
+  int idle_waits_ = 0;
+  int busy_ = 0;  ///< of them the device was busy when the candidate had said that it was done
+  BracketedRun baseline_run_, opponent_run_, candidate_run_;
 };
 
 /// The limit of kbench's own work on the device: generous, as software devices compile on first

@@ -6,20 +6,19 @@
 namespace kbench::judge {
 namespace {
 
+using runner::RunnerKind;
 using State = WaitingRunner::State;
 
 /// Runners that open at once wait for each other.
 constexpr ptrdiff_t kOpeningAtOnce = 6;
 
 bool serves(const WaitingRunner& runner, const ComingCandidate& candidate) {
-  const bool kind = runner.state == State::started || runner.for_cuda || !candidate.for_cuda;
+  const bool kind = runner.state == State::started || runner::serves(runner.kind, candidate.kind);
   return kind && (runner.author.empty() || runner.author == candidate.author);
 }
 
-/// Fresh runners that candidates to come lack, by kind.
-struct Lacking {
-  size_t plain = 0, for_cuda = 0;
-};
+/// Numbers of runners by kind.
+using ByKind = std::map<RunnerKind, size_t>;
 
 bool is_fresh(const WaitingRunner& runner) { return runner.author.empty(); }
 
@@ -30,19 +29,20 @@ std::map<std::string, size_t> by_author(const SupplyState& state) {
   return count;
 }
 
-Lacking lacking(const SupplyState& state) {
+/// Fresh runners that candidates to come lack.
+ByKind lacking(const SupplyState& state) {
   std::vector<ComingCandidate> wanted = state.coming;
   if (wanted.empty()) wanted.assign(state.most_fresh, state.now);  // Taken to be like this one.
   std::erase_if(wanted, [](const ComingCandidate& each) { return each.begun; });
   if (wanted.empty()) wanted.push_back(state.now);  // One is always ready for what comes then.
   std::vector<WaitingRunner> left = state.waiting;
   std::erase_if(left, [](const WaitingRunner& each) { return each.state == State::started; });
-  Lacking fresh;  // that there are, and that will be
+  ByKind fresh;  // that there are, and that will be
   for (const WaitingRunner& each : left) {
-    if (is_fresh(each)) ++(each.for_cuda ? fresh.for_cuda : fresh.plain);
+    if (is_fresh(each)) ++fresh[each.kind];
   }
   std::map<std::string, size_t> of_author = by_author(state);
-  Lacking result;
+  ByKind result;
   for (const ComingCandidate& candidate : wanted) {
     size_t& of_this = of_author[candidate.author];
     if (const auto found = choose_runner(left, candidate, false)) {
@@ -52,11 +52,14 @@ Lacking lacking(const SupplyState& state) {
     }
     // Others of its author come back.
     if (!candidate.author.empty() && of_this >= kRunnersAnAuthor) continue;
-    const size_t there = fresh.for_cuda + (candidate.for_cuda ? 0 : fresh.plain);
+    size_t there = 0;
+    for (const auto& [kind, count] : fresh) {
+      there += runner::serves(kind, candidate.kind) ? count : 0;
+    }
     if (there >= state.most_fresh) continue;
     ++of_this;
-    ++(candidate.for_cuda ? fresh.for_cuda : fresh.plain);
-    ++(candidate.for_cuda ? result.for_cuda : result.plain);
+    ++fresh[candidate.kind];
+    ++result[candidate.kind];
   }
   return result;
 }
@@ -66,9 +69,9 @@ std::optional<Step> start_runner(const SupplyState& state) {
   const auto opening = std::ranges::count(state.waiting, State::opening,
                                           [](const auto& each) { return each.state; });
   if (opening >= kOpeningAtOnce) return std::nullopt;
-  const Lacking lacks = lacking(state);
-  if (lacks.plain + lacks.for_cuda == 0) return std::nullopt;
-  return Step{.kind = Step::Kind::start_runner, .for_cuda = lacks.for_cuda > 0};
+  const ByKind lacks = lacking(state);
+  if (lacks.empty()) return std::nullopt;
+  return Step{.what = Step::What::start_runner, .kind = lacks.rbegin()->first};
 }
 
 /// One spare, another if that is not enough.
@@ -89,7 +92,7 @@ std::optional<Step> begin_candidate(const SupplyState& state) {
     if (!runner) continue;
     const bool one_more = !candidate.author.empty() && is_fresh(state.waiting[*runner]);
     if (one_more && of_author[candidate.author] >= kRunnersAnAuthor) continue;
-    return Step{.kind = Step::Kind::begin_candidate, .candidate = i, .runner = *runner};
+    return Step{.what = Step::What::begin_candidate, .candidate = i, .runner = *runner};
   }
   return std::nullopt;
 }
@@ -100,7 +103,7 @@ std::optional<size_t> choose_runner(const std::vector<WaitingRunner>& waiting,
                                     const ComingCandidate& candidate, bool open_only) {
   std::optional<size_t> best;
   const auto rank = [&](const WaitingRunner& runner) {
-    return std::tuple(runner.author.empty(), runner.for_cuda && !candidate.for_cuda,
+    return std::tuple(runner.author.empty(), runner.kind != candidate.kind,
                       -static_cast<int>(runner.state));
   };
   for (size_t i = 0; i < waiting.size(); ++i) {
@@ -112,27 +115,27 @@ std::optional<size_t> choose_runner(const std::vector<WaitingRunner>& waiting,
 }
 
 Step next_step(const SupplyState& state) {
-  using Kind = Step::Kind;
+  using What = Step::What;
   // Not earlier: a candidate's first runs on new memory would wait while the driver tears down a
   // process.
   const bool calm = state.phase == Phase::sampling || state.phase == Phase::resting;
-  if (state.runner_to_end && calm) return {.kind = Kind::end_runner};
+  if (state.runner_to_end && calm) return {.what = What::end_runner};
   if (const auto step = start_runner(state)) return *step;
-  if (wants_baseline(state)) return {.kind = Kind::start_baseline};
+  if (wants_baseline(state)) return {.what = What::start_baseline};
   if (const auto step = begin_candidate(state)) return *step;
   // Allocating blocks while the driver tears down another process, and blocks this process's
   // submissions too.
   const bool memory = state.memory_may_be_made && !state.runner_ending;
   if (memory && state.task_lacks_memory && state.baselines_open > 0) {
-    return {.kind = Kind::make_task};
+    return {.what = What::make_task};
   }
-  if (memory && state.candidate_lacks_memory) return {.kind = Kind::attach_candidate};
+  if (memory && state.candidate_lacks_memory) return {.what = What::attach_candidate};
   const bool opening = state.baselines_opening > 0 ||
                        std::ranges::any_of(state.waiting, [](const WaitingRunner& each) {
                          return each.state == State::opening;
                        });
-  if (opening) return {.kind = Kind::wait_for_device};
-  return {.kind = memory ? Kind::nothing : Kind::look_again};
+  if (opening) return {.what = What::wait_for_device};
+  return {.what = memory ? What::nothing : What::look_again};
 }
 
 }  // namespace kbench::judge

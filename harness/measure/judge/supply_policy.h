@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/runner/runner_kind.h"
+
 namespace kbench::judge {
 
 /// What the judge does meanwhile.
@@ -22,7 +24,7 @@ enum class Phase {
 struct WaitingRunner {
   enum class State { started, opening, open };  ///< its device
   State state = State::started;
-  bool for_cuda = false;
+  runner::RunnerKind kind = runner::RunnerKind::vulkan;  ///< once it is told to open
   std::string author = {};  ///< whose candidates it has served; empty: nobody's
 };
 
@@ -30,7 +32,7 @@ struct WaitingRunner {
 struct ComingCandidate {
   /// Whose runner may be handed on to it; empty: it gets a fresh one.
   std::string author = {};
-  bool for_cuda = false;
+  runner::RunnerKind kind = runner::RunnerKind::vulkan;  ///< that it needs
   bool begun = false;  ///< it has a runner, which compiles it or has
 };
 
@@ -58,21 +60,21 @@ struct SupplyState {
 };
 
 struct Step {
-  enum class Kind {
+  enum class What {
     nothing,       ///< until the judge goes on
     look_again,    ///< soon: something may have changed by itself
     end_runner,    ///< the one that is stopped
-    start_runner,  ///< or let a started one open its device, `for_cuda`
+    start_runner,  ///< of that `kind`, or let a started one open its device as one
     start_baseline,
     begin_candidate,  ///< `candidate` in the runner `runner`
     make_task,
     attach_candidate,
     wait_for_device,  ///< that is being opened
   };
-  Kind kind = Kind::nothing;
+  What what = What::nothing;
   size_t candidate = 0;  ///< index into `coming`
   size_t runner = 0;     ///< index into `waiting`
-  bool for_cuda = false;
+  runner::RunnerKind kind = runner::RunnerKind::vulkan;
   bool operator==(const Step&) const = default;
 };
 
@@ -83,8 +85,8 @@ inline constexpr size_t kRunnersAnAuthor = 6;
 Step next_step(const SupplyState& state);
 
 /// The runner for a candidate, as an index: one of its author before a fresh one, one that is open
-/// before one that is not. Never one of another author. One that is open for CUDA goes to other
-/// candidates only if there is no other. Nothing: a new one has to be started.
+/// before one that is not. Never one of another author. One that is open for CUDA goes to shaders
+/// only if there is no other. Nothing: a new one has to be started.
 std::optional<size_t> choose_runner(const std::vector<WaitingRunner>& waiting,
                                     const ComingCandidate& candidate, bool open_only);
 

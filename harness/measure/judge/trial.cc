@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "harness/measure/judge/causes.h"
@@ -13,6 +14,7 @@
 #include "harness/measure/trial/sampling.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
+#include "kbench/score.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::judge {
@@ -28,6 +30,22 @@ constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
 /// The share of a software device's processors that other processes may take: beyond it times are
 /// off.
 constexpr double kBusyShare = 0.1;
+/// Below this a module that is called and not captured is timed with Python's own time.
+constexpr double kHostBoundMs = 0.2;
+
+/// Runs of nothing at the pace of samples; the first wake everything up.
+template <class HandOver>
+std::vector<BracketedRun> hand_overs(HandOver hand_over, int runs) {
+  constexpr int kFirst = 5;
+  constexpr std::chrono::milliseconds kPause(3);
+  std::vector<BracketedRun> taken;
+  for (int run = 0; run < kFirst + runs; ++run) {
+    const BracketedRun one = hand_over();
+    if (run >= kFirst) taken.push_back(one);
+    std::this_thread::sleep_for(kPause);
+  }
+  return taken;
+}
 
 /// Whether the finding is about the values of outputs.
 bool of_values(const Finding& finding) {
@@ -97,7 +115,9 @@ TrialEnd Trial::run(Result& result) {
   } catch (const RunnerFailure& failure) {
     end_.baseline_failed = at_baseline_ || (sampler_ && !sampler_->at_candidate());
     if (end_.baseline_failed) {
-      refuse(Verdict::harness_error, "the baseline's runner: " + failure.message);
+      refuse(Verdict::harness_error,
+             (opponents_.empty() ? "the baseline's runner: " : "PyTorch or the baseline: ") +
+                 failure.message);
       return end_;
     }
     end_.device_in_doubt = on_device(stage_);
@@ -168,6 +188,7 @@ bool Trial::build() {
       lacks_memory = true;
     }
   }
+  prepare_opponents();
   runner::Refused refused;
   const bool built = build_.built(built_, refused);
   lap("compile");
@@ -182,7 +203,8 @@ bool Trial::build() {
   end_.stack_bytes = built_.stack_bytes;
   result_->compile_s = built_.compile_s;
   result_->diagnostics = built_.diagnostics;
-  result_->lane = built_.lane;
+  end_.launched_by = built_.launched_by;
+  result_->lane = name_of(built_.launched_by);
   return true;
 }
 
@@ -211,15 +233,28 @@ void Trial::wait_turn() {
   lap(client::kQueueStage);
 }
 
-/// Measures the hand-over of a candidate that is launched otherwise than the baseline, before any
-/// of its code has run, while its runner is trusted.
+/// Measures the hand-over of a candidate that Vulkan does not launch, before any of its code has
+/// run, while its runner is trusted.
 void Trial::try_lane() {
-  if (built_.lane != "cuda") return;
-  constexpr int kFirst = 5, kRuns = 20;  // The first wake everything up.
-  for (int run = 0; run < kFirst + kRuns; ++run) {
-    const BracketedRun taken = sampler_->hand_over(kHarnessSeconds);
-    if (run >= kFirst) lane_.push_back(taken);
+  if (built_.launched_by == runner::RunnerKind::cuda) {
+    lane_ = hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, 20);
   }
+  if (!from_outside()) return;
+  constexpr int kRuns = 15;
+  const auto median_ns = [](const std::vector<BracketedRun>& runs) {
+    std::vector<double> times;
+    for (const BracketedRun& run : runs) times.push_back(run.run_ns);
+    return median(std::move(times));
+  };
+  const double candidates_ns =
+      median_ns(hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, kRuns));
+  for (OpponentRunner* each : opponents_) {
+    sampler_->set_opponent(each, /*own_clock=*/false);
+    each->hand_over_ns =
+        median_ns(hand_overs([&] { return sampler_->opponent_hand_over(kHarnessSeconds); }, kRuns));
+  }
+  sampler_->set_opponent(nullptr, false);
+  sampler_->take_off(candidates_ns, 0);
 }
 
 std::vector<Watched> Trial::watched(bool with_setup) const {
@@ -280,22 +315,96 @@ bool Trial::warm_up() {
   make_checks();
   if (from_outside()) sampler_->expect_leftovers();
   if (auto finding = take({}, true)) return refuse(*std::move(finding));
-  return !from_outside() || choose_calls();
+  if (from_outside()) {  // Its first run may have compiled.
+    if (auto finding = take({}, false)) return refuse(*std::move(finding));
+  }
+  choose_opponent();
+  if ((from_outside() || !opponents_.empty()) && !choose_calls()) return false;
+  if (opponents_.empty()) return true;
+  OpponentRunner& opponent = *opponents_.front();
+  result_->opponent =
+      opponent.text() + (sampler_->opponent_captured() ? ", captured" : "") + ", without TF32";
+  if (const auto finding = sampler_->check_opponent(*checks_)) {
+    result_->opponent_finding = finding->message;
+  }
+  return true;
 }
 
 /// Timed from outside, one call of microseconds is lost in the hand-over: several are timed as one.
+/// Short ones are captured in a CUDA graph, where otherwise Python is what is timed: on both sides
+/// or on neither.
 bool Trial::choose_calls() {
-  constexpr double kBracketNs = 10e6;
+  constexpr double kBracketNs = 10e6, kShortNs = 2e6;
   constexpr int kMostOfSoftware = 3;  // Each takes as long there as all of a GPU's.
   const int places = runner::CallTensors(task()->graph()).calls(memory_.wanted.size());
   const bool software = context_.device.snapshot().software();
   const int most = software ? std::min(places, kMostOfSoftware) : places;
-  const double one = std::max(sampler_->candidate_run().call_ns(), 1.0);
+  const double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
+  const double ours = opponents_.empty() ? theirs : opponent_ns_;
+  const double one = std::max(std::min(theirs, ours), 1.0);
   const double wanted = std::clamp(std::ceil(kBracketNs / one), 1.0, static_cast<double>(most));
-  sampler_->set_calls(static_cast<int>(wanted));
+  const int calls = from_outside() ? static_cast<int>(wanted) : 1;
+  const bool capture = !software && one < kShortNs;
+  sampler_->set_calls(calls, capture);
   if (auto finding = take({}, false)) return refuse(*std::move(finding));  // Captures.
-  if (sampler_->captured()) result_->lane = "torch-captured";
+  const bool both = from_outside() && !opponents_.empty();
+  if (both && sampler_->captured() != sampler_->opponent_captured()) {
+    sampler_->set_calls(calls, false);
+    if (auto finding = take({}, false)) return refuse(*std::move(finding));
+  }
+  if (from_outside() && sampler_->captured()) result_->lane = "torch-captured";
   return true;
+}
+
+void Trial::prepare_opponents() {
+  if (!with_opponent()) return;
+  at_baseline_ = true;
+  std::vector<Opponent> modes = {options_.opponent};
+  if (options_.opponent == Opponent::best) {
+    const auto faster = context_.opponents.faster(build_.key());
+    modes = faster ? std::vector{*faster} : std::vector{Opponent::torch, Opponent::torch_compile};
+  }
+  for (const Opponent mode : modes) {
+    opponents_.push_back(&context_.opponents.of(mode));
+    opponents_.back()->prepare(context_.supply, build_.key(), mode);
+  }
+  at_baseline_ = false;
+}
+
+void Trial::attach_opponents() {
+  at_baseline_ = true;
+  for (OpponentRunner* each : opponents_) {
+    each->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
+  }
+  at_baseline_ = false;
+  lap("opponent");
+}
+
+/// Of two the faster by the best of a few runs: a draw between equals decides nothing.
+void Trial::choose_opponent() {
+  if (opponents_.empty()) return;
+  constexpr int kWarmUps = 2, kRuns = 5;
+  std::vector<double> best;
+  for (OpponentRunner* each : opponents_) {
+    sampler_->set_opponent(each, /*own_clock=*/!from_outside());
+    // The trusted process's hand-over counts for both: equal ones then cancel.
+    sampler_->take_off(each->hand_over_ns, each->hand_over_ns);
+    for (int run = 0; run < kWarmUps; ++run) sampler_->run_opponent();  // The first compiles.
+    double least = sampler_->run_opponent().call_ns();
+    for (int run = 1; opponents_.size() > 1 && run < kRuns; ++run) {
+      least = std::min(least, sampler_->run_opponent().call_ns());
+    }
+    best.push_back(least);
+  }
+  opponent_ns_ = *std::ranges::min_element(best);
+  if (opponents_.size() > 1) {
+    const bool second = best[1] < best[0];
+    opponents_ = {opponents_[second ? 1 : 0]};
+    context_.opponents.note_faster(build_.key(), opponents_.front()->mode());
+    sampler_->set_opponent(opponents_.front(), !from_outside());
+    sampler_->take_off(opponents_.front()->hand_over_ns, opponents_.front()->hand_over_ns);
+  }
+  lap("opponent");
 }
 
 double Trial::run_seconds() const {
@@ -336,7 +445,8 @@ bool Trial::sample() {
   if (options_.recorded) {
     recorded_ns = 1e6 * options_.recorded->time_of(*result_);
   }
-  trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns);
+  trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns,
+                           from_outside() ? sampler_->calls() : 0);
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
@@ -363,6 +473,7 @@ bool Trial::sample() {
       return refuse(*std::move(finding));
     }
     const BracketedRun& ours = sampler_->baseline_run();
+    const BracketedRun& rival = sampler_->opponent_run();
     const BracketedRun& theirs = sampler_->candidate_run();
     if (clock.contradicts(ours) || clock.contradicts(theirs)) {
       ++retakes_in_all;
@@ -376,7 +487,7 @@ bool Trial::sample() {
     }
     retakes = 0;
     clock.add(ours, theirs);
-    sampling.add({ours.call_ns(), theirs.call_ns(), ours.claimed_ns() + theirs.claimed_ns()});
+    sampling.add({rival.call_ns(), theirs.call_ns(), rival.claimed_ns() + theirs.claimed_ns()});
     roles = schedule.next(secret_);
     if (on_progress_ && sampling.count() % 2 == 0 && seconds() - told >= kTellEvery) {
       const Interval speedup = sampling.speedup();
@@ -394,6 +505,11 @@ bool Trial::sample() {
   if (const std::string said = clock.contradiction(); !said.empty()) {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);
+  }
+  if (from_outside() && !sampler_->captured() && sampling.candidate_ms() < kHostBoundMs) {
+    result_->diagnostics.push_back(
+        {"note", "", 0, 0,
+         "bound by the host: calling it takes Python about as long as the device needs"});
   }
   result_->samples = sampling.count();
   result_->speedup = sampling.speedup();

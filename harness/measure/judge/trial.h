@@ -15,6 +15,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/opponent.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/sample.h"
@@ -46,6 +47,7 @@ struct TrialContext {
   process::HostLock& lock;
   std::stop_token cancelled;  ///< ends waiting for it
   trial::ClockWatch& clock;
+  Opponents& opponents;
 };
 
 /// What became of a trial, beside its result.
@@ -54,8 +56,9 @@ struct TrialEnd {
   bool infrastructure_fault = false;  ///< a runner was killed from outside, or lacked what it needs
   bool times_in_doubt = false;        ///< the judge's clock contradicts the device's times
   bool device_in_doubt = false;       ///< a run hung, crashed or lost the device
-  uint64_t stack_bytes = 0;           ///< of the candidate's kernels (runner::Built)
-  client::Findings findings = {};     ///< of a request that asked to look closer
+  runner::RunnerKind launched_by = runner::RunnerKind::vulkan;
+  uint64_t stack_bytes = 0;        ///< of the candidate's kernels (runner::Built)
+  client::Findings findings = {};  ///< of a request that asked to look closer
 };
 
 /// Use: construct, run(). Every step returns whether to go on; when it returns false the result's
@@ -87,6 +90,7 @@ class Trial {
   bool task_fits();
   bool fits();
   Slab temporaries(const trial::SlabLayout& layout);
+  void leave_room_for_torch();
   void allocate();
   // trial.cc
   void take_device();
@@ -100,8 +104,18 @@ class Trial {
   bool set_up();
   void make_checks();
   /// The candidate's times are not the device's but those of the runner's clock around its process.
-  bool from_outside() const { return built_.lane == "torch"; }
+  bool from_outside() const { return built_.launched_by == runner::RunnerKind::torch; }
   bool choose_calls();
+  /// PyTorch in the baseline's place, if that is asked for.
+  bool with_opponent() const {
+    return options_.opponent != Opponent::eager && !options_.recorded && !looks_closer();
+  }
+  bool looks_closer() const {
+    return request_.values_only || request_.inspect_seed || request_.profile_runs;
+  }
+  void prepare_opponents();
+  void attach_opponents();
+  void choose_opponent();
   /// What one run may take. The first ones of a module may compile kernels.
   double run_seconds() const;
   bool warm_up();
@@ -140,7 +154,7 @@ class Trial {
   std::function<void(const Progress&)> on_progress_;
   Result* result_ = nullptr;
   TrialEnd end_;
-  bool at_baseline_ = false;  ///< the trial waits for the baseline process
+  bool at_baseline_ = false;  ///< the trial waits for the baseline process, or the opponent
   trial::SecretStream secret_;
   process::Deadline deadline_;  ///< for all of it
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
@@ -152,6 +166,8 @@ class Trial {
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;
   std::optional<Sampler> sampler_;
+  double opponent_ns_ = 0;                  ///< of one call, before any is captured
+  std::vector<OpponentRunner*> opponents_;  ///< the one that is timed, or both to choose from
   std::optional<Checks> checks_;
   double max_error_ = 0;
 };

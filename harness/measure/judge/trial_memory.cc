@@ -101,11 +101,28 @@ Slab Trial::temporaries(const trial::SlabLayout& layout) {
 uint64_t Trial::make_room(uint64_t bytes) {
   context_.supply.make_room();
   build_.release_memory();
+  context_.opponents.release_memory();
   return context_.supply.wait_for_memory(bytes);
+}
+
+/// PyTorch's processes take memory of their own: inputs, parameters, outputs, and what their
+/// kernels work in.
+void Trial::leave_room_for_torch() {
+  const size_t processes = opponents_.size() + (from_outside() ? 1 : 0);
+  if (processes == 0 || context_.device.snapshot().software()) return;
+  constexpr uint64_t kContext = uint64_t{1} << 30;
+  const uint64_t own =
+      trial::required_bytes(build_.graph(), context_.device.snapshot()) + memory_.slab_bytes();
+  const uint64_t needed = processes * (own + kContext);
+  if (context_.device.available_bytes() < needed) {
+    context_.supply.make_room();
+    context_.supply.wait_for_memory(needed);
+  }
 }
 
 void Trial::allocate() {
   const TaskMemory& task_memory = *task();
+  leave_room_for_torch();
   build_.attach(task_memory);
   Attachment attachment = Attachment::second_part(candidate().imported());
   const int slab = attachment.add(memory_.slab, false);
@@ -123,6 +140,7 @@ void Trial::allocate() {
   task()->finish(context_.device, alone() ? nullptr : &context_.supply.baseline());
   at_baseline_ = false;
   lap("task");
+  attach_opponents();
 }
 
 }  // namespace kbench::judge

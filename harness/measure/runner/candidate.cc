@@ -84,7 +84,7 @@ class CandidateRun : public Program {
     program_.describe(built);
     built.compile_s = compile_s_;
     built.diagnostics = diagnostics_;
-    if (lane_) built.lane = "cuda";
+    if (lane_) built.launched_by = RunnerKind::cuda;
     return built;
   }
 
@@ -144,7 +144,10 @@ Loaded CandidateLoader::load(const Load& request, const kbench::ReadFile& read) 
   candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
   using Language = Kernel::Language;
   const bool needs_cuda = has(Language::cuda) || has(Language::ptx) || has(Language::triton);
-  return {candidate_->task, candidate_->hash, needs_cuda, needs_python()};
+  const RunnerKind kind = is_torch()   ? RunnerKind::torch
+                          : needs_cuda ? RunnerKind::cuda
+                                       : RunnerKind::vulkan;
+  return {candidate_->task, candidate_->hash, kind, needs_python()};
 }
 
 bool CandidateLoader::has(Kernel::Language language) const {
@@ -152,18 +155,20 @@ bool CandidateLoader::has(Kernel::Language language) const {
                      [&](const Kernel& kernel) { return kernel.language == language; });
 }
 
-std::unique_ptr<Program> CandidateLoader::build(const Build& request, PythonHelper* python,
+std::unique_ptr<Program> CandidateLoader::build(const Build& request, const PythonParts& python,
                                                 Refused& refused) {
   if (is_torch()) {
+    if (!python.torch) throw Error(ErrorCode::kInternal, "a ModelNew in a runner without PyTorch");
     try {
-      return std::make_unique<TorchProgram>(device_, build_graph(request.at), *candidate_->torch,
-                                            request, *python);
+      return std::make_unique<TorchProgram>(*python.torch, build_graph(request.at),
+                                            *candidate_->torch, request);
     } catch (const Refused& found) {
       refused = found;
       return nullptr;
     }
   }
-  auto run = std::make_unique<CandidateRun>(device_, build_graph(request.at), *candidate_, python);
+  auto run =
+      std::make_unique<CandidateRun>(device_, build_graph(request.at), *candidate_, python.helper);
   if (auto refusal = run->build(request.seconds)) {
     refused = *std::move(refusal);
     return nullptr;

@@ -27,15 +27,14 @@ class Lane {
   virtual ~Lane() = default;
   /// Called before anything else.
   virtual void attach(const ImportedMemory& memory) = 0;
-  /// Before the caches are flushed for a run of so many calls: what need not be timed.
-  virtual void prepare(int calls, double seconds) {
-    static_cast<void>(calls);
-    static_cast<void>(seconds);
-  }
+  /// Gives back what attach() imported.
+  virtual void release() {}
+  /// Before the caches are flushed for a run: what need not be timed.
+  virtual void prepare(const Run& run) { static_cast<void>(run); }
   /// Whether run() takes the runner's own clock around another process, not the device's.
   virtual bool from_outside() const { return false; }
-  /// Ran::captured, of the last run.
-  virtual bool captured() const { return false; }
+  /// Adds what only this lane knows of the last run.
+  virtual void describe(Ran& ran) const { static_cast<void>(ran); }
   /// Nanoseconds from the start of the steps to their end, as Ran has them.
   virtual double run(bool setup, double seconds) = 0;
   /// The same without the steps.

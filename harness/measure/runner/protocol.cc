@@ -4,17 +4,25 @@
 
 namespace kbench::runner {
 
-KBENCH_FIELDS(Open, cuda)
+static void read_field(const JsonField& field, RunnerKind& kind) {
+  kind = field.as([](std::string_view name) {
+    const auto found = value_named(name, RunnerKind::torch);
+    if (!found) throw Error(ErrorCode::kParse, "no kind of runner");
+    return *found;
+  });
+}
+
+KBENCH_FIELDS(Open, kind)
 KBENCH_FIELDS(Opened, device_uuid, lock)
 KBENCH_FIELDS(Load, manifest, folder)
 KBENCH_FIELDS(ReadFile, path)
-KBENCH_FIELDS(Loaded, task, hash, needs_cuda, needs_python)
+KBENCH_FIELDS(Loaded, task, hash, kind, needs_python)
 KBENCH_FIELDS(Build, at, seconds)
 KBENCH_FIELDS(Prepare, at, seed, verified, cache_folder, cache_subject)
 KBENCH_FIELDS(Wanted, name, dtype, bytes, setup, words)
 KBENCH_FIELDS(Tunable, kernel, configs)
 KBENCH_FIELDS(Built, wanted, kernels, has_setup, stack_bytes, asks_lengths, float16_kernel,
-              approximations, compile_s, diagnostics, tunable, lane)
+              approximations, compile_s, diagnostics, tunable, launched_by, version)
 KBENCH_FIELDS(Forget)
 KBENCH_FIELDS(Forgotten)
 KBENCH_FIELDS(Select, configs)
@@ -23,8 +31,8 @@ KBENCH_FIELDS(Place, slab, offset, bytes)
 KBENCH_FIELDS(Attach::Slab, bytes, memory_type, read_only, by_cuda)
 KBENCH_FIELDS(Attach, kept, slabs, given, outputs, wanted, more)
 KBENCH_FIELDS(Attached)
-KBENCH_FIELDS(Run, setup, exact, empty, seconds, calls)
-KBENCH_FIELDS(Ran, flush_ns, run_ns, other_ns, captured)
+KBENCH_FIELDS(Run, setup, exact, empty, seconds, calls, capture, own_clock)
+KBENCH_FIELDS(Ran, flush_ns, run_ns, other_ns, captured, own_ns)
 KBENCH_FIELDS(Profile, seconds)
 KBENCH_FIELDS(Profiled, step_ns)
 KBENCH_FIELDS(Refused, verdict, message, diagnostics, size)

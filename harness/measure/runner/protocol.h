@@ -1,10 +1,10 @@
 // The messages between judge and runner: one struct each, sent as JSON in a frame of its kind.
 //
 // A runner serves the candidates of one author, one after another, or the eager baseline of one
-// task after another. It answers each request of the judge with one message; while it loads a
-// candidate it also requests the candidate's files from the judge. The judge trusts a candidate's
-// runner before the first run, when no code of the author has been executed. Afterwards it checks:
-// the times in Ran must agree with its clock.
+// task after another (runner_kind.h). It answers each request of the judge with one message; while
+// it loads a candidate it also requests the candidate's files from the judge. The judge trusts a
+// candidate's runner before the first run, when no code of the author has been executed. Afterwards
+// it checks: the times in Ran must agree with its clock.
 //
 //   judge                     runner
 //   Open                      Opened                          device open, locked in; before it the
@@ -28,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/runner/runner_kind.h"
 #include "harness/measure/vulkan/shared_memory.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
@@ -38,9 +39,10 @@ namespace kbench::runner {
 
 /// The descriptor of a runner's channel to the judge.
 inline constexpr int kChannelDescriptor = 3;
-/// The role of the process that runners are forked from. Not shorter than their roles, which
-/// replace it in lists of processes.
-inline constexpr char kPrototypeRole[] = "prototype";
+/// What a process is started as: an eager runner, one of the other kinds, or that which runners are
+/// forked from. The last is not shorter than the others, which replace it in lists of processes.
+inline constexpr char kEagerRole[] = "eager", kCandidateRole[] = "candidate",
+                      kPrototypeRole[] = "prototype";
 
 enum class MessageKind : uint32_t {
   opened = 1,
@@ -73,7 +75,7 @@ inline constexpr size_t kMostBytes = size_t{64} << 20;
 
 struct Open {
   static constexpr MessageKind kKind = MessageKind::open;
-  bool cuda = false;  ///< prepares for kernels in CUDA, PTX and Triton too
+  RunnerKind kind = RunnerKind::vulkan;
 };
 
 struct Opened {
@@ -107,8 +109,9 @@ struct Loaded {
   static constexpr MessageKind kKind = MessageKind::loaded;
   TaskId task;
   std::string hash;
-  bool needs_cuda = false;  ///< it needs a runner opened with Open::cuda
-  /// Its runner can build it once only, and must not have served another candidate.
+  RunnerKind kind = RunnerKind::vulkan;  ///< of the runner that it needs
+  /// Its code runs in Python: its runner can build it once only, and must not have served another
+  /// candidate.
   bool needs_python = false;
 };
 
@@ -158,9 +161,10 @@ struct Built {
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
   std::vector<Tunable> tunable;
-  /// What launches it: "vulkan" command lists; "cuda", CUDA's own driver, whose hand-over takes
-  /// longer (Run::empty measures it); or "torch", a process of its own with PyTorch.
-  std::string lane = "vulkan";
+  /// What launches it: Vulkan's command lists; CUDA's own driver, whose hand-over takes longer
+  /// (Run::empty measures it); or PyTorch in a process of its own, of which the same holds.
+  RunnerKind launched_by = RunnerKind::vulkan;
+  std::string version;  ///< of PyTorch, where that launches it
 };
 
 /// The index of the configuration of each Tunable.
@@ -211,23 +215,25 @@ struct Run {
   /// Buffers are bound without the redzones behind them. A device with bounds checks drops stores
   /// past their ends and loads zeros: such a run diagnoses a wrong result and is never a sample.
   bool exact = false;
-  /// Everything but the steps: flushes the caches and hands the device over. Only for the "cuda"
-  /// lane, before its first run.
+  /// Everything but the steps: flushes the caches and hands the device over. Only for what CUDA's
+  /// driver or PyTorch launches, before its first run.
   bool empty = false;
   double seconds = 0;  ///< after which the runner gives up
-  /// Of the "torch" lane: dispatch so many times, each on inputs of its own.
-  int calls = 1;
+  // Of a module of PyTorch:
+  int calls = 1;           ///< dispatch so many times, each on inputs of its own
+  bool capture = false;    ///< in a CUDA graph, where that works
+  bool own_clock = false;  ///< its process says what they took, too: Ran::own_ns
 };
 
-/// Nanoseconds: device times, but of the "torch" lane the runner's own clock around the candidate's
-/// process.
+/// Nanoseconds: device times, but of a module of PyTorch the runner's own clock around its process.
 struct Ran {
   static constexpr MessageKind kKind = MessageKind::ran;
   double flush_ns = 0;  ///< of the cache flush before the run
   double run_ns = 0;
-  /// By the runner's clock: what it did beside the two. Of the "torch" lane.
-  double other_ns = 0;
-  bool captured = false;  ///< the same: replayed as a CUDA graph, not called
+  // Of a module of PyTorch:
+  double other_ns = 0;    ///< by the runner's clock: what it did beside the two
+  bool captured = false;  ///< it was replayed as a CUDA graph, not called
+  double own_ns = 0;      ///< on the device, by its process's word
 };
 
 /// Drops everything that the candidate made, but the imported memory: another one follows.

@@ -35,8 +35,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kHold = 4, kRelease = 5, kLastWords = 6;
+constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kAsk = 4;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
+constexpr size_t kMostTorchAnswer = size_t{256} << 10;
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
 constexpr double kSearchSeconds = 60;  // for finding an interpreter
@@ -172,13 +173,12 @@ Json no_interpreter(const std::string& package, const PythonSearch& search) {
 /// The helper's side of the channel.
 class HelperServer {
  public:
-  HelperServer(UniqueFd socket, UniqueFd torch)
-      : channel_(std::move(socket)), torch_end_(std::move(torch)) {}
+  explicit HelperServer(UniqueFd socket) : channel_(std::move(socket)) {}
 
   void serve() {
     while (!channel_.ended()) {
       const auto wait = torch_ ? kWatchInterval : std::chrono::milliseconds(std::chrono::hours(24));
-      const auto frame = channel_.receive(wait, kMostFrameBytes);
+      auto frame = channel_.receive(wait, kMostFrameBytes);
       if (torch_ && !frame) torch_->watch();
       if (!frame) continue;
       Json answer;
@@ -193,22 +193,73 @@ class HelperServer {
 
  private:
   Json answer_to(const process::Frame& frame) {
+    const Json question = Json::parse(frame.payload);
     switch (frame.kind) {
       case kJob:
-        return job(Json::parse(frame.payload));
+        return job(question);
       case kStart:
-        return start(Json::parse(frame.payload));
-      case kHold:
-        if (torch_) torch_->hold();
-        return {{"answer", ""}};
-      case kRelease:
-        if (torch_) torch_->release();
-        return {{"answer", ""}};
-      case kLastWords:
-        return {{"answer", torch_ ? torch_->last_words() : ""}};
+        return start(question);
+      case kAsk:
+        return ask(question, frame.descriptors);
       default:
         return failure(ErrorCode::kInternal, "the helper does not know what it is asked");
     }
+  }
+
+  Json ask(const Json& question, const std::vector<UniqueFd>& descriptors) {
+    if (!torch_) return failure(ErrorCode::kInternal, "there is no PyTorch to be asked");
+    std::vector<int> sent;
+    for (const UniqueFd& each : descriptors) sent.push_back(each.get());
+    const bool held = question.at("held"), spin = question.at("spin");
+    if (held && spin && !std::exchange(shares_, true)) torch_->share_processors();
+    const auto start = std::chrono::steady_clock::now();
+    // It finds the question when it goes on.
+    send_to_torch(question.at("text"), sent);
+    torch_->release();
+    process::Deadline deadline(question.at("seconds"));
+    bool late = false;
+    const auto text = wait_for_torch(deadline, spin, late);
+    if (held) torch_->hold();
+    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
+    Json answer = {{"answer", ""}, {"late", late}, {"ns", taken.count()}};
+    if (text) answer["text"] = *text;
+    if (!text && !late) answer["last_words"] = torch_->last_words();
+    return answer;
+  }
+
+  void send_to_torch(const std::string& text, const std::vector<int>& descriptors) {
+    if (text.empty()) return;
+    try {
+      torch_channel_->send(0, text, descriptors);
+    } catch (const Error&) {  // It has ended, which is found when its answer is waited for.
+    }
+  }
+
+  /// Nothing if it ends, is `late`, or sends what is no message.
+  std::optional<std::string> wait_for_torch(process::Deadline& deadline, bool spin, bool& late) {
+    constexpr std::chrono::milliseconds kSpins(50);
+    const auto start = std::chrono::steady_clock::now();
+    auto watched = start;
+    try {
+      while (!torch_channel_->ended()) {
+        const auto now = std::chrono::steady_clock::now();
+        const bool spins = spin && now - start < kSpins;
+        const auto wait = spins ? std::chrono::milliseconds(0) : std::chrono::milliseconds(50);
+        if (auto frame = torch_channel_->receive(wait, kMostTorchAnswer)) {
+          return std::move(frame->payload);
+        }
+        if (now - watched > kWatchInterval) {
+          torch_->watch();
+          watched = now;
+        }
+        if (deadline.passed()) {
+          late = true;
+          return std::nullopt;
+        }
+      }
+    } catch (const Error&) {
+    }
+    return std::nullopt;
   }
 
   Json job(const Json& job) {
@@ -226,14 +277,16 @@ class HelperServer {
     const PythonSearch& search = interpreter_for("torch");
     if (!search.found) return no_interpreter("torch", search);
     const std::string uuid = order.at("device_uuid");
+    auto [ours, theirs] = process::make_socket_pair();
     PythonStart start{.arguments = {"-c", order.at("script")},
-                      .channel = torch_end_.get(),
+                      .channel = theirs.get(),
                       .host_bytes = order.at("host_bytes")};
     if (!uuid.empty()) start.devices = device_files(uuid);
     start.environment.push_back(architecture_in(order));
     start.environment.push_back("CUDA_VISIBLE_DEVICES=" + (uuid.empty() ? "" : "GPU-" + uuid));
     torch_.emplace(*search.found, torch_scratch(), std::move(start));
-    torch_end_.reset();
+    torch_channel_.emplace(std::move(ours));
+    send_to_torch(order.at("question"), {});
     return {{"answer", ""}};
   }
 
@@ -243,18 +296,19 @@ class HelperServer {
   }
 
   process::Channel channel_;
-  UniqueFd torch_end_;
   std::optional<PythonScratch> scratch_;
   std::optional<TorchProcess> torch_;
+  std::optional<process::Channel> torch_channel_;
+  bool shares_ = false;  ///< TorchProcess::share_processors() was called
 };
 
-[[noreturn]] void serve(UniqueFd socket, UniqueFd torch) {
+[[noreturn]] void serve(UniqueFd socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
   try {
-    HelperServer(std::move(socket), std::move(torch)).serve();
+    HelperServer(std::move(socket)).serve();
   } catch (const std::exception&) {  // The runner has ended.
   }
   _exit(0);
@@ -264,16 +318,13 @@ class HelperServer {
 
 PythonHelper::PythonHelper() {
   auto [ours, theirs] = process::make_socket_pair();
-  auto [torch_ours, torch_theirs] = process::make_socket_pair();
   pid_ = fork();
   if (pid_ < 0) throw Error(ErrorCode::kIo, "no process for Python's helper");
   if (pid_ == 0) {
     ours.reset();
-    torch_ours.reset();
-    serve(std::move(theirs), std::move(torch_theirs));
+    serve(std::move(theirs));
   }
   channel_ = std::make_unique<process::Channel>(std::move(ours));
-  torch_ = std::make_unique<process::Channel>(std::move(torch_ours));
 }
 
 PythonHelper::~PythonHelper() { end(); }
@@ -287,31 +338,44 @@ std::string PythonHelper::run(const PythonJob& job) {
                         {"for_torch", job.for_torch},
                         {"architecture", job.architecture}};
   return ask(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace),
-             job.seconds + 2 * kGraceSeconds + kSearchSeconds);
+             job.seconds + 2 * kGraceSeconds + kSearchSeconds)
+      .at("answer");
 }
 
 void PythonHelper::start_torch(const TorchOrder& order) {
   const Json request = {{"script", order.script},
                         {"device_uuid", order.device_uuid},
                         {"architecture", order.architecture},
-                        {"host_bytes", order.host_bytes}};
+                        {"host_bytes", order.host_bytes},
+                        {"question", order.question}};
   ask(kStart, request.dump(), kSearchSeconds);
 }
 
-void PythonHelper::hold_torch() { ask(kHold, "", kGraceSeconds); }
-void PythonHelper::release_torch() { ask(kRelease, "", kGraceSeconds); }
-std::string PythonHelper::torch_last_words() { return ask(kLastWords, "", kGraceSeconds); }
+TorchAnswer PythonHelper::ask_torch(const TorchQuestion& question,
+                                    std::span<const int> descriptors) {
+  const Json request = {{"text", question.text},
+                        {"seconds", question.seconds},
+                        {"held", question.held},
+                        {"spin", question.spin}};
+  const Json said = ask(kAsk, request.dump(-1, ' ', false, Json::error_handler_t::replace),
+                        question.seconds + kGraceSeconds, descriptors);
+  TorchAnswer answer{
+      .late = said.at("late"), .last_words = said.value("last_words", ""), .ns = said.at("ns")};
+  if (said.contains("text")) answer.text = said.at("text");
+  return answer;
+}
 
 /// Sends a request and returns the answer. Throws what it says went wrong.
-std::string PythonHelper::ask(uint32_t kind, const std::string& text, double seconds) {
+Json PythonHelper::ask(uint32_t kind, const std::string& text, double seconds,
+                       std::span<const int> descriptors) {
   if (!channel_) throw Error(ErrorCode::kInternal, "Python's helper has been ended");
-  channel_->send(kind, text);
+  channel_->send(kind, text, descriptors);
   const auto wait = std::chrono::duration<double>(seconds);
   const auto frame = channel_->receive(std::chrono::duration_cast<std::chrono::milliseconds>(wait),
                                        kMostFrameBytes);
   if (!frame) throw Error(ErrorCode::kInternal, "Python's helper gives no answer");
-  const Json answer = Json::parse(frame->payload, nullptr, /*allow_exceptions=*/false);
-  if (answer.is_object() && answer.contains("answer")) return answer.at("answer");
+  Json answer = Json::parse(frame->payload, nullptr, /*allow_exceptions=*/false);
+  if (answer.is_object() && answer.contains("answer")) return answer;
   if (!answer.is_object() || !answer.contains("code")) {
     throw Error(ErrorCode::kInternal, "Python's helper gives a strange answer");
   }
@@ -321,7 +385,6 @@ std::string PythonHelper::ask(uint32_t kind, const std::string& text, double sec
 void PythonHelper::end() {
   if (pid_ < 0) return;
   channel_.reset();  // The helper ends at the end of its socket.
-  torch_.reset();
   int status = 0;
   const auto ended = TEMP_FAILURE_RETRY(waitpid(pid_, &status, 0));
   pid_ = -1;

@@ -6,8 +6,9 @@
 //
 // - A job (the module of a Triton candidate, the extensions of a ModelNew) has no GPU, and has
 //   ended, with all that it started, before the runner is given any memory.
-// - The process that runs a ModelNew has the device, and a channel to the runner. It stands still
-//   but while it is asked something.
+// - The process that runs a ModelNew has the device, and a channel to the helper. It stands still
+//   but while it is asked something, and the helper takes the time of that: fewer processes have to
+//   wake up than if the runner did.
 #pragma once
 
 #include <sys/types.h>
@@ -15,6 +16,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "harness/measure/process/channel.h"
@@ -33,12 +37,30 @@ struct PythonJob {
   std::string architecture = {};  ///< of CUDA, to compile for: "9.0"
 };
 
+/// A question to the process that runs a ModelNew.
+struct TorchQuestion {
+  std::string text = {};  ///< empty: only waits for the answer to what start_torch() asked
+  double seconds = 0;     ///< after which there is no answer
+  bool held = false;      ///< the process stands still until it is asked, and again afterwards
+  /// On a GPU: the helper does not sleep for the first milliseconds, and all processes that are
+  /// asked so share a few processors.
+  bool spin = false;
+};
+
+struct TorchAnswer {
+  std::optional<std::string> text = {};  ///< untrusted; nothing: see below
+  bool late = false;                     ///< it has not answered in time; else it has ended
+  std::string last_words = {};           ///< why it has ended, as far as is known: untrusted
+  double ns = 0;                         ///< from its standstill to its standstill
+};
+
 /// The process that runs a ModelNew.
 struct TorchOrder {
   std::string script;
   std::string device_uuid = {};   ///< of the GPU that it may use; empty: none
   uint64_t host_bytes = 0;        ///< its memory, at most
   std::string architecture = {};  ///< as the job has it that compiled for it
+  std::string question = {};      ///< that it is asked first
 };
 
 class PythonHelper {
@@ -57,20 +79,16 @@ class PythonHelper {
   /// Ends the helper with all its processes; when it returns, none is left.
   void end();
 
-  /// Starts the PyTorch process, which talks on torch(). Throws kUnsupported if there is no python3
-  /// with torch, kIo.
+  /// Starts the PyTorch process. Throws kUnsupported if there is no python3 with torch, kIo.
   void start_torch(const TorchOrder& order);
-  process::Channel& torch() { return *torch_; }
-  /// Stops all its threads, or lets them go on; waits until that is done.
-  void hold_torch();
-  void release_torch();
-  /// Why it has ended, as far as is known: untrusted text.
-  std::string torch_last_words();
+  /// Asks it, once it has been started.
+  TorchAnswer ask_torch(const TorchQuestion& question, std::span<const int> descriptors = {});
 
  private:
-  std::string ask(uint32_t kind, const std::string& text, double seconds);
+  nlohmann::json ask(uint32_t kind, const std::string& text, double seconds,
+                     std::span<const int> descriptors = {});
 
-  std::unique_ptr<process::Channel> channel_, torch_;
+  std::unique_ptr<process::Channel> channel_;
   pid_t pid_ = -1;
 };
 

@@ -29,6 +29,7 @@
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
 #include "harness/measure/runner/recordings.h"
+#include "harness/measure/runner/torch/torch_host.h"
 #include "harness/measure/runner/write_fault.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/compiler.h"
@@ -110,6 +111,8 @@ class Server {
   std::unique_ptr<vulkan::Device> device_;
   std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known that they are not needed
   std::unique_ptr<PythonHelper> python_;  ///< until the candidate is built, or as long as it runs
+  std::unique_ptr<TorchHost> torch_;      ///< in a runner of that kind
+  RunnerKind kind_ = RunnerKind::vulkan;
   std::optional<CandidateLoader> candidate_;
   std::optional<BaselineLoader> baselines_;
   // Each member may refer to those above it.
@@ -132,7 +135,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     if (locked) lock.before_open();
     device_ = vulkan::Device::open(open, [&](vulkan::OpenOptions& options) {
       wait_to_open(options);
-      if (locked && options.cuda) {
+      if (kind_ == RunnerKind::cuda) {
         compilers_ = std::make_unique<cuda::ReadAhead>(toolkit.nvrtc_files());
       }
     });
@@ -143,6 +146,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     recordings_.emplace(*device_);
     if (locked) {
       candidate_.emplace(*device_);
+      if (kind_ == RunnerKind::torch) torch_ = std::make_unique<TorchHost>(*device_, *python_);
       if (!device_->cuda().there()) compilers_.reset();
       lock.after_open(device_->snapshot().software());
     } else {
@@ -177,7 +181,8 @@ void Server::wait_to_open(vulkan::OpenOptions& options) {
   if (static_cast<MessageKind>(frame.kind) != MessageKind::open) {
     throw Error(ErrorCode::kParse, "a request to a runner that has not opened its device");
   }
-  options.cuda = decode<Open>(frame.payload).cuda;
+  kind_ = decode<Open>(frame.payload).kind;
+  options.cuda = kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch;
 }
 
 process::Frame Server::receive() {
@@ -272,7 +277,7 @@ void Server::load(const Load& request) {
     return send(refused_by(e));
   }
   if (!candidate_->needs_nvrtc()) compilers_.reset();
-  if (!candidate_->needs_python()) python_.reset();
+  if (!candidate_->needs_python() && !torch_) python_.reset();
   send(loaded);
 }
 
@@ -282,14 +287,14 @@ void Server::build(const Build& request) {
   Refused refused;
   std::unique_ptr<Program> program;
   try {
-    program = candidate_.value().build(request, python_.get(), refused);
+    program = candidate_.value().build(request, {python_.get(), torch_.get()}, refused);
   } catch (const Error& e) {
-    python_.reset();
+    if (!torch_) python_.reset();
     if (e.location().file.empty()) throw;  // Not about a file of the candidate.
     refused = refused_by(e);
   }
   // Triton's Python code has ended before there is any memory.
-  if (!candidate_->is_torch()) python_.reset();
+  if (!torch_) python_.reset();
   compilers_.reset();
   if (!program) return send(refused);
   program_ = std::move(program);
@@ -318,7 +323,7 @@ void Server::prepare(const Prepare& request) {
 /// needed, and for PyTorch's process.
 std::unique_ptr<ImportedMemory> Server::new_memory() const {
   auto memory = std::make_unique<ImportedMemory>(*device_);
-  if (candidate_ && (device_->cuda().there() || candidate_->is_torch())) {
+  if (candidate_ && (device_->cuda().there() || torch_)) {
     memory->keep_descriptors();
   }
   return memory;
@@ -364,6 +369,7 @@ void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
   memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());
   Lane* const lane = program_ ? program_->lane() : nullptr;
+  if (lane && memory_->outputs().empty()) lane->release();
   if (lane && !memory_->outputs().empty()) lane->attach(*memory_);
   send(Attached{});
 }
@@ -376,7 +382,7 @@ void Server::run(const Run& request) {
   if (std::exchange(stacks_used_, false)) recordings_->overwrite_stacks(request.seconds);
   const Pass pass{request.setup, request.exact};
   const auto start = std::chrono::steady_clock::now();
-  if (lane && !request.empty) lane->prepare(request.calls, request.seconds);
+  if (lane && !request.empty) lane->prepare(request);
   vulkan::Commands& list = recordings_->of(*program_, pass, *memory_);
   list.submit_and_wait(request.seconds);
   if (validation_objects()) return;
@@ -389,7 +395,7 @@ void Server::run(const Run& request) {
   if (lane && lane->from_outside()) {
     const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - start;
     ran.other_ns = all.count() - ran.flush_ns - ran.run_ns;
-    ran.captured = lane->captured();
+    lane->describe(ran);
   }
   send(ran);
 }
@@ -417,7 +423,7 @@ int run_runner(int argc, char** argv) {
   const bool served = fcntl(kChannelDescriptor, F_GETFD) >= 0;
   std::string role = argc > 0 ? argv[0] : "";
   if (!served || argc < 2 ||
-      (role != "baseline" && role != "candidate" && role != kPrototypeRole)) {
+      (role != kEagerRole && role != kCandidateRole && role != kPrototypeRole)) {
     std::fputs("kbench: 'runner' is for kbench's own use; see kbench --help\n", stderr);
     return 2;
   }
@@ -436,7 +442,7 @@ int run_runner(int argc, char** argv) {
     vulkan::OpenOptions open;
     open.selector = argv[1];
     open.validate = argc > 2 && std::string(argv[2]) == "validate";
-    Server(role == "candidate", open).serve();
+    Server(role == kCandidateRole, open).serve();
   } catch (const JudgeGone&) {
   } catch (const std::system_error& e) {
     const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;

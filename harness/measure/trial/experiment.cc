@@ -12,8 +12,9 @@ namespace kbench::trial {
 namespace {
 
 /// What a speedup is against, the number included: another number is another experiment.
-std::string baseline_name(const TaskAt& at, const std::optional<RecordedTimes>& recorded) {
-  if (!recorded) return "eager";
+std::string baseline_name(const TaskAt& at, const EvaluateOptions& options) {
+  const std::optional<RecordedTimes>& recorded = options.recorded;
+  if (!recorded) return std::string(name_of(options.opponent));
   char text[32];
   const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(at)).ptr;
   return std::string(text, static_cast<size_t>(end - text)) + " ms, " + recorded->label();
@@ -48,7 +49,7 @@ void identify(Experiment& experiment, const TaskAt& at, const Graph& graph,
   static_cast<TaskAt&>(experiment) = at;
   experiment.variables = sizes_of(graph);
   experiment.task_name = find_task(at.task).name;
-  experiment.baseline = baseline_name(at, options.recorded);
+  experiment.baseline = baseline_name(at, options);
   experiment.certificate = certification(at);
   describe_device(experiment, snapshot, options);
 }

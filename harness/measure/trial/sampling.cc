@@ -110,9 +110,15 @@ double placement_share(double run_ns) {
   return kShare + kNanoseconds / std::max(run_ns, kNanoseconds);
 }
 
+double process_share(double call_ns, int calls) {
+  constexpr double kShare = 0.01, kNanoseconds = 60e3;
+  return kShare + kNanoseconds / std::max(call_ns * calls, kNanoseconds);
+}
+
 Interval Sampling::speedup() const {
   const Interval sampled = this->sampled();
-  const double share = placement_share(median(candidate_ns_));
+  const double ns = median(candidate_ns_);
+  const double share = calls_ > 0 ? process_share(ns, calls_) : placement_share(ns);
   return {sampled.low / (1 + share), sampled.point, sampled.high * (1 + share)};
 }
 

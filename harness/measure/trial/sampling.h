@@ -14,6 +14,9 @@ namespace kbench::trial {
 /// for a whole trial, so that more samples do not average it out. Measured on an H200, one kernel
 /// against itself (docs/measurement.md).
 double placement_share(double run_ns);
+/// The same of processes with PyTorch, timed from outside: 1% and 60 microseconds a run of so many
+/// calls. Measured on an H100, one module against itself.
+double process_share(double call_ns, int calls);
 
 /// Device times of one paired sample.
 struct PairedTimes {
@@ -31,8 +34,10 @@ SamplingPlan resolve_plan(SamplingPlan plan, bool software);
 /// median of the candidate's times.
 class Sampling {
  public:
-  explicit Sampling(const SamplingPlan& plan, std::optional<double> recorded_ns = std::nullopt)
-      : plan_(plan), recorded_ns_(recorded_ns) {}
+  /// `calls`: of a module that is timed from outside, in one run; 0: timed by the device.
+  explicit Sampling(const SamplingPlan& plan, std::optional<double> recorded_ns = std::nullopt,
+                    int calls = 0)
+      : plan_(plan), recorded_ns_(recorded_ns), calls_(calls) {}
 
   void add(const PairedTimes& times);
   /// True if the interval of the speedup is narrow enough (at eight, twelve or sixteen samples, or
@@ -43,7 +48,8 @@ class Sampling {
   bool done(double wall_seconds) const;
 
   int count() const { return static_cast<int>(candidate_ns_.size()); }
-  /// Needs at least one pair. The interval is that of the samples, widened by placement_share().
+  /// Needs at least one pair. The interval is that of the samples, widened by placement_share() or
+  /// process_share().
   Interval speedup() const;
   double candidate_ms() const;
   double baseline_ms() const;  ///< the recorded time if there is one
@@ -55,6 +61,7 @@ class Sampling {
 
   SamplingPlan plan_;
   std::optional<double> recorded_ns_;
+  int calls_;
   std::vector<double> ratios_;   ///< one for each pair
   std::vector<double> singles_;  ///< one for each sample
   std::vector<double> candidate_ns_, baseline_ns_;

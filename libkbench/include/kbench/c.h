@@ -97,7 +97,8 @@ KBENCH_API void kbench_evaluator_free(kbench_evaluator* evaluator);
 
 /* One evaluation, with a judge of its own: {"candidate": .., "options": ..}. Options, each of which
  * may be left out: {"device": "auto", "preset": "auto", "overrides": {"dim": 65},
- * "tolerance": "kbench", "recorded": {"file": .., "column": ..}, "plan": {"precision": ..,
+ * "tolerance": "kbench", "recorded": {"file": .., "column": ..},
+ * "opponent": "eager", "plan": {"precision": ..,
  * "max_seconds": .., "min_samples": .., "max_samples": .., "thresholds": [1]},
  * "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": .., "host_bytes": ..},
  * "validate": false, "seed": 7, "program": "/usr/bin/kbench"}; kbench/evaluate.h says what they

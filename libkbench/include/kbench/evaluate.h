@@ -14,6 +14,7 @@
 #include "kbench/candidate_source.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
+#include "kbench/opponent.h"
 #include "kbench/recorded.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
@@ -63,6 +64,9 @@ struct EvaluateOptions {
   /// Recorded times that speedups are taken against, in place of the eager baseline's in the same
   /// samples. Correctness is judged by the eager baseline's values either way.
   std::optional<RecordedTimes> recorded = {};
+  /// What is timed in the same samples, where no recorded times are. All but eager take a python3
+  /// with PyTorch (docs/modelnew.md); without one every evaluation throws kUnsupported.
+  Opponent opponent = Opponent::eager;
   SamplingPlan plan = {};
   Limits limits = {};
   /// A candidate that passes at preset smoke without overrides is also run at two other sizes of

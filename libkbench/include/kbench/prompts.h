@@ -87,14 +87,6 @@ class Prompts {
 /// first. extract() reads it back.
 std::string canonical_answer(const std::map<std::string, std::string>& files);
 
-/// The task for a prompt: every input, parameter and output by name with shape and type, the names
-/// that expressions can use with their values, the operators in order, the tolerance. Blocks that
-/// repeat stand there once, in a loop that says exactly what changes from pass to pass.
-std::string folded_listing(const Task& task, const Graph& graph);
-/// The same computation as a Python module for torch 1.13 or later, loops and all. It has
-/// `forward(INPUTS..., p)`, with constants `forward(INPUTS..., p, c)`, which returns the outputs in
-/// order; p and c map names to tensors.
-std::string pytorch_code(const Task& task, const Graph& graph);
 /// The output of `kbench show --json`, which docs/prompts.md describes.
 std::string facts_json(const Task& task, const Graph& graph);
 

@@ -73,18 +73,21 @@ struct Result : Experiment {
   std::string message;  ///< one line: why it did not pass
   std::vector<Diagnostic> diagnostics;
   std::vector<TunedKernel> tuning;  ///< kernels with a choice; no part of the times below
-  /// The API that launched it: "vulkan" command lists or "cuda", NVIDIA's own driver; empty where
-  /// it was not built.
+  /// What launched it: "vulkan" command lists; "cuda", NVIDIA's own driver; "torch", a process with
+  /// PyTorch, or "torch-captured", the same as a CUDA graph; empty where it was not built.
   std::string lane;
   int samples = 0;
-  Interval speedup;                  ///< median of baseline / candidate over paired samples
-  double candidate_ms = 0;           ///< median device time
-  double baseline_ms = 0;            ///< median device time
-  double setup_ms = 0;               ///< device time of the candidate's setup, untimed in speedup
-  double max_error = 0;              ///< worst over all samples, relative to the tolerance's scale
-  double gbytes_per_s = 0;           ///< the task's least bytes over candidate_ms
-  double tflops = 0;                 ///< the task's FLOPs over candidate_ms
-  int runner_served = 0;             ///< candidates of its author that its process had run before
+  Interval speedup;         ///< median of baseline / candidate over paired samples
+  double candidate_ms = 0;  ///< median device time
+  double baseline_ms = 0;   ///< median device time
+  double setup_ms = 0;      ///< device time of the candidate's setup, untimed in speedup
+  double max_error = 0;     ///< worst over all samples, relative to the tolerance's scale
+  double gbytes_per_s = 0;  ///< the task's least bytes over candidate_ms
+  double tflops = 0;        ///< the task's FLOPs over candidate_ms
+  int runner_served = 0;    ///< candidates of its author that its process had run before
+  /// Of PyTorch as the opponent: "PyTorch 2.11.0, torch.compile, captured, without TF32"; and what
+  /// is wrong with its values by the candidate's checks, which is nothing of the candidate's.
+  std::string opponent, opponent_finding;
   bool busy = false;                 ///< others kept a software device's processors busy meanwhile
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
   /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the

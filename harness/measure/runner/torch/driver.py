@@ -5,17 +5,19 @@ bytes and the descriptors that follow), then JSON; the kinds do not matter here.
 answered by one message:
 
     start    imports torch, opens the device
-    attach   imports the shared memory; says what lies where
+    attach   on a CPU device imports the shared memory; on a GPU makes memory, and says where
     nothing  what a hand-over takes
     load     makes the module, with the task's weights
-    run      forward() on the inputs of the first calls, their outputs copied to their places; the
-             first time that there are several, they are captured in a CUDA graph where that works
+    run      forward() on the inputs of the first calls; says where the outputs are. With `capture`
+             they are captured in a CUDA graph where that works, with `timed` it says what they took
 
-From `load` on the candidate's code has run here, and kbench believes nothing that is answered.
+From `load` on the candidate's code has run here, and kbench believes nothing that is answered. Of a
+module of kbench's own, PyTorch as an opponent, it believes what runs took.
 """
 
 import array
 import ctypes
+import gc
 import inspect
 import json
 import mmap
@@ -23,6 +25,7 @@ import os
 import socket
 import struct
 import sys
+import time
 import traceback
 import warnings
 
@@ -80,88 +83,123 @@ def said_by(error, file):
     return " ".join(text[-MOST_TEXT:].split()) + line
 
 
-class CudaMemory:
-    """Imports what the judge shares. Keeps it for the life of the process."""
-
-    class Descriptor(ctypes.Structure):
-        _fields_ = [("type", ctypes.c_int), ("gap", ctypes.c_int), ("fd", ctypes.c_int),
-                    ("rest", ctypes.c_int), ("unused", ctypes.c_void_p),
-                    ("size", ctypes.c_ulonglong), ("flags", ctypes.c_uint),
-                    ("reserved", ctypes.c_uint * 16)]  # fmt: skip
-
-    class Buffer(ctypes.Structure):
-        _fields_ = [("offset", ctypes.c_ulonglong), ("size", ctypes.c_ulonglong),
-                    ("flags", ctypes.c_uint), ("reserved", ctypes.c_uint * 16)]  # fmt: skip
-
-    class Access(ctypes.Structure):
-        _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int), ("flags", ctypes.c_int)]
-
-    class Region:
-        def __init__(self, address, size):
-            self.__cuda_array_interface__ = {"data": (address, False), "shape": (size,),
-                                             "typestr": "|u1", "version": 3}  # fmt: skip
-
-    def __init__(self):
-        self.driver = ctypes.CDLL("libcuda.so.1")
-
-    def call(self, name, *arguments):
-        status = getattr(self.driver, name)(*arguments)
-        if status != 0:
-            raise RuntimeError(f"{name} failed with {status}")
-
-    def imported(self, descriptor, slab):
-        size, address = slab["bytes"], ctypes.c_ulonglong()
-        if slab["by_cuda"]:
-            handle = ctypes.c_ulonglong()
-            self.call("cuMemImportFromShareableHandle", ctypes.byref(handle),
-                      ctypes.c_void_p(descriptor), 1)  # fmt: skip
-            self.call("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(size),
-                      ctypes.c_size_t(0), ctypes.c_ulonglong(0), ctypes.c_ulonglong(0))  # fmt: skip
-            self.call("cuMemMap", address, ctypes.c_size_t(size), ctypes.c_size_t(0), handle,
-                      ctypes.c_ulonglong(0))  # fmt: skip
-            access = self.Access(1, 0, 3)
-            self.call("cuMemSetAccess", address, ctypes.c_size_t(size), ctypes.byref(access),
-                      ctypes.c_size_t(1))  # fmt: skip
-        else:
-            memory, handle = ctypes.c_void_p(), self.Descriptor(type=1, fd=descriptor, size=size,
-                                                                flags=1)  # fmt: skip
-            self.call("cuImportExternalMemory", ctypes.byref(memory), ctypes.byref(handle))
-            buffer = self.Buffer(offset=0, size=size)
-            self.call("cuExternalMemoryGetMappedBuffer", ctypes.byref(address), memory,
-                      ctypes.byref(buffer))  # fmt: skip
-        return torch.as_tensor(self.Region(address.value, size), device="cuda")
-
-
 class HostMemory:
-    def imported(self, descriptor, slab):
+    """On a CPU device the judge's memory is this process's, too: it holds parameters and inputs, and
+    the outputs are copied into it."""
+
+    def __init__(self, job, descriptors):
+        slabs = [self.imported(*each) for each in zip(descriptors, job["slabs"])]
+        view = lambda tensor: self.view(slabs, tensor)
+        self.parameters = [view(each) for each in job["parameters"]]
+        self.inputs = [[view(each) for each in call["inputs"]] for call in job["calls"]]
+        self.outputs = [[view(each) for each in call["outputs"]] for call in job["calls"]]
+
+    @staticmethod
+    def imported(descriptor, slab):
         access = mmap.PROT_READ if slab["read_only"] else mmap.PROT_READ | mmap.PROT_WRITE
         mapped = mmap.mmap(descriptor, slab["bytes"], mmap.MAP_SHARED, access)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Inputs may only be read, as it says.
             return torch.frombuffer(mapped, dtype=torch.uint8)
 
+    @staticmethod
+    def view(slabs, tensor):
+        place = tensor["place"]
+        part = slabs[place["slab"]][place["offset"] : place["offset"] + tensor["bytes"]]
+        return part.view(DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
 
-def view(slabs, tensor):
-    """The tensor at its place in the shared memory."""
-    place = tensor["place"]
-    part = slabs[place["slab"]][place["offset"] : place["offset"] + tensor["bytes"]]
-    return part.view(DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+    def where(self):
+        return {}
+
+    def publish(self, results):
+        for result, places in zip(results, self.outputs):
+            for output, place in zip(result, places):
+                place.copy_(output)
+        return {}
+
+
+class DeviceMemory:
+    """On a GPU all tensors lie in this process's own memory. The runner, which maps it through CUDA,
+    writes the parameters and inputs and reads the outputs while this process stands still."""
+
+    class Handle(ctypes.Structure):
+        _fields_ = [("bytes", ctypes.c_ubyte * 64)]
+
+    def __init__(self, job, _):
+        make = lambda tensor: torch.empty(tensor["shape"], dtype=DTYPES[tensor["dtype"]],
+                                          device=DEVICE)  # fmt: skip
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        self.types = [DTYPES[each["dtype"]] for each in job["calls"][0]["outputs"]]
+        self.parameters = [make(each) for each in job["parameters"]]
+        self.inputs = [[make(each) for each in call["inputs"]] for call in job["calls"]]
+
+    def call(self, name, *arguments):
+        status = getattr(self.driver, name)(*arguments)
+        if status != 0:
+            raise RuntimeError(f"{name} failed with {status}")
+
+    def places(self, tensors):
+        """Handles of allocations, and for each tensor the index of its own and the offset there."""
+        handles, indices, places = [], {}, []
+        start, end, index = 0, 0, 0  # of the last tensor's allocation
+        for tensor in tensors:
+            address = tensor.data_ptr()
+            if address == 0:  # It has no elements.
+                places.append([0, 0])
+                continue
+            if not start <= address < end:
+                start, size = self.allocation(address)
+                end = start + size
+                if start not in indices:
+                    indices[start] = len(handles)
+                    handles.append(self.handle(start))
+                index = indices[start]
+            places.append([index, address - start])
+        return {"handles": handles, "places": places}
+
+    def allocation(self, address):
+        base, size = ctypes.c_ulonglong(), ctypes.c_size_t()
+        self.call("cuMemGetAddressRange_v2", ctypes.byref(base), ctypes.byref(size),
+                  ctypes.c_ulonglong(address))  # fmt: skip
+        return base.value, size.value
+
+    def handle(self, base):
+        handle = self.Handle()
+        self.call("cuIpcGetMemHandle", ctypes.byref(handle), ctypes.c_ulonglong(base))
+        return bytes(handle.bytes).hex()
+
+    def where(self):
+        """Of the parameters, then of the inputs, call by call."""
+        return self.places(self.parameters + [each for call in self.inputs for each in call])
+
+    def publish(self, results):
+        tensors = []
+        for result in results:
+            for output, dtype in zip(result, self.types):
+                tensors.append(output.to(device=DEVICE, dtype=dtype).contiguous())
+        synchronise()
+        try:
+            return dict(self.places(tensors), kept=tensors)
+        except RuntimeError:  # Memory that cannot be shared, such as cudaMallocAsync's.
+            tensors = [torch.empty_like(each).copy_(each) for each in tensors]
+            return dict(self.places(tensors), kept=tensors)
 
 
 class Model:
-    """ModelNew with the task's weights, and the memory of each call."""
+    """ModelNew with the task's weights, and the inputs of each call."""
 
-    def __init__(self, job, slabs):
-        self.job = job
+    def __init__(self, job, memory):
+        self.job, self.memory = job, memory
         self.file = os.path.abspath("model_new.py")  # in its scratch folder
         self.variables = {name: tuple(value) if isinstance(value, list) else value
                           for name, value in job["variables"].items()}  # fmt: skip
-        self.places = [[view(slabs, each) for each in call["outputs"]] for call in job["calls"]]
+        self.shapes = [each["shape"] for each in job["calls"][0]["outputs"]]
         self.graph, self.captured, self.tried = None, 0, set()
+        self.reuses_outputs = False
+        self.answer = None
         self.module = self.make()
-        self.take_weights([view(slabs, each) for each in job["parameters"]])
-        self.calls = [self.arguments([view(slabs, each) for each in call["inputs"]])
-                      for call in job["calls"]]  # fmt: skip
+        self.take_weights(memory.parameters)
+        self.calls = [self.arguments(inputs) for inputs in memory.inputs]
 
     def make(self):
         try:
@@ -230,53 +268,103 @@ class Model:
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(2):
-                self.call(count)
+                right = self.call(count)
         torch.cuda.current_stream().wait_stream(stream)
-        right = [place.clone() for call in self.places[:count] for place in call]
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self.call(count)
-        for call in self.places[:count]:
-            for place in call:
-                place.zero_()
+            got = self.call(count)
         graph.replay()
         synchronise()
-        got = [place for call in self.places[:count] for place in call]
         same = all(torch.allclose(a.double(), b.double(), 1e-3, 1e-3, equal_nan=True)
-                   for a, b in zip(got, right))  # fmt: skip
+                   for one, other in zip(got, right) for a, b in zip(one, other))  # fmt: skip
         if same:
             self.graph, self.captured = graph, count
+            self.answer = self.memory.publish(got)
 
-    def run(self, count):
-        """Returns whether a graph was replayed."""
-        if DEVICE == "cuda" and count > 1 and count not in self.tried:
+    def run(self, count, capture, timed):
+        """Where the outputs are; whether a graph was replayed; if `timed`, what it took on the
+        device, nanoseconds."""
+        if capture and count not in self.tried:
             self.try_to_capture(count)
-        if self.captured == count:
+        replay = capture and self.captured == count
+        clock = start_clock() if timed else None
+        if replay:
             self.graph.replay()
         else:
-            self.call(count)
-        return self.captured == count
+            self.answer = None  # Its memory can be used again.
+            results = self.call(count)
+        if timed:
+            clock.stop()
+        if not replay:
+            self.answer = self.memory.publish(results)
+        synchronise()
+        shown = {key: value for key, value in self.answer.items() if key != "kept"}
+        return dict(shown, captured=replay, ns=clock.ns() if timed else 0)
 
     def call(self, count):
-        results = []
+        results, addresses = [], set()
         for arguments in self.calls[:count]:
-            results.append(self.module(*arguments))
-        for result, places in zip(results, self.places):
-            self.publish(result, places)
+            result = self.checked(self.module(*arguments))
+            if self.reuses_outputs:
+                result = [output.clone() for output in result]
+            results.append(result)
+            own = {output.data_ptr() for output in result}
+            if count > 1 and own & addresses and not self.reuses_outputs:
+                # It returns the same memory again, over the outputs of the call before.
+                self.reuses_outputs = True
+                return self.call(count)
+            addresses |= own
+        return results
 
-    def publish(self, result, places):
+    def checked(self, result):
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-        if len(outputs) != len(places):
+        if len(outputs) != len(self.shapes):
             raise Refusal("outputs", f"forward() returns {len(outputs)} tensors; the task has "
-                                     f"{len(places)}")  # fmt: skip
-        for output, place in zip(outputs, places):
+                                     f"{len(self.shapes)}")  # fmt: skip
+        for output, shape in zip(outputs, self.shapes):
             if not isinstance(output, torch.Tensor):
                 raise Refusal("outputs", f"forward() returns a {type(output).__name__} where the "
                                          "task has a tensor")  # fmt: skip
-            if output.shape != place.shape:
+            if list(output.shape) != shape:
                 raise Refusal("outputs", f"forward() returns a tensor of {list(output.shape)}; the "
-                                         f"task's output has {list(place.shape)}")  # fmt: skip
-            place.copy_(output)
+                                         f"task's output has {shape}")  # fmt: skip
+        return outputs
+
+
+class HostClock:
+    def __init__(self):
+        self.start = time.perf_counter_ns()
+
+    def stop(self):
+        self.taken = time.perf_counter_ns() - self.start
+
+    def ns(self):
+        return self.taken
+
+
+class DeviceClock:
+    """The device's own time. It is kept busy first, so that what the host takes to launch does not
+    count where it launches faster than the device works."""
+
+    busy = None
+
+    def __init__(self):
+        if DeviceClock.busy is None:
+            DeviceClock.busy = torch.empty(64 << 20, dtype=torch.uint8, device=DEVICE)
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        for i in range(20):
+            DeviceClock.busy.fill_(i)
+        self.events[0].record()
+
+    def stop(self):
+        self.events[1].record()
+
+    def ns(self):
+        return self.events[0].elapsed_time(self.events[1]) * 1e6
+
+
+def start_clock():
+    return DeviceClock() if DEVICE == "cuda" else HostClock()
 
 
 def synchronise():
@@ -317,27 +405,32 @@ def start(job):
 
 class Driver:
     def __init__(self):
-        self.job = self.slabs = self.model = None
+        self.job = self.memory = self.model = None
 
     def answer(self, request, descriptors):
         kind = request["do"]
         if kind == "start":
             return start(request)
         if kind == "attach":
-            memory = CudaMemory() if DEVICE == "cuda" else HostMemory()
-            self.slabs = [memory.imported(*each) for each in zip(descriptors, request["slabs"])]
+            self.model = self.memory = None
+            if DEVICE == "cuda":  # Of another task: others need its memory.
+                gc.collect()
+                torch.cuda.empty_cache()
             self.job = request
-        elif kind == "load":
-            self.model = Model(self.job, self.slabs)
+            self.memory = (DeviceMemory if DEVICE == "cuda" else HostMemory)(request, descriptors)
+            return self.memory.where()
+        if kind == "load":
+            self.model = None
+            self.model = Model(self.job, self.memory)
         elif kind == "run":
             try:
-                captured = self.model.run(request["calls"])
-                synchronise()
-                return {"captured": captured}
+                return self.model.run(request["calls"], request["capture"], request["timed"])
             except Refusal:
                 raise
             except BaseException as error:
                 raise Refusal("forward", said_by(error, self.model.file))
+        if kind == "nothing" and DEVICE == "cuda":
+            torch.zeros(1, device=DEVICE)  # Launching after others have used the device takes longer.
         synchronise()
         return {}
 

@@ -1,8 +1,6 @@
 #include "harness/measure/runner/torch/torch_lane.h"
 
 #include <algorithm>
-#include <chrono>
-#include <limits>
 #include <utility>
 
 #include "kbench/error.h"
@@ -13,13 +11,9 @@ namespace kbench::runner {
 namespace {
 
 using Json = nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostAnswer = size_t{64} << 10;
-constexpr size_t kMostMessage = 600;
 constexpr double kAttachSeconds = 60;
-constexpr int kHandOvers = 30;
-constexpr double kMostHandOverNs = 200e3;
+constexpr double kCopySeconds = 60;  ///< a candidate's kernels may still run meanwhile
 
 /// A variable as Python has it.
 Json python_value(const VariableValue& value) {
@@ -35,19 +29,6 @@ Json tensor_of(const Graph& graph, int value) {
           {"bytes", info.type.bytes()}};
 }
 
-/// The candidate's fault, by what its process says it is: any of these it may also claim.
-Refused refused_as(const std::string& kind, const std::string& said) {
-  const std::string text = shown(said, kMostMessage);
-  if (kind == "module") return {Verdict::compile_error, "its module cannot be loaded: " + text, {}};
-  if (kind == "init") return {Verdict::invalid_candidate, "ModelNew cannot be made: " + text, {}};
-  if (kind == "parameters") return {Verdict::invalid_candidate, text, {}};
-  if (kind == "outputs") return {Verdict::invalid_candidate, text, {}};
-  if (said.find("out of memory") != std::string::npos) {
-    return {Verdict::out_of_memory, "its forward fails: " + text, {}};
-  }
-  return {Verdict::crashed, "its forward fails: " + text, {}};
-}
-
 }  // namespace
 
 Json torch_task(const TorchModule& module, const TaskAt& at) {
@@ -57,7 +38,7 @@ Json torch_task(const TorchModule& module, const TaskAt& at) {
   return task;
 }
 
-std::vector<Wanted> tensors_of_calls(const Graph& graph) {
+std::vector<Wanted> tensors_of_calls(const Graph& graph, int most) {
   std::vector<std::pair<std::string, TensorType>> tensors;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     tensors.emplace_back(graph.output_name(i), graph.value(graph.outputs()[i]).type);
@@ -67,7 +48,8 @@ std::vector<Wanted> tensors_of_calls(const Graph& graph) {
   }
   uint64_t bytes = 1;
   for (const auto& each : tensors) bytes += static_cast<uint64_t>(each.second.bytes());
-  const int more = static_cast<int>(std::min<uint64_t>(kMostCallBytes / bytes, kMostCalls - 1));
+  const auto calls = static_cast<uint64_t>(most - 1);
+  const int more = static_cast<int>(std::min<uint64_t>(kMostCallBytes / bytes, calls));
   std::vector<Wanted> wanted;
   for (int call = 2; call <= more + 1; ++call) {
     for (const auto& [name, type] : tensors) {
@@ -78,79 +60,24 @@ std::vector<Wanted> tensors_of_calls(const Graph& graph) {
   return wanted;
 }
 
-TorchLane::TorchLane(PythonHelper& python, Json task, const Graph& graph)
-    : python_(python), task_(std::move(task)), graph_(graph) {}
-
-Json TorchLane::receive(double seconds) {
-  const auto wait =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
-  process::Channel& channel = python_.torch();
-  const auto frame = channel.receive(wait, kMostAnswer);
-  if (!frame && !channel.ended()) throw Error(ErrorCode::kTimeout, "PyTorch's process is not done");
-  if (!frame) {
-    const std::string why = shown(python_.torch_last_words(), kMostMessage);
-    throw Refused{
-        Verdict::crashed, "its Python process ended" + (why.empty() ? "" : ": " + why), {}};
-  }
-  Json answer = Json::parse(frame->payload, nullptr, /*allow_exceptions=*/false);
-  const auto text = [&](const char* key) {
-    const bool there = answer.is_object() && answer.contains(key) && answer.at(key).is_string();
-    return there ? answer.at(key).get<std::string>() : "";
-  };
-  if (const std::string kind = text("refused"); !kind.empty()) {
-    throw refused_as(kind, text("message"));
-  }
-  if (const std::string said = text("failed"); !said.empty()) {
-    throw Refused{Verdict::crashed, "its Python process fails: " + shown(said, kMostMessage), {}};
-  }
-  return answer;
-}
-
-Json TorchLane::ask(Json request, double seconds, std::span<const int> descriptors) {
-  // The answer to this request, not one that was made ready before it.
-  const uint64_t id = secret_.next();
-  request["id"] = id;
-  try {
-    python_.torch().send(0, request.dump(-1, ' ', false, Json::error_handler_t::replace),
-                         descriptors);
-  } catch (const Error&) {  // It has ended, which receive() explains.
-  }
-  Json answer = receive(seconds);
-  if (!answer.is_object() || answer.value("id", Json()) != Json(id)) {
-    throw Refused{Verdict::crashed, "its Python process answers what it was not asked", {}};
-  }
-  return answer;
-}
-
-/// From the process's standstill to its standstill.
-double TorchLane::timed(const Json& request, double seconds) {
-  const auto start = Clock::now();
-  python_.release_torch();
-  const Json answer = ask(request, seconds);
-  python_.hold_torch();
-  const double ns = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-  captured_ = answer.value("captured", Json()) == Json(true);
-  return ns;
-}
-
-void TorchLane::wait_started(double seconds) {
-  try {
-    receive(seconds);
-  } catch (const Refused& refused) {
-    throw Error(ErrorCode::kUnsupported, "PyTorch cannot be used: " + refused.message);
-  }
-}
+TorchLane::TorchLane(TorchHost& host, Json task, const Graph& graph)
+    : host_(host),
+      channel_(host.python(), /*spin=*/host.driver() != nullptr),
+      task_(std::move(task)),
+      graph_(graph) {}
 
 void TorchLane::attach(const ImportedMemory& memory) {
   std::vector<int> descriptors;
-  Json slabs = Json::array();
-  for (const ImportedMemory::Slab& slab : memory.slabs()) {
-    descriptors.push_back(slab.descriptor.get());
-    slabs.push_back(
-        {{"bytes", slab.buffer.size()}, {"by_cuda", slab.by_cuda}, {"read_only", slab.read_only}});
+  task_["slabs"] = Json::array();
+  if (!host_.driver()) {
+    for (const ImportedMemory::Slab& slab : memory.slabs()) {
+      descriptors.push_back(slab.descriptor.get());
+      task_["slabs"].push_back({{"bytes", slab.buffer.size()}, {"read_only", slab.read_only}});
+    }
   }
   const auto placed = [&](Json tensor, const vulkan::Region& region) {
-    tensor["place"] = {{"slab", memory.slab_of(region).value()}, {"offset", region.offset}};
+    const auto slab = memory.slab_of(region);
+    tensor["place"] = {{"slab", slab.value_or(0)}, {"offset", region.offset}};
     return tensor;
   };
   const auto given = [&](int id) { return memory.given().at(static_cast<size_t>(id)); };
@@ -175,29 +102,43 @@ void TorchLane::attach(const ImportedMemory& memory) {
     }
     task_["calls"].push_back(std::move(places));
   }
-  task_["slabs"] = std::move(slabs);
-  ask(task_, kAttachSeconds, descriptors);
-  hand_over_ns_ = std::numeric_limits<double>::infinity();
-  python_.hold_torch();
-  for (int i = 0; i < kHandOvers; ++i) {
-    hand_over_ns_ = std::min(hand_over_ns_, timed({{"do", "nothing"}}, kAttachSeconds));
+  loaded_ = false;
+  peers_.reset();
+  const Json places = channel_.ask(task_, kAttachSeconds, descriptors).answer;
+  if (host_.driver()) {
+    peers_ = std::make_unique<PeerTensors>(*host_.driver(), memory, graph_, places);
   }
 }
 
-void TorchLane::prepare(int calls, double seconds) {
-  calls_ = calls;
-  if (!std::exchange(loaded_, true)) timed({{"do", "load"}}, seconds);
+void TorchLane::prepare(const Run& run) {
+  asked_ = run;
+  if (!std::exchange(loaded_, true)) {
+    if (peers_) peers_->give_parameters(kCopySeconds);
+    channel_.ask({{"do", "load"}}, run.seconds);
+  }
+  if (peers_) peers_->give_inputs(run.calls, kCopySeconds);
 }
 
 double TorchLane::run(bool setup, double seconds) {
   if (setup) throw Error(ErrorCode::kInternal, "a module has no setup");
-  const double ns = timed({{"do", "run"}, {"calls", calls_}}, seconds);
-  // On a busy machine the hand-overs may all have been slow.
-  return std::max(ns - std::min(hand_over_ns_, kMostHandOverNs), ns / 2);
+  const bool capture = asked_.capture && peers_;
+  const auto [answer, ns] = channel_.ask(
+      {{"do", "run"}, {"calls", asked_.calls}, {"capture", capture}, {"timed", asked_.own_clock}},
+      seconds);
+  if (peers_) peers_->take(answer, asked_.calls, kCopySeconds);
+  captured_ = answer.value("captured", Json()) == Json(true);
+  const Json own = answer.value("ns", Json());
+  own_ns_ = own.is_number() ? own.get<double>() : 0;
+  return ns;
 }
 
-double TorchLane::run_empty(double) {
-  throw Error(ErrorCode::kInternal, "the torch lane measures its own hand-over");
+void TorchLane::describe(Ran& ran) const {
+  ran.captured = captured_;
+  ran.own_ns = own_ns_;
+}
+
+double TorchLane::run_empty(double seconds) {
+  return channel_.ask({{"do", "nothing"}}, seconds).ns;
 }
 
 std::vector<double> TorchLane::profile(double) {

@@ -57,6 +57,18 @@ void TorchProcess::hold() {
   ::kill(-group_, SIGKILL);
 }
 
+void TorchProcess::share_processors() {
+  constexpr int kShared = 4, kEnough = 2 * kShared;
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < kEnough) return;
+  cpu_set_t last;
+  CPU_ZERO(&last);
+  for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && CPU_COUNT(&last) < kShared; --cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &last);
+  }
+  sched_setaffinity(group_, sizeof last, &last);
+}
+
 void TorchProcess::release() { ::kill(-group_, SIGCONT); }
 
 void TorchProcess::watch() {

@@ -26,6 +26,9 @@ class TorchProcess {
   /// Stops all its threads; when it returns, those of the first process stand still.
   void hold();
   void release();
+  /// Puts its first thread, which runs Python, on the processors that all such processes share
+  /// while their runs are timed: what they take of the host is then alike.
+  void share_processors();
   /// To be called a few times a second: ends the group if it takes too much, and reads what it
   /// prints.
   void watch();

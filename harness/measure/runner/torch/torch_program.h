@@ -6,9 +6,8 @@
 #include <string>
 
 #include "harness/measure/runner/program.h"
-#include "harness/measure/runner/python_helper.h"
+#include "harness/measure/runner/torch/torch_host.h"
 #include "harness/measure/runner/torch/torch_lane.h"
-#include "harness/measure/vulkan/device.h"
 #include "kbench/candidate.h"
 #include "kbench/graph.h"
 #include "kbench/task.h"
@@ -17,11 +16,11 @@ namespace kbench::runner {
 
 class TorchProgram : public Program {
  public:
-  /// Starts PyTorch's process, and compiles the module's C++ and CUDA extensions in another one,
-  /// without a device. Throws Refused for what does not compile, kUnsupported where there is no
-  /// PyTorch, kTimeout.
-  TorchProgram(vulkan::Device& device, std::unique_ptr<Graph> graph, const TorchModule& module,
-               const Build& request, PythonHelper& python);
+  /// Compiles the module's C++ and CUDA extensions in a process without any device, and waits for
+  /// PyTorch's. Throws Refused for what does not compile, kUnsupported where there is no PyTorch,
+  /// kTimeout. `host` must outlive this.
+  TorchProgram(TorchHost& host, std::unique_ptr<Graph> graph, const TorchModule& module,
+               const Build& request);
 
   Built built() const override;
   const Graph& graph() const override { return *graph_; }
@@ -31,6 +30,7 @@ class TorchProgram : public Program {
   Lane* lane() override { return &lane_; }
 
  private:
+  TorchHost& host_;
   std::unique_ptr<Graph> graph_;
   TorchLane lane_;
   double compile_s_ = 0;

@@ -94,6 +94,8 @@ class Result:
     wall_s: float
     busy: bool
     runner_served: int
+    opponent: str
+    opponent_finding: str
     stage_s: dict[str, float]
     json: dict[str, Any] = field(repr=False, compare=False)
     """As the library gave it, for results files and leaderboards."""
@@ -113,6 +115,8 @@ class Result:
             "lane": "",
             "busy": False,
             "runner_served": 0,
+            "opponent": "",
+            "opponent_finding": "",
             "stage_s": {},
             **value,
         }
@@ -202,6 +206,8 @@ class Options:
     """"kbench" or "kernelbench"."""
     recorded: Optional[Mapping[str, str]] = None
     """{"file": ..., "column": ...}: times that speedups are against."""
+    opponent: Optional[str] = None
+    """What is timed beside: "eager", "torch", "torch.compile" or "best", the faster of these two."""
     plan: Plan = Plan()
     limits: Limits = Limits()
     validate: bool = False

@@ -1,18 +1,18 @@
 // The task as `kbench show` and prompts show it, with repeated blocks once.
-#include "harness/evaluate/prompts/listing.h"
+#include "libkbench/listing/listing.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
-#include "harness/evaluate/prompts/printer.h"
 #include "kbench/candidate.h"
-#include "kbench/prompts.h"
+#include "kbench/listing.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
+#include "libkbench/listing/printer.h"
 
 namespace kbench {
-namespace prompts {
+namespace listing {
 namespace {
 
 /// In characters: a formula from this length on is long; above this total, long formulas are left
@@ -231,10 +231,10 @@ Program folded(const Graph& graph) {
   });
 }
 
-}  // namespace prompts
+}  // namespace listing
 
 std::string folded_listing(const Task& task, const Graph& graph) {
-  using namespace prompts;
+  using namespace listing;
   std::set<int> read(graph.outputs().begin(), graph.outputs().end());
   bool parameters = false;
   for (const auto& node : graph.nodes()) {

@@ -1,10 +1,10 @@
-#include "harness/evaluate/prompts/printer.h"
+#include "libkbench/listing/printer.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-namespace kbench::prompts {
+namespace kbench::listing {
 namespace {
 
 /// At least so many consecutive operands are printed as a range.
@@ -160,4 +160,4 @@ const OperatorCall& Printer::call(const Line& line, size_t run) const {
   return graph_.node(line.nodes[run]).call;
 }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

@@ -9,7 +9,7 @@
 
 #include "kbench/graph.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 
 struct Item;
 using Body = std::vector<Item>;
@@ -37,4 +37,4 @@ Body fold_repeats(const Graph& graph, Body body, const std::function<bool(const 
 /// even if some have operators that others lack.
 Body fold_modules(const Graph& graph, Body body, size_t numbers);
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

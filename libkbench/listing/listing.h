@@ -1,11 +1,11 @@
 // The program from which the listing and the PyTorch code are printed.
 #pragma once
 
-#include "harness/evaluate/prompts/program.h"
+#include "libkbench/listing/program.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 
 /// The graph, folded so that its listing is short.
 Program folded(const Graph& graph);
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

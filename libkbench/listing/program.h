@@ -11,7 +11,7 @@
 
 #include "kbench/graph.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 
 /// Pass numbers of the loops around a line, outermost first.
 using Passes = std::vector<int>;
@@ -63,4 +63,4 @@ using Cost = std::function<double(const Program&)>;
 /// other folds are rejected.
 Program fold(const Graph& graph, const Cost& cost, size_t most_unfolded = 24);
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

@@ -3,9 +3,9 @@
 #include <set>
 #include <utility>
 
-#include "harness/evaluate/prompts/blocks.h"
+#include "libkbench/listing/blocks.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 namespace {
 
 /// Which block of a list of modules an operator belongs to.
@@ -157,4 +157,4 @@ Body fold_modules(const Graph& graph, Body body, size_t numbers) {
   return body;
 }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

@@ -1,10 +1,10 @@
-#include "harness/evaluate/prompts/series.h"
+#include "libkbench/listing/series.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-namespace kbench::prompts {
+namespace kbench::listing {
 namespace {
 
 /// The values by the pass of one loop; nothing if they depend on other loops too.
@@ -295,4 +295,4 @@ std::string Series::name(const std::vector<Passes>& at, const std::vector<std::s
   return text;
 }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

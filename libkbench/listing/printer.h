@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/prompts/program.h"
-#include "harness/evaluate/prompts/series.h"
+#include "libkbench/listing/program.h"
+#include "libkbench/listing/series.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 
 class Printer {
  public:
@@ -53,4 +53,4 @@ class Printer {
                     const std::string& index);
 };
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

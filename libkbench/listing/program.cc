@@ -1,13 +1,13 @@
-#include "harness/evaluate/prompts/program.h"
+#include "libkbench/listing/program.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "harness/evaluate/prompts/blocks.h"
-#include "harness/evaluate/prompts/naming.h"
+#include "libkbench/listing/blocks.h"
+#include "libkbench/listing/naming.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 namespace {
 
 /// A fold must shorten the program to this share of its length; with lines that only some passes
@@ -94,4 +94,4 @@ Program fold(const Graph& graph, const Cost& cost, size_t most_unfolded) {
   return exact;
 }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

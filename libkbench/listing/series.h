@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/prompts/program.h"
+#include "libkbench/listing/program.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 
 /// The loops around the line that is being printed, with the letters defined in each.
 class Series {
@@ -51,4 +51,4 @@ class Series {
   std::set<std::string> taken_;
 };
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

@@ -1,10 +1,10 @@
-#include "harness/evaluate/prompts/blocks.h"
+#include "libkbench/listing/blocks.h"
 
 #include <algorithm>
 #include <cctype>
 #include <map>
 
-namespace kbench::prompts {
+namespace kbench::listing {
 
 std::pair<std::string, std::vector<std::string>> split_numbers(const std::string& name) {
   std::string text;
@@ -78,4 +78,4 @@ Body unfolded(const Graph& graph) {
   return body;
 }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

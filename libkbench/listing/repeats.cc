@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "harness/evaluate/prompts/blocks.h"
+#include "libkbench/listing/blocks.h"
 
-namespace kbench::prompts {
+namespace kbench::listing {
 namespace {
 
 /// Lines that a fold must save, as its header and definitions take some.
@@ -199,4 +199,4 @@ Body fold_repeats(const Graph& graph, Body body, const std::function<bool(const 
   return Folder(graph, std::move(body), fits).run();
 }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

@@ -1,11 +1,11 @@
-#include "harness/evaluate/prompts/naming.h"
+#include "libkbench/listing/naming.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-namespace kbench::prompts {
+namespace kbench::listing {
 namespace {
 
 /// The line that makes a value, and the index of its result.
@@ -294,4 +294,4 @@ class Naming {
 
 bool name_variables(const Graph& graph, Program& program) { return Naming(graph, program).run(); }
 
-}  // namespace kbench::prompts
+}  // namespace kbench::listing

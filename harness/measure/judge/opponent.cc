@@ -1,0 +1,152 @@
+#include "harness/measure/judge/opponent.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/measure/runner/torch/call_tensors.h"
+#include "harness/measure/trial/slab_layout.h"
+#include "kbench/error.h"
+#include "kbench/listing.h"
+
+namespace kbench::judge {
+namespace {
+
+/// For importing torch, and for what torch.compile makes.
+constexpr double kPrepareSeconds = 300;
+
+constexpr char kCompiled[] = R"(
+
+Eager = ModelNew
+
+
+class ModelNew(torch.nn.Module):
+  def __init__(self, *_):
+    super().__init__()
+    self.eager = Eager()
+    self.compiled = torch.compile(self.eager)
+
+  def forward(self, *inputs):
+    return self.compiled(*inputs)
+)";
+
+/// The task's program as a candidate.
+CandidateSource program_of(const TaskAt& key, Opponent mode) {
+  const std::string text = pytorch_module(find_task(key.task), *build_graph(key)) +
+                           (mode == Opponent::torch_compile ? kCompiled : "");
+  CandidateSource source(std::map<std::string, std::string>{{"pytorch.py", text}});
+  source.manifest = "pytorch.py";
+  return source;
+}
+
+}  // namespace
+
+void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent mode) {
+  if (build_ && key_ == key && mode_ == mode) return;
+  if (awaited_) {  // The candidate was refused before this was needed.
+    try {
+      wait_built();
+    } catch (const Error&) {
+    } catch (const RunnerFailure&) {
+    }
+  }
+  client::EvaluateRequest request;
+  request.candidate = program_of(key, mode);
+  request.options.preset = key.preset;
+  request.options.overrides = key.variables;
+  request.options.limits.compile_seconds = kPrepareSeconds;
+  if (build_) {
+    build_->ask_other(request);
+  } else {
+    build_ = supply.take_beside(request);
+  }
+  key_ = key;
+  mode_ = mode;
+  slab_ = {};
+  awaited_ = true;
+  build_->begin();
+}
+
+/// What it cannot run is no fault of the candidate's.
+void OpponentRunner::fail(const std::string& message) {
+  const std::string text = "the opponent " + std::string(name_of(mode_)) + message;
+  build_.reset();
+  throw RunnerFailure{RunnerFailure::Kind::ended, ErrorCode::kInternal, text};
+}
+
+void OpponentRunner::wait_built() {
+  if (!std::exchange(awaited_, false)) return;
+  runner::Refused refused;
+  bool built = false;
+  try {
+    built = build_->built(built_, refused);
+  } catch (const RunnerFailure& failure) {
+    if (failure.code != ErrorCode::kUnsupported) throw;
+    build_.reset();
+    throw Error(ErrorCode::kUnsupported,
+                "the opponent " + std::string(name_of(mode_)) + ": " + failure.message);
+  }
+  if (!built) fail(" cannot run the task: " + refused.message);
+}
+
+void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
+                            const runner::Built* candidate, const Slab& candidates_memory) {
+  wait_built();
+  const Graph& graph = task.graph();
+  outputs_ = graph.outputs().size();
+  const runner::CallTensors tensors(graph);
+  const int places = tensors.calls(built_.wanted.size());
+  const int calls = candidate ? std::min(places, tensors.calls(candidate->wanted.size())) : 1;
+  trial::SlabLayout layout;
+  for (int call = 0; call < calls; ++call) {
+    for (size_t i = 0; i < outputs_; ++i) {
+      layout.add(graph.output_name(i),
+                 static_cast<uint64_t>(graph.value(graph.outputs()[i]).type.bytes()));
+    }
+  }
+  slab_ = {};
+  slab_ = Slab(store, std::move(layout), SlabUse::opponent);
+  Attachment attachment(runner().imported(), store);
+  task.place(attachment, /*given_read_only=*/true, slab_);
+  const int own = attachment.add(slab_, false);
+  const int theirs = attachment.add(candidates_memory, false);
+  const auto inputs = graph.values_of(Graph::Kind::input);
+  const runner::Attach first = attachment.message;
+  for (int call = 1; call < places; ++call) {
+    // Beyond the calls that there will be the first one's places stand in.
+    const bool there = call < calls;
+    for (size_t i = 0; i < outputs_; ++i) {
+      attachment.message.wanted.push_back(
+          there ? slab_.place(static_cast<size_t>(call) * outputs_ + i, own) : first.outputs[i]);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      attachment.message.wanted.push_back(
+          there ? candidates_memory.place(tensors.input(call, i), theirs)
+                : first.given[static_cast<size_t>(inputs[i])]);
+    }
+  }
+  runner().attach(attachment);
+  runner::Refused refused;
+  if (!runner().receive<runner::Attached>(kAttachSeconds, refused)) {
+    fail(" cannot run the task: " + refused.message);
+  }
+}
+
+void OpponentRunner::release_memory() {
+  if (build_ && !awaited_) build_->release_memory();
+  slab_ = {};
+}
+
+vulkan::Region OpponentRunner::output(int call, size_t i) const {
+  return slab_.tensor(static_cast<size_t>(call) * outputs_ + i);
+}
+
+std::optional<Opponent> Opponents::faster(const TaskAt& key) const {
+  const auto found = std::ranges::find(faster_, key, &std::pair<TaskAt, Opponent>::first);
+  return found == faster_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string OpponentRunner::text() const {
+  return built_.version + ", " + std::string(name_of(mode_));
+}
+
+}  // namespace kbench::judge

@@ -1,0 +1,168 @@
+#include "harness/measure/runner/torch/peer_tensors.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "harness/measure/runner/driver_lane.h"
+#include "kbench/error.h"
+#include "libkbench/base/hex.h"
+
+namespace kbench::runner {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Allocations of another process, opened for as long as this lives.
+class OpenedPeers {
+ public:
+  explicit OpenedPeers(cuda::Driver& driver) : driver_(driver) {}
+  ~OpenedPeers() {
+    try {
+      for (const auto& [address, bytes] : opened_) driver_.close_peer(address);
+    } catch (const Error&) {  // The context is lost, and says so when it is used next.
+    }
+  }
+  OpenedPeers(const OpenedPeers&) = delete;
+
+  void open(const Json& handles) {
+    for (const Json& each : handles) {
+      const std::optional<std::vector<uint8_t>> bytes = bytes_of_hex(each.get<std::string>());
+      cuda::PeerHandle handle{};
+      if (!bytes || bytes->size() != handle.size()) {
+        throw Error(ErrorCode::kParse, "a handle is not " + std::to_string(handle.size()) +
+                                           " bytes as hexadecimal digits");
+      }
+      std::ranges::copy(*bytes, handle.begin());
+      opened_.push_back(driver_.open_peer(handle));
+    }
+  }
+  /// The address of a place: the index of its handle, and bytes from that allocation's start.
+  uint64_t address(const Json& place, uint64_t bytes) const {
+    const auto index = place.at(0).get<uint64_t>(), offset = place.at(1).get<uint64_t>();
+    if (bytes == 0) return 0;
+    if (index >= opened_.size()) throw Error(ErrorCode::kParse, "a place in no allocation");
+    const auto& [base, size] = opened_[index];
+    if (offset > size || bytes > size - offset) {
+      throw Error(ErrorCode::kParse, "a place outside of its allocation");
+    }
+    return base + offset;
+  }
+  /// They stay open beyond this object's life.
+  std::vector<uint64_t> keep() {
+    std::vector<uint64_t> addresses;
+    for (const auto& each : std::exchange(opened_, {})) addresses.push_back(each.first);
+    return addresses;
+  }
+
+ private:
+  cuda::Driver& driver_;
+  std::vector<std::pair<uint64_t, uint64_t>> opened_;  ///< addresses and sizes
+};
+
+/// Runs what reads JSON of the process; what is wrong with it is kParse.
+template <class Read>
+void parse(Read read_it) {
+  try {
+    read_it();
+  } catch (const Json::exception&) {
+    throw Error(ErrorCode::kParse, "an answer that cannot be read");
+  }
+}
+
+}  // namespace
+
+PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, const Graph& graph,
+                         const Json& places)
+    : driver_(driver) {
+  std::vector<vulkan::Region> regions = memory.given();
+  regions.insert(regions.end(), memory.outputs().begin(), memory.outputs().end());
+  regions.insert(regions.end(), memory.wanted().begin(), memory.wanted().end());
+  const std::vector<uint64_t> addresses = import_regions(driver, memory, regions);
+  const std::span given = std::span(addresses).first(memory.given().size());
+  const std::span first = std::span(addresses).subspan(given.size(), memory.outputs().size());
+  const std::span wanted = std::span(addresses).subspan(given.size() + first.size());
+  OpenedPeers opened(driver);
+  parse([&] {
+    opened.open(places.at("handles"));
+    size_t next = 0;
+    const auto tensor = [&](int id, uint64_t judges) {
+      const auto bytes = static_cast<uint64_t>(graph.value(id).type.bytes());
+      return Tensor{judges, opened.address(places.at("places").at(next++), bytes), bytes};
+    };
+    for (const int id : graph.values_of(Graph::Kind::parameter)) {
+      parameters_.push_back(tensor(id, given[static_cast<size_t>(id)]));
+    }
+    const auto inputs = graph.values_of(Graph::Kind::input);
+    const CallTensors tensors(graph);
+    for (int call = 0; call < tensors.calls(wanted.size()); ++call) {
+      inputs_.emplace_back();
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const uint64_t judges =
+            call == 0 ? given[static_cast<size_t>(inputs[i])] : wanted[tensors.input(call, i)];
+        inputs_.back().push_back(tensor(inputs[i], judges));
+      }
+      outputs_.emplace_back();
+      for (size_t i = 0; i < graph.outputs().size(); ++i) {
+        const uint64_t judges = call == 0 ? first[i] : wanted[tensors.output(call, i)];
+        const auto bytes = static_cast<uint64_t>(graph.value(graph.outputs()[i]).type.bytes());
+        outputs_.back().push_back({judges, 0, bytes});
+      }
+    }
+  });
+  opened_ = opened.keep();
+}
+
+PeerTensors::~PeerTensors() {
+  try {
+    for (const uint64_t address : opened_) driver_.close_peer(address);
+    driver_.release_imports();
+  } catch (const Error&) {  // The context is lost, and says so when it is used next.
+  }
+}
+
+void PeerTensors::give_parameters(double seconds) {
+  std::vector<cuda::CopyStep> copies;
+  for (const Tensor& each : parameters_) copies.push_back({each.judges, each.peers, each.bytes});
+  copy_all(driver_, copies, seconds);
+}
+
+void PeerTensors::give_inputs(int calls, double seconds) {
+  std::vector<cuda::CopyStep> copies;
+  for (int call = 0; call < calls; ++call) {
+    for (const Tensor& each : inputs_.at(static_cast<size_t>(call))) {
+      copies.push_back({each.judges, each.peers, each.bytes});
+    }
+  }
+  copy_all(driver_, copies, seconds);
+}
+
+void PeerTensors::take(const Json& places, int calls, double seconds) {
+  OpenedPeers opened(driver_);
+  std::vector<cuda::CopyStep> copies;
+  try {
+    parse([&] {
+      opened.open(places.at("handles"));
+      size_t next = 0;
+      for (int call = 0; call < calls; ++call) {
+        for (const Tensor& each : outputs_.at(static_cast<size_t>(call))) {
+          const Json& place = places.at("places").at(next++);
+          copies.push_back({opened.address(place, each.bytes), each.judges, each.bytes});
+        }
+      }
+    });
+  } catch (const Error& error) {
+    if (driver_.hung()) throw;
+    throw Refused{Verdict::crashed, "its outputs cannot be read: " + error.message(), {}};
+  }
+  for (int call = 0; call < calls; ++call) {
+    for (const Tensor& each : inputs_.at(static_cast<size_t>(call))) {
+      copies.push_back({each.peers, each.judges, each.bytes});
+    }
+  }
+  copy_all(driver_, copies, seconds);
+}
+
+}  // namespace kbench::runner

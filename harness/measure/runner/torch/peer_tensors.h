@@ -1,0 +1,46 @@
+// The tensors of a ModelNew on a GPU. They lie in its process's own memory, which this process maps
+// through CUDA and reads and writes while that process stands still: it holds nothing of the
+// judge's.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/measure/cuda/driver.h"
+#include "harness/measure/cuda/driver_list.h"
+#include "harness/measure/runner/imported_memory.h"
+#include "harness/measure/runner/torch/call_tensors.h"
+#include "kbench/graph.h"
+
+namespace kbench::runner {
+
+class PeerTensors {
+ public:
+  /// Imports the judge's memory. `places` are those of the process's parameters, then of its inputs
+  /// call by call (driver.py, DeviceMemory.where), said before a candidate's code ran. All outlive
+  /// it. Throws Error.
+  PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, const Graph& graph,
+              const nlohmann::json& places);
+  ~PeerTensors();
+  PeerTensors(const PeerTensors&) = delete;
+
+  /// Copy the judge's parameters, and the inputs of the first calls, into the process.
+  void give_parameters(double seconds);
+  void give_inputs(int calls, double seconds);
+  /// Copies outputs to the judge from where the process says that they are, and its inputs, so that
+  /// the judge sees whether they were written to. Throws Refused where the places are none.
+  void take(const nlohmann::json& places, int calls, double seconds);
+
+ private:
+  struct Tensor {
+    uint64_t judges = 0, peers = 0, bytes = 0;  ///< two addresses; peers' 0 where it may vary
+  };
+
+  cuda::Driver& driver_;
+  std::vector<uint64_t> opened_;  ///< of the parameters and inputs, for as long as this lives
+  std::vector<Tensor> parameters_;
+  std::vector<std::vector<Tensor>> inputs_, outputs_;  ///< by call
+};
+
+}  // namespace kbench::runner

@@ -1,0 +1,64 @@
+#include "harness/measure/runner/torch/torch_host.h"
+
+#include <sys/syscall.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/measure/cuda/device_capability.h"
+#include "harness/measure/runner/syscall_filter.h"
+#include "harness/measure/runner/torch/scripts.h"
+#include "harness/measure/runner/torch/torch_channel.h"
+#include "kbench/error.h"
+#include "libkbench/base/hex.h"
+
+namespace kbench::runner {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kMostMemory = uint64_t{16} << 30;  ///< of the host
+
+}  // namespace
+
+TorchHost::TorchHost(vulkan::Device& device, PythonHelper& python) : python_(python) {
+  try {
+    start(device);
+  } catch (const Error& error) {
+    failure_ = error.message();
+  }
+}
+
+void TorchHost::start(vulkan::Device& device) {
+  const vulkan::DeviceSnapshot& snapshot = device.snapshot();
+  const bool gpu = !snapshot.software();
+  if (gpu) {
+    const cuda::ComputeCapability has = cuda::device_capability(snapshot.device_uuid);
+    architecture_ = std::to_string(has.major) + "." + std::to_string(has.minor);
+  }
+  Json order = {{"do", "start"}, {"cuda", gpu}};
+  if (gpu) {
+    order["filter"] = hex_of(program_of_python_filter());
+    order["seccomp"] = SYS_seccomp;
+  }
+  python_.start_torch({.script = with_loader(driver_script()),
+                       .device_uuid = gpu ? vulkan::to_string(snapshot.device_uuid) : "",
+                       .host_bytes = kMostMemory,
+                       .architecture = architecture_,
+                       .question = order.dump()});
+  if (gpu) driver_ = std::make_unique<cuda::Driver>(snapshot.device_uuid);
+}
+
+void TorchHost::wait_started(double seconds) {
+  if (!failure_.empty()) throw Error(ErrorCode::kUnsupported, failure_);
+  if (started_) return;
+  try {
+    const Json answer = read_answer(python_.ask_torch({.seconds = seconds}));
+    version_ = "PyTorch " + answer.value("version", std::string("of an unknown version"));
+  } catch (const Refused& refused) {
+    failure_ = "PyTorch cannot be used: " + refused.message;
+    throw Error(ErrorCode::kUnsupported, failure_);
+  }
+  started_ = true;
+}
+
+}  // namespace kbench::runner

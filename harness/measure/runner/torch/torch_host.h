@@ -1,0 +1,43 @@
+// PyTorch in a runner: the process that will run a module, and what this process needs to reach
+// that process's memory on a GPU.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/measure/cuda/driver.h"
+#include "harness/measure/runner/python_helper.h"
+#include "harness/measure/vulkan/device.h"
+
+namespace kbench::runner {
+
+class TorchHost {
+ public:
+  /// Has the helper start python3, which imports torch and opens the device, and does not wait; on
+  /// a GPU opens CUDA's driver here. To be called while this process may still open files. Never
+  /// throws: what went wrong is thrown by wait_started().
+  TorchHost(vulkan::Device& device, PythonHelper& python);
+
+  /// Waits until PyTorch is there and its device open. Throws kUnsupported if they are not to be
+  /// had, kTimeout.
+  void wait_started(double seconds);
+
+  PythonHelper& python() { return python_; }
+  /// Null on a software device.
+  cuda::Driver* driver() { return driver_.get(); }
+  /// What extensions are compiled for: "9.0"; empty on a software device.
+  const std::string& architecture() const { return architecture_; }
+  /// "PyTorch 2.11.0", once started. It was said before any code of a candidate ran.
+  const std::string& version() const { return version_; }
+
+ private:
+  void start(vulkan::Device& device);
+
+  PythonHelper& python_;
+  std::unique_ptr<cuda::Driver> driver_;
+  std::string architecture_, version_;
+  std::string failure_;  ///< why there is no PyTorch
+  bool started_ = false;
+};
+
+}  // namespace kbench::runner

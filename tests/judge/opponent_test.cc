@@ -1,0 +1,110 @@
+// PyTorch in the baseline's place: it is timed, the truth stays kbench's, and what fails in it is
+// not the candidate's fault.
+#include <cstdlib>
+
+#include "kbench/listing.h"
+#include "tests/judge/evaluator_fixture.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class OpponentTest : public EvaluatorTest {
+ protected:
+  void SetUp() override {
+    EvaluatorTest::SetUp();
+    options_.opponent = Opponent::torch;
+    options_.plan.min_samples = 8;
+    if (IsSkipped()) return;
+    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) {
+      if (device.type == "cpu" && !torch_present()) skip();
+    }
+    end_evaluator();
+  }
+
+  /// Evaluates once, as the judge searches the interpreter.
+  bool torch_present() {
+    static const bool kPresent = [this] {
+      try {
+        return run(right()).correct();
+      } catch (const Error& error) {
+        return error.code() != ErrorCode::kUnsupported;
+      }
+    }();
+    return kPresent;
+  }
+  void skip() {
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
+    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+  }
+  static std::string module_of(const char* task) {
+    const Task& found = find_task(parse_task_id(task));
+    return pytorch_module(found, *build_graph(found, Preset::smoke));
+  }
+  Result run_module(const std::string& text) {
+    folder_.write("model_new.py", text);
+    return evaluator().evaluate(folder_.path("model_new.py"));
+  }
+};
+
+TEST_F(OpponentTest, IsTimedBesideAShader) {
+  const Result result = run(right());
+  ASSERT_TRUE(result.correct()) << result.message;
+  EXPECT_EQ(result.baseline, "torch");
+  EXPECT_THAT(result.opponent, StartsWith("PyTorch "));
+  EXPECT_THAT(result.opponent, HasSubstr("torch, without TF32"));
+  EXPECT_EQ(result.opponent_finding, "");
+  EXPECT_GT(result.baseline_ms, 0);
+  EXPECT_EQ(result.lane, "vulkan");
+}
+
+TEST_F(OpponentTest, IsTimedAsAModuleIsAndTakesOneTaskAfterAnother) {
+  for (const char* task : {"level1/19", "level1/40", "level2/1", "level3/43"}) {
+    const Result result = run_module(module_of(task));
+    ASSERT_TRUE(result.correct()) << task << ": " << result.message;
+    EXPECT_EQ(result.lane, "torch");
+    EXPECT_EQ(result.opponent_finding, "") << task;
+    EXPECT_GT(result.speedup.high, 0.2) << task;  // They are the same program.
+    EXPECT_LT(result.speedup.low, 5) << task;
+  }
+}
+
+TEST_F(OpponentTest, DoesNotDecideWhatIsRight) {
+  const Result wrong = run(relu("if (i < n) y[i] = x[i];"));
+  EXPECT_EQ(name_of(wrong.verdict), "wrong_values") << wrong.message;
+}
+
+TEST_F(OpponentTest, IsReadyForTheNextTaskWhereACandidateWasRefused) {
+  EXPECT_EQ(name_of(run(relu("no such thing")).verdict), "compile_error");
+  const Result result = run_module(module_of("level1/20"));
+  EXPECT_TRUE(result.correct()) << result.message;
+}
+
+TEST_F(OpponentTest, ThatCannotRunTheTaskIsNotTheCandidatesFault) {
+  options_.opponent = Opponent::torch_compile;
+  const Result result = run(right());
+  if (result.correct()) {  // PyTorch 2 and later
+    EXPECT_THAT(result.opponent, HasSubstr("torch.compile"));
+    return;
+  }
+  EXPECT_EQ(name_of(result.verdict), "harness_error");
+  EXPECT_THAT(result.message, HasSubstr("the opponent cannot run the task"));
+  EXPECT_THAT(result.message, HasSubstr("compile"));
+}
+
+TEST_F(OpponentTest, WithoutPyTorchIsAnError) {
+  setenv("KBENCH_PYTHON", "/bin/false", 1);
+  try {
+    run(right());
+    ADD_FAILURE() << "it was evaluated";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(error.message(), HasSubstr("the opponent torch: takes a python3"));
+  }
+  unsetenv("KBENCH_PYTHON");
+}
+
+}  // namespace
+}  // namespace kbench::testing
