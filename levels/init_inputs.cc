@@ -2,8 +2,12 @@
 // 423217d (v0.1), which candidates written for it rely on.
 #include <algorithm>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "kbench/task.h"
+#include "kbench/variables.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {
@@ -260,6 +264,21 @@ constexpr Entry kEntries[] = {
 std::string_view init_inputs(TaskId task) {
   const auto found = std::ranges::lower_bound(kEntries, task, {}, &Entry::task);
   return found != std::end(kEntries) && found->task == task ? found->inputs : "[]";
+}
+
+std::string init_inputs_text(TaskId task, const Variables& variables) {
+  std::string text(init_inputs(task)), lists;
+  const std::vector<std::string_view> words = words_in(text);
+  for (const auto& [name, value] : variables) {
+    const auto* numbers = std::get_if<std::vector<int64_t>>(&value);
+    if (numbers == nullptr || std::ranges::find(words, name) == words.end()) continue;
+    lists += (lists.empty() ? " with " : ", ") + name + " = (";
+    for (size_t i = 0; i < numbers->size(); ++i) {
+      lists += (i > 0 ? ", " : "") + std::to_string((*numbers)[i]);
+    }
+    lists += numbers->size() == 1 ? ",)" : ")";
+  }
+  return text + lists;
 }
 
 }  // namespace kbench

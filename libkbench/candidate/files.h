@@ -35,6 +35,12 @@ std::optional<TaskId> stated_task(const std::string& text, const std::string& na
                                   Location* at = nullptr);
 /// The candidate that a ModelNew file is. Throws Error (kParse, kNotFound).
 Candidate load_model(const std::string& text, const std::string& file);
+/// The files of a candidate whose ModelNew file does not name its task: "model_new.py", and a
+/// manifest "candidate.yaml" that names both.
+std::map<std::string, std::string> model_candidate(TaskId task, const std::string& text);
+/// The text of "model_new.py" where the files are those of model_candidate(); nothing where they
+/// are a candidate of another kind.
+std::optional<std::string> model_of(const std::map<std::string, std::string>& files);
 
 class CandidateReader {
  public:

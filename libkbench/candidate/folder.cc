@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "kbench/candidate_limits.h"
@@ -156,6 +157,28 @@ bool is_model_on_disk(const std::string& path) {
   }
 }
 
+/// Takes out the ModelNew files that a manifest among `files` names: they are that candidate's.
+void drop_named_models(std::vector<std::string>& files) {
+  const auto place = [](const std::string& file) { return fs::path(file).lexically_normal(); };
+  std::set<fs::path> folders, named;  // a manifest names files of its folder and of those in it
+  for (const std::string& file : files) {
+    if (!is_model_file(file)) continue;
+    fs::path folder = place(file).parent_path();
+    while (folders.insert(folder).second && folder.has_relative_path()) {
+      folder = folder.parent_path();
+    }
+  }
+  for (const std::string& file : files) {
+    if (is_model_file(file) || !folders.contains(place(file).parent_path())) continue;
+    try {
+      const Candidate candidate = load_candidate(file);
+      if (candidate.torch) named.insert(place(candidate.torch->file));
+    } catch (const Error&) {  // Reading it as a candidate says why.
+    }
+  }
+  std::erase_if(files, [&](const std::string& file) { return named.contains(place(file)); });
+}
+
 }  // namespace
 
 std::vector<std::string> candidate_files(const std::string& path) {
@@ -181,6 +204,7 @@ std::vector<std::string> candidate_files(const std::string& path) {
   } catch (const fs::filesystem_error& failure) {
     throw Error(ErrorCode::kIo, "cannot list " + quoted(path) + ": " + failure.code().message());
   }
+  drop_named_models(files);
   std::sort(files.begin(), files.end());
   return files;
 }

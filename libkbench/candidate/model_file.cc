@@ -14,6 +14,11 @@ namespace kbench {
 namespace {
 
 constexpr std::string_view kTaskKey = "# task:";
+constexpr const char* kManifest = "candidate.yaml";
+constexpr const char* kModel = "model_new.py";
+
+/// What stands before and behind the task in the manifest of model_candidate().
+constexpr std::string_view kHead = "kbench: 1\ntask: ", kTail = "\ntorch: {file: model_new.py}\n";
 
 /// The number behind `word` in a name such as "level_1_problem_19_sample_0"; nothing if there is
 /// none.
@@ -90,6 +95,22 @@ Candidate load_model(const std::string& text, const std::string& file) {
   candidate.torch = TorchModule{file, text, Location{file, 1, 1}};
   candidate.hash = Sha256().add(text).hex();
   return candidate;
+}
+
+std::map<std::string, std::string> model_candidate(TaskId task, const std::string& text) {
+  return {{kManifest, std::string(kHead) + to_string(task) + std::string(kTail)}, {kModel, text}};
+}
+
+std::optional<std::string> model_of(const std::map<std::string, std::string>& files) {
+  const auto manifest = files.find(kManifest), model = files.find(kModel);
+  if (files.size() != 2 || manifest == files.end() || model == files.end()) return std::nullopt;
+  const std::string_view text = manifest->second;
+  const bool is_made_here =
+      text.size() > kHead.size() + kTail.size() && text.starts_with(kHead) &&
+      text.ends_with(kTail) &&
+      text.substr(kHead.size(), text.size() - kHead.size() - kTail.size()).find('\n') ==
+          std::string_view::npos;
+  return is_made_here ? std::optional(model->second) : std::nullopt;
 }
 
 }  // namespace kbench

@@ -15,15 +15,29 @@
 namespace kbench {
 namespace {
 
+Extraction extracted(const Answer& answer, const Task& task, const EpisodeOptions& options) {
+  ExtractOptions own = options.extract;
+  own.asked = answer_form_of(options.prompt.language);
+  return extract(answer, task.id, own);
+}
+
 std::string hash_of(const CandidateFiles& files) {
   Sha256 hash;
   for (const auto& [name, text] : files) hash.add(name).add(text);
   return hash.hex();
 }
 
-/// Why the policy refuses the candidate's built-in steps; empty where it does not.
-std::string against_policy(const Candidate& candidate, Builtins policy, Location& at) {
+/// Why the policy refuses the candidate's built-in steps; empty where it does not. A ModelNew may
+/// use PyTorch's operators, which is no matter where one was asked for.
+std::string against_policy(const Candidate& candidate, const PromptContext& prompt, Location& at) {
+  const Builtins policy = prompt.builtins;
   if (policy == Builtins::any) return "";
+  if (candidate.torch) {
+    at = candidate.torch->at;
+    if (answer_form_of(prompt.language) == AnswerForm::model) return "";
+    return "a ModelNew may use PyTorch's operators, which are not allowed here: write kernels, and "
+           "the steps that launch them";
+  }
   bool own_kernel = false;
   for (const auto* steps : {&candidate.setup, &candidate.dispatch}) {
     for (const auto& step : *steps) {
@@ -75,12 +89,12 @@ Result unjudged(const Task& task, const EpisodeOptions& options, const std::stri
 }
 
 CandidateFiles read_files(const Answer& answer, const Task& task, const EpisodeOptions& options) {
-  return extract(answer, task.id, options.extract).files;
+  return extracted(answer, task, options).files;
 }
 
 Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions& options) {
   Reading reading;
-  reading.extraction = extract(answer, task.id, options.extract);
+  reading.extraction = extracted(answer, task, options);
   if (reading.extraction.outcome != Outcome::candidate) return reading;
   const CandidateFiles& files = reading.extraction.files;
   reading.hash = hash_of(files);
@@ -106,14 +120,13 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
                   "the candidate is for " + to_string(candidate->task) + ", asked was " +
                       to_string(task.id));
     }
-    if (const std::string why = against_policy(*candidate, options.prompt.builtins, place);
-        !why.empty()) {
+    if (const std::string why = against_policy(*candidate, options.prompt, place); !why.empty()) {
       throw Error(ErrorCode::kParse, place, why);
     }
     if (options.prompt.builtins == Builtins::some && reading.operator_steps) {
       require_working_kernel(*candidate, *graph);
     }
-    resolve(*candidate, *graph);
+    if (!candidate->torch) resolve(*candidate, *graph);
   } catch (const Error& error) {
     // An expression over numbers of the device cannot be checked here.
     if (error.code() != ErrorCode::kUnsupported) refuse(error);

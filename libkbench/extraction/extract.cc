@@ -9,6 +9,7 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/text.h"
 #include "libkbench/base/text.h"
+#include "libkbench/candidate/files.h"
 #include "libkbench/extraction/answer_names.h"
 #include "libkbench/extraction/fenced_blocks.h"
 #include "libkbench/extraction/manifest_outline.h"
@@ -35,8 +36,10 @@ struct Block {
   BlockName name;
   ManifestOutline outline;
   bool tagged = false;  ///< as YAML
+  bool python = false;  ///< is tagged as Python
   bool manifest = false;
   bool kernel = false;
+  bool model = false;  ///< defines ModelNew
 };
 
 /// "glsl" of "glsl:relu.comp" and "{.glsl", in lower case; nothing of a file's name.
@@ -55,13 +58,15 @@ bool looks_like_shader(std::string_view text) {
   return says_one_of(text, {"#version", "layout(", "layout (", "[numthreads"});
 }
 bool looks_like_triton(std::string_view text) { return says_one_of(text, {"@triton.jit"}); }
+bool is_tagged_python(std::string_view language, std::string_view path) {
+  return is_model_file(std::string(path)) ||
+         is_one_of(language, {"python", "python3", "py", "pytorch", "torch", "triton"});
+}
 
 /// Whether a block is a kernel, by its fence's language, its file's name, or its text where these
 /// are not enough: models use Python for much else, and C++ for host code.
 bool is_kernel(std::string_view language, std::string_view path, std::string_view text) {
-  if (path.ends_with(".py") || is_one_of(language, {"python", "py", "triton"})) {
-    return looks_like_triton(text);
-  }
+  if (is_tagged_python(language, path)) return looks_like_triton(text);
   if (has_kernel_suffix(path) ||
       is_one_of(language, {"glsl", "hlsl", "comp", "cuda", "cu", "cuda-cpp", "ptx"})) {
     return true;
@@ -84,12 +89,17 @@ Block understood(FencedBlock source) {
     block.manifest = block.outline.kbench;
   }
   block.kernel = !block.manifest && is_kernel(language, block.name.path, source.text);
+  block.python = is_tagged_python(language, block.name.path);
+  block.model = !block.manifest && (block.python || language.empty()) && defines_model(source.text);
   block.source = std::move(source);
   return block;
 }
 
+/// Whether a block says what the candidate is.
+bool begins_candidate(const Block& block) { return block.manifest || block.model; }
+
 /// The blocks inside a block that is Markdown or untagged: a whole answer in one fence. Empty where
-/// there is no manifest among them.
+/// there is neither a manifest nor a ModelNew among them.
 std::vector<Block> answer_inside(const Block& block) {
   if (!is_one_of(language_of(block.source), {"", "markdown", "md", "text", "txt", "plaintext"})) {
     return {};
@@ -97,13 +107,13 @@ std::vector<Block> answer_inside(const Block& block) {
   std::vector<FencedBlock> inside = fenced_blocks(block.source.text);
   if (!inside.empty()) inside.back().closed |= block.source.closed;
   std::vector<Block> blocks;
-  bool manifest = false;
+  bool candidate = false;
   for (FencedBlock& each : inside) {
     blocks.push_back(understood(std::move(each)));
     blocks.back().source.line_before = {};  // it points into this text
-    manifest |= blocks.back().manifest;
+    candidate |= begins_candidate(blocks.back());
   }
-  return manifest ? blocks : std::vector<Block>();
+  return candidate ? blocks : std::vector<Block>();
 }
 
 bool belongs(const Block& block) {
@@ -133,7 +143,10 @@ std::string listing(const std::vector<Block>& blocks) {
 class Assembly {
  public:
   Assembly(const Answer& answer, TaskId task, const ExtractOptions& options)
-      : task_(task), cut_(is_cut(answer.finish)), filtered_(is_filtered(answer.finish)) {
+      : task_(task),
+        asked_(options.asked),
+        cut_(is_cut(answer.finish)),
+        filtered_(is_filtered(answer.finish)) {
     std::string_view text = answer.text;
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     const Said said = without_thoughts(text, options.thinking_tags);
@@ -154,18 +167,23 @@ class Assembly {
     const bool unclosed = !blocks_.empty() && !blocks_.back().source.closed;
     if (unclosed && cut_) {
       // Whole blocks may belong to an earlier draft, and drafts are not mixed.
-      if (belongs(blocks_.back())) {
+      // ModelNew stands at a file's end.
+      const bool of_model =
+          blocks_.back().model || (asked_ == AnswerForm::model && blocks_.back().python);
+      if (belongs(blocks_.back()) || of_model) {
         return ended(Outcome::truncated,
                      "the token limit was reached inside the last block; " + listing(blocks_));
       }
       blocks_.pop_back();
     }
-    const std::optional<size_t> manifest = chosen_manifest();
-    if (!manifest) return without_manifest();
-    const size_t end = end_of_answer(*manifest);
-    take(blocks_[*manifest], end);
-    join(blocks_[*manifest], end);
-    return judged(blocks_[*manifest]);
+    const std::optional<size_t> chosen = chosen_block();
+    if (!chosen) return without_candidate();
+    const Block& block = blocks_[*chosen];
+    if (block.model) return take_model(block) ? judged(block) : without_task();
+    const size_t end = end_of_answer(*chosen);
+    take(block, end);
+    join(block, end);
+    return judged(block);
   }
 
  private:
@@ -175,21 +193,32 @@ class Assembly {
     extraction.explanation = std::move(explanation);
     return extraction;
   }
-  Extraction without_manifest() const {
-    const std::string missing = "no manifest: no ```yaml block has a top-level 'kbench:'; " +
-                                (is_empty_ ? std::string("the answer is empty") : listing(blocks_));
+  Extraction without_candidate() const {
+    const std::string no_manifest = "no ```yaml block has a top-level 'kbench:'";
+    const std::string no_model = "no ```python block defines a class ModelNew";
+    const std::string lacks = !asked_ ? "no candidate: " + no_manifest + ", and " + no_model
+                              : *asked_ == AnswerForm::model ? "no ModelNew: " + no_model
+                                                             : "no manifest: " + no_manifest;
+    const std::string missing =
+        lacks + "; " + (is_empty_ ? std::string("the answer is empty") : listing(blocks_));
     return cut_ ? ended(Outcome::truncated,
                         "the token limit was reached before there was a candidate: " + missing)
                 : ended(Outcome::no_candidate, missing);
   }
 
-  /// Unwraps an answer that is inside one fence, unless there is a manifest outside.
+  static Extraction without_task() {
+    return ended(Outcome::no_candidate,
+                 "ModelNew does not say which task it is for: write a line '# task: level1/19' "
+                 "into its block");
+  }
+
+  /// Unwraps an answer that is inside one fence, unless there is a candidate outside.
   void unwrap() {
     std::vector<Block> all;
     bool found = false;
     for (const Block& block : blocks_) {
       const std::vector<Block> inside = answer_inside(block);
-      if (inside.empty() && block.manifest) return;
+      if (inside.empty() && begins_candidate(block)) return;
       if (inside.empty()) {
         all.push_back(block);
       } else {
@@ -202,15 +231,20 @@ class Assembly {
     blocks_ = std::move(all);
   }
 
-  /// The last manifest; but not one for another task where there is one for the task asked for.
-  std::optional<size_t> chosen_manifest() const {
-    std::optional<size_t> last, own;
+  /// The last manifest, else the last ModelNew; but none for another task where there is one for
+  /// the task asked for. A ModelNew beside a manifest may be one of its files.
+  std::optional<size_t> chosen_block() const {
+    std::optional<size_t> own, own_model, other, other_model;
     for (size_t i = 0; i < blocks_.size(); ++i) {
-      if (!blocks_[i].manifest) continue;
-      last = i;
-      if (!other_task(blocks_[i])) own = i;
+      const Block& block = blocks_[i];
+      if (!begins_candidate(block)) continue;
+      const bool is_own = !other_task(block);
+      (block.manifest ? is_own ? own : other : is_own ? own_model : other_model) = i;
     }
-    return own ? own : last;
+    for (const auto& chosen : {own, own_model, other, other_model}) {
+      if (chosen) return chosen;
+    }
+    return std::nullopt;
   }
 
   /// The index of the first block of an example for another task that follows the answer. The
@@ -279,17 +313,30 @@ class Assembly {
     }
   }
 
+  /// A ModelNew by itself is a whole candidate: its task is the one asked for, where it names no
+  /// other. False if neither is known.
+  bool take_model(const Block& model) {
+    const TaskId task = stated_task_of(model).value_or(task_);
+    if (task == TaskId{}) return false;
+    if (std::ranges::count_if(blocks_, &Block::model) > 1) overlook("several_models");
+    if (!model.python) overlook("untagged_model");
+    if (!model.source.closed) overlook("unclosed_fence");
+    files_ = model_candidate(task, model.source.text);
+    return true;
+  }
+
   /// If one kernel has no name and one name has no kernel, they are matched.
   void join(const Block& manifest, size_t end) {
     for (const std::string& file : manifest.outline.files) {
       const BlockName name = safe_name(file);
       if (!files_.contains(name.path)) missing_.insert(file);
     }
+    const bool model = missing_.size() == 1 && is_model_file(*missing_.begin());
     std::set<std::string_view> unnamed;
     const Block* last = nullptr;
     for (size_t i = 0; i < end; ++i) {
       const Block& block = blocks_[i];
-      if (!block.kernel || !block.name.path.empty()) continue;
+      if (!(block.kernel || (model && block.model)) || !block.name.path.empty()) continue;
       unnamed.insert(block.source.text);
       last = &block;
     }
@@ -302,7 +349,7 @@ class Assembly {
     missing_.clear();
   }
 
-  Extraction judged(const Block& manifest) {
+  Extraction judged(const Block& chosen) {
     if (cut_ && !missing_.empty()) {
       return ended(Outcome::truncated,
                    "the token limit was reached before there was a block for " + missing());
@@ -329,7 +376,7 @@ class Assembly {
     found.outcome = Outcome::candidate;
     found.explanation = shown(listed(files_, [](const auto& file) { return file.first; }), 400);
     if (!missing_.empty()) found.explanation += "; no block is named " + missing();
-    if (const auto other = other_task(manifest)) {
+    if (const auto other = other_task(chosen)) {
       found.outcome = Outcome::wrong_task;
       found.explanation = "the candidate is for " + to_string(*other) + ", and " +
                           to_string(task_) + " was asked for";
@@ -343,19 +390,25 @@ class Assembly {
     return shown(listed(missing_, [](const std::string& name) { return shown(name, 80); }), 400);
   }
 
-  /// The manifest's task where it is another than the one asked for. A malformed task is reported
-  /// where the candidate is read.
-  std::optional<TaskId> other_task(const Block& manifest) const {
-    if (task_ == TaskId{} || !manifest.outline.task) return std::nullopt;
+  /// The task that a manifest or the comment in a ModelNew names. A malformed one of a manifest is
+  /// reported where the candidate is read; that of a comment is one that is not there.
+  static std::optional<TaskId> stated_task_of(const Block& block) {
     try {
-      const TaskId named = parse_task_id(*manifest.outline.task);
-      if (named != task_) return named;
+      if (block.model) return stated_task(block.source.text, /*name=*/"");
+      if (block.outline.task) return parse_task_id(*block.outline.task);
     } catch (const Error&) {
     }
     return std::nullopt;
   }
 
+  /// The block's task where it is another than the one asked for.
+  std::optional<TaskId> other_task(const Block& block) const {
+    const std::optional<TaskId> named = stated_task_of(block);
+    return task_ != TaskId{} && named && *named != task_ ? named : std::nullopt;
+  }
+
   TaskId task_;
+  std::optional<AnswerForm> asked_;
   bool cut_, filtered_;
   bool still_thinking_ = false, is_empty_ = false;
   std::vector<Block> blocks_;
@@ -366,13 +419,15 @@ class Assembly {
 }  // namespace
 
 Extraction extract(const Answer& answer, TaskId task, const ExtractOptions& options) {
+  Extraction extraction;
   if (answer.finish == "context_length") {
-    Extraction extraction;
     extraction.outcome = Outcome::too_long;
     extraction.explanation = "the prompt is longer than the model's context";
-    return extraction;
+  } else {
+    extraction = Assembly(answer, task, options).result();
   }
-  return Assembly(answer, task, options).result();
+  extraction.asked = options.asked;
+  return extraction;
 }
 
 }  // namespace kbench

@@ -12,7 +12,7 @@ Facts facts_of(const Result& result, const Candidate* candidate, const Evidence&
   if (lookup_task(result.task) == nullptr || result.preset.empty()) return facts;
   try {
     facts.graph = build_graph(result);
-    if (candidate) facts.resolved = resolve(*candidate, *facts.graph);
+    if (candidate && !candidate->torch) facts.resolved = resolve(*candidate, *facts.graph);
   } catch (const Error&) {  // the result says what is wrong
     return facts;
   }

@@ -9,6 +9,14 @@
 namespace kbench {
 namespace {
 
+constexpr const char* kWholeCandidate =
+    "Answer with one fenced yaml block whose top level has `kbench: 1`, and one fenced block for "
+    "each file of a kernel, its name behind the language: ```glsl relu.comp, ```cuda relu.cu, "
+    "```python relu.py. Each `file:` of the yaml names one of them.";
+constexpr const char* kWholeModel =
+    "Answer with one fenced python block, a whole file that defines `class "
+    "ModelNew(torch.nn.Module)`.";
+
 /// The sections with a blank line between them. Where they are longer than `most` bytes, sections
 /// of the highest rank are dropped first, the last of equals first.
 std::string fitted(std::vector<Section> sections, size_t most) {
@@ -56,13 +64,15 @@ Feedback feedback(const Extraction& extraction, const FeedbackOptions& options) 
   std::vector<Section> sections;
   const char* said = "";
   const char* wanted = "";
+  const bool model = extraction.asked == AnswerForm::model;
   switch (extraction.outcome) {
     case Outcome::candidate:
       said = "The answer holds a candidate.";
       break;
     case Outcome::wrong_task:
       said = "The answer's candidate is for another task than the one asked for.";
-      wanted = "The `task:` of candidate.yaml must be the task of the prompt.";
+      wanted = model ? "Write ModelNew for the task of the prompt, without a `# task:` of another."
+                     : "The `task:` of candidate.yaml must be the task of the prompt.";
       break;
     case Outcome::truncated:
       said = "The answer was cut off at the token limit before a candidate was whole.";
@@ -79,10 +89,7 @@ Feedback feedback(const Extraction& extraction, const FeedbackOptions& options) 
       break;
     case Outcome::no_candidate:
       said = "The answer holds no candidate.";
-      wanted =
-          "Answer with one fenced yaml block whose top level has `kbench: 1`, and one fenced block "
-          "for each file of a kernel, its name behind the language: ```glsl relu.comp, ```cuda "
-          "relu.cu, ```python relu.py. Each `file:` of the yaml names one of them.";
+      wanted = model ? kWholeModel : kWholeCandidate;
       break;
   }
   sections.push_back({0, std::string(said) + "\n"});

@@ -1,6 +1,7 @@
-// The table of hints: by verdict, by what is known of the result, and by words of its message.
+// The tables of hints: by verdict, by what is known of the result, and by words of its message.
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "libkbench/feedback/parts.h"
 
@@ -32,6 +33,7 @@ bool nothing_seen(const Facts& facts) {
                               [](const Diagnostic& each) { return each.severity == "warning"; });
 }
 
+/// For candidates of kernels and steps.
 constexpr Hint kHints[] = {
     {Verdict::invalid_candidate, "Missing parenthesis",
      "Quote expressions that hold a comma: groups: [\"ceil_div(a, b)\"]. Unquoted, YAML splits "
@@ -185,6 +187,80 @@ constexpr Hint kHints[] = {
      "An index became negative (as uint: very large): test it before it is used."},
     {Verdict::out_of_bounds, "",
      "Test every index before it is used to store, against the extents of what is stored to."},
+};
+
+/// For candidates that are a ModelNew.
+constexpr Hint kModuleHints[] = {
+    {Verdict::invalid_candidate, "unmatched parameters",
+     "ModelNew has a parameter for each of the task's, of its name and shape, and no other: what "
+     "is "
+     "none of the task's weights is a buffer or a plain attribute."},
+    {Verdict::invalid_candidate, "cannot be made",
+     "The constructor takes the arguments that the task gives, in that order; weights may be of "
+     "any "
+     "value there, as the task's are written over them afterwards."},
+    {Verdict::invalid_candidate, "forward() returns",
+     "forward() returns the task's output, a tensor of its shape; a tuple where there are "
+     "several."},
+    {Verdict::compile_error, "extension of its module",
+     "What load_inline compiles is whole by itself: kernels in cuda_sources, a C++ function that "
+     "launches them, its declaration in cpp_sources, its name in functions."},
+    {Verdict::compile_error, "ModuleNotFoundError",
+     "There are PyTorch, the packages it needs, and Python's standard library."},
+    {Verdict::compile_error, "",
+     "The one block is the whole file: imports, kernels, helpers and ModelNew."},
+    {Verdict::out_of_memory, "",
+     "Use fewer or smaller tensors at a time: fuse operators, work in place on tensors of your "
+     "own, "
+     "or go through the batch in parts."},
+    {Verdict::timeout, "compiling",
+     "Compiling took too long: fewer and smaller extensions, or Triton in place of CUDA C++."},
+    {Verdict::timeout, "",
+     "Look for a loop that may not end, for Python loops over elements, and for an autotuning of "
+     "many configurations."},
+    {Verdict::crashed, "same device", "Make tensors where the input is: device=x.device."},
+    {Verdict::crashed, "illegal memory access",
+     "A kernel reads or writes outside of its tensors: mask loads and stores, count in 64 bits, "
+     "and "
+     "call contiguous() on what it takes for dense."},
+    {Verdict::crashed, "",
+     "See which line fails. Inputs and weights can only be read: a write to them ends the process "
+     "on a CPU. There are no files to write, no network and no other programs."},
+    {Verdict::device_lost, "", "Look for endless loops, and for addresses outside of tensors."},
+    {Verdict::not_finite, "",
+     "Subtract the maximum before exp; keep a divisor from 0; what torch.empty gives holds "
+     "anything "
+     "until all of it is written."},
+    {Verdict::not_finite, "",
+     "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
+     "written.",
+     races},
+    {Verdict::low_precision, "",
+     "Compute in float32: no half or bfloat16, no autocast, no TF32 (in Triton "
+     "input_precision=\"ieee\" for tl.dot), and sums in several parts."},
+    {Verdict::wrong_values, "",
+     "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
+     "written.",
+     races},
+    {Verdict::wrong_values, "", "Few elements are wrong: look at tails and at initial values.",
+     few_wrong},
+    {Verdict::wrong_values, "",
+     "Compare each operator with the task's. Weights are written after the constructor has run, "
+     "and "
+     "each call has other inputs: nothing may be kept from either."},
+    {Verdict::all_zero, "", "Is the kernel launched on the tensor that forward() returns?"},
+    {Verdict::input_modified, "",
+     "Inputs and weights are read only: no in-place operator (relu_, add_, out=) and no store to "
+     "them."},
+    {Verdict::interferes, "",
+     "Join every stream and thread before forward() returns: nothing may run on the device "
+     "afterwards."},
+    {Verdict::out_of_bounds, "",
+     "A kernel stores outside of its tensors: mask stores, and round grids up, not down."},
+};
+
+/// For all candidates.
+constexpr Hint kCommonHints[] = {
     {Verdict::missing, "", "There is no candidate file for this task."},
     {Verdict::does_not_fit, "", "Not the candidate's fault: the task needs a smaller preset here."},
     {Verdict::harness_error, "", "Not the candidate's fault: the same candidate may pass again."},
@@ -228,16 +304,24 @@ bool says(const Result& result, std::string_view word) {
 
 std::vector<std::string> hints_for(const Facts& facts, size_t most) {
   std::vector<std::string> hints;
-  for (const bool special : {true, false}) {
-    for (const Hint& hint : kHints) {
-      const std::string_view word = hint.word;
-      const bool is_special = !word.empty() || hint.when != nullptr;
-      if (hint.verdict != facts.result.verdict || is_special != special) continue;
-      if (!word.empty() && !says(facts.result, word)) continue;
-      if (hint.when != nullptr && !hint.when(facts)) continue;
-      if (hints.size() < most) hints.emplace_back(hint.text);
+  const auto add_from = [&](std::span<const Hint> table) {
+    for (const bool special : {true, false}) {
+      for (const Hint& hint : table) {
+        const std::string_view word = hint.word;
+        const bool is_special = !word.empty() || hint.when != nullptr;
+        if (hint.verdict != facts.result.verdict || is_special != special) continue;
+        if (!word.empty() && !says(facts.result, word)) continue;
+        if (hint.when != nullptr && !hint.when(facts)) continue;
+        if (hints.size() < most) hints.emplace_back(hint.text);
+      }
     }
+  };
+  if (facts.module()) {
+    add_from(kModuleHints);
+  } else {
+    add_from(kHints);
   }
+  add_from(kCommonHints);
   return hints;
 }
 

@@ -20,6 +20,11 @@ struct Facts {
   const Evidence& evidence;
   std::unique_ptr<Graph> graph;
   std::optional<ResolvedCandidate> resolved;
+
+  /// The candidate's ModelNew; null where it has kernels, or is not known.
+  const TorchModule* module() const {
+    return candidate && candidate->torch ? &*candidate->torch : nullptr;
+  }
 };
 Facts facts_of(const Result& result, const Candidate* candidate, const Evidence& evidence);
 
@@ -27,6 +32,8 @@ Facts facts_of(const Result& result, const Candidate* candidate, const Evidence&
 
 /// A line of the candidate's files, without the blanks around it; empty where it is not known.
 std::string source_line(const Facts& facts, const std::string& file, int line);
+/// The line of a ModelNew that an error's text ends with: "NameError: ... (line 5)"; 0: none.
+int line_in(const std::string& message);
 /// "KB_dim = 25, TILE = 16": the macros of the candidate's kernels that a line names.
 std::string macros_in(const Facts& facts, const std::string& line);
 /// The workgroup's size from a kernel's source; nothing where it is not given there in numbers and

@@ -94,6 +94,9 @@ std::string source_line(const Facts& facts, const std::string& file, int line) {
       const std::string found(trimmed(line_of(kernel.source, line - kernel.first_line + 1)));
       if (!found.empty()) return shown(found, kLineBytes);
     }
+    if (const TorchModule* module = facts.module(); module && is_file(file, module->file)) {
+      return shown(trimmed(line_of(module->source, line)), kLineBytes);
+    }
     for (const auto& [path, text] : facts.candidate->includes) {
       if (is_file(file, path)) return shown(trimmed(line_of(text, line)), kLineBytes);
     }
@@ -102,6 +105,16 @@ std::string source_line(const Facts& facts, const std::string& file, int line) {
     if (is_file(file, path)) return shown(trimmed(line_of(text, line)), kLineBytes);
   }
   return "";
+}
+
+int line_in(const std::string& message) {
+  constexpr std::string_view kMark = " (line ";
+  const size_t at = message.rfind(kMark);
+  if (at == std::string::npos) return 0;
+  int line = 0;
+  const char* const end = message.data() + message.size();
+  const auto [rest, error] = std::from_chars(message.data() + at + kMark.size(), end, line);
+  return error == std::errc() && std::string_view(rest, end) == ")" ? line : 0;
 }
 
 std::string macros_in(const Facts& facts, const std::string& line) {

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "kbench/text.h"
 #include "libkbench/feedback/parts.h"
@@ -27,6 +28,7 @@ std::string kind_of(const Diagnostic& diagnostic) {
 
 /// The name of the candidate's compiler; "compiler" where it has several.
 Text compiler_of(const Facts& facts) {
+  if (facts.module()) return "PyTorch";
   std::set<Text> names;
   if (facts.candidate) {
     for (const Kernel& kernel : facts.candidate->kernels) {
@@ -40,8 +42,40 @@ Text compiler_of(const Facts& facts) {
   return names.size() == 1 ? *names.begin() : "compiler";
 }
 
+/// The line of a ModelNew that the message is about.
+Text module_line(const Facts& facts) {
+  const TorchModule* module = facts.module();
+  if (!module) return "";
+  const int number = line_in(facts.result.message);
+  const std::string line = source_line(facts, module->file, number);
+  if (line.empty()) return "";
+  return "Line " + std::to_string(number) + " of its file:\n    | " + line + "\n";
+}
+
+/// What a compiler of extensions says, of which the lines with an error in them tell most.
+Text extension_errors(const Facts& facts) {
+  constexpr size_t kMost = 10, kBytes = 240;
+  Text text;
+  size_t told = 0;
+  std::set<std::string> seen;
+  for (const Diagnostic& each : facts.result.diagnostics) {
+    std::istringstream lines(each.message);
+    for (std::string line; each.severity == "error" && std::getline(lines, line);) {
+      const bool names_one = line.find("error:") != std::string::npos;
+      if (!names_one || told >= kMost || !seen.insert(line).second) continue;
+      text += "- " + shown(line, kBytes) + "\n";
+      ++told;
+    }
+  }
+  return text.empty() ? "" : "Errors (quoted from the compiler and candidate):\n" + text;
+}
+
 /// The first diagnostic of each kind, errors before warnings, with the line it is about.
 Text diagnostics(const Facts& facts) {
+  if (facts.module()) {
+    const Text errors = extension_errors(facts);
+    if (!errors.empty()) return errors;
+  }
   constexpr size_t kMost = 10, kBytes = 240;
   std::vector<const Diagnostic*> chosen;
   for (const bool errors : {true, false}) {
@@ -216,9 +250,31 @@ Text loops(const Facts& facts) {
   return text;
 }
 
+/// What ModelNew is made with and called with, and the shapes of what it returns.
+Text module_interface(const Facts& facts) {
+  constexpr size_t kMost = 40;
+  const Graph& graph = *facts.graph;
+  const auto listed_values = [&](const std::vector<int>& values) {
+    Text text;
+    size_t put = 0;
+    for (const int id : values) {
+      if (++put > kMost) return text + " ...";
+      text += " " + graph.value(id).name + " " + to_string(graph.value(id).type.shape);
+    }
+    return text.empty() ? " none" : text;
+  };
+  Text outputs;
+  for (const int id : graph.outputs()) outputs += " " + to_string(graph.value(id).type.shape);
+  return "The constructor's arguments: " + init_inputs_text(facts.result.task, graph.variables()) +
+         "\nInputs of forward():" + listed_values(graph.values_of(Graph::Kind::input)) +
+         "\nParameters:" + listed_values(graph.values_of(Graph::Kind::parameter)) +
+         "\nOutputs:" + outputs + "\n";
+}
+
 /// Names that a candidate can use.
 Text names(const Facts& facts) {
   if (!facts.graph) return "";
+  if (facts.module()) return module_interface(facts);
   Text buffers, variables;
   size_t listed = 0;
   constexpr size_t kMost = 40;
@@ -339,8 +395,10 @@ struct VerdictSection {
 };
 
 const std::vector<VerdictSection>& parts_of(Verdict verdict) {
-  static const std::vector<VerdictSection> form = {{1, diagnostics}, {3, names}, {2, hints}};
-  static const std::vector<VerdictSection> compiling = {{1, diagnostics}, {2, hints}};
+  static const std::vector<VerdictSection> form = {
+      {1, diagnostics}, {1, module_line}, {3, names}, {2, hints}};
+  static const std::vector<VerdictSection> compiling = {
+      {1, diagnostics}, {1, module_line}, {2, hints}};
   static const std::vector<VerdictSection> values = {{1, matches},  {2, pattern},  {2, warnings},
                                                      {3, smallest}, {5, launches}, {4, hints}};
   static const std::vector<VerdictSection> unwritten = {{3, matches},  {1, pattern},  {1, warnings},
@@ -349,8 +407,9 @@ const std::vector<VerdictSection>& parts_of(Verdict verdict) {
       {1, matches}, {2, pattern}, {2, warnings}, {3, suspects}, {5, smallest}, {4, hints}};
   static const std::vector<VerdictSection> bounds = {{1, warnings}, {1, launches}, {2, hints}};
   static const std::vector<VerdictSection> endless = {
-      {1, loops}, {1, warnings}, {3, launches}, {2, hints}};
-  static const std::vector<VerdictSection> limits = {{1, diagnostics}, {3, launches}, {2, hints}};
+      {1, module_line}, {1, loops}, {1, warnings}, {3, launches}, {2, hints}};
+  static const std::vector<VerdictSection> limits = {
+      {1, diagnostics}, {1, module_line}, {3, launches}, {2, hints}};
   static const std::vector<VerdictSection> passed = {
       {1, speed}, {1, warnings}, {2, steps}, {3, baseline}};
   static const std::vector<VerdictSection> others = {{1, hints}};

@@ -41,6 +41,39 @@ TEST(ModelFile, IsACandidateByItself) {
   expect_error([&] { load_candidate(folder.path("level_1_problem_20.py")); }, 1, 0, "ModelNew");
 }
 
+TEST(ModelFile, NamedByAManifestIsNoCandidateOfItsOwn) {
+  const ScratchFolder folder;
+  folder.write("a1/candidate.yaml", "kbench: 1\ntask: level1/19\ntorch: {file: model_new.py}\n");
+  folder.write("a1/model_new.py", kModel);
+  folder.write("a1/other.py", kModel);
+  folder.write("below.yaml", "kbench: 1\ntask: level1/19\ntorch: {file: files/m.py}\n");
+  folder.write("files/m.py", kModel);
+  folder.write("broken.yaml", "kbench: [\n");
+  EXPECT_EQ(candidate_files(folder.path()),
+            (std::vector{folder.path("a1/candidate.yaml"), folder.path("a1/other.py"),
+                         folder.path("below.yaml"), folder.path("broken.yaml")}));
+}
+
+TEST(ModelFile, GetsAManifestWhereItDoesNotNameItsTask) {
+  const std::map<std::string, std::string> files = model_candidate({1, 19}, kModel);
+  const Candidate candidate = candidate_from_files("candidate.yaml", files);
+  EXPECT_EQ(candidate.task, (TaskId{1, 19}));
+  ASSERT_TRUE(candidate.torch);
+  EXPECT_EQ(candidate.torch->source, kModel);
+  EXPECT_EQ(candidate.torch->file, "model_new.py");
+  EXPECT_EQ(model_of(files), kModel);
+  for (const auto& [name, text] :
+       std::map<std::string, std::string>{{"more.h", ""},
+                                          {"candidate.yaml",
+                                           "kbench: 1\ntask: level1/19\nname: mine\ntorch: {file: "
+                                           "model_new.py}\n"},
+                                          {"candidate.yaml", "kbench: 1\n"}}) {
+    auto other = files;
+    other[name] = text;
+    EXPECT_EQ(model_of(other), std::nullopt) << name << text;
+  }
+}
+
 TEST(ModelFile, AManifestMayNameOneAndNothingElse) {
   const ScratchFolder folder;
   folder.write("m.py", kModel);

@@ -195,8 +195,9 @@ class Examples(unittest.TestCase):
                 before, mark, behind = line.partition(" < ")
                 line = before + QUICK + mark + behind
             codes = EXIT_CODES.get(verb, (0,))
-            if page == "docs/modelnew.md" and "KBENCH_REQUIRE_TORCH" not in os.environ:
-                codes = (0, 1)  # Without PyTorch it is unsupported.
+            needs_torch = page == "docs/modelnew.md" or "--language torch" in line
+            if needs_torch and "KBENCH_REQUIRE_TORCH" not in os.environ:
+                codes = (0, 1, 2)  # Without PyTorch it is unsupported, or refused.
             self.run_line(line, codes)
             count += 1
         return count

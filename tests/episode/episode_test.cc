@@ -11,6 +11,7 @@
 namespace kbench {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -135,6 +136,73 @@ TEST_F(EpisodeTest, WhatNeedsNoDeviceIsNotGivenToOne) {
   EXPECT_THAT(unknown.result->message, HasSubstr("candidate.yaml:6"));
   EXPECT_EQ(one.step(prose("nothing")).result->verdict, Verdict::invalid_candidate);
   EXPECT_EQ(asked, 0);
+}
+
+Answer model_new(const std::string& mark) {
+  Answer answer;
+  answer.text = "```python\n# " + mark +
+                "\nimport torch\n\nclass ModelNew(torch.nn.Module):\n    pass\n```\n";
+  answer.finish = "stop";
+  return answer;
+}
+
+TEST_F(EpisodeTest, AModuleIsJudgedAndRepairedLikeKernels) {
+  EpisodeOptions options{.attempts = 4};
+  options.prompt.language = PromptLanguage::torch;
+  std::vector<CandidateFiles> seen;
+  Episode one = episode(options, [&](const JudgeRequest& request) {
+    seen.push_back(request.files);
+    Result result;
+    result.task = request.at.task;
+    result.preset = request.at.preset;
+    const bool right = request.files.at("model_new.py").starts_with("# right");
+    result.verdict = right ? Verdict::passed : Verdict::crashed;
+    if (!right) result.message = "its forward fails: NameError: name 'y' (line 4)";
+    return result;
+  });
+  EXPECT_THAT(all_of(one.observation()),
+              AllOf(HasSubstr("class `ModelNew`"), Not(HasSubstr("kbench: 1"))));
+  const Episode::Step none = one.step(prose("```python\nimport torch\n```\n"));
+  EXPECT_EQ(none.attempt.outcome, Outcome::no_candidate);
+  EXPECT_EQ(none.result->verdict, Verdict::invalid_candidate);
+  EXPECT_THAT(none.feedback.text,
+              AllOf(HasSubstr("no ModelNew: no ```python block defines"),
+                    HasSubstr("Answer with one fenced python block"), Not(HasSubstr("yaml"))));
+  const Episode::Step wrong = one.step(model_new("wrong"));
+  EXPECT_EQ(wrong.attempt.verdict, Verdict::crashed);
+  EXPECT_THAT(wrong.files.at("candidate.yaml"), HasSubstr("torch: {file: model_new.py}"));
+  EXPECT_THAT(wrong.feedback.text,
+              HasSubstr("Line 4 of its file:\n    | class ModelNew(torch.nn.Module):\n"));
+  const std::vector<Message> asked = one.observation();
+  EXPECT_EQ(asked.at(asked.size() - 2).text + "\n", model_new("wrong").text);
+  // The manifest is kbench's own, and no matter of the model.
+  EXPECT_THAT(all_of(asked), Not(HasSubstr("yaml")));
+  EXPECT_EQ(one.step(model_new("right")).attempt.verdict, Verdict::passed);
+  EXPECT_EQ(one.ending(), Episode::Ending::goal);
+  EXPECT_THAT(seen, SizeIs(2));
+}
+
+TEST_F(EpisodeTest, AModuleIsNoWayRoundThePolicyOnOperators) {
+  for (const Builtins policy : {Builtins::forbid, Builtins::some, Builtins::any}) {
+    EpisodeOptions options;
+    options.prompt.builtins = policy;
+    const auto judge = [](const JudgeRequest& request) {
+      Result result;
+      result.task = request.at.task;
+      result.preset = request.at.preset;
+      result.verdict = Verdict::passed;
+      return result;
+    };
+    const Episode::Step step = episode(options, judge).step(model_new("right"));
+    if (policy == Builtins::any) {
+      EXPECT_EQ(step.attempt.verdict, Verdict::passed);
+    } else {
+      EXPECT_EQ(step.attempt.verdict, Verdict::invalid_candidate);
+      EXPECT_THAT(step.result->message, HasSubstr("a ModelNew may use PyTorch's operators"));
+    }
+    options.prompt.language = PromptLanguage::torch;
+    EXPECT_EQ(episode(options, judge).step(model_new("right")).attempt.verdict, Verdict::passed);
+  }
 }
 
 TEST_F(EpisodeTest, BuiltInStepsFollowThePolicy) {

@@ -247,8 +247,8 @@ TEST(Extract, WhatWasFoundInsteadIsSaid) {
   const Extraction found =
       extracted(fence("glsl relu.comp", kShaderText) + fence("python", "a\n") + fence("", "x\n"));
   EXPECT_EQ(found.explanation,
-            "no manifest: no ```yaml block has a top-level 'kbench:'; its fenced blocks are: glsl "
-            "relu.comp, python, untagged");
+            "no candidate: no ```yaml block has a top-level 'kbench:', and no ```python block "
+            "defines a class ModelNew; its fenced blocks are: glsl relu.comp, python, untagged");
 }
 
 TEST(Extract, TextInExplanationsIsEscaped) {

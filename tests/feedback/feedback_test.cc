@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 
@@ -113,6 +114,74 @@ TEST(Feedback, NamesTheCompilerAndHintsAreOfTheLanguage) {
               HasSubstr("host headers are not"));
   EXPECT_THAT(told_of("triton", "ValueError: arange's range must be a power of 2"),
               AllOf(HasSubstr("(quoted from Triton and candidate)"), HasSubstr("pow2(dim)")));
+}
+
+Candidate module_candidate() {
+  return candidate_from_files(
+      "candidate.yaml",
+      {{"candidate.yaml", "kbench: 1\ntask: level1/19\ntorch: {file: model_new.py}\n"},
+       {"model_new.py",
+        "import torch\nclass ModelNew(torch.nn.Module):\n  def forward(self, x):\n"
+        "    return nothing(x)\n"}});
+}
+
+TEST(Feedback, OfAModuleQuotesItsLineAndHintsAreForModules) {
+  const Candidate module = module_candidate();
+  const auto told_of = [&](Verdict verdict, const std::string& message) {
+    return feedback(result_of(verdict, message), &module, {}).text;
+  };
+  EXPECT_THAT(told_of(Verdict::crashed,
+                      "its forward fails: NameError: name 'nothing' is not defined (line 4)"),
+              AllOf(HasSubstr("Line 4 of its file:\n    | return nothing(x)\n"),
+                    HasSubstr("- See which line fails."), Not(HasSubstr("barrier"))));
+  EXPECT_THAT(told_of(Verdict::crashed, "its Python process ended: signal 11"),
+              AllOf(Not(HasSubstr("Line ")), HasSubstr("a write to them ends the process")));
+  EXPECT_THAT(told_of(Verdict::crashed, "said (line 99999)"), Not(HasSubstr("Line ")));
+  EXPECT_THAT(
+      told_of(Verdict::invalid_candidate,
+              "unmatched parameters: of ModelNew w [3]; of the task none"),
+      AllOf(HasSubstr("The constructor's arguments: []\n"),
+            HasSubstr("Inputs of forward(): x [2, 200]\nParameters: none\nOutputs: [2, 200]"),
+            HasSubstr("- ModelNew has a parameter for each"),
+            Not(HasSubstr("Names for expressions")), Not(HasSubstr("Keys:"))));
+  EXPECT_THAT(told_of(Verdict::wrong_values, "3 elements"),
+              AllOf(HasSubstr("each call has other inputs"), Not(HasSubstr("barrier"))));
+  EXPECT_THAT(told_of(Verdict::interferes, "the device is busy"),
+              HasSubstr("Join every stream and thread before forward() returns"));
+  EXPECT_THAT(told_of(Verdict::harness_error, ""), HasSubstr("Not the candidate's fault"));
+  // Each verdict that is the candidate's fault while it runs has a hint.
+  for (const Verdict verdict :
+       {Verdict::compile_error, Verdict::out_of_memory, Verdict::timeout, Verdict::crashed,
+        Verdict::device_lost, Verdict::not_finite, Verdict::all_zero, Verdict::low_precision,
+        Verdict::wrong_values, Verdict::input_modified, Verdict::out_of_bounds,
+        Verdict::interferes}) {
+    EXPECT_THAT(told_of(verdict, ""), HasSubstr("What mostly helps:")) << name_of(verdict);
+  }
+}
+
+TEST(Feedback, OfAnExtensionTellsTheCompilersErrors) {
+  const Candidate module = module_candidate();
+  Result result = result_of(Verdict::compile_error, "an extension of its module does not compile");
+  const std::string error = "main.cpp:3:12: error: 'rlu' is not a member of 'torch'";
+  result.diagnostics.push_back(
+      {"error", "model_new.py", 0, 0,
+       error + "\nRuntimeError: Error building extension 'e': " + std::string(500, 'x') + "\n" +
+           error + "\nninja: build stopped\n"});
+  EXPECT_THAT(feedback(result, &module, {}).text,
+              AllOf(HasSubstr("Errors (quoted from the compiler and candidate):\n- " + error +
+                              "\n\nWhat mostly helps:"),
+                    HasSubstr("What load_inline compiles"), Not(HasSubstr("xxx"))));
+}
+
+TEST(Feedback, OfAnAnswerSaysWhatWasAskedFor) {
+  Extraction none;
+  none.explanation = "nothing";
+  EXPECT_THAT(feedback(none).text, HasSubstr("one fenced yaml block"));
+  none.asked = AnswerForm::model;
+  EXPECT_THAT(feedback(none).text,
+              AllOf(HasSubstr("one fenced python block"), Not(HasSubstr("yaml"))));
+  none.outcome = Outcome::wrong_task;
+  EXPECT_THAT(feedback(none).text, HasSubstr("without a `# task:` of another"));
 }
 
 TEST(Feedback, TellsTheFirstDiagnosticOfEachKind) {

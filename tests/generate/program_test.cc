@@ -6,12 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/measure/runner/python_interpreter.h"
 #include "kbench/attempt.h"
 #include "kbench/result.h"
 #include "tests/models/scripted_server.h"
@@ -25,9 +28,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr const char* kQuick =
-    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 4 --precision 0.9 "
-    "--no-evidence";
+#define KBENCH_SHORTLY \
+  " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 4 --precision 0.9"
+constexpr const char* kQuick = KBENCH_SHORTLY " --no-evidence";
 
 std::string relu(const std::string& value, const std::string& own = "") {
   return "```yaml\nkbench: 1\ntask: level1/19\nkernels:\n  relu: {file: relu.comp}\n"
@@ -197,6 +200,111 @@ TEST_F(ModelVerbs, ADeviceThatTakesNoCudaIsNotAskedForIt) {
   EXPECT_EQ(server_->count(), 0u);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
   EXPECT_EQ(kbench("prompt 1/19 --device cpu").err, "");
+}
+
+std::string relu_module(const std::string& value) {
+  return "It only keeps what is positive.\n\n```python\nimport torch\n\n\nclass "
+         "ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return " +
+         value + "\n```\n";
+}
+
+class ModuleVerbs : public ModelVerbs {
+ protected:
+  void SetUp() override {
+    ModelVerbs::SetUp();
+    if (IsSkipped() || runner::find_python("torch").found) return;
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no python3 has torch";
+    GTEST_SKIP() << "\nneeds python3 with torch (Debian: python3-torch)\n";
+  }
+  /// PyTorch takes seconds to start. `from`: where answers come from.
+  Said generate_module(const std::string& run, const std::string& more,
+                       const std::string& from = "--models models.yaml --jobs 1") const {
+    return kbench("generate " + run + " " + from + " --task 1/19 --language torch --samples 1 " +
+                  more + " --compile-seconds 60" KBENCH_SHORTLY);
+  }
+};
+
+TEST_F(ModuleVerbs, AskForAModuleJudgeAndRepairIt) {
+  const std::vector<std::string> answers = {"I would use torch.relu.\n", relu_module("nothing(x)"),
+                                            relu_module("torch.relu(x)")};
+  serve([answers](const Seen&, size_t number) {
+    return Line{.body = body(answers.at(std::min(number, answers.size() - 1)))};
+  });
+  const Said said = generate_module("run", "--attempts 4");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("1 of 1 sample done; 3 attempts, 1 passed")) << said.err;
+  ASSERT_THAT(attempts(), SizeIs(3));
+  EXPECT_EQ(attempts().at(0).outcome, Outcome::no_candidate);
+  EXPECT_EQ(attempts().at(1).verdict, Verdict::crashed);
+  EXPECT_EQ(attempts().at(2).verdict, Verdict::passed);
+  const std::vector<Result> results = read_results(folder_ / "run/results.jsonl");
+  ASSERT_THAT(results, SizeIs(3));
+  EXPECT_EQ(results.at(2).lane, "torch");
+
+  const auto asked = [&](size_t number) {
+    std::string text;
+    const auto request = nlohmann::json::parse(server_->seen().at(number).body);
+    for (const auto& each : request.at("messages")) {
+      text += each.at("content").get<std::string>() + "\n";
+    }
+    return text;
+  };
+  EXPECT_THAT(asked(0), AllOf(HasSubstr("class `ModelNew`"), HasSubstr("output = torch.relu(x)")));
+  EXPECT_THAT(asked(1), AllOf(HasSubstr("no ModelNew: no ```python block defines"),
+                              HasSubstr("Answer with the file itself")));
+  EXPECT_THAT(asked(2), AllOf(HasSubstr("NameError: name 'nothing' is not defined"),
+                              HasSubstr("    | return nothing(x)")));
+  for (size_t i = 0; i < 3; ++i) EXPECT_THAT(asked(i), Not(HasSubstr("kbench: 1")));
+
+  // The same command has nothing to do; what stands on disk is a candidate set.
+  EXPECT_EQ(generate_module("run", "--attempts 4").code, 0);
+  EXPECT_EQ(server_->count(), 3u);
+  const std::string place = "run/candidates/coder/level1_019/s01/a3/";
+  EXPECT_THAT(run_in_shell("cat " + place + "candidate.yaml", folder_.path()).out,
+              "kbench: 1\ntask: level1/19\ntorch: {file: model_new.py}\n");
+  const Said set = kbench("check run/candidates/coder --device cpu --preset smoke --json");
+  EXPECT_EQ(nlohmann::json::parse(set.out).size(), 2u) << set.out << set.err;
+  EXPECT_THAT(kbench("report run --html r.html").out, HasSubstr("coder"));
+  EXPECT_THAT(run_in_shell("cat r.html", folder_.path()).out, HasSubstr("class ModelNew"));
+  EXPECT_THAT(kbench("transcript run 1/19/1").out, HasSubstr("torch.relu(x)"));
+
+  // Another language is another run.
+  const Said other = kbench(
+      "generate run --models models.yaml --task 1/19 --samples 1 "
+      "--attempts 4" KBENCH_SHORTLY);
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("language"));
+  // The answers once more, after a stop in between: the attempts are those of before.
+  const Said first = generate_module("again", "--attempts 2", "--replay run");
+  EXPECT_EQ(first.code, 0) << first.err;
+  const Said rest = generate_module("again", "--attempts 4", "--replay run");
+  EXPECT_EQ(rest.code, 0) << rest.err;
+  const std::vector<Attempt> again = read_attempts(folder_ / "again/attempts.jsonl");
+  ASSERT_THAT(again, SizeIs(3));
+  for (size_t i = 0; i < again.size(); ++i) {
+    EXPECT_EQ(again[i].candidate_hash, attempts().at(i).candidate_hash) << i;
+    EXPECT_EQ(again[i].prompt_hash, attempts().at(i).prompt_hash) << i;
+  }
+}
+
+/// What prompts show as an answer is right.
+TEST_F(ModuleVerbs, ExamplesOfPromptsPass) {
+  const Said said = kbench("run " KBENCH_MODULE_EXAMPLES
+                           " --compile-seconds 60 --max-seconds 0.02 --device cpu --preset smoke "
+                           "--min-samples 4 --precision 0.9 --json");
+  EXPECT_EQ(said.code, 0) << said.out << said.err;
+  EXPECT_THAT(said.out, HasSubstr("level2/12"));
+}
+
+TEST_F(ModelVerbs, AMachineWithoutPytorchIsNotAskedForAModule) {
+  serve(learner());
+  const Said said =
+      kbench("generate run --models models.yaml --task 1/19 --language torch" + std::string(kQuick),
+             "KBENCH_PYTHON=/nowhere/python3");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, AllOf(HasSubstr("no answer in --language torch could be judged: "),
+                              HasSubstr("takes no PyTorch: '/nowhere/python3' cannot be run")));
+  EXPECT_EQ(server_->count(), 0u);
 }
 
 TEST_F(ModelVerbs, BudgetsStopWithThree) {

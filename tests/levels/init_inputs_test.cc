@@ -37,5 +37,14 @@ TEST(InitInputs, AreListsOverTheTasksVariables) {
   EXPECT_EQ(init_inputs({1, 19}), "[]");
 }
 
+TEST(InitInputs, SayTheValuesOfListsToAReader) {
+  const auto text = [](TaskId task) {
+    return init_inputs_text(task, variables_of(find_task(task), Preset::smoke));
+  };
+  EXPECT_EQ(text({1, 19}), "[]");
+  EXPECT_EQ(text({1, 40}), "[(features, dim1, dim2)]");
+  EXPECT_EQ(text({2, 76}), "[in_features, out_features, bias_shape] with bias_shape = (64,)");
+}
+
 }  // namespace
 }  // namespace kbench

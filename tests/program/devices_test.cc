@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -42,6 +43,50 @@ class Devices : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
+
+/// `kbench devices`, with one python3 alone to be tried.
+Said devices_with(const std::string& python, const std::string& more = "") {
+  return run_in_shell("KBENCH_PYTHON='" + python + "' \"$KBENCH\" devices " + more, ".");
+}
+
+json pytorch_in(const json& device) {
+  for (const json& language : device.at("languages")) {
+    if (language.at("name") == "PyTorch") return language;
+  }
+  return nullptr;
+}
+
+TEST_F(Devices, SayWhichPythonHasPytorchOrWhatWasTried) {
+  // A package of that name will do: it is not imported.
+  const std::string made =
+      "/usr/bin/python3 -m venv --without-pip '" + std::string(folder_ / "venv") + "' 2>/dev/null";
+  if (std::system(made.c_str()) != 0) GTEST_SKIP() << "no module venv";
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "venv/lib")) {
+    const std::filesystem::path site = entry.path() / "site-packages";
+    write_file(site / "torch/__init__.py", "raise SystemExit('imported')\n");
+    write_file(site / "torch/version.py", "cuda = '12.8'\n");
+    write_file(site / "torch-2.9.dist-info/METADATA",
+               "Metadata-Version: 2.1\nName: torch\nVersion: 2.9\n");
+  }
+  const std::string python = folder_ / "venv/bin/python3";
+  const Said text = devices_with(python);
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("PyTorch (2.9 of " + python + ", built for CUDA 12.8)"));
+  json found;
+  for (const json& device : json::parse(devices_with(python, "--json").out)) {
+    if (device["type"] == "cpu") found = pytorch_in(device);
+  }
+  ASSERT_TRUE(found.is_object());
+  EXPECT_EQ(found["usable"], true);
+  EXPECT_EQ(found["python"], json({{"program", python}, {"version", "2.9"}, {"cuda", "12.8"}}));
+
+  const Said none = devices_with("/nowhere/python3");
+  ASSERT_EQ(none.code, 0) << none.err;
+  EXPECT_THAT(none.out, HasSubstr("not PyTorch: '/nowhere/python3' cannot be run"));
+  const json lacks = pytorch_in(json::parse(devices_with("/nowhere/python3", "--json").out).at(0));
+  EXPECT_EQ(lacks["usable"], false);
+  EXPECT_FALSE(lacks.contains("python"));
+}
 
 TEST_F(Devices, AsAListOfOneDoWhatOneDoes) {
   const std::string output = folder_ / "results.jsonl";

@@ -14,12 +14,16 @@
 #include "harness/measure/vulkan/embedded.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
+#include "kbench/candidate_source.h"
 #include "kbench/error.h"
+#include "kbench/extract.h"
+#include "libkbench/candidate/files.h"
 
 namespace kbench {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -138,15 +142,17 @@ TEST(Prompts, HaveZeroOneAndFewShots) {
 }
 
 constexpr PromptLanguage kLanguages[] = {PromptLanguage::glsl, PromptLanguage::hlsl,
-                                         PromptLanguage::cuda, PromptLanguage::triton};
+                                         PromptLanguage::cuda, PromptLanguage::triton,
+                                         PromptLanguage::torch};
 
 TEST(Prompts, AskInEachLanguageAndNameNoOther) {
   const Prompts prompts = Prompts::shipped();
   const std::map<PromptLanguage, std::vector<const char*>> words = {
       {PromptLanguage::glsl, {"GLSL", "```glsl NAME.comp", "#version 450", "local_size_x"}},
       {PromptLanguage::hlsl, {"HLSL", "```hlsl NAME.hlsl", "[numthreads("}},
-      {PromptLanguage::cuda, {"CUDA C++", "```cuda NAME.cu", "NVRTC", "__global__ void"}},
-      {PromptLanguage::triton, {"Triton", "```python NAME.py", "configs:", "import triton"}}};
+      {PromptLanguage::cuda, {"CUDA C++ kernels", "```cuda NAME.cu", "NVRTC", "__global__ void"}},
+      {PromptLanguage::triton, {"Triton kernels", "```python NAME.py", "configs:"}},
+      {PromptLanguage::torch, {"ModelNew", "load_inline", "# The task's program"}}};
   for (const PromptLanguage language : kLanguages) {
     const std::string text =
         text_of(prompts.first(task_of("2/76"), {.device = some_device(), .language = language}));
@@ -162,6 +168,7 @@ TEST(Prompts, AskInEachLanguageAndNameNoOther) {
     EXPECT_EQ(prompt_language_from_name(name_of(language)), language);
   }
   EXPECT_THROW(prompt_language_from_name("cpp"), Error);
+  EXPECT_EQ(std::size(kLanguages), static_cast<size_t>(kLastPromptLanguage) + 1);
 }
 
 TEST(Prompts, AreWithinTheirBudgetInEachLanguage) {
@@ -170,7 +177,11 @@ TEST(Prompts, AreWithinTheirBudgetInEachLanguage) {
     for (const char* task : {"1/19", "1/36", "2/12", "3/29", "3/30"}) {
       const std::string text =
           text_of(prompts.first(task_of(task), {.device = some_device(), .language = language}));
-      EXPECT_LE(text.size(), prompts.budget()) << name_of(language) << " " << task;
+      const bool model = answer_form_of(language) == AnswerForm::model;
+      const size_t code =
+          model ? pytorch_code(task_of(task), *build_graph(task_of(task), Preset::smoke)).size()
+                : 0;
+      EXPECT_LE(text.size() - code, prompts.budget()) << name_of(language) << " " << task;
       EXPECT_THAT(text, HasSubstr("# An example")) << name_of(language) << " " << task;
     }
   }
@@ -186,6 +197,25 @@ TEST(Prompts, OfAFolderThatKnowsGlslAloneAreNotGivenForAnother) {
   const Prompts prompts = Prompts::load(folder.path());
   EXPECT_THAT(text_of(prompts.first(task_of("1/19"), {})), HasSubstr("shaders for level1/19"));
   EXPECT_THROW(prompts.first(task_of("1/19"), {.language = PromptLanguage::cuda}), Error);
+  EXPECT_THROW(prompts.first(task_of("1/19"), {.language = PromptLanguage::torch}), Error);
+}
+
+TEST(Prompts, OfAFolderThatKnowsKernelsAloneAreNotGivenForAModule) {
+  const Folder folder;
+  folder.write("prompt.yaml",
+               "prompt: 1\nbudget: 1000\nfirst: [{role: user, parts: [plain]}]\n"
+               "repair: [plain]\nno_candidate: [plain]\ncandidate: [plain]\n"
+               "variables: [language.name]\n");
+  folder.write("plain.mustache", "Write {{language.name}}.\n");
+  const Prompts prompts = Prompts::load(folder.path());
+  EXPECT_THAT(text_of(prompts.first(task_of("1/19"), {.language = PromptLanguage::cuda})),
+              HasSubstr("CUDA C++"));
+  try {
+    prompts.first(task_of("1/19"), {.language = PromptLanguage::torch});
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.message(), HasSubstr("ask for kernels alone"));
+  }
 }
 
 /// What the prompt shows as an answer is one: its blocks, read back, are a candidate that fits.
@@ -195,24 +225,42 @@ TEST(Prompts, ShowExamplesThatAreCandidates) {
     EXPECT_THAT(prompts.check_examples(preset), ElementsAre());
   }
   for (const PromptLanguage language : kLanguages) {
-    const std::string text = text_of(prompts.first(task_of("1/19"), {.language = language}));
-    size_t at = text.find("\n```yaml\n", text.find("# An example")) + 1;
-    std::map<std::string, std::string> files;
-    while (text.compare(at, 3, "```") == 0) {
-      const size_t line = text.find('\n', at), end = text.find("\n```\n", line);
-      const std::string info = text.substr(at + 3, line - at - 3);
-      const size_t space = info.find(' ');
-      files[space == std::string::npos ? "candidate.yaml" : info.substr(space + 1)] =
-          text.substr(line + 1, end - line);
-      at = end + 5;
-    }
-    ASSERT_GE(files.size(), 2u);
-    const Folder folder;
-    for (const auto& [name, content] : files) folder.write(name, content);
-    const Candidate candidate = load_candidate(folder.path());
+    const PromptContext context{.language = language};
+    const TaskId task = prompts.examples(task_of("1/19"), context).at(0);
+    const std::string text = text_of(prompts.first(task_of("1/19"), context));
+    const size_t begin = text.find("\nAn answer:\n", text.find("# An example"));
+    Answer answer;
+    answer.text = text.substr(begin, text.find("\n# Your task", begin) - begin);
+    answer.finish = "stop";
+    const Extraction found = extract(answer, task);
+    ASSERT_EQ(found.outcome, Outcome::candidate) << found.explanation;
+    EXPECT_THAT(found.leniencies, ElementsAre()) << name_of(language);
+    const Candidate candidate = candidate_from_files("candidate.yaml", found.files);
+    EXPECT_EQ(candidate.task, task);
+    EXPECT_EQ(candidate.torch.has_value(), language == PromptLanguage::torch);
+    if (candidate.torch) continue;
     const auto graph = build_graph(find_task(candidate.task), Preset::v0_1);
     EXPECT_NO_THROW(resolve(candidate, *graph)) << name_of(language);
   }
+}
+
+TEST(Prompts, ForAModuleSayHowItIsMadeAndCalled) {
+  const Prompts prompts = Prompts::shipped();
+  PromptContext context{.shots = 0, .language = PromptLanguage::torch};
+  const std::string text = text_of(prompts.first(task_of("2/76"), context));
+  EXPECT_THAT(text,
+              HasSubstr("constructor's arguments: `[in_features, out_features, bias_shape] with "
+                        "bias_shape = (64,)`."));
+  EXPECT_THAT(text, HasSubstr("def forward(x, p):"));
+  EXPECT_THAT(text, HasSubstr("`class ModelNew` for level2/76"));
+  EXPECT_THAT(
+      text, AllOf(Not(HasSubstr("kbench: 1")), Not(HasSubstr("op:")), Not(HasSubstr("dispatch"))));
+  context.device = some_device();
+  EXPECT_THAT(text_of(prompts.first(task_of("1/19"), context)),
+              AllOf(HasSubstr("run fast on a GPU"), HasSubstr("at most 1022 threads")));
+  context.device->type = "cpu";
+  EXPECT_THAT(text_of(prompts.first(task_of("1/19"), context)),
+              AllOf(HasSubstr("run fast on a CPU"), HasSubstr("neither CUDA nor Triton")));
 }
 
 TEST(Prompts, DescribeTheDevice) {
@@ -295,6 +343,18 @@ TEST(Repair, HintsAndBlocksAreOfTheLanguage) {
               HasSubstr("```cuda a.cu\nx\n```\n```cuda b.cuh\ny\n```\n```python c.py\nz\n```"));
   EXPECT_THAT(text(PromptLanguage::triton), HasSubstr("Correct the lines that Triton names"));
   EXPECT_THAT(text(PromptLanguage::hlsl), HasSubstr("Correct the lines that the compiler names"));
+}
+
+TEST(Repair, ShowsAModuleAsTheOneBlockThatItWas) {
+  ShownAttempt attempt;
+  attempt.files = model_candidate({1, 19}, "class ModelNew:\n  pass\n");
+  attempt.feedback = "wrong_values";
+  attempt.outcome = "wrong_values";
+  const auto messages =
+      Prompts::shipped().repair(task_of("1/19"), {.language = PromptLanguage::torch}, {attempt});
+  EXPECT_EQ(messages[2].text, "```python\nclass ModelNew:\n  pass\n```");
+  EXPECT_THAT(messages[3].text,
+              AllOf(HasSubstr("Compare each operator with the program"), Not(HasSubstr("yaml"))));
 }
 
 TEST(Repair, ShowsAnAnswerWithoutACandidate) {

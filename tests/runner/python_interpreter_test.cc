@@ -6,7 +6,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/runner/lock_in.h"
@@ -90,6 +92,30 @@ TEST_F(PythonInterpreterTest, IsTheFirstOnPathThatHasThePackage) {
   EXPECT_THAT(search.found->readable, Contains(folder_.path("venv/lib")));
   EXPECT_THAT(search.found->readable, Not(Contains(folder_.path("venv"))));
   EXPECT_THAT(search.found->readable, Not(Contains(folder_.path())));
+}
+
+/// It is not imported: that takes seconds.
+TEST_F(PythonInterpreterTest, SaysWhatPytorchWasBuiltFor) {
+  for (const auto& [version_file, cuda] : std::map<std::string, std::string>{
+           {"from typing import Optional\n\n__all__ = ['__version__', 'cuda']\n"
+            "__version__ = '2.9'\ncuda: Optional[str] = '12.8'\nhip: Optional[str] = None\n",
+            "12.8"},
+           {"cuda = '11.7'\n", "11.7"},
+           {"cuda: Optional[str] = None\n", ""},
+           {"__version__ = '1'\n", ""},
+           {"(", ""}}) {
+    folder_.write("modules/kbench_package/__init__.py", "raise SystemExit('imported')\n");
+    folder_.write("modules/kbench_package/version.py", version_file);
+    folder_.write("modules/kbench_package-2.9+cu128.dist-info/METADATA",
+                  "Metadata-Version: 2.1\nName: kbench-package\nVersion: 2.9+cu128\n");
+    program("python3", "shift\nPYTHONPATH='" + folder_.path("modules") + "' exec " + kSystemPython +
+                           " \"$@\"");
+    const Variable named("KBENCH_PYTHON", folder_.path("python3"));
+    const PythonSearch search = find_python("kbench_package");
+    ASSERT_TRUE(search.found) << search.tried;
+    EXPECT_EQ(search.found->version, "2.9+cu128");
+    EXPECT_EQ(search.found->cuda, cuda) << version_file;
+  }
 }
 
 TEST_F(PythonInterpreterTest, OfAVirtualEnvironmentRunsLockedIn) {

@@ -8,6 +8,7 @@
 #include "kbench/error.h"
 #include "kbench/prompts.h"
 #include "kbench/text.h"
+#include "libkbench/candidate/files.h"
 
 namespace kbench {
 namespace prompts {
@@ -31,6 +32,10 @@ Example load_example(const std::string& path) {
   Example example;
   example.path = path;
   example.candidate = candidate_from_files(name, folder);
+  if (is_model_file(name)) {
+    example.files = model_candidate(example.candidate.task, folder.at(name));
+    return example;
+  }
   example.files["candidate.yaml"] = folder.at(name);
   for (const Kernel& kernel : example.candidate.kernels) {
     const std::string file = kernel.file.substr(kernel.file.rfind('/') + 1);
@@ -73,6 +78,7 @@ std::string fence_of(const std::string& name) {
 }  // namespace prompts
 
 std::string canonical_answer(const std::map<std::string, std::string>& files) {
+  if (const auto model = model_of(files)) return prompts::block("python", *model);
   std::string text;
   const auto manifest = files.find("candidate.yaml");
   if (manifest != files.end()) text += prompts::block("yaml", manifest->second);

@@ -143,6 +143,7 @@ PromptSet::PromptSet(Files files, const std::string& folder) {
   for (const std::string& value : used) {
     knows_languages = knows_languages || value.starts_with("language.");
   }
+  knows_torch = used.contains("language.torch");
   for (const auto& [value, at] : declared) {
     if (!used.contains(value)) fail_parse(at, "no template uses " + kbench::quoted(value));
   }
@@ -206,6 +207,11 @@ void PromptSet::read_hints(const YamlReader& table) {
       read(one, own);
     }
   }
+}
+
+bool PromptSet::knows(PromptLanguage language) const {
+  if (language == PromptLanguage::glsl) return true;
+  return answer_form_of(language) == AnswerForm::model ? knows_torch : knows_languages;
 }
 
 std::vector<const Example*> PromptSet::examples_for(const Task& task,

@@ -37,7 +37,10 @@ class PromptSet {
   std::map<PromptLanguage, Hints> own_hints;  ///< replace the hints above
   ShaderTable shaders;
   bool knows_languages = false;  ///< a template depends on the language
+  bool knows_torch = false;      ///< a template depends on whether it is PyTorch
 
+  /// Whether the templates can ask in it.
+  bool knows(PromptLanguage language) const;
   /// The examples to show: as many as asked for, except the task's own.
   std::vector<const Example*> examples_for(const Task& task, const PromptContext& context) const;
   /// Empty if there is none.

@@ -53,16 +53,6 @@ Builtins builtins_from_name(std::string_view name) {
               "built-in operators are forbid, some or any, not '" + shown(name) + "'");
 }
 
-std::string_view name_of(PromptLanguage language) {
-  return name_in<PromptLanguage::triton>({"glsl", "hlsl", "cuda", "triton"}, language);
-}
-
-PromptLanguage prompt_language_from_name(std::string_view name) {
-  if (const auto language = value_named(name, PromptLanguage::triton)) return *language;
-  throw Error(ErrorCode::kInvalidArgument,
-              "kernels are asked for in glsl, hlsl, cuda or triton, not in '" + shown(name) + "'");
-}
-
 struct Prompts::State {
   prompts::PromptSet set;
 };
@@ -103,7 +93,7 @@ std::vector<std::string> Prompts::check_examples(Preset preset) const {
     for (const prompts::Example& example : examples) {
       try {
         const auto graph = build_graph(find_task(example.candidate.task), preset);
-        resolve(example.candidate, *graph);
+        if (!example.candidate.torch) resolve(example.candidate, *graph);
       } catch (const Error& e) {
         if (e.code() == ErrorCode::kUnsupported) continue;  // needs a limit of the device
         problems.push_back("example " + example.path + ": " + e.what());
@@ -115,9 +105,12 @@ std::vector<std::string> Prompts::check_examples(Preset preset) const {
 
 std::vector<Message> Prompts::first(const Task& task, const PromptContext& context) const {
   const prompts::PromptSet& set = state_->set;
-  if (context.language != PromptLanguage::glsl && !set.knows_languages) {
-    throw Error(ErrorCode::kInvalidArgument, "the prompts '" + shown(set.name) +
-                                                 "' ask for GLSL alone: no template uses language");
+  if (!set.knows(context.language)) {
+    const bool model = answer_form_of(context.language) == AnswerForm::model && set.knows_languages;
+    throw Error(ErrorCode::kInvalidArgument,
+                "the prompts '" + shown(set.name) + "' ask for " +
+                    (model ? "kernels alone: no template uses language.torch"
+                           : "GLSL alone: no template uses language"));
   }
   const nlohmann::json values = prompts::first_values(
       task, context, set.examples_for(task, context), set.shaders, set.reference_budget);

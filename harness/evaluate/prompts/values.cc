@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/evaluate/prompts/languages.h"
 #include "harness/measure/vulkan/embedded.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/listing.h"
@@ -60,15 +61,13 @@ json limits_values(const DeviceLimits& limits) {
 json device_values(const PromptContext& context) {
   if (!context.device) return false;
   const DeviceSummary& device = *context.device;
-  const bool cuda =
-      context.language == PromptLanguage::cuda || context.language == PromptLanguage::triton;
-  if (cuda && device.type == "cpu") return false;  // CUDA kernels do not run there
-  json values = {{"name", device.name},
-                 {"type", device.type},
-                 {"memory", rounded(double(device.memory_bytes) / (1 << 30)) + " GiB"},
-                 {"limits", false},
-                 {"bandwidth", ""},
-                 {"flops", ""}};
+  const bool cpu = device.type == "cpu";
+  if (cpu && entry_of(context.language).cuda) return false;  // such kernels do not run there
+  json values = {
+      {"name", device.name}, {"type", device.type},
+      {"cpu", cpu},          {"memory", rounded(double(device.memory_bytes) / (1 << 30)) + " GiB"},
+      {"limits", false},     {"bandwidth", ""},
+      {"flops", ""}};
   if (device.limits) values["limits"] = limits_values(*device.limits);
   if (context.roof_gbytes_per_s > 0) values["bandwidth"] = rounded(context.roof_gbytes_per_s);
   if (context.roof_tflops > 0) values["flops"] = rounded(context.roof_tflops);
@@ -116,6 +115,7 @@ const std::set<std::string>& known_values() {
                                               "language.hlsl",
                                               "language.cuda",
                                               "language.triton",
+                                              "language.torch",
                                               "language.shaders",
                                               "language.kernels",
                                               "language.name",
@@ -129,6 +129,7 @@ const std::set<std::string>& known_values() {
                                               "device",
                                               "device.name",
                                               "device.type",
+                                              "device.cpu",
                                               "device.memory",
                                               "device.limits",
                                               "device.limits.group_size",
@@ -146,6 +147,7 @@ const std::set<std::string>& known_values() {
                                               "task.preset",
                                               "task.listing",
                                               "task.tolerance",
+                                              "task.constructor",
                                               "precision",
                                               "code",
                                               "reference",
@@ -159,23 +161,17 @@ const std::set<std::string>& known_values() {
 }
 
 nlohmann::json language_values(PromptLanguage language) {
-  struct Said {
-    const char *name, *fence, *file;
-  };
-  const Said said = language == PromptLanguage::glsl   ? Said{"GLSL", "glsl", "NAME.comp"}
-                    : language == PromptLanguage::hlsl ? Said{"HLSL", "hlsl", "NAME.hlsl"}
-                    : language == PromptLanguage::cuda ? Said{"CUDA C++", "cuda", "NAME.cu"}
-                                                       : Said{"Triton", "python", "NAME.py"};
-  const bool shaders = language == PromptLanguage::glsl || language == PromptLanguage::hlsl;
-  return {{"glsl", language == PromptLanguage::glsl},
-          {"hlsl", language == PromptLanguage::hlsl},
-          {"cuda", language == PromptLanguage::cuda},
-          {"triton", language == PromptLanguage::triton},
-          {"shaders", shaders},
-          {"kernels", !shaders},
-          {"name", said.name},
-          {"fence", said.fence},
-          {"file", said.file}};
+  const LanguageEntry& entry = entry_of(language);
+  json values = {{"shaders", entry.form == AnswerForm::kernels && !entry.cuda},
+                 {"kernels", entry.form == AnswerForm::kernels && entry.cuda},
+                 {"name", entry.title},
+                 {"fence", entry.fence},
+                 {"file", entry.file}};
+  for (int i = 0; i <= static_cast<int>(kLastPromptLanguage); ++i) {
+    const auto each = static_cast<PromptLanguage>(i);
+    values[std::string(entry_of(each).name)] = each == language;
+  }
+  return values;
 }
 
 nlohmann::json first_values(const Task& task, const PromptContext& context,
@@ -207,9 +203,11 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
                     {"name", task.name},
                     {"preset", std::string(name_of(context.preset))},
                     {"listing", folded_listing(task, *graph)},
-                    {"tolerance", digits_text(task.tolerance.relative, 6)}};
+                    {"tolerance", digits_text(task.tolerance.relative, 6)},
+                    {"constructor", init_inputs_text(task.id, graph->variables())}};
   values["precision"] = context.precision;
-  values["code"] = context.code ? pytorch_code(task, *graph) : "";
+  const bool model = answer_form_of(context.language) == AnswerForm::model;
+  values["code"] = context.code || model ? pytorch_code(task, *graph) : "";
   values["reference"] =
       context.reference ? reference_values(*graph, shaders, reference_budget) : json::array();
   return values;

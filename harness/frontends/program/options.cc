@@ -156,8 +156,8 @@ void PromptFlags::add_to(Command app, int most_shots) {
   const Command group = app.in_group("Prompt");
   group.add_setting("--prompt DIR|NAME", prompt, "Templates: a folder, or the name of a set");
   group.add_setting("--language NAME", language,
-                    "What kernels are asked for in: glsl, hlsl, cuda, triton",
-                    member_of(names_to(PromptLanguage::triton)));
+                    "What kernels are asked for in: glsl, hlsl, cuda, triton; or torch, a ModelNew",
+                    member_of(names_to(kLastPromptLanguage)));
   group.add_setting("--shots N", shots, "Worked examples", number_from(0, most_shots));
   group.add_setting("--builtins POLICY", builtins,
                     "May built-in operators be used: forbid, some (beside a kernel), any",

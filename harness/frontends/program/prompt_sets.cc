@@ -79,7 +79,7 @@ void read_roof(const std::string& file, PromptContext& context) {
 
 std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot& device) {
   if (language == PromptLanguage::glsl || language == PromptLanguage::hlsl) return "";
-  const std::string name = language == PromptLanguage::cuda ? "CUDA C++" : "Triton";
+  const std::string name(title_of(language));
   for (const runner::LanguageSupport& each : runner::languages_of(device)) {
     if (each.name == name && !each.usable) {
       return shown(device.name) + " takes no " + name + ": " + each.detail;
@@ -110,6 +110,9 @@ std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, in
     for (size_t i = 0; i < messages.size(); ++i) {
       if (i < first) length += messages[i].text.size();
       if (messages[i].text.empty()) problem("message " + std::to_string(i + 1) + " is empty");
+    }
+    if (answer_form_of(language) == AnswerForm::model) {
+      length -= pytorch_code(task, *build_graph(task, preset)).size();  // The budget is without it.
     }
     if (length > prompts.budget()) {
       problem(std::to_string(length) + " characters, over the budget of " +

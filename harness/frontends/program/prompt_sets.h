@@ -20,8 +20,8 @@ size_t characters_of(const std::vector<Message>& messages);
 /// Sets the rates measured by `kbench baseline --output FILE`. Throws kIo, kParse.
 void read_roof(const std::string& file, PromptContext& context);
 
-/// Why the device takes no kernels in that language: "llvmpipe takes no CUDA C++: ..."; empty if it
-/// does.
+/// Why the device takes no candidate in that language: "llvmpipe takes no CUDA C++: ..."; empty if
+/// it does.
 std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot& device);
 
 /// Renders a first prompt and a repair for every task, with the longest possible device

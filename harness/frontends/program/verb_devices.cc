@@ -20,7 +20,15 @@ namespace {
 nlohmann::ordered_json as_json(const std::vector<runner::LanguageSupport>& languages) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const runner::LanguageSupport& each : languages) {
-    list.push_back({{"name", each.name}, {"usable", each.usable}, {"detail", each.detail}});
+    nlohmann::ordered_json one = {
+        {"name", each.name}, {"usable", each.usable}, {"detail", each.detail}};
+    if (each.python) {
+      nlohmann::ordered_json& python = one["python"];
+      python = {{"program", each.python->program}, {"version", each.python->version}};
+      python["cuda"] = nullptr;
+      if (!each.python->cuda.empty()) python["cuda"] = each.python->cuda;
+    }
+    list.push_back(std::move(one));
   }
   return list;
 }
@@ -136,8 +144,9 @@ Verb add_devices(Command program) {
   const Command app =
       program.add_verb("devices", "The Vulkan devices of this machine",
                        "Lists the Vulkan devices of this machine, why one cannot be used where "
-                       "that is so, and which languages the kernels of candidates may be written "
-                       "in on each, and why not in others. What stands under index or name (a part "
+                       "that is so, and which languages candidates may be written in on each "
+                       "(for Triton and PyTorch also whose python3 it is), and why not in others. "
+                       "What stands under index or name (a part "
                        "of it is enough) goes to --device of the other verbs.",
                        "  kbench devices\n"
                        "  kbench --device 0\n"

@@ -125,8 +125,9 @@ Verb add_extract(Command program) {
   const Command app = program.add_verb(
       "extract", "The candidate in a language model's answer",
       "Finds the candidate in an answer as a language model writes it: a fenced YAML block with "
-      "'kbench:', and a fenced block for each shader. Says which files there are and what was "
-      "overlooked. Exit code 1 when the answer holds none.",
+      "'kbench:', and a fenced block for each shader; or a fenced Python block that defines "
+      "ModelNew. Says which files there are and what was overlooked. Exit code 1 when the answer "
+      "holds none.",
       "  kbench extract answer.md\n"
       "  kbench extract - --task level1/19 --into my/relu < answer.md");
   app.add_option("ANSWER", options->answer,

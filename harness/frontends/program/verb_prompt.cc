@@ -20,6 +20,7 @@
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/candidate/files.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
@@ -81,6 +82,11 @@ std::map<std::string, std::string> files_of(const Candidate& candidate) {
     }
   }
   for (const auto& [file, text] : candidate.includes) files[file] = text;
+  if (candidate.torch) {
+    const TorchModule& module = *candidate.torch;
+    if (is_model_file(candidate.path)) return model_candidate(candidate.task, module.source);
+    if (module.file != candidate.path) files[relative(module.file)] = module.source;
+  }
   std::ifstream manifest(candidate.path, std::ios::binary);
   files["candidate.yaml"] = {std::istreambuf_iterator<char>(manifest), {}};
   return files;

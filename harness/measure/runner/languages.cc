@@ -1,12 +1,16 @@
 #include "harness/measure/runner/languages.h"
 
+#include <utility>
+
 #include "harness/measure/cuda/assembler.h"
+#include "harness/measure/cuda/device_capability.h"
 #include "harness/measure/cuda/library.h"
 #include "harness/measure/cuda/nvrtc.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/runner/cuda_kernels.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {
@@ -35,6 +39,18 @@ LanguageSupport language(const char* name, F find) {
   return support;
 }
 
+/// Throws kUnsupported, with what was tried, where no python3 has the package.
+PythonInterpreter python_with(const std::string& package) {
+  PythonSearch search = find_python(package);
+  if (!search.found) throw Error(ErrorCode::kUnsupported, search.tried);
+  return *std::move(search.found);
+}
+
+/// "2.11.0 of /usr/bin/python3": the package's version, and whose it is.
+std::string said_of(const PythonInterpreter& python) {
+  return python.version + " of " + shown(python.program);
+}
+
 }  // namespace
 
 std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot) {
@@ -56,13 +72,26 @@ std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot
     const cuda::Assembler assembler(toolkit, places);
     return capability.architecture() + " by nvJitLink";
   }));
-  all.push_back(language("Triton", [&]() -> std::string {
+  std::optional<PythonInterpreter> python;
+  all.push_back(language("Triton", [&] {
     cuda_capability(snapshot);
     const cuda::Assembler assembler(toolkit, places);
-    const PythonSearch search = find_python("triton");
-    if (!search.found) throw Error(ErrorCode::kUnsupported, search.tried);
-    return "Triton " + search.found->version + " of " + search.found->program;
+    python = python_with("triton");
+    return "Triton " + said_of(*python);
   }));
+  all.back().python = std::exchange(python, std::nullopt);
+  all.push_back(language("PyTorch", [&] {
+    python = python_with("torch");
+    if (!snapshot.software()) {
+      cuda::device_capability(snapshot.device_uuid);
+      if (python->cuda.empty()) {
+        throw Error(ErrorCode::kUnsupported, said_of(*python) + " was built without CUDA");
+      }
+    }
+    return said_of(*python) +
+           (python->cuda.empty() ? ", built without CUDA" : ", built for CUDA " + python->cuda);
+  }));
+  all.back().python = std::move(python);
   return all;
 }
 

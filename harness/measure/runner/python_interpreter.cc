@@ -27,14 +27,24 @@ using Json = nlohmann::json;
 constexpr double kProbeSeconds = 10;
 
 constexpr const char* kProbe = R"(
-import importlib.util, json, os, sys, sysconfig
-package, folders, version = sys.argv[1], None, ""
+import ast, importlib.util, json, os, sys, sysconfig
+package, folders, version, cuda = sys.argv[1], None, "", ""
 if package:
     try:
         spec = importlib.util.find_spec(package)
         folders = list(spec.submodule_search_locations or []) if spec else None
         import importlib.metadata
         version = importlib.metadata.version(package)
+    except Exception:
+        pass
+    # PyTorch says there what it was built for: importing it takes seconds.
+    try:
+        with open(os.path.join(folders[0], "version.py")) as file:
+            lines = ast.parse(file.read()).body
+        for line in lines:
+            target = getattr(line, "target", None) or getattr(line, "targets", [None])[0]
+            if isinstance(target, ast.Name) and target.id == "cuda":
+                cuda = str(ast.literal_eval(line.value) or "")
     except Exception:
         pass
 names = [sysconfig.get_config_var(name) for name in ("LDLIBRARY", "INSTSONAME")]
@@ -45,7 +55,7 @@ print(json.dumps({
                          ("stdlib", "platstdlib", "purelib", "platlib")],
     "libraries": [os.path.join(sysconfig.get_config_var("LIBDIR") or "/", name)
                   for name in names if name],
-    "package": folders, "version": version}))
+    "package": folders, "version": version, "cuda": cuda}))
 )";
 
 /// The standard output of a program; nothing if it cannot be run or fails.
@@ -94,6 +104,7 @@ Json ask(const std::string& program, const std::string& package) {
   }
   const bool texts = said.contains("executable") && said.at("executable").is_string() &&
                      said.contains("version") && said.at("version").is_string() &&
+                     said.contains("cuda") && said.at("cuda").is_string() &&
                      said.contains("package");
   return texts ? said : Json(nullptr);
 }
@@ -188,7 +199,8 @@ PythonSearch find_python(const std::string& package) {
           said = std::move(other);
         }
       }
-      search.found = PythonInterpreter{chosen, readable_of(chosen, said), said.at("version")};
+      search.found =
+          PythonInterpreter{chosen, readable_of(chosen, said), said.at("version"), said.at("cuda")};
       return search;
     }
     if (!search.tried.empty()) search.tried += "; ";

@@ -1,4 +1,5 @@
-// Finds the python3 that translates Triton kernels, and the files that it has to read.
+// Finds the python3 that translates Triton kernels or runs PyTorch, and the files that it has to
+// read.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@ struct PythonInterpreter {
   /// Never a user's home.
   std::vector<std::string> readable;
   std::string version;  ///< of the package asked for, or empty
+  std::string cuda;  ///< the CUDA that PyTorch was built for, "12.8"; empty: none, or not PyTorch
 };
 
 struct PythonSearch {

@@ -140,9 +140,9 @@ KBENCH_API kbench_status kbench_leaderboard(const char* request, char** answer);
 
 /* {"task": .., "preset": .., "overrides": .., "set": "default", "shots": 1, "precision": true,
  * "code": false, "reference": false, "builtins": "forbid", "language": "glsl" ("hlsl", "cuda",
- * "triton"), "device": {..} as kbench_devices() has it, "attempts": [{"files": {..}, "answer":
- * "..", "feedback": "..", "outcome": ".."}]} -> {"messages": [{"role": .., "content": ..}], "hash":
- * ".."}. With attempts, what asks for a better one.
+ * "triton", "torch": a ModelNew), "device": {..} as kbench_devices() has it, "attempts": [{"files":
+ * {..}, "answer": "..", "feedback": "..", "outcome": ".."}]} -> {"messages": [{"role": ..,
+ * "content": ..}], "hash": ".."}. With attempts, what asks for a better one.
  */
 KBENCH_API kbench_status kbench_prompt(const char* request, char** answer);
 /* {"text": "..", "finish": "stop", "task": ".."} -> {"outcome": "candidate", "files": {..},

@@ -206,10 +206,9 @@ Candidate parse_candidate(const std::string& text, const std::string& file,
 std::optional<std::pair<std::string, std::string>> find_include(const Candidate& candidate,
                                                                 const std::string& name,
                                                                 const std::string& from);
-/// The files a candidate set consists of: every *.yaml below the folder, and every *.py that defines
-/// ModelNew, sorted; or the one file.
-/// Entries that are no regular files are listed too; load_candidate refuses them. Throws kNotFound
-/// and kIo.
+/// The files a candidate set consists of: every *.yaml below the folder, and every *.py there that
+/// defines ModelNew and that none of them names, sorted; or the one file. Entries that are no
+/// regular files are listed too; load_candidate refuses them. Throws kNotFound and kIo.
 std::vector<std::string> candidate_files(const std::string& path);
 
 /// A buffer a step can name: the task's tensors, the candidate's temporaries and its data.

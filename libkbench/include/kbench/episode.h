@@ -86,7 +86,7 @@ struct EpisodeOptions {
   Smoke smoke = Smoke::first;
   PromptContext prompt = {};  ///< also says the sizes, and whether built-in steps are allowed
   FeedbackOptions feedback = {};
-  ExtractOptions extract = {};
+  ExtractOptions extract = {};  ///< `asked` is what the prompt's language asks for
   size_t history_characters = 48'000;
   std::function<double(const Result&)> reward = default_reward;
 };

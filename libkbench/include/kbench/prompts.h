@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kbench/evaluate.h"
+#include "kbench/extract.h"
 #include "kbench/graph.h"
 #include "kbench/model.h"
 #include "kbench/task.h"
@@ -20,10 +21,13 @@ enum class Builtins { forbid, some, any };  ///< some: at least one kernel of it
 Builtins builtins_from_name(std::string_view name);  ///< throws kInvalidArgument
 std::string_view name_of(Builtins builtins);
 
-/// The language that kernels are asked for in.
-enum class PromptLanguage { glsl, hlsl, cuda, triton };
+/// What is asked for: kernels in a language, or a ModelNew in PyTorch (docs/modelnew.md).
+enum class PromptLanguage { glsl, hlsl, cuda, triton, torch };
+inline constexpr PromptLanguage kLastPromptLanguage = PromptLanguage::torch;
 PromptLanguage prompt_language_from_name(std::string_view name);  ///< throws kInvalidArgument
 std::string_view name_of(PromptLanguage language);                ///< "cuda"
+std::string_view title_of(PromptLanguage language);               ///< "CUDA C++"
+AnswerForm answer_form_of(PromptLanguage language);
 
 /// What a prompt says besides the task.
 struct PromptContext {
@@ -34,7 +38,7 @@ struct PromptContext {
   double roof_gbytes_per_s = 0, roof_tflops = 0;  ///< measured on it; 0: left out
   int shots = 1;                                  ///< worked examples, never of the asked task
   bool precision = true;                          ///< the block on tolerance
-  bool code = false;                              ///< also the graph as PyTorch-like code
+  bool code = false;       ///< also the graph as PyTorch code, which is always there for a ModelNew
   bool reference = false;  ///< also the shipped shader of the task's operators
   Builtins builtins = Builtins::forbid;
   PromptLanguage language = PromptLanguage::glsl;
@@ -68,8 +72,8 @@ class Prompts {
   /// A line for each example, of any language, that does not fit its task at these sizes.
   std::vector<std::string> check_examples(Preset preset) const;
 
-  /// Throws what build_graph() throws, and kInvalidArgument for templates that know GLSL alone when
-  /// another language is asked for.
+  /// Throws what build_graph() throws, and kInvalidArgument for templates that do not know the
+  /// language that is asked for.
   std::vector<Message> first(const Task& task, const PromptContext& context) const;
   /// The conversation that asks for a better candidate: the first prompt, then the attempts shown,
   /// oldest first (one for the contexts "last" and "best", several for "history"), each as the
@@ -84,7 +88,7 @@ class Prompts {
 };
 
 /// A candidate's files as an answer has them: a fenced block each, "candidate.yaml" as yaml and
-/// first. extract() reads it back.
+/// first; of a ModelNew as extract() gives it that one file. extract() reads it back.
 std::string canonical_answer(const std::map<std::string, std::string>& files);
 
 /// The output of `kbench show --json`, which docs/prompts.md describes.

@@ -95,6 +95,9 @@ std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite
 /// What KernelBench's module of the task takes to be made: a Python list over the task's variables,
 /// "[in_channels, out_channels, (out_channels, 1, 1)]".
 std::string_view init_inputs(TaskId task);
+/// The same for a reader who knows the variables that are no lists: "[in_features, bias_shape] with
+/// bias_shape = (64,)".
+std::string init_inputs_text(TaskId task, const Variables& variables);
 
 /// The task for a reader who has never seen the original: signature, shapes, operators in order
 /// with their formulas, FLOPs, bytes.
