@@ -38,9 +38,9 @@ class KilledJob : public ::testing::Test {
   void SetUp() override {
     KBENCH_NEED_SOFTWARE_DEVICE();
     for (const std::string& task : kTasks) {
-      const Said said = run_program({"show", task, "--candidate"});
+      const Said said = run_program({"show", task, modules_ ? "--pytorch" : "--candidate"});
       ASSERT_EQ(said.code, 0) << said.err;
-      write_file(folder_ / ("mine/" + task.substr(2) + ".yaml"), said.out);
+      write_file(folder_ / ("mine/" + task.substr(2) + (modules_ ? ".py" : ".yaml")), said.out);
     }
     std::filesystem::create_directory(folder_ / "temporary");
     // Whoever loses its parent becomes this process's child, and can be counted.
@@ -164,6 +164,9 @@ class KilledJob : public ::testing::Test {
     return count;
   }
 
+  void kill_and_check(int kills, int longest_us);
+
+  bool modules_ = false;  ///< the candidates are ModelNew files
   TemporaryFolder folder_;
   const std::string results_ = folder_ / "results.jsonl";
   std::string before_;  ///< the output when the program was last started
@@ -175,14 +178,13 @@ class KilledJob : public ::testing::Test {
   std::mt19937 random_;
 };
 
-TEST_F(KilledJob, LosesAndDoublesNothingAndLeavesNothingBehind) {
-  const char* given = std::getenv("KBENCH_KILLS");
-  const int kills = given != nullptr ? std::atoi(given) : 12;
+/// Kills so many processes, up to so many microseconds apart, and checks after each end.
+void KilledJob::kill_and_check(int kills, int longest_us) {
   const unsigned seed = std::random_device()();
   random_.seed(seed);
   SCOPED_TRACE("seed " + std::to_string(seed));
   // From before the first process is there until the job is nearly done.
-  std::uniform_int_distribution<int> wait_us(0, 1200000);
+  std::uniform_int_distribution<int> wait_us(0, longest_us);
   int done = 0, starts = 0, jobs = 0, faults = 0;
   while (done < kills && !HasFailure()) {
     ASSERT_NO_FATAL_FAILURE(start());
@@ -213,6 +215,23 @@ TEST_F(KilledJob, LosesAndDoublesNothingAndLeavesNothingBehind) {
   std::printf("killed%s; %d starts, %d whole jobs, %d evaluations tried again, seed %u\n",
               counts.c_str(), starts, jobs, faults, seed);
   EXPECT_EQ(done, kills);
+}
+
+TEST_F(KilledJob, LosesAndDoublesNothingAndLeavesNothingBehind) {
+  const char* given = std::getenv("KBENCH_KILLS");
+  kill_and_check(given != nullptr ? std::atoi(given) : 12, 1200000);
+}
+
+/// The same of ModelNew files, each of which takes seconds.
+class KilledModuleJob : public KilledJob {
+ protected:
+  KilledModuleJob() { modules_ = true; }
+};
+
+TEST_F(KilledModuleJob, LosesAndDoublesNothingAndLeavesNothingBehind) {
+  const char* given = std::getenv("KBENCH_KILLS");
+  if (given == nullptr) GTEST_SKIP() << "takes minutes: ctest -L soak";
+  kill_and_check(std::atoi(given), 12000000);
 }
 
 }  // namespace

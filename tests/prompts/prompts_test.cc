@@ -17,6 +17,7 @@
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/extract.h"
+#include "kbench/listing.h"
 #include "libkbench/candidate/files.h"
 
 namespace kbench {

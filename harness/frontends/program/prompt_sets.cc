@@ -8,6 +8,7 @@
 #include "kbench/baseline.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "kbench/listing.h"
 #include "kbench/text.h"
 
 namespace kbench::program {

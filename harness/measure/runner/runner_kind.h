@@ -7,18 +7,20 @@
 
 namespace kbench::runner {
 
-/// | kind    | runs                      | locked in | opens                         | times by |
-/// |---------|---------------------------|-----------|-------------------------------|-----------------|
-/// | eager   | the eager baseline        | no        | the Vulkan device             | the device |
-/// | vulkan  | a candidate's shaders     | yes       | the Vulkan device             | the device |
-/// | cuda    | kernels in CUDA, PTX or   | yes       | the same with CUDA's kernels, | the device |
-/// |         | Triton, shaders too       |           | CUDA's driver if needed       | | | torch |
-/// a ModelNew, by python3    | yes, both | the same; python3 opens CUDA  | the runner's    | | |
-/// with PyTorch              | processes |                               | own clock       |
-///
 /// An eager runner is trusted. Of the others the judge's clock bounds what they say (clock_rule.h);
 /// of a python3 nothing is believed (docs/modelnew.md).
-enum class RunnerKind { eager, vulkan, cuda, torch };
+enum class RunnerKind {
+  /// The eager baseline. Not locked in; opens the Vulkan device; timed by the device.
+  eager,
+  /// A candidate's shaders. Locked in; opens and is timed as above.
+  vulkan,
+  /// Kernels in CUDA, PTX or Triton, beside shaders. The device is opened for CUDA's kernels, too,
+  /// and CUDA's own driver where it is needed.
+  cuda,
+  /// A ModelNew, by python3 with PyTorch: both processes are locked in and open the device by CUDA;
+  /// timed by kbench's own clock around python3.
+  torch,
+};
 
 constexpr std::string_view name_of(RunnerKind kind) {
   constexpr std::string_view kNames[] = {"eager", "vulkan", "cuda", "torch"};
