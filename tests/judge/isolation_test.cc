@@ -34,7 +34,7 @@ class IsolationTest : public EvaluatorTest {
 
 TEST_F(IsolationTest, ACrashedRunnerCostsTheJudgeNothing) {
   expect_right();
-  const std::vector<pid_t> before = judges(), baselines = runners("baseline");
+  const std::vector<pid_t> before = judges(), baselines = runners("eager");
   ASSERT_EQ(before.size(), 1u);
   for (int i = 0; i < 2; ++i) {
     const Result result = run(wild());
@@ -44,7 +44,7 @@ TEST_F(IsolationTest, ACrashedRunnerCostsTheJudgeNothing) {
     expect_right();
   }
   EXPECT_EQ(judges(), before);
-  EXPECT_EQ(runners("baseline"), baselines);
+  EXPECT_EQ(runners("eager"), baselines);
 }
 
 TEST_F(IsolationTest, AHangingKernelTimesOutAndTheNextIsRight) {
@@ -72,7 +72,7 @@ TEST_F(IsolationTest, ACandidateThatTakesTooLongInAllIsATimeout) {
 }
 
 TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
-  for (const char* role : {"candidate", "baseline"}) {
+  for (const char* role : {"candidate", "eager"}) {
     for (const char* at : {"load", "compile", "warm-up", "sample"}) {
       int kills = 0, stages = 0;
       options_.on_stage = [&](const char* stage) {
@@ -94,7 +94,7 @@ TEST_F(IsolationTest, AStuckBaselineIsEndedAndCostsNoVerdict) {
   int stopped = 0;
   options_.on_stage = [&](const char* stage) {
     if (stopped > 0 || std::string(stage) != "sample") return;
-    for (const pid_t runner : runners("baseline")) stopped += ::kill(runner, SIGSTOP) == 0;
+    for (const pid_t runner : runners("eager")) stopped += ::kill(runner, SIGSTOP) == 0;
   };
   const auto start = std::chrono::steady_clock::now();
   const Result result = evaluate(file_of(right()), options_);
@@ -149,7 +149,7 @@ TEST_F(IsolationTest, AKilledJudgeCostsNoVerdictAndLeavesNoRunner) {
   std::vector<pid_t> all;
   options_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample" || !all.empty()) return;
-    for (const char* role : {"candidate", "baseline"}) {
+    for (const char* role : {"candidate", "eager"}) {
       for (const pid_t runner : runners(role)) all.push_back(runner);
     }
     for (const pid_t judge : judges()) ::kill(judge, SIGKILL);
@@ -167,10 +167,10 @@ TEST_F(IsolationTest, ACandidateHoldsNoneOfTheBaselinesMemory) {
     if (std::string(stage) != "sample") return;
     ASSERT_EQ(judges().size(), 1u);
     ASSERT_EQ(runners("candidate").size(), 1u);
-    ASSERT_EQ(runners("baseline").size(), 1u);
+    ASSERT_EQ(runners("eager").size(), 1u);
     judge = shared_mappings(judges()[0]);
     candidate = shared_mappings(runners("candidate")[0]);
-    baseline = shared_mappings(runners("baseline")[0]);
+    baseline = shared_mappings(runners("eager")[0]);
   };
   // With a temporary: what is given, outputs and temporaries.
   const Result result =
@@ -206,7 +206,7 @@ TEST_F(IsolationTest, AnEvaluatorThatGoesLeavesNoProcess) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (all.size() < 3 && std::chrono::steady_clock::now() < give_up) {
     all = judges();
-    for (const char* role : {"candidate", "baseline"}) {
+    for (const char* role : {"candidate", "eager"}) {
       for (const pid_t runner : runners(role)) all.push_back(runner);
     }
   }

@@ -335,10 +335,8 @@ bool Trial::warm_up() {
 /// or on neither.
 bool Trial::choose_calls() {
   constexpr double kBracketNs = 10e6, kShortNs = 2e6;
-  constexpr int kMostOfSoftware = 3;  // Each takes as long there as all of a GPU's.
-  const int places = runner::CallTensors(task()->graph()).calls(memory_.wanted.size());
+  const int most = runner::CallTensors(task()->graph()).calls(memory_.wanted.size());
   const bool software = context_.device.snapshot().software();
-  const int most = software ? std::min(places, kMostOfSoftware) : places;
   const double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
   const double ours = opponents_.empty() ? theirs : opponent_ns_;
   const double one = std::max(std::min(theirs, ours), 1.0);
@@ -371,11 +369,14 @@ void Trial::prepare_opponents() {
   at_baseline_ = false;
 }
 
+/// What the opponent takes counts in no limit of the candidate's.
 void Trial::attach_opponents() {
   at_baseline_ = true;
+  deadline_.passed();
   for (OpponentRunner* each : opponents_) {
     each->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
   }
+  deadline_.leave_out();
   at_baseline_ = false;
   lap("opponent");
 }
@@ -384,6 +385,7 @@ void Trial::attach_opponents() {
 void Trial::choose_opponent() {
   if (opponents_.empty()) return;
   constexpr int kWarmUps = 2, kRuns = 5;
+  deadline_.passed();
   std::vector<double> best;
   for (OpponentRunner* each : opponents_) {
     sampler_->set_opponent(each, /*own_clock=*/!from_outside());
@@ -404,6 +406,7 @@ void Trial::choose_opponent() {
     sampler_->set_opponent(opponents_.front(), !from_outside());
     sampler_->take_off(opponents_.front()->hand_over_ns, opponents_.front()->hand_over_ns);
   }
+  deadline_.leave_out();
   lap("opponent");
 }
 

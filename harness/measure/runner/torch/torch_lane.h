@@ -54,7 +54,8 @@ class TorchLane : public Lane {
 };
 
 /// The most calls of one run, and what their inputs and outputs may take beside the first call's.
-inline constexpr int kMostCalls = 512, kMostCallsOfSoftware = 3;
+inline constexpr int kMostCalls = 512;
+inline constexpr int kMostCallsOfSoftware = 3;  ///< each takes as long there as all of a GPU's
 inline constexpr uint64_t kMostCallBytes = uint64_t{512} << 20;
 
 /// Memory of all calls but the first, at most `most` in all, call by call: of the outputs, then of
