@@ -185,7 +185,7 @@ struct Candidate {
   std::vector<DataBuffer> data;
   std::vector<Step> setup;
   std::vector<Step> dispatch;
-  std::optional<TorchModule> torch;  ///< in place of kernels, buffers and steps
+  std::optional<TorchModule> torch;             ///< in place of kernels, buffers and steps
   std::map<std::string, std::string> includes;  ///< path relative to the folder -> text
   std::string hash;  ///< SHA-256 of the file, of every file it names and of their includes, in hex
 };

@@ -93,8 +93,8 @@ struct Result : Experiment {
   /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the
   /// candidate's runner), "load", "task" (making the task ready, where the one before was another),
   /// "import", "tune" (choosing among configurations), "warm_up", "wait" (for runners of later
-  /// candidates to open), "opponent" (PyTorch's, with --opponent), "sample". And, no part of wall_s,
-  /// "queue": while another process measured on the device.
+  /// candidates to open), "opponent" (PyTorch's, with --opponent), "sample". And, no part of
+  /// wall_s, "queue": while another process measured on the device.
   std::map<std::string, double> stage_s;
 
   bool correct() const { return verdict == Verdict::passed; }
