@@ -188,13 +188,19 @@ TEST(Prompts, AreWithinTheirBudgetInEachLanguage) {
   }
 }
 
-TEST(Prompts, OfAFolderThatKnowsGlslAloneAreNotGivenForAnother) {
-  const Folder folder;
+/// A folder whose every prompt is one text, which reads one variable.
+void write_plain(const Folder& folder, const std::string& variable, const std::string& text) {
   folder.write("prompt.yaml",
                "prompt: 1\nbudget: 1000\nfirst: [{role: user, parts: [plain]}]\n"
                "repair: [plain]\nno_candidate: [plain]\ncandidate: [plain]\n"
-               "variables: [task.id]\n");
-  folder.write("plain.mustache", "Write shaders for {{task.id}}.\n");
+               "variables: [" +
+                   variable + "]\n");
+  folder.write("plain.mustache", text);
+}
+
+TEST(Prompts, OfAFolderThatKnowsGlslAloneAreNotGivenForAnother) {
+  const Folder folder;
+  write_plain(folder, "task.id", "Write shaders for {{task.id}}.\n");
   const Prompts prompts = Prompts::load(folder.path());
   EXPECT_THAT(text_of(prompts.first(task_of("1/19"), {})), HasSubstr("shaders for level1/19"));
   EXPECT_THROW(prompts.first(task_of("1/19"), {.language = PromptLanguage::cuda}), Error);
@@ -203,11 +209,7 @@ TEST(Prompts, OfAFolderThatKnowsGlslAloneAreNotGivenForAnother) {
 
 TEST(Prompts, OfAFolderThatKnowsKernelsAloneAreNotGivenForAModule) {
   const Folder folder;
-  folder.write("prompt.yaml",
-               "prompt: 1\nbudget: 1000\nfirst: [{role: user, parts: [plain]}]\n"
-               "repair: [plain]\nno_candidate: [plain]\ncandidate: [plain]\n"
-               "variables: [language.name]\n");
-  folder.write("plain.mustache", "Write {{language.name}}.\n");
+  write_plain(folder, "language.name", "Write {{language.name}}.\n");
   const Prompts prompts = Prompts::load(folder.path());
   EXPECT_THAT(text_of(prompts.first(task_of("1/19"), {.language = PromptLanguage::cuda})),
               HasSubstr("CUDA C++"));

@@ -228,8 +228,8 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
   }
   const bool whole =
       verdict == Verdict::passed || verdict == Verdict::compiles || is_about_values(verdict);
-  return whole && end.launched_by !=
-                      runner::RunnerKind::cuda;  // CUDA's driver in it was not made to be reused.
+  // CUDA's driver in it was not made to be reused.
+  return whole && end.launched_by != runner::RunnerKind::cuda;
 }
 
 /// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's.

@@ -114,10 +114,7 @@ void Trial::leave_room_for_torch() {
   const uint64_t own =
       trial::required_bytes(build_.graph(), context_.device.snapshot()) + memory_.slab_bytes();
   const uint64_t needed = processes * (own + kContext);
-  if (context_.device.available_bytes() < needed) {
-    context_.supply.make_room();
-    context_.supply.wait_for_memory(needed);
-  }
+  if (context_.device.available_bytes() < needed) make_room(needed);
 }
 
 void Trial::allocate() {

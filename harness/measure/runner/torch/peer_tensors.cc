@@ -11,9 +11,6 @@
 #include "libkbench/base/hex.h"
 
 namespace kbench::runner {
-namespace {
-
-using Json = nlohmann::json;
 
 /// Allocations of another process, opened for as long as this lives.
 class OpenedPeers {
@@ -27,8 +24,8 @@ class OpenedPeers {
   }
   OpenedPeers(const OpenedPeers&) = delete;
 
-  void open(const Json& handles) {
-    for (const Json& each : handles) {
+  void open(const nlohmann::json& handles) {
+    for (const nlohmann::json& each : handles) {
       const std::optional<std::vector<uint8_t>> bytes = bytes_of_hex(each.get<std::string>());
       cuda::PeerHandle handle{};
       if (!bytes || bytes->size() != handle.size()) {
@@ -40,7 +37,7 @@ class OpenedPeers {
     }
   }
   /// The address of a place: the index of its handle, and bytes from that allocation's start.
-  uint64_t address(const Json& place, uint64_t bytes) const {
+  uint64_t address(const nlohmann::json& place, uint64_t bytes) const {
     const auto index = place.at(0).get<uint64_t>(), offset = place.at(1).get<uint64_t>();
     if (bytes == 0) return 0;
     if (index >= opened_.size()) throw Error(ErrorCode::kParse, "a place in no allocation");
@@ -50,17 +47,15 @@ class OpenedPeers {
     }
     return base + offset;
   }
-  /// They stay open beyond this object's life.
-  std::vector<uint64_t> keep() {
-    std::vector<uint64_t> addresses;
-    for (const auto& each : std::exchange(opened_, {})) addresses.push_back(each.first);
-    return addresses;
-  }
 
  private:
   cuda::Driver& driver_;
   std::vector<std::pair<uint64_t, uint64_t>> opened_;  ///< addresses and sizes
 };
+
+namespace {
+
+using Json = nlohmann::json;
 
 /// Runs what reads JSON of the process; what is wrong with it is kParse.
 template <class Read>
@@ -84,13 +79,13 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
   const std::span given = std::span(addresses).first(memory.given().size());
   const std::span first = std::span(addresses).subspan(given.size(), memory.outputs().size());
   const std::span wanted = std::span(addresses).subspan(given.size() + first.size());
-  OpenedPeers opened(driver);
+  opened_ = std::make_unique<OpenedPeers>(driver);
   parse([&] {
-    opened.open(places.at("handles"));
+    opened_->open(places.at("handles"));
     size_t next = 0;
     const auto tensor = [&](int id, uint64_t judges) {
       const auto bytes = static_cast<uint64_t>(graph.value(id).type.bytes());
-      return Tensor{judges, opened.address(places.at("places").at(next++), bytes), bytes};
+      return Tensor{judges, opened_->address(places.at("places").at(next++), bytes), bytes};
     };
     for (const int id : graph.values_of(Graph::Kind::parameter)) {
       parameters_.push_back(tensor(id, given[static_cast<size_t>(id)]));
@@ -112,30 +107,30 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
       }
     }
   });
-  opened_ = opened.keep();
 }
 
 PeerTensors::~PeerTensors() {
+  opened_.reset();
   try {
-    for (const uint64_t address : opened_) driver_.close_peer(address);
     driver_.release_imports();
   } catch (const Error&) {  // The context is lost, and says so when it is used next.
   }
 }
 
+/// From the judge to the process.
+void PeerTensors::add(const std::vector<Tensor>& tensors, std::vector<cuda::CopyStep>& copies) {
+  for (const Tensor& each : tensors) copies.push_back({each.judges, each.peers, each.bytes});
+}
+
 void PeerTensors::give_parameters(double seconds) {
   std::vector<cuda::CopyStep> copies;
-  for (const Tensor& each : parameters_) copies.push_back({each.judges, each.peers, each.bytes});
+  add(parameters_, copies);
   copy_all(driver_, copies, seconds);
 }
 
 void PeerTensors::give_inputs(int calls, double seconds) {
   std::vector<cuda::CopyStep> copies;
-  for (int call = 0; call < calls; ++call) {
-    for (const Tensor& each : inputs_.at(static_cast<size_t>(call))) {
-      copies.push_back({each.judges, each.peers, each.bytes});
-    }
-  }
+  for (int call = 0; call < calls; ++call) add(inputs_.at(static_cast<size_t>(call)), copies);
   copy_all(driver_, copies, seconds);
 }
 
@@ -157,10 +152,9 @@ void PeerTensors::take(const Json& places, int calls, double seconds) {
     if (driver_.hung()) throw;
     throw Refused{Verdict::crashed, "its outputs cannot be read: " + error.message(), {}};
   }
-  for (int call = 0; call < calls; ++call) {
-    for (const Tensor& each : inputs_.at(static_cast<size_t>(call))) {
-      copies.push_back({each.peers, each.judges, each.bytes});
-    }
+  // Not of later calls: an opponent reads those next, and must not get what this one made of them.
+  for (const Tensor& each : inputs_.front()) {
+    copies.push_back({each.peers, each.judges, each.bytes});
   }
   copy_all(driver_, copies, seconds);
 }

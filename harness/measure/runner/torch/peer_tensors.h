@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "kbench/graph.h"
 
 namespace kbench::runner {
+
+class OpenedPeers;
 
 class PeerTensors {
  public:
@@ -28,8 +31,9 @@ class PeerTensors {
   /// Copy the judge's parameters, and the inputs of the first calls, into the process.
   void give_parameters(double seconds);
   void give_inputs(int calls, double seconds);
-  /// Copies outputs to the judge from where the process says that they are, and its inputs, so that
-  /// the judge sees whether they were written to. Throws Refused where the places are none.
+  /// Copies outputs to the judge from where the process says that they are, and the first call's
+  /// inputs, so that the judge sees whether they were written to. Throws Refused where the places
+  /// are none.
   void take(const nlohmann::json& places, int calls, double seconds);
 
  private:
@@ -37,8 +41,10 @@ class PeerTensors {
     uint64_t judges = 0, peers = 0, bytes = 0;  ///< two addresses; peers' 0 where it may vary
   };
 
+  static void add(const std::vector<Tensor>& tensors, std::vector<cuda::CopyStep>& copies);
+
   cuda::Driver& driver_;
-  std::vector<uint64_t> opened_;  ///< of the parameters and inputs, for as long as this lives
+  std::unique_ptr<OpenedPeers> opened_;  ///< of the parameters and inputs
   std::vector<Tensor> parameters_;
   std::vector<std::vector<Tensor>> inputs_, outputs_;  ///< by call
 };
