@@ -193,12 +193,10 @@ constexpr Hint kHints[] = {
 constexpr Hint kModuleHints[] = {
     {Verdict::invalid_candidate, "unmatched parameters",
      "ModelNew has a parameter for each of the task's, of its name and shape, and no other: what "
-     "is "
-     "none of the task's weights is a buffer or a plain attribute."},
+     "is none of the task's weights is a buffer or a plain attribute."},
     {Verdict::invalid_candidate, "cannot be made",
      "The constructor takes the arguments that the task gives, in that order; weights may be of "
-     "any "
-     "value there, as the task's are written over them afterwards."},
+     "any value there, as the task's are written over them afterwards."},
     {Verdict::invalid_candidate, "forward() returns",
      "forward() returns the task's output, a tensor of its shape; a tuple where there are "
      "several."},
@@ -211,8 +209,7 @@ constexpr Hint kModuleHints[] = {
      "The one block is the whole file: imports, kernels, helpers and ModelNew."},
     {Verdict::out_of_memory, "",
      "Use fewer or smaller tensors at a time: fuse operators, work in place on tensors of your "
-     "own, "
-     "or go through the batch in parts."},
+     "own, or go through the batch in parts."},
     {Verdict::timeout, "compiling",
      "Compiling took too long: fewer and smaller extensions, or Triton in place of CUDA C++."},
     {Verdict::timeout, "",
@@ -221,16 +218,14 @@ constexpr Hint kModuleHints[] = {
     {Verdict::crashed, "same device", "Make tensors where the input is: device=x.device."},
     {Verdict::crashed, "illegal memory access",
      "A kernel reads or writes outside of its tensors: mask loads and stores, count in 64 bits, "
-     "and "
-     "call contiguous() on what it takes for dense."},
+     "and call contiguous() on what it takes for dense."},
     {Verdict::crashed, "",
      "See which line fails. Inputs and weights can only be read: a write to them ends the process "
      "on a CPU. There are no files to write, no network and no other programs."},
     {Verdict::device_lost, "", "Look for endless loops, and for addresses outside of tensors."},
     {Verdict::not_finite, "",
      "Subtract the maximum before exp; keep a divisor from 0; what torch.empty gives holds "
-     "anything "
-     "until all of it is written."},
+     "anything until all of it is written."},
     {Verdict::not_finite, "",
      "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
      "written.",
@@ -246,8 +241,7 @@ constexpr Hint kModuleHints[] = {
      few_wrong},
     {Verdict::wrong_values, "",
      "Compare each operator with the task's. Weights are written after the constructor has run, "
-     "and "
-     "each call has other inputs: nothing may be kept from either."},
+     "and each call has other inputs: nothing may be kept from either."},
     {Verdict::all_zero, "", "Is the kernel launched on the tensor that forward() returns?"},
     {Verdict::input_modified, "",
      "Inputs and weights are read only: no in-place operator (relu_, add_, out=) and no store to "
