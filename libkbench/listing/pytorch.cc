@@ -1,12 +1,7 @@
 // The graph as a Python module that uses torch. kbench only prints it; tests run it.
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
-#include <limits>
 #include <map>
-#include <span>
-#include <sstream>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -292,93 +287,8 @@ class Code : public Printer {
   }
 };
 
-/// A number as Python has it.
-template <class T>
-std::string number(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isinf(value)) return value < 0 ? "-torch.inf" : "torch.inf";
-  }
-  std::ostringstream text;
-  text.precision(std::numeric_limits<T>::max_digits10);
-  text << value;
-  return text.str();
-}
-
-/// A tensor's values as a Python list, runs of one value once: `[*[0] * 49, *[-torch.inf] * 7]`.
-template <class T>
-std::string list_in_runs(std::span<const T> values) {
-  constexpr size_t kWidest = 90;
-  std::string text, line;
-  for (size_t i = 0, end = 0; i < values.size(); i = end) {
-    while (end < values.size() && values[end] == values[i]) ++end;
-    const std::string one = number(values[i]);
-    const std::string run =
-        (end - i == 1 ? one : "*[" + one + "] * " + std::to_string(end - i)) + ",";
-    if (line.size() + run.size() > kWidest) text += std::exchange(line, "") + "\n       ";
-    line += " " + run;
-  }
-  return "[\n       " + text + line + "]";
-}
-
-std::string tuple_of(const Shape& shape) {
-  std::string text;
-  for (const int64_t extent : shape) text += std::to_string(extent) + ", ";
-  return "(" + text + ")";
-}
-
-/// "torch.tensor([...], dtype=torch.int64).reshape(49, 49)"
-std::string tensor_of(const Graph::ValueInfo& value) {
-  const bool whole = value.type.dtype == DType::i64;
-  if (!whole && value.type.dtype != DType::f32) {
-    throw Error(ErrorCode::kInternal, "a constant of type " + to_string(value.type));
-  }
-  return "torch.tensor(" +
-         (whole ? list_in_runs(value.data.data<int64_t>())
-                : list_in_runs(value.data.data<float>())) +
-         ", dtype=torch." + (whole ? "int64" : "float32") + ").reshape(" +
-         tuple_of(value.type.shape) + ")";
-}
-
-std::string module_class(const Graph& graph) {
-  std::string text =
-      "\n\nclass ModelNew(torch.nn.Module):\n"
-      "  def __init__(self, *_):\n"
-      "    super().__init__()\n"
-      "    shapes = {";
-  for (const int id : graph.values_of(Graph::Kind::parameter)) {
-    text +=
-        "\n        \"" + graph.value(id).name + "\": " + tuple_of(graph.value(id).type.shape) + ",";
-  }
-  text +=
-      "}\n"
-      "    self.names = list(shapes)\n"
-      "    self.weights = torch.nn.ParameterList(\n"
-      "        torch.nn.Parameter(torch.zeros(shape)) for shape in shapes.values())\n";
-  const auto constants = graph.values_of(Graph::Kind::constant);
-  for (size_t i = 0; i < constants.size(); ++i) {
-    text += "    self.register_buffer(\"constant_" + std::to_string(i) + "\", " +
-            tensor_of(graph.value(constants[i])) + ")\n";
-  }
-  text +=
-      "\n"
-      "  def forward(self, *inputs):\n"
-      "    p = dict(zip(self.names, self.weights))\n";
-  if (constants.empty()) return text + "    return forward(*inputs, p)\n";
-  text += "    c = {";
-  for (size_t i = 0; i < constants.size(); ++i) {
-    text += "\n        \"" + graph.value(constants[i]).name + "\": self.constant_" +
-            std::to_string(i) + ",";
-  }
-  return text + "}\n    return forward(*inputs, p, c)\n";
-}
-
 }  // namespace
 }  // namespace listing
-
-std::string pytorch_module(const Task& task, const Graph& graph) {
-  return "# task: " + to_string(task.id) + "\n" + pytorch_code(task, graph) +
-         listing::module_class(graph);
-}
 
 std::string pytorch_code(const Task& task, const Graph& graph) {
   const listing::Program program = listing::folded(graph);

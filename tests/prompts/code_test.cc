@@ -60,7 +60,15 @@ TEST(Module, HasTheTasksParametersAndConstants) {
   EXPECT_THAT(text, HasSubstr("\n        \"c_attn.bias\": (144, ),"));
   EXPECT_THAT(text, HasSubstr(" 0, *[-torch.inf] * 23, *[0] * 2,"));
   EXPECT_THAT(text, HasSubstr("dtype=torch.float32).reshape((24, 24, ))"));
-  EXPECT_THAT(text, HasSubstr("    return forward(*inputs, p, c)\n"));
+  EXPECT_THAT(text, HasSubstr("    return forward(*inputs, self.parameters_by_name(), c)\n"));
+}
+
+/// cuDNN copies weights that lie apart in every call.
+TEST(Module, KeepsTheWeightsOfARecurrentLayerInOneBlock) {
+  const Task& task = find_task(TaskId{3, 42});
+  const std::string text = pytorch_module(task, *build_graph(task, Preset::v0));
+  EXPECT_THAT(text, HasSubstr("    self.gru = torch.nn.GRU(128, 256, 6, bidirectional=True)\n"));
+  EXPECT_THAT(text, HasSubstr("    shapes = {}\n"));
 }
 
 /// Every operator has a form, brackets close, and what is long is folded.

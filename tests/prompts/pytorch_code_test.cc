@@ -1,5 +1,5 @@
-// The programs of pytorch_code() compute what their tasks compute: PyTorch runs them in float64 on
-// what the golden records are drawn from.
+// The programs of pytorch_module() compute what their tasks compute: PyTorch runs them in float64
+// on what the golden records are drawn from.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -96,16 +96,15 @@ class PytorchCode : public ::testing::TestWithParam<Task> {
     const auto graph = build_graph(record);
     NamedTensors given = draw_golden(record, *graph);
     const ScratchFolder folder;
-    for (const char* kind : {"input", "parameter", "constant"}) {
+    for (const char* kind : {"input", "parameter"}) {
       std::filesystem::create_directories(folder.path(kind));
     }
     for (const Graph::ValueInfo& value : graph->values()) {
-      if (value.kind == Graph::Kind::intermediate) continue;
-      const bool constant = value.kind == Graph::Kind::constant;
+      if (value.kind != Graph::Kind::input && value.kind != Graph::Kind::parameter) continue;
       write_npy(folder.path(std::string(name_of(value.kind)) + "/" + value.name + ".npy"),
-                constant ? value.data : given.at(value.name));
+                given.at(value.name));
     }
-    const std::string program = pytorch_code(task, *graph);
+    const std::string program = pytorch_module(task, *graph);
     folder.write("program.py", program);
     if (!torch_) torch_ = std::make_unique<Torch>();
     std::string answer;

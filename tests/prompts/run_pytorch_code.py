@@ -1,10 +1,11 @@
-"""Runs programs of pytorch_code() in float64, one after another.
+"""Runs programs of pytorch_module() in float64, one after another.
 
-On standard input comes a line for each: its folder, with program.py and, in the folders `input`,
-`parameter` and `constant`, the tensors as NAME.npy. The outputs are written there as 0.npy, 1.npy
+On standard input comes a line for each: its folder, with program.py and, in the folders `input` and
+`parameter`, the tensors as NAME.npy. The outputs are written there as 0.npy, 1.npy
 and so on; then a line is written to descriptor 3: "done", or what went wrong.
 """
 
+import inspect
 import os
 import sys
 
@@ -27,11 +28,15 @@ def run(folder):
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read(), path, "exec"), module)
     given = tensors(os.path.join(folder, "input"))
-    given["p"] = tensors(os.path.join(folder, "parameter"))
-    constants = tensors(os.path.join(folder, "constant"))
-    if constants:
-        given["c"] = constants
-    outputs = module["forward"](**given)
+    weights = tensors(os.path.join(folder, "parameter"))
+    model = module["ModelNew"]().double()
+    own = model.parameters_by_name()
+    if own.keys() != weights.keys():
+        raise KeyError(f"its parameters are {sorted(own)}")
+    for name, weight in weights.items():
+        own[name].copy_(weight)
+    names = inspect.signature(module["forward"]).parameters
+    outputs = model(*(given[name] for name in names if name in given))
     if isinstance(outputs, torch.Tensor):
         outputs = (outputs,)
     for i, output in enumerate(outputs):

@@ -18,7 +18,8 @@ std::string folded_listing(const Task& task, const Graph& graph);
 /// order; p and c map names to tensors.
 std::string pytorch_code(const Task& task, const Graph& graph);
 /// pytorch_code(), and behind it a class ModelNew that computes the same, as a candidate: made with
-/// any arguments, with the task's parameters in order of creation, all zeros, and its constants.
+/// any arguments, with the task's constants and parameters, whose values are not the task's;
+/// parameters_by_name() maps their names to them.
 std::string pytorch_module(const Task& task, const Graph& graph);
 
 }  // namespace kbench

@@ -1,0 +1,163 @@
+// PyTorch's program of a task as a ModelNew, as a candidate is written.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "kbench/error.h"
+#include "kbench/listing.h"
+
+namespace kbench {
+namespace {
+
+/// A number as Python has it.
+template <class T>
+std::string number(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isinf(value)) return value < 0 ? "-torch.inf" : "torch.inf";
+  }
+  std::ostringstream text;
+  text.precision(std::numeric_limits<T>::max_digits10);
+  text << value;
+  return text.str();
+}
+
+/// A tensor's values as a Python list, runs of one value once: `[*[0] * 49, *[-torch.inf] * 7]`.
+template <class T>
+std::string list_in_runs(std::span<const T> values) {
+  constexpr size_t kWidest = 90;
+  std::string text, line;
+  for (size_t i = 0, end = 0; i < values.size(); i = end) {
+    while (end < values.size() && values[end] == values[i]) ++end;
+    const std::string one = number(values[i]);
+    const std::string run =
+        (end - i == 1 ? one : "*[" + one + "] * " + std::to_string(end - i)) + ",";
+    if (line.size() + run.size() > kWidest) text += std::exchange(line, "") + "\n       ";
+    line += " " + run;
+  }
+  return "[\n       " + text + line + "]";
+}
+
+std::string tuple_of(const Shape& shape) {
+  std::string text;
+  for (const int64_t extent : shape) text += std::to_string(extent) + ", ";
+  return "(" + text + ")";
+}
+
+/// "torch.tensor([...], dtype=torch.int64).reshape(49, 49)"
+std::string tensor_of(const Graph::ValueInfo& value) {
+  const bool whole = value.type.dtype == DType::i64;
+  if (!whole && value.type.dtype != DType::f32) {
+    throw Error(ErrorCode::kInternal, "a constant of type " + to_string(value.type));
+  }
+  return "torch.tensor(" +
+         (whole ? list_in_runs(value.data.data<int64_t>())
+                : list_in_runs(value.data.data<float>())) +
+         ", dtype=torch." + (whole ? "int64" : "float32") + ").reshape(" +
+         tuple_of(value.type.shape) + ")";
+}
+
+bool is_identifier(const std::string& text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+/// A module of PyTorch's for the weights of a recurrent layer, which it keeps in one block: cuDNN
+/// copies weights that lie apart in every call.
+struct RecurrentModule {
+  std::string constructor;        ///< "torch.nn.LSTM(128, 256, 6, batch_first=True)"
+  std::set<std::string> weights;  ///< of the task, as "lstm.weight_ih_l0"
+};
+
+/// Those of the graph by name, "lstm" for example. Layers whose weights are named otherwise than
+/// PyTorch's module names them are left out.
+std::map<std::string, RecurrentModule> recurrent_modules(const Graph& graph) {
+  std::map<std::string, RecurrentModule> modules;
+  for (const Graph::Node& node : graph.nodes()) {
+    const std::string op = node.call.op->name;
+    if (op != "lstm" && op != "gru") continue;
+    const std::string first_name = ".weight_ih_l0";
+    const Graph::ValueInfo& first = graph.value(node.inputs[op == "lstm" ? 3 : 2]);
+    if (!first.name.ends_with(first_name)) continue;
+    const std::string name = first.name.substr(0, first.name.size() - first_name.size());
+    if (!is_identifier(name)) continue;
+    RecurrentModule module;
+    for (const int id : node.inputs) {
+      const Graph::ValueInfo& value = graph.value(id);
+      if (value.kind == Graph::Kind::parameter) module.weights.insert(value.name);
+    }
+    const Attributes& attributes = node.call.attributes;
+    module.constructor = std::string("torch.nn.") + (op == "lstm" ? "LSTM(" : "GRU(") +
+                         std::to_string(first.type.shape[1]) + ", " +
+                         std::to_string(attributes.integer("hidden")) + ", " +
+                         std::to_string(attributes.integer("layers")) +
+                         (attributes.flag("batch_first") ? ", batch_first=True" : "") +
+                         (attributes.flag("bidirectional") ? ", bidirectional=True" : "") + ")";
+    modules.emplace(name, std::move(module));
+  }
+  return modules;
+}
+
+std::string module_class(const Graph& graph) {
+  const auto recurrent = recurrent_modules(graph);
+  std::set<std::string> theirs;
+  for (const auto& [name, module] : recurrent) {
+    theirs.insert(module.weights.begin(), module.weights.end());
+  }
+  std::string text =
+      "\n\nclass ModelNew(torch.nn.Module):\n"
+      "  def __init__(self, *_):\n"
+      "    super().__init__()\n"
+      "    shapes = {";
+  for (const int id : graph.values_of(Graph::Kind::parameter)) {
+    const Graph::ValueInfo& value = graph.value(id);
+    if (theirs.contains(value.name)) continue;
+    text += "\n        \"" + value.name + "\": " + tuple_of(value.type.shape) + ",";
+  }
+  text +=
+      "}\n"
+      "    self.names = list(shapes)\n"
+      "    self.weights = torch.nn.ParameterList(\n"
+      "        torch.nn.Parameter(torch.zeros(shape)) for shape in shapes.values())\n";
+  for (const auto& [name, module] : recurrent) {
+    text += "    self." + name + " = " + module.constructor + "\n";
+  }
+  const auto constants = graph.values_of(Graph::Kind::constant);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    text += "    self.register_buffer(\"constant_" + std::to_string(i) + "\", " +
+            tensor_of(graph.value(constants[i])) + ")\n";
+  }
+  text +=
+      "\n"
+      "  def parameters_by_name(self):\n"
+      "    p = dict(zip(self.names, self.weights))\n";
+  for (const auto& [name, module] : recurrent) {
+    text += "    p.update((\"" + name + ".\" + name, weight)\n" +
+            "             for name, weight in self." + name + ".named_parameters())\n";
+  }
+  text +=
+      "    return p\n"
+      "\n"
+      "  def forward(self, *inputs):\n";
+  if (constants.empty()) return text + "    return forward(*inputs, self.parameters_by_name())\n";
+  text += "    c = {";
+  for (size_t i = 0; i < constants.size(); ++i) {
+    text += "\n        \"" + graph.value(constants[i]).name + "\": self.constant_" +
+            std::to_string(i) + ",";
+  }
+  return text + "}\n    return forward(*inputs, self.parameters_by_name(), c)\n";
+}
+
+}  // namespace
+
+std::string pytorch_module(const Task& task, const Graph& graph) {
+  return "# task: " + to_string(task.id) + "\n" + pytorch_code(task, graph) + module_class(graph);
+}
+
+}  // namespace kbench
