@@ -25,6 +25,7 @@
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
 #include "harness/measure/runner/python_start.h"
+#include "harness/measure/runner/torch/kept_extensions.h"
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -40,7 +41,8 @@ constexpr size_t kMostFrameBytes = size_t{64} << 20;
 constexpr size_t kMostTorchAnswer = size_t{256} << 10;
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
-constexpr double kSearchSeconds = 60;  // for finding an interpreter
+constexpr const char* kDone = R"({"error": ""})";  // precompile.py's answer
+constexpr double kSearchSeconds = 60;              // for finding an interpreter
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
 
 /// Reads both until the answer's end or the end of its process. False if `watch`, called a few
@@ -266,10 +268,23 @@ class HelperServer {
     const std::string package = job.at("package");
     const PythonSearch& search = interpreter_for(package);
     if (!search.found) return no_interpreter(package, search);
-    if (job.at("for_torch")) return run_python(job, *search.found, torch_scratch());
+    if (job.at("for_torch")) return compile_extensions(job, *search.found);
     PythonScratch scratch;
     Json answer = run_python(job, *search.found, scratch);
     scratch.remove();
+    return answer;
+  }
+
+  /// Into the folder of the PyTorch process.
+  Json compile_extensions(const Json& job, const PythonInterpreter& python) {
+    const Json subject = {job.at("script"), job.at("input"), job.at("architecture"),
+                          python.program,   python.version,  python.cuda};
+    const KeptExtensions kept(process::cache_folder(),
+                              subject.dump(-1, ' ', false, Json::error_handler_t::replace));
+    const std::string folder = torch_scratch().path("extensions");
+    if (kept.put_into(folder)) return {{"answer", kDone}};
+    Json answer = run_python(job, python, torch_scratch());
+    if (answer.value("answer", "") == kDone) kept.keep(folder);
     return answer;
   }
 
