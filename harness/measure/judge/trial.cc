@@ -318,6 +318,7 @@ bool Trial::warm_up() {
   if (from_outside()) {  // Its first run may have compiled.
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
   }
+  lap("warm_up");
   choose_opponent();
   if ((from_outside() || !opponents_.empty()) && !choose_calls()) return false;
   if (opponents_.empty()) return true;
