@@ -2,8 +2,6 @@
 // build system.
 #include "libkbench/candidate/defines.h"
 
-#include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,17 +10,12 @@
 
 #include "kbench/candidate_limits.h"
 #include "kbench/text.h"
+#include "libkbench/base/identifier.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"
 
 namespace kbench {
 namespace {
-
-bool is_identifier(std::string_view text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return (c < 128 && std::isalnum(c)) || c == '_'; });
-}
 
 /// "ld( b , i )" as "ld(b,i)"; nothing where the text is no macro's name.
 std::optional<std::string> plain_name(std::string_view key) {

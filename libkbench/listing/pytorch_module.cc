@@ -1,10 +1,7 @@
 // PyTorch's program of a task as a ModelNew, as a candidate is written.
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
 #include <span>
 #include <sstream>
 #include <type_traits>
@@ -12,6 +9,7 @@
 
 #include "kbench/error.h"
 #include "kbench/listing.h"
+#include "libkbench/base/identifier.h"
 
 namespace kbench {
 namespace {
@@ -63,22 +61,12 @@ std::string tensor_of(const Graph::ValueInfo& value) {
          tuple_of(value.type.shape) + ")";
 }
 
-bool is_identifier(const std::string& text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-
-/// A module of PyTorch's for the weights of a recurrent layer, which it keeps in one block: cuDNN
-/// copies weights that lie apart in every call.
-struct RecurrentModule {
-  std::string constructor;        ///< "torch.nn.LSTM(128, 256, 6, batch_first=True)"
-  std::set<std::string> weights;  ///< of the task, as "lstm.weight_ih_l0"
-};
-
-/// Those of the graph by name, "lstm" for example. Layers whose weights are named otherwise than
-/// PyTorch's module names them are left out.
-std::map<std::string, RecurrentModule> recurrent_modules(const Graph& graph) {
-  std::map<std::string, RecurrentModule> modules;
+/// Modules of PyTorch's for the weights of recurrent layers, which they keep in one block: cuDNN
+/// copies weights that lie apart in every call. By name: "lstm" for weights "lstm.weight_ih_l0" and
+/// so on, made by "torch.nn.LSTM(128, 256, 6, batch_first=True)". Layers whose weights are named
+/// otherwise than PyTorch's module names them are left out.
+std::map<std::string, std::string> recurrent_modules(const Graph& graph) {
+  std::map<std::string, std::string> modules;
   for (const Graph::Node& node : graph.nodes()) {
     const std::string op = node.call.op->name;
     if (op != "lstm" && op != "gru") continue;
@@ -87,29 +75,19 @@ std::map<std::string, RecurrentModule> recurrent_modules(const Graph& graph) {
     if (!first.name.ends_with(first_name)) continue;
     const std::string name = first.name.substr(0, first.name.size() - first_name.size());
     if (!is_identifier(name)) continue;
-    RecurrentModule module;
-    for (const int id : node.inputs) {
-      const Graph::ValueInfo& value = graph.value(id);
-      if (value.kind == Graph::Kind::parameter) module.weights.insert(value.name);
-    }
     const Attributes& attributes = node.call.attributes;
-    module.constructor = std::string("torch.nn.") + (op == "lstm" ? "LSTM(" : "GRU(") +
-                         std::to_string(first.type.shape[1]) + ", " +
-                         std::to_string(attributes.integer("hidden")) + ", " +
-                         std::to_string(attributes.integer("layers")) +
-                         (attributes.flag("batch_first") ? ", batch_first=True" : "") +
-                         (attributes.flag("bidirectional") ? ", bidirectional=True" : "") + ")";
-    modules.emplace(name, std::move(module));
+    modules[name] = std::string("torch.nn.") + (op == "lstm" ? "LSTM(" : "GRU(") +
+                    std::to_string(first.type.shape[1]) + ", " +
+                    std::to_string(attributes.integer("hidden")) + ", " +
+                    std::to_string(attributes.integer("layers")) +
+                    (attributes.flag("batch_first") ? ", batch_first=True" : "") +
+                    (attributes.flag("bidirectional") ? ", bidirectional=True" : "") + ")";
   }
   return modules;
 }
 
 std::string module_class(const Graph& graph) {
   const auto recurrent = recurrent_modules(graph);
-  std::set<std::string> theirs;
-  for (const auto& [name, module] : recurrent) {
-    theirs.insert(module.weights.begin(), module.weights.end());
-  }
   std::string text =
       "\n\nclass ModelNew(torch.nn.Module):\n"
       "  def __init__(self, *_):\n"
@@ -117,7 +95,7 @@ std::string module_class(const Graph& graph) {
       "    shapes = {";
   for (const int id : graph.values_of(Graph::Kind::parameter)) {
     const Graph::ValueInfo& value = graph.value(id);
-    if (theirs.contains(value.name)) continue;
+    if (recurrent.contains(value.name.substr(0, value.name.rfind('.')))) continue;
     text += "\n        \"" + value.name + "\": " + tuple_of(value.type.shape) + ",";
   }
   text +=
@@ -125,8 +103,8 @@ std::string module_class(const Graph& graph) {
       "    self.names = list(shapes)\n"
       "    self.weights = torch.nn.ParameterList(\n"
       "        torch.nn.Parameter(torch.zeros(shape)) for shape in shapes.values())\n";
-  for (const auto& [name, module] : recurrent) {
-    text += "    self." + name + " = " + module.constructor + "\n";
+  for (const auto& [name, constructor] : recurrent) {
+    text += "    self." + name + " = " + constructor + "\n";
   }
   const auto constants = graph.values_of(Graph::Kind::constant);
   for (size_t i = 0; i < constants.size(); ++i) {
@@ -137,7 +115,7 @@ std::string module_class(const Graph& graph) {
       "\n"
       "  def parameters_by_name(self):\n"
       "    p = dict(zip(self.names, self.weights))\n";
-  for (const auto& [name, module] : recurrent) {
+  for (const auto& [name, constructor] : recurrent) {
     text += "    p.update((\"" + name + ".\" + name, weight)\n" +
             "             for name, weight in self." + name + ".named_parameters())\n";
   }

@@ -1,8 +1,8 @@
 """Runs programs of pytorch_module() in float64, one after another.
 
 On standard input comes a line for each: its folder, with program.py and, in the folders `input` and
-`parameter`, the tensors as NAME.npy. The outputs are written there as 0.npy, 1.npy
-and so on; then a line is written to descriptor 3: "done", or what went wrong.
+`parameter`, the tensors as NAME.npy. The outputs are written there as 0.npy, 1.npy and so on; then
+a line is written to descriptor 3: "done", or what went wrong.
 """
 
 import inspect

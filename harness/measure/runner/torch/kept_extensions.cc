@@ -1,19 +1,13 @@
 #include "harness/measure/runner/torch/kept_extensions.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "kbench/error.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 namespace {
@@ -26,30 +20,12 @@ constexpr const char* kPrefix = "extensions-";
 constexpr size_t kMostFiles = 64;
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-/// Nothing for what is no file or has more than `most` bytes. Links are not followed: a candidate
-/// made the folder.
-std::optional<Bytes> read_file(const fs::path& path, size_t most) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat status {};
-  if (!file.open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      static_cast<size_t>(status.st_size) > most) {
-    return std::nullopt;
-  }
-  Bytes bytes(static_cast<size_t>(status.st_size));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(file.get(), bytes.data() + done, bytes.size() - done);
-    if (got <= 0) return std::nullopt;
-    done += static_cast<size_t>(got);
-  }
-  return bytes;
-}
-
 bool is_kept(const fs::path& file) {
   return file.extension() == ".so" || file.extension() == ".made_by";
 }
 
-/// "folder/file" -> bytes; nothing if that is too much.
+/// "folder/file" -> bytes; nothing if that is too much, or one is no file but a link. All processes
+/// that could change the folder meanwhile have ended.
 std::optional<Json> files_of(const fs::path& folder) {
   Json files = Json::object();
   size_t left = kMostBytes;
@@ -57,11 +33,12 @@ std::optional<Json> files_of(const fs::path& folder) {
     if (!extension.is_directory() || extension.is_symlink()) continue;
     for (const auto& each : fs::directory_iterator(extension.path())) {
       if (!is_kept(each.path())) continue;
-      auto bytes = read_file(each.path(), left);
-      if (!bytes || files.size() >= kMostFiles) return std::nullopt;
-      left -= bytes->size();
+      const bool a_file = each.symlink_status().type() == fs::file_type::regular;
+      if (!a_file || each.file_size() > left || files.size() >= kMostFiles) return std::nullopt;
+      const std::string bytes = read_file(each.path().string());
+      left -= bytes.size();
       const fs::path name = extension.path().filename() / each.path().filename();
-      files[name.string()] = Json::binary(std::move(*bytes));
+      files[name.string()] = Json::binary(Bytes(bytes.begin(), bytes.end()));
     }
   }
   return files;
