@@ -35,5 +35,13 @@ TEST(SanitizedEnvironment, TurnsDiskCachesOffWhateverTheUserSays) {
   EXPECT_THAT(variables, Not(Contains("__GL_SHADER_DISK_CACHE=1")));
 }
 
+TEST(SanitizedEnvironment, SaysWhereTheUsersCacheIs) {
+  setenv("KBENCH_CACHE", "/somewhere/cache", 1);
+  EXPECT_THAT(sanitized_environment(), Contains("KBENCH_CACHE=/somewhere/cache"));
+  unsetenv("KBENCH_CACHE");
+  setenv("XDG_CACHE_HOME", "/home/somebody/.cache", 1);
+  EXPECT_THAT(sanitized_environment(), Contains("KBENCH_CACHE=/home/somebody/.cache/kbench"));
+}
+
 }  // namespace
 }  // namespace kbench::runner

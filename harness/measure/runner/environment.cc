@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/process/own_folder.h"
 #include "harness/measure/runner/lock_in.h"
 
 namespace kbench::runner {
@@ -53,6 +54,7 @@ std::vector<std::string> sanitized_environment() {
     folders += (folders.empty() ? "" : ":") + each;
   }
   result.push_back(std::string(cuda::kPythonFolders) + "=" + folders);
+  result.push_back("KBENCH_CACHE=" + process::cache_folder());  // Without HOME it is not found.
   return result;
 }
 
