@@ -111,6 +111,7 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
 
 PeerTensors::~PeerTensors() {
   opened_.reset();
+  opened_outputs_.reset();
   try {
     driver_.release_imports();
   } catch (const Error&) {  // The context is lost, and says so when it is used next.
@@ -134,29 +135,40 @@ void PeerTensors::give_inputs(int calls, double seconds) {
   copy_all(driver_, copies, seconds);
 }
 
-void PeerTensors::take(const Json& places, int calls, double seconds) {
-  OpenedPeers opened(driver_);
-  std::vector<cuda::CopyStep> copies;
-  try {
-    parse([&] {
-      opened.open(places.at("handles"));
-      size_t next = 0;
-      for (int call = 0; call < calls; ++call) {
-        for (const Tensor& each : outputs_.at(static_cast<size_t>(call))) {
-          const Json& place = places.at("places").at(next++);
-          copies.push_back({opened.address(place, each.bytes), each.judges, each.bytes});
-        }
-      }
-    });
-  } catch (const Error& error) {
-    if (driver_.hung()) throw;
-    throw Refused{Verdict::crashed, "its outputs cannot be read: " + error.message(), {}};
+void PeerTensors::open_outputs(const Json& places, int calls) {
+  opened_outputs_->open(places.at("handles"));
+  size_t next = 0;
+  for (int call = 0; call < calls; ++call) {
+    for (const Tensor& each : outputs_.at(static_cast<size_t>(call))) {
+      const uint64_t from = opened_outputs_->address(places.at("places").at(next++), each.bytes);
+      copies_of_outputs_.push_back({from, each.judges, each.bytes});
+    }
   }
+}
+
+void PeerTensors::take(const Json& places, int calls, double seconds) {
+  if (places.contains("handles") || calls != calls_taken_) {
+    calls_taken_ = 0;
+    copies_of_outputs_.clear();
+    opened_outputs_ = std::make_unique<OpenedPeers>(driver_);
+    try {
+      parse([&] { open_outputs(places, calls); });
+    } catch (const Error& error) {
+      if (driver_.hung()) throw;
+      throw Refused{Verdict::crashed, "its outputs cannot be read: " + error.message(), {}};
+    }
+    calls_taken_ = calls;
+  }
+  std::vector<cuda::CopyStep> copies = copies_of_outputs_;
+  const bool stays = places.value("captured", Json()) == Json(true);
   // Not of later calls: an opponent reads those next, and must not get what this one made of them.
   for (const Tensor& each : inputs_.front()) {
     copies.push_back({each.peers, each.judges, each.bytes});
   }
   copy_all(driver_, copies, seconds);
+  if (stays) return;
+  calls_taken_ = 0;  // Memory that it frees is not free before it is closed here.
+  opened_outputs_.reset();
 }
 
 }  // namespace kbench::runner

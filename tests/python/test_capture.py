@@ -1,0 +1,116 @@
+"""Which modules the driver of a ModelNew captures in a CUDA graph, with a stand-in for CUDA's graphs:
+what a module launches on the current stream while one is captured is in it and does not run; what it
+launches on the default stream runs, and is not in it."""
+
+import contextlib
+import os
+import types
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SCRIPTS = os.path.join(FOLDER, "harness", "measure", "runner", "torch")
+
+
+def driver():
+    """driver.py's names, without running it."""
+    text = ""
+    for name in ("load_module.py", "driver.py"):
+        with open(os.path.join(SCRIPTS, name)) as file:
+            text += file.read()
+    run = "\nmain()\n"
+    assert text.endswith(run)
+    names = {"torch": torch, "DEVICE": "cpu", "__name__": "driver"}
+    exec(compile(text[: -len(run)], "driver.py", "exec"), names)
+    return names
+
+
+class Graph:
+    current = None
+
+    def __init__(self):
+        self.kernels = []
+
+    def replay(self):
+        for kernel in self.kernels:
+            kernel()
+
+
+@contextlib.contextmanager
+def captured_in(graph):
+    Graph.current = graph
+    try:
+        yield
+    finally:
+        Graph.current = None
+
+
+def launch(kernel):
+    if Graph.current is None:
+        kernel()
+    else:
+        Graph.current.kernels.append(kernel)
+
+
+@unittest.skipIf(torch is None, "needs PyTorch")
+class Capture(unittest.TestCase):
+    def setUp(self):
+        stream = types.SimpleNamespace(wait_stream=lambda other: None)
+        stand_ins = {"Stream": lambda: stream, "current_stream": lambda: stream,
+                     "stream": lambda _: contextlib.nullcontext(), "CUDAGraph": Graph,
+                     "graph": captured_in}  # fmt: skip
+        for name, stand_in in stand_ins.items():
+            self.addCleanup(setattr, torch.cuda, name, getattr(torch.cuda, name))
+            setattr(torch.cuda, name, stand_in)
+        torch.set_grad_enabled(False)
+        self.addCleanup(torch.set_grad_enabled, True)
+
+    def captured(self, forward, calls=3):
+        """Whether a module of that forward() is; all inputs have to be as they were."""
+        names = driver()
+        memory = names["DeviceMemory"].__new__(names["DeviceMemory"])
+        memory.types = [torch.float32]
+        memory.inputs = [[torch.rand(4, 5)] for _ in range(calls)]
+        memory.publish = lambda results: {}
+        before = [call[0].clone() for call in memory.inputs]
+        model = names["Model"].__new__(names["Model"])
+        model.memory, model.calls, model.shapes = memory, memory.inputs, [[4, 5]]
+        model.module = torch.nn.Module()
+        model.module.forward = forward
+        model.tried, model.reuses_outputs = set(), False
+        model.try_to_capture(calls)
+        for call, was in zip(memory.inputs, before):
+            self.assertTrue(torch.equal(call[0], was))
+        return model.captured == calls
+
+    def test_what_runs_on_the_current_stream_is(self):
+        def forward(x):
+            y = torch.empty_like(x)
+            launch(lambda: y.copy_(2 * x))
+            return y
+
+        self.assertTrue(self.captured(forward))
+        self.assertTrue(self.captured(forward, calls=1))
+
+    def test_what_runs_on_the_default_stream_is_not(self):
+        self.assertFalse(self.captured(lambda x: 2 * x))
+
+    def test_nor_is_what_runs_there_in_part(self):
+        def forward(x):
+            between, y = 2 * x, torch.empty_like(x)
+            launch(lambda: y.copy_(between + 1))
+            return y
+
+        self.assertFalse(self.captured(forward))
+
+    def test_an_input_that_is_returned_is_left_as_it_is(self):
+        self.assertFalse(self.captured(lambda x: x))
+        self.assertFalse(self.captured(lambda x: x.view(4, 5)))
+
+
+if __name__ == "__main__":
+    unittest.main()
