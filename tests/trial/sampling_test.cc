@@ -223,6 +223,20 @@ TEST(Sampling, ProcessesThatAreTimedFromOutsideDifferByMore) {
   EXPECT_DOUBLE_EQ(sampling.speedup().high, 1.016);
 }
 
+TEST(Sampling, TimedFromOutsideStopsAtWhatProcessesDifferBy) {
+  // A run of ten calls takes two milliseconds, so that processes differ by 4%.
+  for (const double spread : {0.03, 0.05}) {
+    Sampling outside(plan_of(0.01, 100, 8, 1000), std::nullopt, /*calls=*/10);
+    Sampling device(plan_of(0.01, 100, 8, 1000));
+    for (int i = 0; i < 8; ++i) {
+      const double off = i % 4 < 2 ? spread : -spread;  // The same in both of a pair.
+      for (Sampling* each : {&outside, &device}) each->add({2e5 * (1 + off), 2e5, 1e6});
+    }
+    EXPECT_EQ(outside.done(0), spread < 0.04);
+    EXPECT_FALSE(device.done(0));
+  }
+}
+
 TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {
   Sampling sampling(plan_of(0.01, 100, 2, 10));
   sampling.add({0, 0, 0});

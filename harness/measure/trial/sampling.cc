@@ -90,7 +90,8 @@ bool Sampling::done(double wall_seconds) const {
   if (count() >= plan_.max_samples) return true;
   if (spent_seconds_ >= plan_.max_seconds) return true;
   if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
-  return looks && count() >= kSamplesToStop && within(sampled(), plan_.precision);
+  const double enough = calls_ > 0 ? std::max(plan_.precision, unknown_share()) : plan_.precision;
+  return looks && count() >= kSamplesToStop && within(sampled(), enough);
 }
 
 bool Sampling::is_slow() const {
@@ -115,10 +116,15 @@ double process_share(double call_ns, int calls) {
   return kShare + kNanoseconds / std::max(call_ns * calls, kNanoseconds);
 }
 
+/// What more samples do not tell better: by how much processes differ.
+double Sampling::unknown_share() const {
+  const double ns = median(candidate_ns_);
+  return calls_ > 0 ? process_share(ns, calls_) : placement_share(ns);
+}
+
 Interval Sampling::speedup() const {
   const Interval sampled = this->sampled();
-  const double ns = median(candidate_ns_);
-  const double share = calls_ > 0 ? process_share(ns, calls_) : placement_share(ns);
+  const double share = unknown_share();
   return {sampled.low / (1 + share), sampled.point, sampled.high * (1 + share)};
 }
 

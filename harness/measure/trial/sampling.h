@@ -42,9 +42,10 @@ class Sampling {
   void add(const PairedTimes& times);
   /// True if the interval of the speedup is narrow enough (at eight, twelve or sixteen samples, or
   /// from eight pairs on), the budget of device time is spent, or wall time has reached one and a
-  /// half times the budget; never before min_samples, always at max_samples. From half of
-  /// min_samples on also where the interval (at four and six samples, too) shows that the
-  /// candidate is slow: below 0.5, within 10%, and on one side of each of the plan's thresholds.
+  /// half times the budget; never before min_samples, always at max_samples. Narrow enough: within
+  /// the plan's precision, or process_share() if that is more. From half of min_samples on also
+  /// where the interval (at four and six samples, too) shows that the candidate is slow: below 0.5,
+  /// within 10%, and on one side of each of the plan's thresholds.
   bool done(double wall_seconds) const;
 
   int count() const { return static_cast<int>(candidate_ns_.size()); }
@@ -57,6 +58,7 @@ class Sampling {
  private:
   bool looks_now() const;
   bool is_slow() const;
+  double unknown_share() const;  ///< placement_share() or process_share()
   Interval sampled() const;
 
   SamplingPlan plan_;
