@@ -181,5 +181,36 @@ TEST_F(PythonHelperTest, ThatEndsWithoutAnAnswerIsQuoted) {
   }
 }
 
+/// Answers each message with the bytes that it had.
+constexpr const char* kCounts = R"(
+import os, struct
+def exactly(size):
+  data = b""
+  while len(data) < size: data += os.read(3, size - len(data))
+  return data
+while True:
+  _, size, _ = struct.unpack("=III", exactly(12))
+  said = str(len(exactly(size))).encode()
+  os.write(3, struct.pack("=III", 1, len(said), 0) + said)
+)";
+
+/// All tensors of a thousand calls are one question, longer than what a socket holds while the
+/// process stands still and does not read.
+TEST_F(PythonHelperTest, AsksAProcessThatStandsStillLongQuestions) {
+  PythonHelper helper;
+  try {
+    helper.start_torch({.script = kCounts, .host_bytes = uint64_t{1} << 30, .question = "first"});
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kUnsupported) GTEST_SKIP() << e.message();
+    throw;
+  }
+  EXPECT_EQ(helper.ask_torch({.seconds = 20}).text, "5");
+  for (const size_t bytes : {size_t{10}, size_t{3} << 20, size_t{10}}) {
+    const TorchAnswer answer =
+        helper.ask_torch({.text = std::string(bytes, 'x'), .seconds = 20, .held = true});
+    EXPECT_EQ(answer.text, std::to_string(bytes));
+  }
+}
+
 }  // namespace
 }  // namespace kbench::runner

@@ -188,7 +188,7 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
   };
   if (!judge_ || judge_->process().poll().ended) start(stop);
   const Limits& limits = request.options.limits;
-  Deadline deadline(2 * (limits.total_seconds + limits.compile_seconds) + kJudgeSeconds);
+  Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds);
   judge_->send_line(to_json(request));
   std::optional<Deadline> cancelling;
   try {

@@ -243,7 +243,8 @@ void MeasureOptions::add_to(Command app, bool in_run) {
   const auto add_seconds = [&](const char* flag, double& value, const char* help) {
     limits_group.add_setting(flag, value, help, within(0.001, 1e6)).type_name("S");
   };
-  add_seconds("--compile-seconds", limits.compile_seconds, "Compiling");
+  add_seconds("--compile-seconds", limits.compile_seconds,
+              "Compiling; six times as long for the C++ and CUDA extensions of a ModelNew");
   add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
   add_seconds("--total-seconds", limits.total_seconds,
               "Its trial, from file to verdict; by default longer for a long --measure-seconds");

@@ -51,12 +51,17 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
     if (!loaded_ && !load()) return;
     identify();
     if (before_build) before_build();
-    runner_->send(runner::Build{key_, request_.options.limits.compile_seconds});
+    runner_->send(runner::Build{key_, compile_seconds()});
   } catch (const RunnerFailure& failure) {
     failure_ = failure;
   } catch (const Error& error) {
     error_ = error;
   }
+}
+
+double CandidateBuild::compile_seconds() const {
+  const Limits& limits = request_.options.limits;
+  return kind() == runner::RunnerKind::torch ? limits.extension_seconds() : limits.compile_seconds;
 }
 
 std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
@@ -168,8 +173,7 @@ bool CandidateBuild::loaded(runner::Refused& refused, const std::function<void()
 
 bool CandidateBuild::built(runner::Built& built, runner::Refused& refused) {
   if (!loaded(refused)) return false;
-  auto answer = runner_->receive<runner::Built>(
-      request_.options.limits.compile_seconds + kCompileAnswerSeconds, refused);
+  auto answer = runner_->receive<runner::Built>(compile_seconds() + kCompileAnswerSeconds, refused);
   if (answer) built = *std::move(answer);
   return answer.has_value();
 }

@@ -59,6 +59,7 @@ class CandidateBuild {
   /// It was begun and has not failed so far: key() and graph() are valid.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
 
+  runner::RunnerKind kind() const { return runner_->kind(); }
   RunnerProcess& runner() { return *runner_; }
   std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }
   /// The candidate in memory, of all files that were read of it. Once loaded.
@@ -70,6 +71,7 @@ class CandidateBuild {
   const Graph& graph() const { return *graph_; }
 
  private:
+  double compile_seconds() const;  ///< Once loaded.
   bool load();
   std::optional<runner::Loaded> load_in_runner();
   void identify();

@@ -30,6 +30,7 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::runner {
 namespace {
@@ -38,7 +39,8 @@ using Json = nlohmann::json;
 
 constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kAsk = 4;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
-constexpr size_t kMostTorchAnswer = size_t{256} << 10;
+constexpr size_t kMostTorchAnswer = size_t{4} << 20;
+constexpr size_t kMostUnread = size_t{32} << 10;  ///< well below what a socket holds
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10;
 constexpr const char* kDone = R"({"error": ""})";  // precompile.py's answer
@@ -149,7 +151,13 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   if (!end_group(child, kGraceSeconds)) _exit(1);  // The runner then sees that its helper failed.
   if (too_much.empty()) too_much = taken_too_much(child, scratch);
   if (!too_much.empty()) return failure(ErrorCode::kUnsupported, too_much);
-  if (!done) return failure(ErrorCode::kTimeout, "Triton's translation took too long");
+  if (!done) {
+    const bool extensions = job.at("for_torch");
+    return failure(ErrorCode::kTimeout, extensions ? "its extensions took longer than " +
+                                                         number_text(job.at("seconds")) +
+                                                         " s (six times --compile-seconds)"
+                                                   : "Triton's translation took too long");
+  }
   if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoLock) {
     return failure(ErrorCode::kUnsupported,
                    "this system cannot hold Triton's Python process in (Landlock and seccomp are "
@@ -214,9 +222,13 @@ class HelperServer {
     for (const UniqueFd& each : descriptors) sent.push_back(each.get());
     const bool held = question.at("held"), spin = question.at("spin");
     if (held && spin && !std::exchange(shares_, true)) torch_->share_processors();
+    const std::string& text_of_question = question.at("text").get_ref<const std::string&>();
+    // A long question does not fit in the socket while nobody reads: those are of its memory, not
+    // of runs.
+    if (text_of_question.size() > kMostUnread) torch_->release();
     const auto start = std::chrono::steady_clock::now();
     // It finds the question when it goes on.
-    send_to_torch(question.at("text"), sent);
+    send_to_torch(text_of_question, sent);
     torch_->release();
     process::Deadline deadline(question.at("seconds"));
     bool late = false;

@@ -37,6 +37,8 @@ struct SamplingPlan {
 /// The limits of one evaluation.
 struct Limits {
   double compile_seconds = 30;
+  /// Compiling the C++ and CUDA extensions of a ModelNew, many of which compile at once.
+  double extension_seconds() const { return 6 * compile_seconds; }
   double device_seconds = 10;              ///< for one run of its dispatch list, caches made cold
   double total_seconds = 120;              ///< wall time of its trial
   int64_t host_bytes = int64_t{16} << 30;  ///< its runner's own resident memory beyond start-up
