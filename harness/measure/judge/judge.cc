@@ -300,9 +300,14 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       supply_.drop_baseline();
       opponents_.drop();
     }
-    if (!end.baseline_failed && !end.infrastructure_fault && !end.times_in_doubt) break;
-    if (cancelled.stop_requested()) break;
+    const bool again = end.baseline_failed || end.infrastructure_fault || end.times_in_doubt;
+    if (cancelled.stop_requested() || !(again || end.lacked_memory)) break;
+    if (end.lacked_memory && attempt < kAttempts) {
+      opponents_.drop();
+      supply_.stand_alone(true);
+    }
   }
+  supply_.stand_alone(false);
   result.stage_s[client::kQueueStage] = queued_s;
   return result;
 }

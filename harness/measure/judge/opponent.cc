@@ -12,7 +12,7 @@ namespace kbench::judge {
 namespace {
 
 /// For importing torch, and for what torch.compile makes.
-constexpr double kPrepareSeconds = 300;
+constexpr double kPrepareSeconds = 60;
 
 constexpr char kCompiled[] = R"(
 
@@ -66,11 +66,16 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent m
   build_->begin();
 }
 
+ErrorCode code_of(const runner::Refused& refused) {
+  return refused.verdict == Verdict::out_of_memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal;
+}
+
 /// What it cannot run is no fault of the candidate's.
-void OpponentRunner::fail(const std::string& message) {
-  const std::string text = "the opponent " + std::string(name_of(mode_)) + message;
+void OpponentRunner::fail(const runner::Refused& refused) {
+  const std::string text =
+      "the opponent " + std::string(name_of(mode_)) + " cannot run the task: " + refused.message;
   build_.reset();
-  throw RunnerFailure{RunnerFailure::Kind::ended, ErrorCode::kInternal, text};
+  throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused), text};
 }
 
 void OpponentRunner::wait_built() {
@@ -85,7 +90,7 @@ void OpponentRunner::wait_built() {
     throw Error(ErrorCode::kUnsupported,
                 "the opponent " + std::string(name_of(mode_)) + ": " + failure.message);
   }
-  if (!built) fail(" cannot run the task: " + refused.message);
+  if (!built) fail(refused);
 }
 
 void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
@@ -127,7 +132,7 @@ void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
   runner().attach(attachment);
   runner::Refused refused;
   if (!runner().receive<runner::Attached>(kAttachSeconds, refused)) {
-    fail(" cannot run the task: " + refused.message);
+    fail(refused);
   }
 }
 

@@ -18,6 +18,9 @@
 
 namespace kbench::judge {
 
+/// Why an opponent cannot run a task: kOutOfMemory or kInternal.
+ErrorCode code_of(const runner::Refused& refused);
+
 /// One program of PyTorch's, in a runner of kind torch that is kept from task to task.
 class OpponentRunner {
  public:
@@ -43,7 +46,7 @@ class OpponentRunner {
 
  private:
   void wait_built();
-  [[noreturn]] void fail(const std::string& message);
+  [[noreturn]] void fail(const runner::Refused& refused);
 
   Opponent mode_ = Opponent::torch;
   TaskAt key_;

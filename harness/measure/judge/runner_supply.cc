@@ -164,7 +164,7 @@ std::unique_ptr<RunnerProcess> RunnerSupply::take_runner_for(const client::Evalu
   auto chosen = choose_runner(state().waiting, wanted, false);
   const bool opens_now =
       !chosen || !waiting_[*chosen]->told_to_open();  // None is open, or about to be.
-  if (!fresh && request.more && rules_.while_measuring && opens_now) {
+  if (!fresh && !alone_ && request.more && rules_.while_measuring && opens_now) {
     top_up(wanted.author.empty() ? state().most_fresh : kRunnersAnAuthor, wanted.kind);
     chosen = choose_runner(state().waiting, wanted, false);
   }
@@ -282,6 +282,19 @@ void RunnerSupply::make_room() {
   ending_.clear();
 }
 
+void RunnerSupply::stand_alone(bool alone) {
+  alone_ = alone;
+  if (!alone) return;
+  make_room();
+  for (auto& each : waiting_) ending_.push_back(std::move(each));
+  waiting_.clear();
+  for (const auto& each : begun_) ending_.push_back(each->release());  // They are begun anew.
+  begun_.clear();
+  for (const auto& each : ending_) each->begin_kill();
+  for (const auto& each : ending_) each->wait_end();
+  ending_.clear();
+}
+
 uint64_t RunnerSupply::wait_for_memory(uint64_t bytes) {
   constexpr std::chrono::seconds kMost(10), kWithoutMore(3);
   constexpr milliseconds kLookEvery(20);
@@ -312,6 +325,7 @@ void RunnerSupply::plan(const client::EvaluateRequest& request) {
 }
 
 void RunnerSupply::enter(Phase phase, const client::EvaluateRequest& request) {
+  if (alone_) return;
   if (!rules_.while_measuring) {
     if (phase == Phase::running) quiet();
     if (phase == Phase::sampling || phase == Phase::resting) end_stopped();
@@ -525,8 +539,12 @@ void RunnerSupply::attach_one() {
 void RunnerSupply::make_task_ahead() {
   const CandidateBuild& build = *first_without_memory();
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
-  const uint64_t needed =
-      trial::required_bytes(build.graph(), snapshot) + snapshot.device_local_bytes / kReserve;
+  // PyTorch's processes hold about as much as the task each.
+  const EvaluateOptions& options = build.request().options;
+  const uint64_t holders = 1 + (build.kind() == RunnerKind::torch ? 1 : 0) +
+                           (options.opponent != Opponent::eager ? 1 : 0);
+  const uint64_t needed = holders * trial::required_bytes(build.graph(), snapshot) +
+                          snapshot.device_local_bytes / kReserve;
   if (needed > device_->available_bytes() + store_->bytes()) {
     does_not_fit_ = build.key();  // Beside what others hold; the trial makes room.
     return;

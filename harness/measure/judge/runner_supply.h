@@ -74,6 +74,9 @@ class RunnerSupply {
   /// Gives back all memory that the present task does not need. The present candidate's runner may
   /// hold some of it, too: CandidateBuild::release_memory().
   void make_room();
+  /// Also ends all processes that were started for candidates to come, and starts none until it is
+  /// told otherwise. (PyTorch holds a gigabyte of the device in each.)
+  void stand_alone(bool alone);
   /// Then waits until so much is free: drivers take back what ended processes held some seconds
   /// after they have ended. Returns what is free.
   uint64_t wait_for_memory(uint64_t bytes);
@@ -125,6 +128,7 @@ class RunnerSupply {
   vulkan::Device* device_ = nullptr;
   SlabStore* store_ = nullptr;
   Rules rules_;
+  bool alone_ = false;  ///< stand_alone()
   trial::SecretStream secret_{std::nullopt};
   NeedsHistory history_;
   ReadyTask task_;                                        ///< the present one

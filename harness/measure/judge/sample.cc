@@ -169,7 +169,7 @@ BracketedRun Sampler::run_opponent() {
     return without(run(opponent_->runner(), request, opponent_captured_),
                    own_clock_ ? 0 : opponent_hand_over_ns_);
   } catch (const runner::Refused& refused) {  // It is not the candidate's fault.
-    throw RunnerFailure{RunnerFailure::Kind::ended, ErrorCode::kInternal,
+    throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused),
                         "the opponent cannot run the task: " + refused.message};
   }
 }

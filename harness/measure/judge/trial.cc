@@ -114,6 +114,11 @@ TrialEnd Trial::run(Result& result) {
     refuse(refused);
   } catch (const RunnerFailure& failure) {
     end_.baseline_failed = at_baseline_ || (sampler_ && !sampler_->at_candidate());
+    if (end_.baseline_failed && failure.code == ErrorCode::kOutOfMemory) {
+      end_.lacked_memory = true;
+      refuse(Verdict::does_not_fit, failure.message + ": choose a smaller preset");
+      return end_;
+    }
     if (end_.baseline_failed) {
       refuse(Verdict::harness_error,
              (opponents_.empty() ? "the baseline's runner: " : "PyTorch or the baseline: ") +
@@ -126,6 +131,8 @@ TrialEnd Trial::run(Result& result) {
                            options_.limits));
     end_.infrastructure_fault = result.verdict == Verdict::harness_error;
   }
+  end_.lacked_memory =
+      result.verdict == Verdict::out_of_memory && build_.kind() == runner::RunnerKind::torch;
   return end_;
 }
 
@@ -190,7 +197,10 @@ bool Trial::build() {
   }
   prepare_opponents();
   runner::Refused refused;
+  deadline_.passed();
   const bool built = build_.built(built_, refused);
+  // Extensions may take minutes, within a limit of their own.
+  if (build_.kind() == runner::RunnerKind::torch) deadline_.leave_out();
   lap("compile");
   if (!built) {
     const bool too_small = request_.check_only && refused.size && !task_fits();
@@ -336,16 +346,26 @@ bool Trial::warm_up() {
 /// or on neither.
 bool Trial::choose_calls() {
   constexpr double kBracketNs = 10e6, kShortNs = 2e6;
-  const int most = runner::CallTensors(task()->graph()).calls(memory_.wanted.size());
-  const bool software = context_.device.snapshot().software();
+  constexpr int kRounds = 3;
+  const int most =
+      from_outside() ? runner::CallTensors(task()->graph()).calls(memory_.wanted.size()) : 1;
   const double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
-  const double ours = opponents_.empty() ? theirs : opponent_ns_;
-  const double one = std::max(std::min(theirs, ours), 1.0);
-  const double wanted = std::clamp(std::ceil(kBracketNs / one), 1.0, static_cast<double>(most));
-  const int calls = from_outside() ? static_cast<int>(wanted) : 1;
-  const bool capture = !software && one < kShortNs;
-  sampler_->set_calls(calls, capture);
-  if (auto finding = take({}, false)) return refuse(*std::move(finding));  // Captures.
+  double one = opponents_.empty() ? theirs : std::min(theirs, opponent_ns_);
+  const bool capture = !context_.device.snapshot().software() && one < kShortNs;
+  int calls = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const double wanted = std::ceil(kBracketNs / std::max(one, 1.0));
+    const int fill = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most)));
+    if (fill <= calls + calls / 4) break;
+    calls = fill;
+    sampler_->set_calls(calls, capture);
+    if (auto finding = take({}, false)) return refuse(*std::move(finding));  // Captures.
+    if (!from_outside() || calls == most) break;
+    // Of many calls, and captured, each takes less than the first did alone.
+    if (auto finding = take({}, false)) return refuse(*std::move(finding));
+    one = sampler_->candidate_run().call_ns();
+    if (!opponents_.empty()) one = std::min(one, sampler_->opponent_run().call_ns());
+  }
   const bool both = from_outside() && !opponents_.empty();
   if (both && sampler_->captured() != sampler_->opponent_captured()) {
     sampler_->set_calls(calls, false);
@@ -375,7 +395,13 @@ void Trial::attach_opponents() {
   at_baseline_ = true;
   deadline_.passed();
   for (OpponentRunner* each : opponents_) {
-    each->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
+    try {
+      each->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kOutOfMemory) throw;
+      throw RunnerFailure{RunnerFailure::Kind::ended, error.code(),
+                          "the opponent's outputs have no memory: " + error.message()};
+    }
   }
   deadline_.leave_out();
   at_baseline_ = false;

@@ -56,6 +56,8 @@ struct TrialEnd {
   bool infrastructure_fault = false;  ///< a runner was killed from outside, or lacked what it needs
   bool times_in_doubt = false;        ///< the judge's clock contradicts the device's times
   bool device_in_doubt = false;       ///< a run hung, crashed or lost the device
+  /// PyTorch had too little memory, beside what was held for candidates to come.
+  bool lacked_memory = false;
   runner::RunnerKind launched_by = runner::RunnerKind::vulkan;
   uint64_t stack_bytes = 0;        ///< of the candidate's kernels (runner::Built)
   client::Findings findings = {};  ///< of a request that asked to look closer

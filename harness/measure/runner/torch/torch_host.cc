@@ -18,13 +18,20 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kMostMemory = uint64_t{16} << 30;  ///< of the host
 
+/// Of a process that does not start: others may hold the device's memory.
+ErrorCode code_of(const std::string& message) {
+  return message.find("out of memory") != std::string::npos ? ErrorCode::kOutOfMemory
+                                                            : ErrorCode::kUnsupported;
+}
+
 }  // namespace
 
-TorchHost::TorchHost(vulkan::Device& device, PythonHelper& python) : python_(python) {
+TorchHost::TorchHost(vulkan::Device& device, PythonHelper& python)
+    : python_(python), device_bytes_(device.snapshot().device_local_bytes) {
   try {
     start(device);
   } catch (const Error& error) {
-    failure_ = error.message();
+    failure_ = Error(code_of(error.message()), error.message());
   }
 }
 
@@ -49,14 +56,14 @@ void TorchHost::start(vulkan::Device& device) {
 }
 
 void TorchHost::wait_started(double seconds) {
-  if (!failure_.empty()) throw Error(ErrorCode::kUnsupported, failure_);
+  if (failure_) throw *failure_;
   if (started_) return;
   try {
     const Json answer = read_answer(python_.ask_torch({.seconds = seconds}));
     version_ = "PyTorch " + answer.value("version", std::string("of an unknown version"));
   } catch (const Refused& refused) {
-    failure_ = "PyTorch cannot be used: " + refused.message;
-    throw Error(ErrorCode::kUnsupported, failure_);
+    failure_ = Error(code_of(refused.message), "PyTorch cannot be used: " + refused.message);
+    throw *failure_;
   }
   started_ = true;
 }

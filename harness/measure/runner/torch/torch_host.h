@@ -19,12 +19,13 @@ class TorchHost {
   TorchHost(vulkan::Device& device, PythonHelper& python);
 
   /// Waits until PyTorch is there and its device open. Throws kUnsupported if they are not to be
-  /// had, kTimeout.
+  /// had, kOutOfMemory if the device has no memory left for them, kTimeout.
   void wait_started(double seconds);
 
   PythonHelper& python() { return python_; }
   /// Null on a software device.
   cuda::Driver* driver() { return driver_.get(); }
+  uint64_t device_bytes() const { return device_bytes_; }  ///< all of its memory
   /// What extensions are compiled for: "9.0"; empty on a software device.
   const std::string& architecture() const { return architecture_; }
   /// "PyTorch 2.11.0", once started. It was said before any code of a candidate ran.
@@ -36,7 +37,8 @@ class TorchHost {
   PythonHelper& python_;
   std::unique_ptr<cuda::Driver> driver_;
   std::string architecture_, version_;
-  std::string failure_;  ///< why there is no PyTorch
+  std::optional<Error> failure_;  ///< why there is no PyTorch
+  uint64_t device_bytes_;
   bool started_ = false;
 };
 

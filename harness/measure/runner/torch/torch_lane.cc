@@ -38,7 +38,7 @@ Json torch_task(const TorchModule& module, const TaskAt& at) {
   return task;
 }
 
-std::vector<Wanted> tensors_of_calls(const Graph& graph, int most) {
+std::vector<Wanted> tensors_of_calls(const Graph& graph, int most, uint64_t most_bytes) {
   std::vector<std::pair<std::string, TensorType>> tensors;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     tensors.emplace_back(graph.output_name(i), graph.value(graph.outputs()[i]).type);
@@ -49,7 +49,7 @@ std::vector<Wanted> tensors_of_calls(const Graph& graph, int most) {
   uint64_t bytes = 1;
   for (const auto& each : tensors) bytes += static_cast<uint64_t>(each.second.bytes());
   const auto calls = static_cast<uint64_t>(most - 1);
-  const int more = static_cast<int>(std::min<uint64_t>(kMostCallBytes / bytes, calls));
+  const int more = static_cast<int>(std::min<uint64_t>(most_bytes / bytes, calls));
   std::vector<Wanted> wanted;
   for (int call = 2; call <= more + 1; ++call) {
     for (const auto& [name, type] : tensors) {

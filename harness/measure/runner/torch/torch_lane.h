@@ -54,12 +54,12 @@ class TorchLane : public Lane {
 };
 
 /// The most calls of one run, and what their inputs and outputs may take beside the first call's.
-inline constexpr int kMostCalls = 512;
+inline constexpr int kMostCalls = 1024;
 inline constexpr int kMostCallsOfSoftware = 3;  ///< each takes as long there as all of a GPU's
-inline constexpr uint64_t kMostCallBytes = uint64_t{512} << 20;
+inline constexpr uint64_t kMostCallBytes = uint64_t{2} << 30;
 
-/// Memory of all calls but the first, at most `most` in all, call by call: of the outputs, then of
-/// the inputs.
-std::vector<Wanted> tensors_of_calls(const Graph& graph, int most);
+/// Memory of all calls but the first, at most `most` calls and `most_bytes` in all, call by call:
+/// of the outputs, then of the inputs.
+std::vector<Wanted> tensors_of_calls(const Graph& graph, int most, uint64_t most_bytes);
 
 }  // namespace kbench::runner

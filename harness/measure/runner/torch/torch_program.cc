@@ -22,6 +22,12 @@ bool has_extensions(const TorchModule& module) {
          module.source.find("load_inline") != std::string::npos;
 }
 
+/// What the tensors of all calls may take. They are held twice, here and by PyTorch.
+uint64_t call_bytes(const TorchHost& host) {
+  constexpr uint64_t kShare = 40;
+  return std::min(kMostCallBytes, host.device_bytes() / kShare);
+}
+
 /// Compiles what load_inline() and load() of the module would, where its process finds it.
 void compile_extensions(const TorchModule& module, const std::string& architecture, double seconds,
                         PythonHelper& python) {
@@ -64,7 +70,8 @@ Built TorchProgram::built() const {
   Built built;
   built.compile_s = compile_s_;
   built.launched_by = RunnerKind::torch;
-  built.wanted = tensors_of_calls(*graph_, host_.driver() ? kMostCalls : kMostCallsOfSoftware);
+  built.wanted = host_.driver() ? tensors_of_calls(*graph_, kMostCalls, call_bytes(host_))
+                                : tensors_of_calls(*graph_, kMostCallsOfSoftware, kMostCallBytes);
   built.version = host_.version();
   return built;
 }
