@@ -264,17 +264,13 @@ void RunnerSupply::make_room() {
       return true;
     }
   });
-  const auto ends = [this](std::unique_ptr<RunnerProcess> runner) {
-    runner->begin_kill();
-    ending_.push_back(std::move(runner));
-  };
   for (auto& each : waiting_) {
-    if (!each->imported().empty()) ends(std::exchange(each, nullptr));
+    if (!each->imported().empty()) end(std::exchange(each, nullptr));
   }
   std::erase(waiting_, nullptr);
   std::erase_if(begun_, [&](const auto& each) {  // They are begun anew.
     const bool holds = !each->runner().imported().empty();
-    if (holds) ends(each->release());
+    if (holds) end(each->release());
     return holds;
   });
   end_stopped();
@@ -285,14 +281,12 @@ void RunnerSupply::make_room() {
 void RunnerSupply::stand_alone(bool alone) {
   alone_ = alone;
   if (!alone) return;
-  make_room();
-  for (auto& each : waiting_) ending_.push_back(std::move(each));
+  pause();
+  for (auto& each : waiting_) end(std::move(each));
   waiting_.clear();
-  for (const auto& each : begun_) ending_.push_back(each->release());  // They are begun anew.
+  for (const auto& each : begun_) end(each->release());  // They are begun anew.
   begun_.clear();
-  for (const auto& each : ending_) each->begin_kill();
-  for (const auto& each : ending_) each->wait_end();
-  ending_.clear();
+  make_room();  // Waits until they have ended.
 }
 
 uint64_t RunnerSupply::wait_for_memory(uint64_t bytes) {
@@ -567,8 +561,12 @@ void RunnerSupply::make_task_ahead() {
 void RunnerSupply::end_stopped() {
   std::erase_if(ending_, [](const auto& each) { return each->ended(); });
   if (!stopped_) return;
-  stopped_->begin_kill();
-  ending_.push_back(std::move(stopped_));
+  end(std::move(stopped_));
+}
+
+void RunnerSupply::end(std::unique_ptr<RunnerProcess> runner) {
+  runner->begin_kill();
+  ending_.push_back(std::move(runner));
 }
 
 /// A process that fails to open its device is dropped, and its failure thrown.

@@ -74,12 +74,12 @@ class RunnerSupply {
   /// Gives back all memory that the present task does not need. The present candidate's runner may
   /// hold some of it, too: CandidateBuild::release_memory().
   void make_room();
-  /// Also ends all processes that were started for candidates to come, and starts none until it is
-  /// told otherwise. (PyTorch holds a gigabyte of the device in each.)
-  void stand_alone(bool alone);
   /// Then waits until so much is free: drivers take back what ended processes held some seconds
   /// after they have ended. Returns what is free.
   uint64_t wait_for_memory(uint64_t bytes);
+  /// make_room(), and ends all processes that were started for candidates to come; starts none
+  /// until it is told otherwise. (PyTorch holds a gigabyte of the device in each.)
+  void stand_alone(bool alone);
 
   /// The trial of this request comes to a phase, or there is no trial.
   void enter(Phase phase, const client::EvaluateRequest& request);
@@ -107,6 +107,7 @@ class RunnerSupply {
   void make_task_ahead();
   void attach_one();
   void end_stopped();
+  void end(std::unique_ptr<RunnerProcess> runner);  ///< does not wait: `ending_`
   void wait_for_device();
   void leave(ReadyTask old);
   size_t most_tasks() const;

@@ -81,7 +81,9 @@ class Trial {
   void check();
   bool load();
   void make_task();
-  /// Gives back what neither the task nor the candidate needs. Returns what is free then.
+  /// Gives back what neither the task nor the candidate needs.
+  void give_back();
+  /// The same, and waits until so much is free. Returns what is.
   uint64_t make_room(uint64_t bytes);
   bool build();
   // trial_memory.cc

@@ -98,10 +98,14 @@ Slab Trial::temporaries(const trial::SlabLayout& layout) {
   return make();
 }
 
-uint64_t Trial::make_room(uint64_t bytes) {
+void Trial::give_back() {
   context_.supply.make_room();
   build_.release_memory();
   context_.opponents.release_memory();
+}
+
+uint64_t Trial::make_room(uint64_t bytes) {
+  give_back();
   return context_.supply.wait_for_memory(bytes);
 }
 
@@ -113,10 +117,7 @@ void Trial::leave_room_for_torch() {
   constexpr uint64_t kContext = uint64_t{1} << 30;
   const uint64_t own =
       trial::required_bytes(build_.graph(), context_.device.snapshot()) + memory_.slab_bytes();
-  if (context_.device.available_bytes() >= processes * (own + kContext)) return;
-  context_.supply.make_room();
-  build_.release_memory();
-  context_.opponents.release_memory();
+  if (context_.device.available_bytes() < processes * (own + kContext)) give_back();
 }
 
 void Trial::allocate() {

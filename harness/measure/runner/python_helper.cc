@@ -222,13 +222,14 @@ class HelperServer {
     for (const UniqueFd& each : descriptors) sent.push_back(each.get());
     const bool held = question.at("held"), spin = question.at("spin");
     if (held && spin && !std::exchange(shares_, true)) torch_->share_processors();
-    const std::string& text_of_question = question.at("text").get_ref<const std::string&>();
-    // A long question does not fit in the socket while nobody reads: those are of its memory, not
-    // of runs.
-    if (text_of_question.size() > kMostUnread) torch_->release();
+    const std::string& asked = question.at("text").get_ref<const std::string&>();
+    // A socket holds some 200 KB, and a process that stands still does not read: the helper would
+    // wait forever to send more. So the process goes on before it is sent a long question. Only
+    // the list of its tensors is so long; that question is not timed.
+    if (asked.size() > kMostUnread) torch_->release();
     const auto start = std::chrono::steady_clock::now();
     // It finds the question when it goes on.
-    send_to_torch(text_of_question, sent);
+    send_to_torch(asked, sent);
     torch_->release();
     process::Deadline deadline(question.at("seconds"));
     bool late = false;

@@ -2,12 +2,15 @@
 // that process's memory on a GPU.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harness/measure/cuda/driver.h"
 #include "harness/measure/runner/python_helper.h"
 #include "harness/measure/vulkan/device.h"
+#include "kbench/error.h"
 
 namespace kbench::runner {
 
