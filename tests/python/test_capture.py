@@ -94,10 +94,12 @@ class Capture(unittest.TestCase):
             return y
 
         self.assertTrue(self.captured(forward))
-        self.assertTrue(self.captured(forward, calls=1))
+        for calls in (1, 16, 100):
+            self.assertTrue(self.captured(forward, calls))
 
     def test_what_runs_on_the_default_stream_is_not(self):
-        self.assertFalse(self.captured(lambda x: 2 * x))
+        for calls in (1, 16, 100):
+            self.assertFalse(self.captured(lambda x: 2 * x, calls))
 
     def test_nor_is_what_runs_there_in_part(self):
         def forward(x):

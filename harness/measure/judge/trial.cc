@@ -323,7 +323,6 @@ void Trial::make_checks() {
 
 bool Trial::warm_up() {
   make_checks();
-  if (from_outside()) sampler_->expect_leftovers();
   if (auto finding = take({}, true)) return refuse(*std::move(finding));
   if (from_outside()) {  // Its first run may have compiled.
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
@@ -346,22 +345,26 @@ bool Trial::warm_up() {
 /// or on neither.
 bool Trial::choose_calls() {
   constexpr double kBracketNs = 10e6, kShortNs = 2e6;
-  constexpr int kRounds = 3;
+  constexpr int kRounds = 3, kFirstCalls = 16;
   const int most =
       from_outside() ? runner::CallTensors(task()->graph()).calls(memory_.wanted.size()) : 1;
   const double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
   double one = opponents_.empty() ? theirs : std::min(theirs, opponent_ns_);
-  const bool capture = !context_.device.snapshot().software() && one < kShortNs;
+  bool capture = false;
   int calls = 0;
   for (int round = 0; round < kRounds; ++round) {
+    const double room = round == 0 ? std::min(most, kFirstCalls) : most;
     const double wanted = std::ceil(kBracketNs / std::max(one, 1.0));
-    const int fill = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most)));
-    if (fill <= calls + calls / 4) break;
+    const int fill = static_cast<int>(std::clamp(wanted, 1.0, room));
+    const bool is_short = one < kShortNs && !context_.device.snapshot().software();
+    if (fill <= calls + calls / 4 && is_short <= capture) break;
     calls = fill;
+    capture = capture || is_short;
     sampler_->set_calls(calls, capture);
     if (auto finding = take({}, false)) return refuse(*std::move(finding));  // Captures.
-    if (!from_outside() || calls == most) break;
-    // Of many calls, and captured, each takes less than the first did alone.
+    if (!from_outside() || (calls == most && capture)) break;
+    // Of many calls, and captured, each takes less than the first did alone. A first one that took
+    // long may have loaded kernels, and is short for all that.
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
     one = sampler_->candidate_run().call_ns();
     if (!opponents_.empty()) one = std::min(one, sampler_->opponent_run().call_ns());
