@@ -74,5 +74,16 @@ TEST(RunnerWithoutAThread, SaysSoAsItExits) {
   EXPECT_THAT(failure.message, HasSubstr("left for the runner: no thread"));
 }
 
+TEST(RunnerThatHearsNoJudge, IsNotTheCandidatesFault) {
+  const testing_support::ScratchFolder folder;
+  for (const char* how : {"exit 0", "echo 'a message too long' >&2\nexit 88"}) {
+    const std::string program = folder.path("kbench");
+    std::ofstream(program) << "#!/bin/sh\n" << how << "\n";
+    chmod(program.c_str(), 0755);
+    const RunnerFailure failure = failure_of({.program = program, .device = "auto"});
+    EXPECT_EQ(failure.kind, RunnerFailure::Kind::starved) << how << ": " << failure.message;
+  }
+}
+
 }  // namespace
 }  // namespace kbench::judge

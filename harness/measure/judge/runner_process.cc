@@ -195,6 +195,10 @@ void RunnerProcess::fail_ended() {
     throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,
                         "the system has no thread, process or memory left for the runner: " + said};
   }
+  // It ends so where it takes the judge to be gone, which is not what a candidate asked for.
+  if (exit.signal == 0 && (exit.status == runner::kNotHeardStatus || exit.status == 0)) {
+    throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal, message};
+  }
   const bool outside = process::ended_from_outside(exit);
   throw RunnerFailure{outside ? RunnerFailure::Kind::killed : RunnerFailure::Kind::ended,
                       ErrorCode::kInternal, message};

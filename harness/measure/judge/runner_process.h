@@ -32,7 +32,8 @@ struct RunnerFailure {
     ended,      ///< it crashed or left
     wrote,      ///< it says that it wrote to what is mapped read-only: `given`, `place`, `bytes`
     killed,     ///< another process or the kernel killed it: not the candidate's fault
-    starved,    ///< the system has no thread, process or memory left for it, or so it says
+    starved,    ///< the system has no thread, process or memory left for it, or it no longer hears
+                ///< the judge, or so it says
     cancelled,  ///< the request was cancelled
     malformed,  ///< its answer could not be read, or was of the wrong kind
     device,     ///< it says what is wrong with device or driver: `code`

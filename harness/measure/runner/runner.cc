@@ -43,8 +43,10 @@
 namespace kbench::runner {
 namespace {
 
-/// Thrown when the judge has closed the channel: the process ends.
-struct JudgeGone {};
+/// Thrown when nothing more can be heard from the judge: the process ends.
+struct JudgeGone {
+  std::string why;  ///< empty: it has closed the channel
+};
 
 [[noreturn]] void leave(int status, const char* why) {
   std::fprintf(stderr, "%s\n", why);
@@ -84,8 +86,8 @@ class Server {
   void send(const M& message) {
     try {
       channel_.send(static_cast<uint32_t>(M::kKind), encode(message));
-    } catch (const Error&) {
-      throw JudgeGone();
+    } catch (const Error& e) {
+      throw JudgeGone{e.message()};
     }
   }
 
@@ -190,8 +192,8 @@ process::Frame Server::receive() {
   for (;;) {
     try {
       if (auto frame = channel_.receive(kForever, kMostBytes)) return *std::move(frame);
-    } catch (const Error&) {
-      throw JudgeGone();
+    } catch (const Error& e) {
+      throw JudgeGone{e.message()};
     }
     if (channel_.ended()) throw JudgeGone();
   }
@@ -443,7 +445,8 @@ int run_runner(int argc, char** argv) {
     open.selector = argv[1];
     open.validate = argc > 2 && std::string(argv[2]) == "validate";
     Server(role == kCandidateRole, open).serve();
-  } catch (const JudgeGone&) {
+  } catch (const JudgeGone& gone) {
+    if (!gone.why.empty()) leave(kNotHeardStatus, gone.why.c_str());
   } catch (const std::system_error& e) {
     const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;
     leave(no_thread ? kStarvedStatus : 1, e.what());

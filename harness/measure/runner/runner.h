@@ -6,6 +6,8 @@ namespace kbench::runner {
 
 /// The exit status if the system has no thread, process or memory left for the runner.
 inline constexpr int kStarvedStatus = 87;
+/// A runner's exit status where the judge's messages cannot be read, or its own not be sent.
+inline constexpr int kNotHeardStatus = 88;
 
 /// Serves the judge on descriptor 3 until it is closed, then ends the process. Arguments: the role
 /// ("baseline", "candidate", or kPrototypeRole for a process::Prototype, whose
