@@ -144,6 +144,15 @@ TEST_F(DriverTest, CopiesFromAndToMemoryOfAnotherProcess) {
   EXPECT_THROW(driver().open_peer(PeerHandle{}), DriverError);
 }
 
+TEST_F(DriverTest, WaitsUntilOthersLeaveTheDeviceIdle) {
+  driver();
+  fake_.slow_leads = 3;
+  EXPECT_TRUE(wait_idle(driver(), 60));
+  EXPECT_EQ(fake_.slow_leads, 0);
+  fake_.slow_leads = 1 << 20;
+  EXPECT_FALSE(wait_idle(driver(), 0.02));
+}
+
 TEST_F(DriverTest, AMakerSaysWhatItCannot) {
   EXPECT_THROW(MemoryMaker(fake_.uuid, {"/nowhere/libcuda.so.1"}), Error);
   EXPECT_THROW(MemoryMaker({9, 9}, {FAKE_CUDA}), Error);

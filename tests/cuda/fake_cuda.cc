@@ -294,7 +294,13 @@ int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, Stream) {
 }
 int cuMemsetD32Async(Pointer to, unsigned word, size_t words, Stream) {
   if (allocated.contains(to)) {
-    return put("lead", [] { the.leads += 1; });
+    return put("lead", [] {
+      the.leads += 1;
+      if (the.slow_leads > 0) {
+        the.slow_leads -= 1;
+        usleep(2000);
+      }
+    });
   }
   return put("cuMemsetD32Async", [=] {
     now_ns += 1000;

@@ -37,6 +37,7 @@ struct FakeCuda {
   uint64_t made = 0;                 ///< bytes of memory for others to import
   std::map<uint64_t, size_t> peers;  ///< allocations of other processes that are open: bytes
   size_t leads = 0;                  ///< writes to memory that the driver allocated
+  int slow_leads = 0;                ///< so many of them take 2 ms from now on
 };
 
 using FakeCudaCall = FakeCuda* (*)();

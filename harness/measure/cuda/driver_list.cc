@@ -248,4 +248,22 @@ void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double second
   behind.wait(seconds);
 }
 
+bool wait_idle(Driver& driver, double seconds) {
+  constexpr double kAtOnce = 0.5e-3;  // More than it takes on an idle device, with both hand-overs.
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  Driver::State& s = driver.state();
+  TimedEvent behind(s);
+  const auto start = Clock::now();
+  do {
+    const auto began = Clock::now();
+    s.check(s.calls.set_words(s.lead, 0, 1, s.stream), "cuMemsetD32Async");
+    behind.record();
+    behind.wait(seconds);
+    if (seconds_since(began) < kAtOnce) return true;
+  } while (seconds_since(start) < seconds);
+  return false;
+}
+
 }  // namespace kbench::cuda

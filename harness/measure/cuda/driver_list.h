@@ -63,4 +63,8 @@ class DriverList {
 /// after so many seconds: the driver hangs then.
 void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double seconds);
 
+/// Waits until no process has work on the device: until a write of one word is done at once. False:
+/// it was not for so many seconds. Throws DriverError.
+bool wait_idle(Driver& driver, double seconds);
+
 }  // namespace kbench::cuda

@@ -233,36 +233,12 @@ void Sampler::draw_inputs(const std::vector<uint64_t>& keys, int call) {
   }
 }
 
-std::optional<Finding> Sampler::wait_idle() {
-  if (!leftovers_ || parts_.device.snapshot().software()) return std::nullopt;
-  constexpr double kIdleSeconds = 2e-3;  // What an empty submission never takes on an idle device.
-  constexpr double kMostSeconds = 5;
-  constexpr int kTimes = 3, kShare = 4;  // Others make an empty submission wait now and then, too.
-  const auto start = Clock::now();
-  ++idle_waits_;
-  for (bool first = true;; first = false) {
-    const auto began = Clock::now();
-    commands_.begin();
-    commands_.submit_and_wait(kHarnessSeconds);
-    const auto now = Clock::now();
-    if (std::chrono::duration<double>(now - began).count() < kIdleSeconds) break;
-    if (first) ++busy_;
-    const bool for_long = std::chrono::duration<double>(now - start).count() > kMostSeconds;
-    if (for_long || (busy_ >= kTimes && kShare * busy_ > idle_waits_)) {
-      return Finding{Verdict::interferes,
-                     "the device was still busy after its process had said that it was done"};
-    }
-  }
-  return std::nullopt;
-}
-
 std::optional<Finding> Sampler::run_both(Checks& checks, const trial::Roles& roles,
                                          double seconds) {
   if (opponent_ && roles.baseline_first) opponent_run_ = run_opponent();
   // The guards come before anything else reads the inputs: a candidate that goes first and changes
   // them does not feed it.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
-  if (auto finding = wait_idle()) return finding;
   if (opponent_ && !roles.baseline_first) opponent_run_ = run_opponent();
   return std::nullopt;
 }

@@ -87,9 +87,6 @@ class Sampler {
   /// What is wrong with the opponent's outputs of the last call that was checked, by the
   /// candidate's checks; nothing if they are right.
   std::optional<Finding> check_opponent(Checks& checks);
-  /// The lane is timed from outside, by a process that may leave work on the device: the baseline
-  /// runs once the device is idle.
-  void expect_leftovers() { leftovers_ = true; }
   /// Whether the candidate's last run was replayed as a CUDA graph, and the opponent's.
   bool captured() const { return captured_; }
   bool opponent_captured() const { return opponent_captured_; }
@@ -127,7 +124,6 @@ class Sampler {
   void draw_inputs(const std::vector<uint64_t>& keys, int call);
   std::vector<OutputCheck> outputs_of(int call) const;
   std::vector<int> calls_to_check();
-  std::optional<Finding> wait_idle();
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
   void fill_output(vulkan::Commands& commands, OutputCheck& output);
@@ -145,14 +141,12 @@ class Sampler {
   runner::CallTensors tensors_;
   std::vector<OutputCheck> outputs_;
   OpponentRunner* opponent_ = nullptr;
-  bool at_candidate_ = false, leftovers_ = false;
+  bool at_candidate_ = false;
   bool captured_ = false, opponent_captured_ = false;  ///< of the last runs
   int calls_ = 1;
   int last_checked_ = 0;  ///< the call whose truth is there
   bool capture_ = false, own_clock_ = false;
   double candidate_hand_over_ns_ = 0, opponent_hand_over_ns_ = 0;
-  int idle_waits_ = 0;
-  int busy_ = 0;  ///< of them the device was busy when the candidate had said that it was done
   BracketedRun baseline_run_, opponent_run_, candidate_run_;
 };
 

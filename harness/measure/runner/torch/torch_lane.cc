@@ -1,8 +1,10 @@
 #include "harness/measure/runner/torch/torch_lane.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "harness/measure/cuda/driver_list.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/variables.h"
@@ -11,8 +13,10 @@ namespace kbench::runner {
 namespace {
 
 using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
 constexpr double kAttachSeconds = 60;
+constexpr double kIdleSeconds = 5;
 constexpr double kCopySeconds = 60;  ///< a candidate's kernels may still run meanwhile
 
 /// A variable as Python has it.
@@ -102,7 +106,7 @@ void TorchLane::attach(const ImportedMemory& memory) {
     }
     task_["calls"].push_back(std::move(places));
   }
-  loaded_ = false;
+  loaded_ = others_busy_ = false;
   peers_.reset();
   const Json places = channel_.ask(task_, kAttachSeconds, descriptors).answer;
   if (host_.driver()) {
@@ -119,17 +123,33 @@ void TorchLane::prepare(const Run& run) {
   if (peers_) peers_->give_inputs(run.calls, kCopySeconds);
 }
 
+/// Nanoseconds until the device is idle, as the process says that it is.
+double TorchLane::wait_idle() {
+  if (!peers_ || others_busy_) return 0;
+  const auto start = Clock::now();
+  if (!cuda::wait_idle(*host_.driver(), kIdleSeconds)) {
+    if (loaded_) {
+      throw Refused{Verdict::interferes,
+                    "the device was busy for seconds after its process had said that it was done",
+                    {}};
+    }
+    others_busy_ = true;
+  }
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
 double TorchLane::run(bool setup, double seconds) {
   if (setup) throw Error(ErrorCode::kInternal, "a module has no setup");
   const bool capture = asked_.capture && peers_;
   const auto [answer, ns] = channel_.ask(
       {{"do", "run"}, {"calls", asked_.calls}, {"capture", capture}, {"timed", asked_.own_clock}},
       seconds);
+  const double left_ns = wait_idle();
   if (peers_) peers_->take(answer, asked_.calls, kCopySeconds);
   captured_ = answer.value("captured", Json()) == Json(true);
   const Json own = answer.value("ns", Json());
   own_ns_ = own.is_number() ? own.get<double>() : 0;
-  return ns;
+  return ns + left_ns;
 }
 
 void TorchLane::describe(Ran& ran) const {
@@ -138,7 +158,8 @@ void TorchLane::describe(Ran& ran) const {
 }
 
 double TorchLane::run_empty(double seconds) {
-  return channel_.ask({{"do", "nothing"}}, seconds).ns;
+  const double ns = channel_.ask({{"do", "nothing"}}, seconds).ns;
+  return ns + wait_idle();
 }
 
 std::vector<double> TorchLane::profile(double) {

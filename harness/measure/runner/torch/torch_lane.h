@@ -24,9 +24,10 @@ nlohmann::json torch_task(const TorchModule& module, const TaskAt& at);
 /// its process, which are timed whole but for that prepare(): the inputs of a run are given while
 /// it stands still, and the outputs taken. Nothing that it says is believed: it says that it is
 /// done and where its outputs are, or an error, which is untrusted text. The time is the helper's,
-/// from asking for forward(), once or several times, to the answer, which comes when the device is
-/// idle, and to the process's standstill. run_empty() is the same without forward(), for before the
-/// candidate's code has run: what a hand-over takes.
+/// from asking for forward(), once or several times, to the answer and to the process's standstill,
+/// and from there this runner's until the device is idle, so that what it leaves behind counts.
+/// run_empty() is the same without forward(), for before the candidate's code has run: what a
+/// hand-over takes.
 class TorchLane : public Lane {
  public:
   /// `host` must outlive this, and has started. `task` is torch_task().
@@ -42,6 +43,8 @@ class TorchLane : public Lane {
   std::vector<double> profile(double seconds) override;
 
  private:
+  double wait_idle();
+
   TorchHost& host_;
   TorchChannel channel_;
   nlohmann::json task_;
@@ -50,7 +53,8 @@ class TorchLane : public Lane {
   Run asked_;
   bool loaded_ = false;
   bool captured_ = false;
-  double own_ns_ = 0;  ///< of the last run, by its process's word
+  double own_ns_ = 0;         ///< of the last run, by its process's word
+  bool others_busy_ = false;  ///< the device was not idle before the candidate's code had run
 };
 
 /// The most calls of one run, and what their inputs and outputs may take beside the first call's.
