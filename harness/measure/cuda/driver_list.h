@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -63,8 +64,8 @@ class DriverList {
 /// after so many seconds: the driver hangs then.
 void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double seconds);
 
-/// Waits until no process has work on the device: until a write of one word is done at once. False:
-/// it was not for so many seconds. Throws DriverError.
-bool wait_idle(Driver& driver, double seconds);
+/// Waits until no process has work on the device: until a write of one word is done at once.
+/// Nanoseconds, 0 if the first was; nothing if none was for so many seconds. Throws DriverError.
+std::optional<double> wait_idle(Driver& driver, double seconds);
 
 }  // namespace kbench::cuda

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -345,7 +346,7 @@ bool Trial::warm_up() {
 /// or on neither.
 bool Trial::choose_calls() {
   constexpr double kBracketNs = 10e6, kShortNs = 2e6;
-  constexpr int kRounds = 3, kFirstCalls = 16;
+  constexpr int kRounds = 3, kFirstCalls = 16, kLooks = 3;
   const int most =
       from_outside() ? runner::CallTensors(task()->graph()).calls(memory_.wanted.size()) : 1;
   const double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
@@ -364,10 +365,13 @@ bool Trial::choose_calls() {
     if (auto finding = take({}, false)) return refuse(*std::move(finding));  // Captures.
     if (!from_outside() || (calls == most && capture)) break;
     // Of many calls, and captured, each takes less than the first did alone. A first one that took
-    // long may have loaded kernels, and is short for all that.
-    if (auto finding = take({}, false)) return refuse(*std::move(finding));
-    one = sampler_->candidate_run().call_ns();
-    if (!opponents_.empty()) one = std::min(one, sampler_->opponent_run().call_ns());
+    // long may have loaded kernels, and is short for all that; any may have been disturbed.
+    one = std::numeric_limits<double>::infinity();
+    for (int look = 0; look < kLooks; ++look) {
+      if (auto finding = take({}, false)) return refuse(*std::move(finding));
+      one = std::min(one, sampler_->candidate_run().call_ns());
+      if (!opponents_.empty()) one = std::min(one, sampler_->opponent_run().call_ns());
+    }
   }
   const bool both = from_outside() && !opponents_.empty();
   if (both && sampler_->captured() != sampler_->opponent_captured()) {

@@ -1,7 +1,6 @@
 #include "harness/measure/runner/torch/torch_lane.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "harness/measure/cuda/driver_list.h"
@@ -13,7 +12,6 @@ namespace kbench::runner {
 namespace {
 
 using Json = nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 constexpr double kAttachSeconds = 60;
 constexpr double kIdleSeconds = 5;
@@ -123,19 +121,17 @@ void TorchLane::prepare(const Run& run) {
   if (peers_) peers_->give_inputs(run.calls, kCopySeconds);
 }
 
-/// Nanoseconds until the device is idle, as the process says that it is.
+/// Nanoseconds that the device goes on working once the process says that it is done.
 double TorchLane::wait_idle() {
   if (!peers_ || others_busy_) return 0;
-  const auto start = Clock::now();
-  if (!cuda::wait_idle(*host_.driver(), kIdleSeconds)) {
-    if (loaded_) {
-      throw Refused{Verdict::interferes,
-                    "the device was busy for seconds after its process had said that it was done",
-                    {}};
-    }
-    others_busy_ = true;
+  if (const auto ns = cuda::wait_idle(*host_.driver(), kIdleSeconds)) return *ns;
+  if (loaded_) {
+    throw Refused{Verdict::interferes,
+                  "the device was busy for seconds after its process had said that it was done",
+                  {}};
   }
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+  others_busy_ = true;
+  return 0;
 }
 
 double TorchLane::run(bool setup, double seconds) {
@@ -159,7 +155,8 @@ void TorchLane::describe(Ran& ran) const {
 
 double TorchLane::run_empty(double seconds) {
   const double ns = channel_.ask({{"do", "nothing"}}, seconds).ns;
-  return ns + wait_idle();
+  wait_idle();  // To know whether others keep the device busy.
+  return ns;
 }
 
 std::vector<double> TorchLane::profile(double) {

@@ -24,10 +24,10 @@ nlohmann::json torch_task(const TorchModule& module, const TaskAt& at);
 /// its process, which are timed whole but for that prepare(): the inputs of a run are given while
 /// it stands still, and the outputs taken. Nothing that it says is believed: it says that it is
 /// done and where its outputs are, or an error, which is untrusted text. The time is the helper's,
-/// from asking for forward(), once or several times, to the answer and to the process's standstill,
-/// and from there this runner's until the device is idle, so that what it leaves behind counts.
-/// run_empty() is the same without forward(), for before the candidate's code has run: what a
-/// hand-over takes.
+/// from asking for forward(), once or several times, to the answer and to the process's standstill;
+/// where the device is not idle then it goes on until it is, so that what the candidate leaves
+/// behind counts. run_empty() is the same without forward(), for before the candidate's code has
+/// run: what a hand-over takes.
 class TorchLane : public Lane {
  public:
   /// `host` must outlive this, and has started. `task` is torch_task().
