@@ -249,25 +249,30 @@ void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double second
 }
 
 std::optional<double> wait_idle(Driver& driver, double seconds) {
-  // Seconds. Less than the slice of time that one of two busy processes gets, more than the write
-  // takes on an idle device.
-  constexpr double kAtOnce = 1e-3;
+  // Processes take turns on a busy device: one write may find its turn there at once, a few over
+  // some milliseconds do not. A write takes less than this where nobody else has work.
+  constexpr double kAtOnce = 0.5e-3;  // seconds
+  constexpr int kInARow = 8;
+  constexpr std::chrono::microseconds kPause(250);
   const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   Driver::State& s = driver.state();
   TimedEvent behind(s);
   const auto start = Clock::now();
-  bool first = true;
-  do {
+  double busy_ns = 0;
+  for (int in_a_row = 0; in_a_row < kInARow; ++in_a_row) {
+    if (in_a_row > 0) std::this_thread::sleep_for(kPause);
     const auto began = Clock::now();
     s.check(s.calls.set_words(s.lead, 0, 1, s.stream), "cuMemsetD32Async");
     behind.record();
     behind.wait(seconds);
-    if (seconds_since(began) < kAtOnce) return first ? 0 : seconds_since(start) * 1e9;
-    first = false;
-  } while (seconds_since(start) < seconds);
-  return std::nullopt;
+    if (seconds_since(began) < kAtOnce) continue;
+    if (seconds_since(start) > seconds) return std::nullopt;
+    in_a_row = -1;
+    busy_ns = seconds_since(start) * 1e9;
+  }
+  return busy_ns;
 }
 
 }  // namespace kbench::cuda

@@ -64,8 +64,9 @@ class DriverList {
 /// after so many seconds: the driver hangs then.
 void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double seconds);
 
-/// Waits until no process has work on the device: until a write of one word is done at once.
-/// Nanoseconds, 0 if the first was; nothing if none was for so many seconds. Throws DriverError.
+/// Waits until no process has work on the device: until writes of one word are done at once,
+/// several in a row. Nanoseconds until the last one that was not, 0 if there was none; nothing if
+/// the device was busy for so many seconds. Throws DriverError.
 std::optional<double> wait_idle(Driver& driver, double seconds);
 
 }  // namespace kbench::cuda
