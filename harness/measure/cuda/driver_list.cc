@@ -249,10 +249,10 @@ void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double second
 }
 
 std::optional<double> wait_idle(Driver& driver, double seconds) {
-  // Processes take turns on a busy device: one write may find its turn there at once, a few over
-  // some milliseconds do not. A write takes less than this where nobody else has work.
-  constexpr double kAtOnce = 0.5e-3;  // seconds
-  constexpr int kInARow = 8;
+  // The device switches between processes that have work. A single write can be done quickly while
+  // another process still has some; of several writes over 2 ms one then has to wait for it.
+  constexpr double kAtOnceSeconds = 0.5e-3;  // Longer than a write takes on an idle device.
+  constexpr int kWritesAtOnce = 8;
   constexpr std::chrono::microseconds kPause(250);
   const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -260,19 +260,22 @@ std::optional<double> wait_idle(Driver& driver, double seconds) {
   Driver::State& s = driver.state();
   TimedEvent behind(s);
   const auto start = Clock::now();
-  double busy_ns = 0;
-  for (int in_a_row = 0; in_a_row < kInARow; ++in_a_row) {
-    if (in_a_row > 0) std::this_thread::sleep_for(kPause);
+  double busy_seconds = 0;
+  for (int at_once = 0; at_once < kWritesAtOnce;) {
     const auto began = Clock::now();
     s.check(s.calls.set_words(s.lead, 0, 1, s.stream), "cuMemsetD32Async");
     behind.record();
     behind.wait(seconds);
-    if (seconds_since(began) < kAtOnce) continue;
-    if (seconds_since(start) > seconds) return std::nullopt;
-    in_a_row = -1;
-    busy_ns = seconds_since(start) * 1e9;
+    if (seconds_since(began) < kAtOnceSeconds) {
+      ++at_once;
+    } else {
+      at_once = 0;
+      busy_seconds = seconds_since(start);
+      if (busy_seconds > seconds) return std::nullopt;
+    }
+    std::this_thread::sleep_for(kPause);
   }
-  return busy_ns;
+  return busy_seconds * 1e9;
 }
 
 }  // namespace kbench::cuda

@@ -195,7 +195,7 @@ void RunnerProcess::fail_ended() {
     throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal,
                         "the system has no thread, process or memory left for the runner: " + said};
   }
-  // It ends so where it takes the judge to be gone, which is not what a candidate asked for.
+  // A runner ends so when its channel to the judge is closed or broken: not the candidate's fault.
   if (exit.signal == 0 && (exit.status == runner::kNotHeardStatus || exit.status == 0)) {
     throw RunnerFailure{RunnerFailure::Kind::starved, ErrorCode::kInternal, message};
   }

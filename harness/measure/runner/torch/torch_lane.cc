@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kAttachSeconds = 60;
-constexpr double kIdleSeconds = 5;
+constexpr double kIdleSeconds = 5;   ///< the most that a module may leave work on the device
 constexpr double kCopySeconds = 60;  ///< a candidate's kernels may still run meanwhile
 
 /// A variable as Python has it.

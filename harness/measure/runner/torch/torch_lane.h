@@ -54,7 +54,7 @@ class TorchLane : public Lane {
   bool loaded_ = false;
   bool captured_ = false;
   double own_ns_ = 0;         ///< of the last run, by its process's word
-  bool others_busy_ = false;  ///< the device was not idle before the candidate's code had run
+  bool others_busy_ = false;  ///< before the candidate's code ran: wait_idle() is of no use then
 };
 
 /// The most calls of one run, and what their inputs and outputs may take beside the first call's.
