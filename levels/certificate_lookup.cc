@@ -1,27 +1,35 @@
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "kbench/certificate.h"
-#include "levels/certificates.h"
+#include "levels/embedded.h"
 
 namespace kbench {
 namespace {
 
-CertificateFile read(Preset preset) {
-  const std::string text(levels::certificate_text(preset));
+CertificateFile read(Preset preset, DType dtype) {
+  std::string file(name_of(preset));
+  if (dtype != DType::f32) file += "." + std::string(name_of(dtype));
+  const std::string text(levels::certificate_text(file + ".json"));
   if (text.empty()) {
     CertificateFile none;
     none.preset = preset;
+    none.dtype = dtype;
     return none;
   }
-  return parse_certificates(text, "the certificates of " + std::string(name_of(preset)));
+  return parse_certificates(text, "the certificates of " + file);
 }
 
 }  // namespace
 
-const CertificateFile& certificates(Preset preset) {
-  static const CertificateFile smoke = read(Preset::smoke), v0 = read(Preset::v0),
-                               v0_1 = read(Preset::v0_1);
-  return preset == Preset::smoke ? smoke : preset == Preset::v0 ? v0 : v0_1;
+const CertificateFile& certificates(Preset preset, DType dtype) {
+  static std::mutex mutex;
+  static std::map<std::pair<Preset, DType>, CertificateFile> files;
+  const std::lock_guard lock(mutex);
+  const auto found = files.find({preset, dtype});
+  if (found != files.end()) return found->second;
+  return files.emplace(std::pair{preset, dtype}, read(preset, dtype)).first->second;
 }
 
 const Certificate* lookup_certificate(const TaskAt& at) {
@@ -33,7 +41,7 @@ const Certificate* lookup_certificate(const TaskAt& at) {
     const auto found = at_preset.find(name);
     if (found == at_preset.end() || found->second != value) return nullptr;
   }
-  const std::vector<Certificate>& all = certificates(preset).tasks;
+  const std::vector<Certificate>& all = certificates(preset, at.dtype).tasks;
   const auto found = std::ranges::lower_bound(all, at.task, {}, &Certificate::task);
   return found != all.end() && found->task == at.task ? &*found : nullptr;
 }

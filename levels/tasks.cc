@@ -2,10 +2,24 @@
 #include <algorithm>
 
 #include "kbench/task.h"
+#include "levels/embedded.h"
 #include "levels/tables.h"
+#include "libkbench/scoring/honest_errors.h"
 
 namespace kbench {
 namespace {
+
+/// From levels/tolerances/.
+void add_honest_errors(std::vector<Task>& all, DType half) {
+  const std::string file = std::string(name_of(half)) + ".json";
+  const std::string text(levels::tolerance_text(file));
+  if (text.empty()) return;
+  const HonestErrors errors = parse_honest_errors(text, "levels/tolerances/" + file, half);
+  for (Task& task : all) {
+    const auto found = errors.find(task.id);
+    if (found != errors.end()) task.honest[half] = found->second;
+  }
+}
 
 std::vector<Task> all_tasks() {
   using namespace levels;
@@ -43,6 +57,7 @@ std::vector<Task> all_tasks() {
     for (Task& task : table()) all.push_back(std::move(task));
   }
   std::sort(all.begin(), all.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
+  for (const DType half : {DType::f16, DType::bf16}) add_honest_errors(all, half);
   return all;
 }
 

@@ -110,12 +110,17 @@ tbb::task_arena& arena_of(int threads) {
 }  // namespace
 }  // namespace reference
 
+Tensor draw_tensor(const Graph& graph, const Graph::ValueInfo& value, TaskId task, uint64_t seed) {
+  Tensor tensor = draw(value.distribution, {seed, task.draw_word(), value.name}, value.type);
+  const DType stored = graph.stored(value.type).dtype;
+  return stored == value.type.dtype ? tensor : tensor.converted(stored).converted(value.type.dtype);
+}
+
 NamedTensors draw_tensors(const Graph& graph, TaskId task, uint64_t seed) {
   NamedTensors tensors;
   for (const Graph::ValueInfo& value : graph.values()) {
     if (value.kind != Graph::Kind::input && value.kind != Graph::Kind::parameter) continue;
-    tensors[value.name] =
-        draw(value.distribution, {seed, task.draw_word(), value.name}, value.type);
+    tensors[value.name] = draw_tensor(graph, value, task, seed);
   }
   return tensors;
 }

@@ -11,7 +11,8 @@ std::string eager_candidate_yaml(const Task& task, const Graph& graph) {
   written.write();
   return "# The eager baseline of " + to_string(task.id) + " (" + task.name +
          ") as a candidate: one built-in operator a step.\n# Shapes are those of " +
-         sizes_read(graph) + ".\nkbench: 1\ntask: " + to_string(task.id) + "\nname: eager\n" +
+         sizes_read(graph) + ".\nkbench: 1\ntask: " + to_string(task.id) + "\n" +
+         dtype_line(graph) + "name: eager\n" +
          (written.temps().empty() ? "" : "temps:\n" + written.temps()) + "dispatch:\n" +
          written.steps();
 }

@@ -11,6 +11,11 @@ std::string sizes_read(const Graph& graph) {
   });
 }
 
+std::string dtype_line(const Graph& graph) {
+  if (!is_half(graph.dtype())) return "";
+  return "dtype: " + std::string(name_of(graph.dtype())) + "\n";
+}
+
 EagerSteps::EagerSteps(const Task& task, const Graph& graph, NumberWriter numbers)
     : task_(task),
       graph_(graph),
@@ -43,7 +48,7 @@ std::string EagerSteps::declare_temporary(const TensorType& type) {
   std::string name;
   do name = "t" + std::to_string(next_temporary_++);
   while (!taken_.insert(name).second);
-  temps_ += "  " + name + ": {dtype: " + std::string(name_of(type.dtype)) +
+  temps_ += "  " + name + ": {dtype: " + std::string(name_of(graph_.stored(type).dtype)) +
             ", shape: " + numbers_.shape(type.shape) + "}\n";
   return name;
 }

@@ -15,6 +15,8 @@ namespace kbench {
 
 /// The shape variables that the graph read: "batch_size=16, dim=65".
 std::string sizes_read(const Graph& graph);
+/// The manifest's line that says a graph's type, "dtype: f16\n"; empty for f32.
+std::string dtype_line(const Graph& graph);
 
 /// How numbers are written.
 struct NumberWriter {

@@ -192,8 +192,10 @@ class Parser : public mu::ParserBase {
     std::vector<std::string> known(expression_functions());
     for (const auto& [name, value] : names) known.push_back(name);
     const std::string suggested = suggestion(error.GetToken().substr(0, 60), known);
-    // Numbers of the device are not listed: they would hide the names that belong to the task.
+    // Numbers of the device and those of the task's type are not listed: they would hide the names
+    // that belong to the task.
     for (const std::string& name : device_number_names()) std::erase(known, name);
+    std::erase_if(known, [](const std::string& name) { return name.starts_with("dtype_"); });
     fail(expression, offset,
          "unknown name " + quoted(error.GetToken()) + " " + where + suggested +
              " (known: " + joined(known) + ")");
@@ -353,7 +355,8 @@ const std::vector<std::string>& device_number_names() {
                                                  "max_compute_work_group_count_2",
                                                  "max_push_constants_size",
                                                  "max_storage_buffer_range",
-                                                 "min_storage_buffer_offset_alignment"};
+                                                 "min_storage_buffer_offset_alignment",
+                                                 "cooperative_matrix_nv"};
   return names;
 }
 

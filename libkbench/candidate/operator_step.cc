@@ -19,8 +19,17 @@ int64_t integer_or_flag(const Sourced& value, const SymbolTable& scope) {
 
 }  // namespace
 
+/// As operators know it: what the task stores as halves is of f32 to them.
 TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) const {
   TensorType type = result_.buffers[static_cast<size_t>(buffer)].type;
+  const DType real = graph_.dtype();
+  if (real != DType::f32 && type.dtype == DType::f32) {
+    fail_parse(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +
+                                    "; a built-in step of a task in " +
+                                    std::string(name_of(real)) + " takes " +
+                                    std::string(name_of(real)));
+  }
+  if (type.dtype == real) type.dtype = DType::f32;
   if (!operand.shape) return type;
   Shape shape;
   int64_t elements = 1;

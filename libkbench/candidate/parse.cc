@@ -50,8 +50,8 @@ const YamlEntry& CandidateParser::required(const YamlFields& top, const char* ke
 Candidate CandidateParser::parse(const std::string& text) {
   const auto top =
       yaml_.fields(yaml_.root(), "the candidate",
-                   {"kbench", "task", "name", "author", "description", "constants", "defines",
-                    "kernels", "temps", "data", "setup", "dispatch", "torch"});
+                   {"kbench", "task", "dtype", "name", "author", "description", "constants",
+                    "defines", "kernels", "temps", "data", "setup", "dispatch", "torch"});
   // The version is checked first: a later format may have other keys.
   const YamlEntry& version = required(top, "kbench");
   const int64_t number = yaml_.integer(version.value, "kbench (the format's version)");
@@ -67,6 +67,7 @@ Candidate CandidateParser::parse(const std::string& text) {
   } catch (const Error& error) {
     fail_parse(task.at, error.message());
   }
+  if (const auto* entry = top.find("dtype")) dtypes(*entry);
   candidate_.name = optional_text(top, "name", limits::kNameBytes);
   candidate_.author = optional_text(top, "author", limits::kNameBytes);
   candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
@@ -81,6 +82,26 @@ Candidate CandidateParser::parse(const std::string& text) {
   for (const auto& [name, bytes] : files_.files()) hash.add(name).add(bytes);
   candidate_.hash = hash.hex();
   return std::move(candidate_);
+}
+
+/// One of a task's types, or a list of them.
+void CandidateParser::dtypes(const YamlEntry& entry) {
+  candidate_.dtype_at = yaml_.at(entry.value);
+  const auto given =
+      texts(entry.value, yaml_.list_or_one(entry.value), "dtype", std::size(kTaskDTypes));
+  if (given.empty()) fail_parse(candidate_.dtype_at, "dtype is empty; leave it out for any");
+  for (const Sourced& each : given) {
+    DType dtype = DType::f32;
+    try {
+      dtype = task_dtype_from_name(each.text);
+    } catch (const Error& error) {
+      fail_parse(each.at, error.message());
+    }
+    if (std::ranges::count(candidate_.dtypes, dtype) > 0) {
+      fail_parse(each.at, "dtype " + each.text + " twice");
+    }
+    candidate_.dtypes.push_back(dtype);
+  }
 }
 
 /// A module computes the whole task: there is nothing else beside it.
@@ -189,9 +210,9 @@ Temporary CandidateParser::temporary(const YamlEntry& entry) {
   temporary.at = entry.at;
   const Sourced dtype = yaml_.text(fields, "dtype");
   try {
-    temporary.dtype = dtype_from_name(dtype.text);
+    if (dtype.text != "real") temporary.dtype = dtype_from_name(dtype.text);
   } catch (const Error& error) {
-    fail_parse(dtype.at, error.message());
+    fail_parse(dtype.at, error.message() + "; or real: what the task stores floats in");
   }
   temporary.shape = extents(fields);
   return temporary;

@@ -38,6 +38,7 @@ class CandidateParser {
   using Constants = std::vector<std::pair<std::string, Sourced>>;
 
   const YamlEntry& required(const YamlFields& top, const char* key);
+  void dtypes(const YamlEntry& entry);
   void torch_module(const YamlFields& top, const YamlEntry& entry);
   void kernels_and_steps(const YamlFields& top);
   Constants constants(const YAML::Node& node);

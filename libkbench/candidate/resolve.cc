@@ -1,4 +1,5 @@
 // A candidate against a task's sizes: names, expressions, shapes.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -7,6 +8,7 @@
 #include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/defines.h"
+#include "libkbench/candidate/real_names.h"
 #include "libkbench/candidate/resolver.h"
 
 namespace kbench {
@@ -23,10 +25,15 @@ std::string_view name_of(BufferSlot::Kind kind) {
 CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& graph,
                                      const std::map<size_t, size_t>& configs,
                                      const DeviceNumbers& device)
-    : candidate_(candidate), graph_(graph), configs_(configs), scope_(graph.variables(), device) {}
+    : candidate_(candidate),
+      graph_(graph),
+      configs_(configs),
+      scope_(graph.variables(), device, graph.dtype()) {}
 
 ResolvedCandidate CandidateResolver::resolve() {
+  require_dtype(candidate_, graph_.dtype());
   result_.candidate = &candidate_;
+  result_.real = graph_.dtype();
   for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
   add_task_buffers();
   add_temporaries();
@@ -58,20 +65,20 @@ void CandidateResolver::add_task_buffers() {
   for (const auto& [from, to] : kinds) {
     for (int id : graph_.values_of(from)) {
       const auto& value = graph_.value(id);
-      add_buffer({to, value.name, value.type, id}, {});
+      add_buffer({to, value.name, graph_.stored(value.type), id}, {});
     }
   }
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const int id = graph_.outputs()[i];
-    add_buffer({BufferSlot::Kind::output, graph_.output_name(i), graph_.value(id).type, id}, {});
+    add_buffer({BufferSlot::Kind::output, graph_.output_name(i), graph_.stored_type(id), id}, {});
   }
 }
 
 void CandidateResolver::add_temporaries() {
   int64_t total = 0;
   for (const Temporary& temporary : candidate_.temporaries) {
-    TensorType type{temporary.dtype, {}};
-    int64_t bytes = static_cast<int64_t>(size_of(temporary.dtype));
+    TensorType type{temporary.dtype.value_or(graph_.dtype()), {}};
+    int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
     for (const Sourced& extent : temporary.shape) {
       for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
         type.shape.push_back(one);
@@ -103,6 +110,7 @@ void CandidateResolver::resolve_kernels() {
       for (const auto& [name, expression] : config.constants) scope.define(name, expression);
       resolve_config(config, scope, resolved);
     }
+    resolved.real_names = real_names(kernel, candidate_, graph_.dtype());
     resolved.macros = scope.macros();
     macro_bytes += add_defines(candidate_, kernel, resolved);
     macros += resolved.macros.size();
@@ -241,6 +249,19 @@ void CandidateResolver::check_complete() const {
     require_use(temporary, "temporary", "it");
   }
   for (const DataBuffer& data : candidate_.data) require_use(data, "data", "them");
+}
+
+bool is_for(const Candidate& candidate, DType dtype) {
+  return candidate.dtypes.empty() || std::ranges::count(candidate.dtypes, dtype) > 0;
+}
+
+void require_dtype(const Candidate& candidate, DType dtype) {
+  if (is_for(candidate, dtype)) return;
+  std::vector<std::string> names;
+  for (const DType each : candidate.dtypes) names.emplace_back(name_of(each));
+  throw Error(ErrorCode::kUnsupported, candidate.dtype_at,
+              "the candidate is written for " + joined(names) + ", the task is in " +
+                  std::string(name_of(dtype)) + "; --dtype " + names.front() + " asks for another");
 }
 
 int64_t ResolvedCandidate::temporary_bytes() const {

@@ -65,7 +65,7 @@ class Writer {
       : graph_(graph),
         chosen_(chosen),
         language_(language),
-        kernel_(language, marks_),
+        kernel_(language, marks_, is_half(graph.dtype())),
         steps_(task, graph,
                {[this](const Shape& shape) { return marks_.mark(shape); },
                 [this](const AttributeValue& value) { return marks_.mark(value); }}) {
@@ -184,7 +184,7 @@ std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at, std::span<const 
     }
   };
   for (const Preset each : {Preset::smoke, Preset::v0, Preset::v0_1}) {
-    if (name_of(each) != at.preset) add(task_at(at.task, each, at.variables));
+    if (name_of(each) != at.preset) add(task_at(at.task, each, at.variables, at.dtype));
   }
   const std::set<std::string, std::less<>> names = graphs.front()->variables_read();
   for (const std::string& name : names) {
@@ -225,7 +225,7 @@ bool needs_addresses(const Graph& graph, const Chosen& chosen, StarterLanguage l
   for (const auto* ids : {&node.inputs, &node.outputs}) {
     for (const int id : *ids) {
       elements = std::max(elements, graph.value(id).type.elements());
-      bytes = std::max(bytes, graph.value(id).type.bytes());
+      bytes = std::max(bytes, graph.stored_type(id).bytes());
     }
   }
   const bool shader = language == StarterLanguage::glsl || language == StarterLanguage::hlsl;
@@ -248,7 +248,8 @@ std::string heading(const Task& task, const Graph& graph, const Writer& writer, 
          " as a kernel of your own, the rest as built-in operators.\n# " +
          (any_size ? "Its sizes are expressions: it runs at every preset."
                    : "Its sizes are those of " + sizes_read(graph) + ".") +
-         "\nkbench: 1\ntask: " + to_string(task.id) + "\nname: started by kbench new\n";
+         "\nkbench: 1\ntask: " + to_string(task.id) + "\n" + dtype_line(graph) +
+         "name: started by kbench new\n";
 }
 
 /// A preprocessor check (#error) that the sizes are those the numbers in the file are for.

@@ -45,10 +45,12 @@ std::string shader_index(const std::string& group, const std::string& thread,
          thread + ".x);\n  if (i >= " + outputs + ") return;\n";
 }
 
+}  // namespace
+
 /// The type of an element in a shader or in CUDA: in shaders a 64-bit integer is two words.
-std::string element_of(DType dtype, StarterLanguage language) {
-  if (dtype == DType::f32) return "float";
-  switch (language) {
+std::string KernelText::element_of(DType dtype) const {
+  if (dtype == DType::f32) return halves_ ? "KB_REAL" : "float";
+  switch (language_) {
     case StarterLanguage::glsl:
       return "uvec2";
     case StarterLanguage::hlsl:
@@ -58,7 +60,15 @@ std::string element_of(DType dtype, StarterLanguage language) {
   }
 }
 
-}  // namespace
+std::string KernelText::element_at(const KernelBuffer& buffer, const std::string& at) const {
+  if (!addresses_) return buffer.name + "[" + at + "]";
+  const bool wide = buffer.dtype == DType::i64;
+  return std::string(wide ? "Words(" : "Floats(") + buffer.name + " + " +
+         (wide      ? "8ul"
+          : halves_ ? "2ul"
+                    : "4ul") +
+         " * uint64_t(" + at + ")).at";
+}
 
 std::string KernelText::size(const std::string& name, int64_t value) {
   for (const auto& [known, text] : constants_) {
@@ -118,29 +128,24 @@ const KernelBuffer& KernelText::find(const std::string& name) const {
 }
 
 void KernelText::store(const std::string& buffer, const std::string& at, const std::string& value) {
+  if (python()) return line("tl.store(" + buffer + " + " + at + ", " + value + ")");
   const bool wide = find(buffer).dtype == DType::i64;
-  const bool words =
-      wide && (language_ == StarterLanguage::glsl || language_ == StarterLanguage::hlsl);
-  const std::string stored =
-      words ? element_of(DType::i64, language_) + "(uint(" + value + "), 0u)" : value;
-  if (python()) {
-    line("tl.store(" + buffer + " + " + at + ", " + value + ")");
-  } else if (addresses_) {
-    line((wide ? "Words(" : "Floats(") + buffer + (wide ? " + 8ul" : " + 4ul") + " * uint64_t(" +
-         at + ")).at = " + stored + ";");
-  } else {
-    line(buffer + "[" + at + "] = " + stored + ";");
+  std::string stored = value;
+  if (wide && language_ != StarterLanguage::cuda) {
+    stored = element_of(DType::i64) + "(uint(" + value + "), 0u)";
+  } else if (!wide && halves_) {
+    stored = "KB_FROM_FLOAT(" + value + ")";
   }
+  line(element_at(find(buffer), at) + " = " + stored + ";");
 }
 
 std::string KernelText::load(const std::string& buffer, const std::string& at) const {
   const bool wide = find(buffer).dtype == DType::i64;
-  if (python()) return "tl.load(" + buffer + " + " + at + ")";
-  const std::string element = addresses_
-                                  ? (wide ? "Words(" : "Floats(") + buffer +
-                                        (wide ? " + 8ul" : " + 4ul") + " * uint64_t(" + at + ")).at"
-                                  : buffer + "[" + at + "]";
-  if (!wide) return element;
+  if (python()) {
+    return "tl.load(" + buffer + " + " + at + ")" + (!wide && halves_ ? ".to(tl.float32)" : "");
+  }
+  const std::string element = element_at(find(buffer), at);
+  if (!wide) return halves_ ? "KB_TO_FLOAT(" + element + ")" : element;
   return language_ == StarterLanguage::cuda ? "int(" + element + ")" : "int(" + element + ".x)";
 }
 
@@ -191,8 +196,9 @@ std::string KernelText::glsl(const std::string& comment, const std::string& outp
         "// Buffers of this size are reached by their addresses: no binding is so large.\n"
         "#extension GL_EXT_buffer_reference : require\n"
         "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n"
-        "layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float at; "
-        "};\n"
+        "layout(buffer_reference, std430, buffer_reference_align = " +
+        std::string(halves_ ? "2" : "4") + ") buffer Floats { " + element_of(DType::f32) +
+        " at; };\n"
         "layout(buffer_reference, std430, buffer_reference_align = 8) buffer Words { uvec2 at; "
         "};\n";
   }
@@ -205,7 +211,7 @@ std::string KernelText::glsl(const std::string& comment, const std::string& outp
     } else {
       text += "layout(binding = " + std::to_string(i) + ") " +
               (each.written ? "writeonly" : "readonly") + " buffer Buffer" + std::to_string(i) +
-              " { " + element_of(each.dtype, language_) + " " + each.name + "[]; };" + note + "\n";
+              " { " + element_of(each.dtype) + " " + each.name + "[]; };" + note + "\n";
     }
   }
   if (addresses_) text += "layout(push_constant) uniform Push {\n" + members + "};\n";
@@ -218,10 +224,9 @@ std::string KernelText::hlsl(const std::string& comment, const std::string& outp
   std::string text = commented(comment, "//");
   for (size_t i = 0; i < buffers.size(); ++i) {
     const KernelBuffer& each = buffers[i];
-    text += (each.written ? "RWStructuredBuffer<" : "StructuredBuffer<") +
-            element_of(each.dtype, language_) + "> " + each.name + " : register(" +
-            (each.written ? "u" : "t") + std::to_string(i) + ");" +
-            (each.buffer == each.name ? "" : "  // " + each.buffer) + "\n";
+    text += (each.written ? "RWStructuredBuffer<" : "StructuredBuffer<") + element_of(each.dtype) +
+            "> " + each.name + " : register(" + (each.written ? "u" : "t") + std::to_string(i) +
+            ");" + (each.buffer == each.name ? "" : "  // " + each.buffer) + "\n";
   }
   if (uses_erf_) text += kErf;
   return text +
@@ -235,7 +240,7 @@ std::string KernelText::cuda(const std::string& name, const std::string& comment
   std::string parameters;
   for (const KernelBuffer& each : buffers) {
     parameters += (parameters.empty() ? "" : ", ") + std::string(each.written ? "" : "const ") +
-                  element_of(each.dtype, language_) + "* __restrict__ " + each.name;
+                  element_of(each.dtype) + "* __restrict__ " + each.name;
   }
   return commented(comment, "//") + "__global__ void " + name + "(" + parameters + ") {\n" +
          "  const int i = blockIdx.x * THREADS + threadIdx.x;\n  if (i >= " + outputs +

@@ -23,7 +23,9 @@ struct KernelBuffer {
 /// Each statement function appends that statement to the kernel's body.
 class KernelText {
  public:
-  KernelText(StarterLanguage language, SizeMarks& marks) : language_(language), marks_(marks) {}
+  /// `halves`: floats have 16 bits in memory, as KB_REAL.
+  KernelText(StarterLanguage language, SizeMarks& marks, bool halves)
+      : language_(language), marks_(marks), halves_(halves) {}
 
   // --- numbers, as constants of the manifest and macros (in Triton: constexpr) of the kernel
   /// Defines a constant; returns its name.
@@ -67,6 +69,8 @@ class KernelText {
   bool python() const { return language_ == StarterLanguage::triton; }
   void line(const std::string& text);
   const KernelBuffer& find(const std::string& name) const;
+  std::string element_of(DType dtype) const;
+  std::string element_at(const KernelBuffer& buffer, const std::string& at) const;
   std::string glsl(const std::string& comment, const std::string& outputs) const;
   std::string hlsl(const std::string& comment, const std::string& outputs) const;
   std::string cuda(const std::string& name, const std::string& comment,
@@ -75,6 +79,7 @@ class KernelText {
 
   StarterLanguage language_;
   SizeMarks& marks_;
+  bool halves_;
   std::vector<std::pair<std::string, std::string>> constants_;
   std::string body_;
   size_t depth_ = 1;

@@ -51,8 +51,14 @@ void for_each_word(std::string_view text, F f) {
 
 }  // namespace
 
-SymbolTable::SymbolTable(const Variables& variables, const DeviceNumbers& device) {
+SymbolTable::SymbolTable(const Variables& variables, const DeviceNumbers& device, DType dtype) {
   for (const auto& [name, number] : device) names_[name] = static_cast<double>(number);
+  for (const DType each : kTaskDTypes) {
+    const std::string name = "dtype_" + std::string(name_of(each));
+    std::string macro = "KB_" + name;
+    std::ranges::transform(macro, macro.begin(), [](unsigned char c) { return std::toupper(c); });
+    add(name, each == dtype ? 1 : 0, false, macro);
+  }
   for (const auto& [name, value] : variables) {
     const bool real = std::holds_alternative<double>(value);
     const auto* list = std::get_if<std::vector<int64_t>>(&value);

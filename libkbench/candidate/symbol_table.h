@@ -24,11 +24,12 @@ constexpr double kExact = kMaxExact + 1;  ///< integers below are exact doubles
 /// Functions an expression may call.
 const std::vector<std::string>& expression_functions();
 
-/// Shape variables and numbers of the device, then constants in the order of their definition.
-/// Every kernel has a copy of its own.
+/// The task's type, shape variables and numbers of the device, then constants in the order of their
+/// definition. Every kernel has a copy of its own.
 class SymbolTable {
  public:
-  explicit SymbolTable(const Variables& variables, const DeviceNumbers& device = {});
+  explicit SymbolTable(const Variables& variables, const DeviceNumbers& device = {},
+                       DType dtype = DType::f32);
 
   /// Evaluates a constant over the names defined so far; a later definition replaces an earlier
   /// one. Throws kParse when the name is a shape variable's.
@@ -52,7 +53,8 @@ class SymbolTable {
   /// True when the expression has a decimal point, an exponent or a real name in it: its value is
   /// then a real one, even where it happens to be whole.
   bool is_real(const Sourced& expression) const;
-  /// Shape variables as KB_<name>, constants under their own names, in order.
+  /// dtype_f32 as KB_DTYPE_F32 and its like, shape variables as KB_<name>, constants under their
+  /// own names, in order.
   const std::vector<std::pair<std::string, std::string>>& macros() const { return macros_; }
 
  private:

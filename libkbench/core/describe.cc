@@ -58,10 +58,13 @@ class Description {
     values(Graph::Kind::constant, "constants, the same for every run");
     out_ << "outputs\n";
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      const auto& type = graph_.value(graph_.outputs()[i]).type;
-      out_ << "  " << padded(graph_.output_name(i)) << to_string(type) << "\n";
+      out_ << "  " << padded(graph_.output_name(i))
+           << to_string(graph_.stored_type(graph_.outputs()[i])) << "\n";
     }
     out_ << "operators, in order (v1, v2 and so on are results on the way)\n";
+    if (is_half(graph_.dtype())) {
+      out_ << "  (right values are computed in f64 and rounded nowhere on the way)\n";
+    }
     for (const auto& node : graph_.nodes()) operator_line(node);
     operators();
     draws();
@@ -88,7 +91,7 @@ class Description {
     out_ << title << "\n";
     for (int id : ids) {
       const auto& value = graph_.value(id);
-      out_ << "  " << padded(value.name) << to_string(value.type)
+      out_ << "  " << padded(value.name) << to_string(graph_.stored(value.type))
            << (kind == Graph::Kind::constant ? "  " + contents_of(value.data)
                                              : "  drawn from " + to_string(value.distribution))
            << (read_.contains(id) ? "" : "; no operator reads it") << "\n";
@@ -116,7 +119,7 @@ class Description {
       pieces.push_back(arguments[i] + (i + 1 < arguments.size() ? ", " : ")  "));
     }
     for (size_t i = 0; i < node.call.outputs.size(); ++i) {
-      pieces.push_back((i ? "" : "->  ") + to_string(node.call.outputs[i]) +
+      pieces.push_back((i ? "" : "->  ") + to_string(graph_.stored(node.call.outputs[i])) +
                        (i + 1 < node.call.outputs.size() ? ", " : ""));
     }
     out_ << wrapped(pieces, 6);
@@ -174,9 +177,8 @@ class Description {
       out_ << "  none: every element is the very number\n";
       return;
     }
-    out_ << "  |c - r| <= " << std::defaultfloat << task_.tolerance.relative
-         << " * (s + |r|) for every element, s the RMS of the output";
-    if (!task_.tolerance.reason.empty()) out_ << " (" << task_.tolerance.reason << ")";
+    out_ << "  " << rule_in_words(task_, graph_.dtype());
+    if (!is_half(graph_.dtype()) && !task_.tolerance.reason.empty()) out_ << " (" << task_.tolerance.reason << ")";
     out_ << "\n";
   }
 

@@ -108,7 +108,9 @@ Value Graph::parameter(const std::string& name, Shape shape, Distribution distri
   return add_value({name, {DType::f32, std::move(shape)}, Kind::parameter, distribution, {}, -1});
 }
 
+/// A floating constant's values are those that its stored_type() can hold.
 Value Graph::constant(const std::string& name, Tensor data) {
+  if (stored(data.type()) != data.type()) data = data.converted(dtype_).converted(data.dtype());
   const TensorType type = data.type();
   return add_value({name, type, Kind::constant, {}, std::move(data), -1});
 }
@@ -158,9 +160,10 @@ double Graph::flops() const {
 double Graph::least_bytes() const {
   double bytes = 0;
   for (const ValueInfo& value : values_) {
-    if (value.kind != Kind::intermediate) bytes += static_cast<double>(value.type.bytes());
+    if (value.kind == Kind::intermediate) continue;
+    bytes += static_cast<double>(stored(value.type).bytes());
   }
-  for (int id : outputs_) bytes += static_cast<double>(values_[id].type.bytes());
+  for (int id : outputs_) bytes += static_cast<double>(stored_type(id).bytes());
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
@@ -19,6 +20,15 @@ std::string counted(size_t n, const char* noun) {
   return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
+std::string rule_in_words(const Task& task, DType dtype) {
+  const Bounds bounds = bounds_of(task, dtype);
+  const std::string text = "|c - r| <= " + digits_text(bounds.relative, 3) +
+                           " * (s + |r|) for every element, s the RMS of the output";
+  if (!is_half(dtype)) return text;
+  return text + ";\n  the RMS of |c - r| / (s + |r|) over all elements at most " +
+         digits_text(bounds.rms, 3) + "; r is not rounded to " + std::string(long_name_of(dtype));
+}
+
 std::string sizes_of(const Task& task, const Variables& variables) {
   std::string nearest;
   size_t fewest = variables.size() + 1;
@@ -34,6 +44,12 @@ std::string sizes_of(const Task& task, const Variables& variables) {
     fewest = std::min(fewest, differ);
   }
   return nearest;
+}
+
+std::string preset_in_words(std::string_view preset, std::string_view dtype) {
+  std::string text(preset);
+  if (!dtype.empty() && dtype != name_of(DType::f32)) text += " in " + std::string(dtype);
+  return text;
 }
 
 std::map<std::string, std::string> meanings_of(const Distribution& distribution) {

@@ -66,8 +66,9 @@ void require_sensible(const std::string& name, const VariableValue& value) {
 }
 
 /// `variables`: of all that the task reads.
-std::unique_ptr<Graph> build_from_variables(const Task& task, const Variables& variables) {
-  auto graph = std::make_unique<Graph>(variables);
+std::unique_ptr<Graph> build_from_variables(const Task& task, const Variables& variables,
+                                            DType dtype) {
+  auto graph = std::make_unique<Graph>(variables, dtype);
   try {
     for (const auto& [name, value] : variables) require_sensible(name, value);
     task.build(*graph);
@@ -79,8 +80,8 @@ std::unique_ptr<Graph> build_from_variables(const Task& task, const Variables& v
 
 }  // namespace
 
-TaskAt task_at(TaskId task, Preset preset, Variables variables) {
-  return {task, std::string(name_of(preset)), std::move(variables)};
+TaskAt task_at(TaskId task, Preset preset, Variables variables, DType dtype) {
+  return {task, std::string(name_of(preset)), std::move(variables), dtype};
 }
 
 Variables variables_of(const Task& task, Preset preset, const Variables& overrides) {
@@ -115,8 +116,9 @@ Variables variables_of(const TaskAt& at, std::span<const Task> suite) {
   return variables_of(find_task(at.task, suite), preset_from_name(at.preset), at.variables);
 }
 
-std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variables& overrides) {
-  auto graph = build_from_variables(task, variables_of(task, preset, overrides));
+std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variables& overrides,
+                                   DType dtype) {
+  auto graph = build_from_variables(task, variables_of(task, preset, overrides), dtype);
   for (const auto& [name, value] : overrides) {
     if (follows(task, name)) graph->list(name);  // given, it counts as read
     if (graph->variables_read().contains(name)) continue;
@@ -130,8 +132,9 @@ std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variab
 
 std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite) {
   const Task& task = find_task(at.task, suite);
-  if (at.preset.empty()) return build_from_variables(task, at.variables);
-  return build_graph(task, preset_from_name(at.preset), at.variables);
+  require_defined(task, at.dtype);
+  if (at.preset.empty()) return build_from_variables(task, at.variables, at.dtype);
+  return build_graph(task, preset_from_name(at.preset), at.variables, at.dtype);
 }
 
 }  // namespace kbench

@@ -2,6 +2,7 @@
 #include "kbench/task.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -53,6 +54,32 @@ Selection parse_selection(std::string_view item) {
 }
 
 }  // namespace
+
+Bounds bounds_from(const HonestError& honest, DType half) {
+  constexpr double kTimes = 2;  // what an honest kernel of another kind may need more
+  const double step = half_epsilon(half);
+  // Of few elements the mean may be small by chance: one of them is off by step / 4 at most.
+  const double by_chance = step / 2 / std::sqrt(static_cast<double>(honest.elements));
+  return {std::max(kTimes * honest.relative, step), kTimes * honest.rms + by_chance};
+}
+
+Bounds bounds_of(const Task& task, DType dtype) {
+  if (!is_half(dtype)) return {task.tolerance.relative};
+  const auto known = task.honest.find(dtype);
+  const double step = half_epsilon(dtype);
+  return bounds_from(known != task.honest.end()
+                         ? known->second
+                         : HonestError{.relative = 2 * step, .rms = step / 4},
+                     dtype);
+}
+
+void require_defined(const Task& task, DType dtype) {
+  const auto known = task.honest.find(dtype);
+  if (known == task.honest.end() || known->second.undefined.empty()) return;
+  throw Error(ErrorCode::kInvalidArgument, to_string(task.id) + " is not defined in " +
+                                               std::string(long_name_of(dtype)) + ": " +
+                                               known->second.undefined);
+}
 
 std::string to_string(TaskId id) {
   return "level" + std::to_string(id.level) + "/" + std::to_string(id.number);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kbench/error.h"
+#include "libkbench/base/half.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
@@ -44,11 +45,37 @@ void visit(AnyTensor& tensor, F f) {
   }
 }
 
+float float_of(DType dtype, uint16_t bits) {
+  return dtype == DType::f16 ? from_f16(bits) : from_bf16(bits);
+}
+
+/// Halves as f32.
+Tensor widened(const Tensor& halves) {
+  Tensor result(DType::f32, halves.shape());
+  const auto* from = reinterpret_cast<const uint16_t*>(halves.raw());
+  for (float& to : result.data<float>()) to = float_of(halves.dtype(), *from++);
+  return result;
+}
+
+/// f32 as halves.
+Tensor narrowed(const Tensor& floats, DType dtype) {
+  Tensor result(dtype, floats.shape());
+  auto* to = reinterpret_cast<uint16_t*>(result.raw());
+  for (const float from : floats.data<float>()) {
+    *to++ = dtype == DType::f16 ? to_f16(from) : to_bf16(from);
+  }
+  return result;
+}
+
 }  // namespace
 
 size_t size_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }
 
 std::string_view name_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
+
+std::string_view long_name_of(DType dtype) {
+  return dtype == DType::f16 ? "float16" : dtype == DType::bf16 ? "bfloat16" : name_of(dtype);
+}
 
 DType dtype_from_name(std::string_view name) {
   for (const auto& info : kDTypes) {
@@ -57,6 +84,15 @@ DType dtype_from_name(std::string_view name) {
   throw Error(ErrorCode::kInvalidArgument,
               "unknown element type '" + std::string(name) +
                   "'; known: " + listed(kDTypes, [](const DTypeInfo& info) { return info.name; }));
+}
+
+DType task_dtype_from_name(std::string_view name) {
+  for (const DType dtype : kTaskDTypes) {
+    if (name_of(dtype) == name) return dtype;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown precision '" + std::string(name) +
+                  "'; known: " + listed(kTaskDTypes, [](DType dtype) { return name_of(dtype); }));
 }
 
 int64_t element_count(const Shape& shape) {
@@ -135,6 +171,11 @@ Tensor Tensor::clone() const {
 
 Tensor Tensor::converted(DType dtype) const {
   if (dtype == type_.dtype) return clone();
+  if (is_half(type_.dtype)) {
+    const Tensor wide = widened(*this);
+    return dtype == DType::f32 ? wide : wide.converted(dtype);
+  }
+  if (is_half(dtype)) return narrowed(converted(DType::f32), dtype);
   Tensor result(dtype, type_.shape);
   visit(*this, [&](auto from) {
     visit(result, [&](auto to) {
@@ -151,6 +192,9 @@ double Tensor::at(int64_t i) const {
     throw Error(
         ErrorCode::kInvalidArgument,
         "element " + std::to_string(i) + " is outside a tensor of " + std::to_string(elements_));
+  }
+  if (is_half(type_.dtype)) {
+    return float_of(type_.dtype, reinterpret_cast<const uint16_t*>(raw())[i]);
   }
   double value = 0;
   visit(*this, [&](auto elements) { value = static_cast<double>(elements[i]); });

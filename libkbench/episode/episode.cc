@@ -111,8 +111,9 @@ void Episode::replay(const Answer& answer, const Attempt& recorded, const std::s
 /// At the sizes asked for, or quickly at those of another preset.
 JudgeRequest Episode::request_for(const Reading& reading, Preset preset) const {
   const bool asked = preset == options_.prompt.preset;
-  return {asked ? options_.prompt.at(task_->id) : task_at(task_->id, preset),
-          reading.extraction.files, reading.hash, /*quick=*/!asked};
+  return {
+      asked ? options_.prompt.at(task_->id) : task_at(task_->id, preset, {}, options_.prompt.dtype),
+      reading.extraction.files, reading.hash, /*quick=*/!asked};
 }
 
 Result Episode::judged(const Reading& reading, Preset preset, const Judge& judge) const {

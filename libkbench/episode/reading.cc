@@ -82,6 +82,7 @@ Result unjudged(const Task& task, const EpisodeOptions& options, const std::stri
   result.task = task.id;
   result.task_name = task.name;
   result.preset = name_of(options.prompt.preset);
+  result.dtype = options.prompt.dtype;
   result.version = version();
   result.verdict = Verdict::invalid_candidate;
   result.message = shown(message, limits::kMessageBytes);
@@ -125,6 +126,11 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
     }
     if (options.prompt.builtins == Builtins::some && reading.operator_steps) {
       require_working_kernel(*candidate, *graph);
+    }
+    if (!is_for(*candidate, graph->dtype())) {
+      throw Error(ErrorCode::kParse, candidate->dtype_at,
+                  "the candidate says that it is not for " + std::string(name_of(graph->dtype())) +
+                      ", which was asked for");
     }
     if (!candidate->torch) resolve(*candidate, *graph);
   } catch (const Error& error) {

@@ -73,6 +73,7 @@ class KeyScan {
     if (key == "file" && !value.empty()) outline_.files.push_back(value);
     if (depth_ != top_) return;
     if (key == "kbench") outline_.kbench = true;
+    if (key == "dtype") outline_.dtype = value;
     if (key == "task") outline_.task = std::move(value);
   }
 

@@ -11,6 +11,7 @@ namespace kbench {
 struct ManifestOutline {
   bool kbench = false;              ///< there is a top-level key of that name
   std::optional<std::string> task;  ///< the value of the top-level `task`
+  std::string dtype;                ///< the value of the top-level `dtype`; of a list empty
   std::vector<std::string> files;   ///< the values of every `file`, in order
 };
 

@@ -231,8 +231,8 @@ constexpr Hint kModuleHints[] = {
      "written.",
      races},
     {Verdict::low_precision, "",
-     "Compute in float32: no half or bfloat16, no autocast, no TF32 (in Triton "
-     "input_precision=\"ieee\" for tl.dot), and sums in several parts."},
+     "Accumulate in float32, in several partial sums; compute in no narrower type than the task's: "
+     "no autocast, no TF32 (in Triton input_precision=\"ieee\" for tl.dot of float32)."},
     {Verdict::wrong_values, "",
      "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
      "written.",

@@ -257,9 +257,7 @@ std::string folded_listing(const Task& task, const Graph& graph) {
   out << "work\n  " << scaled_text(graph.flops()) << "FLOP, at least "
       << scaled_text(graph.least_bytes()) << "B moved (inputs, parameters, constants and outputs "
       << "once)\n";
-  out << "tolerance\n  |c - r| <= " << task.tolerance.relative
-      << " * (s + |r|) for every element, s the RMS of the output";
-  out << "\n";
+  out << "tolerance\n  " << rule_in_words(task, graph.dtype()) << "\n";
   return out.str();
 }
 

@@ -111,6 +111,10 @@ std::string module_class(const Graph& graph) {
     text += "    self.register_buffer(\"constant_" + std::to_string(i) + "\", " +
             tensor_of(graph.value(constants[i])) + ")\n";
   }
+  if (is_half(graph.dtype())) {
+    text += std::string("    self.to(torch.") +
+            (graph.dtype() == DType::f16 ? "float16" : "bfloat16") + ")\n";
+  }
   text +=
       "\n"
       "  def parameters_by_name(self):\n"

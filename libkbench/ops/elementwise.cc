@@ -74,8 +74,9 @@ Operator clamp_operator() {
 std::vector<TensorType> rounded_type(const OperatorCall& call) {
   require_float(call, 0);
   const std::string& format = call.attributes.word("format");
-  require_shape(format == "float16" || format == "bfloat16" || format == "tf32",
-                "there is no format '" + format + "', only float16, bfloat16 and tf32");
+  require_shape(
+      format == "float16" || format == "bfloat16" || format == "tf32" || format == "float8_e4m3",
+      "there is no format '" + format + "', only float16, bfloat16, tf32 and float8_e4m3");
   return {call.inputs[0]};
 }
 
@@ -85,7 +86,8 @@ Operator round_to_operator() {
       unary("round_to",
             "x rounded to the nearest value of a format of fewer bits, ties to even: float16 (10 "
             "bits after the point, subnormal numbers, infinite from 65520 on), bfloat16 (7 bits, "
-            "float32's exponents) or tf32 (10 bits, float32's exponents); NaN stays NaN",
+            "float32's exponents), tf32 (10 bits, float32's exponents) or float8_e4m3 (3 bits, "
+            "float32's exponents: as scaled to its range at best); NaN stays NaN",
             "x.to(torch.float16).to(torch.float32), the same of torch.bfloat16; tf32 as cuBLAS's "
             "operands are rounded");
   op.attributes = {{"format", std::string(), true}};

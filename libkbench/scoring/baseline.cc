@@ -18,8 +18,13 @@ KBENCH_FIELDS(PassTimes, passes, median_ms, mean_ms, min_ms, max_ms, std_ms)
 KBENCH_FIELDS(Roofline, copy_bytes_per_s, flops_per_s)
 KBENCH_FIELDS(BaselineEntry, task, name, variables, flops, least_bytes, eager_bytes, least_ms,
               eager_least_ms, launches, error, times)
-KBENCH_FIELDS(Baseline, version, device, driver, software_device, preset, date, method, roofline,
-              tasks)
+KBENCH_FIELDS(Baseline, version, device, driver, software_device, preset, dtype, date, method,
+              roofline, tasks)
+// A baseline in float32 leaves it out, as those of earlier versions do.
+KBENCH_OPTIONAL_FIELDS(Baseline, dtype)
+static bool is_left_out(const Baseline& baseline, std::string_view field) {
+  return field == "dtype" && baseline.dtype == DType::f32;
+}
 
 /// An entry has the members of its times, or an error.
 static void write_field(Json& json, const BaselineEntry& entry) {
@@ -106,6 +111,7 @@ Baseline read_baseline(const std::string& path) {
   }
   Baseline baseline;
   read_value(file, baseline, {.reals = Reals::not_negative});
+  if (file.has("dtype")) baseline.dtype = file["dtype"].as(task_dtype_from_name);
   return baseline;
 }
 
@@ -119,6 +125,7 @@ std::string to_kernelbench_json(const Baseline& baseline, std::span<const Task> 
              {"min", entry.times.min_ms},        {"max", entry.times.max_ms},
              {"num_trials", entry.times.passes}, {"hardware", baseline.device},
              {"device", baseline.driver}};
+    if (baseline.dtype != DType::f32) value["dtype"] = name_of(baseline.dtype);
   }
   return json_text(json, 1) + "\n";
 }

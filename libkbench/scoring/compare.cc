@@ -28,13 +28,17 @@ std::string value(double element, bool whole) {
   return std::to_string(static_cast<int64_t>(element));
 }
 
-/// "largest error 24000 times the tolerated 0.0001".
-std::string largest_error(double error, double tolerated) {
+std::string times_text(double times) {
   constexpr double kWhole = 100;  // from here on digits behind the point say nothing
-  const double times = error / tolerated;
   char text[40];
   std::snprintf(text, sizeof text, times < kWhole || times > 1e15 ? "%.3g" : "%.0f", times);
-  return "largest error " + std::string(text) + " times the tolerated " + digits_text(tolerated, 2);
+  return text;
+}
+
+/// "largest error 24000 times the tolerated 0.0001".
+std::string largest_error(double error, double tolerated) {
+  return "largest error " + times_text(error / tolerated) + " times the tolerated " +
+         digits_text(tolerated, 2);
 }
 
 /// Root mean square of the finite elements.
@@ -63,19 +67,26 @@ double rms_of(std::span<const T> values) {
   return sum.count > 0 ? std::sqrt(sum.squares / static_cast<double>(sum.count)) : 0;
 }
 
+/// Of a part of the elements.
+struct Partial : Comparison {
+  double squares = 0;  ///< of errors
+};
+
 /// The rule for one element of a floating-point output.
 struct FloatRule {
   double relative;
   double scale;
+  double smallest;  ///< what |r| counts at least
   ToleranceRule rule;
 
   double bound(double truth) const {
-    return rule == ToleranceRule::kbench ? relative * (scale + std::abs(truth))
+    return rule == ToleranceRule::kbench ? relative * scale_at(truth)
                                          : relative + relative * std::abs(truth);
   }
+  double scale_at(double truth) const { return scale + std::max(std::abs(truth), smallest); }
 
   /// Counts the element in `found`; returns whether it is right.
-  bool judge(double got, double truth, Comparison& found) const {
+  bool judge(double got, double truth, Partial& found) const {
     if (std::isnan(truth)) {
       ++found.truth_nan;
       return false;
@@ -87,7 +98,9 @@ struct FloatRule {
     if (!std::isfinite(truth)) return got == truth;
     const double error = std::abs(got - truth);
     if (error == 0) return true;
-    found.max_error = std::max(found.max_error, error / (scale + std::abs(truth)));
+    const double share = error / scale_at(truth);
+    found.max_error = std::max(found.max_error, share);
+    found.squares += share * share;
     return error <= bound(truth);
   }
 };
@@ -95,14 +108,15 @@ struct FloatRule {
 /// Integers and booleans: equal or wrong.
 struct ExactRule {
   template <class T>
-  bool judge(T got, T truth, Comparison& found) const {
+  bool judge(T got, T truth, Partial& found) const {
     if (got == truth) return true;
     found.max_error = kInfinity;
     return false;
   }
 };
 
-Comparison merge(Comparison a, const Comparison& b) {
+Partial merge(Partial a, const Partial& b) {
+  a.squares += b.squares;
   a.wrong += b.wrong;
   a.not_finite += b.not_finite;
   a.zero += b.zero;
@@ -118,9 +132,9 @@ Comparison merge(Comparison a, const Comparison& b) {
 
 template <class T, class U, class Rule>
 Comparison compare_all(std::span<const T> got, std::span<const U> truth, const Rule& rule) {
-  Comparison result = tbb::parallel_deterministic_reduce(
-      tbb::blocked_range<size_t>(0, got.size(), kGrain), Comparison{},
-      [&](const auto& range, Comparison found) {
+  Partial result = tbb::parallel_deterministic_reduce(
+      tbb::blocked_range<size_t>(0, got.size(), kGrain), Partial{},
+      [&](const auto& range, Partial found) {
         for (size_t i = range.begin(); i < range.end(); ++i) {
           if (got[i] == T{}) ++found.zero;
           if (rule.judge(got[i], truth[i], found)) continue;
@@ -134,15 +148,19 @@ Comparison compare_all(std::span<const T> got, std::span<const U> truth, const R
       },
       merge);
   result.elements = static_cast<int64_t>(got.size());
+  const int64_t finite = result.elements - result.not_finite - result.truth_nan;
+  if (finite > 0) result.rms_error = std::sqrt(result.squares / static_cast<double>(finite));
   return result;
 }
 
 template <class T, class U>
-Comparison compare_floats(const Tensor& got, const Tensor& truth, double relative,
-                          ToleranceRule rule) {
+Comparison compare_floats(const Tensor& got, const Tensor& truth, double smallest,
+                          const Bounds& bounds, ToleranceRule rule) {
   const double rms = rms_of(truth.data<U>());
-  Comparison result = compare_all(got.data<T>(), truth.data<U>(), FloatRule{relative, rms, rule});
+  Comparison result =
+      compare_all(got.data<T>(), truth.data<U>(), FloatRule{bounds.relative, rms, smallest, rule});
   result.truth_rms = rms;
+  result.rms_beyond = rule == ToleranceRule::kbench && result.rms_error > bounds.rms;
   return result;
 }
 
@@ -167,7 +185,8 @@ Shape coordinates(int64_t flat, const Shape& shape) {
 bool at_the_edge(const Comparison& found, double relative) {
   constexpr int64_t kFewOf = 10'000;  // one in so many
   constexpr double kJustAbove = 1.1;
-  const bool only_values = found.not_finite == 0 && found.truth_nan == 0 && found.untouched == 0;
+  const bool only_values =
+      !found.rms_beyond && found.not_finite == 0 && found.truth_nan == 0 && found.untouched == 0;
   return only_values && found.wrong <= std::max<int64_t>(found.elements / kFewOf, 1) &&
          found.max_error >= relative && found.max_error <= kJustAbove * relative;
 }
@@ -184,31 +203,40 @@ ToleranceRule tolerance_rule_from_name(std::string_view name) {
               "unknown tolerance rule '" + shown(name) + "'; known: kbench, kernelbench");
 }
 
-Comparison compare(const Tensor& got, const Tensor& truth, double relative, ToleranceRule rule) {
-  const bool types_match =
-      got.dtype() == truth.dtype() || (got.dtype() == DType::f32 && truth.dtype() == DType::f64);
-  if (got.shape() != truth.shape() || !types_match) {
+Comparison compare(const Tensor& got, const Tensor& truth, const Bounds& bounds,
+                   ToleranceRule rule) {
+  const DType from = got.dtype(), held_to = truth.dtype();
+  const bool may_be_wider = from == DType::f32 || is_half(from);
+  const bool wider = held_to == DType::f64 || (held_to == DType::f32 && is_half(from));
+  if (got.shape() != truth.shape() || !(from == held_to || (may_be_wider && wider))) {
     throw Error(ErrorCode::kShape, "cannot compare a tensor " + to_string(got.type()) +
                                        " with the truth, which is " + to_string(truth.type()));
   }
-  switch (got.dtype()) {
-    case DType::f32:
-      return truth.dtype() == DType::f64 ? compare_floats<float, double>(got, truth, relative, rule)
-                                         : compare_floats<float, float>(got, truth, relative, rule);
+  const double smallest = smallest_normal(from);
+  switch (from) {
+    case DType::f16:
+    case DType::bf16:
+    case DType::f32: {
+      const Tensor single = is_half(from) ? got.converted(DType::f32) : got;
+      const Tensor right = is_half(held_to) ? truth.converted(DType::f32) : truth;
+      return held_to == DType::f64
+                 ? compare_floats<float, double>(single, right, smallest, bounds, rule)
+                 : compare_floats<float, float>(single, right, smallest, bounds, rule);
+    }
     case DType::f64:
-      return compare_floats<double, double>(got, truth, relative, rule);
+      return compare_floats<double, double>(got, truth, smallest, bounds, rule);
     case DType::i64:
       return compare_exact<int64_t>(got, truth);
     case DType::boolean:
       return compare_exact<bool>(got, truth);
     default:
       throw Error(ErrorCode::kUnsupported, "cannot compare elements of type " +
-                                               std::string(name_of(got.dtype())) +
-                                               ": only f32, f64, i64 and bool are compared");
+                                               std::string(name_of(from)) +
+                                               ": only floats, i64 and bool are compared");
   }
 }
 
-Verdict classify(const Comparison& found, double relative) {
+Verdict classify(const Comparison& found, const Bounds& bounds) {
   if (found.passed()) return Verdict::passed;
   if (found.untouched == found.elements) return Verdict::not_written;
   // Elements that were not written hold the fill, which is right only by chance. Where many that
@@ -218,21 +246,28 @@ Verdict classify(const Comparison& found, double relative) {
       static_cast<double>(found.wrong) >= kWrongShare * static_cast<double>(found.untouched)) {
     return Verdict::partly_written;
   }
-  if (found.wrong == found.truth_nan) return Verdict::harness_error;
+  if (found.wrong > 0 && found.wrong == found.truth_nan) return Verdict::harness_error;
   if (found.not_finite > 0) return Verdict::not_finite;
   if (found.zero == found.elements && found.truth_rms > 0) return Verdict::all_zero;
   // float16 and bfloat16 arithmetic errs everywhere, and by a few percent of the scale at most.
-  const double low_precision_limit = std::min(100 * relative, 0.05);
-  if (found.max_error <= low_precision_limit && found.wrong > found.elements / 100) {
+  const double low_precision_limit = std::min(100 * bounds.relative, 0.05);
+  if (found.max_error <= low_precision_limit &&
+      (found.rms_beyond || found.wrong > found.elements / 100)) {
     return Verdict::low_precision;
   }
   return Verdict::wrong_values;
 }
 
-std::string describe(const Comparison& found, const Shape& shape, double relative) {
-  if (found.passed()) {
-    return "all " + std::to_string(found.elements) + " elements right, " +
-           largest_error(found.max_error, relative);
+std::string describe(const Comparison& found, const Shape& shape, const Bounds& bounds) {
+  const std::string in_the_mean = found.rms_beyond
+                                      ? "; the root mean square of all errors is " +
+                                            times_text(found.rms_error / bounds.rms) +
+                                            " times the tolerated " + digits_text(bounds.rms, 2)
+                                      : "";
+  if (found.wrong == 0) {
+    return "all " + std::to_string(found.elements) +
+           (found.rms_beyond ? " elements within their own tolerance, " : " elements right, ") +
+           largest_error(found.max_error, bounds.relative) + in_the_mean;
   }
   // Elements that were not written are wrong, also where the fill is right by chance.
   std::string text = std::to_string(std::max(found.wrong, found.untouched)) + " of " +
@@ -252,9 +287,9 @@ std::string describe(const Comparison& found, const Shape& shape, double relativ
     text += "; the truth is not finite: NaN at " + std::to_string(found.truth_nan) + " elements";
   }
   if (found.max_error > 0 && std::isfinite(found.max_error)) {
-    text += "; " + largest_error(found.max_error, relative);
+    text += "; " + largest_error(found.max_error, bounds.relative) + in_the_mean;
   }
-  if (at_the_edge(found, relative))
+  if (at_the_edge(found, bounds.relative))
     text += "; at the edge: few elements, hardly past the tolerance";
   return text;
 }

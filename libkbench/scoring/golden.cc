@@ -53,6 +53,12 @@ DrawKey key_of(const GoldenRecord& record, const Graph::ValueInfo& info) {
   return {record.seed, record.task.draw_word(), info.name};
 }
 
+/// Floats as a tensor of that type holds them, in a tensor of the type they have.
+Tensor rounded(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() != DType::f32 || !is_half(dtype)) return tensor;
+  return tensor.converted(dtype).converted(DType::f32);
+}
+
 /// A scalar that is a variable of the graph must have the record's value.
 void check_scalar(const GoldenRecord& record, const GoldenTensor& scalar, const Graph& graph) {
   const auto variable = graph.variables().find(scalar.name);
@@ -194,6 +200,7 @@ void check_golden_tensors(const GoldenRecord& record, const Graph& graph) {
 std::optional<GoldenDraw> golden_draw(const GoldenRecord& record, const Graph::ValueInfo& value) {
   const GoldenTensor& tensor = entry_of(record, value);
   if (is_scalar(tensor, value) || value.type.dtype == DType::boolean) return {};
+  if (is_half(record.dtype)) return {};
   return GoldenDraw{tensor.distribution, key_of(record, value)};
 }
 
@@ -202,13 +209,13 @@ Tensor draw_golden(const GoldenRecord& record, const Graph::ValueInfo& value) {
   if (is_scalar(tensor, value)) {
     Tensor scalar(DType::f64, value.type.shape);
     scalar.data<double>()[0] = tensor.value;
-    return scalar.converted(value.type.dtype);
+    return rounded(scalar.converted(value.type.dtype), record.dtype);
   }
   const DrawKey key = key_of(record, value);
   if (value.type.dtype == DType::boolean) {
     return draw(tensor.distribution, key, {DType::i64, value.type.shape}).converted(DType::boolean);
   }
-  return draw(tensor.distribution, key, value.type);
+  return rounded(draw(tensor.distribution, key, value.type), record.dtype);
 }
 
 NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph) {

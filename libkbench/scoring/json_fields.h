@@ -36,7 +36,13 @@
 namespace kbench {
 
 // Records that several rooms read and write.
-KBENCH_FIELDS(TaskAt, task, preset, variables)
+KBENCH_FIELDS(TaskAt, task, preset, variables, dtype)
+// Records of a task in float32 leave it out, as those of earlier versions do.
+KBENCH_OPTIONAL_FIELDS(TaskAt, dtype)
+template <std::derived_from<TaskAt> T>
+bool is_left_out(const T& at, std::string_view field) {
+  return field == "dtype" && at.dtype == DType::f32;
+}
 KBENCH_FIELDS(Interval, low, point, high)
 KBENCH_FIELDS(Diagnostic, severity, file, line, column, message)
 KBENCH_FIELDS(TunedConfig, text, ms)
@@ -109,6 +115,9 @@ Json json_of(const T& value, Unset unset = Unset::left_out) {
     Json object = Json::object();
     each_field(
         [&]<class F>(const char* name, const F& field) {
+          if constexpr (requires { is_left_out(value, name); }) {
+            if (is_left_out(value, name)) return;
+          }
           if constexpr (kIsOptional<F>) {
             if (!field && unset == Unset::left_out) return;
           }
@@ -146,7 +155,9 @@ class FieldReader {
   }
   template <class T>
   void operator()(const char* name, T& value) {
-    if constexpr (!kIsCallback<T>) {
+    if constexpr (std::derived_from<S, TaskAt> && std::same_as<T, DType>) {
+      if (is_given(name)) value = object_[name].as(task_dtype_from_name);
+    } else if constexpr (!kIsCallback<T>) {
       if (is_given(name)) read_value(object_[name], value, rules_);
     }
   }

@@ -29,6 +29,16 @@ Counts count_of(std::span<const Result> results, Value value) {
   return counts;
 }
 
+void require_one(const char* what, const Counts& counts) {
+  if (counts.size() < 2) return;
+  throw Error(ErrorCode::kInvalidArgument, "results are of " + std::to_string(counts.size()) + " " +
+                                               what + ": " + in_words(counts));
+}
+
+std::string dtype_text(const Experiment& experiment) {
+  return std::string(name_of(experiment.dtype));
+}
+
 std::string tolerance_rule(const Result& result) {
   const std::string& settings = result.settings;
   return settings.starts_with("tolerance=") ? settings.substr(0, settings.find(' ')) : "";
@@ -67,6 +77,7 @@ std::string differences(const Experiment& a, const Experiment& b) {
   compare("candidate", a.candidate_hash.substr(0, 12), b.candidate_hash.substr(0, 12));
   compare("preset", a.preset, b.preset);
   if (a.variables != b.variables && a.preset == b.preset) parts.emplace_back("shape variables");
+  compare("dtype", dtype_text(a), dtype_text(b));
   compare("device", a.device, b.device);
   compare("driver", a.driver, b.driver);
   compare("baseline", a.baseline, b.baseline);
@@ -168,16 +179,15 @@ std::string baseline_kind(const Result& result) {
   return label == std::string::npos ? result.baseline : result.baseline.substr(label + 5);
 }
 
+void require_one_dtype(std::span<const Result> results) {
+  require_one("dtypes", count_of(results, dtype_text));
+}
+
 void require_one_question(std::span<const Result> results) {
-  const std::pair<const char*, Counts> asked[] = {
-      {"presets", count_of(results, [](const Result& result) { return result.preset; })},
-      {"tolerances", count_of(results, tolerance_rule)},
-      {"baselines", count_of(results, baseline_kind)}};
-  for (const auto& [what, counts] : asked) {
-    if (counts.size() < 2) continue;
-    throw Error(ErrorCode::kInvalidArgument, "results are of " + std::to_string(counts.size()) +
-                                                 " " + what + ": " + in_words(counts));
-  }
+  require_one("presets", count_of(results, [](const Result& result) { return result.preset; }));
+  require_one_dtype(results);
+  require_one("tolerances", count_of(results, tolerance_rule));
+  require_one("baselines", count_of(results, baseline_kind));
 }
 
 std::vector<Result> merge_results(std::span<const ResultLine> lines,

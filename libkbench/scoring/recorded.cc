@@ -43,6 +43,7 @@ RecordedTimes from_own(const std::string& path, const std::string& column) {
       choose_column(path, column, {"median_ms", "mean_ms", "min_ms", "max_ms"}, "median_ms");
   times.device = baseline.device;
   times.preset = baseline.preset;
+  times.dtype = baseline.dtype;
   for (const BaselineEntry& entry : baseline.tasks) {
     if (!entry.timed()) continue;
     times.variables[entry.task] = entry.variables;
@@ -52,6 +53,11 @@ RecordedTimes from_own(const std::string& path, const std::string& column) {
                                                       : entry.times.median_ms;
   }
   return times;
+}
+
+/// "dtype" of an object that may lack it.
+DType dtype_in(const JsonField& object) {
+  return object.has("dtype") ? object["dtype"].as(task_dtype_from_name) : DType::f32;
 }
 
 std::string without_underscores(std::string name) {
@@ -98,6 +104,12 @@ RecordedTimes from_kernelbench(const JsonField& file, const std::string& path,
       if (entry.is_null()) continue;
       times.ms[task] = time_in(entry[times.column]);
       if (times.device.empty() && entry.has("hardware")) times.device = entry["hardware"].text();
+      const DType dtype = dtype_in(entry);
+      if (times.ms.size() > 1 && dtype != times.dtype) {
+        entry.fail("is in " + std::string(name_of(dtype)) + ", and the entries before it are in " +
+                   std::string(name_of(times.dtype)));
+      }
+      times.dtype = dtype;
     }
   }
   return times;
@@ -116,6 +128,7 @@ RecordedTimes from_table(const JsonField& file, const std::string& path,
   RecordedTimes times;
   times.column = choose_column(path, column, {found.begin(), found.end()}, "eager_strict_ms");
   if (file.has("device")) times.device = file["device"].text();
+  times.dtype = dtype_in(file);
   if (file.has("preset")) {
     times.preset = file["preset"].text();
     file["preset"].as(preset_from_name);
@@ -137,7 +150,9 @@ RecordedTimes from_table(const JsonField& file, const std::string& path,
 }  // namespace
 
 std::string RecordedTimes::label() const {
-  return file + " (" + column + "), recorded on " + (device.empty() ? "an unnamed device" : device);
+  const std::string in = dtype == DType::f32 ? "" : "in " + std::string(name_of(dtype)) + " ";
+  return file + " (" + column + "), recorded " + in + "on " +
+         (device.empty() ? "an unnamed device" : device);
 }
 
 bool RecordedTimes::same_sizes(const TaskAt& at, std::span<const Task> suite) const {
@@ -156,6 +171,7 @@ double RecordedTimes::time_of(const TaskAt& at, std::span<const Task> suite) con
   if (found == ms.end()) {
     throw Error(ErrorCode::kNotFound, file + " has no " + column + " for " + to_string(at.task));
   }
+  require_same_dtype(at.dtype, *this);
   if (!same_sizes(at, suite)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the time of " + to_string(at.task) + " in " + file + " was taken at other sizes" +
@@ -198,8 +214,16 @@ std::vector<ComparedTask> BaselineComparison::worst(size_t count) const {
   return sorted;
 }
 
+void require_same_dtype(DType ours, const RecordedTimes& theirs) {
+  if (ours == theirs.dtype) return;
+  throw Error(ErrorCode::kInvalidArgument, "the times in " + theirs.file + " are of tasks in " +
+                                               std::string(name_of(theirs.dtype)) + ", not in " +
+                                               std::string(name_of(ours)));
+}
+
 BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs,
-                                     std::span<const Task> suite) {
+                                     std::span<const Task> suite, OtherDType on_other_dtype) {
+  if (on_other_dtype == OtherDType::refuse) require_same_dtype(ours.dtype, theirs);
   BaselineComparison comparison;
   std::map<int, std::vector<double>> by_level;
   std::vector<double> all;
@@ -215,7 +239,8 @@ BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& 
     ComparedTask& task = comparison.tasks.emplace_back();
     task.task = entry.task;
     task.name = entry.name;
-    task.theirs_ms = theirs.time_of({entry.task, ours.preset, entry.variables}, suite);
+    task.theirs_ms =
+        theirs.time_of({entry.task, ours.preset, entry.variables, theirs.dtype}, suite);
     task.ours_ms = entry.times.median_ms;
     task.ratio = task.theirs_ms / task.ours_ms;
     task.roofline_share = entry.roofline_share();

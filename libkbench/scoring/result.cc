@@ -8,22 +8,23 @@ using Json = nlohmann::ordered_json;
 
 // In the order of the line.
 KBENCH_FIELDS_OF_DERIVED(Experiment, TaskAt, set, candidate, candidate_hash, task, task_name,
-                         preset, variables, device, driver, software_device, baseline, settings,
-                         version, device_uuid, certificate)
+                         preset, variables, dtype, device, driver, software_device, baseline,
+                         settings, version, device_uuid, certificate)
 KBENCH_FIELDS_OF_DERIVED(Result, Experiment, set, candidate, candidate_hash, task, task_name,
-                         preset, variables, device, driver, software_device, baseline, settings,
-                         version, device_uuid, certificate, verdict, message, diagnostics, tuning,
-                         lane, samples, speedup, candidate_ms, baseline_ms, setup_ms, max_error,
-                         gbytes_per_s, tflops, compile_s, wall_s, busy, runner_served, opponent,
-                         opponent_finding, stage_s)
+                         preset, variables, dtype, device, driver, software_device, baseline,
+                         settings, version, device_uuid, certificate, verdict, message, diagnostics,
+                         tuning, lane, samples, speedup, candidate_ms, baseline_ms, setup_ms,
+                         max_error, gbytes_per_s, tflops, compile_s, wall_s, busy, runner_served,
+                         opponent, opponent_finding, stage_s)
 // Records of earlier versions lack these.
-KBENCH_OPTIONAL_FIELDS(Result, device_uuid, certificate, tuning, lane, busy, runner_served,
+KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, tuning, lane, busy, runner_served,
                        opponent, opponent_finding, stage_s)
 
 std::string Experiment::key() const {
-  return json_text(
-      Json::array({candidate_hash, set, to_string(task), variables_json<Json>(variables), device,
-                   driver, baseline, settings, version}));
+  Json key = {candidate_hash, set,      to_string(task), variables_json<Json>(variables), device,
+              driver,         baseline, settings,        version};
+  if (dtype != DType::f32) key.push_back(name_of(dtype));  // Records from before know of no other.
+  return json_text(key);
 }
 
 std::string to_json(const Result& result) { return json_text(json_of<Json>(result)); }

@@ -70,7 +70,7 @@ void read_variables(const Graph& from, const Graph& to) {
 
 std::unique_ptr<Graph> copied(const Graph& graph, const std::vector<bool>& wanted,
                               const std::map<int, Replacement>& replacements) {
-  auto copy = std::make_unique<Graph>(graph.variables());
+  auto copy = std::make_unique<Graph>(graph.variables(), graph.dtype());
   read_variables(graph, *copy);
   std::vector<Value> values(graph.values().size());
   const auto lookup = [&](int id) {

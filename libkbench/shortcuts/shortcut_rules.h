@@ -28,6 +28,9 @@ void leave_out_of_statistics(const Graph& graph, int node, const AddMutant& add)
 // Fewer bits (shortcuts_precision.cc).
 void round_operands(const Graph& graph, int node, const AddMutant& add);
 void round_results(const Graph& graph, int node, const AddMutant& add);
+void add_up_in_halves(const Graph& graph, int node, const AddMutant& add);
+// What a task of halves may round (shortcuts_precision.cc).
+void store_halves(const Graph& graph, int node, const AddMutant& add);
 // Other orders and formulas in float32 (honest_*.cc).
 void reorder_sums(const Graph& graph, int node, const AddMutant& add);
 void other_formulas(const Graph& graph, int node, const AddMutant& add);

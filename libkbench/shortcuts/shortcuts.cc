@@ -31,8 +31,10 @@ constexpr MutantRule kSubsets[] = {
 constexpr MutantRule kPrecision[] = {
     {"operands", round_operands},
     {"results", round_results},
+    {"sums", add_up_in_halves},
 };
 constexpr MutantRule kHonest[] = {
+    {"stored", store_halves},
     {"order", reorder_sums},
     {"formula", other_formulas},
     {kRunningRule, add_up_in_one_float},

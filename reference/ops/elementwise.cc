@@ -283,7 +283,7 @@ void run_round_to(const OperatorCall& call, Inputs in, Outputs out) {
     map(in, out, [=]<class T>(T x) { return static_cast<T>(round(static_cast<float>(x))); });
   };
   if (format == "float16") return each(rounded_to_float16);
-  const int dropped = format == "bfloat16" ? 16 : 13;
+  const int dropped = format == "bfloat16" ? 16 : format == "float8_e4m3" ? 20 : 13;
   each([=](float v) { return without_bits(v, dropped); });
 }
 

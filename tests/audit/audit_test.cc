@@ -154,5 +154,50 @@ TEST(Audit, TriesOnlyTheKindsAskedFor) {
   }
 }
 
+// --- halves --------------------------------------------------------------------------------------
+
+void long_product(Graph& g) {
+  g.output(relu(matmul(g.input("a", {16, 2048}), g.input("b", {2048, 16}))));
+}
+
+TaskAudit audited_in(DType dtype, const Task& task) {
+  Graph graph({}, dtype);
+  task.build(graph);
+  const auto evaluator = make_host_evaluator(task, graph);
+  return audit_task(task, graph, *evaluator);
+}
+
+double margin_of(const TaskAudit& audit, const std::string& description) {
+  for (const Tried& tried : audit.tried) {
+    if (tried.margin.description == description) return tried.margin.margin;
+  }
+  ADD_FAILURE() << "no variant " << description;
+  return 0;
+}
+
+TEST(Audit, ValuesStoredInTheTasksOwnHalfAreHonestAndFewerBitsAreNot) {
+  Task task = task_of(long_product);
+  task.honest[DType::f16] = {.relative = 5e-4, .rms = 1.2e-4, .elements = 256};
+  task.honest[DType::bf16] = {.relative = 4e-3, .rms = 1e-3, .elements = 256};
+  const TaskAudit f16 = audited_in(DType::f16, task);
+  EXPECT_LT(margin_of(f16, "every operator with its result stored in float16"), 0.8);
+  EXPECT_GT(margin_of(f16, "matmul with operands rounded to bfloat16"), 1);
+  EXPECT_GT(margin_of(f16, "matmul with one operand rounded to bfloat16"), 1);
+  EXPECT_GT(margin_of(f16, "matmul with operands rounded to float8_e4m3"), 1);
+  EXPECT_GT(margin_of(f16, "matmul with its sum kept in float16"), 1);
+  const TaskAudit bf16 = audited_in(DType::bf16, task);
+  EXPECT_LT(margin_of(bf16, "every operator with its result stored in bfloat16"), 0.8);
+  EXPECT_GT(margin_of(bf16, "matmul with one operand rounded to float8_e4m3"), 1);
+  EXPECT_GT(margin_of(bf16, "matmul with its sum kept in bfloat16"), 1);
+}
+
+TEST(Audit, AFloat32TaskHasNoVariantsOfHalves) {
+  for (const Tried& tried : audited(task_of(long_product)).tried) {
+    EXPECT_EQ(tried.margin.description.find("stored in"), std::string::npos);
+    EXPECT_EQ(tried.margin.description.find("sum kept in"), std::string::npos);
+    EXPECT_EQ(tried.margin.description.find("float8"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace kbench::audit

@@ -139,7 +139,7 @@ class ResolveLimits : public ::testing::Test {
 TEST_F(ResolveLimits, BoundsTheMacrosOfAllKernels) {
   refuse("constants: {" + many("C", "1", limits::kConstants) + "}\nkernels: {" +
              many("k", "{source: x}", 300) + "}\ndispatch: [{kernel: k0, groups: 1}]\n",
-         4, 4746, "macros; a candidate's kernels can have 131072 together");
+         4, 4708, "macros; a candidate's kernels can have 131072 together");
 }
 
 TEST_F(ResolveLimits, TemporariesNearTheEndOfIntegersAreErrors) {

@@ -79,7 +79,8 @@ TEST_F(CandidateResolve, WorksOutNamesAndNumbers) {
   ASSERT_EQ(r.kernels.size(), 2u);
   EXPECT_THAT(
       r.kernels[0].macros,
-      ElementsAre(Pair("KB_big", "3000000000u"), Pair("KB_huge", "1099511627776L"),
+      ElementsAre(Pair("KB_DTYPE_F32", "1"), Pair("KB_DTYPE_F16", "0"), Pair("KB_DTYPE_BF16", "0"),
+                  Pair("KB_big", "3000000000u"), Pair("KB_huge", "1099511627776L"),
                   Pair("KB_inner", "8"), Pair("KB_offset", "(-3)"), Pair("KB_pad_ding_0", "2"),
                   Pair("KB_pad_ding_1", "5"), Pair("KB_rows", "6"), Pair("KB_slope", "0.1"),
                   Pair("KB_whole", "2.0"), Pair("OUT", "2"), Pair("EPS", "1e-05"),

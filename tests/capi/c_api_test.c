@@ -71,6 +71,9 @@ static void without_a_device(void) {
   ONE(kbench_show, "{\"task\": \"1/19\", \"candidate\": true}", KBENCH_OK, "kbench: 1");
   ONE(kbench_show, "{}", KBENCH_PARSE, "lacks field 'task'");
   ONE(kbench_show, "{\"task\": \"1/19\", \"preset\": \"huge\"}", KBENCH_INVALID_ARGUMENT, "huge");
+  ONE(kbench_show, "{\"task\": \"1/19\", \"dtype\": \"f16\"}", KBENCH_OK, "relu");
+  ONE(kbench_show, "{\"task\": \"1/19\", \"dtype\": \"f8\"}", KBENCH_INVALID_ARGUMENT,
+      "f32, f16, bf16");
   ONE(kbench_show, "{\"task\": \"1/19\", \"overrides\": {\"colour\": 1}}", KBENCH_INVALID_ARGUMENT,
       "colour");
   ONE(kbench_verdicts, NULL, KBENCH_OK, "\"harness_error\"");

@@ -161,7 +161,7 @@ TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
   for (const auto& [name, value] : all.items()) EXPECT_NE(value, none.at(name)) << name;
   const vulkan::DeviceSnapshot device = snapshot_from_json(all.dump());
   EXPECT_EQ(json::parse(to_json(device)), all);
-  EXPECT_EQ(all.size(), 63u);
+  EXPECT_EQ(all.size(), 66u);
   EXPECT_EQ(device.max_sampled_images_per_stage, 1u);
   EXPECT_TRUE(device.storage_image_write);
   EXPECT_EQ(device.storage_texel_formats.back(), VK_FORMAT_R32G32B32A32_SFLOAT);

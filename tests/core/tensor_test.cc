@@ -38,7 +38,7 @@ TEST(Tensor, AccessIsTyped) {
   const Tensor t(DType::i64, {2});
   EXPECT_THROW(t.data<float>(), Error);
   EXPECT_THROW(t.at(2), Error);
-  EXPECT_THROW(Tensor(DType::f16, {1}).at(0), Error);
+  EXPECT_THROW(Tensor(DType::f16, {1}).data<float>(), Error);
 }
 
 TEST(Tensor, ConvertsElements) {

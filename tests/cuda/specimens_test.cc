@@ -23,11 +23,11 @@ using testing_support::CudaSpecimen;
 /// What a runner would say of it before it launches anything; nothing: it launches. `driver`: why
 /// CUDA's own driver has to.
 std::optional<runner::Refusal> refusal_of(const std::string& path, runner::PythonHelper& python,
-                                          std::string& driver) {
+                                          std::string& driver, DType dtype = DType::f32) {
   runner::CudaCompilers compilers([] { return cuda::ComputeCapability{9, 0}; }, &python);
   try {
     const Candidate candidate = load_candidate(path);
-    const auto graph = build_graph(find_task(candidate.task), Preset::smoke);
+    const auto graph = build_graph(task_at(candidate.task, Preset::smoke, {}, dtype));
     const ResolvedCandidate resolved = resolve(candidate, *graph);
     std::vector<std::optional<runner::CudaKernel>> kernels;
     for (const ResolvedKernel& kernel : resolved.kernels) {
@@ -99,16 +99,19 @@ TEST_P(CudaSpecimens, AreRefusedWhereARuleSaysSo) {
   }
 }
 
-/// The CUDA set that ships, by the real compilers: nothing of it is refused.
+/// The CUDA set that ships, by the real compilers, in every type: nothing of it is refused.
 TEST(CudaCandidates, ThatShipPassTheRulesAndAreAssembled) {
   if (!has_compilers()) GTEST_SKIP() << "no NVRTC, nvJitLink or CUDA headers on this machine";
   runner::PythonHelper python;
   size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(KBENCH_CUDA_CANDIDATES)) {
     if (entry.path().extension() != ".yaml") continue;
-    std::string driver;
-    const auto refusal = refusal_of(entry.path().string(), python, driver);
-    EXPECT_FALSE(refusal) << entry.path() << ": " << refusal->message;
+    for (const DType dtype : kTaskDTypes) {
+      std::string driver;
+      const auto refusal = refusal_of(entry.path().string(), python, driver, dtype);
+      EXPECT_FALSE(refusal) << entry.path() << " in " << name_of(dtype) << ": " << refusal->message;
+      EXPECT_EQ(driver, "") << entry.path() << " in " << name_of(dtype);
+    }
     ++count;
   }
   EXPECT_GT(count, 20u);

@@ -46,6 +46,7 @@ LEFT_OUT = {
     "report RUN...": "a synopsis",
     "cuda fused --task 1/19": "an NVIDIA GPU",
     "extract answer.md": "run in test_answer",
+    "torch_f16.json": "times that PyTorch takes on a GPU",
 }
 VERBS_WITH_SAMPLES = ("run", "diagnose", "--fast-p", "--candidates", "serve", "generate")
 # 1 of audit: something passes that should not; of diagnose: the candidate does not pass.

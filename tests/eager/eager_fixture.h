@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "harness/measure/eager/eager.h"
+#include "harness/measure/eager/storage.h"
 #include "kbench/compare.h"
 #include "kbench/graph.h"
 #include "kbench/random.h"
 #include "kbench/reference.h"
+#include "libkbench/base/half.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::eager {
@@ -76,10 +78,63 @@ inline std::vector<Tensor> truth_of(const OperatorCall& call, const std::vector<
   return run_reference(graph, given, options);
 }
 
+// --- floats in storage of 16 bits ----------------------------------------------------------------
+
+inline uint16_t to_half(float value, DType real) {
+  return real == DType::f16 ? to_f16(value) : to_bf16(value);
+}
+inline float from_half(uint16_t bits, DType real) {
+  return real == DType::f16 ? from_f16(bits) : from_bf16(bits);
+}
+
+/// A tensor's elements as they lie on the device.
+inline std::vector<std::byte> to_storage(const Tensor& tensor, DType real) {
+  if (stored_dtype(tensor.dtype(), real) == tensor.dtype()) {
+    return {tensor.raw(), tensor.raw() + tensor.bytes()};
+  }
+  std::vector<uint16_t> halves;
+  for (const float value : tensor.data<float>()) halves.push_back(to_half(value, real));
+  const auto bytes = std::as_bytes(std::span(halves));
+  return {bytes.begin(), bytes.end()};
+}
+/// And back, of the type that the graph says.
+inline Tensor from_storage(const std::byte* bytes, const TensorType& type, DType real) {
+  Tensor tensor(type);
+  if (stored_dtype(type.dtype, real) == type.dtype) {
+    std::memcpy(tensor.raw(), bytes, tensor.bytes());
+    return tensor;
+  }
+  for (float& value : tensor.data<float>()) {
+    uint16_t bits;
+    std::memcpy(&bits, bytes, sizeof bits);
+    bytes += sizeof bits;
+    value = from_half(bits, real);
+  }
+  return tensor;
+}
+
+/// The tensor with floats that are values of `real`.
+inline Tensor rounded(const Tensor& tensor, DType real) {
+  return from_storage(to_storage(tensor, real).data(), tensor.type(), real);
+}
+inline std::vector<Tensor> rounded(std::vector<Tensor> tensors, DType real) {
+  for (Tensor& tensor : tensors) tensor = rounded(tensor, real);
+  return tensors;
+}
+
+/// One unit in the last place of a number of that size.
+inline double last_place(double value, DType real) {
+  const bool f16 = real == DType::f16;
+  const int least = f16 ? -14 : -126, bits = f16 ? 10 : 7;
+  const double size = std::max(std::abs(value), std::ldexp(1.0, least));
+  return std::ldexp(1.0, std::ilogb(size) - bits);
+}
+
 class EagerTest : public vulkan::DeviceTest {
  protected:
   static constexpr uint64_t kGuard = 4096;
-  static constexpr uint32_t kPattern = 0x7fc0beefu;  // a NaN: stray reads spoil results
+  static constexpr uint32_t kPattern =
+      0x7fc07fc0u;  // NaNs in every type: stray reads spoil results
 
   DeviceTraits device_traits() { return traits_of(device().snapshot()); }
   /// The device's limits with a GPU's choices.
@@ -89,23 +144,36 @@ class EagerTest : public vulkan::DeviceTest {
     return traits;
   }
 
-  /// Runs a plan with every tensor, and the scratch, between guards that must stay as they were.
+  /// Runs a plan with every tensor, and the scratch, between guards that must stay as they were:
+  /// from the byte behind the last element, or behind the last word where elements are bytes.
   std::vector<Tensor> run(const OperatorCall& call, const CallPlan& plan,
-                          const std::vector<Tensor>& inputs) {
+                          const std::vector<Tensor>& inputs, DType real = DType::f32) {
     const PreparedCall prepared(device(), plan);
     std::vector<vulkan::Buffer> buffers;
+    std::vector<uint64_t> ends;
     buffers.reserve(inputs.size() + call.outputs.size() + 1);
-    const auto place = [&](int64_t bytes, const Tensor* tensor) {
+    const auto place = [&](int64_t bytes, bool may_fill_word,
+                           const std::vector<std::byte>& content = {}) {
       const uint64_t body = (static_cast<uint64_t>(bytes) + 3) / 4 * 4;
       std::vector<uint32_t> words((kGuard * 2 + body) / 4, kPattern);
-      if (tensor) std::memcpy(words.data() + kGuard / 4, tensor->raw(), tensor->bytes());
+      if (!content.empty()) {
+        std::memcpy(words.data() + kGuard / 4, content.data(), content.size());
+      }
       buffers.push_back(upload(words));
+      ends.push_back(kGuard + (may_fill_word ? body : static_cast<uint64_t>(bytes)));
       return vulkan::Region{&buffers.back(), kGuard, static_cast<uint64_t>(bytes)};
     };
+    const auto place_type = [&](const TensorType& type,
+                                const std::vector<std::byte>& content = {}) {
+      const TensorType stored = stored_type(type, real);
+      return place(stored.bytes(), size_of(stored.dtype) == 1, content);
+    };
     std::vector<vulkan::Region> in, out;
-    for (const Tensor& tensor : inputs) in.push_back(place(tensor.bytes(), &tensor));
-    for (const TensorType& type : call.outputs) out.push_back(place(type.bytes(), nullptr));
-    const vulkan::Region scratch = place(prepared.scratch_bytes(), nullptr);
+    for (const Tensor& tensor : inputs) {
+      in.push_back(place_type(tensor.type(), to_storage(tensor, real)));
+    }
+    for (const TensorType& type : call.outputs) out.push_back(place_type(type));
+    const vulkan::Region scratch = place(prepared.scratch_bytes(), false);
     vulkan::Commands commands(device());
     commands.begin();
     prepared.record(commands, in, out, scratch);
@@ -113,19 +181,22 @@ class EagerTest : public vulkan::DeviceTest {
 
     std::vector<Tensor> results;
     for (size_t b = 0; b < buffers.size(); ++b) {
-      const auto words = download<uint32_t>(buffers[b]);
-      const auto guarded = [](uint32_t word) { return word == kPattern; };
-      EXPECT_TRUE(std::all_of(words.begin(), words.begin() + kGuard / 4, guarded))
-          << "written before buffer " << b;
-      EXPECT_TRUE(std::all_of(words.end() - kGuard / 4, words.end(), guarded))
-          << "written after buffer " << b;
+      const auto bytes = download<std::byte>(buffers[b]);
+      const auto guarded = [&bytes](uint64_t from, uint64_t to) {
+        for (uint64_t i = from; i < to; ++i) {
+          if (bytes[i] != std::byte(kPattern >> i % 4 * 8 & 0xffu)) return false;
+        }
+        return true;
+      };
+      EXPECT_TRUE(guarded(0, kGuard)) << "written before buffer " << b;
+      EXPECT_TRUE(guarded(ends[b], bytes.size())) << "written after buffer " << b;
       if (b < inputs.size()) {
-        EXPECT_EQ(0, std::memcmp(words.data() + kGuard / 4, inputs[b].raw(), inputs[b].bytes()))
+        const auto content = to_storage(inputs[b], real);
+        EXPECT_EQ(0, std::memcmp(bytes.data() + kGuard, content.data(), content.size()))
             << "input " << b << " overwritten";
       } else if (b < inputs.size() + call.outputs.size()) {
-        Tensor result(call.outputs[b - inputs.size()]);
-        std::memcpy(result.raw(), words.data() + kGuard / 4, result.bytes());
-        results.push_back(std::move(result));
+        results.push_back(
+            from_storage(bytes.data() + kGuard, call.outputs[b - inputs.size()], real));
       }
     }
     return results;
@@ -140,15 +211,46 @@ class EagerTest : public vulkan::DeviceTest {
     }
   }
 
+  /// Of results that were stored as `real`: one unit in the last place is allowed besides.
+  void expect_close(const std::vector<Tensor>& got, const std::vector<Tensor>& truth,
+                    double relative, DType real) {
+    if (real == DType::f32) return expect_close(got, truth, relative);
+    ASSERT_EQ(got.size(), truth.size());
+    for (size_t o = 0; o < got.size(); ++o) {
+      if (got[o].dtype() != DType::f32) {
+        expect_close({got[o]}, {truth[o]}, relative);
+        continue;
+      }
+      ASSERT_EQ(got[o].shape(), truth[o].shape());
+      double squares = 0;
+      for (int64_t i = 0; i < got[o].elements(); ++i) squares += std::pow(truth[o].at(i), 2);
+      const double rms = std::sqrt(squares / static_cast<double>(got[o].elements()));
+      for (int64_t i = 0; i < got[o].elements(); ++i) {
+        const double g = got[o].at(i), t = truth[o].at(i);
+        if (g == t) continue;
+        const double place =
+            last_place(std::max(std::abs(t), std::isfinite(g) ? std::abs(g) : 0), real);
+        const double allowed = place + relative * (rms + std::abs(t));
+        // Too large for float16, or nearly.
+        const bool infinite = real == DType::f16 && std::abs(t) + allowed > 65504 &&
+                              std::isinf(g) && std::signbit(g) == std::signbit(t);
+        ASSERT_TRUE(infinite || std::abs(g - t) <= allowed)
+            << "output " << o << ", element " << i << ": " << g << " for " << t;
+      }
+    }
+  }
+
   /// The case on the device against the reference, planned for `traits`.
-  CallPlan check(const Case& c, const DeviceTraits& traits) {
+  CallPlan check(const Case& c, const DeviceTraits& traits, DType real = DType::f32) {
     const OperatorCall call = call_of(c);
-    const std::vector<Tensor> inputs = draw_inputs(c);
-    std::string trace = c.op;
+    return check(c, call, plan_call(call, traits, real), real);
+  }
+  CallPlan check(const Case& c, const OperatorCall& call, CallPlan plan, DType real) {
+    const std::vector<Tensor> inputs = rounded(draw_inputs(c), real);
+    std::string trace = c.op + " in " + std::string(name_of(real));
     for (const Shape& shape : c.inputs) trace += " " + to_string(shape);
     const testing::ScopedTrace scope(__FILE__, __LINE__, trace);
-    CallPlan plan = plan_call(call, traits);
-    expect_close(run(call, plan, inputs), truth_of(call, inputs), c.relative);
+    expect_close(run(call, plan, inputs, real), truth_of(call, inputs), c.relative, real);
     return plan;
   }
 };

@@ -5,9 +5,12 @@
 #include <map>
 #include <set>
 
+#include "harness/measure/eager/convolution.h"
 #include "harness/measure/eager/gemm.h"
+#include "harness/measure/eager/storage.h"
 #include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/embedded.h"
+#include "harness/measure/vulkan/spirv_khr.h"
 #include "kbench/task.h"
 #include "tests/eager/eager_fixture.h"
 
@@ -65,17 +68,22 @@ TEST(Plans, EveryTaskStaysWithinLimitsAtEveryPreset) {
   }
 }
 
-/// The launch's shader as the device would get it.
-vulkan::SpirvFacts compile(vulkan::ShaderCompiler& compiler, const Launch& launch) {
+/// The launch's shader as the compiler leaves it.
+vulkan::Spirv compile_words(vulkan::ShaderCompiler& compiler, const Launch& launch,
+                            bool optimize = true) {
   vulkan::ShaderSource source;
   source.text = vulkan::embedded_shader(launch.shader).value();
   source.file = launch.shader;
   source.macros = launch.macros;
   source.include = vulkan::embedded_include;
+  source.optimize = optimize;
   const vulkan::CompileOutcome outcome = compiler.compile(source);
   for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
   EXPECT_EQ(vulkan::validate_spirv(outcome.spirv), "");
-  return vulkan::inspect_spirv(outcome.spirv);
+  return outcome.spirv;
+}
+vulkan::SpirvFacts compile(vulkan::ShaderCompiler& compiler, const Launch& launch) {
+  return vulkan::inspect_spirv(compile_words(compiler, launch));
 }
 
 /// Whether the macro makes another shader of a kernel, as far as limits go. Products and
@@ -156,7 +164,7 @@ TEST(Plans, NoStretchOfARowReachesTwoToTheThirtyTwoBytes) {
 
 TEST(Plans, ThinLayersOfALargeGpuAreSplitAlongTheirDepth) {
   const auto tile = [](int64_t m, int64_t n, int64_t k, int64_t batches) {
-    return choose_tile(m, n, k, batches, true, large_gpu());
+    return choose_tile(m, n, k, batches, DType::f32, true, large_gpu());
   };
   EXPECT_EQ(tile(4096, 4096, 4096, 1).splits, 1);
   EXPECT_EQ(tile(4096, 4096, 4096, 1).tile.m, 128);
@@ -166,6 +174,124 @@ TEST(Plans, ThinLayersOfALargeGpuAreSplitAlongTheirDepth) {
   const TileChoice thin = tile(128, 8192, 16384, 1);
   EXPECT_EQ(thin.split_k % thin.tile.depth, 0);
   EXPECT_GE(thin.splits * thin.split_k, 16384);
+}
+
+DeviceTraits gpu_with_matrices() {
+  DeviceTraits traits = large_gpu();
+  traits.float16_matrices = traits.bfloat16_matrices = true;
+  return traits;
+}
+
+/// Of the plan's launches, whose products run on matrix units: '1', elsewhere: '0'.
+std::string products_of(const Case& c, const DeviceTraits& traits, DType real) {
+  std::string products;
+  for (const Launch& launch : plan_call(call_of(c), traits, real).launches) {
+    const std::string matrices = macro(launch, "MATRICES");
+    products += matrices;
+    EXPECT_EQ(launch.subgroup_size, matrices == "1" ? 32u : 0u) << launch.shader;
+  }
+  return products;
+}
+
+TEST(MatrixUnits, AreNamedWhereTheyMultiply) {
+  EXPECT_EQ(arithmetic_text(DType::f32, gpu_with_matrices()), "float32 arithmetic");
+  EXPECT_EQ(arithmetic_text(DType::f16, gpu_with_matrices()),
+            "float16 products on tensor cores, sums in float32");
+  EXPECT_EQ(arithmetic_text(DType::bf16, large_gpu()), "float32 arithmetic on bfloat16");
+}
+
+TEST(MatrixUnits, MultiplyHalvesOfATypeTheyHave) {
+  const Case product = {"linear", {{512, 1024}, {2048, 1024}, {2048}}};
+  DeviceTraits only_float16 = gpu_with_matrices();
+  only_float16.bfloat16_matrices = false;
+  EXPECT_EQ(products_of(product, gpu_with_matrices(), DType::f32), "0");
+  EXPECT_EQ(products_of(product, gpu_with_matrices(), DType::f16), "1");
+  EXPECT_EQ(products_of(product, gpu_with_matrices(), DType::bf16), "1");
+  EXPECT_EQ(products_of(product, only_float16, DType::f16), "1");
+  EXPECT_EQ(products_of(product, only_float16, DType::bf16), "0");
+  EXPECT_EQ(products_of(product, large_gpu(), DType::f16), "0");
+}
+
+Attributes plain_convolution() {
+  using List = std::vector<int64_t>;
+  return {{"stride", List{1, 1}},
+          {"padding", List{1, 1}},
+          {"dilation", List{1, 1}},
+          {"groups", int64_t{1}}};
+}
+
+TEST(MatrixUnits, TakeAConvolutionFromMinimalFiltering) {
+  const Case c = {"conv2d", {{16, 128, 64, 64}, {256, 128, 3, 3}}, plain_convolution()};
+  const auto shader = [&](const DeviceTraits& traits, DType real) {
+    return plan_call(call_of(c), traits, real).launches.front().shader;
+  };
+  EXPECT_EQ(shader(large_gpu(), DType::f16), "winograd_weight.comp");
+  EXPECT_EQ(shader(gpu_with_matrices(), DType::f32), "winograd_weight.comp");
+  EXPECT_EQ(shader(gpu_with_matrices(), DType::f16), "conv_gemm.comp");
+  EXPECT_EQ(products_of(c, gpu_with_matrices(), DType::f16), "1");
+}
+
+TEST(MatrixUnits, TilesFillWorkgroupsEvenlyWithinAGpusLimits) {
+  for (const GemmTile& tile : tiles(true)) {
+    SCOPED_TRACE(std::to_string(tile.m) + "x" + std::to_string(tile.n));
+    EXPECT_LE(tile.shared_bytes(), large_gpu().max_shared_memory);
+    EXPECT_EQ(tile.m % tile.part_m + tile.n % tile.part_n + tile.depth % 16, 0);
+    EXPECT_EQ(tile.part_m % 16 + tile.part_n % 16, 0);
+    for (const int64_t wide : {tile.m, tile.n}) {
+      EXPECT_EQ(wide * tile.depth % (8 * tile.threads()), 0) << "whole pieces for each invocation";
+    }
+    // A convolution's invocations read at one pixel each, pieces of eight taps.
+    EXPECT_EQ(tile.threads() % tile.n, 0);
+    EXPECT_EQ(tile.depth / 8 % (tile.threads() / tile.n), 0);
+  }
+}
+
+/// The launch's module on matrix units, within a GPU's limits.
+void expect_compiles(vulkan::ShaderCompiler& compiler, const Launch& launch, const GemmTile& tile,
+                     DType real) {
+  SCOPED_TRACE(launch.shader + " " + std::to_string(tile.m) + "x" + std::to_string(tile.n) + " " +
+               std::string(name_of(real)));
+  const vulkan::Spirv khr = vulkan::to_khr_matrices(compile_words(compiler, launch, false));
+  const vulkan::SpirvFacts facts = vulkan::inspect_spirv(khr);
+  EXPECT_LE(facts.shared_bytes, static_cast<uint64_t>(large_gpu().max_shared_memory));
+  EXPECT_EQ(static_cast<int64_t>(facts.local_size[0]), tile.threads());
+  if (real == DType::f16) {
+    EXPECT_EQ(vulkan::validate_spirv(khr), "");
+  }
+}
+
+// Both operands across the depth in float16, both along it in bfloat16.
+TEST(MatrixUnits, ShadersOfEveryTileCompileAndSayWhatTheirMatricesAreFor) {
+  vulkan::ShaderCompiler compiler;
+  bool along = false;
+  for (const GemmTile& tile : tiles(true)) {
+    const DType real = along ? DType::bf16 : DType::f16;
+    const Case product = {"matmul",
+                          {{520, 512}, {512, 520}},
+                          {{"transpose_a", int64_t{along}}, {"transpose_b", int64_t{along}}}};
+    GemmProblem problem;
+    problem.m = problem.n = along ? 512 : 520;
+    problem.k = 512;
+    problem.a_along_m = along;
+    problem.b_along_n = !along;
+    problem.stored = real;
+    problem.a = input(0);
+    problem.b = input(1);
+    problem.c = output(0);
+    const CallPlan plan = with_storage(plan_gemm(problem, with_splits(tile, 512, 1), large_gpu()),
+                                       stored_call(call_of(product), real), large_gpu());
+    expect_compiles(compiler, plan.launches[0], tile, real);
+    along = !along;
+  }
+  for (const GemmTile& tile : {tiles(true).front(), tiles(true).back()}) {
+    for (const int64_t window : {1, 3}) {
+      const Case c = {"conv2d", {{2, 64, 16, 16}, {256, 64, window, window}}, plain_convolution()};
+      const OperatorCall call = stored_call(call_of(c), DType::f16);
+      const CallPlan plan =
+          with_storage(plan_product(call, tile, 1, large_gpu()), call, large_gpu());
+      expect_compiles(compiler, plan.launches[0], tile, DType::f16);
+    }
+  }
 }
 
 TEST(Merging, DimensionsStandInnermostFirstAndThereIsAlwaysOne) {

@@ -45,6 +45,13 @@ TEST(ManifestOutline, ReadsTaskAndFiles) {
   EXPECT_THAT(outline.files, ElementsAre("a.comp", "b.comp", "d.comp"));
 }
 
+TEST(ManifestOutline, ReadsATypeThatIsOne) {
+  EXPECT_EQ(manifest_outline("kbench: 1\ntask: 1/19\ndtype: f16  # alone\n").dtype, "f16");
+  EXPECT_EQ(manifest_outline("kbench: 1\ntemps: {t: {dtype: f16, shape: [4]}}\n").dtype, "");
+  EXPECT_EQ(manifest_outline("kbench: 1\ndtype: [f16, bf16]\n").dtype, "");
+  EXPECT_EQ(manifest_outline("kbench: 1\ndtype:\n  - f16\n").dtype, "");
+}
+
 TEST(ManifestOutline, ReadsJson) {
   const ManifestOutline outline = manifest_outline(
       R"({"kernels": {"a": {"file": "a\/b.comp", "task": "x"}}, "task": "1/1", "kbench": 1})");

@@ -95,8 +95,9 @@ TEST_F(FilesTest, SettingsComeBackFromTheirFile) {
 }
 
 TEST_F(FilesTest, ASpoiledSettingIsNamedByItsLine) {
-  for (const char* text : {"# x\ngoal correct\n", "# x\ngoal: correct\n", "models:\n  - 7\n",
-                           "# x\nsamples: \"ten\"\n", "# x\nattempts: {}\n"}) {
+  for (const char* text :
+       {"# x\ngoal correct\n", "# x\ngoal: correct\n", "models:\n  - 7\n",
+        "# x\nsamples: \"ten\"\n", "# x\nattempts: {}\n", "# x\ndtype: \"f64\"\n"}) {
     scratch_.write("run.yaml", text);
     testing_support::expect_error([&] { Settings::read(scratch_.path("run.yaml")); }, 2, 0,
                                   "is no setting of a run");
@@ -132,6 +133,35 @@ TEST_F(FilesTest, ARunGoesOnWithMoreOfTheSameOnly) {
       "RUN was begun with goal \"correct\", and cannot go on with \"faster:2\"; take the same, "
       "or another folder");
   EXPECT_EQ(refusal(some_settings(), some_settings()), "");
+}
+
+TEST_F(FilesTest, ARunStaysInItsDtypeAndOneThatDoesNotSayIsOfFloat32) {
+  EXPECT_EQ(some_settings().text("dtype"), "f32");
+  Settings single = some_settings(), halves = some_settings();
+  single.set("dtype", std::string("f32"));
+  halves.set("dtype", std::string("f16"));
+  EXPECT_EQ(refusal(single, some_settings()), "");
+  EXPECT_THAT(refusal(some_settings(), halves),
+              HasSubstr("begun with dtype \"f16\", and cannot go on with \"f32\""));
+  EXPECT_THAT(refusal(halves, some_settings()),
+              HasSubstr("begun with dtype \"f32\", and cannot go on with \"f16\""));
+  EXPECT_THAT(refusal(single, halves),
+              HasSubstr("begun with dtype \"f16\", and cannot go on with \"f32\""));
+}
+
+TEST_F(FilesTest, AResultIsFoundAgainAtItsPresetInItsDtype) {
+  Result result;
+  result.set = "a";
+  result.task = {1, 19};
+  result.preset = "smoke";
+  result.dtype = DType::f16;
+  result.verdict = Verdict::wrong_values;
+  result.candidate_hash = std::string(64, 'a');
+  ResultStore store(scratch_.path("results.jsonl"));
+  store.append(result);
+  EXPECT_TRUE(store.find(result.candidate_hash, Preset::smoke, DType::f16));
+  EXPECT_FALSE(store.find(result.candidate_hash, Preset::smoke, DType::f32));
+  EXPECT_FALSE(store.find(result.candidate_hash, Preset::v0, DType::f16));
 }
 
 TEST_F(FilesTest, ARunOfAVersionWithoutASettingIsRefused) {

@@ -6,6 +6,8 @@
                              --out odd.json.zst [--task 1/19,2/*]
     tests/golden/generate.py --kernelbench DIR --base smoke.json.zst --again --facts FILE
                              --out smoke.json.zst [--task 1/19,2/*]
+    tests/golden/generate.py --kernelbench DIR --base smoke.json.zst --again --dtype f16 --samples 8
+                             --out smoke.f16.json.zst [--task 1/19,2/*]
 
 DIR is a checkout of KernelBench. The base is a golden file: from it come the tasks' names, seeds and
 variables, and how each input is drawn. A variants file maps a task to a list of overrides of those
@@ -15,6 +17,9 @@ format.
 --again makes the base's own records anew, at its sizes; records of other tasks are taken over. Tensors
 are drawn as --facts says where it says otherwise than the base: a line of `kbench show TASK --json
 --preset P` a task, at the base's sizes. It holds for --variants too.
+
+--dtype f16 or bf16 makes them of tasks in that type: what is drawn, and a module's own constants, are
+rounded to it before the module runs in float64. The base is of float32; none of it is taken over.
 
 --check computes every record of the base again, from its own variables, and compares all that it
 holds; it proves that generator, draws and modules are those the base was made with.
@@ -37,6 +42,7 @@ import numpy as np
 import torch
 
 SAMPLES = 128  # elements listed of an output; all of them where it has not many more
+HALVES = {"f16": torch.float16, "bf16": torch.bfloat16}
 
 
 # --- the draws ------------------------------------------------------------------------------------
@@ -251,13 +257,20 @@ if not hasattr(torch.nn.functional, "scaled_dot_product_attention"):
 
 
 # --- a record -------------------------------------------------------------------------------------
-def run(model, arguments, parameters, dtype):
+def rounded(values, half):
+    """Floats rounded to that type, to the nearest, ties to even; as they are without one."""
+    return values.to(half).to(values.dtype) if half and values.is_floating_point() else values
+
+
+def run(model, arguments, parameters, dtype, half):
     """The outputs of one forward pass in that precision, from float32 draws."""
-    model = model.to(dtype)
     state = dict(model.named_parameters())
     with torch.no_grad():
+        for constant in model.buffers():
+            constant.copy_(rounded(constant, half))
+        model = model.to(dtype)
         for name, value in parameters.items():
-            state[name].copy_(torch.from_numpy(np.array(value)).to(dtype))
+            state[name].copy_(value.to(dtype))
         # A module's own constants are float32 in its code; some build them where they run.
         torch.set_default_dtype(dtype)
         try:
@@ -271,16 +284,16 @@ def run(model, arguments, parameters, dtype):
     return [output.detach().clone().contiguous() for output in outputs]
 
 
-def positions(count, task_word, number):
+def positions(count, task_word, number, samples):
     """First, last and a spread of others; all where they are few."""
-    if count <= 2 * SAMPLES:
+    if count <= 2 * samples:
         return list(range(count))
     random = np.random.default_rng([task_word, number, count])
-    inner = random.choice(count - 2, size=SAMPLES, replace=False) + 1
+    inner = random.choice(count - 2, size=samples, replace=False) + 1
     return [0] + sorted(int(i) for i in inner) + [count - 1]
 
 
-def describe_output(double, single, seed, task_word, number):
+def describe_output(double, single, seed, task_word, number, samples):
     exact = not double.is_floating_point()
     values = double.reshape(-1).to(torch.float64).numpy()
     weights = draw(uniform(-1, 1), [values.size], seed, f"checksum{number}", task_word)
@@ -289,7 +302,7 @@ def describe_output(double, single, seed, task_word, number):
     error = 0.0
     if not exact and rms > 0:
         error = float(np.abs(single.reshape(-1).to(torch.float64).numpy() - values).max()) / rms
-    index = positions(values.size, task_word, number)
+    index = positions(values.size, task_word, number, samples)
     return {
         "shape": list(double.shape),
         "dtype": "f32" if not exact else DTYPES[double.dtype],
@@ -338,10 +351,11 @@ def changed_draws(facts, record):
     return changed
 
 
-def compute(folder, record, overrides, draws):
+def compute(folder, record, overrides, draws, half, samples):
     """The record of the base's task with some variables overridden, and some tensors drawn otherwise;
     and its float64 outputs."""
     task, seed = record["task"], record["seed"]
+    dtype = HALVES.get(half)
     level, number = map(int, task.split("/"))
     task_word = level * 65536 + number
     module, sizes = load_module(folder, task, record["vars"], overrides)
@@ -360,16 +374,17 @@ def compute(folder, record, overrides, draws):
         drawn = draw(tensor["dist"], tensor["shape"], seed, tensor["name"], task_word)
         if i < inputs:
             drawn = drawn.astype(bool) if tensor["dtype"] == "bool" else drawn
-            arguments.append(torch.from_numpy(np.array(drawn)))
+            arguments.append(rounded(torch.from_numpy(np.array(drawn)), dtype))
         else:
-            parameters[tensor["name"]] = drawn
-    single = run(model, arguments, parameters, torch.float32)
-    double = run(build(module), arguments, parameters, torch.float64)
+            parameters[tensor["name"]] = rounded(torch.from_numpy(np.array(drawn)), dtype)
+    single = run(model, arguments, parameters, torch.float32, dtype)
+    double = run(build(module), arguments, parameters, torch.float64, dtype)
     if any(not torch.isfinite(output).all() for output in double):
         raise ValueError("an output is not finite")
     made = {
         "task": task,
         "name": record["name"],
+        **({"dtype": half} if half else {}),
         "seed": seed,
         "vars": sizes,
         "tensors": tensors,
@@ -379,7 +394,8 @@ def compute(folder, record, overrides, draws):
             if name.split(".")[-1] not in ("running_mean", "running_var", "num_batches_tracked")
         ],
         "outputs": [
-            describe_output(d, s, seed, task_word, i) for i, (d, s) in enumerate(zip(double, single))
+            describe_output(d, s, seed, task_word, i, samples)
+            for i, (d, s) in enumerate(zip(double, single))
         ],
     }
     return made, double
@@ -449,12 +465,17 @@ def main():
     parser.add_argument("--again", action="store_true", help="make the base's records anew")
     parser.add_argument("--facts", help="how kbench draws tensors")
     parser.add_argument("--task", default="", help="1/19,2/* for some; all without it")
+    parser.add_argument("--dtype", choices=sorted(HALVES), help="round what is drawn to it")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="elements of an output")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     if options.check + options.again + bool(options.variants) != 1:
         parser.error("give one of --check, --again and --variants")
     if not options.check and not options.out:
         parser.error("--variants and --again need --out")
+
+    if options.dtype and not options.again:
+        parser.error("--dtype goes with --again")
 
     warnings.filterwarnings("ignore")  # of old functions and of options without effect
     torch.set_num_threads(options.threads)
@@ -477,7 +498,9 @@ def main():
         once = options.check or options.again
         for overrides in [{}] if once else variants.get(record["task"], []):
             try:
-                mine, outputs = compute(options.kernelbench, record, overrides, draws)
+                mine, outputs = compute(
+                    options.kernelbench, record, overrides, draws,
+                    options.dtype or record.get("dtype"), options.samples)  # fmt: skip
                 problems = list(differences(mine, outputs, record)) if options.check else []
                 made.append(mine)
             except Exception as error:
@@ -488,7 +511,7 @@ def main():
     if options.check:
         print(f"{len(base) - bad} of {len(base)} records agree")
     else:
-        if options.again:
+        if options.again and not options.dtype:
             anew = {record["task"]: record for record in made}
             made = [anew.get(record["task"], record) for record in whole]
         write(options.out, {"generator": f"PyTorch {torch.__version__}, float64", "tasks": made})

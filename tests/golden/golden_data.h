@@ -33,13 +33,23 @@ inline const std::vector<GoldenRecord>& golden_records(Preset preset) {
   }
 }
 
-inline const GoldenRecord& golden_record(Preset preset, TaskId task) {
-  const auto& records = golden_records(preset);
+inline const GoldenRecord& find_record(const std::vector<GoldenRecord>& records, TaskId task) {
   const auto found = std::ranges::find(records, task, &GoldenRecord::task);
   if (found == records.end()) {
     throw Error(ErrorCode::kNotFound, "no golden record for " + to_string(task));
   }
   return *found;
+}
+
+inline const GoldenRecord& golden_record(Preset preset, TaskId task) {
+  return find_record(golden_records(preset), task);
+}
+
+/// Of preset smoke in f16 or bf16.
+inline const GoldenRecord& half_golden_record(DType dtype, TaskId task) {
+  static const auto f16 = load_golden(KBENCH_GOLDEN_DIR "/smoke.f16.json.zst");
+  static const auto bf16 = load_golden(KBENCH_GOLDEN_DIR "/smoke.bf16.json.zst");
+  return find_record(dtype == DType::f16 ? f16 : bf16, task);
 }
 
 }  // namespace kbench

@@ -17,4 +17,15 @@ inline void expect_golden(const Task& task, Preset preset, Precision precision) 
   ::testing::Test::RecordProperty("worst", std::to_string(check.worst));
 }
 
+/// The same in float16 or bfloat16: the float64 reference on rounded draws.
+inline void expect_half_golden(const Task& task, DType dtype) {
+  const GoldenRecord& record = half_golden_record(dtype, task.id);
+  ASSERT_EQ(record.dtype, dtype);
+  const auto graph = build_graph(task, Preset::smoke, {}, dtype);
+  const auto outputs =
+      run_reference(*graph, draw_golden(record, *graph), {.precision = Precision::f64});
+  const GoldenCheck check = check_golden(record, outputs, Precision::f64);
+  EXPECT_TRUE(check.passed) << check.message;
+}
+
 }  // namespace kbench

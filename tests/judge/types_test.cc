@@ -129,5 +129,20 @@ dispatch:
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
 }
 
+/// In a task of halves the truth is computed from float32 memory of its own, and from masks there.
+TEST_F(Types, MasksBesideHalvesReachTheTruthToo) {
+  shares_ = false;
+  options_.dtype = DType::f16;
+  const Result result = passes(R"yaml(kbench: 1
+task: level1/93
+temps:
+  t: {dtype: f16, shape: [2, 96]}
+dispatch:
+  - {op: mul_mask, in: [x, mask], out: t}
+  - {op: cumsum, in: t, out: output, attributes: {axis: 1}}
+)yaml");
+  EXPECT_THAT(result.opponent, HasSubstr("f16: float"));
+}
+
 }  // namespace
 }  // namespace kbench::testing

@@ -26,7 +26,8 @@ struct Format {
 };
 
 inline const std::vector<Format>& formats() {
-  static const std::vector<Format> all = {{"float16", 5, 10}, {"bfloat16", 8, 7}, {"tf32", 8, 10}};
+  static const std::vector<Format> all = {
+      {"float16", 5, 10}, {"bfloat16", 8, 7}, {"tf32", 8, 10}, {"float8_e4m3", 8, 3}};
   return all;
 }
 

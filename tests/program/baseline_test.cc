@@ -181,6 +181,27 @@ TEST_F(BaselineFiles, KernelBenchsFormatIsWrittenAndReadBack) {
   EXPECT_THAT(said.out, ::testing::ContainsRegex("all +4 +1\n"));
 }
 
+TEST_F(BaselineFiles, TimesInAnotherDtypeAreComparedWhereThatIsAskedFor) {
+  Baseline halves = by_hand();
+  halves.dtype = DType::f16;
+  const std::string file = folder_ / "half.json";
+  write_baseline(file, halves);
+  EXPECT_THAT(run_program({"baseline", "--from", file}).out, HasSubstr("preset smoke in f16\n"));
+  const std::vector<std::string> asked = {"baseline", "--from", file, "--against", ours_};
+  const Said refused = run_program(asked);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("ours.json are of tasks in f32, not in f16"));
+  std::vector<std::string> allowed = asked;
+  allowed.push_back("--mix-dtypes");
+  const Said said = run_program(allowed);
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("ratio is theirs in f32 / ours in f16\n"));
+  allowed.push_back("--json");
+  const json document = json::parse(run_program(allowed).out);
+  EXPECT_EQ(document["dtype"], "f16");
+  EXPECT_EQ(document["comparison"]["dtype"], "f32");
+}
+
 TEST_F(BaselineFiles, MistakesAreOneLineEach) {
   write_file(folder_ / "bad.json", R"({"tasks": {"1/1": {"ms": "fast"}}})");
   const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
@@ -237,6 +258,24 @@ TEST_F(BaselineVerb, PrintsATableAndWritesAFile) {
   EXPECT_GT(json::parse(again.out)["comparison"]["geomean"], 0);
 }
 
+TEST_F(BaselineVerb, InHalvesIsOfHalfTheBytes) {
+  const std::string output = folder_ / "half.json", single = folder_ / "single.json";
+  ASSERT_EQ(measure({"--task", "1/19,2/1", "--output", single}).code, 0);
+  const Said said = measure({"--task", "1/19,2/1", "--dtype", "f16", "--output", output,
+                             "--against", single, "--mix-dtypes"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("preset smoke in f16\n"));
+  EXPECT_THAT(said.out, HasSubstr("theirs in f32 / ours in f16"));
+  const Baseline halves = read_baseline(output), floats = read_baseline(single);
+  EXPECT_EQ(halves.dtype, DType::f16);
+  ASSERT_EQ(halves.tasks.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(halves.tasks[i].timed()) << halves.tasks[i].error;
+    EXPECT_EQ(halves.tasks[i].least_bytes * 2, floats.tasks[i].least_bytes);
+    EXPECT_EQ(halves.tasks[i].eager_bytes * 2, floats.tasks[i].eager_bytes);
+  }
+}
+
 TEST_F(BaselineVerb, ATaskThatDoesNotFitIsReportedAndTheRestIsTimed) {
   const std::string output = folder_ / "baseline.json";
   const Said said = measure({"--task", "1/12,1/19", "--preset", "v0.1", "--output", output});
@@ -251,10 +290,13 @@ TEST_F(BaselineVerb, ATaskThatDoesNotFitIsReportedAndTheRestIsTimed) {
 TEST_F(BaselineVerb, WhatCannotBeDoneIsFoundBeforeAnythingIsTimed) {
   write_file(folder_ / "v0.json",
              R"({"device": "A", "preset": "v0", "tasks": {"1/19": {"ms": 1}}})");
+  write_file(folder_ / "half.json", R"({"dtype": "bf16", "tasks": {"1/19": {"ms": 1}}})");
   const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
       {{"--output", "/nowhere/x.json"}, "/nowhere/x.json"},
       {{"--set", "nonsense=3"}, "nonsense"},
       {{"--against", folder_ / "v0.json"}, "taken at other sizes (preset v0)"},
+      {{"--against", folder_ / "half.json"}, "are of tasks in bf16, not in f32"},
+      {{"--dtype", "f64"}, "f64"},
   };
   for (const auto& [arguments, message] : mistakes) {
     std::vector<std::string> all = {"--task", "1/19"};

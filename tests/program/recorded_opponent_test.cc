@@ -94,9 +94,11 @@ TEST_F(RecordedOpponent, JsonNamesIt) {
 TEST_F(RecordedOpponent, MistakesAreFoundBeforeAnythingRuns) {
   write_file(folder_ / "other.json", R"({"tasks": {"1/1": {"ms": 1}}})");
   write_file(folder_ / "v0.json", R"({"preset": "v0", "tasks": {"1/19": {"ms": 1}}})");
+  write_file(folder_ / "half.json", R"({"dtype": "f16", "tasks": {"1/19": {"ms": 1}}})");
   for (const auto& [baseline, message] : std::vector<std::pair<std::string, std::string>>{
            {folder_ / "other.json", "other.json has no ms for level1/19"},
            {folder_ / "v0.json", "taken at other sizes (preset v0)"},
+           {folder_ / "half.json", "the times in half.json are of tasks in f16, not in f32"},
            {folder_ / "none.json", "none.json"}}) {
     const Said said = evaluate(baseline);
     EXPECT_EQ(said.code, 2) << message;

@@ -157,6 +157,20 @@ TEST_F(Score, RefusesToMixPresets) {
   EXPECT_THAT(refusal("1.jsonl"), AllOf(HasSubstr("smoke (1), v0.1 (1)"), HasSubstr("--preset")));
 }
 
+TEST_F(Score, RefusesToMixDtypesAndTakesOne) {
+  Result half = result_of("a", {1, 19}, 5);
+  half.dtype = DType::f16;
+  write("1.jsonl", {result_of("a", {1, 19}, 2), half});
+  EXPECT_THAT(refusal("1.jsonl"), AllOf(HasSubstr("f16 (1), f32 (1)"), HasSubstr("--dtype")));
+  const Said one = score("1.jsonl --dtype f16");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("NVIDIA H200, preset smoke in f16, 1 task\n"));
+  EXPECT_THAT(score("1.jsonl --dtype f32").out, HasSubstr("preset smoke, 1 task\n"));
+  EXPECT_THAT(refusal("1.jsonl --dtype bf16"), HasSubstr("there are: f16, f32"));
+  EXPECT_THAT(refusal("1.jsonl --dtype f64"), HasSubstr("f64"));
+  EXPECT_EQ(json::parse(score("1.jsonl --dtype f16 --json").out)["dtypes"], json({"f16"}));
+}
+
 TEST_F(Score, SaysWhatIsWrongWithTheQuestion) {
   write("1.jsonl", {result_of("simple", {1, 19}, 2)});
   EXPECT_THAT(refusal("1.jsonl nowhere.jsonl"), HasSubstr("nowhere.jsonl: No such file"));

@@ -188,6 +188,34 @@ TEST(Prompts, AreWithinTheirBudgetInEachLanguage) {
   }
 }
 
+/// Types, rules and examples are of the type that is asked for.
+TEST(Prompts, AreOfTheTaskInItsType) {
+  const Prompts prompts = Prompts::shipped();
+  const std::pair<DType, const char*> types[] = {{DType::f16, "float16"},
+                                                 {DType::bf16, "bfloat16"}};
+  for (const PromptLanguage language : kLanguages) {
+    PromptContext context{.device = some_device(), .language = language};
+    const std::string floats = text_of(prompts.first(task_of("2/76"), context));
+    EXPECT_THAT(floats, HasSubstr("Inputs, outputs, products and sums are float32"));
+    for (const auto& [dtype, name] : types) {
+      context.dtype = dtype;
+      const std::string text = text_of(prompts.first(task_of("2/76"), context));
+      EXPECT_THAT(text, HasSubstr("Floating inputs and outputs are " + std::string(name)));
+      EXPECT_THAT(text, Not(HasSubstr("products and sums are float32"))) << name_of(language);
+      EXPECT_THAT(text, HasSubstr("types not written are " + std::string(name_of(dtype))));
+      if (language != PromptLanguage::triton && language != PromptLanguage::torch) {
+        EXPECT_THAT(text, HasSubstr("`KB_FROM_FLOAT(v)`")) << name_of(language);
+      }
+      EXPECT_THAT(text, HasSubstr("# An example")) << name_of(language);
+      EXPECT_THAT(text, Not(HasSubstr("dtype: f32\nname"))) << name_of(language);
+      const bool model = answer_form_of(language) == AnswerForm::model;
+      const auto graph = build_graph(context.at(task_of("2/76").id));
+      const size_t code = model ? pytorch_code(task_of("2/76"), *graph).size() : 0;
+      EXPECT_LE(text.size() - code, prompts.budget()) << name_of(language);
+    }
+  }
+}
+
 /// A folder whose every prompt is one text, which reads one variable.
 void write_plain(const Folder& folder, const std::string& variable, const std::string& text) {
   folder.write("prompt.yaml",
@@ -427,6 +455,17 @@ TEST(ShaderTable, CoversTheOperators) {
       EXPECT_TRUE(vulkan::embedded_include(file, "").has_value()) << op << ": " << file;
     }
   }
+}
+
+TEST(Facts, AreOfTheGraphsType) {
+  const Task& task = task_of("1/51");  // argmax: floats in, integers out
+  const auto graph = build_graph(task, Preset::smoke, {}, DType::f16);
+  const auto facts = nlohmann::json::parse(facts_json(task, *graph));
+  EXPECT_EQ(facts["dtype"], "f16");
+  EXPECT_EQ(facts["inputs"][0]["dtype"], "f16");
+  EXPECT_EQ(facts["outputs"][0]["dtype"], "i64");
+  EXPECT_EQ(facts["nodes"][0]["least_bytes"], facts["least_bytes"]);
+  EXPECT_THAT(describe(task, *graph), AllOf(HasSubstr("f16 ["), Not(HasSubstr("f32 ["))));
 }
 
 TEST(Facts, AreThoseOfTheGraph) {

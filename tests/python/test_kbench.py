@@ -46,12 +46,18 @@ class WithoutADevice(unittest.TestCase):
         self.assertIn("relu", kbench.describe("1/19", "smoke"))
         self.assertIn("kbench: 1", kbench.built_in_candidate("1/19", "smoke"))
         self.assertIsInstance(kbench.facts("1/19", "smoke", {"dim": 65}), dict)
+        whole = kbench.facts("1/19", "smoke")["least_bytes"]
+        self.assertEqual(kbench.facts("1/19", "smoke", dtype="bf16")["least_bytes"], whole / 2)
 
     def test_errors_are_of_their_kind(self) -> None:
         with self.assertRaises(kbench.InvalidArgumentError) as caught:
             kbench.describe("1/19", "huge")
         self.assertIsInstance(caught.exception, ValueError)
         self.assertEqual(caught.exception.code, "invalid_argument")
+        with self.assertRaisesRegex(kbench.InvalidArgumentError, "f32, f16, bf16"):
+            kbench.describe("1/19", "smoke", dtype="f64")
+        with self.assertRaisesRegex(kbench.ParseError, "dtype.*f32, f16, bf16"):
+            kbench.Evaluator(kbench.Options(dtype="f64"))
         with self.assertRaises(LookupError):
             kbench.evaluate("/nowhere.yaml")
         with self.assertRaises(kbench.NotFoundError):
@@ -121,7 +127,7 @@ class OnADevice(unittest.TestCase):
             self.assertTrue(result.correct)
             self.assertGreater(result.speedup.point, 0)
             self.assertEqual(result.task, "level1/19")
-            self.assertEqual(set(result.json), field_names(kbench.Result) - {"json"})
+            self.assertEqual(set(result.json), field_names(kbench.Result) - {"json", "dtype"})
             self.assertEqual(set(result.json["speedup"]), field_names(kbench.Interval))
             self.assertIn("sample", stages)
 
@@ -150,6 +156,17 @@ class OnADevice(unittest.TestCase):
             (row,) = kbench.leaderboard(files=[str(path)], tasks="1/19,1/23").rows
             self.assertEqual((row["correct"], row["tasks"]), (1, 2))
         self.assertEqual(kbench.Result.from_json(result.json), result)
+
+    def test_evaluates_in_float16(self) -> None:
+        steps = kbench.built_in_candidate("1/19", "smoke", dtype="f16")
+        options = dataclasses.replace(QUICK, dtype="f16")
+        result = kbench.evaluate({"candidate.yaml": steps}, options)
+        self.assertEqual((result.verdict, result.dtype), ("passed", "f16"), result.message)
+        self.assertEqual(kbench.Result.from_json(result.json), result)
+        whole = {name: value for name, value in result.json.items() if name != "dtype"}
+        self.assertEqual(kbench.Result.from_json(whole).dtype, "f32")
+        with self.assertRaisesRegex(kbench.InvalidArgumentError, "2 dtypes"):
+            kbench.leaderboard([result.json, whole])
 
     def test_is_cancelled_from_another_thread(self) -> None:
         stop = kbench.Stop()

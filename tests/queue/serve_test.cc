@@ -163,6 +163,7 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
                {"candidate", folder_ / "relu.yaml"},
                {"preset", "smoke"},
                {"set", {{"dim", 65}}},
+               {"dtype", "bf16"},
                {"tolerance", "kernelbench"},
                {"max_seconds", 0.5},
                {"min_samples", 20},
@@ -184,6 +185,7 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   EXPECT_EQ(first.candidate.path, folder_ / "relu.yaml");
   EXPECT_EQ(first.options.preset, "smoke");
   EXPECT_EQ(first.options.overrides, (Variables{{"dim", int64_t{65}}}));
+  EXPECT_EQ(first.options.dtype, DType::bf16);
   EXPECT_EQ(first.options.tolerance, ToleranceRule::kernelbench);
   EXPECT_EQ(first.options.plan.max_seconds, 0.5);
   EXPECT_EQ(first.options.plan.min_samples, 20);
@@ -192,6 +194,7 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   EXPECT_EQ(first.options.limits.compile_seconds, 3);
   EXPECT_FALSE(first.check_only);
   EXPECT_EQ(second.options.preset, "v0");
+  EXPECT_EQ(second.options.dtype, DType::f32);
   EXPECT_EQ(second.options.plan.max_seconds, 0.25);
   EXPECT_EQ(second.options.seed, std::nullopt);
   EXPECT_TRUE(second.check_only);
@@ -219,6 +222,7 @@ TEST_F(ServeTest, AnswersABadLineWithItsNumberAndGoesOn) {
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"prset\": \"v0\"}", "'preset'"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"preset\": \"v7\"}", "v7"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"seed\": -1}", "'seed'"},
+      {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"dtype\": \"f8\"}", "f32, f16, bf16"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"max_seconds\": \"2\"}", "max_seconds"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"device\": 9}", "no device '9'"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"set\": {\"dim\": \"x\"}}", "dim"},

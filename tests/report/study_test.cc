@@ -14,6 +14,7 @@
 namespace kbench::report {
 namespace {
 
+using ::testing::AllOf;
 using testing::Folder;
 using ::testing::HasSubstr;
 using testing::passed;
@@ -132,6 +133,39 @@ TEST(Study, FilesOfOneSetThatDoNotAgreeAreTwoModelsWithANote) {
   EXPECT_THAT(twice.notes[0], HasSubstr("of the same tasks"));
   folder.write("other.jsonl", line_of(kA, "theirs"));
   EXPECT_TRUE(read_study({folder / "1.jsonl", folder / "other.jsonl"}, {}).notes.empty());
+}
+
+/// The same in halves.
+std::string half_line_of(TaskId task, const std::string& set) {
+  Result result = result_from_json(line_of(task, set));
+  result.dtype = DType::f16;
+  return to_json(result) + "\n";
+}
+
+TEST(Study, IsOfOneDtypeWhichIsChosenWhereThereAreSeveral) {
+  const Folder folder;
+  folder.write("both.jsonl", line_of(kA, "mine") + half_line_of(kA, "mine"));
+  folder.write("half.jsonl", half_line_of(kB, "theirs"));
+  EXPECT_EQ(read_study({folder / "half.jsonl"}, {}).dtype, DType::f16);
+  EXPECT_THAT(refusal({folder / "both.jsonl"}),
+              AllOf(HasSubstr("a report is of one dtype"), HasSubstr("f32 ("), HasSubstr("f16 ("),
+                    HasSubstr("--dtype")));
+  const Study study = read_study({folder / "both.jsonl", folder / "half.jsonl"}, {}, DType::f16);
+  EXPECT_EQ(study.dtype, DType::f16);
+  EXPECT_EQ(study.recorded_attempts, 2);
+}
+
+TEST(Study, ARunIsInTheDtypeOfItsSettings) {
+  const Folder folder;
+  write_attempts(folder / "one/attempts.jsonl", {passed("m", kA, 1, 1.5)});
+  write_attempts(folder / "two/attempts.jsonl", {passed("m", kA, 1, 1.5)});
+  folder.write("two/run.yaml", "samples: 1\ndtype: \"bf16\"\n");
+  EXPECT_EQ(read_study({folder / "one"}, {}).dtype, DType::f32);
+  EXPECT_EQ(read_study({folder / "two"}, {}).dtype, DType::bf16);
+  EXPECT_THAT(refusal({folder / "one", folder / "two"}), HasSubstr("f32 ("));
+  EXPECT_THROW(read_study({folder / "one"}, {}, DType::bf16), Error);
+  folder.write("two/run.yaml", "samples: 1\ndtype: double\n");
+  EXPECT_THAT(refusal({folder / "two"}), AllOf(HasSubstr("run.yaml:2:8"), HasSubstr("double")));
 }
 
 TEST(Study, ASoftwareDeviceIsKnownFromAnyResultOfARun) {

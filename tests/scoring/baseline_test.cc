@@ -87,6 +87,30 @@ TEST(BaselineFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.tasks[2].error, "needs 17 GB of device memory");
 }
 
+TEST(BaselineFile, SaysTheDtypeOfHalvesOnly) {
+  const TemporaryFile file("baseline.json");
+  Baseline baseline = example_baseline();
+  EXPECT_THAT(to_json(baseline), Not(HasSubstr("dtype")));
+  EXPECT_THAT(to_kernelbench_json(baseline), Not(HasSubstr("dtype")));
+  baseline.dtype = DType::bf16;
+  write_baseline(file.path(), baseline);
+  EXPECT_EQ(read_baseline(file.path()).dtype, DType::bf16);
+  json document = json::parse(to_json(baseline));
+  EXPECT_EQ(document["dtype"], "bf16");
+  EXPECT_EQ(json::parse(to_kernelbench_json(
+                baseline))["level1"]["1_Square_matrix_multiplication_.py"]["dtype"],
+            "bf16");
+  document["dtype"] = "f64";
+  file.write(document.dump());
+  try {
+    read_baseline(file.path());
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("dtype"));
+    EXPECT_THAT(error.what(), HasSubstr("f32, f16, bf16"));
+  }
+}
+
 TEST(BaselineFile, ASecondWriteReplacesTheFirst) {
   const TemporaryFile file("baseline.json");
   Baseline baseline = example_baseline();

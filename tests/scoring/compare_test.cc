@@ -231,5 +231,61 @@ TEST(Describe, HandlesAScalar) {
       << text;
 }
 
+// --- halves --------------------------------------------------------------------------------------
+
+class CompareHalves : public ::testing::TestWithParam<DType> {
+ protected:
+  static double step() { return half_epsilon(GetParam()); }
+  static Tensor rounded(const Tensor& truth) { return truth.converted(GetParam()); }
+};
+
+TEST_P(CompareHalves, TheTruthRoundedPassesWithAStepOfTheType) {
+  const Tensor truth = random_tensor({300, 400});
+  const Comparison found = compare(rounded(truth), truth, {step(), step() / 4});
+  EXPECT_TRUE(found.passed());
+  EXPECT_LE(found.max_error, step() / 2);
+  EXPECT_GT(found.rms_error, step() / 40);
+}
+
+TEST_P(CompareHalves, NumbersBelowTheNormalOnesMayBeAStepOff) {
+  const auto tiny = static_cast<float>(smallest_normal(GetParam()));
+  const Tensor truth = tensor_of<float>({tiny / 3, -tiny / 7, tiny / 11, 0});
+  EXPECT_TRUE(compare(rounded(truth), truth, {step(), step() / 2}).passed());
+}
+
+TEST_P(CompareHalves, ErrorsEverywhereFailByTheirMeanThoughEachIsSmall) {
+  const Tensor truth = random_tensor({300, 400});
+  Tensor off = truth.clone();
+  for (float& each : off.data<float>()) each *= static_cast<float>(1 + 0.8 * step());
+  const Bounds bounds = {2 * step(), step() / 5};
+  const Comparison found = compare(rounded(off), truth, bounds);
+  EXPECT_EQ(found.wrong, 0);
+  EXPECT_FALSE(found.passed());
+  EXPECT_EQ(classify(found, bounds), Verdict::low_precision);
+  const std::string text = describe(found, truth.shape(), bounds);
+  EXPECT_NE(text.find("the root mean square of all errors is"), std::string::npos) << text;
+  EXPECT_TRUE(compare(rounded(off), truth, {2 * step()}).passed());
+  EXPECT_TRUE(compare(rounded(off), truth, bounds, ToleranceRule::kernelbench).passed())
+      << "which has no such bound";
+}
+
+TEST_P(CompareHalves, InfinityIsNotALargeNumber) {
+  const Tensor truth = tensor_of<float>({3.4e38f, 1, 2});
+  EXPECT_EQ(compare(rounded(truth), truth, {step()}).not_finite, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CompareHalves, ::testing::Values(DType::f16, DType::bf16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST(Bounds, AreTwiceTheHonestErrorAndAStepOfTheTypeAtLeast) {
+  const Bounds large =
+      bounds_from({.relative = 0.01, .rms = 1e-3, .elements = 1 << 20}, DType::f16);
+  EXPECT_DOUBLE_EQ(large.relative, 0.02);
+  EXPECT_NEAR(large.rms, 2e-3, 1e-6);
+  const Bounds small = bounds_from({.relative = 1e-5, .rms = 0, .elements = 1}, DType::bf16);
+  EXPECT_EQ(small.relative, half_epsilon(DType::bf16));
+  EXPECT_EQ(small.rms, half_epsilon(DType::bf16) / 2) << "one element may be right by chance";
+}
+
 }  // namespace
 }  // namespace kbench

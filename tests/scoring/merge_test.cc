@@ -152,6 +152,14 @@ TEST(MergeResults, RefusesTwoExperimentsForATaskNamingDifferences) {
                     HasSubstr("preset (smoke, v0.1) and driver (, 550.54)")));
 }
 
+TEST(MergeResults, OneCandidateInTwoDtypesIsTwoExperiments) {
+  Result halves = merged_result("x", kRelu, 2);
+  halves.dtype = DType::f16;
+  EXPECT_THAT(refusal({{merged_result("x", kRelu, 2)}, {halves}}),
+              AllOf(HasSubstr("x level1/19 is two experiments, in a:1 and b:1"),
+                    HasSubstr("dtype (f32, f16)")));
+}
+
 TEST(MergeResults, AMissingCandidateGivesWayToOneInAnotherFile) {
   const std::vector<Result> first = {merged_result("x", kRelu, 2), missing("x", kTanh)};
   const std::vector<Result> second = {missing("x", kRelu), merged_result("x", kTanh, 3)};
@@ -189,6 +197,9 @@ TEST(OneQuestion, IsOnePresetOneToleranceOneBaseline) {
   EXPECT_EQ(refusal_of(other), "nothing was thrown");
   other.preset = "v0";
   EXPECT_THAT(refusal_of(other), HasSubstr("2 presets: smoke (1), v0 (1)"));
+  other = first;
+  other.dtype = DType::bf16;
+  EXPECT_THAT(refusal_of(other), HasSubstr("2 dtypes: bf16 (1), f32 (1)"));
   other = first;
   other.settings = "tolerance=kernelbench precision=0.02";
   EXPECT_THAT(refusal_of(other), HasSubstr("tolerance=kernelbench (1)"));

@@ -170,6 +170,43 @@ TEST_F(Recorded, ATimeIsOfTheSizesItWasTakenAt) {
   }
 }
 
+TEST_F(Recorded, ATimeIsOfTheDtypeItWasTakenIn) {
+  const TaskAt f32 = {{1, 1}, "smoke", {}}, f16 = {{1, 1}, "smoke", {}, DType::f16};
+  const RecordedTimes before = read(kTable);
+  EXPECT_EQ(before.dtype, DType::f32) << "files of before do not say so";
+  EXPECT_EQ(before.time_of(f32), 3);
+  const RecordedTimes halves =
+      read(R"({"dtype": "f16", "device": "A", "tasks": {"1/1": {"ms": 2}}})");
+  EXPECT_EQ(halves.time_of(f16), 2);
+  EXPECT_EQ(halves.label(), "times.json (ms), recorded in f16 on A");
+  try {
+    halves.time_of(f32);
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(error.what(), "the times in times.json are of tasks in f16, not in f32");
+  }
+  EXPECT_THAT(complaint(R"({"dtype": "half", "tasks": {"1/1": {"ms": 2}}})"),
+              HasSubstr("f32, f16, bf16"));
+}
+
+TEST_F(Recorded, KbenchsOwnFormatsKeepTheDtype) {
+  Baseline baseline;
+  baseline.dtype = DType::bf16;
+  for (const TaskId task : {TaskId{1, 1}, TaskId{1, 19}}) {
+    BaselineEntry& entry = baseline.tasks.emplace_back();
+    entry.task = task;
+    entry.times = summarize_passes(std::vector<double>{2});
+  }
+  baseline.preset = "smoke";
+  EXPECT_EQ(read(to_json(baseline)).dtype, DType::bf16);
+  const std::string theirs = to_kernelbench_json(baseline);
+  EXPECT_EQ(read(theirs).dtype, DType::bf16);
+  std::string mixed = theirs;
+  mixed.replace(mixed.rfind("bf16"), 4, "f16");
+  EXPECT_THAT(complaint(mixed), HasSubstr("is in bf16, and the entries before it are in f16"));
+}
+
 BaselineEntry entry_of(TaskId task, double ms) {
   BaselineEntry entry;
   entry.task = task;
@@ -203,6 +240,22 @@ TEST(Comparison, GivesRatiosAndGeometricMeans) {
   ASSERT_EQ(comparison.worst(2).size(), 2u);
   EXPECT_EQ(comparison.worst(2)[1].task, (TaskId{1, 1}));
   EXPECT_EQ(comparison.worst(10).size(), 3u);
+}
+
+TEST(Comparison, OfAnotherDtypeIsMadeWhereItIsAskedForOnly) {
+  Baseline ours;
+  ours.dtype = DType::f16;
+  ours.tasks = {entry_of({1, 1}, 2)};
+  RecordedTimes theirs;
+  theirs.file = "f32.json";
+  theirs.ms = {{{1, 1}, 4}};
+  try {
+    compare_baselines(ours, theirs);
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the times in f32.json are of tasks in f32, not in f16");
+  }
+  EXPECT_EQ(compare_baselines(ours, theirs, tasks(), OtherDType::allow).geomean, 2);
 }
 
 TEST(Comparison, OfOtherSizesIsRefused) {

@@ -11,9 +11,11 @@
 namespace kbench {
 namespace {
 
+using ::testing::AllOf;
 using testing::example;
 using ::testing::HasSubstr;
 using testing::kInf;
+using ::testing::Not;
 
 TEST(ResultJson, RoundTripsEveryFieldExactly) {
   const Result r = example();
@@ -91,6 +93,23 @@ TEST(ResultJson, ReadsRecordsWithoutTuning) {
   expect_read_without("\"tuning\":[],", r);
 }
 
+TEST(ResultJson, SaysTheDtypeOfHalvesOnly) {
+  EXPECT_THAT(to_json(example()), Not(HasSubstr("\"dtype\"")))
+      << "records of float32 are as they were before there were others";
+  EXPECT_EQ(result_from_json(to_json(example())).dtype, DType::f32);
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    Result halves = example();
+    halves.dtype = dtype;
+    const std::string line = to_json(halves);
+    EXPECT_THAT(line, HasSubstr("\"dtype\":\"" + std::string(name_of(dtype)) + "\""));
+    EXPECT_EQ(result_from_json(line).dtype, dtype);
+    EXPECT_EQ(to_json(result_from_json(line)), line);
+  }
+  std::string line = to_json(example());
+  line.insert(1, "\"dtype\":\"f32\",");
+  EXPECT_EQ(to_json(result_from_json(line)), to_json(example()));
+}
+
 TEST(ResultJson, NamesTheFieldThatIsWrong) {
   const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
     std::string line = to_json(example());
@@ -116,6 +135,8 @@ TEST(ResultJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(refusal("\"slope\":2.0", "\"slope\":\"2\""), HasSubstr("variables.slope"));
   EXPECT_THAT(refusal("[16,1,1]", "[16,1.5,1]"), HasSubstr("variables.shape"));
   EXPECT_THAT(refusal("{\"set\"", "\"set\""), HasSubstr("is not JSON at character 6"));
+  EXPECT_THAT(refusal("{\"set\"", "{\"dtype\":\"i64\",\"set\""),
+              AllOf(HasSubstr("result.dtype"), HasSubstr("f32, f16, bf16")));
 }
 
 TEST(ResultJson, RefusesNumbersThatItsTypesDoNotHold) {
@@ -175,6 +196,7 @@ TEST(ResultKey, DependsOnTheExperimentAndNotOnItsOutcome) {
   EXPECT_TRUE(differs([](Result& o) { o.task.number = 20; }));
   EXPECT_TRUE(differs([](Result& o) { o.variables["batch_size"] = int64_t{17}; }));
   EXPECT_TRUE(differs([](Result& o) { o.variables["batch_size"] = 16.0; }));
+  EXPECT_TRUE(differs([](Result& o) { o.dtype = DType::f16; }));
   EXPECT_TRUE(differs([](Result& o) { o.device = "H200"; }));
   EXPECT_TRUE(differs([](Result& o) { o.driver = "Mesa 23"; }));
   EXPECT_TRUE(differs([](Result& o) { o.baseline = "other"; }));

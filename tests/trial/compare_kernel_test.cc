@@ -139,7 +139,7 @@ TEST_F(CompareKernelTest, AddsFindingsUpBeyond32Bits) {
   // As after a comparison of 2^34 elements.
   constexpr uint32_t kGroups = 65536, kElements = 262144;
   std::vector<Kernels::CompareFinding> findings(
-      kGroups, {0, kElements, kElements, kElements, 0xFFFFFFFFu, 0.5f, {}, 0, 0});
+      kGroups, {0, kElements, kElements, kElements, 0xFFFFFFFFu, 0.5f, 0, 0, 0, 0});
   for (const uint32_t group : {65500u, 65535u}) {
     findings[group].wrong = kElements - 7;
     findings[group].first = 7;

@@ -66,6 +66,34 @@ TEST_F(FloatAtomicsTest, AreToldApartByMemoryWidthAndKind) {
             kBufferAdd | kSharedAdd);
 }
 
+TEST_F(FloatAtomicsTest, OfSixteenBitsHaveFeaturesOfTheirOwn) {
+  const auto halves = [this](const std::string& statement) {
+    return inspect_spirv(
+        compile("#extension GL_EXT_shader_atomic_float2 : require\n"
+                "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+                "layout(local_size_x = 1) in;\n"
+                "layout(binding = 0) buffer X { float16_t x[]; };\n"
+                "shared float16_t s[4];\n"
+                "void main() { " +
+                statement + " }\n"));
+  };
+  const SpirvFacts add = halves("atomicAdd(x[0], 1.0hf);");
+  EXPECT_EQ(add.float_atomics, float16_atomic(false, true));
+  EXPECT_FALSE(add.other_float_atomics);
+  EXPECT_EQ(halves("atomicAdd(s[0], 1.0hf);").float_atomics, float16_atomic(true, true));
+  EXPECT_EQ(halves("x[0] = atomicExchange(x[1], 1.0hf);").float_atomics,
+            float16_atomic(false, false));
+  DevicePlan plan;
+  plan.float_atomics = 0xff;
+  const auto missing = missing_float_atomic(add, plan);
+  ASSERT_TRUE(missing);
+  EXPECT_TRUE(missing->by_device);
+  EXPECT_EQ(missing->name,
+            "atomic adds to 16-bit floats in buffers (shaderBufferFloat16AtomicAdd)");
+  plan.float_atomics |= kFloat16Atomics;
+  EXPECT_FALSE(missing_float_atomic(add, plan));
+}
+
 TEST_F(FloatAtomicsTest, OfTypedBuffersAreRefusedByARuleOfKbenchs) {
   const SpirvFacts found = facts("x[0] = imageAtomicExchange(t, 0, 1.0);");
   EXPECT_EQ(found.float_atomics, 0u);
@@ -101,6 +129,13 @@ TEST_F(FloatAtomicsTest, BitsAndFeaturesAreInOneOrder) {
         for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
           EXPECT_EQ(bit == 1u << i, feature == kFloatAtomics[i].feature) << feature;
         }
+      }
+    }
+    for (const bool adds : {false, true}) {
+      const std::string feature = std::string("shader") + (shared ? "Shared" : "Buffer") +
+                                  "Float16" + (adds ? "AtomicAdd" : "Atomics");
+      for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
+        EXPECT_EQ(float16_atomic(shared, adds) == 1u << i, feature == kFloatAtomics[i].feature);
       }
     }
   }

@@ -113,6 +113,17 @@ TEST(PlanDevice, TakesCooperativeMatricesOnlyWithTheMemoryModel) {
   EXPECT_THAT(plan_device(snapshot).extensions, Contains(StrEq("VK_KHR_cooperative_matrix")));
 }
 
+TEST(PlanDevice, TakesMatricesOfBfloat16OnlyWithThoseOfKhr) {
+  DeviceSnapshot snapshot = discrete();
+  snapshot.vulkan_memory_model = snapshot.bfloat16_matrices = true;
+  snapshot.extensions = {"VK_KHR_cooperative_matrix", "VK_KHR_shader_bfloat16"};
+  EXPECT_FALSE(plan_device(snapshot).bfloat16_matrices);
+  EXPECT_THAT(plan_device(snapshot).extensions, Not(Contains(StrEq("VK_KHR_shader_bfloat16"))));
+  snapshot.cooperative_matrix = true;
+  EXPECT_TRUE(plan_device(snapshot).bfloat16_matrices);
+  EXPECT_THAT(plan_device(snapshot).extensions, Contains(StrEq("VK_KHR_shader_bfloat16")));
+}
+
 TEST(PlanDevice, EnablesTheFloatAtomicsThatAreThere) {
   DeviceSnapshot snapshot = discrete();
   snapshot.extensions.push_back("VK_EXT_shader_atomic_float");

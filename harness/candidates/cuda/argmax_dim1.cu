@@ -3,7 +3,7 @@
 #include "columns.cuh"
 
 __global__ void __launch_bounds__(kWidth* kLanes)
-    argmax_dim1(const float* __restrict__ x, long long* __restrict__ y) {
+    argmax_dim1(const KB_REAL* __restrict__ x, long long* __restrict__ y) {
   __shared__ float values[kLanes][kWidth];
   __shared__ int rows[kLanes][kWidth];
   const Column column(x);

@@ -10,12 +10,12 @@ constexpr int kLanes = 4;
 constexpr int kUnroll = 8;  // loads that go out before the first is needed
 
 struct Column {
-  const float* start;  // of this thread's rows: lane, lane + kLanes, ...
+  const KB_REAL* start;  // of this thread's rows: lane, lane + kLanes, ...
   int rows;
   bool inside;
   size_t output;  // where the column's result belongs
 
-  explicit Column(const float* x) {
+  explicit Column(const KB_REAL* x) {
     const int column = blockIdx.x * kWidth + threadIdx.x;
     const int lane = threadIdx.y;
     inside = column < COLS && lane < LENGTH;
@@ -23,5 +23,5 @@ struct Column {
     start = x + (size_t{blockIdx.y} * LENGTH + lane) * COLS + column;
     output = size_t{blockIdx.y} * COLS + column;
   }
-  float operator[](int r) const { return __ldcs(start + size_t(r) * (kLanes * COLS)); }
+  float operator[](int r) const { return stream_load(start + size_t(r) * (kLanes * COLS)); }
 };

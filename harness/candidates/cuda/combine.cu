@@ -5,8 +5,8 @@
 
 template <Activation A>
 __global__ void __launch_bounds__(256)
-    combine(const float* __restrict__ parts, const float* __restrict__ bias,
-            float* __restrict__ y) {
+    combine(const float* __restrict__ parts, const KB_REAL* __restrict__ bias,
+            KB_REAL* __restrict__ y) {
   constexpr int kPieces = (COLS + 3) / 4;
   const int i = blockIdx.x * 256 + threadIdx.x;
   const int row = i / kPieces;

@@ -10,11 +10,11 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kRuns = 4;
 
 __global__ void __launch_bounds__(kThreads)
-    cumsum(const float* __restrict__ x, float* __restrict__ y) {
+    cumsum(const KB_REAL* __restrict__ x, KB_REAL* __restrict__ y) {
   constexpr int kPieces = (COLS + 3) / 4;
   __shared__ float totals[2][kRuns][kWarps];
-  const float* from = x + size_t{blockIdx.x} * COLS;
-  float* to = y + size_t{blockIdx.x} * COLS;
+  const KB_REAL* from = x + size_t{blockIdx.x} * COLS;
+  KB_REAL* to = y + size_t{blockIdx.x} * COLS;
   const int t = threadIdx.x;
   const int lane = t % 32;
   const int warp = t / 32;

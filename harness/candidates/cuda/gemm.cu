@@ -9,17 +9,18 @@
 // Grid: row tiles, column tiles, then batch or parts. Row tiles run fastest, so blocks that run
 // together share a piece of B, the larger factor where it is a weight.
 #include "activation.cuh"
-#include "gemm_tile.cuh"
+#include "products.cuh"
 #include "rows.cuh"
 
-enum Layout { PLAIN, TRANSPOSED };
 constexpr int kSteps = (DEPTH + BK - 1) / BK;
+
+#if KB_DTYPE_F32
 static_assert(kThreads % BK == 0);
 
-// A tile of a matrix [rows, DEPTH], kWidth of its rows from `first`: copied float by float, each
+// A tile of a matrix [kRows, DEPTH], kWidth of its rows from `first`: copied float by float, each
 // run along the depth down a column of the stage.
-template <int kWidth>
-void fetch_rows(float (&tile)[BK][kWidth + 4], const float* matrix, int rows, int first, int k0) {
+template <int kWidth, int kRows>
+void fetch_rows(float (&tile)[BK][kWidth + 4], const float* matrix, int first, int k0) {
   static_assert(kWidth * BK % kThreads == 0);
   const int k = threadIdx.x % BK;
   const int row = threadIdx.x / BK;
@@ -28,7 +29,7 @@ void fetch_rows(float (&tile)[BK][kWidth + 4], const float* matrix, int rows, in
 #pragma unroll
   for (int r = 0; r < kWidth; r += kThreads / BK) {
     copy_async<4>(&tile[k][row + r], from + size_t(r) * DEPTH,
-                  valid && (rows % kWidth == 0 || first + row + r < rows));
+                  valid && (kRows % kWidth == 0 || first + row + r < kRows));
   }
 }
 
@@ -49,42 +50,68 @@ void fetch_columns(float (&tile)[BK][BN + 4], const float* matrix, int first, in
   }
 }
 
+#else
+
+// Of a matrix [kRows, kLength] the tile [kHeight, kWidth] that begins at `row` and `col`, into rows
+// of kStride in a stage; as many halves at once as the matrix's rows allow.
+template <int kHeight, int kWidth, int kStride, int kRows, int kLength>
+void fetch_tile(Half* tile, const KB_REAL* matrix, int row, int col) {
+  constexpr int kPiece = kLength % 8 == 0 ? 8 : kLength % 4 == 0 ? 4 : kLength % 2 == 0 ? 2 : 1;
+  constexpr int kAlong = kWidth / kPiece;
+  constexpr int kCount = kHeight * kAlong;
+#pragma unroll
+  for (int c = 0; c < (kCount + kThreads - 1) / kThreads; ++c) {
+    const int i = c * kThreads + threadIdx.x;
+    if (kCount % kThreads != 0 && i >= kCount) break;
+    const int y = i / kAlong;
+    const int x = i % kAlong * kPiece;
+    const bool valid =
+        (kRows % kHeight == 0 || row + y < kRows) && (kLength % kWidth == 0 || col + x < kLength);
+    copy_async<2 * kPiece>(&tile[y * kStride + x], matrix + size_t(row + y) * kLength + (col + x),
+                           valid);
+  }
+}
+
+template <int kWidth, int kRows>
+void fetch_rows(Half* tile, const KB_REAL* matrix, int first, int k0) {
+  fetch_tile<kWidth, BK, kDeepStride, kRows, DEPTH>(tile, matrix, first, k0);
+}
+
+void fetch_columns(Half* tile, const KB_REAL* matrix, int first, int k0) {
+  fetch_tile<BK, BN, kStrideB, DEPTH, COLS>(tile, matrix, k0, first);
+}
+
+#endif
+
 // Depths first_step * BK and on, `steps` of them; then each piece of four sums goes through
 // `finish(piece, col)` into c.
-template <Layout B, class Finish>
-void run(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+template <Layout B, class T, class Finish>
+void run(const KB_REAL* __restrict__ a, const KB_REAL* __restrict__ b, T* __restrict__ c,
          int first_step, int steps, Finish finish) {
   __shared__ __align__(16) Stage stages[STAGES];
   const int first_row = blockIdx.x * BM;
   const int first_col = blockIdx.y * BN;
   Accumulators acc{};
-  multiply(acc, stages, steps, [&](Stage& stage, int step) {
+  multiply<PLAIN, B>(acc, stages, steps, [&](Stage& stage, int step) {
     const int k0 = (first_step + step) * BK;
-    fetch_rows<BM>(stage.a, a, ROWS, first_row, k0);
+    fetch_rows<BM, ROWS>(stage.a, a, first_row, k0);
     if constexpr (B == TRANSPOSED) {
-      fetch_rows<BN>(stage.b, b, COLS, first_col, k0);
+      fetch_rows<BN, COLS>(stage.b, b, first_col, k0);
     } else {
       fetch_columns(stage.b, b, first_col, k0);
     }
   });
-#pragma unroll
-  for (int j = 0; j < TN; j += 4) {
-    const int col = first_col + tile_col(j);
-    if (col >= COLS) continue;
-#pragma unroll
-    for (int i = 0; i < TM; ++i) {
-      const int row = first_row + tile_row(i);
-      if (row >= ROWS) continue;
-      const float4 sums =
-          make_float4(acc.at[i][j], acc.at[i][j + 1], acc.at[i][j + 2], acc.at[i][j + 3]);
-      store_piece<COLS>(c + size_t(row) * COLS, col / 4, finish(sums, col));
-    }
-  }
+  each_piece(acc, [&](int row, int col, float4 sums) {
+    row += first_row;
+    col += first_col;
+    if (row >= ROWS || col >= COLS) return;
+    store_piece<COLS>(c + size_t(row) * COLS, col / 4, finish(sums, col));
+  });
 }
 
 template <Layout B>
 __global__ void __launch_bounds__(kThreads)
-    product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c) {
+    product(const KB_REAL* __restrict__ a, const KB_REAL* __restrict__ b, KB_REAL* __restrict__ c) {
   const size_t batch = blockIdx.z;
   run<B>(a + batch * (size_t(ROWS) * DEPTH), b + batch * (size_t(DEPTH) * COLS),
          c + batch * (size_t(ROWS) * COLS), 0, kSteps, [](float4 v, int) { return v; });
@@ -92,7 +119,8 @@ __global__ void __launch_bounds__(kThreads)
 
 template <Layout B>
 __global__ void __launch_bounds__(kThreads)
-    root_product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c) {
+    root_product(const KB_REAL* __restrict__ a, const KB_REAL* __restrict__ b,
+                 KB_REAL* __restrict__ c) {
   const size_t batch = blockIdx.z;
   const float scale = rsqrtf(float(DEPTH));
   run<B>(a + batch * (size_t(ROWS) * DEPTH), b + batch * (size_t(DEPTH) * COLS),
@@ -103,8 +131,9 @@ __global__ void __launch_bounds__(kThreads)
 
 template <Activation A>
 __global__ void __launch_bounds__(kThreads)
-    linear(const float* __restrict__ x, const float* __restrict__ weight,
-           const float* __restrict__ bias, float* __restrict__ y, float scale, float parameter) {
+    linear(const KB_REAL* __restrict__ x, const KB_REAL* __restrict__ weight,
+           const KB_REAL* __restrict__ bias, KB_REAL* __restrict__ y, float scale,
+           float parameter) {
   run<TRANSPOSED>(x, weight, y, 0, kSteps, [=](float4 v, int col) {
     const float4 b = load_piece<COLS>(bias, col / 4, 0.0f);
     return activate<A>(make_float4(scale * (v.x + b.x), scale * (v.y + b.y), scale * (v.z + b.z),
@@ -115,7 +144,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <int kParts>
 __global__ void __launch_bounds__(kThreads)
-    partial(const float* __restrict__ x, const float* __restrict__ weight,
+    partial(const KB_REAL* __restrict__ x, const KB_REAL* __restrict__ weight,
             float* __restrict__ parts) {
   constexpr int kEach = (kSteps + kParts - 1) / kParts;
   static_assert(kEach * (kParts - 1) < kSteps, "a part is empty");

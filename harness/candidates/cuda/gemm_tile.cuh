@@ -61,8 +61,8 @@ struct Accumulators {
 };
 
 // Adds `steps` products of tiles; fetch(stage, step) starts the copies of one step's tiles and is
-// called once for each, in order.
-template <class Fetch>
+// called once for each, in order. Stages are the same for all layouts.
+template <Layout, Layout, class Fetch>
 void multiply(Accumulators& acc, Stage (&stages)[STAGES], int steps, Fetch fetch) {
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
@@ -98,5 +98,18 @@ void multiply(Accumulators& acc, Stage (&stages)[STAGES], int steps, Fetch fetch
       }
     }
     if constexpr (BK % 2 == 1) fragments[0] = fragments[1];
+  }
+}
+
+// Calls f(row, col, sums) for each piece of four neighbouring sums of this thread.
+template <class F>
+void each_piece(const Accumulators& acc, F f) {
+#pragma unroll
+  for (int j = 0; j < TN; j += 4) {
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      const float* sums = &acc.at[i][j];
+      f(tile_row(i), tile_col(j), make_float4(sums[0], sums[1], sums[2], sums[3]));
+    }
   }
 }

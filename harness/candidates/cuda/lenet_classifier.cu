@@ -2,6 +2,7 @@
 // layer for all eight, so that a weight is read once for them. Activations stay in shared memory,
 // images side by side. Weights come transposed by a setup step, so that neighbouring threads read
 // neighbouring floats.
+#include "memory.cuh"
 
 constexpr int kImages = 8;
 constexpr int kThreads = 128;
@@ -18,14 +19,14 @@ Images relu(Images v) {
 
 // Output `o` of a layer: weight is [kDepth, kWidth].
 template <int kDepth, int kWidth>
-Images layer(const Images* inputs, const float* __restrict__ weight, const float* __restrict__ bias,
-             int o) {
+Images layer(const Images* inputs, const KB_REAL* __restrict__ weight,
+             const KB_REAL* __restrict__ bias, int o) {
   Images sums;
 #pragma unroll
-  for (int n = 0; n < kImages; ++n) sums.at[n] = bias[o];
+  for (int n = 0; n < kImages; ++n) sums.at[n] = load(bias + o);
 #pragma unroll 4
   for (int k = 0; k < kDepth; ++k) {
-    const float w = weight[k * kWidth + o];
+    const float w = load(weight + k * kWidth + o);
 #pragma unroll
     for (int n = 0; n < kImages; n += 4) {
       const float4 v = *reinterpret_cast<const float4*>(&inputs[k].at[n]);
@@ -40,10 +41,10 @@ Images layer(const Images* inputs, const float* __restrict__ weight, const float
 
 // x is [BATCH, 400], the weights [400, 120], [120, 84] and [84, CLASSES], y [BATCH, CLASSES].
 __global__ void __launch_bounds__(kThreads)
-    lenet_classifier(const float* __restrict__ x, const float* __restrict__ weight1,
-                     const float* __restrict__ bias1, const float* __restrict__ weight2,
-                     const float* __restrict__ bias2, const float* __restrict__ weight3,
-                     const float* __restrict__ bias3, float* __restrict__ y) {
+    lenet_classifier(const KB_REAL* __restrict__ x, const KB_REAL* __restrict__ weight1,
+                     const KB_REAL* __restrict__ bias1, const KB_REAL* __restrict__ weight2,
+                     const KB_REAL* __restrict__ bias2, const KB_REAL* __restrict__ weight3,
+                     const KB_REAL* __restrict__ bias3, KB_REAL* __restrict__ y) {
   __shared__ __align__(16) Images features[400];
   __shared__ __align__(16) Images hidden1[120];
   __shared__ __align__(16) Images hidden2[84];
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = t; i < kImages * 400; i += kThreads) {
     const int n = i / 400;
     features[i % 400].at[n] =
-        first_image + n < BATCH ? x[size_t(first_image + n) * 400 + i % 400] : 0.0f;
+        first_image + n < BATCH ? load(x + size_t(first_image + n) * 400 + i % 400) : 0.0f;
   }
   __syncthreads();
   if (t < 120) hidden1[t] = relu(layer<400, 120>(features, weight1, bias1, t));
@@ -63,7 +64,8 @@ __global__ void __launch_bounds__(kThreads)
     const Images sums = layer<84, CLASSES>(hidden2, weight3, bias3, o);
 #pragma unroll
     for (int n = 0; n < kImages; ++n) {
-      if (first_image + n < BATCH) y[size_t(first_image + n) * CLASSES + o] = sums.at[n];
+      if (first_image + n >= BATCH) continue;
+      store(y + size_t(first_image + n) * CLASSES + o, sums.at[n]);
     }
   }
 }

@@ -3,6 +3,7 @@
 // outputs that one pooled value needs from one 6x6 patch in registers, for several channels at
 // once; ReLU comes after the maximum, which gives the same. Weights come transposed by a setup
 // step, channels last (six padded to eight).
+#include "memory.cuh"
 
 constexpr int kImages = 2;
 constexpr int kThreads = kImages * 25 * 4;  // positions x groups of channels in the second half
@@ -50,9 +51,9 @@ struct Sums {
 
 // x is [BATCH, 32, 32], weight1 [25, 8], weight2 [150, 16], y [BATCH, 400].
 __global__ void __launch_bounds__(kThreads, 2)
-    lenet_features(const float* __restrict__ x, const float* __restrict__ weight1,
-                   const float* __restrict__ bias1, const float* __restrict__ weight2,
-                   const float* __restrict__ bias2, float* __restrict__ y) {
+    lenet_features(const KB_REAL* __restrict__ x, const KB_REAL* __restrict__ weight1,
+                   const KB_REAL* __restrict__ bias1, const KB_REAL* __restrict__ weight2,
+                   const KB_REAL* __restrict__ bias2, KB_REAL* __restrict__ y) {
   __shared__ __align__(16) float image[kImages][32 * 32];
   __shared__ __align__(16) float half_way[kImages][6][14 * 14];
   __shared__ __align__(16) float w1[25 * 8];
@@ -64,13 +65,13 @@ __global__ void __launch_bounds__(kThreads, 2)
     const int n = i / 256;
     float4 v{};
     if (first_image + n < BATCH) {
-      v = reinterpret_cast<const float4*>(x + size_t(first_image + n) * 1024)[i % 256];
+      v = load4(x + size_t(first_image + n) * 1024 + i % 256 * 4);
     }
     reinterpret_cast<float4*>(image[n])[i % 256] = v;
   }
-  for (int i = t; i < 25 * 8; i += kThreads) w1[i] = weight1[i];
+  for (int i = t; i < 25 * 8; i += kThreads) w1[i] = load(weight1 + i);
   for (int i = t; i < 150 * 4; i += kThreads) {
-    reinterpret_cast<float4*>(w2)[i] = reinterpret_cast<const float4*>(weight2)[i];
+    reinterpret_cast<float4*>(w2)[i] = load4(weight2 + 4 * i);
   }
   __syncthreads();
 
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
     for (int tap = 0; tap < 25; ++tap) sums.add(patch, tap / 5, tap % 5, &w1[tap * 8]);
 #pragma unroll
-    for (int c = 0; c < 6; ++c) half_way[n][c][position] = sums.pooled(c, bias1[c]);
+    for (int c = 0; c < 6; ++c) half_way[n][c][position] = sums.pooled(c, load(bias1 + c));
   }
   __syncthreads();
 
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   if (first_image + n >= BATCH) return;
 #pragma unroll
   for (int c = 0; c < 4; ++c) {
-    y[size_t(first_image + n) * 400 + (first + c) * 25 + position] =
-        sums.pooled(c, bias2[first + c]);
+    store(y + size_t(first_image + n) * 400 + (first + c) * 25 + position,
+          sums.pooled(c, load(bias2 + first + c)));
   }
 }

@@ -7,12 +7,12 @@
 constexpr int kStripRows = (STRIP - 1) * STRIDE + (KERNEL - 1) * DILATION + 1;
 
 __global__ void __launch_bounds__(256)
-    max_pool2d(const float* __restrict__ x, float* __restrict__ y) {
+    max_pool2d(const KB_REAL* __restrict__ x, KB_REAL* __restrict__ y) {
   const int ow = blockIdx.x * 64 + threadIdx.x;
   const int first_oh = (blockIdx.y * 4 + threadIdx.y) * STRIP;
   if (ow >= OUT_W || first_oh >= OUT_H) return;
-  const float* from = x + size_t{blockIdx.z} * (IN_H * IN_W);
-  float* to = y + size_t{blockIdx.z} * (OUT_H * OUT_W) + ow;
+  const KB_REAL* from = x + size_t{blockIdx.z} * (IN_H * IN_W);
+  KB_REAL* to = y + size_t{blockIdx.z} * (OUT_H * OUT_W) + ow;
 
   const int first_iw = ow * STRIDE - PADDING;
   const int first_ih = first_oh * STRIDE - PADDING;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int kw = 0; kw < KERNEL; ++kw) {
       const int iw = first_iw + kw * DILATION;
-      if (iw >= 0 && iw < IN_W) row_max[r] = fmaxf(row_max[r], from[ih * IN_W + iw]);
+      if (iw >= 0 && iw < IN_W) row_max[r] = fmaxf(row_max[r], load(from + ih * IN_W + iw));
     }
   }
 #pragma unroll
@@ -35,6 +35,6 @@ __global__ void __launch_bounds__(256)
     for (int kh = 1; kh < KERNEL; ++kh) {
       largest = fmaxf(largest, row_max[s * STRIDE + kh * DILATION]);
     }
-    if (first_oh + s < OUT_H) __stcs(to + (first_oh + s) * OUT_W, largest);
+    if (first_oh + s < OUT_H) stream_store(to + (first_oh + s) * OUT_W, largest);
   }
 }

@@ -4,14 +4,14 @@
 #include "segments.cuh"
 
 __global__ void __launch_bounds__(kThreads)
-    segment_moments(const float* __restrict__ x, float2* __restrict__ moments) {
+    segment_moments(const KB_REAL* __restrict__ x, float2* __restrict__ moments) {
   const int plane = blockIdx.x;
   const int segment = blockIdx.y;
-  const float* start = x + size_t(plane) * PLANE;
+  const KB_REAL* start = x + size_t(plane) * PLANE;
   const int first = segment * (SEGMENT / 4);
   const int pieces = segment_pieces(segment);
 
-  const float shift = start[segment * SEGMENT];
+  const float shift = load(start + segment * SEGMENT);
   float sum = 0.0f;
   float squares = 0.0f;
   for (int i = threadIdx.x; i < pieces; i += kUnroll * kThreads) {

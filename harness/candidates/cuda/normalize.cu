@@ -32,13 +32,13 @@ float2 mean_and_scale(const float2* __restrict__ moments, int first_plane, int s
 
 template <Statistics S>
 __global__ void __launch_bounds__(kThreads)
-    normalize(const float* __restrict__ x, const float2* __restrict__ moments,
-              const float* __restrict__ weight, const float* __restrict__ bias,
-              float* __restrict__ y) {
+    normalize(const KB_REAL* __restrict__ x, const float2* __restrict__ moments,
+              const KB_REAL* __restrict__ weight, const KB_REAL* __restrict__ bias,
+              KB_REAL* __restrict__ y) {
   const int plane = PLANES - 1 - blockIdx.x;
   const int segment = SEGMENTS - 1 - blockIdx.y;
-  const float* from = x + size_t(plane) * PLANE;
-  float* to = y + size_t(plane) * PLANE;
+  const KB_REAL* from = x + size_t(plane) * PLANE;
+  KB_REAL* to = y + size_t(plane) * PLANE;
   const int first = segment * (SEGMENT / 4);
   const int pieces = segment_pieces(segment);
 
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(kThreads)
                                                      S == BY_CHANNEL ? CHANNELS : 0);
   const float mean = statistics.x;
   const float scale = statistics.y;
-  const float channel_weight = S == BY_CHANNEL ? weight[channel] : 0.0f;
-  const float channel_bias = S == BY_CHANNEL ? bias[channel] : 0.0f;
+  const float channel_weight = S == BY_CHANNEL ? load(weight + channel) : 0.0f;
+  const float channel_bias = S == BY_CHANNEL ? load(bias + channel) : 0.0f;
 
   for (int i = threadIdx.x; i < pieces; i += kUnroll * kThreads) {
     float4 v[kUnroll];

@@ -11,7 +11,7 @@ constexpr int kEach = (CHANNELS + kLanes - 1) / kLanes;
 static_assert(kEach <= 24, "more channels than registers hold");
 
 __global__ void __launch_bounds__(kWidth* kLanes)
-    rms_norm(const float* __restrict__ x, float* __restrict__ y) {
+    rms_norm(const KB_REAL* __restrict__ x, KB_REAL* __restrict__ y) {
   __shared__ float4 squares[kLanes][kWidth];
   const size_t position = size_t{blockIdx.x} * kWidth + threadIdx.x;
   const int lane = threadIdx.y;

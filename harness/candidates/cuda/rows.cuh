@@ -1,42 +1,43 @@
-// Rows of floats, moved four at a time, and sums and maxima over the threads that share a row.
+// Rows of elements, moved four at a time, and sums and maxima over the threads that share a row.
 #pragma once
+#include "memory.cuh"
 
 constexpr float kLowest = -3.402823466e38f;
 
-// Elements 4 i .. 4 i + 3 of a row of kLength floats, `fill` beyond its end. Rows of a multiple of
-// four floats all start on a 16-byte boundary and are moved as float4.
-template <int kLength>
-float4 load_piece(const float* __restrict__ row, int i, float fill) {
+// Elements 4 i .. 4 i + 3 of a row of kLength, `fill` beyond its end. Rows of a multiple of four
+// all start where four elements may be moved at once.
+template <int kLength, class T>
+float4 load_piece(const T* __restrict__ row, int i, float fill) {
   if constexpr (kLength % 4 == 0) {
-    return reinterpret_cast<const float4*>(row)[i];
+    return load4(row + 4 * i);
   } else {
     float v[4];
 #pragma unroll
-    for (int j = 0; j < 4; ++j) v[j] = 4 * i + j < kLength ? row[4 * i + j] : fill;
+    for (int j = 0; j < 4; ++j) v[j] = 4 * i + j < kLength ? load(row + 4 * i + j) : fill;
     return make_float4(v[0], v[1], v[2], v[3]);
   }
 }
 
 // With kStream, what is written is not read again soon: it may leave the cache first.
-template <int kLength, bool kStream = false>
-void store_piece(float* __restrict__ row, int i, float4 v) {
+template <int kLength, bool kStream = false, class T>
+void store_piece(T* __restrict__ row, int i, float4 v) {
   if constexpr (kLength % 4 == 0) {
     if constexpr (kStream) {
-      __stcs(reinterpret_cast<float4*>(row) + i, v);
+      stream_store4(row + 4 * i, v);
     } else {
-      reinterpret_cast<float4*>(row)[i] = v;
+      store4(row + 4 * i, v);
     }
   } else {
     const float values[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      if (4 * i + j < kLength) row[4 * i + j] = values[j];
+      if (4 * i + j < kLength) store(row + 4 * i + j, values[j]);
     }
   }
 }
 
-template <int kLength>
-void stream_piece(float* __restrict__ row, int i, float4 v) {
+template <int kLength, class T>
+void stream_piece(T* __restrict__ row, int i, float4 v) {
   store_piece<kLength, true>(row, i, v);
 }
 

@@ -10,12 +10,12 @@ float4 quotients(float4 v, float largest, float scale) {
 }
 
 __global__ void __launch_bounds__(THREADS* TEAMS)
-    softmax(const float* __restrict__ x, float* __restrict__ y) {
+    softmax(const KB_REAL* __restrict__ x, KB_REAL* __restrict__ y) {
   static_assert(TEAMS == 1 || THREADS == 32);
   const size_t number = size_t{blockIdx.x} * TEAMS + threadIdx.y;
   if (number >= ROWS) return;
-  const float* from = x + number * COLS;
-  float* to = y + number * COLS;
+  const KB_REAL* from = x + number * COLS;
+  KB_REAL* to = y + number * COLS;
   const Row row = read_row(from);
   const float scale = 1.0f / row.sum;
   const int t = threadIdx.x;

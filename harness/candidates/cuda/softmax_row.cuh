@@ -19,12 +19,12 @@ float4 minus_then_exp(float4 v, float largest) {
                      expf(v.w - largest));
 }
 
-float4 load_or_lowest(const float* __restrict__ x, int piece) {
+float4 load_or_lowest(const KB_REAL* __restrict__ x, int piece) {
   return piece < kPieces ? load_piece<COLS>(x, piece, kLowest)
                          : make_float4(kLowest, kLowest, kLowest, kLowest);
 }
 
-Row read_row(const float* __restrict__ x) {
+Row read_row(const KB_REAL* __restrict__ x) {
   const int t = threadIdx.x;
   Row row;
   float largest = kLowest;

@@ -2,7 +2,7 @@
 #include "columns.cuh"
 
 __global__ void __launch_bounds__(kWidth* kLanes)
-    sum_dim1(const float* __restrict__ x, float* __restrict__ y) {
+    sum_dim1(const KB_REAL* __restrict__ x, KB_REAL* __restrict__ y) {
   __shared__ float lanes[kLanes][kWidth];
   const Column column(x);
   float total = 0.0f;
@@ -20,6 +20,6 @@ __global__ void __launch_bounds__(kWidth* kLanes)
   if (threadIdx.y == 0 && column.inside) {
 #pragma unroll
     for (int lane = 1; lane < kLanes; ++lane) total += lanes[lane][threadIdx.x];
-    y[column.output] = total;
+    store(y + column.output, total);
   }
 }

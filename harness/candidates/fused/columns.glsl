@@ -14,7 +14,7 @@ uint column() { return gl_WorkGroupID.x * 64 + gl_LocalInvocationID.x; }
 uint lane() { return gl_LocalInvocationID.y; }
 // Where this thread's row r begins: rows lane, lane + LANES, ... of its column.
 uint64_t column_start() {
-  return x + 4ul * ((uint64_t(batch_entry()) * LENGTH + lane()) * COLS + column());
+  return AT(x, (uint64_t(batch_entry()) * LENGTH + lane()) * COLS + column());
 }
 #define ROW(start, r) LOAD(start, uint64_t(r) * (LANES * COLS))
 uint rows_of_lane() { return (LENGTH - lane() + LANES - 1) / LANES; }

@@ -11,16 +11,16 @@
 #include "common.glsl"
 #include "gemm_tile.glsl"
 
-layout(std430, set = 0, binding = 0) restrict readonly buffer X { float x[]; };
+layout(std430, set = 0, binding = 0) restrict readonly buffer X { KB_REAL x[]; };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Weight { vec4 weight[]; };
-layout(std430, set = 0, binding = 2) restrict readonly buffer Bias { float bias[]; };
+layout(std430, set = 0, binding = 2) restrict readonly buffer Bias { KB_REAL bias[]; };
 #if OUT_H * OUT_W % 4 == 0
-layout(std430, set = 0, binding = 3) restrict writeonly buffer Y { vec4 y[]; };
+layout(std430, set = 0, binding = 3) restrict writeonly buffer Y { KB_REAL4 y[]; };
 #else
-layout(std430, set = 0, binding = 3) restrict writeonly buffer Y { float y[]; };
+layout(std430, set = 0, binding = 3) restrict writeonly buffer Y { KB_REAL y[]; };
 #endif
 #if ADD_AFTER_RELU
-layout(std430, set = 0, binding = 4) restrict readonly buffer Added { float added[]; };
+layout(std430, set = 0, binding = 4) restrict readonly buffer Added { KB_REAL added[]; };
 #endif
 
 #define DEPTH (IN_C * KERNEL * KERNEL)
@@ -55,7 +55,8 @@ void fetch_patch(bool inside, uint image, ivec2 corner, uint k0) {
       valid = valid && at.x >= 0 && at.x < IN_W && at.y >= 0 && at.y < IN_H;
     }
     uint channel = k / (KERNEL * KERNEL);
-    from_b[l] = valid ? x[image + (channel * IN_H + at.y) * IN_W + at.x] : 0.0;
+    from_b[l] = 0.0;
+    if (valid) from_b[l] = KB_TO_FLOAT(x[image + (channel * IN_H + at.y) * IN_W + at.x]);
   }
 }
 
@@ -74,9 +75,9 @@ void store_tiles(uint stage) {
 }
 
 vec4 epilogue(vec4 v, uint channel) {
-  v += bias[channel];
+  v += KB_TO_FLOAT(bias[channel]);
 #if ADD_AFTER_RELU
-  v = max(v, vec4(0.0)) + added[channel];
+  v = max(v, vec4(0.0)) + KB_TO_FLOAT(added[channel]);
 #endif
   return v;
 }
@@ -116,13 +117,14 @@ void main() {
 #if OUT_H * OUT_W % 4 == 0
       // Four neighbouring pixels belong to one plane, whose rows of memory are theirs.
       if (pixel < BATCH * PIXELS) {
-        y[((pixel / PIXELS * OUT_C + channel) * PIXELS + pixel % PIXELS) / 4] = v;
+        y[((pixel / PIXELS * OUT_C + channel) * PIXELS + pixel % PIXELS) / 4] =
+            KB_FROM_FLOAT4(v);
       }
 #else
       [[unroll]] for (uint e = 0; e < 4; ++e) {
         uint p = pixel + e;
         if (p < BATCH * PIXELS) {
-          y[(p / PIXELS * OUT_C + channel) * PIXELS + p % PIXELS] = v[e];
+          y[(p / PIXELS * OUT_C + channel) * PIXELS + p % PIXELS] = KB_FROM_FLOAT(v[e]);
         }
       }
 #endif

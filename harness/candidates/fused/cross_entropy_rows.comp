@@ -17,7 +17,7 @@ layout(push_constant) uniform Push {
 void main() {
   uint row = folded_group();
   if (row >= ROWS) return;
-  uint64_t start = x + 4ul * uint64_t(row) * COLS;
+  uint64_t start = AT(x, uint64_t(row) * COLS);
   RowStatistics statistics = row_statistics(start);
   if (gl_LocalInvocationIndex == 0) {
     loss[row] = log(statistics.sum) + statistics.largest - LOAD(start, target[row].x);

@@ -22,7 +22,7 @@ shared vec4 subgroup_totals[2][THREADS / 4];  // enough down to subgroups of fou
 void main() {
   uint row = folded_group();
   if (row >= ROWS) return;
-  uint64_t start = 4ul * uint64_t(row) * COLS;
+  uint64_t start = uint64_t(row) * COLS * BYTES;
   // The scan's order must be the subgroup's own.
   uint t = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
 

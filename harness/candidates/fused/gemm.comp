@@ -3,13 +3,14 @@
 // epilogue runs on the sums while they are still in registers. EPILOGUE 0: none; 1: bias, scale and
 // ACTIVATION; 2: division by sqrt(DEPTH), as attention scores take it.
 //
+// Factors of float16 are multiplied on tensor cores where the device has them (TENSOR).
+//
 // The grid is (row tiles, column tiles, batch): x runs fastest, so workgroups that run together
 // share a piece of B, the larger factor where it is a weight.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "address.glsl"
 #include "common.glsl"
-#include "gemm_tile.glsl"
 
 layout(push_constant) uniform Push {
   uint64_t a, b, c;  // addresses
@@ -19,6 +20,29 @@ layout(push_constant) uniform Push {
   float parameter;  // of the activation
 #endif
 };
+
+vec4 epilogue(vec4 v, vec4 added) {
+#if EPILOGUE == 1
+  return activate(ACTIVATION, (v + added) * scale, parameter);
+#elif EPILOGUE == 2
+  return v * inversesqrt(float(DEPTH));
+#else
+  return v;
+#endif
+}
+
+vec4 bias_piece(uint col) {
+#if EPILOGUE == 1
+  return load_piece(bias, col / 4, COLS, 0.0);
+#else
+  return vec4(0.0);
+#endif
+}
+
+#if TENSOR
+#include "gemm_tensor.glsl"
+#else
+#include "gemm_tile.glsl"
 
 // Vec4s of a tile that one thread moves, and the vec4s along a tile's row.
 #define A_LOADS ((BM * BK / 4 + THREADS - 1) / THREADS)
@@ -34,7 +58,7 @@ vec4 fetch(uint64_t matrix, uint row, uint col, uint rows, uint cols, uint tile_
            uint tile_cols) {
   if (rows % tile_rows != 0 && row >= rows) return vec4(0.0);
   if (cols % tile_cols != 0 && col >= cols) return vec4(0.0);
-  return load_piece(matrix + 4ul * uint64_t(row) * cols, col / 4, cols, 0.0);
+  return load_piece(AT(matrix, uint64_t(row) * cols), col / 4, cols, 0.0);
 }
 
 void fetch_tiles(uint64_t a0, uint64_t b0, uint first_row, uint first_col, uint k0) {
@@ -78,24 +102,7 @@ void store_tiles(uint stage) {
   }
 }
 
-vec4 epilogue(vec4 v, vec4 bias_piece) {
-#if EPILOGUE == 1
-  return activate(ACTIVATION, (v + bias_piece) * scale, parameter);
-#elif EPILOGUE == 2
-  return v * inversesqrt(float(DEPTH));
-#else
-  return v;
-#endif
-}
-
-void main() {
-  uint first_row = gl_WorkGroupID.x * BM;
-  uint first_col = gl_WorkGroupID.y * BN;
-  uint64_t batch = gl_WorkGroupID.z;
-  uint64_t a0 = a + 4ul * batch * ROWS * DEPTH;
-  uint64_t b0 = b + 4ul * batch * DEPTH * COLS;
-  uint64_t c0 = c + 4ul * batch * ROWS * COLS;
-
+void tile_product(uint64_t a0, uint64_t b0, uint64_t c0, uint first_row, uint first_col) {
   clear_acc();
   fetch_tiles(a0, b0, first_row, first_col, 0);
   store_tiles(0);
@@ -113,16 +120,24 @@ void main() {
   [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
     uint col = first_col + tile_col(j);
     if (col >= COLS) continue;
-    vec4 bias_piece = vec4(0.0);
-#if EPILOGUE == 1
-    bias_piece = load_piece(bias, col / 4, COLS, 0.0);
-#endif
+    vec4 added = bias_piece(col);
     [[unroll]] for (uint i = 0; i < TM; ++i) {
       uint row = first_row + tile_row(i);
       if (row < ROWS) {
-        vec4 v = epilogue(acc[i][j], bias_piece);
-        store_piece(c0 + 4ul * uint64_t(row) * COLS, col / 4, COLS, v);
+        vec4 v = epilogue(acc[i][j], added);
+        store_piece(AT(c0, uint64_t(row) * COLS), col / 4, COLS, v);
       }
     }
   }
+}
+#endif
+
+void main() {
+  uint first_row = gl_WorkGroupID.x * BM;
+  uint first_col = gl_WorkGroupID.y * BN;
+  uint64_t batch = gl_WorkGroupID.z;
+  uint64_t a0 = AT(a, batch * ROWS * DEPTH);
+  uint64_t b0 = AT(b, batch * DEPTH * COLS);
+  uint64_t c0 = AT(c, batch * ROWS * COLS);
+  tile_product(a0, b0, c0, first_row, first_col);
 }

@@ -10,12 +10,12 @@ layout(local_size_x = THREADS) in;
 // x is [BATCH, 400], the weights [400, 120], [120, 84] and [84, CLASSES], y [BATCH, CLASSES].
 layout(std430, set = 0, binding = 0) restrict readonly buffer X { float x[]; };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Weight1 { float weight1[]; };
-layout(std430, set = 0, binding = 2) restrict readonly buffer Bias1 { float bias1[]; };
+layout(std430, set = 0, binding = 2) restrict readonly buffer Bias1 { KB_REAL bias1[]; };
 layout(std430, set = 0, binding = 3) restrict readonly buffer Weight2 { float weight2[]; };
-layout(std430, set = 0, binding = 4) restrict readonly buffer Bias2 { float bias2[]; };
+layout(std430, set = 0, binding = 4) restrict readonly buffer Bias2 { KB_REAL bias2[]; };
 layout(std430, set = 0, binding = 5) restrict readonly buffer Weight3 { float weight3[]; };
-layout(std430, set = 0, binding = 6) restrict readonly buffer Bias3 { float bias3[]; };
-layout(std430, set = 0, binding = 7) restrict writeonly buffer Y { float y[]; };
+layout(std430, set = 0, binding = 6) restrict readonly buffer Bias3 { KB_REAL bias3[]; };
+layout(std430, set = 0, binding = 7) restrict writeonly buffer Y { KB_REAL y[]; };
 
 shared vec4 features[400][2];
 shared vec4 hidden1[120][2];
@@ -23,7 +23,7 @@ shared vec4 hidden2[84][2];
 
 // low and high: output `o` of a layer for images 0..3 and 4..7.
 #define LAYER(inputs, depth, weight, width, bias)  \
-  vec4 low = vec4(bias[o]);                        \
+  vec4 low = vec4(KB_TO_FLOAT(bias[o]));           \
   vec4 high = low;                                 \
   for (uint k = 0; k < depth; ++k) {               \
     vec4 w = vec4(weight[k * width + o]);          \
@@ -58,7 +58,7 @@ void main() {
     LAYER(hidden2, 84, weight3, CLASSES, bias3)
     for (uint n = 0; n < IMAGES; ++n) {
       if (first_image + n < BATCH) {
-        y[(first_image + n) * CLASSES + o] = n < 4 ? low[n] : high[n - 4];
+        y[(first_image + n) * CLASSES + o] = KB_FROM_FLOAT(n < 4 ? low[n] : high[n - 4]);
       }
     }
   }

@@ -10,12 +10,14 @@
 #define THREADS 200  // two images x 25 positions x 4 groups of channels in the second half
 layout(local_size_x = THREADS) in;
 // x is [BATCH, 32, 32], weight1 [25, 8], weight2 [150, 16], y [BATCH, 400].
-layout(std430, set = 0, binding = 0) restrict readonly buffer X { float x[]; };
+layout(std430, set = 0, binding = 0) restrict readonly buffer X { KB_REAL x[]; };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Weight1 { vec4 weight1[]; };
-layout(std430, set = 0, binding = 2) restrict readonly buffer Bias1 { float bias1[]; };
+layout(std430, set = 0, binding = 2) restrict readonly buffer Bias1 { KB_REAL bias1[]; };
 layout(std430, set = 0, binding = 3) restrict readonly buffer Weight2 { vec4 weight2[]; };
-layout(std430, set = 0, binding = 4) restrict readonly buffer Bias2 { float bias2[]; };
+layout(std430, set = 0, binding = 4) restrict readonly buffer Bias2 { KB_REAL bias2[]; };
 layout(std430, set = 0, binding = 5) restrict writeonly buffer Y { float y[]; };
+
+#define BIAS(bias, channel) KB_TO_FLOAT(bias[channel])
 
 shared float image[IMAGES][32 * 32];
 shared float pooled[IMAGES][6][14 * 14];
@@ -50,7 +52,8 @@ void main() {
 
   for (uint i = t; i < IMAGES * 1024; i += THREADS) {
     uint n = first_image + i / 1024;
-    image[i / 1024][i % 1024] = n < BATCH ? x[n * 1024 + i % 1024] : 0.0;
+    image[i / 1024][i % 1024] = 0.0;
+    if (n < BATCH) image[i / 1024][i % 1024] = KB_TO_FLOAT(x[n * 1024 + i % 1024]);
   }
   for (uint i = t; i < 25 * 2; i += THREADS) w1[i] = weight1[i];
   for (uint i = t; i < 150 * 4; i += THREADS) w2[i] = weight2[i];
@@ -69,9 +72,10 @@ void main() {
         accumulate(high, i, j, w1[(i * 5 + j) * 2 + 1]);
       }
     }
-    vec4 v = relu_of_largest(low, vec4(bias1[0], bias1[1], bias1[2], bias1[3]));
+    vec4 v = relu_of_largest(low, vec4(BIAS(bias1, 0), BIAS(bias1, 1), BIAS(bias1, 2),
+                                       BIAS(bias1, 3)));
     [[unroll]] for (uint c = 0; c < 4; ++c) pooled[n][c][at] = v[c];
-    v = relu_of_largest(high, vec4(bias1[4], bias1[5], 0.0, 0.0));
+    v = relu_of_largest(high, vec4(BIAS(bias1, 4), BIAS(bias1, 5), 0.0, 0.0));
     [[unroll]] for (uint c = 0; c < 2; ++c) pooled[n][4 + c][at] = v[c];
   }
   barrier();
@@ -91,6 +95,7 @@ void main() {
   }
   if (first_image + n >= BATCH) return;
   uint c = group * 4;
-  vec4 v = relu_of_largest(sums, vec4(bias2[c], bias2[c + 1], bias2[c + 2], bias2[c + 3]));
+  vec4 v = relu_of_largest(sums, vec4(BIAS(bias2, c), BIAS(bias2, c + 1), BIAS(bias2, c + 2),
+                                      BIAS(bias2, c + 3)));
   [[unroll]] for (uint i = 0; i < 4; ++i) y[(first_image + n) * 400 + (c + i) * 25 + at] = v[i];
 }

@@ -10,8 +10,8 @@
 #define BLOCKS_X ((OUT_W + 63) / 64)
 #define BLOCKS_Y ((OUT_H + 4 * STRIP - 1) / (4 * STRIP))
 layout(local_size_x = 64, local_size_y = 4) in;
-layout(std430, set = 0, binding = 0) restrict readonly buffer X { float x[]; };
-layout(std430, set = 0, binding = 1) restrict writeonly buffer Y { float y[]; };
+layout(std430, set = 0, binding = 0) restrict readonly buffer X { KB_REAL x[]; };
+layout(std430, set = 0, binding = 1) restrict writeonly buffer Y { KB_REAL y[]; };
 
 void main() {
   uint group = folded_group();
@@ -30,7 +30,8 @@ void main() {
     if (ih < 0 || ih >= IN_H) continue;
     [[unroll]] for (int kw = 0; kw < KERNEL; ++kw) {
       int iw = first_iw + kw * DILATION;
-      if (iw >= 0 && iw < IN_W) row_max[r] = max(row_max[r], x[(plane * IN_H + ih) * IN_W + iw]);
+      if (iw < 0 || iw >= IN_W) continue;
+      row_max[r] = max(row_max[r], KB_TO_FLOAT(x[(plane * IN_H + ih) * IN_W + iw]));
     }
   }
   [[unroll]] for (int s = 0; s < STRIP; ++s) {
@@ -38,6 +39,8 @@ void main() {
     [[unroll]] for (int kh = 1; kh < KERNEL; ++kh) {
       largest = max(largest, row_max[s * STRIDE + kh * DILATION]);
     }
-    if (first_oh + s < OUT_H) y[(plane * OUT_H + first_oh + s) * OUT_W + ow] = largest;
+    if (first_oh + s < OUT_H) {
+      y[(plane * OUT_H + first_oh + s) * OUT_W + ow] = KB_FROM_FLOAT(largest);
+    }
   }
 }

@@ -18,7 +18,7 @@ void main() {
   uint plane = plane_number();
   uint segment = gl_WorkGroupID.x;
   if (plane >= PLANES) return;
-  uint64_t start = x + 4ul * uint64_t(plane) * PLANE;
+  uint64_t start = AT(x, uint64_t(plane) * PLANE);
   uint first = segment * (SEGMENT / 4);
   uint pieces = segment_pieces(segment);
 

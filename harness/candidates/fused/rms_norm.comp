@@ -18,7 +18,7 @@ void main() {
   uint64_t position = uint64_t(folded_group()) * 256 + gl_LocalInvocationIndex;
   if (position >= uint64_t(BATCH) * PLANE) return;
   uint image = uint(position / PLANE);
-  uint64_t start = 4ul * (uint64_t(image) * CHANNELS * PLANE + position % PLANE);
+  uint64_t start = (uint64_t(image) * CHANNELS * PLANE + position % PLANE) * BYTES;
   float squares = 0.0;
 #if KEPT
   float v[CHANNELS];

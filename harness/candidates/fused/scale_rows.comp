@@ -15,6 +15,6 @@ void main() {
   uint row = uint(i / pieces);
   uint piece = uint(i % pieces);
   if (row >= ROWS) return;
-  uint64_t start = 4ul * uint64_t(row) * COLS;
+  uint64_t start = uint64_t(row) * COLS * BYTES;
   store_piece(y + start, piece, COLS, LOAD(a, row) * load_piece(b + start, piece, COLS, 0.0));
 }

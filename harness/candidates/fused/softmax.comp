@@ -16,7 +16,7 @@ layout(push_constant) uniform Push {
 void main() {
   uint row = folded_group();
   if (row >= ROWS) return;
-  uint64_t start = 4ul * uint64_t(row) * COLS;
+  uint64_t start = uint64_t(row) * COLS * BYTES;
   RowStatistics statistics = row_statistics(x + start);
   float scale = 1.0 / statistics.sum;
   uint t = gl_LocalInvocationIndex;

@@ -15,7 +15,7 @@ def sum_dim1(x, y, LENGTH: tl.constexpr, COLS: tl.constexpr, WIDTH: tl.constexpr
     total = tl.zeros([HEIGHT, WIDTH], tl.float32)
     for first in range(0, LENGTH, HEIGHT):
         inside = (first + row[:, None] < LENGTH) & (col[None, :] < COLS)
-        total += tl.load(at, mask=inside, other=0.0)
+        total += tl.load(at, mask=inside, other=0.0).to(tl.float32)
         at += HEIGHT * COLS
     tl.store(y + entry * COLS + col, tl.sum(total, axis=0), mask=col < COLS)
 
@@ -33,7 +33,7 @@ def argmax_dim1(x, y, LENGTH: tl.constexpr, COLS: tl.constexpr, WIDTH: tl.conste
     best_row = tl.zeros([HEIGHT, WIDTH], tl.int32) + row[:, None]
     for first in range(0, LENGTH, HEIGHT):
         inside = (first + row[:, None] < LENGTH) & (col[None, :] < COLS)
-        v = tl.load(at, mask=inside, other=-float("inf"))
+        v = tl.load(at, mask=inside, other=-float("inf")).to(tl.float32)
         better = v > best
         best = tl.where(better, v, best)
         best_row = tl.where(better, first + row[:, None], best_row)

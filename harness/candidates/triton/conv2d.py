@@ -1,7 +1,7 @@
 # 2-D convolution with bias and what follows it, as a matrix product that never builds its second
 # factor: BM output channels x BN pixels, BK of the depth (input channel, then tap) at a time.
-# Pixels are counted through the whole batch, so that no tile is cut at an image's end. In float32
-# throughout. Grid: pixel tiles, channel tiles.
+# Pixels are counted through the whole batch, so that no tile is cut at an image's end. Products are
+# as in gemm.py. Grid: pixel tiles, channel tiles.
 import triton
 import triton.language as tl
 

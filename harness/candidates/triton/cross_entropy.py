@@ -9,10 +9,10 @@ def row_losses(x, target, loss, COLS: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     from_ = x + row.to(tl.int64) * COLS
     i = tl.arange(0, BLOCK)
-    v = tl.load(from_ + i, mask=i < COLS, other=-float("inf"))
+    v = tl.load(from_ + i, mask=i < COLS, other=-float("inf")).to(tl.float32)
     largest = tl.max(v, axis=0)
     total = tl.sum(tl.exp(v - largest), axis=0)
-    wanted = tl.load(from_ + tl.load(target + row))
+    wanted = tl.load(from_ + tl.load(target + row)).to(tl.float32)
     tl.store(loss + row, tl.log(total) + largest - wanted)
 
 

@@ -10,6 +10,6 @@ def cumsum(x, y, COLS: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     carry = 0.0
     for first in range(0, COLS, BLOCK):
-        v = tl.load(x + start + first + i, mask=first + i < COLS, other=0.0)
+        v = tl.load(x + start + first + i, mask=first + i < COLS, other=0.0).to(tl.float32)
         tl.store(y + start + first + i, tl.cumsum(v, axis=0) + carry, mask=first + i < COLS)
         carry += tl.sum(v, axis=0)

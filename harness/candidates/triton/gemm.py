@@ -1,9 +1,10 @@
 # Products of row-major matrices, C [ROWS, COLS] = A [ROWS, DEPTH] times B [DEPTH, COLS], or with
 # TRANSPOSED B [COLS, DEPTH], as a linear layer's weight is stored. A program makes a BM x BN tile,
-# BK of the depth at a time, in float32 throughout: input_precision="ieee" keeps tl.dot from
-# rounding its factors to TF32. What follows the product runs on the sums while they are still in
-# registers. Grid: row tiles, column tiles, batch. Row tiles run fastest, so programs that run
-# together share a piece of B, the larger factor where it is a weight.
+# BK of the depth at a time. tl.dot takes the factors as they are: halves on tensor cores, float32
+# in float32, as input_precision="ieee" keeps it from rounding them to TF32. Sums are of float32.
+# What follows the product runs on them while they are still in registers. Grid: row tiles, column
+# tiles, batch. Row tiles run fastest, so programs that run together share a piece of B, the larger
+# factor where it is a weight.
 import triton
 import triton.language as tl
 

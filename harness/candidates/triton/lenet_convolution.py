@@ -25,7 +25,7 @@ def convolve_and_pool(x, weight, bias, y, BATCH: tl.constexpr, IN_C: tl.constexp
         for i in tl.static_range(5):
             for j in tl.static_range(5):
                 w = tl.load(weight + (o * IN_C + c) * 25 + i * 5 + j, mask=o < OUT_C,
-                            other=0.0)[None, :]
+                            other=0.0).to(tl.float32)[None, :]
                 at = x + corner + (c * SIZE + i) * SIZE + j
                 upper_left += tl.load(at, mask=known, other=0.0)[:, None] * w
                 upper_right += tl.load(at + 1, mask=known, other=0.0)[:, None] * w

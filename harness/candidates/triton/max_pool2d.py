@@ -14,7 +14,7 @@ def row_max(plane, ih, first_iw, IN_H: tl.constexpr, IN_W: tl.constexpr, KERNEL:
         iw = first_iw + kw * DILATION
         inside = (ih >= 0) & (ih < IN_H) & (iw >= 0) & (iw < IN_W)
         v = tl.load(plane + ih * IN_W + iw, mask=inside, other=-float("inf"))
-        largest = tl.maximum(largest, v)
+        largest = tl.maximum(largest, v.to(tl.float32))
     return largest
 
 

@@ -17,12 +17,13 @@ def segment_moments(x, moments, PLANE: tl.constexpr, SEGMENT: tl.constexpr,
     from_ = x + plane.to(tl.int64) * PLANE
     first = segment * SEGMENT
     last = tl.minimum(first + SEGMENT, PLANE)
-    shift = tl.load(from_ + first)
+    shift = tl.load(from_ + first).to(tl.float32)
     sums = tl.zeros([BLOCK], tl.float32)
     squares = tl.zeros([BLOCK], tl.float32)
     for step in range(0, SEGMENT, BLOCK):
         i = first + step + tl.arange(0, BLOCK)
-        d = tl.where(i < last, tl.load(from_ + i, mask=i < last, other=0.0) - shift, 0.0)
+        v = tl.load(from_ + i, mask=i < last, other=0.0).to(tl.float32)
+        d = tl.where(i < last, v - shift, 0.0)
         sums += d
         squares += d * d
     count = (last - first).to(tl.float32)
@@ -68,11 +69,11 @@ def normalize(x, moments, weight, bias, y, PLANES: tl.constexpr, PLANE: tl.const
     last = tl.minimum(first + SEGMENT, PLANE)
     for step in range(0, SEGMENT, BLOCK):
         i = first + step + tl.arange(0, BLOCK)
-        v = tl.load(x + start + i, mask=i < last)
+        v = tl.load(x + start + i, mask=i < last).to(tl.float32)
         if BY_CHANNEL:
-            w = tl.load(weight + plane % CHANNELS)
-            b = tl.load(bias + plane % CHANNELS)
+            w = tl.load(weight + plane % CHANNELS).to(tl.float32)
+            b = tl.load(bias + plane % CHANNELS).to(tl.float32)
         else:
-            w = tl.load(weight + i, mask=i < last)
-            b = tl.load(bias + i, mask=i < last)
+            w = tl.load(weight + i, mask=i < last).to(tl.float32)
+            b = tl.load(bias + i, mask=i < last).to(tl.float32)
         tl.store(y + start + i, (v - mean) * scale * w + b, mask=i < last)

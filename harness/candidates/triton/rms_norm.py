@@ -13,7 +13,7 @@ def rms_norm(x, y, CHANNELS: tl.constexpr, PLANE: tl.constexpr, HEIGHT: tl.const
     position = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))[None, :]
     inside = (channel < CHANNELS) & (position < PLANE)
     at = start + channel * PLANE + position
-    v = tl.load(x + at, mask=inside, other=0.0)
+    v = tl.load(x + at, mask=inside, other=0.0).to(tl.float32)
     squares = tl.sum(v * v, axis=0)
     scale = 1.0 / tl.sqrt(squares * (1.0 / CHANNELS) + 1e-5)
     tl.store(y + at, v * scale[None, :], mask=inside)

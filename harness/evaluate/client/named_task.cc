@@ -29,4 +29,13 @@ const Task* named_task(const CandidateSource& source) {
   }
 }
 
+std::optional<DType> named_dtype(const CandidateSource& source) {
+  if (is_model_file(source.files ? source.manifest : source.path)) return std::nullopt;
+  try {
+    return task_dtype_from_name(manifest_outline(manifest_of(source)).dtype);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace kbench::client

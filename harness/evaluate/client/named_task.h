@@ -1,5 +1,7 @@
-// Which task a candidate says that it is for, before a judge has parsed it.
+// Which task and type a candidate says that it is for, before a judge has parsed it.
 #pragma once
+
+#include <optional>
 
 #include "kbench/candidate_source.h"
 #include "kbench/task.h"
@@ -11,5 +13,8 @@ namespace kbench::client {
 /// grouping requests and for checking sizes early. The task that is judged is the one that the
 /// locked-in runner has parsed.
 const Task* named_task(const CandidateSource& source);
+/// The one type that the manifest says the candidate is written for, found in the same way; nothing
+/// where it names none or several.
+std::optional<DType> named_dtype(const CandidateSource& source);
 
 }  // namespace kbench::client

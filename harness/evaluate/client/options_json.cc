@@ -23,6 +23,9 @@ constexpr ReadRules kOptionRules = {
 struct OptionsReader : FieldReader<EvaluateOptions> {
   using FieldReader::FieldReader;
   using FieldReader::operator();
+  void operator()(const char* name, DType& dtype) {
+    if (is_given(name)) dtype = object_[name].as(task_dtype_from_name);
+  }
   void operator()(const char* name, std::optional<RecordedTimes>& times) {
     if (!is_given(name)) return;
     const JsonField recorded = object_[name];

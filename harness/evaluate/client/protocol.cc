@@ -30,12 +30,12 @@ KBENCH_FIELDS(DeviceSnapshot, index, name, driver, device_uuid, driver_uuid, typ
               timestamp_period_ns, subgroup_size, min_subgroup_size, max_subgroup_size,
               subgroup_operations, required_subgroup_stages, max_subgroups_per_group,
               buffer_device_address, shader_int64, shader_int16, shader_int8, shader_float64,
-              shader_float16, storage_16bit, storage_8bit, scalar_block_layout,
+              shader_float16, storage_16bit, storage_8bit, float16_conversions, scalar_block_layout,
               storage_image_formats, storage_image_read, storage_image_write, texel_formats,
               storage_texel_formats, vulkan_memory_model, memory_model_device_scope,
               subgroup_size_control, full_subgroups, synchronization2, host_query_reset,
-              cooperative_matrix, cooperative_matrix_nv, float_atomics, shares_descriptors,
-              dedicated_descriptors, shares_host_pointers)
+              cooperative_matrix, cooperative_matrix_nv, float16_matrices, bfloat16_matrices,
+              float_atomics, shares_descriptors, dedicated_descriptors, shares_host_pointers)
 
 }  // namespace vulkan
 

@@ -48,7 +48,7 @@ std::string pattern_of(const Look& look, double relative) {
 void look_at_values(client::JudgeClient& judge, const std::string& candidate_file,
                     const Result& result, const InvestigateOptions& options, Evidence& evidence) {
   const Task& task = find_task(result.task);
-  const double relative = task.tolerance.relative;
+  const double relative = bounds_of(task, options.evaluate.dtype).relative;
   Looker looker(judge, candidate_file, task, options.evaluate,
                 options.seed ? *options.seed : fresh_seed());
   const TimeLimit for_sizes(options.seconds);

@@ -120,15 +120,15 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   look.inspection = *std::move(findings.inspection);
   look.given = draw_tensors(graph, task_.id, seed_);
   look.expected = run_reference(graph, look.given, {.precision = Precision::f64});
+  const Bounds bounds = bounds_of(task_, at.dtype);
   for (size_t i = 0; i < look.expected.size() && !look.failed(); ++i) {
     const client::Inspection::Output& output = look.inspection.outputs.at(i);
-    Comparison found =
-        compare(output.got, look.expected[i], task_.tolerance.relative, options_.tolerance);
+    Comparison found = compare(output.got, look.expected[i], bounds, options_.tolerance);
     for (const char written : written_of(output)) found.untouched += written ? 0 : 1;
-    look.verdict = classify(found, task_.tolerance.relative);
+    look.verdict = classify(found, bounds);
     if (look.failed()) {
-      look.message = graph.output_name(i) + ": " +
-                     describe(found, look.expected[i].shape(), task_.tolerance.relative);
+      look.message =
+          graph.output_name(i) + ": " + describe(found, look.expected[i].shape(), bounds);
     }
   }
   return look;

@@ -29,6 +29,7 @@ EvaluateOptions DeviceEvaluator::at_sizes_of(const JudgeRequest& request) const 
   EvaluateOptions options = options_;
   options.preset = request.at.preset;
   options.overrides = request.at.variables;
+  options.dtype = request.at.dtype;
   if (request.quick) {  // Two pairs of runs show whether it is right.
     options.recorded.reset();
     options.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 4};

@@ -27,8 +27,9 @@ Result Run::step_on(RunEvaluator& evaluator, Waiting& waiting,
   scheduler_.begin_judging(waiting);
   const std::string& hash = waiting.reading.hash;
   const Judge judge = [&](const JudgeRequest& request) {
+    const DType dtype = request.at.dtype;
     if (std::optional<Result> known =
-            store_.results().find(hash, preset_from_name(request.at.preset))) {
+            store_.results().find(hash, preset_from_name(request.at.preset), dtype)) {
       const std::lock_guard hold(mutex_);
       ++counts_.reused;
       return *std::move(known);
@@ -36,7 +37,7 @@ Result Run::step_on(RunEvaluator& evaluator, Waiting& waiting,
     // A candidate that was judged at the full sizes has run at the small ones.
     if (request.quick && options_.episode.smoke == Smoke::first) {
       if (std::optional<Result> known =
-              store_.results().find(hash, options_.episode.prompt.preset)) {
+              store_.results().find(hash, options_.episode.prompt.preset, dtype)) {
         known->verdict = Verdict::passed;
         return *std::move(known);
       }

@@ -77,7 +77,9 @@ const std::string* Settings::find(const std::string& key) const {
   for (const auto& [each, value] : values_) {
     if (each == key) return &value;
   }
-  return nullptr;
+  // A run in float32 does not say so.
+  static const std::string kFloat32 = dump(name_of(DType::f32));
+  return key == "dtype" ? &kFloat32 : nullptr;
 }
 
 void Settings::set(const std::string& key, const std::string& text) { put(key, dump(text)); }
@@ -161,7 +163,9 @@ Settings Settings::read(const std::string& path) {
         if (colon == line.npos || in_models) throw Error(ErrorCode::kParse, "");
         const Json value = Json::parse(line.substr(colon + 2));
         if (!fits(line.substr(0, colon), value)) throw Error(ErrorCode::kParse, "");
-        settings.put(line.substr(0, colon), dump(value));
+        const std::string key = line.substr(0, colon);
+        if (key == "dtype") task_dtype_from_name(value.get<std::string>());
+        settings.put(key, dump(value));
       }
     } catch (const std::exception&) {
       throw Error(ErrorCode::kParse, Location{path, number, 0},
@@ -178,6 +182,9 @@ Settings Settings::read(const std::string& path) {
 
 Settings Settings::resumed(const Settings& stored, const std::string& run) const {
   Settings result = *this;
+  if (const std::string& before = *stored.find("dtype"), &asked = *find("dtype"); before != asked) {
+    refuse(run, "dtype", before, asked);
+  }
   for (const auto& [key, asked] : values_) {
     const std::string* before = stored.find(key);
     if (before == nullptr) refuse_older(run, key);

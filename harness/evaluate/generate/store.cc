@@ -73,7 +73,7 @@ void ResultStore::append(const Result& result) {
   if (!result.candidate_hash.empty()) offsets_[key_of(result.candidate_hash)] = offset;
 }
 
-std::optional<Result> ResultStore::find(const std::string& hash, Preset preset) const {
+std::optional<Result> ResultStore::find(const std::string& hash, Preset preset, DType dtype) const {
   int64_t offset = 0;
   {
     const std::lock_guard hold(mutex_);
@@ -82,7 +82,7 @@ std::optional<Result> ResultStore::find(const std::string& hash, Preset preset) 
     offset = found->second;
   }
   Result result = read_at(path_, offset, result_from_json);
-  if (result.candidate_hash != hash || result.preset != name_of(preset) ||
+  if (result.candidate_hash != hash || result.preset != name_of(preset) || result.dtype != dtype ||
       is_infrastructure_fault(result.verdict)) {
     return std::nullopt;
   }

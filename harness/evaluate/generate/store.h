@@ -26,9 +26,9 @@ class ResultStore {
   explicit ResultStore(const std::string& path);
   /// Does nothing if an earlier process wrote this result before it was killed.
   void append(const Result& result);
-  /// The result of a candidate at that preset, if there is one whose verdict is the candidate's
-  /// own.
-  std::optional<Result> find(const std::string& hash, Preset preset) const;
+  /// The result of a candidate at that preset in that dtype, if there is one whose verdict is the
+  /// candidate's own.
+  std::optional<Result> find(const std::string& hash, Preset preset, DType dtype) const;
 
  private:
   struct Key {

@@ -28,7 +28,7 @@ class Facts {
     ordered_json list = ordered_json::array();
     for (const int id : graph_.values_of(kind)) {
       const auto& value = graph_.value(id);
-      ordered_json one = tensor(value.name, value.type);
+      ordered_json one = tensor(value.name, graph_.stored(value.type));
       if (kind == Graph::Kind::constant) {
         one["contents"] = contents_of(value.data);
       } else {
@@ -43,7 +43,7 @@ class Facts {
   ordered_json outputs() const {
     ordered_json list = ordered_json::array();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      list.push_back(tensor(graph_.output_name(i), graph_.value(graph_.outputs()[i]).type));
+      list.push_back(tensor(graph_.output_name(i), graph_.stored_type(graph_.outputs()[i])));
     }
     return list;
   }
@@ -54,7 +54,7 @@ class Facts {
       ordered_json in = ordered_json::array(), out = ordered_json::array();
       for (const int id : node.inputs) in.push_back(name_of_value(id));
       for (const int id : node.outputs) {
-        out.push_back(tensor(name_of_value(id), graph_.value(id).type));
+        out.push_back(tensor(name_of_value(id), graph_.stored_type(id)));
       }
       ordered_json attributes = ordered_json::object();
       for (const auto& [name, value] : node.call.attributes) {
@@ -66,7 +66,7 @@ class Facts {
                       {"attributes", attributes},
                       {"outputs", out},
                       {"flops", op.flops ? op.flops(node.call) : 0.0},
-                      {"least_bytes", least_bytes(node.call)}});
+                      {"least_bytes", least_bytes(stored(node.call))}});
     }
     return list;
   }
@@ -83,6 +83,13 @@ class Facts {
   }
 
  private:
+  /// The call over what lies in memory.
+  OperatorCall stored(OperatorCall call) const {
+    for (TensorType& type : call.inputs) type = graph_.stored(type);
+    for (TensorType& type : call.outputs) type = graph_.stored(type);
+    return call;
+  }
+
   std::string name_of_value(int id) const {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       if (graph_.outputs()[i] == id) return graph_.output_name(i);
@@ -113,6 +120,7 @@ std::string facts_json(const Task& task, const Graph& graph) {
   document["task"] = to_string(task.id);
   document["name"] = task.name;
   document["family"] = task.family;
+  document["dtype"] = std::string(name_of(graph.dtype()));
   document["sizes"] = sizes_of(task, graph.variables());
   document["variables"] = variables_json<ordered_json>(graph.variables());
   document["expression_names"] = names;
@@ -122,8 +130,13 @@ std::string facts_json(const Task& task, const Graph& graph) {
   document["outputs"] = facts.outputs();
   document["nodes"] = facts.nodes();
   document["operators"] = facts.operators();
-  document["tolerance"] = {{"relative", task.tolerance.relative},
-                           {"reason", task.tolerance.reason}};
+  const Bounds bounds = bounds_of(task, graph.dtype());
+  document["tolerance"] = {{"relative", bounds.relative}};
+  if (is_half(graph.dtype())) {
+    document["tolerance"]["rms"] = bounds.rms;
+  } else {
+    document["tolerance"]["reason"] = task.tolerance.reason;
+  }
   document["flops"] = graph.flops();
   document["least_bytes"] = graph.least_bytes();
   return json_text(document, 2);

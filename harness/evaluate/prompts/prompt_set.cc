@@ -221,7 +221,8 @@ std::vector<const Example*> PromptSet::examples_for(const Task& task,
   if (found == examples.end()) return chosen;
   for (const Example& example : found->second) {
     if (int(chosen.size()) >= context.shots) break;
-    if (example.candidate.task != task.id) chosen.push_back(&example);
+    if (example.candidate.task == task.id || !is_for(example.candidate, context.dtype)) continue;
+    chosen.push_back(&example);
   }
   return chosen;
 }

@@ -92,8 +92,11 @@ std::vector<std::string> Prompts::check_examples(Preset preset) const {
   for (const auto& [language, examples] : state_->set.examples) {
     for (const prompts::Example& example : examples) {
       try {
-        const auto graph = build_graph(find_task(example.candidate.task), preset);
-        if (!example.candidate.torch) resolve(example.candidate, *graph);
+        for (const DType dtype : kTaskDTypes) {
+          if (!is_for(example.candidate, dtype)) continue;
+          const auto graph = build_graph(task_at(example.candidate.task, preset, {}, dtype));
+          if (!example.candidate.torch) resolve(example.candidate, *graph);
+        }
       } catch (const Error& e) {
         if (e.code() == ErrorCode::kUnsupported) continue;  // needs a limit of the device
         problems.push_back("example " + example.path + ": " + e.what());

@@ -107,6 +107,11 @@ const std::set<std::string>& known_values() {
                                               "limits.files",
                                               "limits.bind",
                                               "limits.push_bytes",
+                                              "dtype.name",
+                                              "dtype.long",
+                                              "dtype.half",
+                                              "dtype.f16",
+                                              "dtype.bf16",
                                               "builtins.forbid",
                                               "builtins.some",
                                               "builtins.any",
@@ -186,6 +191,12 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
                       {"push_bytes", std::to_string(limits::kPushBytes)},
                       {"parameter_bytes", std::to_string(limits::kParameterBytes)}};
   values["language"] = language_values(context.language);
+  const DType dtype = context.dtype;
+  values["dtype"] = {{"name", std::string(name_of(dtype))},
+                     {"long", is_half(dtype) ? std::string(long_name_of(dtype)) : "float32"},
+                     {"half", is_half(dtype)},
+                     {"f16", dtype == DType::f16},
+                     {"bf16", dtype == DType::bf16}};
   values["builtins"] = {{"forbid", context.builtins == Builtins::forbid},
                         {"some", context.builtins == Builtins::some},
                         {"any", context.builtins == Builtins::any}};
@@ -195,7 +206,8 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
     values["examples"].push_back(
         {{"task", to_string(other.id)},
          {"name", other.name},
-         {"listing", folded_listing(other, *build_graph(other, context.preset))},
+         {"listing",
+          folded_listing(other, *build_graph(task_at(other.id, context.preset, {}, dtype)))},
          {"answer", canonical_answer(example->files)}});
   }
   values["device"] = device_values(context);
@@ -203,7 +215,7 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
                     {"name", task.name},
                     {"preset", std::string(name_of(context.preset))},
                     {"listing", folded_listing(task, *graph)},
-                    {"tolerance", digits_text(task.tolerance.relative, 6)},
+                    {"tolerance", digits_text(bounds_of(task, dtype).relative, 6)},
                     {"constructor", init_inputs_text(task.id, graph->variables())}};
   values["precision"] = context.precision;
   const bool model = answer_form_of(context.language) == AnswerForm::model;

@@ -133,6 +133,9 @@ CandidateSource read_candidate(Members& members) {
 void read_options(Members& members, EvaluateOptions& options) {
   members.read("preset", options.preset);
   if (options.preset != "auto") preset_from_name(options.preset);
+  std::string dtype(name_of(options.dtype));
+  members.read("dtype", dtype);
+  options.dtype = task_dtype_from_name(dtype);
   if (const json* set = members.find("set")) {
     if (!set->is_object()) refuse("'set' must be an object of shape variables");
     options.overrides = variables_from_json(*set, [](const std::string& name, const char* what) {
@@ -196,6 +199,7 @@ void read_line(const json& object, const EvaluateOptions& defaults,
   const EvaluateOptions& options = line.request.options;
   if (const Task* task = client::named_task(line.request.candidate)) {  // Judged in a row.
     line.group = to_string(task->id) + " " + options.preset + " " +
+                 std::string(name_of(options.dtype)) + " " +
                  variables_json<json>(options.overrides).dump();
   }
 }

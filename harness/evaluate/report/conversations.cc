@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "harness/evaluate/report/run_files.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::report {
@@ -210,7 +211,7 @@ class Collector {
                         {"samples", r.samples},
                         {"busy", r.busy},
                         {"device", r.device},
-                        {"preset", r.preset}};
+                        {"preset", preset_in_words(r.preset, name_of(r.dtype))}};
   }
 
   const Study& study_;

@@ -11,6 +11,7 @@
 #include "kbench/error.h"
 #include "kbench/version.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::report {
 namespace {
@@ -137,7 +138,7 @@ class Page {
     }
     return {{"kbench", version()},
             {"device", study_.device},
-            {"preset", study_.preset},
+            {"preset", preset_in_words(study_.preset, name_of(study_.dtype))},
             {"software", study_.software_device},
             {"notes", study_.notes},
             {"attempts", study_.recorded_attempts},

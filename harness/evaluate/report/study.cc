@@ -24,20 +24,22 @@ namespace fs = std::filesystem;
 struct Asked {
   std::vector<TaskId> tasks;
   int samples = 0;
+  DType dtype = DType::f32;
 };
 
 [[noreturn]] void fail_at(const std::string& path, const YAML::Mark& mark, const std::string& why) {
   throw Error(ErrorCode::kParse, Location{path, mark.line + 1, mark.column + 1}, shown(why));
 }
 
-/// "tasks" and "samples" of run.yaml, which may be absent.
+/// "tasks", "samples" and "dtype" of run.yaml, which may be absent.
 Asked read_settings(const std::string& path) {
   Asked asked;
   if (!fs::exists(path)) return asked;
   try {
     const YAML::Node settings = YAML::Load(read_file(path));
     if (!settings.IsMap()) return asked;
-    const YAML::Node tasks = settings["tasks"], samples = settings["samples"];
+    const YAML::Node tasks = settings["tasks"], samples = settings["samples"],
+                     dtype = settings["dtype"];
     if (tasks && tasks.IsSequence()) {
       for (const YAML::Node& task : tasks) {
         try {
@@ -53,6 +55,13 @@ Asked read_settings(const std::string& path) {
       const auto read = std::from_chars(text.data(), end, asked.samples);
       if (read.ec != std::errc() || read.ptr != end || asked.samples < 0) {
         fail_at(path, samples.Mark(), "'samples' is no number of samples");
+      }
+    }
+    if (dtype) {
+      try {
+        asked.dtype = task_dtype_from_name(dtype.Scalar());
+      } catch (const Error& e) {
+        fail_at(path, dtype.Mark(), e.message());
       }
     }
   } catch (const YAML::Exception& e) {
@@ -143,7 +152,7 @@ class Names {
 /// Reads the sources in order; until the end, models of source i are called "i/NAME".
 class Reader {
  public:
-  explicit Reader(Study& study) : study_(study) {}
+  Reader(Study& study, std::optional<DType> dtype) : study_(study), wanted_(dtype) {}
 
   void read(const std::string& path) {
     std::error_code error;
@@ -152,7 +161,7 @@ class Reader {
       throw Error(ErrorCode::kNotFound, "there is no run and no file of results at " + shown(path));
     }
     std::vector<Result> results;
-    if (!is_run) results = read_results(path);
+    if (!is_run) results = results_of(path);
     const size_t source = is_run ? new_source(path, is_run) : source_of(path, Shard(results));
     Names& names = names_.at(source);
     const auto take = [&](const Attempt& attempt, int64_t place) {
@@ -169,6 +178,7 @@ class Reader {
     for (const Result& result : results) {
       study_.software_device |= result.software_device;
       busy_ += result.busy ? 1 : 0;
+      note_dtype(result.dtype, path);
       take(attempt_of(result), 0);
     }
   }
@@ -186,6 +196,7 @@ class Reader {
     study_.scope.samples = samples_.size() == 1 ? *samples_.begin() : 0;
     study_.device = joined(devices_);
     study_.preset = joined(presets_);
+    take_dtype();
     name_participants();
     study_.attempts.finish();
     add_missing();
@@ -198,6 +209,27 @@ class Reader {
     study_.sources.push_back({path, is_run});
     names_.emplace_back(study_.attempts, std::to_string(source) + "/");
     return source;
+  }
+
+  /// Those of the dtype asked for.
+  std::vector<Result> results_of(const std::string& path) const {
+    std::vector<Result> results = read_results(path);
+    if (wanted_) std::erase_if(results, [&](const Result& r) { return r.dtype != *wanted_; });
+    return results;
+  }
+
+  void note_dtype(DType dtype, const std::string& path) { places_of_.try_emplace(dtype, path); }
+
+  void take_dtype() {
+    if (places_of_.size() > 1) {
+      std::string text;
+      for (const auto& [dtype, path] : places_of_) {
+        text += (text.empty() ? "" : ", ") + std::string(name_of(dtype)) + " (" + shown(path) + ")";
+      }
+      throw Error(ErrorCode::kInvalidArgument,
+                  "a report is of one dtype, and these are of " + text + "; choose by --dtype");
+    }
+    if (!places_of_.empty()) study_.dtype = places_of_.begin()->first;
   }
 
   /// The source of which a results file is a shard, or a new one.
@@ -230,6 +262,12 @@ class Reader {
       throw Error(ErrorCode::kNotFound, path + " is no run: it holds no attempts.jsonl");
     }
     const Asked asked = read_settings(path + "/run.yaml");
+    if (wanted_ && asked.dtype != *wanted_) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  shown(path) + " is a run in " + std::string(name_of(asked.dtype)) +
+                      ", and --dtype asks for " + std::string(name_of(*wanted_)));
+    }
+    note_dtype(asked.dtype, path);
     asked_.insert(asked.tasks.begin(), asked.tasks.end());
     all_asked_ &= !asked.tasks.empty();
     samples_.insert(asked.samples);
@@ -320,6 +358,8 @@ class Reader {
   bool all_asked_ = true;
   std::set<int> samples_;
   std::set<std::string> devices_, presets_;
+  std::optional<DType> wanted_;
+  std::map<DType, std::string> places_of_;  ///< a path with results of each
   std::string last_device_, last_preset_;
   int64_t busy_ = 0;  ///< results on a busy device
   TaskId last_task_ = {};
@@ -333,9 +373,10 @@ std::vector<std::string> Source::paths() const {
   return all;
 }
 
-Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks) {
+Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks,
+                 std::optional<DType> dtype) {
   Study study;
-  Reader reader(study);
+  Reader reader(study, dtype);
   for (const std::string& path : paths) reader.read(path);
   reader.finish(tasks);
   return study;

@@ -1,6 +1,7 @@
 // The input of a report: attempts from runs and results files, and what was asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Study {
   Confirmations confirmations;
   MetricScope scope;  ///< tasks and samples asked for, as far as known
   std::string device, preset;
+  DType dtype = DType::f32;      ///< of all of it
   bool software_device = false;  ///< some results are from one
   int64_t recorded_attempts = 0;
   std::vector<std::string> notes;  ///< remarks on the sources, one line each
@@ -41,8 +43,10 @@ struct Study {
 
 /// Reads run folders (run.yaml, attempts.jsonl, confirmed.jsonl) and results files. Files with
 /// equal sets and settings that share no task are shards of one source. `tasks`: those asked about;
-/// empty: those the runs were asked for, else those that occur. Throws kNotFound for a path that is
-/// neither, kIo, and kParse with file and line.
-Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks);
+/// empty: those the runs were asked for, else those that occur. `dtype`: only results in it. Throws
+/// kNotFound for a path that is neither, kIo, kParse with file and line, and kInvalidArgument, with
+/// paths and dtypes, where results or runs are in several.
+Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks,
+                 std::optional<DType> dtype = {});
 
 }  // namespace kbench::report

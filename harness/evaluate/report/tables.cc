@@ -6,6 +6,7 @@
 #include "harness/evaluate/report/svg_text.h"
 #include "kbench/text.h"
 #include "libkbench/base/text_table.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::report {
 namespace {
@@ -50,7 +51,8 @@ std::string heading(const Study& study, const Analysis& analysis) {
                      std::to_string(study.recorded_attempts) + " attempts";
   if (analysis.attempts > 1) text += ", up to " + std::to_string(analysis.attempts) + " a sample";
   if (!study.device.empty()) text += "; " + shown(study.device);
-  if (!study.preset.empty()) text += ", preset " + shown(study.preset);
+  if (!study.preset.empty())
+    text += ", preset " + preset_in_words(shown(study.preset), name_of(study.dtype));
   return text + "\n";
 }
 

@@ -215,6 +215,7 @@ std::string report_json(const Study& study, const Analysis& analysis) {
                      {"sources", sources},
                      {"device", study.device},
                      {"preset", study.preset},
+                     {"dtype", name_of(study.dtype)},
                      {"software_device", study.software_device},
                      {"attempts", study.recorded_attempts},
                      {"notes", study.notes},

@@ -51,7 +51,8 @@ std::vector<TaskId> certified_of(const std::vector<TaskId>& tasks,
   for (const TaskId id : tasks) {
     for (const Result& result : results) {
       if (result.task != id || result.preset.empty()) continue;
-      if (is_certified(certification({id, result.preset, {}}))) certified.push_back(id);
+      if (is_certified(certification({id, result.preset, {}, result.dtype})))
+        certified.push_back(id);
       break;
     }
   }
@@ -81,6 +82,7 @@ extern "C" kbench_status kbench_leaderboard(const char* text, char** out) {
   return capi::answer(out, [&] {
     const capi::CallRequest request(text, {"results", "files", "tasks", "thresholds"});
     const std::vector<Result> results = capi::results_of(request);
+    require_one_dtype(results);
     const std::vector<TaskId> tasks = capi::tasks_of(request, results);
     std::vector<double> thresholds = {1};
     if (request.has("thresholds")) thresholds = request["thresholds"].reals();

@@ -20,4 +20,9 @@ inline Variables overrides_of(const CallRequest& request) {
   return request.has("overrides") ? request["overrides"].variables() : Variables();
 }
 
+/// The default is f32.
+inline DType dtype_of(const CallRequest& request) {
+  return request.has("dtype") ? task_dtype_from_name(request["dtype"].text()) : DType::f32;
+}
+
 }  // namespace kbench::capi

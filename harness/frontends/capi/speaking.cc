@@ -21,6 +21,7 @@ PromptContext context_of(const CallRequest& request) {
   PromptContext context;
   context.preset = preset_of(request);
   context.overrides = overrides_of(request);
+  context.dtype = dtype_of(request);
   if (request.has("shots")) context.shots = request["shots"].small_integer();
   if (request.has("precision")) context.precision = request["precision"].boolean();
   if (request.has("code")) context.code = request["code"].boolean();
@@ -62,8 +63,8 @@ extern "C" {
 kbench_status kbench_prompt(const char* text, char** out) {
   return answer(out, [&] {
     const capi::CallRequest request(
-        text, {"task", "preset", "overrides", "set", "shots", "precision", "code", "reference",
-               "builtins", "language", "device", "attempts"});
+        text, {"task", "preset", "overrides", "dtype", "set", "shots", "precision", "code",
+               "reference", "builtins", "language", "device", "attempts"});
     const Prompts prompts =
         Prompts::shipped(request.has("set") ? request["set"].text() : "default");
     const Task& task = capi::task_of(request);

@@ -34,10 +34,10 @@ kbench_status kbench_tasks(const char* text, char** out) {
 
 kbench_status kbench_show(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::CallRequest request(text, {"task", "preset", "overrides", "candidate"});
+    const capi::CallRequest request(text, {"task", "preset", "overrides", "dtype", "candidate"});
     const Task& task = capi::task_of(request);
-    const auto graph =
-        build_graph(task_at(task.id, capi::preset_of(request), capi::overrides_of(request)));
+    const auto graph = build_graph(task_at(task.id, capi::preset_of(request),
+                                           capi::overrides_of(request), capi::dtype_of(request)));
     json shown = {{"facts", json::parse(facts_json(task, *graph))},
                   {"text", describe(task, *graph)}};
     if (request.has("candidate") && request["candidate"].boolean()) {

@@ -5,6 +5,7 @@
 
 #include "harness/frontends/program/text.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -18,6 +19,17 @@ std::string time_text(double ms) { return format_number(ms, 4); }
 
 /// "2025-01-31", for plots and headings.
 std::string day_of(const Baseline& baseline) { return baseline.date.substr(0, 10); }
+
+std::string preset_text(const Baseline& baseline) {
+  return preset_in_words(baseline.preset, name_of(baseline.dtype));
+}
+
+/// "theirs / ours", or "theirs in f32 / ours in f16".
+std::string ratio_text(const Baseline& ours, const RecordedTimes& theirs) {
+  if (ours.dtype == theirs.dtype) return "theirs / ours";
+  return "theirs in " + std::string(name_of(theirs.dtype)) + " / ours in " +
+         std::string(name_of(ours.dtype));
+}
 
 std::vector<std::string> heading() {
   return {"task", "name", "theirs ms", "ours ms", "ratio", "roofline", "eager roofline"};
@@ -45,7 +57,7 @@ std::string list_of(const std::vector<TaskId>& tasks) {
 }  // namespace
 
 std::string format_heading(const Baseline& baseline) {
-  std::string text = baseline.device + ", preset " + baseline.preset + "\n";
+  std::string text = baseline.device + ", preset " + preset_text(baseline) + "\n";
   if (baseline.roofline.flops_per_s > 0) {
     text += "roofline: copies " + format_bytes(baseline.roofline.copy_bytes_per_s) +
             "/s, multiply-adds " + format_flops(baseline.roofline.flops_per_s) + "/s\n";
@@ -81,7 +93,7 @@ std::string format_untimed(const Baseline& baseline) {
 
 std::string format_comparison(const BaselineComparison& comparison, const Baseline& ours,
                               const RecordedTimes& theirs) {
-  std::string text = "Against " + theirs.label() + "; ratio is theirs / ours\n" +
+  std::string text = "Against " + theirs.label() + "; ratio is " + ratio_text(ours, theirs) + "\n" +
                      recorded_notice(theirs, ours.device) + "\n" + table_of(comparison.tasks);
   std::map<int, size_t> count;
   for (const ComparedTask& task : comparison.tasks) ++count[task.task.level];
@@ -108,11 +120,9 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
   using Json = nlohmann::ordered_json;
   Json document = Json::parse(to_json(ours));
   Json& json = document["comparison"];
-  json = {{"file", theirs.file},
-          {"column", theirs.column},
-          {"device", theirs.device},
-          {"preset", theirs.preset},
-          {"geomean", comparison.geomean}};
+  json = {
+      {"file", theirs.file},     {"column", theirs.column},        {"device", theirs.device},
+      {"preset", theirs.preset}, {"dtype", name_of(theirs.dtype)}, {"geomean", comparison.geomean}};
   for (const auto& [level, mean] : comparison.geomean_by_level) {
     json["geomean_by_level"][std::to_string(level)] = mean;
   }
@@ -134,7 +144,7 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
 report::Plot roofline_plot(const Baseline& baseline) {
   report::Plot plot;
   plot.title = "Share of the roofline: the eager baseline on " + baseline.device;
-  plot.subtitle = "preset " + baseline.preset + ", " + day_of(baseline) + "; copies at " +
+  plot.subtitle = "preset " + preset_text(baseline) + ", " + day_of(baseline) + "; copies at " +
                   format_bytes(baseline.roofline.copy_bytes_per_s) + "/s, multiply-adds at " +
                   format_flops(baseline.roofline.flops_per_s) + "/s";
   plot.axis = "least time / measured time";
@@ -151,9 +161,9 @@ report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ou
                         const RecordedTimes& theirs) {
   report::Plot plot;
   plot.title = "Recorded time over the eager baseline's on " + ours.device;
-  plot.subtitle = "preset " + ours.preset + ", " + day_of(ours) + "; against " + theirs.label() +
-                  "; geometric mean " + format_number(comparison.geomean);
-  plot.axis = "theirs / ours";
+  plot.subtitle = "preset " + preset_text(ours) + ", " + day_of(ours) + "; against " +
+                  theirs.label() + "; geometric mean " + format_number(comparison.geomean);
+  plot.axis = ratio_text(ours, theirs);
   plot.logarithmic = true;
   plot.level_means = true;
   plot.labelled_lowest = kWorst;

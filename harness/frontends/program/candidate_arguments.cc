@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/evaluate/client/named_task.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
@@ -128,6 +129,11 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
     }
   }
   return candidates;
+}
+
+DType dtype_for(const CandidateSource& candidate, const SizeOptions& size) {
+  if (!size.dtype_name.empty()) return size.dtype();
+  return client::named_dtype(candidate).value_or(DType::f32);
 }
 
 NamedCandidate one_candidate(const std::string& word) {

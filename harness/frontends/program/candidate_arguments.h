@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/frontends/program/options.h"
 #include "kbench/candidate_source.h"
 
 namespace kbench::program {
@@ -23,6 +24,9 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
 /// The candidate of one argument: a YAML file, a folder with a single candidate, or "-". Throws
 /// Error.
 NamedCandidate one_candidate(const std::string& word);
+
+/// The type to run a candidate in: --dtype, else the one that it is written for, else f32.
+DType dtype_for(const CandidateSource& candidate, const SizeOptions& size);
 
 /// Throws if a path has the suffix of a kernel's file, which is given by its manifest.
 void expect_no_kernel(const std::string& path);

@@ -242,7 +242,8 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     return;
   }
   std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
-               std::string(name_of(job.preset)).c_str(), counted(tasks.size(), "task").c_str());
+               preset_in_words(name_of(job.preset), name_of(job.options.dtype)).c_str(),
+               counted(tasks.size(), "task").c_str());
   if (const auto& recorded = job.options.recorded) {
     std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
                  recorded_notice(*recorded, job.device.name).c_str());
@@ -299,6 +300,7 @@ JobCounts count(const Job& job) {
 std::vector<const Task*> chosen_tasks(const MainJobOptions& options,
                                       const std::vector<CandidateSet>& sets) {
   std::vector<const Task*> chosen = options.tasks.select();
+  leave_out_undefined(chosen, options.size.dtype());
   if (options.tasks.given() || !options.candidates.empty()) return chosen;
   std::erase_if(chosen, [&](const Task* task) {
     return std::none_of(sets.begin(), sets.end(),

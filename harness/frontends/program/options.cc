@@ -79,6 +79,12 @@ Check one_of(std::vector<std::string> words) {
   return {check};
 }
 
+Check task_dtypes() {
+  std::vector<std::string> names;
+  for (const DType dtype : kTaskDTypes) names.emplace_back(name_of(dtype));
+  return one_of(std::move(names));
+}
+
 Check readable() {
   const auto check = [](const std::string& path) -> std::string {
     if (access(path.c_str(), R_OK) == 0) return "";
@@ -128,6 +134,25 @@ std::vector<const Task*> TaskOptions::select() const {
   return chosen;
 }
 
+void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype) {
+  const auto is_undefined = [dtype](const Task* task) {
+    const auto known = task->honest.find(dtype);
+    return known != task->honest.end() && !known->second.undefined.empty();
+  };
+  if (!tasks.empty() && std::ranges::all_of(tasks, is_undefined)) {
+    require_defined(*tasks.front(), dtype);
+  }
+  std::string names;
+  std::erase_if(tasks, [&](const Task* task) {
+    if (!is_undefined(task)) return false;
+    names += (names.empty() ? "" : ", ") + to_string(task->id);
+    return true;
+  });
+  if (names.empty()) return;
+  std::fprintf(stderr, "not defined in %s and left out: %s\n",
+               std::string(long_name_of(dtype)).c_str(), names.c_str());
+}
+
 void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallback) {
   preset = fallback;
   const std::string names = with_auto ? "smoke, v0, v0.1 or auto" : "smoke, v0 or v0.1";
@@ -139,6 +164,9 @@ void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallbac
       .add_option("--set VAR=N", assignments,
                   "Override a shape variable; repeatable: --set height=65")
       .allow_extra_args(false);
+  sizes.add_option("--dtype NAME", dtype_name,
+                   "What floating tensors are stored in: f32 (the default), f16 or bf16",
+                   task_dtypes());
 }
 
 Variables SizeOptions::overrides() const {
@@ -259,6 +287,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.validate = device.validate;
   options.preset = size.preset;
   options.overrides = size.overrides();
+  options.dtype = size.dtype();
   options.tolerance = tolerance_rule_from_name(measure.tolerance);
   if (measure.baseline != "eager") {
     options.recorded = read_recorded_times(measure.baseline, measure.column);
@@ -292,7 +321,7 @@ Preset check(const std::vector<const Task*>& tasks, const SizeOptions& size,
   const Variables overrides = size.overrides();
   const Preset preset = trial::choose_preset(size.preset, tasks, overrides, device);
   for (const Task* task : tasks) {
-    const TaskAt at = task_at(task->id, preset, overrides);
+    const TaskAt at = task_at(task->id, preset, overrides, size.dtype());
     const auto graph = build_graph(at);
     if (recorded) recorded->time_of(at);
     const uint64_t needed = trial::required_bytes(*graph, device);

@@ -17,6 +17,7 @@ namespace kbench::program {
 Check whole_number();  ///< that fits into uint64_t
 Check whole_number(int64_t low, int64_t high);
 Check one_of(std::vector<std::string> words);
+Check task_dtypes();       ///< a name of kTaskDTypes
 Check readable();          ///< a readable file or folder
 Check readable_or_dash();  ///< the same, or "-"
 
@@ -43,10 +44,15 @@ struct TaskOptions {
   std::vector<const Task*> select() const;
 };
 
-/// --preset and --set.
+/// Leaves out the tasks that are not defined in the type, and says so on standard error. Throws
+/// Error, saying why, where none is left.
+void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype);
+
+/// --preset, --set and --dtype.
 struct SizeOptions {
   std::string preset = "auto";
   std::vector<std::string> assignments;
+  std::string dtype_name;  ///< empty: not given
 
   /// `with_auto`: the verb opens a device, as "auto" requires; otherwise `fallback` is the default.
   void add_to(Command app, bool with_auto, const std::string& fallback = "auto");
@@ -54,7 +60,10 @@ struct SizeOptions {
   /// The preset, which must not be "auto".
   Preset fixed_preset() const;
   /// The task at these sizes, where the preset is not "auto".
-  TaskAt at(const Task& task) const { return task_at(task.id, fixed_preset(), overrides()); }
+  TaskAt at(const Task& task) const {
+    return task_at(task.id, fixed_preset(), overrides(), dtype());
+  }
+  DType dtype() const { return dtype_name.empty() ? DType::f32 : task_dtype_from_name(dtype_name); }
 };
 
 /// What a prompt asks for and contains. LoopOptions and the options of `kbench prompt` have these.

@@ -13,6 +13,7 @@
 #include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -70,7 +71,7 @@ std::string in_ranges(const std::vector<TaskId>& tasks) {
 
 /// What to compare a speedup on this task with; empty if nothing was measured.
 std::string best_measured_text(const Algebra& algebra, const Result& result) {
-  if (result.preset.empty()) return "";
+  if (result.preset.empty() || result.dtype != DType::f32) return "";
   const Result* best = best_measured(algebra, preset_from_name(result.preset));
   if (best == nullptr) return "";
   return "; that reached " + format_number(best->speedup.point) + "x on " + best->device;
@@ -148,7 +149,7 @@ std::string format_result(const Result& r, const std::string& candidate) {
   if (!r.message.empty() && !repeats_diagnostic(r)) line("message", shown_message(r.message));
   text += format_diagnostics(r, candidate, "    ");
   if (!r.preset.empty()) {
-    std::string sizes = r.preset;
+    std::string sizes = preset_in_words(r.preset, name_of(r.dtype));
     for (const auto& [name, value] : r.variables) sizes += " " + name + "=" + to_string(value);
     line("sizes", sizes);
   }
@@ -191,6 +192,7 @@ std::string job_json(const Job& job, std::span<const Result> results,
     document["devices"].push_back(value_of(device));
   }
   document["preset"] = name_of(job.preset);
+  document["dtype"] = name_of(job.options.dtype);
   document["baseline"] = job.options.recorded ? job.options.recorded->label()
                                               : std::string(name_of(job.options.opponent));
   document["done_before"] = job.done_before();
@@ -220,9 +222,13 @@ std::string score_json(std::span<const std::string> files, std::span<const Resul
     document["devices"].push_back(
         {{"name", kind.first}, {"software", first->software_device}, {"results", kind.second}});
   }
-  std::set<std::string> presets;
-  for (const Result& result : results) presets.insert(result.preset);
+  std::set<std::string> presets, dtypes;
+  for (const Result& result : results) {
+    presets.insert(result.preset);
+    dtypes.emplace(name_of(result.dtype));
+  }
   document["presets"] = presets;
+  document["dtypes"] = dtypes;
   document["results"] = list_of(results);
   document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
   return json_text(document, 2);

@@ -130,6 +130,7 @@ generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
   settings.set("precision", !loop.no_precision);
   settings.set("preset", std::string(name_of(preset)));
   settings.set("overrides", joined(overrides));
+  if (evaluation.dtype != DType::f32) settings.set("dtype", std::string(name_of(evaluation.dtype)));
   settings.set("measurement", trial::settings_text(evaluation));
   settings.set_tasks(tasks);
   return settings;
@@ -145,6 +146,7 @@ EpisodeOptions episode_of(const generate::Settings& settings) {
   options.feedback.evidence = flag("evidence");
   options.prompt.preset = preset_from_name(text_of(settings, "preset"));
   options.prompt.overrides = split(text_of(settings, "overrides"));
+  options.prompt.dtype = task_dtype_from_name(settings.text("dtype").value_or("f32"));
   options.prompt.shots = count_of(settings, "shots");
   options.prompt.code = flag("code");
   options.prompt.reference = flag("reference");

@@ -23,6 +23,7 @@
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
+#include "libkbench/scoring/honest_errors.h"
 
 namespace kbench::program {
 namespace {
@@ -31,7 +32,7 @@ using nlohmann::ordered_json;
 
 struct VerbOptions {
   TaskOptions tasks;
-  std::string preset = "smoke", backend = "reference", out;
+  std::string preset = "smoke", backend = "reference", dtype = "f32", out, tolerances;
   DeviceOptions device;
   audit::AuditOptions audit;
   std::vector<std::string> kinds;
@@ -54,7 +55,7 @@ ordered_json tried_json(const audit::Tried& tried) {
     entry["not_tried"] = tried.not_tried;
   } else {
     entry["margin"] = number(tried.margin.margin);
-    entry["share"] = tried.beyond_share;
+    entry["share"] = tried.deviation.beyond_share;
   }
   if (tried.identical) entry["identical"] = true;
   if (tried.dead != nullptr) entry["dead"] = tried.dead->proof;
@@ -170,11 +171,11 @@ void print_certificates(const CertificateFile& file) {
     if (certificate.subset_within_noise()) ++subsets;
   }
   std::printf(
-      "%s at preset %s: %d certified in values, %d of them in precision; %d trivial; of %d a "
-      "subset "
-      "of the terms is within noise\n"
+      "%s in %s at preset %s: %d certified in values, %d of them in precision; %d trivial; of %d a "
+      "subset of the terms is within noise\n"
       "(%s, %s, %s)\n\n%s",
-      counted(file.tasks.size(), "task").c_str(), std::string(name_of(file.preset)).c_str(),
+      counted(file.tasks.size(), "task").c_str(), std::string(long_name_of(file.dtype)).c_str(),
+      std::string(name_of(file.preset)).c_str(),
       count[kCertifiedValues] + count[kCertifiedPrecision], count[kCertifiedPrecision],
       count[kTrivialTask], subsets, file.device.c_str(), file.driver.c_str(), file.date.c_str(),
       format_table(rows).c_str());
@@ -187,6 +188,9 @@ std::string today() {
   return text;
 }
 
+/// Files have three digits.
+bool alike(double a, double b) { return std::abs(a - b) <= 0.006 * std::max(a, b); }
+
 /// The file's certificates, with new ones replacing those of the same tasks; kinds that were not
 /// tried are kept.
 CertificateFile updated(const std::string& path, CertificateFile made) {
@@ -195,7 +199,7 @@ CertificateFile updated(const std::string& path, CertificateFile made) {
     const auto again = std::ranges::find(made.tasks, old.task, &Certificate::task);
     if (again == made.tasks.end()) {
       made.tasks.push_back(std::move(old));
-    } else if (again->tolerance == old.tolerance) {
+    } else if (alike(again->tolerance, old.tolerance)) {
       again->kinds.merge(old.kinds);
     }
   }
@@ -213,7 +217,8 @@ void write_certificates(const std::string& path, const CertificateFile& made) {
 ordered_json audit_json(const audit::TaskAudit& audit) {
   ordered_json entry = {{"task", to_string(audit.task->id)},
                         {"name", audit.task->name},
-                        {"tolerance", audit.task->tolerance.relative},
+                        {"dtype", std::string(name_of(audit.dtype))},
+                        {"tolerance", bounds_of(*audit.task, audit.dtype).relative},
                         {"seconds", audit.seconds},
                         {"variants", ordered_json::array()}};
   for (const audit::Tried& tried : audit.tried) entry["variants"].push_back(tried_json(tried));
@@ -229,9 +234,10 @@ class Place {
     }
   }
 
-  CertificateFile file(Preset preset) const {
+  CertificateFile file(Preset preset, DType dtype) const {
     CertificateFile file;
     file.preset = preset;
+    file.dtype = dtype;
     file.device = device_ ? device_->snapshot().name : "CPU reference";
     file.driver = device_ ? device_->snapshot().driver : "held to float64";
     file.date = today();
@@ -246,6 +252,61 @@ class Place {
  private:
   std::unique_ptr<vulkan::Device> device_;
 };
+
+/// "the two halves of x at v0.1"
+std::string place_of(const Margin& margin, Preset preset) {
+  return margin.description + ", at " + std::string(name_of(preset));
+}
+
+/// What the honest variants of a task of halves were off by.
+HonestError honest_error_of(const audit::TaskAudit& audit, const Graph& graph, Preset preset) {
+  HonestError error;
+  error.elements = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const TensorType type = graph.stored_type(graph.outputs()[i]);
+    if (is_half(type.dtype)) error.elements = std::min(error.elements, type.elements());
+  }
+  for (const audit::Tried& tried : audit.tried) {
+    if (tried.kind != Variant::Kind::honest || !tried.not_tried.empty()) continue;
+    const bool rounded_once = tried.margin.rule == audit::kPlainRule;
+    // The right values of a trivial task may be all zero: what is near them is then not defined.
+    if (!audit.task->trivial.empty() && !rounded_once) continue;
+    if (std::isinf(tried.deviation.worst) || std::isinf(tried.deviation.rms)) {
+      // Values between operators may leave the type's range where those of the task do not.
+      if (!rounded_once) continue;
+      error.undefined = "its result leaves the type's range at " + std::string(name_of(preset));
+      return error;
+    }
+    merge(error, {.relative = tried.deviation.worst,
+                  .rms = tried.deviation.rms,
+                  .elements = error.elements,
+                  .relative_of = place_of(tried.margin, preset),
+                  .rms_of = place_of(tried.margin, preset),
+                  .undefined = {}});
+  }
+  // So that another device's order of sums, and the file's three digits, stay below it.
+  constexpr double kMore = 1.02;
+  error.relative *= kMore;
+  error.rms *= kMore;
+  return error;
+}
+
+/// Brings a file of honest errors up to date: the larger of what it has and what was found.
+void write_tolerances(const std::string& path, DType half, TaskId task, const HonestError& found) {
+  HonestErrors errors;
+  if (std::filesystem::exists(path)) {
+    errors = parse_honest_errors(read_file(path), path, half);
+  }
+  const auto known = errors.find(task);
+  if (known == errors.end()) {
+    errors[task] = found;
+  } else {
+    merge(known->second, found);
+  }
+  NewFile file(path);
+  file.write(to_json(errors, half));
+  file.commit();
+}
 
 /// A certificate file needs whole kinds, and all kinds for a task whose tolerance is new.
 void expect_whole(const VerbOptions& options, const std::vector<const Task*>& selected) {
@@ -263,7 +324,8 @@ void expect_whole(const VerbOptions& options, const std::vector<const Task*>& se
   }
   for (const Task* task : selected) {
     const auto found = known.find(task->id);
-    if (found != known.end() && found->second == task->tolerance.relative) continue;
+    const double tolerance = bounds_of(*task, task_dtype_from_name(options.dtype)).relative;
+    if (found != known.end() && alike(found->second, tolerance)) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 options.out + " has no certificate of " + to_string(task->id) +
                     " at its tolerance, which --kinds could add to: leave --kinds out");
@@ -272,11 +334,19 @@ void expect_whole(const VerbOptions& options, const std::vector<const Task*>& se
 
 int run_audit(VerbOptions options) {
   const Preset preset = preset_from_name(options.preset);
+  const DType dtype = task_dtype_from_name(options.dtype);
   if (options.recorded) {
-    print_certificates(certificates(preset));
+    print_certificates(certificates(preset, dtype));
     return kDone;
   }
-  const auto selected = options.tasks.select();
+  if (!options.tolerances.empty() && !is_half(dtype)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--tolerances is of halves: give --dtype f16 or bf16; float32's stand beside the "
+                "tasks in levels/");
+  }
+  auto selected = options.tasks.select();
+  // What is to be found out is not taken from what was found before.
+  if (options.tolerances.empty()) leave_out_undefined(selected, dtype);
   expect_whole(options, selected);
   if (!options.kinds.empty()) {
     options.audit.kinds.clear();
@@ -285,7 +355,7 @@ int run_audit(VerbOptions options) {
     }
   }
   Place place(options);
-  CertificateFile file = place.file(preset);
+  CertificateFile file = place.file(preset, dtype);
   ordered_json document = ordered_json::array();
   bool left = false;
   const AuditTable table(selected, options);
@@ -294,7 +364,7 @@ int run_audit(VerbOptions options) {
     Progress progress(stderr, selected.size());
     for (const Task* task : selected) {
       progress.begin(to_string(task->id));
-      const auto graph = build_graph(*task, preset);
+      const auto graph = build_graph(*task, preset, {}, dtype);
       const auto evaluator = place.evaluator(*task, *graph);
       const audit::TaskAudit audit = audit::audit_task(*task, *graph, *evaluator, options.audit);
       file.tasks.push_back(audit::certificate_of(audit));
@@ -307,6 +377,10 @@ int run_audit(VerbOptions options) {
       }
       progress.advance();
       if (!options.out.empty()) write_certificates(options.out, file);
+      if (!options.tolerances.empty()) {
+        write_tolerances(options.tolerances, dtype, task->id,
+                         honest_error_of(audit, *graph, preset));
+      }
     }
   }
   if (options.json) {
@@ -328,10 +402,14 @@ Verb add_audit(Command program) {
       "Certificates (docs/certificate.md) are made with --out.",
       "  kbench audit --task level1/23 --all\n"
       "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
+      "  kbench audit --dtype f16 --kinds honest --tolerances levels/tolerances/f16.json\n"
       "  kbench audit --preset v0.1 --recorded");
   const Command computation = app.in_group("Computation");
   computation.add_setting("--preset NAME", options->preset, "Sizes: smoke, v0 or v0.1",
                           member_of(names_to(Preset::v0_1)));
+  computation.add_setting("--dtype NAME", options->dtype,
+                          "What floating tensors are stored in: f32, f16 or bf16",
+                          member_of({"f32", "f16", "bf16"}));
   computation.add_setting(
       "--backend NAME", options->backend,
       "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
@@ -357,6 +435,9 @@ Verb add_audit(Command program) {
                   "Run nothing; show the certificates of this build");
   output.add_option("--out FILE", options->out,
                     "Certificates: a file that is written, or brought up to date for these tasks");
+  output.add_option("--tolerances FILE", options->tolerances,
+                    "Honest errors in halves, which their tolerances are twice of: a file that is "
+                    "written, or whose errors are raised where these are larger");
   output.add_flag("--json", options->json, "Every variant as JSON on standard output");
   return {app, [options] { return run_audit(*options); }};
 }

@@ -32,7 +32,7 @@ struct BaselineVerbOptions {
   double max_seconds = BaselineOptions{}.max_seconds;
   std::string from, against, column;
   std::string output, kernelbench, svg;
-  bool json = false;
+  bool mix_dtypes = false, json = false;
 };
 
 /// Checked before the first task is timed.
@@ -54,21 +54,26 @@ void require_folder(const std::string& path) {
 void require_same_sizes(const std::vector<const Task*>& tasks, Preset preset,
                         const Variables& overrides, const RecordedTimes& theirs) {
   for (const Task* task : tasks) {
-    if (theirs.ms.contains(task->id)) theirs.time_of(task_at(task->id, preset, overrides));
+    if (theirs.ms.contains(task->id)) {
+      theirs.time_of(task_at(task->id, preset, overrides, theirs.dtype));
+    }
   }
 }
 
 Baseline measure(const BaselineVerbOptions& options, const std::optional<RecordedTimes>& theirs) {
-  const std::vector<const Task*> tasks = options.tasks.select();
+  std::vector<const Task*> tasks = options.tasks.select();
+  leave_out_undefined(tasks, options.size.dtype());
   BaselineOptions wanted;
   wanted.device = options.device.device;
   wanted.validate = options.device.validate;
   wanted.overrides = options.size.overrides();
+  wanted.dtype = options.size.dtype();
   wanted.passes = options.samples;
   wanted.max_seconds = options.max_seconds;
   const vulkan::DeviceSnapshot device = options.device.choose();
   const Preset preset = trial::choose_preset(options.size.preset, tasks, wanted.overrides, device);
   wanted.preset = name_of(preset);
+  if (theirs && !options.mix_dtypes) require_same_dtype(wanted.dtype, *theirs);
   if (theirs) require_same_sizes(tasks, preset, wanted.overrides, *theirs);
   require_writable(options.output);
   require_writable(options.kernelbench);
@@ -119,7 +124,10 @@ int run_baseline(const BaselineVerbOptions& options) {
   require_folder(options.svg);
   const Baseline ours = options.from.empty() ? measure(options, theirs) : read_measured(options);
   std::optional<BaselineComparison> comparison;
-  if (theirs) comparison = compare_baselines(ours, *theirs);
+  if (theirs) {
+    comparison = compare_baselines(ours, *theirs, tasks(),
+                                   options.mix_dtypes ? OtherDType::allow : OtherDType::refuse);
+  }
 
   if (!options.kernelbench.empty()) write_kernelbench_baseline(options.kernelbench, ours);
   if (!options.svg.empty()) write_plots(options.svg, ours, theirs, comparison);
@@ -151,8 +159,9 @@ void add_measurement(Command app, BaselineVerbOptions& options) {
   const Option from =
       measurement.add_option("--from FILE", options.from,
                              "Measure nothing: take what an earlier --output wrote", readable());
-  for (const char* measuring : {"--preset", "--set", "--device", "--validate", "--passes",
-                                "--samples", "--measure-seconds", "--max-seconds", "--output"}) {
+  for (const char* measuring :
+       {"--preset", "--set", "--dtype", "--device", "--validate", "--passes", "--samples",
+        "--measure-seconds", "--max-seconds", "--output"}) {
     from.excludes(app.option(measuring));
   }
 }
@@ -168,6 +177,10 @@ void add_comparison(Command app, BaselineVerbOptions& options) {
       .add_option(
           "--column NAME", options.column,
           "Which of its numbers (default: median_ms, mean, eager_strict_ms, or the only one)")
+      .needs(against);
+  comparison
+      .add_flag("--mix-dtypes", options.mix_dtypes,
+                "Allow times in another dtype, as of float16 against float32")
       .needs(against);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/evaluate/client/judge_client.h"
+#include "harness/frontends/program/candidate_arguments.h"
 #include "harness/frontends/program/diagnostic_text.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/report.h"
@@ -54,6 +55,7 @@ int run_check(const CheckOptions& options) {
   std::vector<Result> results;
   for (size_t i = 0; i < files.size(); ++i) {
     client::EvaluateRequest request{files[i], evaluation, /*check_only=*/true};
+    request.options.dtype = dtype_for(files[i], options.size);
     request.more = i + 1 < files.size();
     results.push_back(judge.run(request, nullptr));
     results.back().candidate = files[i];

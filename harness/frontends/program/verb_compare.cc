@@ -17,6 +17,7 @@
 #include "kbench/task.h"
 #include "kbench/text.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/scoring/interval_ratio.h"
 
 namespace kbench::program {
@@ -67,7 +68,8 @@ std::string line_of(const Result& result) {
 
 std::string as_text(const Result& a, const Result& b, const std::optional<Interval>& speedup) {
   std::string text = to_string(a.task) + (a.task_name.empty() ? "" : "_" + a.task_name) + " on " +
-                     shown(a.device) + ", preset " + a.preset + "\n" + line_of(a) + line_of(b);
+                     shown(a.device) + ", preset " + preset_in_words(a.preset, name_of(a.dtype)) +
+                     "\n" + line_of(a) + line_of(b);
   if (!speedup) return text;
   return text + format_speedup(*speedup) + " of " + shown(b.candidate) + " over " +
          shown(a.candidate) + ": " + in_words(*speedup, shown(a.candidate), shown(b.candidate)) +

@@ -62,7 +62,8 @@ std::vector<std::pair<std::string, bool>> features_of(const vulkan::DevicePlan& 
       {"subgroupSizeControl", plan.subgroup_size_control},
       {"computeFullSubgroups", plan.full_subgroups},
       {"cooperativeMatrix", plan.cooperative_matrix},
-      {"cooperativeMatrixNV", plan.cooperative_matrix_nv}};
+      {"cooperativeMatrixNV", plan.cooperative_matrix_nv},
+      {"shaderBFloat16CooperativeMatrix", plan.bfloat16_matrices}};
   for (size_t i = 0; i < vulkan::kFloatAtomics.size(); ++i) {
     features.emplace_back(vulkan::kFloatAtomics[i].feature, plan.float_atomics >> i & 1);
   }

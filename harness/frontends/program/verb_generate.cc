@@ -59,11 +59,11 @@ int exit_code(const generate::RunOutcome& outcome, int signal) {
   return outcome.complete() ? kDone : kFailed;
 }
 
-int run_generate(const GenerateOptions& options) {
+int run_generate(GenerateOptions options) {
   // Cheap checks come before the first request.
   const std::vector<ModelConfig> configs = models_of(options);
   check_flags(options, configs);
-  const std::vector<const Task*> tasks = options.tasks.select();
+  std::vector<const Task*> tasks = options.tasks.select();
   const Prompts prompts = find_prompts(options.loop.prompt);
   const RunFolder folder(options.run);
   std::optional<Settings> stored;
@@ -75,6 +75,10 @@ int run_generate(const GenerateOptions& options) {
     throw Error(ErrorCode::kInvalidArgument,
                 shown(folder.path()) + " is not empty and no run: give a folder of its own");
   }
+  if (stored && options.size.dtype_name.empty()) {
+    options.size.dtype_name = stored->text("dtype").value_or("");
+  }
+  leave_out_undefined(tasks, options.size.dtype());
   Ground ground = prepare(options, tasks, stored);
   const Settings asked = settings_of_run(options, configs, prompts, tasks, ground, stored);
   const Settings settings = stored ? asked.resumed(*stored, folder.path()) : asked;

@@ -25,6 +25,7 @@
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::program {
@@ -142,10 +143,11 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
 }
 
 /// "v0_NVIDIA_H200.jsonl".
-std::string file_of(const std::string& preset, const Variables& overrides,
-                    const std::string& device) {
-  std::string name = preset;
-  for (const auto& [variable, value] : overrides) name += "_" + variable + "=" + to_string(value);
+std::string file_of(const EvaluateOptions& at, const std::string& device) {
+  std::string name = at.preset;
+  if (at.dtype != DType::f32) name += "_" + std::string(name_of(at.dtype));
+  for (const auto& [variable, value] : at.overrides)
+    name += "_" + variable + "=" + to_string(value);
   return run_folder_name(name + "_" + device).substr(0, 200) + ".jsonl";
 }
 
@@ -213,7 +215,9 @@ int run_judge_verb(const JudgeOptions& options) {
   EvaluateOptions at = evaluation;
   at.preset = name_of(preset);
   at.overrides = overrides;
+  if (options.size.dtype_name.empty()) at.dtype = episode.prompt.dtype;
   const bool as_begun = preset == episode.prompt.preset && overrides == episode.prompt.overrides &&
+                        at.dtype == episode.prompt.dtype &&
                         (!device || *device == devices.first.name);
   if (options.confirm || !as_begun) {
     std::vector<std::unique_ptr<queue::QueueJudge>> judges(
@@ -221,16 +225,16 @@ int run_judge_verb(const JudgeOptions& options) {
         std::make_move_iterator(devices.evaluators.end()));
     if (options.confirm) {
       if (!as_begun) {
-        throw Error(ErrorCode::kInvalidArgument, "--confirm measures again what was measured: on " +
-                                                     device.value_or("the same device") +
-                                                     " at preset " +
-                                                     std::string(name_of(episode.prompt.preset)));
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            "--confirm measures again what was measured: on " + device.value_or("the same device") +
+                " at preset " +
+                preset_in_words(name_of(episode.prompt.preset), name_of(episode.prompt.dtype)));
       }
       return judge_into(folder.confirmed(), winners(folder), folder, std::move(judges), at, signals,
                         options.json);
     }
-    const std::string path =
-        folder.path() + "/judged/" + file_of(at.preset, at.overrides, devices.first.name);
+    const std::string path = folder.path() + "/judged/" + file_of(at, devices.first.name);
     return judge_into(path, distinct_candidates(folder), folder, std::move(judges), at, signals,
                       options.json);
   }

@@ -10,6 +10,7 @@
 #include "kbench/certificate.h"
 #include "kbench/task.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/core/variables_json.h"
 
 namespace kbench::program {
@@ -31,8 +32,9 @@ std::string format_intensity(double intensity) {
 std::string algebra_mark(const TaskAt& at) {
   const Algebra* known = lookup_algebra(at.task);
   if (known == nullptr) return "";
-  const Result* best =
-      at.variables.empty() ? best_measured(*known, preset_from_name(at.preset)) : nullptr;
+  const Result* best = at.variables.empty() && at.dtype == DType::f32
+                           ? best_measured(*known, preset_from_name(at.preset))
+                           : nullptr;
   return best != nullptr ? format_number(best->speedup.point) + "x" : "yes";
 }
 
@@ -44,7 +46,7 @@ int run_list(const ListOptions& options) {
   std::vector<std::vector<std::string>> rows = {
       {"task", "name", "family", "FLOPs", "bytes", "FLOP/byte", "certified", "algebra"}};
   for (const Task* task : tasks) {
-    const TaskAt at = task_at(task->id, preset, overrides);
+    const TaskAt at = options.size.at(*task);
     const auto graph = build_graph(at);
     const double flops = graph->flops(), bytes = graph->least_bytes();
     const double intensity = bytes > 0 ? flops / bytes : 0;
@@ -57,6 +59,7 @@ int run_list(const ListOptions& options) {
                           {"name", task->name},
                           {"family", task->family},
                           {"preset", name_of(preset)},
+                          {"dtype", name_of(at.dtype)},
                           {"variables", variables_json<nlohmann::ordered_json>(graph->variables())},
                           {"flops", flops},
                           {"least_bytes", bytes},
@@ -71,7 +74,7 @@ int run_list(const ListOptions& options) {
   std::string text = options.json ? json_text(document, 2) + "\n" : format_table(rows);
   if (!options.json) {
     text += "\n" + std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks") +
-            " at preset " + std::string(name_of(preset));
+            " at preset " + preset_in_words(name_of(preset), name_of(options.size.dtype()));
     const char* separator = " with ";
     for (const auto& [name, value] : overrides) {
       text += separator + name + "=" + to_string(value);

@@ -53,7 +53,7 @@ int run_new(const NewOptions& options) {
   expect_absent(manifest);
   const Preset preset = preset_of(task, options);
   const Starter starter =
-      write_starter(task_at(task.id, preset, options.size.overrides()),
+      write_starter(task_at(task.id, preset, options.size.overrides(), options.size.dtype()),
                     value_named(options.language, StarterLanguage::triton).value());
   if (!one_file) expect_absent(folder / starter.kernel_file);
   if (!folder.empty()) generate::make_folder(folder.string());
@@ -81,7 +81,8 @@ Verb add_new(Command program) {
       "candidate.yaml and the kernel's file, or a .yaml file for both; nothing is overwritten.",
       "  kbench new level1/19\n"
       "  kbench new softmax --language cuda my/softmax\n"
-      "  kbench new 2/76 --language hlsl my/gemm.yaml --preset smoke");
+      "  kbench new 2/76 --language hlsl my/gemm.yaml --preset smoke\n"
+      "  kbench new level1/19 --dtype f16 my/half");
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
       .required()
       .option_text("TASK");

@@ -58,6 +58,7 @@ PromptContext context_for(const PromptOptions& options) {
   PromptContext context;
   context.preset = options.size.fixed_preset();
   context.overrides = options.size.overrides();
+  context.dtype = options.size.dtype();
   context.device = device_for(options);
   if (!options.roof.empty()) read_roof(options.roof, context);
   context.shots = options.shots;
@@ -125,6 +126,7 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
   document["prompt"] = prompts.name();
   document["prompt_hash"] = prompts.hash();
   document["preset"] = std::string(name_of(context.preset));
+  document["dtype"] = std::string(name_of(context.dtype));
   if (context.device) {
     document["device"] = context.device->name;
   } else {

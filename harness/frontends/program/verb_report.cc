@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "harness/evaluate/report/analysis.h"
 #include "harness/evaluate/report/figures.h"
@@ -25,7 +26,7 @@ struct ReportOptions {
   TaskOptions tasks;
   std::vector<int> ks;
   std::vector<double> thresholds = {1.0};
-  std::string svg, html;
+  std::string dtype, svg, html;
   bool json = false;
 };
 
@@ -54,7 +55,9 @@ int run_report(const ReportOptions& options) {
   if (options.tasks.given()) {
     for (const Task* task : options.tasks.select()) tasks.push_back(task->id);
   }
-  const report::Study study = report::read_study(options.sources, tasks);
+  std::optional<DType> dtype;
+  if (!options.dtype.empty()) dtype = task_dtype_from_name(options.dtype);
+  const report::Study study = report::read_study(options.sources, tasks, dtype);
   report::AnalysisOptions wanted{options.ks, options.thresholds};
   std::ranges::sort(wanted.ks);
   const report::Analysis analysis = report::analyse(study, wanted);
@@ -86,6 +89,8 @@ Verb add_report(Command program) {
                  number_from(1, 1000000))
       .comma_separated();
   add_fast_p(app, options->thresholds);
+  app.add_option("--dtype NAME", options->dtype,
+                 "Only results in f32, f16 or bf16, of files that hold several", task_dtypes());
   const Command output = app.in_group("Output");
   output.add_flag("--json", options->json, "One JSON document on standard output");
   output.add_option("--svg DIR", options->svg,

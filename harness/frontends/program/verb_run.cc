@@ -44,7 +44,9 @@ void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
                     const vulkan::DeviceSnapshot& device,
                     const std::optional<RecordedTimes>& recorded) {
   const Task* const task = client::named_task(candidate.source);
-  if (task != nullptr) check_shapes({task}, options.size, device, recorded);
+  SizeOptions size = options.size;
+  size.dtype_name = name_of(dtype_for(candidate.source, size));
+  if (task != nullptr) check_shapes({task}, size, device, recorded);
 }
 
 /// Judges candidates one after another, until all are done or the user stops it.
@@ -61,6 +63,7 @@ class Run {
     std::vector<NamedRequest> requests;
     for (const NamedCandidate& each : candidates_) {
       requests.push_back({each.name, {each.source, evaluation}});
+      requests.back().request.options.dtype = dtype_for(each.source, options_.size);
     }
     const auto on_result = [this](size_t i, Result result) { keep(i, std::move(result)); };
     judge_all(std::move(judges), std::move(requests), progress_, on_result, stop, OnStop::cancel);

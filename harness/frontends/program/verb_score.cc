@@ -29,7 +29,7 @@ struct ScoreOptions {
   std::vector<std::string> files, sets, devices;
   std::vector<double> thresholds = {1.0};
   TaskOptions tasks;
-  std::string preset;
+  std::string preset, dtype;
   bool mix_devices = false, take_last = false, json = false;
 };
 
@@ -90,9 +90,12 @@ void apply_filters(std::vector<ResultLine>& lines, const ScoreOptions& options) 
       lines, "--sets", options.sets, [](const Result& r) { return r.set; }, equal);
   filter(
       lines, "--device", options.devices, [](const Result& r) { return r.device; }, names);
-  if (options.preset.empty()) return;
-  filter(
-      lines, "--preset", {options.preset}, [](const Result& r) { return r.preset; }, equal);
+  const auto filter_one = [&](const char* flag, const std::string& wanted, auto field) {
+    if (!wanted.empty()) filter(lines, flag, {wanted}, field, equal);
+  };
+  filter_one("--preset", options.preset, [](const Result& r) { return r.preset; });
+  filter_one("--dtype", options.dtype,
+             [](const Result& r) { return std::string(name_of(r.dtype)); });
 }
 
 /// The tasks of --task, with or without results; else those with results, of the chosen levels.
@@ -108,15 +111,15 @@ std::vector<TaskId> tasks_of(const std::vector<ResultLine>& lines, const ScoreOp
 }
 
 /// The tasks certified by this build, for results at the presets' own sizes; a task without a
-/// result counts at the others' preset.
+/// result counts at the others' preset in their dtype.
 std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
                                     const std::vector<TaskId>& tasks) {
   std::map<TaskId, std::string> known;
-  std::set<std::string> presets;
+  std::set<std::pair<std::string, DType>> sizes;
   bool overrides = false;
   for (const Result& result : results) {
     known.try_emplace(result.task, result.certificate);
-    presets.insert(result.preset);
+    sizes.emplace(result.preset, result.dtype);
     overrides |= result.certificate.empty();
   }
   std::vector<TaskId> certified;
@@ -124,8 +127,9 @@ std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
     const auto found = known.find(id);
     if (found != known.end()) {
       if (is_certified(found->second)) certified.push_back(id);
-    } else if (presets.size() == 1 && !overrides) {
-      if (is_certified(certification({id, *presets.begin(), {}}))) certified.push_back(id);
+    } else if (sizes.size() == 1 && !overrides) {
+      const auto& [preset, dtype] = *sizes.begin();
+      if (is_certified(certification({id, preset, {}, dtype}))) certified.push_back(id);
     }
   }
   return certified;
@@ -178,7 +182,8 @@ int run_score(const ScoreOptions& options) {
     advise([&] { require_one_device_kind(all); },
            "; choose by --device, or have them in one table by --mix-devices");
   }
-  advise([&] { require_one_question(all); }, "; choose by --preset, or leave files out");
+  advise([&] { require_one_question(all); },
+         "; choose by --preset and --dtype, or leave files out");
   std::vector<Result> results;
   advise(
       [&] {
@@ -193,9 +198,10 @@ int run_score(const ScoreOptions& options) {
     say(score_json(options.files, results, rows) + "\n");
     return kDone;
   }
-  std::set<std::string> devices, software, presets;
+  std::set<std::string> devices, software, presets, dtypes;
   for (const Result& result : results) {
     presets.insert(result.preset);
+    dtypes.emplace(name_of(result.dtype));
     if (result.verdict != Verdict::missing) devices.insert(result.device);
     if (result.software_device) software.insert(result.device);
   }
@@ -204,8 +210,8 @@ int run_score(const ScoreOptions& options) {
                      (options.files.size() == 1 ? " file\n" : " files\n");
   if (!results.empty()) {
     text += (devices.empty() ? "" : joined(devices, " and ") + ", ") + "preset " +
-            joined(presets, " and ") + ", " + std::to_string(tasks.size()) +
-            (tasks.size() == 1 ? " task\n" : " tasks\n");
+            preset_in_words(joined(presets, " and "), joined(dtypes, " and ")) + ", " +
+            std::to_string(tasks.size()) + (tasks.size() == 1 ? " task\n" : " tasks\n");
   }
   text += "\n" + format_leaderboard(rows);
   if (!software.empty()) {
@@ -229,7 +235,8 @@ Verb add_score(Command program) {
       "run) hold together: the shards of a job, several sets, several machines of one kind. "
       "Nothing is run and no device is needed. Equal results count once. Two outcomes of one "
       "experiment are a contradiction and refused, with the files and lines; so are different "
-      "kinds of device, presets, tolerances or baselines in one table. The tasks that count are "
+      "kinds of device, presets, dtypes, tolerances or baselines in one table. The tasks that "
+      "count are "
       "those of --task; without it, all that the files have results of, narrowed by --level.",
       "  kbench score results.jsonl --fast-p 0,0.5,1,2\n"
       "  kbench score shard-*.jsonl --level 1 --json\n"
@@ -249,6 +256,8 @@ Verb add_score(Command program) {
       .comma_separated();
   scores.add_option("--preset NAME", options->preset,
                     "Only results at this preset: smoke, v0 or v0.1");
+  scores.add_option("--dtype NAME", options->dtype, "Only results in f32, f16 or bf16",
+                    task_dtypes());
   scores.add_flag(
       "--mix-devices", options->mix_devices,
       "Allow several kinds of device in one table, though their speedups do not compare");

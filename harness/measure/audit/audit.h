@@ -28,11 +28,14 @@ struct AuditOptions {
   std::set<std::string> descriptions = {};
 };
 
+/// The rule of the task itself in float32, rounded once where it is of halves.
+inline constexpr const char* kPlainRule = "plain";
+
 /// The outcome of one variant.
 struct Tried {
   Variant::Kind kind = Variant::Kind::null;
   Margin margin;
-  double beyond_share = 0;     ///< share of elements over the tolerance
+  Deviation deviation = {};    ///< of the draw with the largest margin
   bool identical = false;      ///< it passes, and equals the task in float64 (on the host only)
   const Dead* dead = nullptr;  ///< the task declares that it computes the same
   std::string not_tried = {};  ///< why it was not tried, or empty
@@ -40,6 +43,7 @@ struct Tried {
 
 struct TaskAudit {
   const Task* task = nullptr;
+  DType dtype = DType::f32;
   std::vector<Tried> tried;
   double seconds = 0;
 };

@@ -24,14 +24,27 @@ constexpr uint64_t kSpareBytes = uint64_t{256} << 20;
 class DeviceEvaluator : public VariantEvaluator {
  public:
   DeviceEvaluator(vulkan::Device& device, const Task& task, const Graph& graph)
-      : device_(device), task_(task), graph_(graph), kernels_(device), commands_(device) {
+      : device_(device),
+        task_(task),
+        graph_(graph),
+        bounds_(bounds_of(task, graph.dtype())),
+        kernels_(device),
+        commands_(device) {
     uint64_t work = kAlignment;
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
       const TensorType& type = output_type(i);
       truth_.push_back(allocate(type));
       got_.push_back(allocate(type));
+      if (is_half(stored_type(i).dtype)) narrow_[i] = allocate(stored_type(i));
       work = std::max(work, trial::reduction_bytes(region(truth_[i], type)));
     }
+    uint64_t halves = 0;
+    for (const Graph::ValueInfo& value : graph.values()) {
+      const TensorType stored = graph.stored(value.type);
+      const bool drawn = value.kind == Graph::Kind::input || value.kind == Graph::Kind::parameter;
+      if (drawn && is_half(stored.dtype)) halves = std::max(halves, trial::buffer_bytes(stored));
+    }
+    if (halves > 0) halves_ = device.allocate(halves);
     work_ = device.allocate(work);
     report_ = device.allocate(report_bytes());
     host_ = device.allocate_host(report_bytes());
@@ -62,7 +75,9 @@ class DeviceEvaluator : public VariantEvaluator {
       const double infinite = std::numeric_limits<double>::infinity();
       const double error =
           found.not_finite > 0 || (exact && found.wrong > 0) ? infinite : found.max_error;
-      deviation.add(error, static_cast<double>(found.wrong), output_type(i).elements());
+      const auto elements = static_cast<double>(output_type(i).elements());
+      deviation.add(error, std::sqrt(found.squares / elements), static_cast<double>(found.wrong),
+                    output_type(i).elements());
     }
     return deviation;
   }
@@ -71,6 +86,7 @@ class DeviceEvaluator : public VariantEvaluator {
 
  private:
   const TensorType& output_type(size_t i) const { return graph_.value(graph_.outputs()[i]).type; }
+  TensorType stored_type(size_t i) const { return graph_.stored_type(graph_.outputs()[i]); }
   static vulkan::Region region(const vulkan::Buffer& buffer, const TensorType& type) {
     return {&buffer, 0, static_cast<uint64_t>(type.bytes())};
   }
@@ -128,6 +144,12 @@ class DeviceEvaluator : public VariantEvaluator {
     trial::draw_tensor(device_, commands_, value.distribution,
                        {seed_, task_.id.draw_word(), value.name}, value.type,
                        region(buffer, value.type));
+    const TensorType stored = graph_.stored(value.type);
+    if (is_half(stored.dtype)) {
+      // Rounded in place; the halves themselves are not needed.
+      commands_.barrier();
+      kernels_.narrow(commands_, region(buffer, value.type), region(halves_, stored), stored.dtype);
+    }
     return buffer;
   }
 
@@ -176,14 +198,21 @@ class DeviceEvaluator : public VariantEvaluator {
   }
 
   void compare() {
-    const trial::CompareRule rule{static_cast<float>(task_.tolerance.relative), -1.0f};
+    const trial::CompareRule rule{static_cast<float>(bounds_.relative), -1.0f};
     commands_.begin();
     for (size_t i = 0; i < truth_.size(); ++i) {
       const TensorType& type = output_type(i);
       trial::Fill fill;
-      fill.dtype = type.dtype;
-      kernels_.compare(commands_, region(got_[i], type), region(truth_[i], type), fill, rule,
-                       scale_at(i), work_.address(), summary_at(i), false);
+      fill.dtype = stored_type(i).dtype;
+      vulkan::Region got = region(got_[i], type);
+      if (is_half(fill.dtype)) {
+        const vulkan::Region narrow = region(narrow_.at(i), stored_type(i));
+        kernels_.narrow(commands_, got, narrow, fill.dtype);
+        commands_.barrier();
+        got = narrow;
+      }
+      kernels_.compare(commands_, got, region(truth_[i], type), fill, rule, scale_at(i),
+                       work_.address(), summary_at(i), false);
       commands_.barrier();
     }
     commands_.copy(report_, 0, host_, 0, report_bytes());
@@ -193,11 +222,14 @@ class DeviceEvaluator : public VariantEvaluator {
   vulkan::Device& device_;
   const Task& task_;
   const Graph& graph_;
+  const Bounds bounds_;
   trial::Kernels kernels_;
   vulkan::Commands commands_;
   uint64_t seed_ = 0;
   std::map<std::string, vulkan::Buffer> drawn_, others_;
   std::vector<vulkan::Buffer> truth_, got_;
+  std::map<size_t, vulkan::Buffer> narrow_;  ///< outputs of halves, by index
+  vulkan::Buffer halves_;                    ///< room for any drawn tensor as halves
   vulkan::Buffer arena_, work_, report_, host_;
 };
 

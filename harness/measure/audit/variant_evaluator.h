@@ -16,17 +16,24 @@ namespace kbench::audit {
 struct Deviation {
   double worst = 0;  ///< largest |c - r| / (s + |r|), s being the RMS of the output r; infinite
                      ///< where an integer differs or an element is not finite
+  double rms = 0;    ///< root mean square of the same over an output's elements; of halves alone
   double beyond_share = 0;  ///< share of elements over the tolerance, in the output with most
 
   /// Takes an output into account.
-  void add(double error, double wrong, int64_t elements) {
+  void add(double error, double rms_error, double wrong, int64_t elements) {
     worst = std::max(worst, error);
+    rms = std::max(rms, rms_error);
     beyond_share =
         std::max(beyond_share, wrong / static_cast<double>(std::max<int64_t>(elements, 1)));
   }
+  /// As a multiple of what is tolerated: above 1 it fails.
+  double margin(const Bounds& bounds) const {
+    return std::max(worst / bounds.relative, rms / bounds.rms);
+  }
 };
 
-/// One task, with inputs, parameters and truth of one seed at a time.
+/// One task, with inputs, parameters and truth of one seed at a time. Where the graph is of halves,
+/// the tensors are rounded to them, and so is what a variant gives; the truth is not.
 class VariantEvaluator {
  public:
   virtual ~VariantEvaluator() = default;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kPackThreads = 128, kFillThreads = 256;
 /// Rows of a packed weight are whole slices of every tile.
-constexpr int64_t kPackedQuantum = 16;
+constexpr int64_t kPackedQuantum = 32;
 
 Extents extents(std::vector<int64_t> values, size_t dims, int64_t missing) {
   if (values.size() == 1) values.resize(dims, values[0]);
@@ -24,9 +24,8 @@ Launch fill_launch(const Convolution& conv, const DeviceTraits& traits) {
   const int64_t width = conv.plane() % 4 == 0 ? 4 : 1;
   const int64_t pieces = conv.images * conv.out_channels() * conv.plane() / width;
   const int64_t groups = ceil_div(pieces, kFillThreads);
-  std::vector<LaunchOperand> addresses;
+  std::vector<LaunchOperand> addresses = {conv.y};
   if (conv.bias) addresses.push_back(*conv.bias);
-  addresses.push_back(conv.y);
   Launch fill =
       make_launch("conv_fill.comp",
                   {{"THREADS", kFillThreads}, {"WIDTH", width}, {"BIAS", conv.bias.has_value()}},
@@ -49,6 +48,10 @@ bool Convolution::padded() const {
     if (padding[d] != 0 || last >= in[d]) return true;
   }
   return false;
+}
+
+bool Convolution::pointwise() const {
+  return !transposed && product(kernel) == 1 && product(stride) == 1 && !padded() && in == out;
 }
 
 int64_t Convolution::pixels() const {
@@ -101,6 +104,7 @@ Convolution describe_convolution(const OperatorCall& call) {
   conv.groups = call.attributes.integer("groups");
   conv.group_channels = x[1] / conv.groups;
   conv.group_out_channels = out[1] / conv.groups;
+  conv.stored = call.inputs[0].dtype;
   conv.x = input(0);
   conv.weight = input(1);
   conv.y = output(0);
@@ -156,9 +160,8 @@ void add_geometry(Launch& launch, const Convolution& conv) {
 Launch start_convolution(std::string shader, const Convolution& conv, LaunchOperand weight,
                          LaunchOperand y, int64_t groups, const DeviceTraits& traits) {
   require_countable(conv);
-  std::vector<LaunchOperand> addresses = {conv.x, weight};
+  std::vector<LaunchOperand> addresses = {conv.x, weight, y};
   if (conv.bias) addresses.push_back(*conv.bias);
-  addresses.push_back(y);
   Launch launch =
       make_launch(std::move(shader), {{"BIAS", conv.bias.has_value()}}, addresses, groups, traits);
   add_window_macros(launch, conv);
@@ -169,12 +172,12 @@ Launch start_convolution(std::string shader, const Convolution& conv, LaunchOper
   return launch;
 }
 
-int64_t packed_bytes(const Convolution& conv) {
-  return conv.phases() * conv.out_channels() * conv.taps() * 4;
+int64_t packed_bytes(const Convolution& conv, DType dtype) {
+  return conv.phases() * conv.out_channels() * conv.taps() * static_cast<int64_t>(size_of(dtype));
 }
 
 Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTraits& traits) {
-  const int64_t elements = packed_bytes(conv) / 4;
+  const int64_t elements = conv.phases() * conv.out_channels() * conv.taps();
   const int64_t groups = ceil_div(elements, kPackThreads);
   Launch pack = make_launch("conv_pack.comp", {{"THREADS", kPackThreads}}, {conv.weight, packed},
                             groups, traits);
@@ -186,8 +189,21 @@ Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTr
 }
 
 TileChoice choose_tile(const Convolution& conv, const DeviceTraits& traits) {
-  return choose_tile(conv.group_out_channels, conv.pixels(), conv.taps(),
-                     conv.groups * conv.phases(), true, traits);
+  const int64_t batches = conv.groups * conv.phases();
+  const auto choose = [&](DType stored) {
+    return choose_tile(conv.group_out_channels, conv.pixels(), conv.taps(), batches, stored, true,
+                       traits);
+  };
+  TileChoice choice = choose(conv.stored);
+  if (!choice.tile.matrices || conv.pointwise()) return choice;
+  // On matrix units what bounds a convolution is reading the input through its windows, two bytes
+  // at a time and once for each row of tiles. Elements a second, measured on an H200.
+  const double rate = conv.transposed || conv.volume ? 0.19e12 : 0.4e12;
+  const int64_t read = ceil_div(conv.group_out_channels, choice.tile.m) * conv.taps() *
+                       conv.pixels() * batches;
+  choice.seconds = std::max(choice.seconds, static_cast<double>(read) / rate);
+  const TileChoice without = choose(DType::f32);
+  return choice.seconds < without.seconds ? choice : without;
 }
 
 CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
@@ -204,7 +220,9 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
   const bool filled = choice.splits == 1 && conv.has_empty_phases();
   if (filled) plan.launches.push_back(fill_launch(conv, traits));
   if (conv.transposed) {
-    conv.weight = reserve(packed_bytes(conv));
+    const DType packed = tile.matrices ? conv.stored : DType::f32;
+    conv.weight = reserve(packed_bytes(conv, packed));
+    conv.weight.scratch_dtype = packed;
     plan.launches.push_back(pack_launch(whole, conv.weight, traits));
     plan.launches.back().beside_last = filled;
   }
@@ -216,12 +234,16 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
   const int64_t tiles_n = ceil_div(conv.pixels(), tile.n);
   const int64_t groups = tiles_m * tiles_n * conv.groups * conv.phases() * choice.splits;
   Launch launch = start_convolution("conv_gemm.comp", conv, conv.weight, conv.y, groups, traits);
-  launch.macros.emplace_back("A_QUADS", conv.taps() % 4 == 0 ? "1" : "0");
+  const int64_t piece = piece_elements(tile);
+  launch.macros.emplace_back("A_ALIGNED", conv.taps() % piece == 0 ? "1" : "0");
   launch.macros.emplace_back("C_QUADS", conv.plane() % 4 == 0 && conv.phases() == 1 ? "1" : "0");
+  const bool pointwise = tile.matrices && conv.pointwise() && conv.plane() % piece == 0;
+  launch.macros.emplace_back("POINTWISE", pointwise ? "1" : "0");
   launch.macros.emplace_back("FILLED", filled ? "1" : "0");
   const bool edges = conv.group_out_channels % tile.m != 0 || conv.taps() % tile.depth != 0;
   launch.macros.emplace_back("EDGES", edges ? "1" : "0");
-  launch.macros.emplace_back("GATHERED", std::to_string(tile.depth * tile.n / tile.threads()));
+  launch.macros.emplace_back("GATHERED", std::to_string(tile.depth * tile.n / tile.threads() /
+                                                        (tile.matrices ? piece : 1)));
   add_tile_macros(launch, tile, traits);
   launch.add(tiles_m).add(tiles_n).add(conv.images);
   launch.add(choice.splits).add(choice.split_k / tile.depth).add(groups);

@@ -23,7 +23,8 @@ struct Convolution {
   int64_t images, groups, group_channels, group_out_channels;
   LaunchOperand x, weight, y;
   std::optional<LaunchOperand> bias;
-  int first_scratch = 0;  ///< the number of the first scratch that its plan may ask for
+  DType stored = DType::f32;  ///< of operands
+  int first_scratch = 0;      ///< the number of the first scratch that its plan may ask for
 
   int64_t channels() const { return groups * group_channels; }
   int64_t out_channels() const { return groups * group_out_channels; }
@@ -35,6 +36,8 @@ struct Convolution {
   int64_t phases() const { return transposed ? product(stride) : 1; }
   /// Whether some phases meet no tap: their output is the bias.
   bool has_empty_phases() const;
+  /// Whether the input is a matrix of channels x pixels, as the output is.
+  bool pointwise() const;
   /// Output pixels of a phase, over all images.
   int64_t pixels() const;
   /// Window positions that an output pixel meets, at most.
@@ -58,9 +61,10 @@ void add_geometry(Launch& launch, const Convolution& conv);
 Launch start_convolution(std::string shader, const Convolution& conv, LaunchOperand weight,
                          LaunchOperand y, int64_t groups, const DeviceTraits& traits);
 
-/// Writes the weight of a transposed convolution to `packed` as the kernels read it.
+/// Writes the weight of a transposed convolution to `packed` as the kernels read it, in its
+/// scratch_dtype.
 Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTraits& traits);
-int64_t packed_bytes(const Convolution& conv);
+int64_t packed_bytes(const Convolution& conv, DType dtype);
 
 /// As a matrix product whose second factor is read through the window.
 CallPlan plan_product(const Convolution& conv, const TileChoice& choice,

@@ -1,5 +1,10 @@
 // The eager baseline: a graph run one kernel an operator, as PyTorch's eager mode runs it.
 //
+// Graphs say f32 of floating values. How those lie in memory is given beside the graph, as `real`:
+// f32, f16 or bf16. Kernels compute in float32 whatever it is: a load converts, a store rounds
+// once, to the nearest, ties to even. Elements lie densely; the bytes after a tensor's last element
+// are never written.
+//
 // Kernels take buffer device addresses in push constants (tensors may be over 4 GiB), never
 // descriptors. An operator's plan turns one OperatorCall into launches; plans stand in
 // harness/measure/eager/ops/<family>.cc, in one table keyed by operator name, shaders in
@@ -22,12 +27,18 @@
 
 namespace kbench::eager {
 
+/// The type in which a value of a graph lies in memory.
+DType stored_dtype(DType dtype, DType real);
+TensorType stored_type(const TensorType& type, DType real);
+
 /// What a launch reads or writes: an operand of the call, or scratch the plan asked for.
 struct LaunchOperand {
   enum class Kind { input, output, scratch };
   Kind kind = Kind::input;
   int index = 0;
-  int64_t offset = 0;  ///< bytes into it
+  int64_t offset = 0;                ///< elements into it; 32-bit words where elements are wider
+  int64_t unit = 4;                  ///< bytes of one of those
+  DType scratch_dtype = DType::f32;  ///< how floats lie in scratch
 };
 
 /// One kernel launch: an embedded shader, its macros, and a push block made of addresses first and
@@ -52,8 +63,17 @@ struct DeviceTraits {
   uint32_t max_invocations = 1024;
   uint32_t max_group_count[3] = {65535, 65535, 65535};
   bool software = false;
+  bool storage_16bit = true;        ///< buffers may hold elements of 16 bits
+  bool float16_conversions = true;  ///< the device's own round as kernels must
+  /// The device multiplies matrices of 16 x 16 halves of the type, with float32 sums, a subgroup of
+  /// 32 at a time: on tensor cores, as NVIDIA calls them.
+  bool float16_matrices = false, bfloat16_matrices = false;
 };
 DeviceTraits traits_of(const vulkan::DeviceSnapshot& snapshot);
+
+/// How floats stored so are multiplied on the device, for people: "float16 products on tensor
+/// cores, sums in float32", "float32 arithmetic on float16".
+std::string arithmetic_text(DType real, const DeviceTraits& traits);
 
 /// An operator call planned for a device: launches in order, a full barrier between them
 /// except where a launch may run beside the one before it.
@@ -66,8 +86,9 @@ struct CallPlan {
   int64_t scratch_total() const { return scratch_offset(scratch_bytes.size()); }
 };
 
-/// Throws kUnsupported when the operator has no eager kernel or a limit forbids the size.
-CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits);
+/// Throws kUnsupported when the operator has no eager kernel, a limit forbids the size, or the
+/// device cannot store floats as `real`.
+CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits, DType real = DType::f32);
 bool has_eager_kernel(const Operator& op);
 
 /// What the launch's pipeline is cached by.
@@ -77,7 +98,7 @@ vulkan::EmbeddedKey pipeline_key(const Launch& launch);
 /// record.
 class PreparedCall {
  public:
-  PreparedCall(vulkan::Device& device, const OperatorCall& call);
+  PreparedCall(vulkan::Device& device, const OperatorCall& call, DType real = DType::f32);
   PreparedCall(vulkan::Device& device, CallPlan plan);
   int64_t scratch_bytes() const;
   /// Records the launches with a barrier between each two (none before the first or after the
@@ -94,17 +115,20 @@ class PreparedCall {
 /// would (first fit, 256-byte aligned).
 class EagerGraph {
  public:
-  EagerGraph(vulkan::Device& device, const Graph& graph);
+  EagerGraph(vulkan::Device& device, const Graph& graph, DType real = DType::f32);
 
   /// Bytes of arena (intermediates and scratch) record() needs.
   uint64_t arena_bytes() const;
   /// The pipelines the graph needs, for a caller that makes others too and prepares all together.
-  static std::vector<vulkan::EmbeddedKey> pipelines(const Graph& graph, const DeviceTraits& traits);
+  static std::vector<vulkan::EmbeddedKey> pipelines(const Graph& graph, const DeviceTraits& traits,
+                                                    DType real = DType::f32);
   /// arena_bytes(), planned without a device: what a task needs before anything starts.
-  static uint64_t arena_bytes(const Graph& graph, const DeviceTraits& traits);
+  static uint64_t arena_bytes(const Graph& graph, const DeviceTraits& traits,
+                              DType real = DType::f32);
   /// Records every operator, barriers between. `values` gives the regions of inputs, parameters,
-  /// constants and graph outputs by value id; others are ignored. `after_step` is called behind
-  /// each operator that is no view, and behind the copies, if any, that share an output's memory.
+  /// constants and graph outputs by value id, each of its stored_type(); others are ignored.
+  /// `after_step` is called behind each operator that is no view, and behind the copies, if any,
+  /// that share an output's memory.
   void record(vulkan::Commands& commands, const std::vector<vulkan::Region>& values,
               vulkan::Region arena, const std::function<void()>& after_step = {}) const;
   size_t launches() const;

@@ -9,10 +9,10 @@ namespace kbench::eager {
 namespace {
 
 /// Every node's plan, in order; a view's is empty.
-std::vector<CallPlan> plan_graph(const Graph& graph, const DeviceTraits& traits) {
+std::vector<CallPlan> plan_graph(const Graph& graph, const DeviceTraits& traits, DType real) {
   std::vector<CallPlan> plans;
   for (const Graph::Node& node : graph.nodes()) {
-    plans.push_back(node.call.op->is_view ? CallPlan{} : plan_call(node.call, traits));
+    plans.push_back(node.call.op->is_view ? CallPlan{} : plan_call(node.call, traits, real));
   }
   return plans;
 }
@@ -35,12 +35,12 @@ std::vector<int64_t> scratch_bytes_of(const std::vector<CallPlan>& plans) {
 
 }  // namespace
 
-EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
-  std::vector<CallPlan> plans = plan_graph(graph, traits_of(device.snapshot()));
+EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph, DType real) {
+  std::vector<CallPlan> plans = plan_graph(graph, traits_of(device.snapshot()), real);
   const std::vector<vulkan::EmbeddedKey> keys = pipeline_keys(plans);
   launches_ = keys.size();
   device.pipelines().prepare({}, keys);
-  GraphLayout layout = lay_out(graph, scratch_bytes_of(plans));
+  GraphLayout layout = lay_out(graph, scratch_bytes_of(plans), real);
   std::vector<size_t> nodes;
   for (size_t i = 0; i < plans.size(); ++i) {
     if (graph.nodes()[i].call.op->is_view) continue;
@@ -53,23 +53,25 @@ EagerGraph::EagerGraph(vulkan::Device& device, const Graph& graph) {
     for (const int id : node.outputs) calls_[i].outputs.push_back(layout.root[id]);
     calls_[i].scratch_offset = std::max<int64_t>(0, layout.scratch[nodes[i]]);
   }
-  for (const Graph::ValueInfo& value : graph.values()) bytes_.push_back(value.type.bytes());
+  for (const Graph::ValueInfo& value : graph.values()) {
+    bytes_.push_back(stored_type(value.type, real).bytes());
+  }
   offset_ = std::move(layout.offset);
   copies_ = std::move(layout.copies);
   arena_bytes_ = layout.arena_bytes;
 }
 
 std::vector<vulkan::EmbeddedKey> EagerGraph::pipelines(const Graph& graph,
-                                                       const DeviceTraits& traits) {
-  return pipeline_keys(plan_graph(graph, traits));
+                                                       const DeviceTraits& traits, DType real) {
+  return pipeline_keys(plan_graph(graph, traits, real));
 }
 
 uint64_t EagerGraph::arena_bytes() const { return arena_bytes_; }
 
 size_t EagerGraph::launches() const { return launches_; }
 
-uint64_t EagerGraph::arena_bytes(const Graph& graph, const DeviceTraits& traits) {
-  return lay_out(graph, scratch_bytes_of(plan_graph(graph, traits))).arena_bytes;
+uint64_t EagerGraph::arena_bytes(const Graph& graph, const DeviceTraits& traits, DType real) {
+  return lay_out(graph, scratch_bytes_of(plan_graph(graph, traits, real)), real).arena_bytes;
 }
 
 void EagerGraph::record(vulkan::Commands& commands, const std::vector<vulkan::Region>& values,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/measure/eager/eager.h"
 #include "libkbench/core/liveness.h"
 
 namespace kbench::eager {
@@ -44,7 +45,7 @@ void place_outputs(const Graph& graph, GraphLayout& layout) {
 
 }  // namespace
 
-GraphLayout lay_out(const Graph& graph, const std::vector<int64_t>& scratch_bytes) {
+GraphLayout lay_out(const Graph& graph, const std::vector<int64_t>& scratch_bytes, DType real) {
   const auto& nodes = graph.nodes();
   GraphLayout layout;
   layout.root = memory_owners(graph);
@@ -62,7 +63,7 @@ GraphLayout lay_out(const Graph& graph, const std::vector<int64_t>& scratch_byte
       for (const int id : nodes[i].outputs) {
         const int root = layout.root[id];
         if (outside[root] || layout.offset[root] >= 0) continue;
-        layout.offset[root] = arena.allocate(graph.values()[id].type.bytes());
+        layout.offset[root] = arena.allocate(stored_type(graph.values()[id].type, real).bytes());
         expire[last_use[root]].push_back(root);
       }
       if (scratch_bytes[i] > 0) layout.scratch[i] = arena.allocate(scratch_bytes[i]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kbench/graph.h"
+#include "kbench/tensor.h"
 
 namespace kbench::eager {
 
@@ -39,7 +40,8 @@ struct GraphLayout {
   int64_t arena_bytes = 0;
 };
 
-/// `scratch_bytes`: what each node needs while it runs.
-GraphLayout lay_out(const Graph& graph, const std::vector<int64_t>& scratch_bytes);
+/// `scratch_bytes`: what each node needs while it runs; `real`: how floats are stored.
+GraphLayout lay_out(const Graph& graph, const std::vector<int64_t>& scratch_bytes,
+                    DType real = DType::f32);
 
 }  // namespace kbench::eager

@@ -2,9 +2,11 @@
 #include <algorithm>
 
 #include "harness/measure/eager/eager.h"
+#include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/graph_layout.h"
 #include "harness/measure/eager/planning.h"
 #include "harness/measure/eager/registry.h"
+#include "harness/measure/eager/storage.h"
 #include "kbench/error.h"
 
 namespace kbench::eager {
@@ -42,7 +44,23 @@ DeviceTraits traits_of(const vulkan::DeviceSnapshot& snapshot) {
   traits.max_invocations = snapshot.max_invocations;
   for (int i = 0; i < 3; ++i) traits.max_group_count[i] = snapshot.max_group_count[i];
   traits.software = snapshot.software();
+  traits.storage_16bit = snapshot.storage_16bit;
+  traits.float16_conversions = snapshot.float16_conversions;
+  // Kernels on matrices count on full subgroups of 32, and name float16.
+  const bool matrices = snapshot.vulkan_memory_model && snapshot.subgroup_size_control &&
+                        snapshot.full_subgroups && snapshot.min_subgroup_size <= 32 &&
+                        snapshot.max_subgroup_size >= 32 && snapshot.storage_16bit &&
+                        snapshot.shader_float16;
+  traits.float16_matrices = matrices && snapshot.float16_matrices;
+  traits.bfloat16_matrices = matrices && snapshot.bfloat16_matrices;
   return traits;
+}
+
+std::string arithmetic_text(DType real, const DeviceTraits& traits) {
+  if (real == DType::f32) return "float32 arithmetic";
+  const std::string type = real == DType::f16 ? "float16" : "bfloat16";
+  if (on_matrices(real, traits)) return type + " products on tensor cores, sums in float32";
+  return "float32 arithmetic on " + type;
 }
 
 namespace {
@@ -73,7 +91,7 @@ void require_plannable(const OperatorCall& call) {
 
 }  // namespace
 
-CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits) {
+CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits, DType real) {
   const PlanFunction plan = find_plan(call.op->name);
   if (!plan) {
     throw Error(ErrorCode::kUnsupported, "operator " + call.op->name + " has no eager kernel");
@@ -81,7 +99,9 @@ CallPlan plan_call(const OperatorCall& call, const DeviceTraits& traits) {
   require_plannable(call);
   bool empty = true;
   for (const TensorType& type : call.outputs) empty = empty && type.elements() == 0;
-  return empty ? CallPlan{} : plan(call, traits);
+  if (empty) return {};
+  const OperatorCall stored = stored_call(call, real);
+  return with_storage(plan(stored, traits), stored, traits);
 }
 
 bool has_eager_kernel(const Operator& op) { return find_plan(op.name) != nullptr; }

@@ -45,8 +45,8 @@ LaunchOperand input(int index) { return {LaunchOperand::Kind::input, index}; }
 LaunchOperand output(int index) { return {LaunchOperand::Kind::output, index}; }
 LaunchOperand scratch(int index) { return {LaunchOperand::Kind::scratch, index}; }
 
-LaunchOperand from_word(LaunchOperand operand, int64_t elements) {
-  operand.offset += elements * 4;
+LaunchOperand from_element(LaunchOperand operand, int64_t elements) {
+  operand.offset += elements;
   return operand;
 }
 

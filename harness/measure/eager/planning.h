@@ -36,8 +36,8 @@ int64_t next_power_of_two(int64_t n);
 LaunchOperand input(int index);
 LaunchOperand output(int index);
 LaunchOperand scratch(int index);
-/// The operand from its `elements`-th 32-bit word on.
-LaunchOperand from_word(LaunchOperand operand, int64_t elements);
+/// The operand from its `elements`-th element on, or 32-bit word where elements are wider.
+LaunchOperand from_element(LaunchOperand operand, int64_t elements);
 
 /// A launch of `groups` workgroups, numbered along x and, past its limit, y (group_index() in
 /// shaders/tensor.glsl). Throws kUnsupported where the device cannot have so many.

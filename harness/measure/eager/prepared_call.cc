@@ -18,8 +18,8 @@ vulkan::EmbeddedKey pipeline_key(const Launch& launch) {
   return {launch.shader, launch.macros, push_bytes(launch), launch.subgroup_size};
 }
 
-PreparedCall::PreparedCall(vulkan::Device& device, const OperatorCall& call)
-    : PreparedCall(device, plan_call(call, traits_of(device.snapshot()))) {}
+PreparedCall::PreparedCall(vulkan::Device& device, const OperatorCall& call, DType real)
+    : PreparedCall(device, plan_call(call, traits_of(device.snapshot()), real)) {}
 
 PreparedCall::PreparedCall(vulkan::Device& device, CallPlan plan) : plan_(std::move(plan)) {
   for (const Launch& launch : plan_.launches) {
@@ -37,16 +37,16 @@ void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::
                                           " bytes where " + std::to_string(scratch_bytes()) +
                                           " are needed");
   }
-  const auto address = [&](const LaunchOperand& operand) -> uint64_t {
+  const auto start = [&](const LaunchOperand& operand) -> uint64_t {
     switch (operand.kind) {
       case LaunchOperand::Kind::input:
-        return inputs.at(operand.index).address() + operand.offset;
+        return inputs.at(operand.index).address();
       case LaunchOperand::Kind::output:
-        return outputs.at(operand.index).address() + operand.offset;
+        return outputs.at(operand.index).address();
       case LaunchOperand::Kind::scratch:
         break;
     }
-    return scratch.address() + plan_.scratch_offset(operand.index) + operand.offset;
+    return scratch.address() + plan_.scratch_offset(operand.index);
   };
   for (size_t i = 0; i < plan_.launches.size(); ++i) {
     const Launch& launch = plan_.launches[i];
@@ -54,7 +54,7 @@ void PreparedCall::record(vulkan::Commands& commands, const std::vector<vulkan::
     std::vector<std::byte> push(push_bytes(launch));
     std::byte* to = push.data();
     for (const LaunchOperand& operand : launch.addresses) {
-      const uint64_t value = address(operand);
+      const uint64_t value = start(operand) + operand.offset * operand.unit;
       std::memcpy(to, &value, sizeof(value));
       to += sizeof(value);
     }

@@ -9,7 +9,8 @@
 
 namespace kbench::eager {
 
-/// Pure: from a call and the device's traits to launches.
+/// Pure: from a call, its operands of the types they are stored in, and the device's traits to
+/// launches.
 using PlanFunction = CallPlan (*)(const OperatorCall& call, const DeviceTraits& traits);
 
 struct EagerKernel {

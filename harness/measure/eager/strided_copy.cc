@@ -74,8 +74,8 @@ Launch copy_launch(const CopyDims& list, LaunchOperand from, LaunchOperand to,
   }
   dims.pop_back();
   std::reverse(dims.begin(), dims.end());
-  bool quads = inner.a == 1 && inner.b == 1 && inner.extent % 4 == 0 && from.offset % 16 == 0 &&
-               to.offset % 16 == 0;
+  bool quads = inner.a == 1 && inner.b == 1 && inner.extent % 4 == 0 && from.offset % 4 == 0 &&
+               to.offset % 4 == 0;
   int64_t rows = 1;
   for (const Dimension& dim : dims) {
     quads = quads && dim.a % 4 == 0 && dim.b % 4 == 0;

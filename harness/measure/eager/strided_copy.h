@@ -9,7 +9,7 @@
 namespace kbench::eager {
 
 /// Outermost first; `a` is read and may have strides of 0 or below, `b` is written. Strides count
-/// 32-bit words.
+/// elements, 32-bit words where those are wider.
 using CopyDims = std::vector<Dimension>;
 
 /// The launch that moves `dims`; both operands start where the first element lies. Dimensions that

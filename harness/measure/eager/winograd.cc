@@ -58,9 +58,8 @@ Launch output_launch(const Convolution& conv, const Split1D& split, LaunchOperan
   const int64_t width = load_width(split.inner_out);
   const int64_t items = conv.images * conv.out_channels() * split.tiles * split.inner_out / width;
   const int64_t groups = ceil_div(items, kThreads);
-  std::vector<LaunchOperand> addresses = {m};
+  std::vector<LaunchOperand> addresses = {m, conv.y};
   if (conv.bias) addresses.push_back(*conv.bias);
-  addresses.push_back(conv.y);
   Launch launch = make_launch("winograd_output.comp",
                               {{"THREADS", kThreads},
                                {"WIDTH", width},
@@ -96,6 +95,7 @@ std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const Device
   inner.padding[dim] = 0;
   inner.groups = kPoints * conv.groups;
   inner.bias.reset();
+  inner.stored = DType::f32;
   inner.weight = scratch(conv.first_scratch);
   inner.x = scratch(conv.first_scratch + 1);
   inner.y = scratch(conv.first_scratch + 2);
@@ -122,7 +122,10 @@ std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const Device
 
   const int64_t before = conv.images * conv.channels() * product(conv.in);
   const int64_t after = conv.images * conv.out_channels() * conv.plane();
-  result.seconds = choice.seconds + streaming_seconds(4 * (before + sums + products + after), 2);
+  result.seconds =
+      choice.seconds +
+      streaming_seconds(
+          static_cast<int64_t>(size_of(conv.stored)) * (before + after) + 4 * (sums + products), 2);
   return result;
 }
 

@@ -144,7 +144,7 @@ void CandidateBuild::identify() {
   const Task* const tasks[] = {&task};
   const EvaluateOptions& options = request_.options;
   const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot_);
-  key_ = task_at(task.id, preset, options.overrides);
+  key_ = task_at(task.id, preset, options.overrides, options.dtype);
   graph_ = build_graph(key_);
   trial::identify(experiment_, key_, *graph_, snapshot_, options);
 }

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "libkbench/base/half.h"
+
 namespace kbench::judge {
 namespace {
 
@@ -35,16 +37,27 @@ const T& at(const vulkan::Buffer& host, uint64_t offset) {
   return *reinterpret_cast<const T*>(host.mapped() + offset);
 }
 
+/// Bits of the type in the lowest place; a half's truth is of float32.
 double value_of(DType dtype, uint64_t bits) {
+  if (dtype == DType::f16) return from_f16(static_cast<uint16_t>(bits));
+  if (dtype == DType::bf16) return from_bf16(static_cast<uint16_t>(bits));
   if (dtype == DType::i64) return static_cast<double>(static_cast<int64_t>(bits));
   if (dtype == DType::boolean) return static_cast<double>(bits & 0xff);
   return std::bit_cast<float>(static_cast<uint32_t>(bits));
 }
 
 /// How many elements of a right result equal the value that they were filled with by chance. Not
-/// negligible for a large result, even of float32, whose fills have 2^24 values.
+/// negligible for a large result, even of float32, whose fills have 2^24 values. The fill is secret
+/// and drawn anew for every element, so that whatever a result's values are each equals it with a
+/// chance of one in the number of values at most.
 double coincidences(const trial::Fill& fill, int64_t elements) {
   constexpr double kFloats = 1 << 24;
+  if (is_half(fill.dtype)) {
+    // More than this in one trial of 10^9 at most: Bernstein's bound of a binomial sum.
+    const double expected =
+        static_cast<double>(elements) / (fill.dtype == DType::f16 ? 1 << 11 : 1 << 8);
+    return expected + 6.5 * std::sqrt(expected) + 14;
+  }
   const bool integers = fill.dtype == DType::i64;
   const double expected = static_cast<double>(elements) / (integers ? fill.limit : kFloats);
   return expected + 4 * std::sqrt(expected) + (integers ? 1 : 0);
@@ -137,7 +150,8 @@ std::optional<Finding> Checks::guards() {
 
 void Checks::record_truth(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    kernels_.scale(commands, outputs[i].truth, outputs[i].fill.dtype,
+    const DType dtype = outputs[i].fill.dtype;
+    kernels_.scale(commands, outputs[i].truth, is_half(dtype) ? DType::f32 : dtype,
                    space_.work.address() + outputs_[i].scale_work,
                    space_.report.address() + outputs_[i].scale);
   }
@@ -151,8 +165,8 @@ void Checks::record_comparison(vulkan::Commands& commands, const std::vector<Out
                                bool count_untouched) {
   commands.barrier();
   const bool fixed = rule_.rule == ToleranceRule::kernelbench;
-  const trial::CompareRule rule{static_cast<float>(rule_.relative),
-                                fixed ? static_cast<float>(rule_.relative) : -1.0f};
+  const auto relative = static_cast<float>(rule_.bounds.relative);
+  const trial::CompareRule rule{relative, fixed ? relative : -1.0f};
   const uint64_t report = space_.report.address();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Output& output = outputs_[i];
@@ -204,6 +218,10 @@ std::optional<Finding> Checks::check_watched() const {
 }
 
 std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output) {
+  if (at<CompareSummary>(space_.host, outputs_[i].summary).behind != 0) {
+    return Finding{Verdict::out_of_bounds,
+                   "wrote to the two bytes behind " + graph_.output_name(i)};
+  }
   const Comparison found = comparison_of(i, output);
   if (std::isfinite(found.max_error)) max_error_ = std::max(max_error_, found.max_error);
   if (found.truth_nan > 0) {
@@ -211,10 +229,10 @@ std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output)
                                                " holds " + std::to_string(found.truth_nan) +
                                                " NaN"};
   }
-  const Verdict verdict = classify(found, rule_.relative);
+  const Verdict verdict = classify(found, rule_.bounds);
   if (verdict == Verdict::passed) return std::nullopt;
   const std::string name = outputs_.size() > 1 ? graph_.output_name(i) + ": " : "";
-  return Finding{verdict, name + describe(found, outputs_[i].shape, rule_.relative)};
+  return Finding{verdict, name + describe(found, outputs_[i].shape, rule_.bounds)};
 }
 
 Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
@@ -231,6 +249,11 @@ Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
   found.untouched = static_cast<int64_t>(summary.untouched);
   found.max_error = summary.max_error;
   if (dtype == DType::i64 && found.wrong > 0) found.max_error = INFINITY;
+  if (is_half(dtype)) {
+    const auto finite = static_cast<double>(found.elements - found.not_finite - found.truth_nan);
+    found.rms_error = std::sqrt(summary.squares / std::max(finite, 1.0));
+    found.rms_beyond = rule_.rule == ToleranceRule::kbench && found.rms_error > rule_.bounds.rms;
+  }
   if (static_cast<double>(found.untouched) <= coincidences(output.fill, found.elements) &&
       found.untouched < found.elements) {
     found.untouched = 0;
@@ -238,7 +261,7 @@ Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
   if (found.wrong > 0) {
     found.first_wrong = static_cast<int64_t>(summary.first);
     found.first_got = value_of(dtype, summary.got);
-    found.first_expected = value_of(dtype, summary.expected);
+    found.first_expected = value_of(is_half(dtype) ? DType::f32 : dtype, summary.expected);
   }
   return found;
 }

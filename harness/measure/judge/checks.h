@@ -30,7 +30,7 @@ inline constexpr const char* kWrittenTo = " was written to; a candidate may only
 
 /// The comparison of a task's outputs.
 struct CheckRule {
-  double relative = 1e-4;
+  Bounds bounds;
   ToleranceRule rule = ToleranceRule::kbench;
 };
 

@@ -15,7 +15,7 @@ std::vector<Tensor> download(const SampleParts& parts) {
   const Graph& graph = parts.task_memory.graph();
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    Tensor tensor(graph.value(graph.outputs()[i]).type);
+    Tensor tensor(graph.stored_type(graph.outputs()[i]));
     const vulkan::Region from = parts.task_memory.outputs().tensor(i);
     parts.device.download(*from.buffer, from.offset,
                           {tensor.raw(), static_cast<size_t>(tensor.bytes())});
@@ -28,7 +28,7 @@ void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands
   const Graph& graph = parts.task_memory.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill values;
-    values.dtype = graph.value(graph.outputs()[i]).type.dtype;
+    values.dtype = graph.stored_type(graph.outputs()[i]).dtype;
     values.limit = kFillLimit;
     values.key = parts.secret.next();
     parts.kernels.fill(commands, parts.task_memory.outputs().tensor(i), values);
@@ -50,15 +50,13 @@ void require_few_elements(const Graph& graph) {
 
 }  // namespace
 
-void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t seed) {
+void draw_known(const SampleParts& parts, Sampler& sampler, uint64_t seed) {
   const Graph& graph = parts.task_memory.graph();
+  vulkan::Commands& commands = sampler.commands();
   commands.begin();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
     for (const int id : graph.values_of(kind)) {
-      const Graph::ValueInfo& info = graph.value(id);
-      const DrawKey key{seed, parts.task_memory.task().id.draw_word(), info.name};
-      trial::draw_tensor(parts.device, commands, info.distribution, key, info.type,
-                         parts.task_memory.given(id));
+      sampler.draw(id, seed, parts.task_memory.given(id));
     }
   }
   commands.submit_and_wait(kHarnessSeconds);

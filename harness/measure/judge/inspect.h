@@ -13,7 +13,7 @@
 namespace kbench::judge {
 
 /// Draws inputs and parameters as kbench::draw_tensors() does for the task and that seed.
-void draw_known(const SampleParts& parts, vulkan::Commands& commands, uint64_t seed);
+void draw_known(const SampleParts& parts, Sampler& sampler, uint64_t seed);
 
 /// The outputs of one run of a candidate, on the host, by output index.
 struct ReceivedRun {

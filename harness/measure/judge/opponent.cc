@@ -29,8 +29,14 @@ class ModelNew(torch.nn.Module):
     return self.compiled(*inputs)
 )";
 
-/// The task's program as a candidate.
+/// The task's program as a candidate: its steps, one built-in kernel an operator, or PyTorch's.
 CandidateSource program_of(const TaskAt& key, Opponent mode) {
+  if (mode == Opponent::eager) {
+    const std::string steps = eager_candidate_yaml(find_task(key.task), *build_graph(key));
+    CandidateSource source(std::map<std::string, std::string>{{"eager.yaml", steps}});
+    source.manifest = "eager.yaml";
+    return source;
+  }
   const std::string text = pytorch_module(find_task(key.task), *build_graph(key)) +
                            (mode == Opponent::torch_compile ? kCompiled : "");
   CandidateSource source(std::map<std::string, std::string>{{"pytorch.py", text}});
@@ -53,6 +59,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent m
   request.candidate = program_of(key, mode);
   request.options.preset = key.preset;
   request.options.overrides = key.variables;
+  request.options.dtype = key.dtype;
   request.options.limits.compile_seconds = kPrepareSeconds;
   if (build_) {
     build_->ask_other(request);
@@ -99,14 +106,17 @@ void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
   const Graph& graph = task.graph();
   outputs_ = graph.outputs().size();
   const runner::CallTensors tensors(graph);
-  const int places = tensors.calls(built_.wanted.size());
+  const int places = python() ? tensors.calls(built_.wanted.size()) : 1;
   const int calls = candidate ? std::min(places, tensors.calls(candidate->wanted.size())) : 1;
   trial::SlabLayout layout;
   for (int call = 0; call < calls; ++call) {
     for (size_t i = 0; i < outputs_; ++i) {
       layout.add(graph.output_name(i),
-                 static_cast<uint64_t>(graph.value(graph.outputs()[i]).type.bytes()));
+                 static_cast<uint64_t>(graph.stored_type(graph.outputs()[i]).bytes()));
     }
+  }
+  if (!python()) {
+    for (const runner::Wanted& each : built_.wanted) layout.add(each.name, each.bytes);
   }
   slab_ = {};
   slab_ = Slab(store, std::move(layout), SlabUse::opponent);
@@ -128,6 +138,9 @@ void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
           there ? candidates_memory.place(tensors.input(call, i), theirs)
                 : first.given[static_cast<size_t>(inputs[i])]);
     }
+  }
+  for (size_t i = 0; !python() && i < built_.wanted.size(); ++i) {
+    attachment.message.wanted.push_back(slab_.place(outputs_ + i, own));
   }
   runner().attach(attachment);
   runner::Refused refused;
@@ -151,6 +164,7 @@ std::optional<Opponent> Opponents::faster(const TaskAt& key) const {
 }
 
 std::string OpponentRunner::text() const {
+  if (!python()) return "kbench's own kernels in " + std::string(name_of(key_.dtype));
   return built_.version + ", " + std::string(name_of(mode_));
 }
 

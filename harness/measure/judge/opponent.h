@@ -43,6 +43,8 @@ class OpponentRunner {
   /// "PyTorch 2.11.0, torch.compile"
   std::string text() const;
   Opponent mode() const { return mode_; }
+  /// PyTorch, else kbench's own kernels, in a task whose truth others compute: that of halves.
+  bool python() const { return mode_ != Opponent::eager; }
 
  private:
   void wait_built();

@@ -46,17 +46,32 @@ Sampler::Sampler(const SampleParts& parts)
   const Graph& graph = parts.task_memory.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill fill;
-    fill.dtype = graph.value(graph.outputs()[i]).type.dtype;
+    fill.dtype = graph.stored_type(graph.outputs()[i]).dtype;
     fill.limit = kFirstLimit;
     outputs_.push_back(
         {parts.task_memory.outputs().tensor(i), parts.task_memory.truth().tensor(i), fill});
   }
 }
 
+/// The maker of the truth gets the values that the candidate gets: those of halves, as float32. In
+/// a task of halves it has memory of its own for all of them, integers and masks too.
 void Sampler::draw(int value, uint64_t seed, const vulkan::Region& to) {
-  const Graph::ValueInfo& info = parts_.task_memory.graph().value(value);
+  const Graph& graph = parts_.task_memory.graph();
+  const Graph::ValueInfo& info = graph.value(value);
   const DrawKey key{seed, parts_.task_memory.task().id.draw_word(), info.name};
-  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type, to);
+  const DType stored = graph.stored(info.type).dtype;
+  const vulkan::Region wide = parts_.task_memory.wide(value);
+  if (!is_half(stored)) {
+    trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type, to);
+    if (!is_half(graph.dtype())) return;
+    trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type, wide);
+    commands_.barrier();
+    return;
+  }
+  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type, wide);
+  commands_.barrier();
+  parts_.kernels.narrow(commands_, wide, to, stored);
+  commands_.barrier();  // The next call's values come to the same place.
 }
 
 void Sampler::draw_task(bool inputs_too) {
@@ -162,7 +177,7 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
 
 BracketedRun Sampler::run_opponent() {
   const runner::Run request{.seconds = kHarnessSeconds,
-                            .calls = own_clock_ ? 1 : calls_,
+                            .calls = own_clock_ || !opponent_->python() ? 1 : calls_,
                             .capture = capture_,
                             .own_clock = own_clock_};
   try {

@@ -115,10 +115,13 @@ class Sampler {
   const BracketedRun& candidate_run() const { return candidate_run_; }
   vulkan::Commands& commands() { return commands_; }
 
+  /// Records drawing an input or parameter to a candidate's place, and to where the maker of the
+  /// truth reads it.
+  void draw(int value, uint64_t key, const vulkan::Region& to);
+
  private:
   void draw(int value) { draw(value, parts_.secret.next()); }
   void draw(int value, uint64_t key) { draw(value, key, parts_.task_memory.given(value)); }
-  void draw(int value, uint64_t key, const vulkan::Region& to);
   std::optional<Finding> take_calls(Checks& checks, const trial::Roles& roles, double seconds);
   /// Into a call's own memory; that of the first is what the baseline reads.
   void draw_inputs(const std::vector<uint64_t>& keys, int call);

@@ -28,7 +28,8 @@ uint64_t with_room(uint64_t bytes) {
 }  // namespace
 
 std::shared_ptr<SlabStore::Memory> SlabStore::find(SlabUse use, uint64_t bytes) const {
-  const bool in_reach = use != SlabUse::truth && use != SlabUse::intermediates;
+  const bool in_reach =
+      use != SlabUse::wide && use != SlabUse::truth && use != SlabUse::intermediates;
   const uint64_t most = !in_reach                       ? ~uint64_t{0}
                         : device_.snapshot().software() ? bytes + bytes / 8
                                                         : with_room(bytes);

@@ -19,7 +19,7 @@ namespace kbench::judge {
 
 /// What lies in a slab. Everything beside a candidate's tensors is redzone, which every sample
 /// writes and reads; the baseline's slabs are in no candidate's reach.
-enum class SlabUse { given, outputs, temporaries, truth, intermediates, opponent };
+enum class SlabUse { given, outputs, temporaries, wide, truth, intermediates, opponent };
 
 /// Shared memory that stays allocated from task to task, so that each runner imports it once in its
 /// life: drivers take 10 ms a gigabyte, and a lock of the whole host. Several tasks may be laid out

@@ -29,7 +29,7 @@ TaskMemory::TaskMemory(vulkan::Device& device, SlabStore& store, BaselineProcess
 
 void TaskMemory::import_into(const SlabStore& store, BaselineProcess& baseline) {
   Attachment attachment(baseline.runner().imported(), store);
-  place(attachment, true, truth_);
+  place_truth(attachment);
   const int index = attachment.add(intermediates_, false);
   if (index >= 0) attachment.message.wanted.push_back(intermediates_.place(0, index));
   baseline.runner().attach(attachment);
@@ -55,6 +55,7 @@ TaskMemory::TaskMemory(SlabStore& store, const TaskAt& key)
 void TaskMemory::make_slabs(SlabStore& store, uint64_t intermediate_bytes) {
   trial::TaskLayout layout(*graph_, intermediate_bytes);
   given_ = Slab(store, std::move(layout.given), SlabUse::given);
+  wide_ = Slab(store, std::move(layout.wide), SlabUse::wide);
   truth_ = Slab(store, std::move(layout.truth), SlabUse::truth);
   intermediates_ = Slab(store, std::move(layout.arena), SlabUse::intermediates);
   outputs_ = Slab(store, std::move(layout.outputs), SlabUse::outputs);
@@ -79,9 +80,13 @@ void TaskMemory::upload_constants(vulkan::Device& device) {
   for (size_t id = 0; id < graph_->values().size(); ++id) {
     const Graph::ValueInfo& value = graph_->values()[id];
     if (value.kind != Graph::Kind::constant) continue;
-    const vulkan::Region to = given(static_cast<int>(id));
-    device.upload(*to.buffer, to.offset,
-                  {value.data.raw(), static_cast<size_t>(value.data.bytes())});
+    const auto upload = [&](const Tensor& data, const vulkan::Region& to) {
+      device.upload(*to.buffer, to.offset, {data.raw(), static_cast<size_t>(data.bytes())});
+    };
+    const TensorType stored = graph_->stored(value.type);
+    upload(stored == value.type ? value.data : value.data.converted(stored.dtype),
+           given(static_cast<int>(id)));
+    if (!wide_.empty()) upload(value.data, wide(static_cast<int>(id)));
   }
 }
 
@@ -89,11 +94,24 @@ vulkan::Region TaskMemory::given(int value) const {
   return given_.tensor(static_cast<size_t>(item_of_.at(static_cast<size_t>(value))));
 }
 
+vulkan::Region TaskMemory::wide(int value) const {
+  return given_to_truth().tensor(static_cast<size_t>(item_of_.at(static_cast<size_t>(value))));
+}
+
 void TaskMemory::place(Attachment& attachment, bool given_read_only, const Slab& outputs) const {
-  const int given = attachment.add(given_, given_read_only);
+  place(attachment, given_, given_read_only, outputs);
+}
+
+void TaskMemory::place_truth(Attachment& attachment) const {
+  place(attachment, given_to_truth(), true, truth_);
+}
+
+void TaskMemory::place(Attachment& attachment, const Slab& slab_of_given, bool read_only,
+                       const Slab& outputs) const {
+  const int given = attachment.add(slab_of_given, read_only);
   for (const int item : item_of_) {
-    attachment.message.given.push_back(item < 0 ? runner::Place{}
-                                                : given_.place(static_cast<size_t>(item), given));
+    attachment.message.given.push_back(
+        item < 0 ? runner::Place{} : slab_of_given.place(static_cast<size_t>(item), given));
   }
   const int slab = attachment.add(outputs, false);
   for (size_t i = 0; i < graph_->outputs().size(); ++i) {
@@ -103,7 +121,7 @@ void TaskMemory::place(Attachment& attachment, bool given_read_only, const Slab&
 
 uint64_t TaskMemory::bytes() const {
   uint64_t total = 0;
-  for (const Slab* slab : {&given_, &truth_, &intermediates_, &outputs_})
+  for (const Slab* slab : {&given_, &wide_, &truth_, &intermediates_, &outputs_})
     total += slab->empty() ? 0 : slab->buffer().size();
   return total;
 }

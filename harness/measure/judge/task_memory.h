@@ -46,12 +46,18 @@ class TaskMemory {
   const Slab& outputs() const { return outputs_; }  ///< the candidate's
   /// The memory of an input, parameter or constant, by value id.
   vulkan::Region given(int value) const;
+  /// The same of the graph's own type, for the maker of the truth.
+  vulkan::Region wide(int value) const;
   /// The task's tensors for a runner: given ones, and one side's outputs.
   void place(Attachment& attachment, bool given_read_only, const Slab& outputs) const;
+  /// The same for the maker of the truth.
+  void place_truth(Attachment& attachment) const;
   uint64_t bytes() const;
 
  private:
   void number_items();
+  const Slab& given_to_truth() const { return wide_.empty() ? given_ : wide_; }
+  void place(Attachment& attachment, const Slab& given, bool read_only, const Slab& outputs) const;
   void import_into(const SlabStore& store, BaselineProcess& baseline);
   void make_slabs(SlabStore& store, uint64_t intermediate_bytes);
 
@@ -59,7 +65,7 @@ class TaskMemory {
   const Task* task_;
   std::unique_ptr<Graph> graph_;
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
-  Slab given_, truth_, intermediates_, outputs_;
+  Slab given_, wide_, truth_, intermediates_, outputs_;  ///< as in trial::TaskLayout
   uint64_t serial_;
   bool awaited_ = true;  ///< the baseline has yet to answer
 };

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/measure/eager/eager.h"
 #include "harness/measure/judge/causes.h"
 #include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/judge/inspect.h"
@@ -150,7 +151,7 @@ void Trial::steps() {
   }
   const std::optional<uint64_t> known =
       request_.values_only ? secret_.next() : request_.inspect_seed;
-  if (known) draw_known(parts(), sampler_->commands(), *known);
+  if (known) draw_known(parts(), *sampler_, *known);
   if (!set_up()) return;
   if (request_.values_only) return look_at_values(*known);
   if (request_.inspect_seed) return inspect();
@@ -260,6 +261,7 @@ void Trial::try_lane() {
   const double candidates_ns =
       median_ns(hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, kRuns));
   for (OpponentRunner* each : opponents_) {
+    if (!each->python()) continue;
     sampler_->set_opponent(each, /*own_clock=*/false);
     each->hand_over_ns =
         median_ns(hand_overs([&] { return sampler_->opponent_hand_over(kHarnessSeconds); }, kRuns));
@@ -289,9 +291,10 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
 
 CheckRule Trial::rule() const {
   if (options_.tolerance == ToleranceRule::kbench) {
-    return {task()->task().tolerance.relative, ToleranceRule::kbench};
+    return {bounds_of(task()->task(), build_.key().dtype), ToleranceRule::kbench};
   }
-  return {build_.key().preset == name_of(Preset::v0) ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
+  const bool loose = is_half(build_.key().dtype) || build_.key().preset == name_of(Preset::v0);
+  return {loose ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
 }
 
 bool Trial::set_up() {
@@ -330,13 +333,21 @@ bool Trial::warm_up() {
   }
   lap("warm_up");
   choose_opponent();
-  if ((from_outside() || !opponents_.empty()) && !choose_calls()) return false;
+  if (!opponents_.empty()) {
+    if (const auto finding = sampler_->check_opponent(*checks_)) {
+      result_->opponent_finding = finding->message;
+    }
+  }
+  const bool python = !opponents_.empty() && opponents_.front()->python();
+  if ((from_outside() || python) && !choose_calls()) return false;
   if (opponents_.empty()) return true;
-  OpponentRunner& opponent = *opponents_.front();
-  result_->opponent =
-      opponent.text() + (sampler_->opponent_captured() ? ", captured" : "") + ", without TF32";
-  if (const auto finding = sampler_->check_opponent(*checks_)) {
-    result_->opponent_finding = finding->message;
+  result_->opponent = opponents_.front()->text();
+  if (python && sampler_->opponent_captured()) result_->opponent += ", captured";
+  if (python) {
+    result_->opponent += ", without TF32";
+  } else {
+    const eager::DeviceTraits traits = eager::traits_of(context_.device.snapshot());
+    result_->opponent += ": " + eager::arithmetic_text(build_.key().dtype, traits);
   }
   return true;
 }
@@ -373,7 +384,7 @@ bool Trial::choose_calls() {
       if (!opponents_.empty()) one = std::min(one, sampler_->opponent_run().call_ns());
     }
   }
-  const bool both = from_outside() && !opponents_.empty();
+  const bool both = from_outside() && !opponents_.empty() && opponents_.front()->python();
   if (both && sampler_->captured() != sampler_->opponent_captured()) {
     sampler_->set_calls(calls, false);
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
@@ -422,9 +433,9 @@ void Trial::choose_opponent() {
   deadline_.passed();
   std::vector<double> best;
   for (OpponentRunner* each : opponents_) {
-    sampler_->set_opponent(each, /*own_clock=*/!from_outside());
+    sampler_->set_opponent(each, /*own_clock=*/each->python() && !from_outside());
     // The trusted process's hand-over counts for both: equal ones then cancel.
-    sampler_->take_off(each->hand_over_ns, each->hand_over_ns);
+    if (each->python()) sampler_->take_off(each->hand_over_ns, each->hand_over_ns);
     for (int run = 0; run < kWarmUps; ++run) sampler_->run_opponent();  // The first compiles.
     double least = sampler_->run_opponent().call_ns();
     for (int run = 1; opponents_.size() > 1 && run < kRuns; ++run) {

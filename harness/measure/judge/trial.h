@@ -110,9 +110,11 @@ class Trial {
   /// The candidate's times are not the device's but those of the runner's clock around its process.
   bool from_outside() const { return built_.launched_by == runner::RunnerKind::torch; }
   bool choose_calls();
-  /// PyTorch in the baseline's place, if that is asked for.
+  /// Something else is timed than what computes the truth: PyTorch, if that is asked for; in a
+  /// task of halves always.
   bool with_opponent() const {
-    return options_.opponent != Opponent::eager && !options_.recorded && !looks_closer();
+    const bool other = options_.opponent != Opponent::eager || is_half(options_.dtype);
+    return other && !options_.recorded && !looks_closer();
   }
   bool looks_closer() const {
     return request_.values_only || request_.inspect_seed || request_.profile_runs;

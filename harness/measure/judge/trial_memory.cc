@@ -112,7 +112,9 @@ uint64_t Trial::make_room(uint64_t bytes) {
 /// PyTorch's processes take memory of their own: inputs, parameters, outputs, and what their
 /// kernels work in, by about as much as the baseline's. Does not wait for it: it may be enough.
 void Trial::leave_room_for_torch() {
-  const size_t processes = opponents_.size() + (from_outside() ? 1 : 0);
+  const auto python = [](const OpponentRunner* each) { return each->python(); };
+  const auto processes = static_cast<size_t>(std::ranges::count_if(opponents_, python)) +
+                         (from_outside() ? 1 : 0);
   if (processes == 0 || context_.device.snapshot().software()) return;
   constexpr uint64_t kContext = uint64_t{1} << 30;
   const uint64_t own =

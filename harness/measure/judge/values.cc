@@ -32,12 +32,12 @@ std::optional<Finding> check_values(const SampleParts& parts, Sampler& sampler, 
   const std::vector<Tensor> right = run_reference(
       graph, draw_tensors(graph, parts.task_memory.task().id, seed), {.precision = Precision::f64});
   for (size_t i = 0; i < right.size(); ++i) {
-    Comparison found = compare(run.after[i], right[i], rule.relative, rule.rule);
+    Comparison found = compare(run.after[i], right[i], rule.bounds, rule.rule);
     found.untouched = untouched(run.before[i], run.after[i]);
-    const Verdict verdict = classify(found, rule.relative);
+    const Verdict verdict = classify(found, rule.bounds);
     if (verdict == Verdict::passed) continue;
     const std::string name = right.size() > 1 ? graph.output_name(i) + ": " : "";
-    return Finding{verdict, name + describe(found, right[i].shape(), rule.relative)};
+    return Finding{verdict, name + describe(found, right[i].shape(), rule.bounds)};
   }
   return std::nullopt;
 }

@@ -13,8 +13,8 @@ namespace {
 
 class BaselineProgram : public Program {
  public:
-  BaselineProgram(vulkan::Device& device, std::unique_ptr<Graph> graph)
-      : graph_(std::move(graph)), eager_(device, *graph_) {}
+  BaselineProgram(vulkan::Device& device, std::unique_ptr<Graph> graph, DType real)
+      : graph_(std::move(graph)), real_(real), eager_(device, *graph_, real) {}
 
   Built built() const override {
     Built built;
@@ -25,6 +25,7 @@ class BaselineProgram : public Program {
   }
 
   const Graph& graph() const override { return *graph_; }
+  DType real() const override { return real_; }
 
   void record(vulkan::Commands& commands, const Pass&, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
@@ -39,6 +40,7 @@ class BaselineProgram : public Program {
 
  private:
   std::unique_ptr<Graph> graph_;
+  DType real_;
   eager::EagerGraph eager_;
 };
 
@@ -63,7 +65,7 @@ std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
     }
     if (once) verified_.insert(task.id);
   }
-  auto program = std::make_unique<BaselineProgram>(device_, std::move(graph));
+  auto program = std::make_unique<BaselineProgram>(device_, std::move(graph), request.real);
   kept.keep();
   return program;
 }

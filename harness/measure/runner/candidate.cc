@@ -158,6 +158,7 @@ bool CandidateLoader::has(Kernel::Language language) const {
 std::unique_ptr<Program> CandidateLoader::build(const Build& request, const PythonParts& python,
                                                 Refused& refused) {
   if (is_torch()) {
+    require_dtype(*candidate_, request.at.dtype);
     if (!python.torch) throw Error(ErrorCode::kInternal, "a ModelNew in a runner without PyTorch");
     try {
       return std::make_unique<TorchProgram>(*python.torch, build_graph(request.at),

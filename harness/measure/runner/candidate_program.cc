@@ -20,18 +20,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const Candidate* candidate) {
+/// In HLSL `half` is a float of 32 bits, as ever, but where KB_REAL has 16.
+vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const ResolvedCandidate& all) {
+  const Candidate* const candidate = all.candidate;
   const Kernel& kernel = *resolved.kernel;
   vulkan::ShaderSource source;
   source.language = kernel.language == Kernel::Language::hlsl
                         ? vulkan::ShaderSource::Language::hlsl
                         : vulkan::ShaderSource::Language::glsl;
-  source.text = kernel_text(kernel);
+  source.text = kernel_text(resolved);
   source.file = kernel.file;
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;
   source.macros = resolved.macros;
   source.optimize = kernel.optimize;
+  source.hlsl_16bit_types = is_half(all.real) && !resolved.real_names.empty();
   if (candidate) {
     source.include = [candidate](const std::string& name, const std::string& from) {
       return find_include(*candidate, name, from);
@@ -145,8 +148,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
     made.spirv = kernel.spirv;
   } else {
     const size_t before = diagnostics.size();
-    vulkan::CompileOutcome outcome =
-        device_.compiler().compile(source_of(resolved, candidate_.candidate));
+    vulkan::CompileOutcome outcome = device_.compiler().compile(source_of(resolved, candidate_));
     diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
     if (!outcome.ok()) {
       add_define_notes(resolved, *candidate_.candidate, before, diagnostics);
@@ -259,7 +261,8 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
     }
     if (step->kind != Step::Kind::op) continue;
     try {
-      for (const eager::Launch& launch : eager::plan_call(step->call, traits).launches) {
+      for (const eager::Launch& launch :
+           eager::plan_call(step->call, traits, candidate_.real).launches) {
         built_in.push_back(eager::pipeline_key(launch));
       }
     } catch (const Error&) {  // prepare() reports it with its place.
@@ -285,7 +288,7 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
   made.step = &step;
   try {
     if (step.kind == Step::Kind::op) {
-      made.call.emplace(device_, step.call);
+      made.call.emplace(device_, step.call, candidate_.real);
       scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
     } else if (step.kernel < 0) {  // a copy or a fill
     } else if (CompiledKernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {

@@ -122,7 +122,7 @@ std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
                                                    std::vector<Diagnostic>& diagnostics) {
   const Kernel& kernel = *resolved.kernel;
   cuda::CudaSource source;
-  source.text = kernel_text(kernel);
+  source.text = kernel_text(resolved);
   source.file = kernel.file;
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;

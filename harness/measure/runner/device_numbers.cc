@@ -16,7 +16,8 @@ DeviceNumbers device_numbers(const vulkan::DeviceSnapshot& snapshot) {
       {"max_push_constants_size", snapshot.max_push_constants},
       {"max_storage_buffer_range", static_cast<int64_t>(snapshot.max_storage_buffer_range)},
       {"min_storage_buffer_offset_alignment",
-       static_cast<int64_t>(snapshot.storage_offset_alignment)}};
+       static_cast<int64_t>(snapshot.storage_offset_alignment)},
+      {"cooperative_matrix_nv", snapshot.cooperative_matrix_nv && snapshot.vulkan_memory_model}};
   if (!snapshot.subgroup_size_control) {
     numbers["min_subgroup_size"] = numbers["max_subgroup_size"] = snapshot.subgroup_size;
   }

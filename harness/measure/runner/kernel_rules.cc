@@ -39,7 +39,7 @@ std::optional<Refusal> check_capability(uint32_t capability, const vulkan::Devic
 }
 
 /// Extensions that add nothing beyond their capabilities, which are checked, or notes for tools.
-constexpr std::array<std::string_view, 16> kExtensions = {
+constexpr std::array<std::string_view, 17> kExtensions = {
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_16bit_storage",
     "SPV_KHR_8bit_storage",
@@ -49,6 +49,7 @@ constexpr std::array<std::string_view, 16> kExtensions = {
     "SPV_KHR_cooperative_matrix",
     "SPV_NV_cooperative_matrix",
     "SPV_EXT_shader_atomic_float_add",
+    "SPV_EXT_shader_atomic_float16_add",
     "SPV_KHR_variable_pointers",
     "SPV_KHR_float_controls",
     "SPV_KHR_no_integer_wrap_decoration",

@@ -33,14 +33,19 @@ std::string line_directive(std::ptrdiff_t line, const std::string& file) {
 
 }  // namespace
 
-std::string kernel_text(const Kernel& kernel) {
-  if (!kernel.preamble) return kernel.source;
+std::string kernel_text(const ResolvedKernel& resolved) {
+  const Kernel& kernel = *resolved.kernel;
+  std::string front = resolved.real_names;
+  if (kernel.preamble) {
+    front += line_directive(kernel.preamble->at.line, kernel.preamble->at.file + " (preamble)") +
+             kernel.preamble->text;
+  }
+  if (front.empty()) return kernel.source;
   const std::string& source = kernel.source;
   const size_t split = behind_version(source);
   const std::string head = source.substr(0, split);
   const auto next = std::count(head.begin(), head.end(), '\n') + 1;
-  return head + line_directive(kernel.preamble->at.line, kernel.preamble->at.file + " (preamble)") +
-         kernel.preamble->text + line_directive(next, kernel.file) + source.substr(split);
+  return head + front + line_directive(next, kernel.file) + source.substr(split);
 }
 
 }  // namespace kbench::runner

@@ -244,7 +244,9 @@ std::optional<std::string> Server::read_file(const std::string& path) {
 
 /// An error in a candidate's file as the candidate's fault.
 Refused refused_by(const Error& error) {
-  Refused refused{Verdict::invalid_candidate, error.what(), {}};
+  const bool unsupported = error.code() == ErrorCode::kUnsupported;
+  Refused refused{
+      unsupported ? Verdict::unsupported : Verdict::invalid_candidate, error.what(), {}};
   const Location& place = error.location();
   if (!place.file.empty()) {
     refused.diagnostics.push_back(
@@ -367,7 +369,9 @@ void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
   auto memory = importing_.valid() ? importing_.get() : take_memory(request.kept);
   recordings_->forget();
   memory->add(request, std::move(descriptors));
-  if (program_) memory->check_types(program_->graph(), program_->built().wanted);
+  if (program_) {
+    memory->check_types(program_->graph(), program_->real(), program_->built().wanted);
+  }
   memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());
   Lane* const lane = program_ ? program_->lane() : nullptr;

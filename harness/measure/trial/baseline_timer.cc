@@ -8,7 +8,7 @@
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/device_draw.h"
 #include "harness/measure/trial/eager_run.h"
-#include "harness/measure/trial/graph_memory.h"
+#include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
 
 namespace kbench::trial {
@@ -17,6 +17,19 @@ namespace {
 constexpr double kDrawSeconds = 300, kPassSeconds = 120;
 /// Device time after which a clock that does not rise is accepted.
 constexpr double kMostWaitSeconds = 1;
+
+/// Bytes of the largest input or parameter that is drawn as float32 and stored as a half.
+uint64_t wide_bytes(const Graph& graph) {
+  uint64_t most = 0;
+  if (!is_half(graph.dtype())) return most;
+  for (const auto kind : {Graph::Kind::input, Graph::Kind::parameter}) {
+    for (const int id : graph.values_of(kind)) {
+      const TensorType& type = graph.value(id).type;
+      if (type.dtype == DType::f32) most = std::max(most, buffer_bytes(type));
+    }
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -35,8 +48,9 @@ void BaselineTimer::prepare(std::span<const Graph* const> graphs) {
   std::vector<vulkan::EmbeddedKey> keys;
   for (const Graph* graph : graphs) {
     try {
-      require_memory(device_, *graph, eager::EagerGraph::arena_bytes(*graph, traits));
-      const auto more = eager::EagerGraph::pipelines(*graph, traits);
+      const DType real = graph->dtype();
+      require_memory(device_, *graph, eager::EagerGraph::arena_bytes(*graph, traits, real), real);
+      const auto more = eager::EagerGraph::pipelines(*graph, traits, real);
       keys.insert(keys.end(), more.begin(), more.end());
     } catch (const Error&) {
       continue;
@@ -45,21 +59,38 @@ void BaselineTimer::prepare(std::span<const Graph* const> graphs) {
   device_.pipelines().prepare({}, keys);
 }
 
-PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPlan& plan,
-                              int& launches) {
-  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
-  require_memory(device_, graph, eager::EagerGraph::arena_bytes(graph, traits));
-  const eager::EagerGraph baseline(device_, graph);
-  launches = static_cast<int>(baseline.launches());
-  const GraphMemory memory(device_, graph, baseline.arena_bytes());
-
+/// Draws inputs and parameters; halves as float32 first, which are then rounded to where they lie.
+void BaselineTimer::draw(const Task& task, const Graph& graph, const GraphMemory& memory) {
+  const uint64_t most = wide_bytes(graph);
+  const vulkan::Buffer wide = most > 0 ? device_.allocate(most) : vulkan::Buffer();
   commands_.begin();
   place_tensors(device_, commands_, graph, memory,
                 [&](const Graph::ValueInfo& value, vulkan::Commands&, const vulkan::Region& to) {
                   const DrawKey key{secret_.next(), task.id.draw_word(), value.name};
-                  draw_tensor(device_, commands_, value.distribution, key, value.type, to);
+                  const DType stored = graph.stored(value.type).dtype;
+                  if (!is_half(stored)) {
+                    draw_tensor(device_, commands_, value.distribution, key, value.type, to);
+                    return;
+                  }
+                  const vulkan::Region drawn{&wide, 0, static_cast<uint64_t>(value.type.bytes())};
+                  draw_tensor(device_, commands_, value.distribution, key, value.type, drawn);
+                  commands_.barrier();
+                  kernels_.narrow(commands_, drawn, to, stored);
+                  commands_.barrier();  // The next tensor is drawn to the same place.
                 });
   commands_.submit_and_wait(kDrawSeconds);
+}
+
+PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPlan& plan,
+                              int& launches) {
+  const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
+  const DType real = graph.dtype();
+  const uint64_t arena_bytes = eager::EagerGraph::arena_bytes(graph, traits, real);
+  require_memory(device_, graph, arena_bytes + wide_bytes(graph), real);
+  const eager::EagerGraph baseline(device_, graph, real);
+  launches = static_cast<int>(baseline.launches());
+  const GraphMemory memory(device_, graph, baseline.arena_bytes(), real);
+  draw(task, graph, memory);
 
   std::vector<double> milliseconds;
   double spent_ns = 0, waited_ns = 0;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "harness/measure/trial/clock_watch.h"
+#include "harness/measure/trial/graph_memory.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/commands.h"
@@ -28,8 +29,8 @@ class BaselineTimer {
  public:
   explicit BaselineTimer(vulkan::Device& device);
 
-  /// Makes the pipelines of several graphs in parallel. A graph that cannot be planned is left out;
-  /// time() throws its error.
+  /// Makes the pipelines of several graphs, each in its own dtype, in parallel. A graph that cannot
+  /// be planned is left out; time() throws its error.
   void prepare(std::span<const Graph* const> graphs);
   /// Draws inputs and parameters, and times passes. Throws kOutOfMemory, with the bytes needed and
   /// available, before it allocates anything; kUnsupported if a limit forbids the size; kTimeout;
@@ -37,6 +38,8 @@ class BaselineTimer {
   PassTimes time(const Task& task, const Graph& graph, const PassPlan& plan, int& launches);
 
  private:
+  void draw(const Task& task, const Graph& graph, const GraphMemory& memory);
+
   vulkan::Device& device_;
   Kernels kernels_;
   SecretStream secret_;

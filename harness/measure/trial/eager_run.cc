@@ -34,7 +34,8 @@ void place_tensors(vulkan::Device& device, vulkan::Commands& commands, const Gra
   for (size_t id = 0; id < graph.values().size(); ++id) {
     const Graph::ValueInfo& value = graph.values()[id];
     if (value.kind == Graph::Kind::constant) {
-      upload(device, value.data, memory.values()[id]);
+      const DType stored = eager::stored_dtype(value.type.dtype, memory.real());
+      upload(device, value.data.converted(stored), memory.values()[id]);
     } else if (value.kind != Graph::Kind::intermediate) {
       place(value, commands, memory.values()[id]);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
 
@@ -26,11 +27,12 @@ uint64_t buffer_bytes(const TensorType& type) {
   return std::max(align_tensor(bytes), kTensorAlignment);
 }
 
-void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes) {
+void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes,
+                    DType real) {
   uint64_t needed = arena_bytes;
   const std::vector<bool> own = own_buffers(graph);
   for (size_t id = 0; id < own.size(); ++id) {
-    if (own[id]) needed += buffer_bytes(graph.values()[id].type);
+    if (own[id]) needed += buffer_bytes(eager::stored_type(graph.values()[id].type, real));
   }
   const uint64_t available = device.available_bytes();
   if (needed <= available) return;
@@ -39,13 +41,14 @@ void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t a
                                            " free");
 }
 
-GraphMemory::GraphMemory(vulkan::Device& device, const Graph& graph, uint64_t arena_bytes)
-    : buffers_(graph.values().size()), regions_(graph.values().size()) {
-  require_memory(device, graph, arena_bytes);
+GraphMemory::GraphMemory(vulkan::Device& device, const Graph& graph, uint64_t arena_bytes,
+                         DType real)
+    : real_(real), buffers_(graph.values().size()), regions_(graph.values().size()) {
+  require_memory(device, graph, arena_bytes, real);
   const std::vector<bool> own = own_buffers(graph);
   for (size_t id = 0; id < own.size(); ++id) {
     if (!own[id]) continue;
-    const TensorType& type = graph.values()[id].type;
+    const TensorType type = eager::stored_type(graph.values()[id].type, real);
     buffers_[id] = device.allocate(buffer_bytes(type));
     regions_[id] = {&buffers_[id], 0, static_cast<uint64_t>(type.bytes())};
   }

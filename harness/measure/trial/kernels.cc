@@ -44,11 +44,16 @@ uint32_t fill_kind(DType dtype) {
 }
 
 bool is_integer(DType dtype) {
-  if (dtype != DType::f32 && dtype != DType::i64) {
+  if (dtype != DType::f32 && dtype != DType::i64 && !is_half(dtype)) {
     throw Error(ErrorCode::kUnsupported, "an output of type " + std::string(name_of(dtype)) +
                                              " cannot be compared on the device");
   }
   return dtype == DType::i64;
+}
+
+/// HALF of trial_half.glsl; nothing for other types.
+void add_half(vulkan::Macros& macros, DType dtype) {
+  if (is_half(dtype)) macros.emplace_back("HALF", dtype == DType::f16 ? "1" : "2");
 }
 
 uint64_t blocks_of(uint64_t words) { return (words + kHashBlockWords - 1) / kHashBlockWords; }
@@ -248,6 +253,20 @@ void Kernels::scale(vulkan::Commands& commands, const vulkan::Region& truth, DTy
   launch(commands, "trial_rms.comp", macros, push, 1);
 }
 
+void Kernels::narrow(vulkan::Commands& commands, const vulkan::Region& wide,
+                     const vulkan::Region& narrow, DType dtype) {
+  struct Push {
+    uint64_t wide, narrow, elements;
+    uint32_t iterations, unused;
+  };
+  const WorkSplit split = split_work(words_of(narrow));
+  vulkan::Macros macros;
+  add_half(macros, dtype);
+  launch(commands, "trial_narrow.comp", macros,
+         Push{wide.address(), narrow.address(), wide.size / sizeof(float), split.iterations, 0},
+         split.groups);
+}
+
 void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
                       const vulkan::Region& truth, const Fill& fill, const CompareRule& rule,
                       uint64_t scale, uint64_t work, uint64_t summary, bool count_untouched) {
@@ -256,19 +275,22 @@ void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
     std::array<uint32_t, 2> key;
     uint32_t iterations, limit;
     float fill_scale, relative, absolute;
-    uint32_t unused;
+    uint32_t odd;
   };
   const uint64_t words = words_of(got);
   const WorkSplit split = split_work(words);
   vulkan::Macros macros;
-  if (is_integer(fill.dtype)) macros.emplace_back("INTEGER", "1");
+  const DType dtype = fill.dtype;
+  if (is_integer(dtype)) macros.emplace_back("INTEGER", "1");
+  add_half(macros, dtype);
+  const uint32_t odd = is_half(dtype) ? truth.size / sizeof(float) % 2 : 0;
   if (count_untouched) macros.emplace_back("UNTOUCHED", "1");
   launch(commands, "trial_compare.comp", macros,
          Push{got.address(), truth.address(), words, scale, work, halves(fill.key),
-              split.iterations, fill.limit, fill.scale, rule.relative, rule.absolute, 0},
+              split.iterations, fill.limit, fill.scale, rule.relative, rule.absolute, odd},
          split.groups);
   commands.barrier();
-  const uint32_t per_quad = is_integer(fill.dtype) ? 2 : 4;
+  const uint32_t per_quad = 16 / static_cast<uint32_t>(size_of(dtype));
   sum_findings(commands, work, split.groups, split.iterations * kGroupThreads * per_quad, summary);
 }
 

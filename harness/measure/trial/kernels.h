@@ -80,8 +80,10 @@ struct ScaleFinding {
 struct CompareSummary {
   uint64_t wrong, not_finite, zero, untouched;  ///< elements
   uint64_t first;                               ///< wrong element; all ones: none
-  uint64_t got, expected;  ///< bits of that element; a float's are the lower half
+  uint64_t got, expected;  ///< bits of that element; a float's and a half's are the lowest
   float max_error;
+  float squares;    ///< of halves: the sum of (|c - r| / (s + |r|))^2 over finite elements
+  uint32_t behind;  ///< 1: the two bytes behind an odd number of halves were written to
   uint32_t unused;
 };
 
@@ -125,7 +127,12 @@ class Kernels {
   /// Writes a ScaleFinding at `scale`; `work` has reduction_bytes().
   void scale(vulkan::Commands& commands, const vulkan::Region& truth, DType dtype, uint64_t work,
              uint64_t scale);
+  /// Rounds the float32 of `wide` to `dtype`, f16 or bf16, in place, and writes the halves to
+  /// `narrow`. The size of `wide` says how many there are.
+  void narrow(vulkan::Commands& commands, const vulkan::Region& wide, const vulkan::Region& narrow,
+              DType dtype);
   /// Writes a CompareSummary. `got` held `fill` before the run; `scale`: the truth's ScaleFinding.
+  /// Where the fill's type is a half the truth is of float32, and its size says how many there are.
   /// `work` has reduction_bytes() that no pending scale() uses. Elements that still hold the fill
   /// are counted only if `count_untouched`: computing the fill again costs more than the
   /// comparison.
@@ -139,7 +146,8 @@ class Kernels {
     uint32_t wrong, not_finite, zero, untouched;
     uint32_t first;  ///< wrong element, counted from the workgroup's first; all ones: none
     float max_error;
-    uint32_t unused[2];
+    float squares;
+    uint32_t behind;
     uint64_t got, expected;
   };
   void sum_findings(vulkan::Commands& commands, uint64_t findings, uint32_t groups,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/eager/storage.h"
 #include "harness/measure/trial/baseline_timer.h"
 #include "harness/measure/trial/experiment.h"
 #include "harness/measure/trial/roofline.h"
@@ -48,7 +49,7 @@ BaselineEntry describe_entry(const Task& task, const Graph& graph, const Rooflin
   entry.least_bytes = graph.least_bytes();
   entry.least_ms = roofline.least_ms(entry.flops, entry.least_bytes);
   for (const Graph::Node& node : graph.nodes()) {
-    const double bytes = least_bytes(node.call);
+    const double bytes = least_bytes(eager::stored_call(node.call, graph.dtype()));
     entry.eager_bytes += bytes;
     const double flops = node.call.op->flops ? node.call.op->flops(node.call) : 0;
     entry.eager_least_ms += roofline.least_ms(flops, bytes);
@@ -113,7 +114,7 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot);
   std::vector<std::unique_ptr<Graph>> graphs;
   for (const Task* task : tasks) {
-    graphs.push_back(build_graph(task_at(task->id, preset, options.overrides)));
+    graphs.push_back(build_graph(task_at(task->id, preset, options.overrides, options.dtype)));
   }
 
   trial::PassPlan plan;
@@ -125,6 +126,7 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   baseline.driver = snapshot.driver;
   baseline.software_device = snapshot.software();
   baseline.preset = name_of(preset);
+  baseline.dtype = options.dtype;
   baseline.date = now();
   baseline.method = method_of(plan, timing.device().plan().flush_bytes);
   if (options.roofline) baseline.roofline = trial::measure_roofline(timing.device());

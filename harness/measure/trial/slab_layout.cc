@@ -22,20 +22,24 @@ size_t SlabLayout::add(std::string name, uint64_t bytes) {
 }
 
 TaskLayout::TaskLayout(const Graph& graph, uint64_t arena_bytes) {
+  const auto add = [](SlabLayout& layout, const std::string& name, const TensorType& type) {
+    layout.add(name, static_cast<uint64_t>(type.bytes()));
+  };
   for (const Graph::ValueInfo& value : graph.values()) {
     if (value.kind == Graph::Kind::intermediate) continue;
-    given.add(value.name, static_cast<uint64_t>(value.type.bytes()));
+    add(given, value.name, graph.stored(value.type));
+    if (is_half(graph.dtype())) add(wide, value.name, value.type);
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const TensorType& type = graph.value(graph.outputs()[i]).type;
-    truth.add(graph.output_name(i), static_cast<uint64_t>(type.bytes()));
-    outputs.add(graph.output_name(i), static_cast<uint64_t>(type.bytes()));
+    const int id = graph.outputs()[i];
+    add(truth, graph.output_name(i), graph.value(id).type);
+    add(outputs, graph.output_name(i), graph.stored_type(id));
   }
   if (arena_bytes > 0) arena.add("arena", arena_bytes);
 }
 
 uint64_t TaskLayout::bytes() const {
-  return given.bytes() + truth.bytes() + arena.bytes() + outputs.bytes();
+  return given.bytes() + wide.bytes() + truth.bytes() + arena.bytes() + outputs.bytes();
 }
 
 uint64_t required_bytes(const Graph& graph, const vulkan::DeviceSnapshot& snapshot) {

@@ -47,13 +47,15 @@ class SlabLayout {
   uint64_t size_ = 0;
 };
 
-/// The slabs of a task at one size, the same for all candidates. A candidate's runner imports
-/// `given` and `outputs` only.
+/// The slabs of a task at one size and precision, the same for all candidates. A candidate's runner
+/// imports `given` and `outputs` only. The truth is computed in float32 whatever the task's
+/// precision, from the values that the candidate is given.
 struct TaskLayout {
-  SlabLayout given;    ///< inputs, parameters, constants
-  SlabLayout truth;    ///< the baseline's outputs
-  SlabLayout arena;    ///< the baseline's intermediates
-  SlabLayout outputs;  ///< the candidate's
+  SlabLayout given;    ///< inputs, parameters, constants, as they are stored
+  SlabLayout wide;     ///< the same for the maker of the truth; empty where they are stored so
+  SlabLayout truth;    ///< its outputs
+  SlabLayout arena;    ///< its intermediates
+  SlabLayout outputs;  ///< the candidate's, as they are stored
 
   TaskLayout(const Graph& graph, uint64_t arena_bytes);
   uint64_t bytes() const;

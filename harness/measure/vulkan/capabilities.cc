@@ -20,6 +20,10 @@ bool adds_to_floats(const DevicePlan& plan, bool wide) {
   return plan.float_atomics & (float_atomic(false, wide, true) | float_atomic(true, wide, true));
 }
 
+bool adds_to_halves(const DevicePlan& plan) {
+  return plan.float_atomics & (float16_atomic(false, true) | float16_atomic(true, true));
+}
+
 std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
                              VkSubgroupFeatureFlags subgroup) {
   switch (capability) {
@@ -64,6 +68,8 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
       return Known{"cooperative matrices (VK_KHR_cooperative_matrix)", plan.cooperative_matrix};
     case spv::CapabilityAtomicFloat32AddEXT:
       return Known{"atomic adds to 32-bit floats", adds_to_floats(plan, false)};
+    case spv::CapabilityAtomicFloat16AddEXT:
+      return Known{"atomic adds to 16-bit floats", adds_to_halves(plan)};
     case spv::CapabilityAtomicFloat64AddEXT:
       return Known{"atomic adds to 64-bit floats", adds_to_floats(plan, true)};
     case spv::CapabilityGroupNonUniform:
@@ -92,9 +98,9 @@ std::optional<Known> look_up(uint32_t capability, const DevicePlan& plan,
 /// Names of capabilities of matrices that glslang does not know yet.
 const char* matrix_extension(uint32_t capability) {
   switch (capability) {
-    case 5116:
+    case kBfloat16Type:
       return "BFloat16TypeKHR";
-    case 5118:
+    case kBfloat16Matrix:
       return "BFloat16CooperativeMatrixKHR";
     case 5394:
       return "CooperativeVectorNV";
@@ -136,7 +142,7 @@ std::optional<MissingCapability> missing_capability(uint32_t capability, const D
 std::optional<MissingCapability> missing_float_atomic(const SpirvFacts& facts,
                                                       const DevicePlan& plan) {
   if (facts.other_float_atomics) {
-    return MissingCapability{"atomics on floats of 16 bits or in typed buffers", false};
+    return MissingCapability{"atomics on floats in typed buffers", false};
   }
   const uint32_t missing = facts.float_atomics & ~plan.float_atomics;
   for (size_t i = 0; i < kFloatAtomics.size(); ++i) {

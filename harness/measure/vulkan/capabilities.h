@@ -13,6 +13,8 @@ namespace kbench::vulkan {
 
 /// SpvCapabilityCooperativeMatrixKHR, newer than the headers kbench may be built with.
 inline constexpr uint32_t kCooperativeMatrixKhr = 6022;
+/// BFloat16TypeKHR and BFloat16CooperativeMatrixKHR, likewise.
+inline constexpr uint32_t kBfloat16Type = 5116, kBfloat16Matrix = 5118;
 
 /// A capability that a kernel cannot use, and why.
 struct MissingCapability {

@@ -88,6 +88,7 @@ std::string cache_key(const ShaderSource& source) {
   add(std::to_string(source.first_line));
   add(source.language == ShaderSource::Language::hlsl ? "hlsl" : "glsl");
   add(source.optimize ? "optimized" : "plain");
+  add(source.hlsl_16bit_types ? "16" : "32");
   return key;
 }
 
@@ -171,6 +172,7 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
   if (source.language == ShaderSource::Language::hlsl) {
     // The HLSL front end declares storage buffers in a way that SPIR-V 1.4 no longer allows.
     options.SetTargetSpirv(shaderc_spirv_version_1_3);
+    options.SetHlsl16BitTypes(source.hlsl_16bit_types);
   }
   options.SetIncluder(std::make_unique<Includer>(source, cached.includes));
   for (const auto& [name, value] : source.macros) options.AddMacroDefinition(name, value);

@@ -26,6 +26,7 @@ struct ShaderSource {
   std::string entry = "main";
   Macros macros;
   bool optimize = true;
+  bool hlsl_16bit_types = false;  ///< HLSL: half, min16uint and their like have 16 bits, not 32
   /// Resolves #include "name" seen in `from`: (path, text), or nothing when there is no such file.
   std::function<std::optional<std::pair<std::string, std::string>>(const std::string& name,
                                                                    const std::string& from)>

@@ -41,7 +41,9 @@ void Device::State::create_device(bool with_cuda) {
                       .synchronization2 = plan.synchronization2,
                       .cooperative_matrix = plan.cooperative_matrix,
                       .cooperative_matrix_nv = plan.cooperative_matrix_nv,
-                      .float_atomics = plan.float_atomics != 0});
+                      .bfloat16 = plan.bfloat16_matrices,
+                      .float_atomics = (plan.float_atomics & ~kFloat16Atomics) != 0,
+                      .float16_atomics = (plan.float_atomics & kFloat16Atomics) != 0});
   // robustBufferAccess stays off: its bounds checks would be timed with the kernels.
   VkPhysicalDeviceFeatures& core = chain.core.features;
   core.shaderInt64 = VK_TRUE;
@@ -63,8 +65,10 @@ void Device::State::create_device(bool with_cuda) {
   chain.synchronization2.synchronization2 = plan.synchronization2;
   chain.matrix.cooperativeMatrix = plan.cooperative_matrix;
   chain.matrix_nv.cooperativeMatrix = plan.cooperative_matrix_nv;
+  chain.bfloat16.shaderBFloat16Type = plan.bfloat16_matrices;
+  chain.bfloat16.shaderBFloat16CooperativeMatrix = plan.bfloat16_matrices;
   for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
-    chain.float_atomics.*kFloatAtomics[i].member = plan.float_atomics >> i & 1;
+    chain.float_atomic(i) = plan.float_atomics >> i & 1;
   }
 
   const float priority = 1.0f;

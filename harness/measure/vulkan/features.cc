@@ -1,5 +1,7 @@
 #include "harness/measure/vulkan/features.h"
 
+#include "harness/measure/vulkan/float_atomics.h"
+
 namespace kbench::vulkan {
 
 template <typename T>
@@ -25,9 +27,20 @@ FeatureChain::FeatureChain(const Optional& optional) {
   if (optional.cooperative_matrix_nv) {
     link(matrix_nv, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV);
   }
+  if (optional.bfloat16) {
+    link(bfloat16, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR);
+  }
   if (optional.float_atomics) {
     link(float_atomics, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
   }
+  if (optional.float16_atomics) {
+    link(float16_atomics, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT);
+  }
+}
+
+VkBool32& FeatureChain::float_atomic(size_t entry) {
+  const FloatAtomic& atomic = kFloatAtomics[entry];
+  return atomic.member_2 ? float16_atomics.*atomic.member_2 : float_atomics.*atomic.member;
 }
 
 }  // namespace kbench::vulkan

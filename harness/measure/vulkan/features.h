@@ -13,7 +13,9 @@ struct FeatureChain {
     bool synchronization2 = false;
     bool cooperative_matrix = false;
     bool cooperative_matrix_nv = false;
+    bool bfloat16 = false;
     bool float_atomics = false;
+    bool float16_atomics = false;
   };
   explicit FeatureChain(const Optional& optional);
   FeatureChain(const FeatureChain&) = delete;
@@ -25,7 +27,12 @@ struct FeatureChain {
   VkPhysicalDeviceSynchronization2Features synchronization2{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix{};
   VkPhysicalDeviceCooperativeMatrixFeaturesNV matrix_nv{};
+  VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16{};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT float_atomics{};
+  VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT float16_atomics{};
+
+  /// The feature of an entry of kFloatAtomics.
+  VkBool32& float_atomic(size_t entry);
 
  private:
   template <typename T>

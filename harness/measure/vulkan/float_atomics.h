@@ -1,4 +1,5 @@
-// Atomic operations on floats, as VK_EXT_shader_atomic_float offers them one by one.
+// Atomic operations on floats, as VK_EXT_shader_atomic_float and, of 16 bits,
+// VK_EXT_shader_atomic_float2 offer them one by one.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -12,11 +13,13 @@ struct FloatAtomic {
   const char* feature;  ///< Vulkan's name
   const char* text;     ///< for messages
   VkBool32 VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::*member;
+  /// In place of `member`, of floats of 16 bits.
+  VkBool32 VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT::*member_2 = nullptr;
 };
 
-/// Those that kernels can use. Sets of them are bit masks, bit i for entry i; float_atomic() relies
-/// on their order.
-inline constexpr std::array<FloatAtomic, 8> kFloatAtomics = {{
+/// Those that kernels can use. Sets of them are bit masks, bit i for entry i; float_atomic() and
+/// float16_atomic() rely on their order.
+inline constexpr std::array<FloatAtomic, 12> kFloatAtomics = {{
     {"shaderBufferFloat32Atomics", "atomic access to 32-bit floats in buffers",
      &VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::shaderBufferFloat32Atomics},
     {"shaderBufferFloat32AtomicAdd", "atomic adds to 32-bit floats in buffers",
@@ -33,6 +36,14 @@ inline constexpr std::array<FloatAtomic, 8> kFloatAtomics = {{
      &VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::shaderSharedFloat64Atomics},
     {"shaderSharedFloat64AtomicAdd", "atomic adds to 64-bit floats in shared memory",
      &VkPhysicalDeviceShaderAtomicFloatFeaturesEXT::shaderSharedFloat64AtomicAdd},
+    {"shaderBufferFloat16Atomics", "atomic access to 16-bit floats in buffers", nullptr,
+     &VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT::shaderBufferFloat16Atomics},
+    {"shaderBufferFloat16AtomicAdd", "atomic adds to 16-bit floats in buffers", nullptr,
+     &VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT::shaderBufferFloat16AtomicAdd},
+    {"shaderSharedFloat16Atomics", "atomic access to 16-bit floats in shared memory", nullptr,
+     &VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT::shaderSharedFloat16Atomics},
+    {"shaderSharedFloat16AtomicAdd", "atomic adds to 16-bit floats in shared memory", nullptr,
+     &VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT::shaderSharedFloat16AtomicAdd},
 }};
 
 /// The mask of one operation: in shared memory or else in buffers; on floats of 64 or else 32 bits;
@@ -40,5 +51,10 @@ inline constexpr std::array<FloatAtomic, 8> kFloatAtomics = {{
 constexpr uint32_t float_atomic(bool shared, bool wide, bool adds) {
   return uint32_t{1} << (4 * shared + 2 * wide + adds);
 }
+/// The same of floats of 16 bits.
+constexpr uint32_t float16_atomic(bool shared, bool adds) {
+  return uint32_t{1} << (8 + 2 * shared + adds);
+}
+inline constexpr uint32_t kFloat16Atomics = 0xf00;  ///< all of them
 
 }  // namespace kbench::vulkan

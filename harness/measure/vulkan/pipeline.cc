@@ -15,6 +15,8 @@
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/embedded.h"
 #include "harness/measure/vulkan/functions.h"
+#include "harness/measure/vulkan/spirv_khr.h"
+#include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 #include "libkbench/base/start_thread.h"
 
@@ -29,6 +31,22 @@ void require_at_most(uint64_t value, uint64_t limit, const std::string& what) {
   if (value <= limit) return;
   unsupported("the kernel has " + std::to_string(value) + " " + what + ", the device takes " +
               std::to_string(limit));
+}
+
+/// What only kbench's own shaders may ask for, where the device has it.
+bool built_in_may_use(uint32_t capability, const Device& device) {
+  switch (capability) {
+    // How floats are converted. Which widths a shader asks for only its text tells: kbench's own
+    // ask for 16 bits.
+    case spv::CapabilityRoundingModeRTE:
+    case spv::CapabilityDenormPreserve:
+      return device.snapshot().float16_conversions;
+    case kBfloat16Type:
+    case kBfloat16Matrix:
+      return device.plan().bfloat16_matrices;
+    default:
+      return false;
+  }
 }
 
 void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Device& device) {
@@ -62,6 +80,7 @@ void require_limits(const PipelineKey& key, const SpirvFacts& facts, const Devic
   };
   refuse(missing_float_atomic(facts, device.plan()));
   for (const uint32_t capability : facts.capabilities) {
+    if (key.built_in && built_in_may_use(capability, device)) continue;
     refuse(missing_capability(capability, device.plan(), limits));
   }
 }
@@ -114,6 +133,7 @@ struct PipelineCache::State {
       for (const Binding& each : key.bindings) mix(uint64_t{each.type} << 32 | each.format);
       mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
       mix(key.optimize);
+      mix(key.built_in);
       return hash;
     }
   };
@@ -173,8 +193,8 @@ void PipelineCache::State::make_layouts(const PipelineKey& key, Pipeline& pipeli
 }
 
 void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipeline) {
-  const Spirv optimized = key.optimize ? optimize_spirv(key.spirv) : Spirv{};
-  const Spirv& spirv = key.optimize ? optimized : key.spirv;
+  Spirv spirv = key.optimize ? optimize_spirv(key.spirv) : key.spirv;
+  if (key.built_in && has_nv_matrices(spirv)) spirv = to_khr_matrices(spirv);
   const SpirvFacts facts = inspect_spirv(spirv);
   require_limits(key, facts, device);
   const bool request_subgroup_size = must_request_subgroup_size(key, facts, device);
@@ -295,7 +315,8 @@ PipelineKey PipelineCache::State::compile_embedded(const EmbeddedKey& key) {
   return {.spirv = known->second,
           .push_bytes = key.push_bytes,
           .subgroup_size = key.subgroup_size,
-          .optimize = true};
+          .optimize = true,
+          .built_in = true};
 }
 
 const Pipeline& PipelineCache::get_embedded(const EmbeddedKey& key) {

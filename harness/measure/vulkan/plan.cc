@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "harness/measure/vulkan/cooperative_matrix.h"
+#include "harness/measure/vulkan/float_atomics.h"
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
 
@@ -132,6 +133,7 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   plan.synchronization2 = snapshot.synchronization2;
   plan.cooperative_matrix = snapshot.cooperative_matrix && plan.memory_model;
   plan.cooperative_matrix_nv = snapshot.cooperative_matrix_nv && plan.memory_model;
+  plan.bfloat16_matrices = snapshot.bfloat16_matrices && plan.cooperative_matrix;
   plan.float_atomics = snapshot.float_atomics;
   plan.binary_import = snapshot.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
   plan.flush_bytes = flush_bytes(snapshot);
@@ -146,7 +148,10 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   extend(plan.synchronization2, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
   extend(plan.cooperative_matrix, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   extend(plan.cooperative_matrix_nv, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  extend(plan.bfloat16_matrices, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME);
+  // The second extension builds on the first.
   extend(plan.float_atomics != 0, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+  extend((plan.float_atomics & kFloat16Atomics) != 0, VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME);
   return plan;
 }
 

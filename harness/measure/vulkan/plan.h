@@ -27,7 +27,8 @@ struct DevicePlan {
   bool subgroup_size_control = false, full_subgroups = false;
   bool synchronization2 = false;
   bool cooperative_matrix = false, cooperative_matrix_nv = false;
-  uint32_t float_atomics = 0;  ///< a set of float_atomics.h
+  bool bfloat16_matrices = false;  ///< for kbench's own kernels: candidates' are not understood yet
+  uint32_t float_atomics = 0;      ///< a set of float_atomics.h
   bool binary_import = false;  ///< takes CUDA kernels; enabled where OpenOptions::cuda asks for it
   Sharing sharing = Sharing::none;      ///< never none in a plan that plan_device() returned
   std::vector<const char*> extensions;  ///< names of static storage

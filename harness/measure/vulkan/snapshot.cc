@@ -103,6 +103,10 @@ void read_properties(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   snapshot.max_allocation = v11.maxMemoryAllocationSize;
   // Without maintenance4 nothing states a largest buffer: creating one then tells.
   snapshot.max_buffer = has_maintenance4 ? maintenance4.maxBufferSize : UINT64_MAX;
+  snapshot.float16_conversions =
+      v12.shaderRoundingModeRTEFloat16 && v12.shaderDenormPreserveFloat16 &&
+      v12.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL &&
+      v12.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
   snapshot.subgroup_size = v11.subgroupSize;
   snapshot.subgroup_operations = v11.subgroupSupportedOperations;
   snapshot.min_subgroup_size = snapshot.max_subgroup_size = v11.subgroupSize;
@@ -114,14 +118,45 @@ void read_properties(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   }
 }
 
-void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
+/// Products of a subgroup that the driver lists.
+std::vector<VkCooperativeMatrixPropertiesKHR> list_matrices(VkInstance instance,
+                                                            VkPhysicalDevice device) {
+  const auto list = reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+      vkGetInstanceProcAddr(instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+  if (!list) return {};
+  uint32_t count = 0;
+  KBENCH_VK(list(device, &count, nullptr));
+  std::vector<VkCooperativeMatrixPropertiesKHR> found(count);
+  for (auto& each : found) each.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  KBENCH_VK(list(device, &count, found.data()));
+  found.resize(count);
+  return found;
+}
+
+void read_matrices(VkInstance instance, VkPhysicalDevice device, bool bfloat16,
+                   DeviceSnapshot& snapshot) {
+  for (const VkCooperativeMatrixPropertiesKHR& each : list_matrices(instance, device)) {
+    if (each.scope != VK_SCOPE_SUBGROUP_KHR || each.saturatingAccumulation || each.MSize != 16 ||
+        each.NSize != 16 || each.KSize != 16 || each.AType != each.BType ||
+        each.CType != VK_COMPONENT_TYPE_FLOAT32_KHR ||
+        each.ResultType != VK_COMPONENT_TYPE_FLOAT32_KHR) {
+      continue;
+    }
+    if (each.AType == VK_COMPONENT_TYPE_FLOAT16_KHR) snapshot.float16_matrices = true;
+    if (each.AType == VK_COMPONENT_TYPE_BFLOAT16_KHR) snapshot.bfloat16_matrices = bfloat16;
+  }
+}
+
+void read_features(VkInstance instance, VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   FeatureChain chain(
       {.subgroup_size_control = has_subgroup_size_control(snapshot),
        .synchronization2 = snapshot.api_version >= VK_API_VERSION_1_3 ||
                            snapshot.has_extension(VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME),
        .cooperative_matrix = snapshot.has_extension(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
        .cooperative_matrix_nv = snapshot.has_extension(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME),
-       .float_atomics = snapshot.has_extension(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME)});
+       .bfloat16 = snapshot.has_extension(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME),
+       .float_atomics = snapshot.has_extension(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME),
+       .float16_atomics = snapshot.has_extension(VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME)});
   vkGetPhysicalDeviceFeatures2(device, &chain.core);
   const VkPhysicalDeviceFeatures& core = chain.core.features;
   snapshot.shader_int64 = core.shaderInt64;
@@ -144,8 +179,13 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   snapshot.synchronization2 = chain.synchronization2.synchronization2;
   snapshot.cooperative_matrix = chain.matrix.cooperativeMatrix;
   snapshot.cooperative_matrix_nv = chain.matrix_nv.cooperativeMatrix;
+  if (snapshot.cooperative_matrix) {
+    const bool bfloat16 =
+        chain.bfloat16.shaderBFloat16Type && chain.bfloat16.shaderBFloat16CooperativeMatrix;
+    read_matrices(instance, device, bfloat16, snapshot);
+  }
   for (size_t i = 0; i < kFloatAtomics.size(); ++i) {
-    if (chain.float_atomics.*kFloatAtomics[i].member) snapshot.float_atomics |= 1u << i;
+    if (chain.float_atomic(i)) snapshot.float_atomics |= 1u << i;
   }
 }
 
@@ -201,7 +241,7 @@ void read_sharing(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   }
 }
 
-DeviceSnapshot read_snapshot(VkPhysicalDevice device, int index) {
+DeviceSnapshot read_snapshot(VkInstance instance, VkPhysicalDevice device, int index) {
   DeviceSnapshot snapshot;
   snapshot.index = index;
   VkPhysicalDeviceProperties properties{};
@@ -212,7 +252,7 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device, int index) {
   read_extensions(device, snapshot);
   if (snapshot.api_version >= VK_API_VERSION_1_2) {  // the chains below are Vulkan 1.2's
     read_properties(device, snapshot);
-    read_features(device, snapshot);
+    read_features(instance, device, snapshot);
     read_sharing(device, snapshot);
   }
   const bool budget = snapshot.has_extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) &&
@@ -260,7 +300,8 @@ std::vector<PhysicalDevice> list_physical_devices(const Instance& instance) {
   KBENCH_VK(vkEnumeratePhysicalDevices(instance.handle(), &count, handles.data()));
   std::vector<PhysicalDevice> devices;
   for (uint32_t i = 0; i < count; ++i) {
-    devices.push_back({handles[i], read_snapshot(handles[i], static_cast<int>(i))});
+    devices.push_back(
+        {handles[i], read_snapshot(instance.handle(), handles[i], static_cast<int>(i))});
   }
   return devices;
 }

@@ -63,6 +63,9 @@ struct DeviceSnapshot {
   bool shader_int64 = false, shader_int16 = false, shader_int8 = false;
   bool shader_float64 = false, shader_float16 = false;
   bool storage_16bit = false, storage_8bit = false;
+  /// Shaders may ask that conversions to float16 round to the nearest, ties to even, and that its
+  /// subnormal numbers are kept, whatever they ask of other types.
+  bool float16_conversions = false;
   bool scalar_block_layout = false;
   bool storage_image_formats = false;  ///< more than those that every device has
   bool storage_image_read = false, storage_image_write = false;  ///< without naming a format
@@ -74,7 +77,9 @@ struct DeviceSnapshot {
   bool host_query_reset = false;
   bool cooperative_matrix = false;     ///< VK_KHR_cooperative_matrix
   bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
-  uint32_t float_atomics = 0;          ///< a set of float_atomics.h
+  /// Which of KHR's matrices multiply 16 x 16 elements of the type by as many, with float32 sums.
+  bool float16_matrices = false, bfloat16_matrices = false;
+  uint32_t float_atomics = 0;  ///< a set of float_atomics.h
 
   // memory shared by processes, for buffers with kbench's usages
   bool shares_descriptors = false;     ///< can be exported and imported as an opaque descriptor

@@ -33,7 +33,7 @@ struct SpirvFacts {
   bool uses_float16 = false;                  ///< 16-bit float arithmetic
   bool reads_clock = false;
   uint32_t float_atomics = 0;        ///< what it does of float_atomics.h, as a set
-  bool other_float_atomics = false;  ///< on floats of 16 bits, or in typed buffers
+  bool other_float_atomics = false;  ///< in typed buffers
   /// A pointer made of constants or of what lies in buffers alone. An address that comes by push
   /// constant may pass through variables and functions; such a path is not followed.
   bool foreign_addresses = false;

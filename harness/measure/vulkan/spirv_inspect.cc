@@ -228,8 +228,9 @@ void Inspector::read_atomic(uint32_t pointer, uint32_t type, bool adds) {
   const bool buffer = storage == spv::StorageClassStorageBuffer ||
                       storage == spv::StorageClassPhysicalStorageBuffer ||
                       storage == spv::StorageClassUniform;
-  if ((bits == 32 || bits == 64) && (shared || buffer)) {
-    facts_.float_atomics |= float_atomic(shared, bits == 64, adds);
+  if ((bits == 16 || bits == 32 || bits == 64) && (shared || buffer)) {
+    facts_.float_atomics |=
+        bits == 16 ? float16_atomic(shared, adds) : float_atomic(shared, bits == 64, adds);
   } else {
     facts_.other_float_atomics = true;
   }

@@ -21,14 +21,6 @@ constexpr char kNvExtension[] = "SPV_NV_cooperative_matrix";
 
 [[noreturn]] void refuse_mixture() { refuse("mixes KHR and NV cooperative matrices"); }
 
-void append_extension(Spirv& spirv, const std::string& name) {
-  std::vector<uint32_t> words(name.size() / sizeof(uint32_t) + 1, 0);
-  for (size_t i = 0; i < name.size(); ++i) {
-    words[i / 4] |= uint32_t{static_cast<unsigned char>(name[i])} << 8 * (i % 4);
-  }
-  append_instruction(spirv, spv::OpExtension, words);
-}
-
 /// `words` with those from `skip` to `rest` replaced by `put`.
 std::vector<uint32_t> spliced(const Instruction& from, size_t skip, size_t rest,
                               std::initializer_list<uint32_t> put) {

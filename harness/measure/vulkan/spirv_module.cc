@@ -221,4 +221,12 @@ void append_instruction(std::vector<uint32_t>& spirv, uint32_t op,
   spirv.insert(spirv.end(), words.begin(), words.end());
 }
 
+void append_extension(std::vector<uint32_t>& spirv, const std::string& name) {
+  std::vector<uint32_t> words(name.size() / sizeof(uint32_t) + 1, 0);
+  for (size_t i = 0; i < name.size(); ++i) {
+    words[i / 4] |= uint32_t{static_cast<unsigned char>(name[i])} << 8 * (i % 4);
+  }
+  append_instruction(spirv, spv::OpExtension, words);
+}
+
 }  // namespace kbench::vulkan

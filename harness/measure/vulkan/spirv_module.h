@@ -99,6 +99,7 @@ class SpirvModule {
 
 /// Appends an instruction to a module's words.
 void append_instruction(std::vector<uint32_t>& spirv, uint32_t op, std::span<const uint32_t> words);
+void append_extension(std::vector<uint32_t>& spirv, const std::string& name);
 /// The module's words, each instruction copied unless replace(instruction, changed) has appended
 /// something in its place to `changed` and returns true.
 template <class Replace>

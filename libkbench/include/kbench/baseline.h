@@ -38,7 +38,7 @@ struct BaselineEntry {
   std::string error;    ///< one line; empty when it was timed
   PassTimes times;
   double flops = 0;
-  double least_bytes = 0;     ///< inputs, parameters, constants and outputs once
+  double least_bytes = 0;     ///< inputs, parameters, constants and outputs once, as stored
   double eager_bytes = 0;     ///< the same of every operator, summed: what an unfused run moves
   double least_ms = 0;        ///< roofline of the whole task: what a perfectly fused kernel takes
   double eager_least_ms = 0;  ///< rooflines of the operators, summed: what one kernel each takes
@@ -57,8 +57,9 @@ struct Baseline {
   std::string device, driver;
   bool software_device = false;  ///< timed on a CPU: the times say nothing about a GPU
   std::string preset;
-  std::string date;    ///< when it began, "2025-01-31T12:00:00Z"
-  std::string method;  ///< how it was timed, for people
+  DType dtype = DType::f32;  ///< of the tasks, of kTaskDTypes
+  std::string date;          ///< when it began, "2025-01-31T12:00:00Z"
+  std::string method;        ///< how it was timed, for people
   Roofline roofline;
   std::vector<BaselineEntry> tasks;
 };
@@ -67,10 +68,11 @@ struct BaselineOptions {
   std::string device = "auto";  ///< as in EvaluateOptions
   std::string preset = "auto";
   Variables overrides = {};
-  bool validate = false;   ///< Vulkan validation layer on; a message is the task's error
-  bool roofline = true;    ///< measure the device's first
-  int passes = 10;         ///< timed passes a task at most
-  double max_seconds = 1;  ///< of device time a task; three passes are taken at least
+  DType dtype = DType::f32;  ///< as in EvaluateOptions
+  bool validate = false;     ///< Vulkan validation layer on; a message is the task's error
+  bool roofline = true;      ///< measure the device's first
+  int passes = 10;           ///< timed passes a task at most
+  double max_seconds = 1;    ///< of device time a task; three passes are taken at least
   /// Called before a task is timed, and when its entry has been added to what there is so far.
   std::function<void(const Task& task)> on_begin = {};
   std::function<void(const Baseline& so_far)> on_entry = {};

@@ -97,8 +97,8 @@ KBENCH_API void kbench_evaluator_free(kbench_evaluator* evaluator);
 
 /* One evaluation, with a judge of its own: {"candidate": .., "options": ..}. Options, each of which
  * may be left out: {"device": "auto", "preset": "auto", "overrides": {"dim": 65},
- * "tolerance": "kbench", "recorded": {"file": .., "column": ..},
- * "opponent": "eager", "plan": {"precision": ..,
+ * "dtype": "f32" (or "f16", "bf16"), "tolerance": "kbench",
+ * "recorded": {"file": .., "column": ..}, "opponent": "eager", "plan": {"precision": ..,
  * "max_seconds": .., "min_samples": .., "max_samples": .., "thresholds": [1]},
  * "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": .., "host_bytes": ..},
  * "validate": false, "seed": 7, "program": "/usr/bin/kbench"}; kbench/evaluate.h says what they
@@ -116,9 +116,9 @@ KBENCH_API kbench_status kbench_devices(const char* request, char** answer);
  * them without.
  */
 KBENCH_API kbench_status kbench_tasks(const char* request, char** answer);
-/* {"task": "level1/19", "preset": "v0.1", "overrides": {}, "candidate": false} -> {"facts": {..},
- * "text": ".."}: what `kbench show` says, with --json and without; and "candidate", a YAML file of
- * built-in operators, where it is asked for.
+/* {"task": "level1/19", "preset": "v0.1", "overrides": {}, "dtype": "f32", "candidate": false} ->
+ * {"facts": {..}, "text": ".."}: what `kbench show` says, with --json and without; and "candidate",
+ * a YAML file of built-in operators, where it is asked for.
  */
 KBENCH_API kbench_status kbench_show(const char* request, char** answer);
 
@@ -132,7 +132,8 @@ KBENCH_API kbench_status kbench_verdicts(const char* request, char** answer);
 
 /* {"results": [..], "files": ["results.jsonl"], "tasks": "1/1-100", "thresholds": [1]} ->
  * {"rows": [..], "text": "..", "notes": ".."}: the leaderboard of results that are given or stand
- * in files, over these tasks (without "tasks": over those that have a result).
+ * in files, over these tasks (without "tasks": over those that have a result). Results in several
+ * dtypes are refused.
  */
 KBENCH_API kbench_status kbench_leaderboard(const char* request, char** answer);
 

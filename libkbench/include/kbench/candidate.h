@@ -150,7 +150,7 @@ std::string_view name_of(Step::Kind kind);  ///< "kernel", "op", "copy", "fill"
 /// Scratch memory the harness owns, holding garbage before every run.
 struct Temporary {
   std::string name;
-  DType dtype = DType::f32;
+  std::optional<DType> dtype;  ///< unset (`real` in the file): what the task stores floats in
   std::vector<Sourced> shape;
   Location at;
 };
@@ -176,6 +176,8 @@ struct Candidate {
   std::string folder;  ///< what its files and includes must stay inside of
   TaskId task;
   Location task_at;
+  std::vector<DType> dtypes;  ///< of kTaskDTypes: what it is written for; empty: for any
+  Location dtype_at;
   Location dispatch_at;
   std::string name, author, description;
   std::vector<std::pair<std::string, Sourced>> constants;  ///< for expressions and all kernels
@@ -199,6 +201,10 @@ Candidate load_candidate(const std::string& path);
 /// The same from text; relative files are looked up in `folder`.
 Candidate parse_candidate(const std::string& text, const std::string& file,
                           const std::string& folder);
+/// Whether the candidate may be run in the type: not where it says that it is written for others.
+bool is_for(const Candidate& candidate, DType dtype);
+/// Throws kUnsupported where it may not.
+void require_dtype(const Candidate& candidate, DType dtype);
 /// The file that `#include "name"` means in the file `from` (a Kernel::file, or a path returned
 /// here): path and text; nothing when there is no such file. Looks beside `from` first, then in the
 /// candidate's folder, among what load_candidate read: files on disk are not touched, so that what
@@ -244,7 +250,10 @@ struct ResolvedUniform {
 /// A kernel with its numbers worked out.
 struct ResolvedKernel {
   const Kernel* kernel = nullptr;
-  /// In order: shape variables as KB_<name>, then constants, then defines.
+  /// Text in front of the source that defines KB_REAL and what goes with it (real_names.h); empty
+  /// where neither the kernel nor what it includes says one of these names.
+  std::string real_names;
+  /// In order: KB_DTYPE_F32 and its like, shape variables as KB_<name>, constants, defines.
   std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::pair<uint32_t, ResolvedNumber>> specialization;
   uint32_t subgroup_size = 0;              ///< 0: the driver's choice
@@ -289,6 +298,7 @@ struct ResolvedStep {
 /// A candidate against one task at one size: ready to run on any device.
 struct ResolvedCandidate {
   const Candidate* candidate = nullptr;  ///< what it was resolved from
+  DType real = DType::f32;               ///< Graph::dtype(): what built-in steps store floats in
   std::vector<BufferSlot> buffers;
   std::vector<ResolvedKernel> kernels;
   std::vector<ResolvedStep> setup;

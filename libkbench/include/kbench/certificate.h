@@ -34,7 +34,7 @@ struct KindTally {
 
 struct Certificate {
   TaskId task;
-  double tolerance = 0;
+  double tolerance = 0;  ///< of an element: Bounds::relative
   std::map<Variant::Kind, KindTally> kinds;
 
   /// No null and no mutant passes, and no honest variant needs more than half of the tolerance.
@@ -46,9 +46,10 @@ struct Certificate {
   bool precision() const;
 };
 
-/// The certificates of one preset, made in one run.
+/// The certificates of one preset in one precision.
 struct CertificateFile {
   Preset preset = Preset::smoke;
+  DType dtype = DType::f32;  ///< of kTaskDTypes
   std::string device, driver, date, kbench;
   std::vector<Certificate> tasks;
 };
@@ -57,7 +58,7 @@ std::string to_json(const CertificateFile& file);
 CertificateFile parse_certificates(const std::string& json, const std::string& name);
 
 /// The certificates in this build (levels/certificates/).
-const CertificateFile& certificates(Preset preset);
+const CertificateFile& certificates(Preset preset, DType dtype = DType::f32);
 /// Null where there is none of the task, or at sizes of no preset.
 const Certificate* lookup_certificate(const TaskAt& at);
 

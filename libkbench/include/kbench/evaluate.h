@@ -62,6 +62,7 @@ struct EvaluateOptions {
   std::string device = "auto";
   std::string preset = "auto";  ///< "auto": v0.1 where memory allows, v0, smoke on a CPU device
   Variables overrides = {};
+  DType dtype = DType::f32;  ///< what the task's floating tensors are stored in, of kTaskDTypes
   ToleranceRule tolerance = ToleranceRule::kbench;
   /// Recorded times that speedups are taken against, in place of the eager baseline's in the same
   /// samples. Correctness is judged by the eager baseline's values either way.

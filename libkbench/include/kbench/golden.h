@@ -30,7 +30,9 @@ struct GoldenTensor {
   Distribution distribution;
   double value = 0;  ///< of a scalar
 };
-/// `preset` is empty: `variables` has all of the task's.
+/// `preset` is empty: `variables` has all of the task's. Where `dtype` is f16 or bf16 the module
+/// ran on draws, and on constants of its own, that were rounded to it; `tensors` and `outputs` are
+/// of f32 then too, as in the graph.
 struct GoldenRecord : TaskAt {
   std::string name;
   uint64_t seed = 0;
@@ -50,9 +52,11 @@ std::vector<GoldenRecord> load_golden(const std::string& path);
 /// Throws kShape when the graph's inputs and parameters are not exactly the record's (name, shape,
 /// element type), or a scalar of the record has another value in the graph.
 void check_golden_tensors(const GoldenRecord& record, const Graph& graph);
-/// Draws an input or parameter of the graph as the record says; the record must have it.
+/// Draws an input or parameter of the graph as the record says, rounded to the record's dtype; the
+/// record must have it.
 Tensor draw_golden(const GoldenRecord& record, const Graph::ValueInfo& value);
-/// Its distribution and key where these are all that drawing takes, so that a device can draw it.
+/// Its distribution and key where these are all that drawing takes, so that a device can draw it:
+/// nothing of halves.
 std::optional<GoldenDraw> golden_draw(const GoldenRecord& record, const Graph::ValueInfo& value);
 /// Checks all, and draws them.
 NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph);

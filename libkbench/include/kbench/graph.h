@@ -155,7 +155,9 @@ class Graph {
     std::vector<int> outputs;  ///< value ids
   };
 
-  explicit Graph(Variables variables = {}) : variables_(std::move(variables)) {}
+  /// `dtype`: of kTaskDTypes, what floating tensors are stored in outside of operators.
+  explicit Graph(Variables variables = {}, DType dtype = DType::f32)
+      : variables_(std::move(variables)), dtype_(dtype) {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
@@ -189,6 +191,13 @@ class Graph {
   const Node& node(int number) const { return nodes_[static_cast<size_t>(number)]; }
   const std::vector<int>& outputs() const { return outputs_; }  ///< value ids
   std::vector<int> values_of(Kind kind) const;                  ///< ids, in declaration order
+  DType dtype() const { return dtype_; }
+  /// The type of an input, parameter, constant or output in memory and in files: of dtype() where
+  /// the value is f32. In the graph itself, whose operators know of no other precision, it is f32.
+  TensorType stored_type(int id) const { return stored(value(id).type); }
+  TensorType stored(const TensorType& type) const {
+    return {type.dtype == DType::f32 ? dtype_ : type.dtype, type.shape};
+  }
   /// Name of output i as candidates and files call it.
   std::string output_name(size_t i) const;
   const Variables& variables() const { return variables_; }
@@ -204,6 +213,7 @@ class Graph {
   Value add_value(ValueInfo info);
 
   Variables variables_;
+  DType dtype_ = DType::f32;
   mutable std::set<std::string, std::less<>> read_;
   std::deque<ValueInfo> values_;
   std::vector<Node> nodes_;

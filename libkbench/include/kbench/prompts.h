@@ -33,7 +33,8 @@ AnswerForm answer_form_of(PromptLanguage language);
 struct PromptContext {
   Preset preset = Preset::smoke;
   Variables overrides = {};
-  TaskAt at(TaskId task) const { return task_at(task, preset, overrides); }
+  DType dtype = DType::f32;  ///< of kTaskDTypes: what the task's floats are stored in
+  TaskAt at(TaskId task) const { return task_at(task, preset, overrides, dtype); }
   std::optional<DeviceSummary> device = {};  ///< the judging device; unset: the block is left out
   double roof_gbytes_per_s = 0, roof_tflops = 0;  ///< measured on it; 0: left out
   int shots = 1;                                  ///< worked examples, never of the asked task
@@ -66,10 +67,12 @@ class Prompts {
   /// Characters that a first prompt with one example may have, code and reference aside. A longer
   /// one is given all the same: `kbench prompt --check` tells.
   size_t budget() const;
-  /// The tasks whose candidates first() shows as examples; never the asked one.
+  /// The tasks whose candidates first() shows as examples: never the asked one, and none that is
+  /// not written for the type that is asked for.
   std::vector<TaskId> examples(const Task& task, const PromptContext& context) const;
 
-  /// A line for each example, of any language, that does not fit its task at these sizes.
+  /// A line for each example, of any language, that does not fit its task at these sizes in a type
+  /// that it is written for.
   std::vector<std::string> check_examples(Preset preset) const;
 
   /// Throws what build_graph() throws, and kInvalidArgument for templates that do not know the

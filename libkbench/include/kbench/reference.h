@@ -20,8 +20,11 @@ std::string_view name_of(Precision precision);  ///< "f32", "f64"
 
 using NamedTensors = std::map<std::string, Tensor>;
 
-/// The task's inputs and parameters (as float32 and i64), drawn from the seed.
+/// The task's inputs and parameters (as float32 and i64), drawn from the seed; of a graph of halves
+/// the float32 that they are once rounded to them.
 NamedTensors draw_tensors(const Graph& graph, TaskId task, uint64_t seed);
+/// One of them.
+Tensor draw_tensor(const Graph& graph, const Graph::ValueInfo& value, TaskId task, uint64_t seed);
 
 struct ReferenceOptions {
   /// How products, convolutions, reductions and scans are added up. Sums of losses and statistics

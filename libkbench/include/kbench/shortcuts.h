@@ -19,7 +19,8 @@ struct Variant {
     mutant,  ///< leaves a part of the work out: an operator, half the steps, every second element
     subset,  ///< takes sums, means and statistics over all but 1/4 to 1/32 of the terms
     precision,  ///< does all of it on operands, intermediates or sums of fewer bits
-    honest,     ///< does all of it in float32, in another order or by another formula
+    honest,     ///< does all of it in float32, in another order or by another formula; in a task
+                ///< of halves also with values stored in the type between operators
   };
   Kind kind = Kind::mutant;
   std::string rule;         ///< "zeros", "left_out", "half", "float16", ...

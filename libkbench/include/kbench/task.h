@@ -3,6 +3,8 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,20 +30,48 @@ std::string to_string(TaskId id);  ///< "level1/19"
 /// "level1/19" or "1/19"; throws kInvalidArgument.
 TaskId parse_task_id(std::string_view text);
 
-/// A task at one size: what its graph is built from.
+/// A task at one size in one precision: what its graph is built from.
 struct TaskAt {
   TaskId task;
   std::string preset;   ///< "smoke", "v0", "v0.1"; empty where `variables` has all of the task's
   Variables variables;  ///< values in place of the preset's, of some of the variables or of all
+  DType dtype = DType::f32;  ///< of kTaskDTypes
   bool operator==(const TaskAt&) const = default;
 };
-TaskAt task_at(TaskId task, Preset preset, Variables variables = {});
+TaskAt task_at(TaskId task, Preset preset, Variables variables = {}, DType dtype = DType::f32);
 
-/// A pass needs |c - r| <= relative * (s + |r|) for every element, s being the RMS of r.
+/// A pass in float32 needs |c - r| <= relative * (s + |r|) for every element, s being the RMS of r.
+/// In halves: HonestError.
 struct Tolerance {
   double relative = 1e-4;
   std::string reason;  ///< why it differs from the default, with the measured number
 };
+
+/// How far from the unrounded truth honest computing in float16 or bfloat16 comes, as audits of a
+/// task found it (kbench audit --tolerances): of operators that store the type between them, of
+/// fused ones that round once, of sums in other orders.
+struct HonestError {
+  double relative = 0;   ///< largest |c - r| / (s + |r|) of an element; see kbench/compare.h
+  double rms = 0;        ///< root mean square of the same over an output's elements
+  int64_t elements = 1;  ///< of the smallest output that this is of
+  std::string relative_of = {};  ///< which variant, at which preset
+  std::string rms_of = {};
+  /// Not empty: why the task is not defined in the type.
+  std::string undefined = {};
+};
+
+/// How far from the truth a result may be; kbench/compare.h has the rule.
+struct Bounds {
+  double relative;  ///< largest |c - r| / (s + |r|) of an element
+  double rms;       ///< root mean square of the same over an output's elements
+  // Not explicit, as most results are held to the first alone.
+  Bounds(double relative = 1e-4, double rms = std::numeric_limits<double>::infinity())
+      : relative(relative), rms(rms) {}
+  bool operator==(const Bounds&) const = default;
+};
+/// Twice what honest computing in the half needs, and no less than a step of the type in any
+/// element.
+Bounds bounds_from(const HonestError& honest, DType half);
 
 /// A part of a task that no output depends on: variants without it compute the same values, so that
 /// an audit (kbench/certificate.h) cannot tell them from the task.
@@ -62,7 +92,15 @@ struct Task {
   std::vector<Dead> dead = {};
   /// Why its outputs can be known without its inputs; empty: they cannot.
   std::string trivial = {};
+  /// By half. One that is missing has not been audited: its honest error counts as two steps of the
+  /// type in an element, a quarter of one in the mean.
+  std::map<DType, HonestError> honest = {};
 };
+/// What the task's results in that type are held to.
+Bounds bounds_of(const Task& task, DType dtype);
+/// Throws kInvalidArgument, saying why, where the task is not defined in the type: "level2/65 is
+/// not defined in float16: ...".
+void require_defined(const Task& task, DType dtype);
 
 /// All tasks, by level and number.
 const std::vector<Task>& tasks();
@@ -87,8 +125,8 @@ Variables variables_of(const Task& task, Preset preset, const Variables& overrid
 Variables variables_of(const TaskAt& at, std::span<const Task> suite = tasks());
 /// The task's graph. Throws kShape naming operator and shapes where the sizes make no sense, and
 /// kInvalidArgument for an override of a variable the task does not read (it follows from others).
-std::unique_ptr<Graph> build_graph(const Task& task, Preset preset,
-                                   const Variables& overrides = {});
+std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variables& overrides = {},
+                                   DType dtype = DType::f32);
 /// The same; throws kNotFound too, when the suite has no such task.
 std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite = tasks());
 

@@ -11,13 +11,30 @@
 
 namespace kbench {
 
-/// Element types. Tasks have f32, i64 and boolean, which is one byte; f64 is the oracle's; the
-/// others are those of candidates' temporaries.
+/// Element types. Tasks have f32, f16 or bf16, i64 and boolean, which is one byte; f64 is the
+/// oracle's; the others are those of candidates' temporaries.
 enum class DType { f32, f64, i64, boolean, f16, bf16, i32, u32, u8 };
 
 size_t size_of(DType dtype);                   ///< bytes of one element
 std::string_view name_of(DType dtype);         ///< the enumerator's, "bool" for boolean
+std::string_view long_name_of(DType dtype);    ///< "float16", "bfloat16", else as name_of()
 DType dtype_from_name(std::string_view name);  ///< throws kInvalidArgument for an unknown name
+
+/// The precisions of a task (TaskAt::dtype): f32, f16 (IEEE 754 binary16), bf16 (bfloat16).
+inline constexpr DType kTaskDTypes[] = {DType::f32, DType::f16, DType::bf16};
+/// The same for such a name; throws kInvalidArgument for any other.
+DType task_dtype_from_name(std::string_view name);
+/// f16 and bf16.
+constexpr bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+/// Of a half: its smallest normal number; 0 of other types.
+constexpr double smallest_normal(DType dtype) {
+  return dtype == DType::f16 ? 0x1p-14 : dtype == DType::bf16 ? 0x1p-126 : 0;
+}
+/// Of a half: the distance from 1 to the next larger number, its ULP there; 0 of other types.
+constexpr double half_epsilon(DType dtype) {
+  return dtype == DType::f16 ? 0x1p-10 : dtype == DType::bf16 ? 0x1p-7 : 0;
+}
 
 /// The C++ type's DType: dtype_of<float>() is f32. Defined for all but f16 and bf16.
 template <class T>
@@ -105,7 +122,8 @@ class Tensor {
   /// The same elements under another shape of the same size.
   Tensor reshaped(Shape shape) const;
   Tensor clone() const;
-  /// A copy with elements converted, as C++ does; throws kUnsupported for f16 and bf16.
+  /// A copy with elements converted, as C++ does. To f16 and bf16 by way of f32, each step rounded
+  /// to nearest, ties to even.
   Tensor converted(DType dtype) const;
   /// Element i of the flat tensor, as a double.
   double at(int64_t i) const;

@@ -39,7 +39,7 @@ CallPlan direct(const Convolution& conv, const DeviceTraits& traits) {
   launch.macros.emplace_back("CHANNELS", std::to_string(channels));
   launch.add(blocks).add(groups);
   if (!conv.transposed) return {{std::move(launch)}, {}};
-  return {{pack_launch(conv, weight, traits), std::move(launch)}, {packed_bytes(conv)}};
+  return {{pack_launch(conv, weight, traits), std::move(launch)}, {packed_bytes(conv, DType::f32)}};
 }
 
 /// One channel in and out a group, over planes.
@@ -49,9 +49,8 @@ CallPlan depthwise(const Convolution& conv, const DeviceTraits& traits) {
                                       conv.dilation[1], conv.out[1], traits);
   const int64_t items = conv.images * conv.groups * rows.blocks * conv.out[2];
   const int64_t groups = ceil_div(items, kDepthwiseThreads);
-  std::vector<LaunchOperand> addresses = {conv.x, conv.weight};
+  std::vector<LaunchOperand> addresses = {conv.x, conv.weight, conv.y};
   if (conv.bias) addresses.push_back(*conv.bias);
-  addresses.push_back(conv.y);
   Launch launch = make_launch("conv_depthwise.comp",
                               {{"THREADS", kDepthwiseThreads},
                                {"ROWS", rows.count},

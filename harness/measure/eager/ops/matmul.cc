@@ -43,6 +43,7 @@ CallPlan matmul(const OperatorCall& call, const DeviceTraits& traits) {
     problem.m *= problem.batch[0].extent;
     problem.batch = {{1, 0, 0}};
   }
+  problem.stored = call.inputs[0].dtype;
   problem.a = input(0);
   problem.b = input(1);
   problem.c = output(0);
@@ -58,6 +59,7 @@ CallPlan linear(const OperatorCall& call, const DeviceTraits& traits) {
   problem.k = weight[1];
   problem.m = call.inputs[0].elements() / problem.k;
   problem.b_along_n = false;
+  problem.stored = call.inputs[0].dtype;
   problem.a = input(0);
   problem.b = input(1);
   if (call.inputs.size() > 2) problem.bias = input(2);

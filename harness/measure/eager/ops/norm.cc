@@ -37,17 +37,9 @@ CallPlan plan_moments(const Statistics& s, double eps, const DeviceTraits& trait
   return {{moments, merge}, {s.count * 8, groups * 12}};
 }
 
-/// x, and weight and bias where there are, then `last`.
-std::vector<LaunchOperand> operands(const OperatorCall& call,
-                                    std::initializer_list<LaunchOperand> after_x,
-                                    LaunchOperand last) {
-  std::vector<LaunchOperand> list = {input(0)};
-  list.insert(list.end(), after_x);
-  if (call.inputs.size() > 2) {
-    list.push_back(input(1));
-    list.push_back(input(2));
-  }
-  list.push_back(last);
+/// `list`, and weight and bias where there are.
+std::vector<LaunchOperand> with_affine(std::vector<LaunchOperand> list, const OperatorCall& call) {
+  if (call.inputs.size() > 2) list.insert(list.end(), {input(1), input(2)});
   return list;
 }
 
@@ -66,7 +58,7 @@ Launch normalize(const OperatorCall& call, int64_t length, int64_t channels,
                                {"PER_CHANNEL", channels > 0},
                                {"PER_SAMPLE", statistic_rows > 0},
                                {"PER_COLUMN", per_column}},
-                              operands(call, {scratch(0)}, output(0)), groups, traits);
+                              with_affine({input(0), scratch(0), output(0)}, call), groups, traits);
   launch.add(pieces).add(length / width).add(std::max<int64_t>(channels, 1));
   launch.add(std::max<int64_t>(statistic_rows, 1)).add(groups);
   return launch;
@@ -116,7 +108,7 @@ Launch held_rows(const OperatorCall& call, int64_t rows, int64_t n, int64_t weig
                                {"PIECES", layout.pieces},
                                {"WIDTH", layout.width},
                                {"AFFINE", call.inputs.size() > 2}},
-                              operands(call, {}, output(0)), groups, traits);
+                              with_affine({input(0), output(0)}, call), groups, traits);
   launch.add(rows).add(n).add(groups).add(weight_rows).add_real(call.attributes.real("eps"));
   return launch;
 }

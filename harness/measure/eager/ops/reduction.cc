@@ -117,7 +117,7 @@ CallPlan scan(const OperatorCall& call, bool product, const DeviceTraits& traits
   if (parts) {
     plan.launches.push_back(partial_sums(view.outer, view.n, split, input(0), scratch(0), traits));
     plan.scratch_bytes = {groups * 4};
-    addresses = {input(0), scratch(0), output(0)};
+    addresses.push_back(scratch(0));
   }
   Launch launch = make_launch("cumsum_rows.comp",
                               {{"THREADS", threads},

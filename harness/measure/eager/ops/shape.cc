@@ -9,21 +9,21 @@
 namespace kbench::eager {
 namespace {
 
-/// 32-bit words of an element. No task moves smaller ones.
-int64_t words_of(const TensorType& type) {
+/// What an element is moved as: one unit of 2 or 4 bytes, or two words. No task moves bytes.
+int64_t units_of(const TensorType& type) {
   const size_t bytes = size_of(type.dtype);
-  if (bytes % 4 != 0) {
+  if (bytes == 1) {
     throw Error(ErrorCode::kUnsupported,
-                "the eager kernels that move elements take those of 4 and 8 bytes, not " +
+                "the eager kernels that move elements take those of 2, 4 and 8 bytes, not " +
                     std::string(name_of(type.dtype)));
   }
-  return static_cast<int64_t>(bytes / 4);
+  return bytes == 8 ? 2 : 1;
 }
 
-/// The tensor's extents, in words: an element of two is a last dimension.
-Shape word_shape(const TensorType& type) {
+/// The tensor's extents, in units: an element of two is a last dimension.
+Shape unit_shape(const TensorType& type) {
   Shape shape = type.shape;
-  if (words_of(type) > 1) shape.push_back(words_of(type));
+  if (units_of(type) > 1) shape.push_back(units_of(type));
   return shape;
 }
 
@@ -35,7 +35,7 @@ std::vector<int64_t> strides_of(const Shape& shape) {
 
 CallPlan permute(const OperatorCall& call, const DeviceTraits& traits) {
   std::vector<int64_t> axes = call.attributes.list("axes");
-  const Shape x = word_shape(call.inputs[0]), y = word_shape(call.outputs[0]);
+  const Shape x = unit_shape(call.inputs[0]), y = unit_shape(call.outputs[0]);
   if (axes.size() < x.size()) axes.push_back(static_cast<int64_t>(axes.size()));
   const auto from = strides_of(x), to = strides_of(y);
   CopyDims dims;
@@ -45,7 +45,7 @@ CallPlan permute(const OperatorCall& call, const DeviceTraits& traits) {
 
 CallPlan slice(const OperatorCall& call, const DeviceTraits& traits) {
   const int64_t axis = call.attributes.integer("axis");
-  const Shape x = word_shape(call.inputs[0]), y = word_shape(call.outputs[0]);
+  const Shape x = unit_shape(call.inputs[0]), y = unit_shape(call.outputs[0]);
   // A step that leads out of x at once is never taken.
   const int64_t step = y[axis] > 1 ? call.attributes.integer("step") : 1;
   const auto from = strides_of(x), to = strides_of(y);
@@ -54,23 +54,23 @@ CallPlan slice(const OperatorCall& call, const DeviceTraits& traits) {
     dims.push_back({y[d], from[d] * (static_cast<int64_t>(d) == axis ? step : 1), to[d]});
   }
   const int64_t first = call.attributes.integer("start") * from[axis];
-  return {{copy_launch(dims, from_word(input(0), first), output(0), traits)}, {}};
+  return {{copy_launch(dims, from_element(input(0), first), output(0), traits)}, {}};
 }
 
 CallPlan flip(const OperatorCall& call, const DeviceTraits& traits) {
   const int64_t axis = call.attributes.integer("axis");
-  const Shape y = word_shape(call.outputs[0]);
+  const Shape y = unit_shape(call.outputs[0]);
   const auto strides = strides_of(y);
   CopyDims dims;
   for (size_t d = 0; d < y.size(); ++d) {
     dims.push_back({y[d], strides[d] * (static_cast<int64_t>(d) == axis ? -1 : 1), strides[d]});
   }
   const int64_t first = (y[axis] - 1) * strides[axis];
-  return {{copy_launch(dims, from_word(input(0), first), output(0), traits)}, {}};
+  return {{copy_launch(dims, from_element(input(0), first), output(0), traits)}, {}};
 }
 
 CallPlan expand(const OperatorCall& call, const DeviceTraits& traits) {
-  const Shape x = word_shape(call.inputs[0]), y = word_shape(call.outputs[0]);
+  const Shape x = unit_shape(call.inputs[0]), y = unit_shape(call.outputs[0]);
   const auto from = strides_of(x), to = strides_of(y);
   const size_t added = y.size() - x.size();
   CopyDims dims;
@@ -84,28 +84,28 @@ CallPlan expand(const OperatorCall& call, const DeviceTraits& traits) {
 /// A launch an input.
 CallPlan cat(const OperatorCall& call, const DeviceTraits& traits) {
   const int64_t axis = call.attributes.integer("axis");
-  const auto to = strides_of(word_shape(call.outputs[0]));
+  const auto to = strides_of(unit_shape(call.outputs[0]));
   CallPlan plan;
   int64_t first = 0;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    const Shape x = word_shape(call.inputs[i]);
+    const Shape x = unit_shape(call.inputs[i]);
     if (element_count(x) == 0) continue;
     const auto from = strides_of(x);
     CopyDims dims;
     for (size_t d = 0; d < x.size(); ++d) dims.push_back({x[d], from[d], to[d]});
     plan.launches.push_back(
-        copy_launch(dims, input(static_cast<int>(i)), from_word(output(0), first), traits));
+        copy_launch(dims, input(static_cast<int>(i)), from_element(output(0), first), traits));
     plan.launches.back().beside_last = true;
     first += x[axis] * to[axis];
   }
   return plan;
 }
 
-/// Rows of `x_row` words written `shift` words further on in rows of `row` words.
+/// Rows of `x_row` units written `shift` units further on in rows of `row` units.
 CallPlan shifted(const OperatorCall& call, int64_t row, int64_t x_row, int64_t shift, bool wrap,
                  const DeviceTraits& traits) {
   const int64_t width = row % 4 == 0 && x_row % 4 == 0 && shift % 4 == 0 ? 4 : 1;
-  const int64_t pieces = call.outputs[0].elements() * words_of(call.outputs[0]) / width;
+  const int64_t pieces = call.outputs[0].elements() * units_of(call.outputs[0]) / width;
   const int64_t groups = ceil_div(pieces, kThreads * kPieces);
   Launch launch = make_launch(
       "shift.comp", {{"THREADS", kThreads}, {"PIECES", kPieces}, {"WIDTH", width}, {"WRAP", wrap}},
@@ -124,7 +124,7 @@ CallPlan pad(const OperatorCall& call, const DeviceTraits& traits) {
 
 CallPlan roll(const OperatorCall& call, const DeviceTraits& traits) {
   const AxisView view = axis_view(call.inputs[0].shape, call.attributes.integer("axis"));
-  const int64_t inner = view.inner * words_of(call.inputs[0]);
+  const int64_t inner = view.inner * units_of(call.inputs[0]);
   const int64_t shift = (call.attributes.integer("shift") % view.n + view.n) % view.n;
   return shifted(call, view.n * inner, view.n * inner, shift * inner, true, traits);
 }

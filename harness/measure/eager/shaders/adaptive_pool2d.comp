@@ -2,6 +2,8 @@
 // overlap. An invocation takes one cell.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -25,12 +27,12 @@ void main() {
   const uint y1 = ceil_div((row + 1) * p.height, p.out_height);
   const uint x0 = column * p.width / p.out_width;
   const uint x1 = ceil_div((column + 1) * p.width, p.out_width);
-  FloatsIn x = FloatsIn(advance(p.x, uint64_t(plane) * p.height * p.width));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(plane) * p.height * p.width);
   float sum = 0.0;
   for (uint i = y0; i < y1; ++i) {
     float along = 0.0;
-    for (uint j = x0; j < x1; ++j) along += x.at[i * p.width + j];
+    for (uint j = x0; j < x1; ++j) along += LOAD(X, x, i * p.width + j);
     sum += along;
   }
-  FloatsOut(advance(p.y, item)).at[0] = sum / float((y1 - y0) * (x1 - x0));
+  STORE(Y, ADVANCE(Y, p.y, item), 0, sum / float((y1 - y0) * (x1 - x0)));
 }

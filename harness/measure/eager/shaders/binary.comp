@@ -6,6 +6,9 @@
 // OUTER: how many dimensions stand before the last, 0 to 5.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define A STORED_0
+#define B STORED_1
+#define Y STORED_2
 #include "tensor.glsl"
 #include "pieces.glsl"
 #include "scalar_math.glsl"
@@ -38,11 +41,6 @@ void offsets(uint row, out uint64_t a, out uint64_t b) {
 #endif
 }
 
-PIECE load(uint64_t base, bool inner, uint column) {
-  if (inner) return IN(advance(base, column)).at[0];
-  return PIECE(FloatsIn(base).at[0]);
-}
-
 void load_operands(uint piece, out PIECE u, out PIECE v) {
   uint row = 0, column = piece * WIDTH;
 #if OUTER > 0
@@ -51,8 +49,16 @@ void load_operands(uint piece, out PIECE u, out PIECE v) {
 #endif
   uint64_t a, b;
   offsets(row, a, b);
-  u = load(advance(p.a, a), A_INNER != 0, column);
-  v = load(advance(p.b, b), B_INNER != 0, column);
+#if A_INNER
+  u = LOAD_PIECE(A, ADVANCE(A, p.a, a + column), 0);
+#else
+  u = PIECE(LOAD(A, ADVANCE(A, p.a, a), 0));
+#endif
+#if B_INNER
+  v = LOAD_PIECE(B, ADVANCE(B, p.b, b + column), 0);
+#else
+  v = PIECE(LOAD(B, ADVANCE(B, p.b, b), 0));
+#endif
 }
 
 void store(uint piece, PIECE u, PIECE v) {
@@ -66,7 +72,7 @@ void store(uint piece, PIECE u, PIECE v) {
 #else
   const PIECE y = u OPERATION v;
 #endif
-  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = y;
+  STORE_PIECE(Y, ADVANCE(Y, p.y, uint64_t(piece) * WIDTH), 0, y);
 }
 
 void main() {

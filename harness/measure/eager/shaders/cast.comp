@@ -1,11 +1,9 @@
 // y = x in another element type, four elements at a time. The plan defines FROM_<type> and
 // TO_<type>, the types' names as kbench/tensor.h has them, and their sizes, FROM_BYTES and TO_BYTES:
-// four elements have as many words. Floats of 16 bits are packed and unpacked in integers: what a
-// device makes of them itself is rounded one way or another.
+// four elements have as many words.
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#define WIDTH 1
-#include "words.glsl"
+#include "tensor.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
@@ -26,31 +24,6 @@ p;
 #define VALUE int64_t
 #define INTEGER
 #endif
-
-uint single_of_half(uint bits) {
-  const uint sign = (bits & 0x8000u) << 16, size = bits & 0x7fffu;
-  if (size >= 0x7c00u) return sign | 0x7f800000u | ((size & 0x3ffu) << 13);
-  if (size >= 0x400u) return sign | ((size << 13) + 0x38000000u);
-  return sign | floatBitsToUint(float(size) * 5.9604644775390625e-8);  // steps of 2^-24, exact
-}
-
-/// To the nearest, ties to even; 65520 and above are infinite.
-uint half_of_single(uint bits) {
-  const uint sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
-  if (size > 0x7f800000u) return sign | 0x7e00u;
-  if (size >= 0x477ff000u) return sign | 0x7c00u;
-  if (size >= 0x38800000u) return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1u)) >> 13;
-  const uint dropped = 126 - (size >> 23);
-  if (dropped > 24) return sign;
-  const uint mantissa = (size & 0x7fffffu) | 0x800000u;
-  const uint half_a_step = (1u << (dropped - 1)) - 1 + (mantissa >> dropped & 1u);
-  return sign | (mantissa + half_a_step) >> dropped;
-}
-
-uint brain_of_single(uint bits) {
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return bits >> 16 | 0x40u;
-  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-}
 
 /// From an element's bits, those of 64-bit types in two words.
 VALUE value_of(uvec2 bits) {
@@ -170,9 +143,19 @@ void main() {
       to[i / per_word] |= bits.x << i % per_word * (8 * TO_BYTES);
 #endif
     }
-    // Tensors end on a word: the bytes after the last element may be written.
+#if TO_BYTES == 2
+    // What lies behind an odd count of elements stays as it is.
+    [[unroll]] for (uint k = 0; k < TO_BYTES; ++k) {
+      if (2 * k + 1 < elements) y.at[quad * TO_BYTES + k] = to[k];
+    }
+    if (elements % 2 == 1) {
+      STORE_SHORT(p.y + uint64_t(first + quad) * 8ul, elements - 1, to[elements / 2]);
+    }
+#else
+    // Tensors of bytes end on a word: those after the last element may be written.
     [[unroll]] for (uint k = 0; k < TO_BYTES; ++k) {
       if (4 * k < elements * TO_BYTES) y.at[quad * TO_BYTES + k] = to[k];
     }
+#endif
   }
 }

@@ -3,15 +3,18 @@
 //   KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W  the window
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define WEIGHT STORED_1
+#define Y STORED_2
+#define BIASES STORED_3
 #include "tensor.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
-  uint64_t x, weight;
+  uint64_t x, weight, y;
 #if BIAS
   uint64_t bias;
 #endif
-  uint64_t y;
   int height, width;
   int out_height, out_width;
   int pad_h, pad_w;
@@ -41,14 +44,15 @@ void main() {
   const int first_row = int(row - plane * p.row_blocks) * ROWS;
   const int x0 = column * STRIDE_W - p.pad_w;
   const int y0 = first_row * STRIDE_H - p.pad_h;
-  FloatsIn x = FloatsIn(advance(p.x, uint64_t(plane) * uint(p.height) * uint(p.width)));
-  FloatsOut y = FloatsOut(advance(p.y, uint64_t(plane) * uint(p.out_height) * uint(p.out_width)));
-  FloatsIn weight = FloatsIn(advance(p.weight, channel * (KERNEL_H * KERNEL_W)));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(plane) * uint(p.height) * uint(p.width));
+  const uint64_t y =
+      ADVANCE(Y, p.y, uint64_t(plane) * uint(p.out_height) * uint(p.out_width));
+  const uint64_t weight = ADVANCE(WEIGHT, p.weight, channel * (KERNEL_H * KERNEL_W));
 
   float acc[ROWS];
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
 #if BIAS
-    acc[r] = FloatsIn(p.bias).at[channel];
+    acc[r] = LOAD(BIASES, p.bias, channel);
 #else
     acc[r] = 0.0;
 #endif
@@ -59,17 +63,19 @@ void main() {
       const int at = x0 + k * DILATION_W;
       float v = 0.0;
       if (row_inside && (PADDED == 0 || uint(at) < uint(p.width))) {
-        v = x.at[(y0 + i) * p.width + at];
+        v = LOAD(X, x, (y0 + i) * p.width + at);
       }
       [[unroll]] for (int r = 0; r < ROWS; ++r) {
         const int tap = i - r * STRIDE_H;
         if (tap >= 0 && tap % DILATION_H == 0 && tap / DILATION_H < KERNEL_H) {
-          acc[r] = fma(weight.at[tap / DILATION_H * KERNEL_W + k], v, acc[r]);
+          acc[r] = fma(LOAD(WEIGHT, weight, tap / DILATION_H * KERNEL_W + k), v, acc[r]);
         }
       }
     }
   }
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
-    if (first_row + r < p.out_height) y.at[(first_row + r) * p.out_width + column] = acc[r];
+    if (first_row + r < p.out_height) {
+      STORE(Y, y, (first_row + r) * p.out_width + column, acc[r]);
+    }
   }
 }

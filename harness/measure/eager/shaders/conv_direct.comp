@@ -2,16 +2,19 @@
 // PIXELS pixels, reading each input element once for all; weights and taps wait in shared memory.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define WEIGHT STORED_1
+#define Y STORED_2
+#define BIASES STORED_3
 #include "tensor.glsl"
 #include "conv_window.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
-  uint64_t x, weight;
+  uint64_t x, weight, y;
 #if BIAS
   uint64_t bias;
 #endif
-  uint64_t y;
   Input geometry;
   uint channels;            // of the input, all groups
   uint group_channels;      // of the input, a group
@@ -64,7 +67,7 @@ void main() {
       const uint tap = i % kTaps, c = i / kTaps;
       if (tap < count) {
         const uint64_t row = uint64_t(phase) * p.out_channels + m0 + c;
-        weights[tap][c] = FloatsIn(advance(p.weight, row * p.taps + begin + tap)).at[0];
+        weights[tap][c] = LOAD(WEIGHT, ADVANCE(WEIGHT, p.weight, row * p.taps + begin + tap), 0);
       }
       if (c == 0) tap_table[tap] = tap_of(p.geometry, begin + tap, taps);
     }
@@ -86,10 +89,10 @@ void main() {
     [[unroll]] for (uint c = 0; c < CHANNELS; ++c) {
       float v = acc[i][c];
 #if BIAS
-      v += FloatsIn(p.bias).at[m0 + c];
+      v += LOAD(BIASES, p.bias, m0 + c);
 #endif
       const uint64_t at = (uint64_t(pixel[i].image) * p.out_channels + m0 + c) * plane;
-      FloatsOut(advance(p.y, at + pixel[i].at)).at[0] = v;
+      STORE(Y, ADVANCE(Y, p.y, at + pixel[i].at), 0, v);
     }
   }
 }

@@ -1,23 +1,36 @@
 // Convolution as a matrix product: out channels x (channels * window) times (channels * window) x
 // output pixels, the second factor read through the window as its slices are staged. One product a
 // channel group. Macros of conv_window.glsl and gemm_tile.glsl, and
-//   A_QUADS  1 where taps % 4 == 0: rows of the weight start on 16-byte boundaries
+//   MATRICES   1 for operands of 16 bits on matrix units: matrix_tile.glsl, else gemm_tile.glsl
+//   POINTWISE  1, on matrix units, where the window is one element, every output pixel meets that
+//              in its own place, and planes are a multiple of eight: the input is a matrix
+//   A_ALIGNED  1 where rows of the weight start on a multiple of a piece's elements
 //   C_QUADS  1 where an output plane is a multiple of 4
 //   EDGES    0 where a group's output channels and its taps are multiples of the tile's extents
 //   FILLED      1 where output that no tap meets has been written before
-//   GATHERED  taps of a slice that an invocation reads: BK * BN / THREADS
+//   GATHERED  what an invocation reads of a slice: taps, on matrix units pieces of eight taps
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define WEIGHT STORED_1
+#define Y STORED_2
+#define BIASES STORED_3
 #include "tensor.glsl"
+#if MATRICES
+#define A WEIGHT
+#define A_ALONG_M 0
+#define B_ALONG_N POINTWISE
+#include "matrix_tile.glsl"
+#else
 #include "gemm_tile.glsl"
+#endif
 #include "conv_window.glsl"
 
 layout(push_constant, std430) uniform Push {
-  uint64_t x, weight;
+  uint64_t x, weight, y;
 #if BIAS
   uint64_t bias;
 #endif
-  uint64_t y;
   Input geometry;
   uint channels;            // of the input, all groups
   uint group_channels;      // of the input, a group
@@ -36,7 +49,8 @@ p;
 uint taps;  // that there are
 uint first_step;
 
-const uint kDepthStep = THREADS / BN;  // an invocation reads every kDepthStep-th tap, at one pixel
+// An invocation reads at one pixel, every kDepthStep-th tap or piece of taps.
+const uint kDepthStep = THREADS / BN;
 
 shared ivec2 tap_table[2][BK];
 uint64_t from_a[PIECES_A];  // where the next slice's pieces of the weight lie
@@ -45,8 +59,12 @@ uint64_t origin;
 Pixel pixel;
 uint mask;
 uint fetched;  // the step in next_a, next_b
-vec4 next_a[PIECES_A];
+TILE_PIECE next_a[PIECES_A];
+#if MATRICES
+uvec4 next_b[GATHERED];
+#else
 float next_b[GATHERED];
+#endif
 
 void tabulate(uint step) {
   if (gl_LocalInvocationID.x < BK) {
@@ -55,13 +73,43 @@ void tabulate(uint step) {
   }
 }
 
+LOAD_OPERAND_PIECE(load_weight, WEIGHT)
+
 #define DEPTH(i) (gl_LocalInvocationID.x / BN + i * kDepthStep)
 #define FETCH_A(i)                                                                       \
-  next_a[i] = load_piece(from_a[i], piece_at(i, BM, false) + ahead, channels_left, p.taps, \
-                         false, A_QUADS != 0, EDGES != 0);                               \
-  from_a[i] += BK * 4;
+  next_a[i] = load_weight(from_a[i], piece_at(i, BM, false) + ahead, channels_left, p.taps, \
+                          false, A_ALIGNED != 0, EDGES != 0);                             \
+  from_a[i] = ADVANCE(WEIGHT, from_a[i], BK);
+#if POINTWISE
+uint64_t from_b[GATHERED];  // where the next slice's pieces of the input lie
+uint pixels_left;
+LOAD_OPERAND_PIECE(load_pixels, X)
+#define FETCH_B(i)                                                                           \
+  next_b[i] = load_pixels(from_b[i], piece_at(i, BN, true) + ahead, pixels_left, p.taps, true, \
+                          true, true);                                                       \
+  from_b[i] = ADVANCE(X, from_b[i], uint64_t(BK) * out_plane(p.geometry));
+#elif MATRICES
+/// Taps `depth` and `depth` + 1 of the slice at this invocation's pixel.
+uint read_two_taps(uint step, uint depth) {
+  const ivec2 first = tap_table[step % 2][depth], second = tap_table[step % 2][depth + 1];
+  uint v = 0;
+  if (meets(p.geometry, pixel, mask, first)) {
+    v = LOAD_BITS(X, ADVANCE(X, origin, uint(first.x)), 0);
+  }
+  if (meets(p.geometry, pixel, mask, second)) {
+    v |= LOAD_BITS(X, ADVANCE(X, origin, uint(second.x)), 0) << 16;
+  }
+  return v;
+}
+uvec4 read_taps(uint step, uint depth) {
+  return uvec4(read_two_taps(step, depth), read_two_taps(step, depth + 2),
+               read_two_taps(step, depth + 4), read_two_taps(step, depth + 6));
+}
+#define FETCH_B(i) next_b[i] = read_taps(step, DEPTH(i) * 8);
+#else
 #define FETCH_B(i) \
   next_b[i] = read_tap(p.geometry, origin, pixel, mask, tap_table[step % 2][DEPTH(i)]);
+#endif
 void fetch(uint step) {
   const uvec2 ahead = uvec2(0, (first_step + step) * BK);
   REPEAT(PIECES_A, FETCH_A)
@@ -69,20 +117,28 @@ void fetch(uint step) {
   fetched = step;
 }
 
-#define STAGE_A(i) STAGE_PIECE(tile_a, A_STRIDE, piece_at(i, BM, false), false, next_a[i])
+#define STAGE_A(i) STAGE_PIECE_A(piece_at(i, BM, false), false, next_a[i])
+#if POINTWISE
+#define STAGE_B(i) STAGE_PIECE_B(piece_at(i, BN, true), true, next_b[i])
+#elif MATRICES
+#define STAGE_B(i) STAGE_PIECE_B(uvec2(n, DEPTH(i) * 8), false, next_b[i])
+#else
 #define STAGE_B(i) tile_b[side * (BK * B_STRIDE) + DEPTH(i) * B_STRIDE + n / 4][n % 4] = next_b[i];
+#endif
 void stage(uint side) {
   REPEAT(PIECES_A, STAGE_A)
   const uint n = gl_LocalInvocationID.x % BN;
   REPEAT(GATHERED, STAGE_B)
+#if !POINTWISE
   // For the next fetch(): that half of the table was last read before the previous barrier.
   tabulate(fetched + 1);
+#endif
 }
 
 float load_bias(uint first, uint row) {
   float v = 0.0;
 #if BIAS
-  if (EDGES == 0 || row < channels_left) v = FloatsIn(p.bias).at[first + row];
+  if (EDGES == 0 || row < channels_left) v = LOAD(BIASES, p.bias, first + row);
 #endif
   return v;
 }
@@ -94,10 +150,10 @@ uint64_t address_of(uint64_t result, uint n) {
 #if TRANSPOSED
   const Pixel pixel = pixel_of(p.geometry, n);
   if (n >= p.pixels || pixel.at == kNowhere) return 0ul;
-  return advance(result, uint64_t(pixel.image) * p.out_channels * plane + pixel.at);
+  return ADVANCE(Y, result, uint64_t(pixel.image) * p.out_channels * plane + pixel.at);
 #else
   const uint image = n / plane;
-  return advance(result, uint64_t(image) * p.out_channels * plane + (n - image * plane));
+  return ADVANCE(Y, result, uint64_t(image) * p.out_channels * plane + (n - image * plane));
 #endif
 }
 
@@ -107,12 +163,12 @@ bool stored(uint n, uint64_t to) { return TRANSPOSED != 0 ? to != 0ul : n < p.pi
 void store(uint64_t to[4], uint64_t offset, uint row, uint n, vec4 v) {
   if (EDGES == 0 || row < channels_left) {
 #if C_QUADS
-    if (stored(n, to[0])) Vec4sOut(to[0] + offset).at[0] = v;
+    if (stored(n, to[0])) STORE4(Y, to[0] + offset, 0, v);
 #else
-    if (stored(n, to[0])) FloatsOut(to[0] + offset).at[0] = v.x;
-    if (stored(n + 1, to[1])) FloatsOut(to[1] + offset).at[0] = v.y;
-    if (stored(n + 2, to[2])) FloatsOut(to[2] + offset).at[0] = v.z;
-    if (stored(n + 3, to[3])) FloatsOut(to[3] + offset).at[0] = v.w;
+    if (stored(n, to[0])) STORE(Y, to[0] + offset, 0, v.x);
+    if (stored(n + 1, to[1])) STORE(Y, to[1] + offset, 0, v.y);
+    if (stored(n + 2, to[2])) STORE(Y, to[2] + offset, 0, v.z);
+    if (stored(n + 3, to[3])) STORE(Y, to[3] + offset, 0, v.w);
 #endif
   }
 }
@@ -141,24 +197,35 @@ void main() {
   first_step = split * p.split_steps;
   channels_left = p.group_out_channels - m0;
   const uint first = part * p.group_out_channels + m0;
-  const uint64_t weights =
-      advance(p.weight, (uint64_t(phase) * p.out_channels + first) * p.taps + first_step * BK);
-#define LOCATE_A(i) from_a[i] = piece_address(weights, p.taps, piece_at(i, BM, false), false);
+  const uint64_t weights = ADVANCE(
+      WEIGHT, p.weight, (uint64_t(phase) * p.out_channels + first) * p.taps + first_step * BK);
+#define LOCATE_A(i) \
+  from_a[i] = ADVANCE(WEIGHT, weights, piece_offset(p.taps, piece_at(i, BM, false), false));
   REPEAT(PIECES_A, LOCATE_A)
+#if POINTWISE
+  pixels_left = p.pixels - n0;
+#define LOCATE_B(i)                                                                            \
+  from_b[i] = ADVANCE(X,                                                                       \
+                      origin_of(p.geometry, p.x,                                               \
+                                pixel_of(p.geometry, n0 + piece_at(i, BN, true).x), p.channels, \
+                                part * p.group_channels),                                      \
+                      uint64_t(first_step * BK + piece_at(i, BN, true).y) * out_plane(p.geometry));
+  REPEAT(GATHERED, LOCATE_B)
+#else
   // Past the last pixel: any pixel will do, its results are not stored.
   pixel = pixel_of(p.geometry, min(n0 + gl_LocalInvocationID.x % BN, p.pixels - 1));
   mask = inside_mask(p.geometry, pixel);
   origin = origin_of(p.geometry, p.x, pixel, p.channels, part * p.group_channels);
   tabulate(0);
   barrier();
+#endif
 
   // A phase without taps, or a split past a phase's last, has one slice of zeros.
   const uint steps = ceil_div(taps, BK);
   multiply_slices(clamp(steps - min(steps, first_step), 1u, p.split_steps));
 
   const uint plane = out_plane(p.geometry);
-  const uint64_t result =
-      advance(p.y, uint64_t(split) * p.out_channels * p.images * plane);
+  const uint64_t result = ADVANCE(Y, p.y, uint64_t(split) * p.out_channels * p.images * plane);
   float bias[TM];
   uint64_t to[QUADS_N][4];
 #define LOAD_BIAS(i) bias[i] = load_bias(first, tile_row(i));
@@ -168,7 +235,7 @@ void main() {
   to[j][2] = address_of(result, n0 + tile_column(j) + 2); \
   to[j][3] = address_of(result, n0 + tile_column(j) + 3);
 #define STORE_QUAD(i, j)                                                                   \
-  store(to[j], advance(0ul, uint64_t(first + tile_row(i)) * plane), tile_row(i),           \
+  store(to[j], ADVANCE(Y, 0ul, uint64_t(first + tile_row(i)) * plane), tile_row(i),        \
         n0 + tile_column(j), acc[i][j] + bias[i]);
 #define STORE_ROW(i) REPEAT_WITH(QUADS_N, STORE_QUAD, i)
   REPEAT(TM, LOAD_BIAS)

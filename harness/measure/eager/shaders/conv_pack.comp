@@ -3,6 +3,8 @@
 // zero past its last tap.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 #include "conv_window.glsl"
 
@@ -45,7 +47,7 @@ void main() {
     const uint part = out_channel / p.group_out_channels;
     const uint channel = part * p.group_channels + tap / window;
     const uint pair = channel * p.group_out_channels + out_channel % p.group_out_channels;
-    v = FloatsIn(advance(p.weight, uint64_t(pair) * size + at)).at[0];
+    v = LOAD(X, ADVANCE(X, p.weight, uint64_t(pair) * size + at), 0);
   }
-  FloatsOut(advance(p.rows, element)).at[0] = v;
+  STORE(Y, ADVANCE(Y, p.rows, element), 0, v);
 }

@@ -1,4 +1,5 @@
-// What the convolution kernels share: pixels of the output, taps of the window. A tap is a
+// What the convolution kernels share: pixels of the output, taps of the window. The includer names
+// the input X. A tap is a
 // (channel, window position) of the kernel, in the order of the weight's rows.
 //   KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W
 //   VOLUME  1 where there are three spatial dimensions: KERNEL_D, STRIDE_D, DILATION_D too
@@ -209,9 +210,8 @@ ivec2 tap_of(Input geometry, uint tap, uint taps) {
   return ivec2(at, MASKED != 0 ? int(place) : coordinates);
 }
 
-/// The input element a tap of a pixel's window meets; `origin` is the address of the pixel's first
-/// position, which padding may place before the image.
-float read_tap(Input geometry, uint64_t origin, Pixel pixel, uint mask, ivec2 tap) {
+/// Whether a tap of a pixel's window meets an element of the input.
+bool meets(Input geometry, Pixel pixel, uint mask, ivec2 tap) {
   bool inside = tap.x >= 0;
 #if MASKED
   inside = inside && (mask >> tap.y & 1u) != 0u;
@@ -225,8 +225,14 @@ float read_tap(Input geometry, uint64_t origin, Pixel pixel, uint mask, ivec2 ta
 #endif
   inside = inside && y < uint(geometry.height) && x < uint(geometry.width);
 #endif
+  return inside;
+}
+
+/// The input element that it meets; `origin` is the address of the pixel's first position, which
+/// padding may place before the image.
+float read_tap(Input geometry, uint64_t origin, Pixel pixel, uint mask, ivec2 tap) {
   float v = 0.0;
-  if (inside) v = FloatsIn(advance(origin, uint(tap.x))).at[0];
+  if (meets(geometry, pixel, mask, tap)) v = LOAD(X, ADVANCE(X, origin, uint(tap.x)), 0);
   return v;
 }
 
@@ -241,5 +247,5 @@ uint64_t origin_of(Input geometry, uint64_t x, Pixel pixel, uint channels, uint 
   const int64_t at = int64_t(plane) * (geometry.height * geometry.width) +
                      pixel.y * geometry.width + pixel.x;
 #endif
-  return x + uint64_t(at * 4l);
+  return ADVANCE(X, x, at);
 }

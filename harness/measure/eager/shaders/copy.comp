@@ -2,6 +2,8 @@
 //   OUTER  how many dimensions stand before the last, 0 to 5
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "words.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -12,7 +14,7 @@ layout(push_constant, std430) uniform Push {
   uint groups;
   int x_inner, y_inner;  // strides of the last dimension, both 1 where WIDTH is 4
 #if OUTER > 0
-  // From the dimension before the last outwards; strides in words.
+  // From the dimension before the last outwards; strides in elements.
   uint extent[OUTER];
   int x_stride[OUTER];
   int y_stride[OUTER];
@@ -20,7 +22,7 @@ layout(push_constant, std430) uniform Push {
 }
 p;
 
-/// (in x, in y), in words.
+/// (in x, in y), in elements.
 void locate(uint piece, out int64_t x, out int64_t y) {
 #if OUTER > 0
   uint row = piece / p.row_pieces;
@@ -43,12 +45,12 @@ void locate(uint piece, out int64_t x, out int64_t y) {
 PIECE load_piece(uint piece) {
   int64_t x, y;
   locate(piece, x, y);
-  return IN(p.x + uint64_t(x * 4l)).at[0];
+  return load_from(ADVANCE(X, p.x, x));
 }
 void store_piece(uint piece, PIECE value) {
   int64_t x, y;
   locate(piece, x, y);
-  OUT(p.y + uint64_t(y * 4l)).at[0] = value;
+  store_to(ADVANCE(Y, p.y, y), value);
 }
 
 void main() {

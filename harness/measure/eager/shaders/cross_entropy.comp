@@ -1,6 +1,7 @@
 // losses[row] = log(sum over j of exp(x[row, j])) - x[row, target[row]].
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
 #include "tensor.glsl"
 #include "softmax_scan.glsl"
 
@@ -21,15 +22,15 @@ void main() {
   const uint group = group_index();
   if (group >= p.groups) return;
   const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
-  const uint64_t x = advance(p.x, uint64_t(row) * p.classes);
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(row) * p.classes);
   const vec2 pair = scan_row(x, row < p.rows ? p.classes : 0);
   if (gl_LocalInvocationIndex % LANES == 0 && row < p.rows) {
     const uvec2 target = IndexIn(p.targets).at[row];
     // A target outside the classes has no loss: NaN rather than a stray read.
     float loss = uintBitsToFloat(0x7fc00000u);
     if (target.y == 0u && target.x < p.classes) {
-      loss = log(pair.y) + (pair.x - FloatsIn(x).at[target.x]);
+      loss = log(pair.y) + (pair.x - LOAD(X, x, target.x));
     }
-    FloatsOut(p.losses).at[row] = loss;
+    STORE(f32, p.losses, row, loss);
   }
 }

@@ -2,6 +2,8 @@
 // inner > 1: an invocation walks one column, neighbours walk neighbouring columns.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -34,16 +36,16 @@ void main() {
   for (; i + kDepth <= p.n; i += kDepth) {
     float v[kDepth];
     [[unroll]] for (uint j = 0; j < kDepth; ++j) {
-      v[j] = FloatsIn(advance(p.x, first + uint64_t(i + j) * p.inner)).at[0];
+      v[j] = LOAD(X, ADVANCE(X, p.x, first + uint64_t(i + j) * p.inner), 0);
     }
     [[unroll]] for (uint j = 0; j < kDepth; ++j) {
       sum = join(sum, v[j]);
-      FloatsOut(advance(p.y, first + uint64_t(i + j) * p.inner)).at[0] = sum;
+      STORE(Y, ADVANCE(Y, p.y, first + uint64_t(i + j) * p.inner), 0, sum);
     }
   }
   for (; i < p.n; ++i) {
     const uint64_t at = first + uint64_t(i) * p.inner;
-    sum = join(sum, FloatsIn(advance(p.x, at)).at[0]);
-    FloatsOut(advance(p.y, at)).at[0] = sum;
+    sum = join(sum, LOAD(X, ADVANCE(X, p.x, at), 0));
+    STORE(Y, ADVANCE(Y, p.y, at), 0, sum);
   }
 }

@@ -4,10 +4,12 @@
 //   PARTS   1 where a row is split over workgroups: parts[row][split] holds each stretch's sum
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #define LANES THREADS
 #define ACC float
-#include "tensor.glsl"
+#include "pieces.glsl"
 #if PRODUCT
 const float kFirst = 1.0;
 float combine(float a, float b) { return a * b; }
@@ -21,11 +23,10 @@ float before_lane(float v) { return subgroupExclusiveAdd(v); }
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
-  uint64_t x;
+  uint64_t x, y;
 #if PARTS
   uint64_t parts;
 #endif
-  uint64_t y;
   uint n;
   uint splits;
   uint split_length;  // a multiple of WIDTH
@@ -34,9 +35,6 @@ layout(push_constant, std430) uniform Push {
 p;
 
 #if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
 vec4 running(vec4 v) {
   v.y = combine(v.y, v.x);
   v.w = combine(v.w, v.z);
@@ -50,9 +48,6 @@ vec4 after(vec4 v, float before) {
 }
 float last(vec4 v) { return v.w; }
 #else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
 float running(float v) { return v; }
 float after(float v, float before) { return combine(v, before); }
 float last(float v) { return v; }
@@ -70,14 +65,14 @@ void main() {
   // Numbered by subgroup, so that a subgroup's scan runs over neighbours.
   const uint lane = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
   const uint64_t first = uint64_t(row) * p.n + begin;
-  IN x = IN(advance(p.x, first));
-  OUT y = OUT(advance(p.y, first));
+  const uint64_t x = ADVANCE(X, p.x, first);
+  const uint64_t y = ADVANCE(Y, p.y, first);
 
   float carry = kFirst;
 #if PARTS
-  FloatsIn parts = FloatsIn(advance(p.parts, uint64_t(row) * p.splits));
+  const uint64_t parts = ADVANCE(f32, p.parts, uint64_t(row) * p.splits);
   for (uint i = gl_LocalInvocationIndex; i < split; i += THREADS) {
-    carry = combine(carry, parts.at[i]);
+    carry = combine(carry, LOAD(f32, parts, i));
   }
   carry = row_reduce(carry);
 #endif
@@ -87,7 +82,7 @@ void main() {
     [[unroll]] for (uint i = 0; i < PIECES; ++i) {
       const uint at = block + i * THREADS + lane;
       v[i] = PIECE(kFirst);
-      if (at < end) v[i] = x.at[at];
+      if (at < end) v[i] = LOAD_PIECE(X, x, at);
     }
     barrier();  // the last block's readers of subgroup_total are done
     [[unroll]] for (uint i = 0; i < PIECES; ++i) {
@@ -106,7 +101,7 @@ void main() {
         carry = combine(carry, total);
       }
       const uint at = block + i * THREADS + lane;
-      if (at < end) y.at[at] = after(v[i], combine(earlier, before[i]));
+      if (at < end) STORE_PIECE(Y, y, at, after(v[i], combine(earlier, before[i])));
     }
   }
 }

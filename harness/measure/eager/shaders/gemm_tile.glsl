@@ -2,11 +2,15 @@
 // slices of its operands, staged in shared memory with the next slice on its way in registers.
 // Each invocation accumulates TM x TN elements. Besides BM, BN, BK, TM and TN the host defines
 // THREADS = BM / TM * (BN / TN), QUADS_M = TM / 4, QUADS_N = TN / 4, and PIECES_A, PIECES_B, the
-// quads of a slice that an invocation loads. The includer defines
+// pieces of a slice that an invocation loads, of four elements. The includer defines
 //   void fetch(uint step)  starts loading slice `step` into registers
 //   void stage(uint side)  writes what fetch() loaded to tile_a, tile_b of that side (0 or 1)
 // Slices lie depth-major: element (wide, depth) is in quad depth * STRIDE + wide / 4.
+// matrix_tile.glsl has the same for operands of 16 bits on matrix units.
 #include "repeat.glsl"
+
+#define PIECE_WIDTH 4
+#include "tile_pieces.glsl"
 
 const uint kThreadsX = BN / TN, kThreadsY = BM / TM;
 #define A_STRIDE (BM / 4 + 1)  // one quad of padding spreads columns over the banks
@@ -66,46 +70,28 @@ void multiply_slices(uint steps) {
 }
 
 // --- operands that are matrices in memory --------------------------------------------------------
-// A slice is loaded in pieces of four elements, along the wide dimension where that is the
-// contiguous one (along_wide), else along the depth.
 
-/// (wide, depth) within the slice of this invocation's piece i.
-uvec2 piece_at(uint i, uint wide, bool along_wide) {
-  const uint piece = gl_LocalInvocationID.x + i * THREADS;
-  if (along_wide) return uvec2(piece % (wide / 4) * 4, piece / (wide / 4));
-  return uvec2(piece / (BK / 4), piece % (BK / 4) * 4);
-}
+#define TILE_PIECE vec4
 
-/// The piece's address in the first slice, of a matrix whose tile starts at `base`.
-uint64_t piece_address(uint64_t base, uint stride, uvec2 at, bool along_wide) {
-  uint64_t elements;
-  if (along_wide) {
-    elements = uint64_t(at.y) * stride + at.x;
-  } else {
-    elements = uint64_t(at.x) * stride + at.y;
+/// Defines the function `name` for the operand X: the piece at address `from`; where `edges`, zero
+/// outside [0, wide_end) x [0, depth_end). aligned: pieces are, and lie wholly inside or outside.
+#define LOAD_OPERAND_PIECE(name, X)                                                        \
+  TILE_PIECE name(uint64_t from, uvec2 at, uint wide_end, uint depth_end, bool along_wide, \
+                  bool aligned, bool edges) {                                              \
+    vec4 v = vec4(0.0);                                                                    \
+    if (!edges || (at.x < wide_end && at.y < depth_end)) {                                 \
+      if (aligned) {                                                                       \
+        v = LOAD4(X, from, 0);                                                             \
+      } else {                                                                             \
+        const uint inside = !edges ? 4 : (along_wide ? wide_end - at.x : depth_end - at.y); \
+        v.x = LOAD(X, from, 0);                                                            \
+        if (inside > 1) v.y = LOAD(X, from, 1);                                            \
+        if (inside > 2) v.z = LOAD(X, from, 2);                                            \
+        if (inside > 3) v.w = LOAD(X, from, 3);                                            \
+      }                                                                                    \
+    }                                                                                      \
+    return v;                                                                              \
   }
-  return advance(base, elements);
-}
-
-/// The piece at address `from`; where `edges`, zero outside [0, wide_end) x [0, depth_end). quads:
-/// pieces are aligned and lie wholly inside or outside.
-vec4 load_piece(uint64_t from, uvec2 at, uint wide_end, uint depth_end, bool along_wide, bool quads,
-                bool edges) {
-  vec4 v = vec4(0.0);
-  if (!edges || (at.x < wide_end && at.y < depth_end)) {
-    if (quads) {
-      v = Vec4sIn(from).at[0];
-    } else {
-      FloatsIn x = FloatsIn(from);
-      const uint inside = !edges ? 4 : (along_wide ? wide_end - at.x : depth_end - at.y);
-      v.x = x.at[0];
-      if (inside > 1) v.y = x.at[1];
-      if (inside > 2) v.z = x.at[2];
-      if (inside > 3) v.w = x.at[3];
-    }
-  }
-  return v;
-}
 
 #define STAGE_PIECE(tile, tile_stride, at, along_wide, v)                              \
   if (along_wide) {                                                                    \
@@ -117,3 +103,6 @@ vec4 load_piece(uint64_t from, uvec2 at, uint wide_end, uint depth_end, bool alo
     tile[first + 2 * tile_stride][(at).x % 4] = v.z;                                   \
     tile[first + 3 * tile_stride][(at).x % 4] = v.w;                                   \
   }
+/// Writes a piece of A or B to the tile's side `side`.
+#define STAGE_PIECE_A(at, along_m, v) STAGE_PIECE(tile_a, A_STRIDE, at, along_m, v)
+#define STAGE_PIECE_B(at, along_n, v) STAGE_PIECE(tile_b, B_STRIDE, at, along_n, v)

@@ -2,6 +2,8 @@
 // read.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_2
 #include "words.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -16,16 +18,16 @@ p;
 
 PIECE load_piece(uint piece) {
   const uint row = piece / p.row_pieces;
-  WordsIn index = WordsIn(advance(p.index, uint64_t(row) * 2ul));  // int64, low word first
-  PIECE v = PIECE(0x7fc00000u);
+  WordsIn index = WordsIn(p.index + uint64_t(row) * 8ul);  // int64, low word first
+  PIECE v = PIECE(NAN_BITS(X));
   if (index.at[1] == 0u && index.at[0] < p.table_rows) {
     const uint64_t first = uint64_t(index.at[0]) * p.row_pieces;
-    v = IN(advance(p.table, (first + (piece - row * p.row_pieces)) * WIDTH)).at[0];
+    v = load_from(ADVANCE(X, p.table, (first + (piece - row * p.row_pieces)) * WIDTH));
   }
   return v;
 }
 void store_piece(uint piece, PIECE value) {
-  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = value;
+  store_to(ADVANCE(Y, p.y, uint64_t(piece) * WIDTH), value);
 }
 
 void main() {

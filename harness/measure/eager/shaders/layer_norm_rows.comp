@@ -4,17 +4,20 @@
 //   AFFINE  1 where there are weight and bias
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define X STORED_0
+#define Y STORED_1
+#define WEIGHT STORED_2
+#define BIASES STORED_3
+#include "pieces.glsl"
 #include "moments.glsl"
 #include "row_reduce.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
-  uint64_t x;
+  uint64_t x, y;
 #if AFFINE
   uint64_t weight, bias;
 #endif
-  uint64_t y;
   uint rows;
   uint n;
   uint groups;
@@ -24,14 +27,8 @@ layout(push_constant, std430) uniform Push {
 p;
 
 #if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
 float total(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 #else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
 float total(float v) { return v; }
 #endif
 
@@ -41,15 +38,15 @@ void main() {
   const uint lane = gl_LocalInvocationIndex % LANES;
   const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
   const uint pieces = row < p.rows ? p.n / WIDTH : 0;
-  IN x = IN(advance(p.x, uint64_t(row) * p.n));
-  OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(row) * p.n);
+  const uint64_t y = ADVANCE(Y, p.y, uint64_t(row) * p.n);
 
   PIECE v[PIECES];
   float sum = 0.0, count = 0.0, squares = 0.0;
   [[unroll]] for (uint i = 0; i < PIECES; ++i) {
     v[i] = PIECE(0.0);
     if (lane + i * LANES < pieces) {
-      v[i] = x.at[lane + i * LANES];
+      v[i] = LOAD_PIECE(X, x, lane + i * LANES);
       count += WIDTH;
     }
   }
@@ -66,9 +63,10 @@ void main() {
       const PIECE d = (v[i] - stats.x) * stats.y;
 #if AFFINE
       const uint w = row % p.weight_rows * pieces + at;
-      y.at[at] = d * IN(p.weight).at[w] + IN(p.bias).at[w];
+      STORE_PIECE(Y, y, at,
+                  d * LOAD_PIECE(WEIGHT, p.weight, w) + LOAD_PIECE(BIASES, p.bias, w));
 #else
-      y.at[at] = d;
+      STORE_PIECE(Y, y, at, d);
 #endif
     }
   }

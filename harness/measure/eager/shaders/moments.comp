@@ -4,8 +4,9 @@
 // write (count, mean, squares) to parts[statistic][split]; unsplit, (mean, scale) to stats.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
 #define LANES THREADS
-#include "tensor.glsl"
+#include "pieces.glsl"
 #include "moments.glsl"
 #include "row_reduce.glsl"
 
@@ -24,13 +25,9 @@ layout(push_constant, std430) uniform Push {
 p;
 
 #if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
 float first_of(vec4 v) { return v.x; }
 float total(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 #else
-#define PIECE float
-#define IN FloatsIn
 float first_of(float v) { return v; }
 float total(float v) { return v; }
 #endif
@@ -39,7 +36,7 @@ const uint kDepth = 4;  // loads in flight
 PIECE load(uint64_t base, uint piece) {
   const uint segment = piece / p.length_pieces;
   const uint at = (piece - segment * p.length_pieces) * WIDTH;
-  return IN(advance(base, uint64_t(segment) * p.segment_stride + at)).at[0];
+  return LOAD_PIECE(X, ADVANCE(X, base, uint64_t(segment) * p.segment_stride + at), 0);
 }
 
 void main() {
@@ -48,7 +45,7 @@ void main() {
   const uint statistic = group / p.splits;
   const uint begin = group % p.splits * p.split_pieces;
   const uint end = min(p.segments * p.length_pieces, begin + p.split_pieces);
-  const uint64_t base = advance(p.x, uint64_t(statistic) * p.stride);
+  const uint64_t base = ADVANCE(X, p.x, uint64_t(statistic) * p.stride);
 
   // Sums of deviations from this invocation's first element: without the cancellation of raw sums
   // of squares, and without a division an element.
@@ -80,15 +77,14 @@ void main() {
   }
   acc = row_reduce(acc);
   if (gl_LocalInvocationIndex == 0) {
-    FloatsOut result = FloatsOut(p.result);
 #if FINISH
     const vec2 stats = mean_and_scale(acc, p.eps);
-    result.at[2 * group] = stats.x;
-    result.at[2 * group + 1] = stats.y;
+    STORE(f32, p.result, 2 * group, stats.x);
+    STORE(f32, p.result, 2 * group + 1, stats.y);
 #else
-    result.at[3 * group] = acc.x;
-    result.at[3 * group + 1] = acc.y;
-    result.at[3 * group + 2] = acc.z;
+    STORE(f32, p.result, 3 * group, acc.x);
+    STORE(f32, p.result, 3 * group + 1, acc.y);
+    STORE(f32, p.result, 3 * group + 2, acc.z);
 #endif
   }
 }

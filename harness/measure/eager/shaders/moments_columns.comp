@@ -4,7 +4,8 @@
 //   COLUMNS  invocations along the columns, each taking WIDTH of them
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define X STORED_0
+#include "pieces.glsl"
 #include "moments.glsl"
 
 layout(local_size_x = COLUMNS, local_size_y = LANES) in;
@@ -20,12 +21,8 @@ layout(push_constant, std430) uniform Push {
 p;
 
 #if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
 float part(vec4 v, uint i) { return v[i]; }
 #else
-#define PIECE float
-#define IN FloatsIn
 float part(float v, uint i) { return v; }
 #endif
 const uint kDepth = 8;  // loads in flight
@@ -40,17 +37,19 @@ void main() {
   const uint split = group / p.blocks;
   const uint begin = split * p.split_length + lane;
   const uint end = column < p.columns ? min(p.n, (split + 1) * p.split_length) : 0;
-  const uint64_t base = advance(p.x, column);
-  const uint64_t row = advance(0ul, p.columns);
+  const uint64_t base = ADVANCE(X, p.x, column);
+  const uint64_t row = ADVANCE(X, 0ul, p.columns);
 
   // Deviations from this invocation's first row, as in moments.comp.
   PIECE shift = PIECE(0.0), sum = PIECE(0.0), squares = PIECE(0.0);
   float count = 0.0;
   uint i = begin;
-  if (i < end) shift = IN(base + i * row).at[0];
+  if (i < end) shift = LOAD_PIECE(X, base + i * row, 0);
   for (; i + (kDepth - 1) * LANES < end; i += kDepth * LANES) {
     PIECE v[kDepth];
-    [[unroll]] for (uint j = 0; j < kDepth; ++j) v[j] = IN(base + (i + j * LANES) * row).at[0];
+    [[unroll]] for (uint j = 0; j < kDepth; ++j) {
+      v[j] = LOAD_PIECE(X, base + (i + j * LANES) * row, 0);
+    }
     [[unroll]] for (uint j = 0; j < kDepth; ++j) {
       const PIECE d = v[j] - shift;
       sum += d;
@@ -59,7 +58,7 @@ void main() {
     count += kDepth;
   }
   for (; i < end; i += LANES) {
-    const PIECE d = IN(base + i * row).at[0] - shift;
+    const PIECE d = LOAD_PIECE(X, base + i * row, 0) - shift;
     sum += d;
     squares += d * d;
     count += 1.0;
@@ -80,10 +79,11 @@ void main() {
     }
     if (lane == 0 && column < p.columns) {
       const vec3 acc = space[0][gl_LocalInvocationID.x];
-      FloatsOut to = FloatsOut(advance(p.parts, (uint64_t(column + w) * p.splits + split) * 3ul));
-      to.at[0] = acc.x;
-      to.at[1] = acc.y;
-      to.at[2] = acc.z;
+      const uint64_t to =
+          ADVANCE(f32, p.parts, (uint64_t(column + w) * p.splits + split) * 3ul);
+      STORE(f32, to, 0, acc.x);
+      STORE(f32, to, 1, acc.y);
+      STORE(f32, to, 2, acc.z);
     }
   }
 }

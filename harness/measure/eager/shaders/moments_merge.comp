@@ -18,15 +18,16 @@ p;
 void main() {
   const uint group = group_index();
   if (group >= p.groups) return;
-  FloatsIn parts = FloatsIn(advance(p.parts, uint64_t(group) * p.splits * 3ul));
+  const uint64_t parts = ADVANCE(f32, p.parts, uint64_t(group) * p.splits * 3ul);
   ACC acc = vec3(0.0);
   for (uint i = gl_LocalInvocationIndex; i < p.splits; i += THREADS) {
-    acc = combine(acc, vec3(parts.at[3 * i], parts.at[3 * i + 1], parts.at[3 * i + 2]));
+    acc = combine(acc, vec3(LOAD(f32, parts, 3 * i), LOAD(f32, parts, 3 * i + 1),
+                            LOAD(f32, parts, 3 * i + 2)));
   }
   acc = row_reduce(acc);
   if (gl_LocalInvocationIndex == 0) {
     const vec2 stats = mean_and_scale(acc, p.eps);
-    FloatsOut(p.stats).at[2 * group] = stats.x;
-    FloatsOut(p.stats).at[2 * group + 1] = stats.y;
+    STORE(f32, p.stats, 2 * group, stats.x);
+    STORE(f32, p.stats, 2 * group + 1, stats.y);
   }
 }

@@ -5,16 +5,18 @@
 //   AFFINE  1 where there are weight and bias
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define X STORED_0
+#define Y STORED_2
+#define WEIGHT STORED_3
+#define BIASES STORED_4
 #include "pieces.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
-  uint64_t x, stats;
+  uint64_t x, stats, y;
 #if AFFINE
   uint64_t weight, bias;
 #endif
-  uint64_t y;
   uint pieces;  // of WIDTH elements, in all
   uint row_pieces;
   uint channels;
@@ -28,13 +30,13 @@ PIECE normalized(PIECE x, uint piece) {
 #if PER_COLUMN
   const uint place = piece - row * p.row_pieces;
 #if WIDTH == 4
-  const vec4 first = IN(p.stats).at[2 * place], second = IN(p.stats).at[2 * place + 1];
+  const vec4 first = LOAD4(f32, p.stats, 2 * place), second = LOAD4(f32, p.stats, 2 * place + 1);
   const PIECE d = (x - vec4(first.xz, second.xz)) * vec4(first.yw, second.yw);
 #else
-  const PIECE d = (x - IN(p.stats).at[2 * place]) * IN(p.stats).at[2 * place + 1];
+  const PIECE d = (x - LOAD(f32, p.stats, 2 * place)) * LOAD(f32, p.stats, 2 * place + 1);
 #endif
 #if AFFINE
-  return d * IN(p.weight).at[place] + IN(p.bias).at[place];
+  return d * LOAD_PIECE(WEIGHT, p.weight, place) + LOAD_PIECE(BIASES, p.bias, place);
 #else
   return d;
 #endif
@@ -49,16 +51,16 @@ PIECE normalized(PIECE x, uint piece) {
 #else
   const uint statistic = row;
 #endif
-  const float mean = FloatsIn(p.stats).at[2 * statistic];
-  const float scale = FloatsIn(p.stats).at[2 * statistic + 1];
+  const float mean = LOAD(f32, p.stats, 2 * statistic);
+  const float scale = LOAD(f32, p.stats, 2 * statistic + 1);
   const PIECE y = (x - mean) * scale;
 #if !AFFINE
   return y;
 #elif PER_CHANNEL
-  return y * FloatsIn(p.weight).at[channel] + FloatsIn(p.bias).at[channel];
+  return y * LOAD(WEIGHT, p.weight, channel) + LOAD(BIASES, p.bias, channel);
 #else
   const uint at = piece - row * p.row_pieces;
-  return y * IN(p.weight).at[at] + IN(p.bias).at[at];
+  return y * LOAD_PIECE(WEIGHT, p.weight, at) + LOAD_PIECE(BIASES, p.bias, at);
 #endif
 #endif
 }
@@ -68,18 +70,20 @@ void main() {
   if (group >= p.groups) return;
   const uint first = group * (THREADS * PIECES);
   const uint count = min(p.pieces - first, THREADS * PIECES);
-  IN x = IN(advance(p.x, uint64_t(first) * WIDTH));
-  OUT y = OUT(advance(p.y, uint64_t(first) * WIDTH));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(first) * WIDTH);
+  const uint64_t y = ADVANCE(Y, p.y, uint64_t(first) * WIDTH);
   if (count == THREADS * PIECES) {
     PIECE v[PIECES];
-    [[unroll]] for (uint i = 0; i < PIECES; ++i) v[i] = x.at[gl_LocalInvocationID.x + i * THREADS];
+    [[unroll]] for (uint i = 0; i < PIECES; ++i) {
+      v[i] = LOAD_PIECE(X, x, gl_LocalInvocationID.x + i * THREADS);
+    }
     [[unroll]] for (uint i = 0; i < PIECES; ++i) {
       const uint at = gl_LocalInvocationID.x + i * THREADS;
-      y.at[at] = normalized(v[i], first + at);
+      STORE_PIECE(Y, y, at, normalized(v[i], first + at));
     }
   } else {
     for (uint at = gl_LocalInvocationID.x; at < count; at += THREADS) {
-      y.at[at] = normalized(x.at[at], first + at);
+      STORE_PIECE(Y, y, at, normalized(LOAD_PIECE(X, x, at), first + at));
     }
   }
 }

@@ -2,6 +2,8 @@
 // functions below.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define A STORED_0
+#define B STORED_1
 #define LANES THREADS
 #define ACC float
 #include "tensor.glsl"
@@ -34,23 +36,24 @@ void main() {
   const uint group = group_index();
   if (group >= p.groups) return;
   const uint begin = group * p.split_quads;
-  Vec4sIn a = Vec4sIn(advance(p.a, uint64_t(begin) * 4ul));
-  Vec4sIn b = Vec4sIn(advance(p.b, uint64_t(begin) * 4ul));
+  const uint64_t a = ADVANCE(A, p.a, uint64_t(begin) * 4ul);
+  const uint64_t b = ADVANCE(B, p.b, uint64_t(begin) * 4ul);
   const uint count = min(p.quads - begin, p.split_quads);
   vec4 chain[2] = vec4[2](vec4(0.0), vec4(0.0));
   uint i = gl_LocalInvocationIndex;
   for (; i + THREADS < count; i += 2 * THREADS) {
-    const vec4 u = a.at[i], v = b.at[i], r = a.at[i + THREADS], s = b.at[i + THREADS];
+    const vec4 u = LOAD4(A, a, i), v = LOAD4(B, b, i);
+    const vec4 r = LOAD4(A, a, i + THREADS), s = LOAD4(B, b, i + THREADS);
     chain[0] += losses(u, v);
     chain[1] += losses(r, s);
   }
-  if (i < count) chain[0] += losses(a.at[i], b.at[i]);
+  if (i < count) chain[0] += losses(LOAD4(A, a, i), LOAD4(B, b, i));
   const vec4 sums = chain[0] + chain[1];
   float sum = (sums.x + sums.y) + (sums.z + sums.w);
   if (group == p.groups - 1 && gl_LocalInvocationIndex < p.rest) {
     const uint64_t tail = uint64_t(p.quads) * 4ul + gl_LocalInvocationIndex;
-    sum += LOSS(FloatsIn(advance(p.a, tail)).at[0], FloatsIn(advance(p.b, tail)).at[0]);
+    sum += LOSS(LOAD(A, ADVANCE(A, p.a, tail), 0), LOAD(B, ADVANCE(B, p.b, tail), 0));
   }
   sum = row_reduce(sum);
-  if (gl_LocalInvocationIndex == 0) FloatsOut(p.parts).at[group] = sum;
+  if (gl_LocalInvocationIndex == 0) STORE(f32, p.parts, group, sum);
 }

@@ -4,6 +4,8 @@
 //   KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W  the window
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 #include "scalar_math.glsl"
 
@@ -51,8 +53,9 @@ void main() {
   const int first_row = int(block) * ROWS;
   const int x0 = int(column) * STRIDE_W - p.pad_w;
   const int y0 = first_row * STRIDE_H - p.pad_h;
-  FloatsIn x = FloatsIn(advance(p.x, uint64_t(plane) * uint(p.height) * uint(p.width)));
-  FloatsOut y = FloatsOut(advance(p.y, uint64_t(plane) * uint(p.out_height) * uint(p.out_width)));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(plane) * uint(p.height) * uint(p.width));
+  const uint64_t y =
+      ADVANCE(Y, p.y, uint64_t(plane) * uint(p.out_height) * uint(p.out_width));
 
   float best[ROWS];
   [[unroll]] for (int r = 0; r < ROWS; ++r) best[r] = kFirst;
@@ -61,7 +64,9 @@ void main() {
     if (y0 + i >= 0 && y0 + i < p.height) {
       LOOP(int k = 0; k < KERNEL_W; ++k) {
         const int at = x0 + k * DILATION_W;
-        if (at >= 0 && at < p.width) along = join(along, x.at[(y0 + i) * p.width + at]);
+        if (at >= 0 && at < p.width) {
+          along = join(along, LOAD(X, x, (y0 + i) * p.width + at));
+        }
       }
     }
     [[unroll]] for (int r = 0; r < ROWS; ++r) {
@@ -73,7 +78,8 @@ void main() {
   }
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
     if (first_row + r < p.out_height) {
-      y.at[(first_row + r) * p.out_width + int(column)] = result(best[r], x0, y0 + r * STRIDE_H);
+      STORE(Y, y, (first_row + r) * p.out_width + int(column),
+            result(best[r], x0, y0 + r * STRIDE_H));
     }
   }
 }

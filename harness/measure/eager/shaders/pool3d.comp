@@ -3,6 +3,8 @@
 //   KERNEL_D, KERNEL_H, KERNEL_W  the window
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 #include "scalar_math.glsl"
 
@@ -49,8 +51,8 @@ void main() {
   const int x0 = int(item - row * p.out_extent[2]) * p.stride[2] - p.padding[2];
   const int y0 = int(row - slab * p.out_extent[1]) * p.stride[1] - p.padding[1];
   const int z0 = int(slab - volume * p.out_extent[0]) * p.stride[0] - p.padding[0];
-  FloatsIn x = FloatsIn(advance(
-      p.x, uint64_t(volume) * uint(p.extent[0]) * uint(p.extent[1] * p.extent[2])));
+  const uint64_t x = ADVANCE(
+      X, p.x, uint64_t(volume) * uint(p.extent[0]) * uint(p.extent[1] * p.extent[2]));
 
   float acc = kFirst;
   LOOP(int k = 0; k < KERNEL_D; ++k) {
@@ -61,10 +63,10 @@ void main() {
         const int at = (z * p.extent[1] + y) * p.extent[2];
         LOOP(int j = 0; j < KERNEL_W; ++j) {
           const int column = x0 + j * p.dilation[2];
-          if (column >= 0 && column < p.extent[2]) acc = join(acc, x.at[at + column]);
+          if (column >= 0 && column < p.extent[2]) acc = join(acc, LOAD(X, x, at + column));
         }
       }
     }
   }
-  FloatsOut(advance(p.y, item)).at[0] = result(acc, x0, y0, z0);
+  STORE(Y, ADVANCE(Y, p.y, item), 0, result(acc, x0, y0, z0));
 }

@@ -9,7 +9,13 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-#include "tensor.glsl"
+// The addresses of a cell; those of a second one are stored alike.
+#define WEIGHT STORED_1
+#define BIASES STORED_2
+#define STATE STORED_3
+#define RESULT STORED_4
+#define MEMORY_FROM STORED_5
+#define MEMORY_TO STORED_6
 #include "pieces.glsl"
 #include "scalar_math.glsl"
 
@@ -20,10 +26,10 @@ struct Cell {
   uint64_t weight;     // [GATES * HIDDEN, HIDDEN]
   uint64_t bias;       // [GATES * HIDDEN]
   uint64_t state;      // [batch, HIDDEN]: the last h
+  uint64_t result;     // [batch, HIDDEN]: the new h
 #if GATES == 4
   uint64_t memory_from, memory_to;  // [batch, HIDDEN]: c, dense
 #endif
-  uint64_t result;  // [batch, HIDDEN]: the new h
 };
 layout(push_constant, std430) uniform Push {
   Cell cell[DIRECTIONS];
@@ -58,26 +64,28 @@ void main() {
   float projected[GATES], bias[GATES];
   float last = 0.0;  // LSTM: c; GRU: h
   if (finishes) {
-    FloatsIn x = FloatsIn(advance(cell.projected, uint64_t(element) * p.projected_row));
+    const uint64_t x = ADVANCE(f32, cell.projected, uint64_t(element) * p.projected_row);
     [[unroll]] for (uint g = 0; g < GATES; ++g) {
-      projected[g] = x.at[g * HIDDEN + own_unit];
-      bias[g] = FloatsIn(cell.bias).at[g * HIDDEN + own_unit];
+      projected[g] = LOAD(f32, x, g * HIDDEN + own_unit);
+      bias[g] = LOAD(BIASES, cell.bias, g * HIDDEN + own_unit);
     }
 #if GATES == 4
-    last = FloatsIn(advance(cell.memory_from, element * HIDDEN + own_unit)).at[0];
+    const uint64_t memory = ADVANCE(MEMORY_FROM, cell.memory_from, element * HIDDEN + own_unit);
+    last = LOAD(MEMORY_FROM, memory, 0);
 #else
-    last = FloatsIn(advance(cell.state, uint64_t(element) * p.state_row)).at[own_unit];
+    last = LOAD(STATE, ADVANCE(STATE, cell.state, uint64_t(element) * p.state_row), own_unit);
 #endif
   }
 
-  IN weight = IN(advance(cell.weight, (gate * HIDDEN + unit) * HIDDEN));
+  const uint64_t weight = ADVANCE(WEIGHT, cell.weight, (gate * HIDDEN + unit) * HIDDEN);
   float acc[BATCH];
   [[unroll]] for (uint b = 0; b < BATCH; ++b) acc[b] = 0.0;
   for (uint k = lane; k < kPieces; k += LANES) {
-    const PIECE w = weight.at[k];
+    const PIECE w = LOAD_PIECE(WEIGHT, weight, k);
     [[unroll]] for (uint b = 0; b < BATCH; ++b) {
       const uint element = min(first_sample + b, p.batch - 1);
-      acc[b] += dot(w, IN(advance(cell.state, uint64_t(element) * p.state_row)).at[k]);
+      const uint64_t state = ADVANCE(STATE, cell.state, uint64_t(element) * p.state_row);
+      acc[b] += dot(w, LOAD_PIECE(STATE, state, k));
     }
   }
   const uint width = min(LANES, gl_SubgroupSize);
@@ -101,12 +109,12 @@ void main() {
   const float g = hyperbolic_tangent(projected[2] + own[2]);
   const float o = logistic(projected[3] + own[3]);
   const float c = f * last + i * g;
-  FloatsOut(advance(cell.memory_to, element * HIDDEN + own_unit)).at[0] = c;
+  STORE(MEMORY_TO, ADVANCE(MEMORY_TO, cell.memory_to, element * HIDDEN + own_unit), 0, c);
   const float h = o * hyperbolic_tangent(c);
 #else
   const float r = logistic(projected[0] + own[0]), z = logistic(projected[1] + own[1]);
   const float n = hyperbolic_tangent(projected[2] + r * own[2]);
   const float h = (1.0 - z) * n + z * last;
 #endif
-  FloatsOut(advance(cell.result, uint64_t(element) * p.result_row)).at[own_unit] = h;
+  STORE(RESULT, ADVANCE(RESULT, cell.result, uint64_t(element) * p.result_row), own_unit, h);
 }

@@ -5,7 +5,8 @@
 //   COLUMNS  invocations along the columns, each taking WIDTH of them (4 where inner % 4 == 0)
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define X STORED_0
+#define Y STORED_1
 #include "pieces.glsl"
 #include "reduce_items.glsl"
 
@@ -45,7 +46,7 @@ void main() {
   for (; i + (kDepth - 1) * LANES < end; i += kDepth * LANES) {
     PIECE v[kDepth];
     [[unroll]] for (uint j = 0; j < kDepth; ++j) {
-      v[j] = IN(advance(p.x, first + uint64_t(i + j * LANES) * p.inner)).at[0];
+      v[j] = LOAD_PIECE(X, ADVANCE(X, p.x, first + uint64_t(i + j * LANES) * p.inner), 0);
     }
     [[unroll]] for (uint j = 0; j < kDepth; ++j) {
 #if WIDTH == 4

@@ -1,5 +1,6 @@
-// What a reduction accumulates. ARGMAX 0: a float sum, or the largest element where EXTREME; a sum
-// is of squares where SQUARED, and its root is taken where ROOT.
+// What a reduction accumulates. The includer names what it reads X and what it writes Y.
+// ARGMAX 0: a float sum, or the largest element where EXTREME; a sum is of squares where SQUARED,
+// and its root is taken where ROOT.
 // ARGMAX 1: (order key, position) of the first largest element so far; partial results of split
 // reductions are stored as such pairs.
 //   NEGATED  1 where elements are negated first, for the smallest element or its position
@@ -43,7 +44,7 @@ void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
 ACC combine(ACC a, ACC b) { return b > a || is_nan(b) ? b : a; }
 ACC fold(ACC acc, float value, uint position) { return combine(acc, SIGNED(value)); }
 void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
-  FloatsOut(advance(base, at)).at[0] = SIGNED(acc);
+  STORE(Y, ADVANCE(Y, base, at), 0, SIGNED(acc));
 }
 #else
 #define ACC float
@@ -58,9 +59,9 @@ ACC fold(ACC acc, float value, uint position) {
 }
 void write_result(uint64_t base, uint64_t at, ACC acc, float scale) {
 #if ROOT
-  FloatsOut(advance(base, at)).at[0] = sqrt(acc);
+  STORE(Y, ADVANCE(Y, base, at), 0, sqrt(acc));
 #else
-  FloatsOut(advance(base, at)).at[0] = acc * scale;
+  STORE(Y, ADVANCE(Y, base, at), 0, acc * scale);
 #endif
 }
 #endif
@@ -71,6 +72,6 @@ ACC read_folded(ACC acc, uint64_t base, uint64_t at, uint position) {
 }
 #else
 ACC read_folded(ACC acc, uint64_t base, uint64_t at, uint position) {
-  return fold(acc, FloatsIn(advance(base, at)).at[0], position);
+  return fold(acc, LOAD(X, ADVANCE(X, base, at), 0), position);
 }
 #endif

@@ -1,9 +1,11 @@
 // Reduces contiguous rows of n elements: see reduce_items.glsl for what. A row may be split over
 // several workgroups, each writing a partial result that a second launch reduces.
 //   LANES  invocations a row
-//   WIDTH  4 where every row starts on a 16-byte boundary and its length is a multiple of 4
+//   WIDTH  4 where every row starts on, and its length is, a multiple of four elements
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 #include "reduce_items.glsl"
 #include "row_reduce.glsl"
@@ -34,12 +36,12 @@ void main() {
   // Four chains: rounding errors stay small and additions need not wait for each other.
   ACC chain[4] = ACC[4](kIdentity, kIdentity, kIdentity, kIdentity);
 #if WIDTH == 4
-  Vec4sIn x = Vec4sIn(advance(p.x, first));
+  const uint64_t x = ADVANCE(X, p.x, first);
   uint i = lane;
   const uint stop = count / 4;
   for (; i + 3 * LANES < stop; i += 4 * LANES) {
     vec4 v[4];
-    [[unroll]] for (uint j = 0; j < 4; ++j) v[j] = x.at[i + j * LANES];
+    [[unroll]] for (uint j = 0; j < 4; ++j) v[j] = LOAD4(X, x, i + j * LANES);
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       [[unroll]] for (uint c = 0; c < 4; ++c) {
         chain[c] = fold(chain[c], v[j][c], begin + (i + j * LANES) * 4 + c);
@@ -47,7 +49,7 @@ void main() {
     }
   }
   for (; i < stop; i += LANES) {
-    const vec4 v = x.at[i];
+    const vec4 v = LOAD4(X, x, i);
     [[unroll]] for (uint c = 0; c < 4; ++c) chain[c] = fold(chain[c], v[c], begin + i * 4 + c);
   }
 #else

@@ -14,7 +14,15 @@
 #define REPEAT_8(BODY) REPEAT_4(BODY) BODY(4) BODY(5) BODY(6) BODY(7)
 #define REPEAT_12(BODY) REPEAT_8(BODY) BODY(8) BODY(9) BODY(10) BODY(11)
 #define REPEAT_16(BODY) REPEAT_12(BODY) BODY(12) BODY(13) BODY(14) BODY(15)
+#define REPEAT_32(BODY)                                                                   \
+  REPEAT_16(BODY) BODY(16) BODY(17) BODY(18) BODY(19) BODY(20) BODY(21) BODY(22) BODY(23) \
+  BODY(24) BODY(25) BODY(26) BODY(27) BODY(28) BODY(29) BODY(30) BODY(31)
 
 #define REPEAT_WITH_1(BODY, i) BODY(i, 0)
 #define REPEAT_WITH_2(BODY, i) BODY(i, 0) BODY(i, 1)
 #define REPEAT_WITH_4(BODY, i) BODY(i, 0) BODY(i, 1) BODY(i, 2) BODY(i, 3)
+#define REPEAT_WITH_8(BODY, i) \
+  REPEAT_WITH_4(BODY, i) BODY(i, 4) BODY(i, 5) BODY(i, 6) BODY(i, 7)
+#define REPEAT_WITH_16(BODY, i)                                                \
+  REPEAT_WITH_8(BODY, i) BODY(i, 8) BODY(i, 9) BODY(i, 10) BODY(i, 11)         \
+  BODY(i, 12) BODY(i, 13) BODY(i, 14) BODY(i, 15)

@@ -2,6 +2,8 @@
 // are zero, or with WRAP a rotated one.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "words.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -26,12 +28,12 @@ PIECE load_piece(uint piece) {
 #endif
   PIECE v = PIECE(0);
   if (column < p.x_row_pieces) {
-    v = IN(advance(p.x, (uint64_t(row) * p.x_row_pieces + column) * WIDTH)).at[0];
+    v = load_from(ADVANCE(X, p.x, (uint64_t(row) * p.x_row_pieces + column) * WIDTH));
   }
   return v;
 }
 void store_piece(uint piece, PIECE value) {
-  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = value;
+  store_to(ADVANCE(Y, p.y, uint64_t(piece) * WIDTH), value);
 }
 
 void main() {

@@ -2,6 +2,8 @@
 // Neighbouring invocations take neighbouring columns; LANES of them share one.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #define FOLD 8
 #include "tensor.glsl"
 #include "softmax_pair.glsl"
@@ -32,7 +34,7 @@ void main() {
     [[unroll]] for (uint j = 0; j < FOLD; ++j) {
       v[j] = -INFINITY;
       if (i + j * LANES < end) {
-        v[j] = FloatsIn(advance(p.x, first + uint64_t(i + j * LANES) * p.inner)).at[0];
+        v[j] = LOAD(X, ADVANCE(X, p.x, first + uint64_t(i + j * LANES) * p.inner), 0);
       }
     }
     pair = fold(pair, v);
@@ -43,14 +45,14 @@ void main() {
   for (uint l = 1; l < LANES; ++l) pair = combine(pair, space[l][gl_LocalInvocationID.x]);
 #if LOGSUM
   if (lane == 0 && column < p.inner) {
-    FloatsOut(advance(p.y, uint64_t(group / p.blocks) * p.inner + column)).at[0] = log_sum(pair);
+    const uint64_t at = uint64_t(group / p.blocks) * p.inner + column;
+    STORE(Y, ADVANCE(Y, p.y, at), 0, log_sum(pair));
   }
 #else
   const float scale = scale_of(pair);
   for (uint i = lane; i < end; i += LANES) {
     const uint64_t at = first + uint64_t(i) * p.inner;
-    FloatsOut(advance(p.y, at)).at[0] =
-        applied(FloatsIn(advance(p.x, at)).at[0], pair, scale);
+    STORE(Y, ADVANCE(Y, p.y, at), 0, applied(LOAD(X, ADVANCE(X, p.x, at), 0), pair, scale));
   }
 #endif
 }

@@ -3,7 +3,9 @@
 //   PIECES  pieces of WIDTH elements a lane holds; LANES * PIECES * WIDTH >= n
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define X STORED_0
+#define Y STORED_1
+#include "pieces.glsl"
 #include "softmax_pair.glsl"
 #include "row_reduce.glsl"
 
@@ -17,15 +19,9 @@ layout(push_constant, std430) uniform Push {
 p;
 
 #if WIDTH == 4
-#define PIECE vec4
-#define IN Vec4sIn
-#define OUT Vec4sOut
 float largest(vec4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
 float total(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 #else
-#define PIECE float
-#define IN FloatsIn
-#define OUT FloatsOut
 float largest(float v) { return v; }
 float total(float v) { return v; }
 #endif
@@ -36,14 +32,14 @@ void main() {
   const uint lane = gl_LocalInvocationIndex % LANES;
   const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
   const uint pieces = row < p.rows ? p.n / WIDTH : 0;
-  IN x = IN(advance(p.x, uint64_t(row) * p.n));
-  OUT y = OUT(advance(p.y, uint64_t(row) * p.n));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(row) * p.n);
+  const uint64_t y = ADVANCE(Y, p.y, uint64_t(row) * p.n);
 
   PIECE v[PIECES];
   float m = -INFINITY;
   [[unroll]] for (uint i = 0; i < PIECES; ++i) {
     v[i] = PIECE(-INFINITY);
-    if (lane + i * LANES < pieces) v[i] = x.at[lane + i * LANES];
+    if (lane + i * LANES < pieces) v[i] = LOAD_PIECE(X, x, lane + i * LANES);
   }
   [[unroll]] for (uint i = 0; i < PIECES; ++i) m = max(m, largest(v[i]));
   const float shift = shift_of(m);
@@ -64,9 +60,9 @@ void main() {
   [[unroll]] for (uint i = 0; i < PIECES; ++i) {
     if (lane + i * LANES < pieces) {
 #if LOGARITHM
-      y.at[lane + i * LANES] = applied(v[i], whole, scale);
+      STORE_PIECE(Y, y, lane + i * LANES, applied(v[i], whole, scale));
 #else
-      y.at[lane + i * LANES] = v[i] * scale;
+      STORE_PIECE(Y, y, lane + i * LANES, v[i] * scale);
 #endif
     }
   }

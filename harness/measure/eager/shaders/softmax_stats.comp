@@ -1,6 +1,7 @@
 // The softmax pairs of long contiguous rows, each row split over workgroups: parts[row][split].
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
 #define LANES THREADS
 #include "tensor.glsl"
 #include "softmax_scan.glsl"
@@ -20,10 +21,10 @@ void main() {
   if (group >= p.groups) return;
   const uint row = group / p.splits;
   const uint begin = group % p.splits * p.split_length;
-  const vec2 pair = scan_row(advance(p.x, uint64_t(row) * p.n + begin),
+  const vec2 pair = scan_row(ADVANCE(X, p.x, uint64_t(row) * p.n + begin),
                              min(p.n, begin + p.split_length) - begin);
   if (gl_LocalInvocationIndex == 0) {
-    FloatsOut(advance(p.parts, group * 2ul)).at[0] = pair.x;
-    FloatsOut(advance(p.parts, group * 2ul)).at[1] = pair.y;
+    STORE(f32, ADVANCE(f32, p.parts, group * 2ul), 0, pair.x);
+    STORE(f32, ADVANCE(f32, p.parts, group * 2ul), 1, pair.y);
   }
 }

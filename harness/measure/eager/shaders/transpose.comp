@@ -3,6 +3,8 @@
 //   OUTER  how many other dimensions there are, 0 to 4
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #define WIDTH 1
 #include "words.glsl"
 
@@ -43,14 +45,14 @@ void main() {
   [[unroll]] for (uint i = 0; i < TILE; i += ROWS) {
     if (x0 + column < p.x_extent && y0 + row + i < p.y_extent) {
       const int64_t at = x_at + int64_t(y0 + row + i) * p.x_stride + (x0 + column);
-      tile[row + i][column] = WordsIn(p.x + uint64_t(at * 4l)).at[0];
+      tile[row + i][column] = load_from(ADVANCE(X, p.x, at));
     }
   }
   barrier();
   [[unroll]] for (uint i = 0; i < TILE; i += ROWS) {
     if (y0 + column < p.y_extent && x0 + row + i < p.x_extent) {
       const int64_t at = y_at + int64_t(x0 + row + i) * p.y_stride + (y0 + column);
-      WordsOut(p.y + uint64_t(at * 4l)).at[0] = tile[column][row + i];
+      store_to(ADVANCE(Y, p.y, at), tile[column][row + i]);
     }
   }
 }

@@ -1,6 +1,8 @@
 // Matrices with zeros on one side of the diagonal: below it where UPPER, else above.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "words.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -20,7 +22,7 @@ PIECE load_piece(uint piece) {
   const uint j = (piece - row * p.row_pieces) * WIDTH;
   PIECE v = PIECE(0);
   if (kept(i, j) || kept(i, j + WIDTH - 1)) {
-    v = IN(advance(p.x, uint64_t(piece) * WIDTH)).at[0];
+    v = load_from(ADVANCE(X, p.x, uint64_t(piece) * WIDTH));
 #if WIDTH == 4
     [[unroll]] for (uint c = 0; c < WIDTH; ++c) v[c] = kept(i, j + c) ? v[c] : 0u;
 #endif
@@ -28,7 +30,7 @@ PIECE load_piece(uint piece) {
   return v;
 }
 void store_piece(uint piece, PIECE value) {
-  OUT(advance(p.y, uint64_t(piece) * WIDTH)).at[0] = value;
+  store_to(ADVANCE(Y, p.y, uint64_t(piece) * WIDTH), value);
 }
 
 void main() {

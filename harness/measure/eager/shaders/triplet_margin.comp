@@ -1,8 +1,10 @@
 // losses[row] = max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), of the rows' 2-norms.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define ANCHOR STORED_0
+#define POSITIVE STORED_1
+#define NEGATIVE STORED_2
 #define ACC vec2
-#include "tensor.glsl"
 #include "pieces.glsl"
 #include "scalar_math.glsl"
 vec2 combine(vec2 a, vec2 b) { return a + b; }
@@ -24,18 +26,19 @@ void main() {
   const uint row = group * kRows + gl_LocalInvocationIndex / LANES;
   const uint pieces = row < p.rows ? p.n / WIDTH : 0;
   const uint64_t first = uint64_t(row) * p.n;
-  IN anchor = IN(advance(p.anchor, first));
-  IN positive = IN(advance(p.positive, first));
-  IN negative = IN(advance(p.negative, first));
+  const uint64_t anchor = ADVANCE(ANCHOR, p.anchor, first);
+  const uint64_t positive = ADVANCE(POSITIVE, p.positive, first);
+  const uint64_t negative = ADVANCE(NEGATIVE, p.negative, first);
   vec2 squares = vec2(0.0);
   for (uint i = gl_LocalInvocationIndex % LANES; i < pieces; i += LANES) {
-    const PIECE a = anchor.at[i] + 1e-6;
-    const PIECE near = a - positive.at[i], far = a - negative.at[i];
+    const PIECE a = LOAD_PIECE(ANCHOR, anchor, i) + 1e-6;
+    const PIECE near = a - LOAD_PIECE(POSITIVE, positive, i);
+    const PIECE far = a - LOAD_PIECE(NEGATIVE, negative, i);
     squares += vec2(dot(near, near), dot(far, far));
   }
   squares = row_reduce(squares);
   if (gl_LocalInvocationIndex % LANES == 0 && row < p.rows) {
     const float loss = sqrt(squares.x) - sqrt(squares.y) + p.margin;
-    FloatsOut(p.losses).at[row] = loss < 0.0 ? 0.0 : loss;
+    STORE(f32, p.losses, row, loss < 0.0 ? 0.0 : loss);
   }
 }

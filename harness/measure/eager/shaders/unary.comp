@@ -1,6 +1,8 @@
 // y = f(x), elementwise. FUNCTION names one of the functions below.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define X STORED_0
+#define Y STORED_1
 #include "tensor.glsl"
 #include "scalar_math.glsl"
 
@@ -50,6 +52,7 @@ float without_bits(float x, uint dropped) {
 }
 float rounded_to_bfloat16(float x) { return without_bits(x, 16); }
 float rounded_to_tf32(float x) { return without_bits(x, 13); }
+float rounded_to_float8_e4m3(float x) { return without_bits(x, 20); }
 /// Below float16's normal numbers the grid is 2^-24 wide: all in integers, which no optimiser takes
 /// for sums of real numbers.
 float rounded_to_float16(float x) {
@@ -70,19 +73,24 @@ void main() {
   const uint group = group_index();
   if (group >= p.groups) return;
   const uint first = group * (THREADS * QUADS);
-  Vec4sIn x = Vec4sIn(advance(p.x, uint64_t(first) * 4ul));
-  Vec4sOut y = Vec4sOut(advance(p.y, uint64_t(first) * 4ul));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(first) * 4ul);
+  const uint64_t y = ADVANCE(Y, p.y, uint64_t(first) * 4ul);
   const uint count = min(p.quads - first, THREADS * QUADS);
   if (count == THREADS * QUADS) {
     vec4 v[QUADS];
-    [[unroll]] for (uint i = 0; i < QUADS; ++i) v[i] = x.at[gl_LocalInvocationID.x + i * THREADS];
-    [[unroll]] for (uint i = 0; i < QUADS; ++i)
-      y.at[gl_LocalInvocationID.x + i * THREADS] = apply(v[i]);
+    [[unroll]] for (uint i = 0; i < QUADS; ++i) {
+      v[i] = LOAD4(X, x, gl_LocalInvocationID.x + i * THREADS);
+    }
+    [[unroll]] for (uint i = 0; i < QUADS; ++i) {
+      STORE4(Y, y, gl_LocalInvocationID.x + i * THREADS, apply(v[i]));
+    }
   } else {
-    for (uint i = gl_LocalInvocationID.x; i < count; i += THREADS) y.at[i] = apply(x.at[i]);
+    for (uint i = gl_LocalInvocationID.x; i < count; i += THREADS) {
+      STORE4(Y, y, i, apply(LOAD4(X, x, i)));
+    }
   }
   if (group == p.groups - 1 && gl_LocalInvocationID.x < p.rest) {
     const uint64_t tail = uint64_t(p.quads) * 4ul + gl_LocalInvocationID.x;
-    FloatsOut(advance(p.y, tail)).at[0] = FUNCTION(FloatsIn(advance(p.x, tail)).at[0]);
+    STORE(Y, ADVANCE(Y, p.y, tail), 0, FUNCTION(LOAD(X, ADVANCE(X, p.x, tail), 0)));
   }
 }

@@ -3,7 +3,7 @@
 // first of which OUTPUTS * tile - padding; an invocation takes one, WIDTH columns wide.
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define X STORED_0
 #include "pieces.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -26,25 +26,25 @@ void main() {
   const uint piece = item % p.inner, tile = item / p.inner % p.tiles;
   const uint plane = item / p.inner / p.tiles;  // (image, channel)
   const int first = int(tile) * OUTPUTS - p.padding;
-  IN x = IN(advance(p.x, uint64_t(plane) * p.rows * p.inner * WIDTH));
+  const uint64_t x = ADVANCE(X, p.x, uint64_t(plane) * p.rows * p.inner * WIDTH);
   PIECE d[6];
   [[unroll]] for (int i = 0; i < 6; ++i) {
     const uint row = uint(first + i);
     d[i] = PIECE(0.0);
-    if (row < p.rows) d[i] = x.at[row * p.inner + piece];
+    if (row < p.rows) d[i] = LOAD_PIECE(X, x, row * p.inner + piece);
   }
   const uint image = plane / p.channels, channel = plane % p.channels;
   const uint volume = p.tiles * p.inner;  // pieces of a channel
   const uint64_t to = (uint64_t(image) * 6 * p.channels + channel) * volume + tile * p.inner + piece;
-  const uint64_t step = uint64_t(p.channels) * volume * WIDTH * 4;  // bytes
-  uint64_t at = advance(p.transformed, to * WIDTH);
+  const uint64_t step = ADVANCE(f32, 0ul, uint64_t(p.channels) * volume * WIDTH);  // bytes
+  uint64_t at = ADVANCE(f32, p.transformed, to * WIDTH);
   // The polynomials that vanish at every other point.
   const PIECE even = d[4] - 4.0 * d[2], odd = d[3] - 4.0 * d[1];
   const PIECE near = d[4] - d[2], far = 2.0 * (d[3] - d[1]);
-  OUT(at).at[0] = 4.0 * d[0] - 5.0 * d[2] + d[4];
-  OUT(at += step).at[0] = even + odd;
-  OUT(at += step).at[0] = even - odd;
-  OUT(at += step).at[0] = near + far;
-  OUT(at += step).at[0] = near - far;
-  OUT(at += step).at[0] = 4.0 * d[1] - 5.0 * d[3] + d[5];
+  STORE_PIECE(f32, at, 0, 4.0 * d[0] - 5.0 * d[2] + d[4]);
+  STORE_PIECE(f32, at += step, 0, even + odd);
+  STORE_PIECE(f32, at += step, 0, even - odd);
+  STORE_PIECE(f32, at += step, 0, near + far);
+  STORE_PIECE(f32, at += step, 0, near - far);
+  STORE_PIECE(f32, at += step, 0, 4.0 * d[1] - 5.0 * d[3] + d[5]);
 }

@@ -3,16 +3,16 @@
 // invocation takes one tile, WIDTH columns wide.
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "tensor.glsl"
+#define Y STORED_1
+#define BIASES STORED_2
 #include "pieces.glsl"
 
 layout(local_size_x = THREADS) in;
 layout(push_constant, std430) uniform Push {
-  uint64_t products;
+  uint64_t products, y;
 #if BIAS
   uint64_t bias;
 #endif
-  uint64_t y;
   uint inner;  // pieces of WIDTH elements in a row
   uint tiles;
   uint channels;
@@ -32,10 +32,10 @@ void main() {
   const uint volume = p.tiles * p.inner;  // pieces of a channel
   const uint64_t from =
       (uint64_t(image) * 6 * p.channels + channel) * volume + tile * p.inner + piece;
-  const uint64_t step = uint64_t(p.channels) * volume * WIDTH * 4;  // bytes
-  const uint64_t base = advance(p.products, from * WIDTH);
+  const uint64_t step = ADVANCE(f32, 0ul, uint64_t(p.channels) * volume * WIDTH);  // bytes
+  const uint64_t base = ADVANCE(f32, p.products, from * WIDTH);
   PIECE m[6];
-  [[unroll]] for (int i = 0; i < 6; ++i) m[i] = IN(base + step * i).at[0];
+  [[unroll]] for (int i = 0; i < 6; ++i) m[i] = LOAD_PIECE(f32, base + step * i, 0);
 
   // Powers of the points: even ones add the opposite points, odd ones subtract them.
   const PIECE even1 = m[1] + m[2], odd1 = m[1] - m[2];
@@ -45,11 +45,11 @@ void main() {
   result[OUTPUTS - 1] += m[5];
   PIECE bias = PIECE(0.0);
 #if BIAS
-  bias = PIECE(FloatsIn(p.bias).at[channel]);
+  bias = PIECE(LOAD(BIASES, p.bias, channel));
 #endif
-  OUT y = OUT(advance(p.y, uint64_t(plane) * p.rows * p.inner * WIDTH));
+  const uint64_t y = ADVANCE(Y, p.y, uint64_t(plane) * p.rows * p.inner * WIDTH);
   [[unroll]] for (int i = 0; i < OUTPUTS; ++i) {
     const uint row = tile * OUTPUTS + i;
-    if (row < p.rows) y.at[row * p.inner + piece] = result[i] + bias;
+    if (row < p.rows) STORE_PIECE(Y, y, row * p.inner + piece, result[i] + bias);
   }
 }

@@ -6,6 +6,7 @@
 //              read from its last position to its first
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define WEIGHT STORED_0
 #include "tensor.glsl"
 
 layout(local_size_x = THREADS) in;
@@ -36,23 +37,23 @@ void main() {
   const uint part = out_channel / p.group_out_channels;
   const uint from = (part * p.group_channels + channel) * p.group_out_channels +
                     out_channel % p.group_out_channels;
-  FloatsIn w = FloatsIn(advance(p.weight, uint64_t(from) * WINDOW * p.inner));
+  const uint64_t w = ADVANCE(WEIGHT, p.weight, uint64_t(from) * WINDOW * p.inner);
 #else
-  FloatsIn w = FloatsIn(advance(p.weight, uint64_t(pair) * WINDOW * p.inner));
+  const uint64_t w = ADVANCE(WEIGHT, p.weight, uint64_t(pair) * WINDOW * p.inner);
 #endif
   float window[WINDOW];
   for (int i = 0; i < WINDOW; ++i) {
 #if BACKWARDS
-    window[i] = w.at[(WINDOW - 1 - i) * p.inner + (p.inner - 1 - place)];
+    window[i] = LOAD(WEIGHT, w, (WINDOW - 1 - i) * p.inner + (p.inner - 1 - place));
 #else
-    window[i] = w.at[i * p.inner + place];
+    window[i] = LOAD(WEIGHT, w, i * p.inner + place);
 #endif
   }
-  FloatsOut u = FloatsOut(advance(p.transformed, element));
-  u.at[0] = window[0] * 0.25;
-  u.at[p.elements] = at_point(window, 1.0, -1.0 / 6.0);
-  u.at[2 * p.elements] = at_point(window, -1.0, -1.0 / 6.0);
-  u.at[3 * p.elements] = at_point(window, 2.0, 1.0 / 24.0);
-  u.at[4 * p.elements] = at_point(window, -2.0, 1.0 / 24.0);
-  u.at[5 * p.elements] = window[WINDOW - 1];
+  const uint64_t u = ADVANCE(f32, p.transformed, element);
+  STORE(f32, u, 0, window[0] * 0.25);
+  STORE(f32, u, p.elements, at_point(window, 1.0, -1.0 / 6.0));
+  STORE(f32, u, 2 * p.elements, at_point(window, -1.0, -1.0 / 6.0));
+  STORE(f32, u, 3 * p.elements, at_point(window, 2.0, 1.0 / 24.0));
+  STORE(f32, u, 4 * p.elements, at_point(window, -2.0, 1.0 / 24.0));
+  STORE(f32, u, 5 * p.elements, window[WINDOW - 1]);
 }

@@ -1,5 +1,7 @@
-// Elements moved as they are, 32 bits at a time, with several in flight. The includer defines
-//   WIDTH   words a piece: 1, or 4 where every piece starts on a 16-byte boundary
+// Elements moved as they are, several in flight: 16-bit ones, 32-bit ones, and wider ones a 32-bit
+// word at a time. The includer names what it reads X and what it writes Y; from a kernel's float32
+// scratch to halves, elements are rounded on the way. It defines
+//   WIDTH   elements a piece: 1, or 4 where every piece starts on a multiple of four elements
 // and, to use move_pieces(),
 //   PIECES  of them an invocation, THREADS apart
 //   PIECE load_piece(uint piece)
@@ -8,27 +10,33 @@
 #define WORDS_GLSL
 #include "tensor.glsl"
 
-layout(buffer_reference, std430, buffer_reference_align = 4) restrict readonly buffer WordsIn {
-  uint at[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 16) restrict readonly buffer Uvec4sIn {
-  uvec4 at[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 4) restrict writeonly buffer WordsOut {
-  uint at[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 16) restrict writeonly buffer Uvec4sOut {
-  uvec4 at[];
-};
+// Of all operands of a call that are floats only the scratch may be stored in another type.
+const bool kAlike = BYTES(X) == BYTES(Y);
 
 #if WIDTH == 4
 #define PIECE uvec4
-#define IN Uvec4sIn
-#define OUT Uvec4sOut
+PIECE load_from(uint64_t base) {
+  return kAlike ? LOAD4_BITS(X, base, 0) : floatBitsToUint(LOAD4(X, base, 0));
+}
+void store_to(uint64_t base, PIECE v) {
+  if (kAlike) {
+    STORE4_BITS(Y, base, 0, v);
+  } else {
+    STORE4(Y, base, 0, uintBitsToFloat(v));
+  }
+}
 #else
 #define PIECE uint
-#define IN WordsIn
-#define OUT WordsOut
+PIECE load_from(uint64_t base) {
+  return kAlike ? LOAD_BITS(X, base, 0) : floatBitsToUint(LOAD(X, base, 0));
+}
+void store_to(uint64_t base, PIECE v) {
+  if (kAlike) {
+    STORE_BITS(Y, base, 0, v);
+  } else {
+    STORE(Y, base, 0, uintBitsToFloat(v));
+  }
+}
 #endif
 
 #ifdef PIECES

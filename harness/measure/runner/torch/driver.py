@@ -225,7 +225,9 @@ class Model:
             arguments = eval(self.job["init_inputs"], dict(self.variables))
             torch.manual_seed(42)
             module = names["ModelNew"](*arguments)
-            return module.to(DEVICE)
+            module = module.to(DEVICE)
+            half = self.job["dtype"] != "f32"
+            return module.to(DTYPES[self.job["dtype"]]) if half else module
         except BaseException as error:
             raise Refusal("init", said_by(error, self.file))
 
@@ -434,7 +436,10 @@ def start(job):
               "u8": torch.uint8}  # fmt: skip
     torch.set_grad_enabled(False)
     if DEVICE == "cuda":
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        matmul = torch.backends.cuda.matmul
+        matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        matmul.allow_fp16_reduced_precision_reduction = False
+        matmul.allow_bf16_reduced_precision_reduction = False
         torch.zeros(1, device=DEVICE)
         synchronise()
         filter_system_calls(job["seccomp"], job["filter"])

@@ -84,7 +84,7 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
     opened_->open(places.at("handles"));
     size_t next = 0;
     const auto tensor = [&](int id, uint64_t judges) {
-      const auto bytes = static_cast<uint64_t>(graph.value(id).type.bytes());
+      const auto bytes = static_cast<uint64_t>(graph.stored_type(id).bytes());
       return Tensor{judges, opened_->address(places.at("places").at(next++), bytes), bytes};
     };
     for (const int id : graph.values_of(Graph::Kind::parameter)) {
@@ -102,7 +102,7 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
       outputs_.emplace_back();
       for (size_t i = 0; i < graph.outputs().size(); ++i) {
         const uint64_t judges = call == 0 ? first[i] : wanted[tensors.output(call, i)];
-        const auto bytes = static_cast<uint64_t>(graph.value(graph.outputs()[i]).type.bytes());
+        const auto bytes = static_cast<uint64_t>(graph.stored_type(graph.outputs()[i]).bytes());
         outputs_.back().push_back({judges, 0, bytes});
       }
     }

@@ -24,17 +24,20 @@ Json python_value(const VariableValue& value) {
 
 /// A value's name, type and size, as the driver takes them.
 Json tensor_of(const Graph& graph, int value) {
-  const Graph::ValueInfo& info = graph.value(value);
-  return {{"name", info.name},
-          {"dtype", name_of(info.type.dtype)},
-          {"shape", info.type.shape},
-          {"bytes", info.type.bytes()}};
+  const TensorType type = graph.stored_type(value);
+  return {{"name", graph.value(value).name},
+          {"dtype", name_of(type.dtype)},
+          {"shape", type.shape},
+          {"bytes", type.bytes()}};
 }
 
 }  // namespace
 
 Json torch_task(const TorchModule& module, const TaskAt& at) {
-  Json task = {{"do", "attach"}, {"source", module.source}, {"init_inputs", init_inputs(at.task)}};
+  Json task = {{"do", "attach"},
+               {"source", module.source},
+               {"init_inputs", init_inputs(at.task)},
+               {"dtype", name_of(at.dtype)}};
   Json& variables = task["variables"] = Json::object();
   for (const auto& [name, value] : variables_of(at)) variables[name] = python_value(value);
   return task;
@@ -43,10 +46,10 @@ Json torch_task(const TorchModule& module, const TaskAt& at) {
 std::vector<Wanted> tensors_of_calls(const Graph& graph, int most, uint64_t most_bytes) {
   std::vector<std::pair<std::string, TensorType>> tensors;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    tensors.emplace_back(graph.output_name(i), graph.value(graph.outputs()[i]).type);
+    tensors.emplace_back(graph.output_name(i), graph.stored_type(graph.outputs()[i]));
   }
   for (const int id : graph.values_of(Graph::Kind::input)) {
-    tensors.emplace_back(graph.value(id).name, graph.value(id).type);
+    tensors.emplace_back(graph.value(id).name, graph.stored_type(id));
   }
   uint64_t bytes = 1;
   for (const auto& each : tensors) bytes += static_cast<uint64_t>(each.second.bytes());

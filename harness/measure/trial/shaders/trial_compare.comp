@@ -1,7 +1,11 @@
 // Holds every element of a result to the truth, by the rule in kbench/compare.h. One finding a
-// workgroup; trial_compare_sum.comp adds them up.
+// workgroup; trial_compare_sum.comp adds them up. The result is of float32, of int64 (INTEGER) or of
+// halves (HALF: trial_half.glsl), whose truth is of float32.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#ifdef HALF
+#include "trial_half.glsl"
+#endif
 #include "trial_common.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Scale { float rms; };
@@ -9,24 +13,30 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Finding {
   uint wrong, not_finite, zero, untouched;
   uint first;      // element, counted from the workgroup's first; all ones: none
   uint max_error;  // bits of a float that is not negative
-  uint unused0, unused1;
+  float squares;   // of halves: the sum of squared errors, each by its element's scale
+  uint behind;     // 1: the two bytes behind an odd number of halves hold another value
   uvec2 got, expected;  // bits of the first wrong element
 };
 layout(push_constant, std430) uniform Push {
-  uint64_t got, truth, words, scale, findings;
+  uint64_t got, truth, words, scale, findings;  // words: of `got`
   uvec2 key;         // of the fill the result was written over
   uint iterations, limit;
   float fill_scale;
   float relative;    // of the tolerance
   float absolute;    // fixed absolute part of the room; below zero: relative * RMS of the truth
+  uint odd;          // 1: the last of the words holds one half alone
 };
 
-shared uint wrong, not_finite, zero, untouched, first, max_error;
+shared uint wrong, not_finite, zero, untouched, first, max_error, behind;
+#ifdef HALF
+const uint kFillHalf = HALF == kHalfF16 ? kFillF16 : kFillBf16;
+shared float squares[256];
+#endif
 
 void main() {
   const uint lane = gl_LocalInvocationID.x;
   if (lane == 0u) {
-    wrong = not_finite = zero = untouched = max_error = 0u;
+    wrong = not_finite = zero = untouched = max_error = behind = 0u;
     first = 0xFFFFFFFFu;
   }
   barrier();
@@ -36,14 +46,59 @@ void main() {
   const uint64_t quads = quads_in(words);
   uint my_wrong = 0u, my_not_finite = 0u, my_zero = 0u, my_untouched = 0u;
   uint my_first = 0xFFFFFFFFu;
-  float my_error = 0.0;
+  float my_error = 0.0, my_squares = 0.0;
   for (uint turn = 0u; turn < iterations; ++turn) {
     const uint quad = quad_index(iterations, turn);
     if (uint64_t(quad) >= quads) break;
     const uvec4 c = load_quad(got, quad, words);
-    const uvec4 r = load_quad(truth, quad, words);
     const uint in_group = turn * 256u + lane;
-#ifdef INTEGER
+#ifdef HALF
+    const uint64_t elements = words * 2ul - uint64_t(odd);
+    const bool last = odd == 1u && uint64_t(quad) + 1ul == quads;
+#ifdef UNTOUCHED
+    const bool fills = true;
+#else
+    const bool fills = last;
+#endif
+    const uvec4 fill = fills ? fill_quad(quad, key, kFillHalf, fill_scale, limit) : uvec4(0u);
+    if (last) {
+      const uint word = uint(words - 1ul - uint64_t(quad) * 4ul);
+      if (c[word] >> 16 != fill[word] >> 16) behind = 1u;
+    }
+    for (uint part = 0u; part < 2u; ++part) {
+      if (uint64_t(quad) * 8ul + uint64_t(part) * 4ul >= elements) break;
+      const uvec4 r = load_quad(truth, quad * 2u + part, elements);
+      for (uint k = 0u; k < 4u; ++k) {
+        if (uint64_t(quad) * 8ul + uint64_t(part * 4u + k) >= elements) break;
+        const uint word = part * 2u + k / 2u, shift = (k & 1u) * 16u;
+        const uint bits = c[word] >> shift & 0xFFFFu;
+        if ((bits & 0x7FFFu) == 0u) ++my_zero;
+#ifdef UNTOUCHED
+        if (bits == (fill[word] >> shift & 0xFFFFu)) ++my_untouched;
+#endif
+        const uint value = float_bits_of(bits);
+        const bool finite = (value & 0x7F800000u) != 0x7F800000u;
+        const bool truth_finite = (r[k] & 0x7F800000u) != 0x7F800000u;
+        bool right;
+        if (finite && truth_finite) {
+          const float cf = uintBitsToFloat(value), rf = uintBitsToFloat(r[k]);
+          const float difference = abs(cf - rf), size = max(abs(rf), kSmallestNormal);
+          const float error = difference / (s + size);
+          my_error = max(my_error, error);
+          my_squares += error * error;
+          right = difference <= floor_room + relative * (absolute >= 0.0 ? abs(rf) : size);
+        } else {
+          right = value == r[k] && (r[k] & 0x007FFFFFu) == 0u;
+          if (truth_finite) ++my_not_finite;
+        }
+        if (!right) {
+          ++my_wrong;
+          my_first = min(my_first, in_group * 8u + part * 4u + k);
+        }
+      }
+    }
+#elif defined(INTEGER)
+    const uvec4 r = load_quad(truth, quad, words);
 #ifdef UNTOUCHED
     const uvec4 fill = fill_quad(quad, key, kFillI64, fill_scale, limit);
 #endif
@@ -60,6 +115,7 @@ void main() {
       }
     }
 #else
+    const uvec4 r = load_quad(truth, quad, words);
 #ifdef UNTOUCHED
     const uvec4 fill = fill_quad(quad, key, kFillF32, fill_scale, limit);
 #endif
@@ -96,6 +152,14 @@ void main() {
   if (my_zero != 0u) atomicAdd(zero, my_zero);
   if (my_untouched != 0u) atomicAdd(untouched, my_untouched);
   if (my_error > 0.0) atomicMax(max_error, floatBitsToUint(my_error));
+#ifdef HALF
+  squares[lane] = my_squares;
+  barrier();
+  for (uint width = 128u; width > 0u; width >>= 1) {
+    if (lane < width) squares[lane] += squares[lane + width];
+    barrier();
+  }
+#endif
   barrier();
   if (lane != 0u) return;
   Finding at = Finding(findings + uint64_t(gl_WorkGroupID.x) * 48ul);
@@ -105,6 +169,12 @@ void main() {
   at.untouched = untouched;
   at.first = first;
   at.max_error = max_error;
+#ifdef HALF
+  at.squares = squares[0];
+#else
+  at.squares = 0.0;
+#endif
+  at.behind = behind;
   uvec2 got_bits = uvec2(0u), expected_bits = uvec2(0u);
   if (first != 0xFFFFFFFFu) {
     const uint64_t in_bytes = uint64_t(quad_index(iterations, 0u)) * 16ul;  // lane 0: the first
@@ -115,8 +185,15 @@ void main() {
 #else
     const uint64_t place = in_bytes + uint64_t(first) * 4ul;
 #endif
+#ifdef HALF
+    const uint64_t element = uint64_t(quad_index(iterations, 0u)) * 8ul + uint64_t(first);
+    const uint pair = Word(got + element / 2ul * 4ul).v;
+    got_bits.x = pair >> uint(element & 1ul) * 16u & 0xFFFFu;
+    expected_bits.x = Word(truth + element * 4ul).v;
+#else
     got_bits.x = Word(got + place).v;
     expected_bits.x = Word(truth + place).v;
+#endif
   }
   at.got = got_bits;
   at.expected = expected_bits;

@@ -6,14 +6,17 @@
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Finding {
   uint wrong, not_finite, zero, untouched;
   uint first, max_error;
-  uint unused0, unused1;
+  float squares;
+  uint behind;
   uvec2 got, expected;
 };
 layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Summary {
   uint64_t wrong, not_finite, zero, untouched;
   uint64_t first;  // element; all ones: none
   uvec2 got, expected;
-  uint max_error, unused;
+  uint max_error;
+  float squares;
+  uint behind, unused;
 };
 layout(push_constant, std430) uniform Push {
   uint64_t findings, summary;
@@ -22,7 +25,8 @@ layout(push_constant, std430) uniform Push {
 
 const uint kWrong = 0u, kNotFinite = 1u, kZero = 2u, kUntouched = 3u;
 shared uint64_t sums[4][256];
-shared uint first_group, max_error;
+shared float squares[256];
+shared uint first_group, max_error, behind;
 
 Finding finding(uint group) { return Finding(findings + uint64_t(group) * 48ul); }
 
@@ -30,9 +34,10 @@ void main() {
   const uint lane = gl_LocalInvocationID.x;
   if (lane == 0u) {
     first_group = 0xFFFFFFFFu;
-    max_error = 0u;
+    max_error = behind = 0u;
   }
   barrier();
+  float sum_of_squares = 0.0;
   uint64_t wrong = 0ul, not_finite = 0ul, zero = 0ul, untouched = 0ul;
   for (uint group = lane; group < groups; group += 256u) {
     Finding part = finding(group);
@@ -42,7 +47,10 @@ void main() {
     untouched += uint64_t(part.untouched);
     if (part.wrong != 0u) atomicMin(first_group, group);
     if (part.max_error != 0u) atomicMax(max_error, part.max_error);
+    if (part.behind != 0u) behind = 1u;
+    sum_of_squares += part.squares;
   }
+  squares[lane] = sum_of_squares;
   sums[kWrong][lane] = wrong;
   sums[kNotFinite][lane] = not_finite;
   sums[kZero][lane] = zero;
@@ -51,6 +59,7 @@ void main() {
   for (uint width = 128u; width > 0u; width >>= 1) {
     if (lane < width) {
       for (uint i = 0u; i < 4u; ++i) sums[i][lane] += sums[i][lane + width];
+      squares[lane] += squares[lane + width];
     }
     barrier();
   }
@@ -61,6 +70,8 @@ void main() {
   at.zero = sums[kZero][0];
   at.untouched = sums[kUntouched][0];
   at.max_error = max_error;
+  at.squares = squares[0];
+  at.behind = behind;
   at.unused = 0u;
   at.first = ~0ul;
   at.got = at.expected = uvec2(0u);

@@ -97,6 +97,8 @@ class Result:
     opponent: str
     opponent_finding: str
     stage_s: dict[str, float]
+    dtype: str
+    """What the task's floating tensors were stored in: "f32", "f16" or "bf16"."""
     json: dict[str, Any] = field(repr=False, compare=False)
     """As the library gave it, for results files and leaderboards."""
 
@@ -107,8 +109,9 @@ class Result:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Result":
         """Of a line of a results file, or of an answer. Fields it does not know stay in `json`."""
-        # Records of earlier versions lack these.
+        # Records of earlier versions lack these, and those of f32 the dtype.
         whole: dict[str, Any] = {
+            "dtype": "f32",
             "device_uuid": "",
             "certificate": "",
             "tuning": (),
@@ -202,6 +205,8 @@ class Options:
     preset: Optional[str] = None
     """"smoke", "v0", "v0.1", or "auto": the largest that fits; smoke on a CPU device."""
     overrides: Optional[Mapping[str, Variable]] = None
+    dtype: Optional[str] = None
+    """What the task's floating tensors are stored in: "f32" (the default), "f16" or "bf16"."""
     tolerance: Optional[str] = None
     """"kbench" or "kernelbench"."""
     recorded: Optional[Mapping[str, str]] = None

@@ -27,25 +27,34 @@ def tasks(select: Optional[str] = None) -> list[Task]:
 
 
 def describe(
-    task: str, preset: str = "v0.1", overrides: Optional[Mapping[str, Variable]] = None
+    task: str,
+    preset: str = "v0.1",
+    overrides: Optional[Mapping[str, Variable]] = None,
+    dtype: str = "f32",
 ) -> str:
     """The task for a reader who has never seen it."""
-    return str(_show(task, preset, overrides, False)["text"])
+    return str(_show(task, preset, overrides, dtype, False)["text"])
 
 
 def facts(
-    task: str, preset: str = "v0.1", overrides: Optional[Mapping[str, Variable]] = None
+    task: str,
+    preset: str = "v0.1",
+    overrides: Optional[Mapping[str, Variable]] = None,
+    dtype: str = "f32",
 ) -> dict[str, Any]:
     """What `kbench show --json` prints: docs/prompts.md describes it."""
-    value: dict[str, Any] = _show(task, preset, overrides, False)["facts"]
+    value: dict[str, Any] = _show(task, preset, overrides, dtype, False)["facts"]
     return value
 
 
 def built_in_candidate(
-    task: str, preset: str = "v0.1", overrides: Optional[Mapping[str, Variable]] = None
+    task: str,
+    preset: str = "v0.1",
+    overrides: Optional[Mapping[str, Variable]] = None,
+    dtype: str = "f32",
 ) -> str:
     """A candidate's YAML that computes the task with built-in operators, to start from."""
-    return str(_show(task, preset, overrides, True)["candidate"])
+    return str(_show(task, preset, overrides, dtype, True)["candidate"])
 
 
 def verdicts() -> dict[str, bool]:
@@ -77,6 +86,7 @@ def prompt(
     preset: str = "v0.1",
     overrides: Optional[Mapping[str, Variable]] = None,
     *,
+    dtype: str = "f32",
     set: str = "default",
     shots: int = 1,
     precision: bool = True,
@@ -92,6 +102,7 @@ def prompt(
         "task": task,
         "preset": preset,
         "overrides": dict(overrides or {}),
+        "dtype": dtype,
         "set": set,
         "shots": shots,
         "precision": precision,
@@ -140,12 +151,17 @@ def version() -> str:
 
 
 def _show(
-    task: str, preset: str, overrides: Optional[Mapping[str, Variable]], candidate: bool
+    task: str,
+    preset: str,
+    overrides: Optional[Mapping[str, Variable]],
+    dtype: str,
+    candidate: bool,
 ) -> dict[str, Any]:
     request = {
         "task": task,
         "preset": preset,
         "overrides": dict(overrides or {}),
+        "dtype": dtype,
         "candidate": candidate,
     }
     answer: dict[str, Any] = library().ask("kbench_show", request)

@@ -16,11 +16,11 @@ if triton is not None:
         first = batch * features * positions + at
         squares = tl.zeros([BLOCK], tl.float32)
         for feature in range(features):
-            v = tl.load(x + first + feature * positions, mask=mask, other=0.0)
+            v = tl.load(x + first + feature * positions, mask=mask, other=0.0).to(tl.float32)
             squares += v * v
         scale = 1.0 / tl.sqrt(squares / features + eps)
         for feature in range(features):
-            v = tl.load(x + first + feature * positions, mask=mask, other=0.0)
+            v = tl.load(x + first + feature * positions, mask=mask, other=0.0).to(tl.float32)
             tl.store(y + first + feature * positions, v * scale, mask=mask)
 
 

@@ -11,7 +11,7 @@ if triton is not None:
     @triton.jit
     def scale_leaky_relu(y, count, scale, slope, BLOCK: tl.constexpr):
         i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-        v = tl.load(y + i, mask=i < count, other=0.0) * scale
+        v = tl.load(y + i, mask=i < count, other=0.0).to(tl.float32) * scale
         tl.store(y + i, tl.where(v > 0, v, v * slope), mask=i < count)
 
 

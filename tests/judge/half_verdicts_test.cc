@@ -1,0 +1,121 @@
+// Tasks of float16 and bfloat16 judged: what is right passes, what computes in fewer bits does not.
+#include <cstdlib>
+
+#include "kbench/listing.h"
+#include "tests/judge/evaluator_fixture.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class HalfVerdicts : public EvaluatorTest, public ::testing::WithParamInterface<DType> {
+ protected:
+  void SetUp() override {
+    EvaluatorTest::SetUp();
+    options_.dtype = GetParam();
+  }
+  static std::string built_in(const std::string& more = "") {
+    return "kbench: 1\ntask: level1/19\ndispatch:\n"
+           "  - {op: relu, in: x, out: output}\n" +
+           more;
+  }
+  /// The word that holds two elements, and its number, are what `body` is given.
+  static std::string two_at_a_time(const std::string& body) {
+    return "kbench: 1\n"
+           "task: level1/19\n"
+           "kernels:\n"
+           "  k:\n"
+           "    source: |\n"
+           "      #version 450\n"
+           "      layout(local_size_x = 64) in;\n"
+           "      layout(binding = 0) buffer X { uint x[]; };\n"
+           "      layout(binding = 1) buffer Y { uint y[]; };\n"
+           "      void main() {\n"
+           "        const uint i = gl_GlobalInvocationID.x;\n"
+           "        if (i * 2 >= KB_batch_size * KB_dim) return;\n"
+           "        uint v = x[i];\n"
+           "        if ((v & 0x8000u) != 0) v &= 0xffff0000u;\n"
+           "        if ((v & 0x80000000u) != 0) v &= 0xffffu;\n"
+           "        " +
+           body +
+           "\n"
+           "      }\n"
+           "dispatch:\n  - {kernel: k, bind: [x, output], groups: [\"ceil_div(batch_size * dim, "
+           "128)\"]}\n";
+  }
+};
+
+TEST_P(HalfVerdicts, BuiltInStepsPass) {
+  const Result result = run(built_in());
+  EXPECT_TRUE(result.correct()) << result.message;
+  EXPECT_EQ(result.dtype, GetParam());
+  EXPECT_THAT(result.opponent, HasSubstr(std::string(name_of(GetParam()))));
+}
+
+TEST_P(HalfVerdicts, AKernelReadsAndWritesTwoBytesAnElement) {
+  const Result result = run(two_at_a_time("y[i] = v;"));
+  EXPECT_TRUE(result.correct()) << result.message;
+}
+
+TEST_P(HalfVerdicts, ElementsThatAreNotWrittenAreSeen) {
+  const Result all = run(two_at_a_time("if (i < 0u) y[i] = v;"));
+  EXPECT_EQ(name_of(all.verdict), "not_written") << all.message;
+  const Result some = run(two_at_a_time("if (i % 2 == 0) y[i] = v;"));
+  EXPECT_EQ(name_of(some.verdict), "partly_written") << some.message;
+}
+
+TEST_P(HalfVerdicts, FewerBitsAreSeen) {
+  // Three bits after the point less in every element.
+  const Result result = run(two_at_a_time("y[i] = v & 0xfff8fff8u;"));
+  EXPECT_EQ(name_of(result.verdict), "low_precision") << result.message;
+}
+
+TEST_P(HalfVerdicts, ZerosFail) {
+  const Result result = run(two_at_a_time("y[i] = 0u;"));
+  EXPECT_EQ(name_of(result.verdict), "all_zero") << result.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, HalfVerdicts, ::testing::Values(DType::f16, DType::bf16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+class HalfModule : public EvaluatorTest {};
+
+/// On a CPU PyTorch has few operators of float16, and of bfloat16 some that compute in it.
+TEST_F(HalfModule, GetsTensorsOfTheTypeBesidePyTorchInIt) {
+  options_.dtype = DType::bf16;
+  options_.opponent = Opponent::torch;
+  const Task& task = find_task({1, 26});
+  folder_.write("model_new.py", pytorch_module(task, *build_graph(task, Preset::smoke)));
+  try {
+    const Result result = evaluator().evaluate(folder_.path("model_new.py"));
+    EXPECT_TRUE(result.correct()) << result.message;
+    EXPECT_EQ(result.dtype, DType::bf16);
+    EXPECT_EQ(result.lane, "torch");
+    EXPECT_EQ(result.opponent_finding, "");
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported) throw;
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << error.what();
+    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+  }
+}
+
+TEST_F(HalfModule, ATaskThatIsNotDefinedInTheTypeIsAnErrorThatSaysSo) {
+  const Task* undefined = nullptr;
+  for (const Task& task : tasks()) {
+    const auto known = task.honest.find(DType::f16);
+    if (known != task.honest.end() && !known->second.undefined.empty()) undefined = &task;
+  }
+  ASSERT_NE(undefined, nullptr);
+  options_.dtype = DType::f16;
+  try {
+    const Result result = run("kbench: 1\ntask: " + to_string(undefined->id) +
+                              "\ndispatch:\n  - {op: relu, in: x, out: output}\n");
+    ADD_FAILURE() << "it was judged: " << result.message;
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("is not defined in float16: "));
+  }
+}
+
+}  // namespace
+}  // namespace kbench::testing
