@@ -107,8 +107,8 @@ void time(benchmark::State& state, vulkan::Device& device, const Work& work) {
       commands.submit_and_wait(60);
       state.SetIterationTime(commands.elapsed_ns(0, 1) * 1e-9 / kRuns);
     }
-    state.counters["FLOP/s"] = benchmark::Counter(work.flops * static_cast<double>(state.iterations()),
-                                                  benchmark::Counter::kIsRate);
+    state.counters["FLOP/s"] = benchmark::Counter(
+        work.flops * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
     state.counters["B/s"] = benchmark::Counter(bytes * static_cast<double>(state.iterations()),
                                                benchmark::Counter::kIsRate);
   } catch (const Error& error) {

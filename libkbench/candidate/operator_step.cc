@@ -25,9 +25,8 @@ TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) c
   const DType real = graph_.dtype();
   if (real != DType::f32 && type.dtype == DType::f32) {
     fail_parse(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +
-                                    "; a built-in step of a task in " +
-                                    std::string(name_of(real)) + " takes " +
-                                    std::string(name_of(real)));
+                                    "; a built-in step of a task in " + std::string(name_of(real)) +
+                                    " takes " + std::string(name_of(real)));
   }
   if (type.dtype == real) type.dtype = DType::f32;
   if (!operand.shape) return type;

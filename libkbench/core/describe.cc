@@ -178,7 +178,8 @@ class Description {
       return;
     }
     out_ << "  " << rule_in_words(task_, graph_.dtype());
-    if (!is_half(graph_.dtype()) && !task_.tolerance.reason.empty()) out_ << " (" << task_.tolerance.reason << ")";
+    if (!is_half(graph_.dtype()) && !task_.tolerance.reason.empty())
+      out_ << " (" << task_.tolerance.reason << ")";
     out_ << "\n";
   }
 

@@ -21,8 +21,9 @@ KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, tuning, lane, bu
                        opponent, opponent_finding, stage_s)
 
 std::string Experiment::key() const {
-  Json key = {candidate_hash, set,      to_string(task), variables_json<Json>(variables), device,
-              driver,         baseline, settings,        version};
+  Json key = {candidate_hash, set,    to_string(task), variables_json<Json>(variables),
+              device,         driver, baseline,        settings,
+              version};
   if (dtype != DType::f32) key.push_back(name_of(dtype));  // Records from before know of no other.
   return json_text(key);
 }

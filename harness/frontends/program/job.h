@@ -35,7 +35,9 @@ struct Job {
   std::vector<Result> unusable;         ///< files that belong to no task
 
   size_t done_before() const;
-  TaskAt at(const Task& task) const { return task_at(task.id, preset, options.overrides, options.dtype); }
+  TaskAt at(const Task& task) const {
+    return task_at(task.id, preset, options.overrides, options.dtype);
+  }
   std::vector<Result> results() const;  ///< the results so far
 };
 

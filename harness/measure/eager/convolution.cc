@@ -199,8 +199,8 @@ TileChoice choose_tile(const Convolution& conv, const DeviceTraits& traits) {
   // On matrix units what bounds a convolution is reading the input through its windows, two bytes
   // at a time and once for each row of tiles. Elements a second, measured on an H200.
   const double rate = conv.transposed || conv.volume ? 0.19e12 : 0.4e12;
-  const int64_t read = ceil_div(conv.group_out_channels, choice.tile.m) * conv.taps() *
-                       conv.pixels() * batches;
+  const int64_t read =
+      ceil_div(conv.group_out_channels, choice.tile.m) * conv.taps() * conv.pixels() * batches;
   choice.seconds = std::max(choice.seconds, static_cast<double>(read) / rate);
   const TileChoice without = choose(DType::f32);
   return choice.seconds < without.seconds ? choice : without;

@@ -113,8 +113,8 @@ uint64_t Trial::make_room(uint64_t bytes) {
 /// kernels work in, by about as much as the baseline's. Does not wait for it: it may be enough.
 void Trial::leave_room_for_torch() {
   const auto python = [](const OpponentRunner* each) { return each->python(); };
-  const auto processes = static_cast<size_t>(std::ranges::count_if(opponents_, python)) +
-                         (from_outside() ? 1 : 0);
+  const auto processes =
+      static_cast<size_t>(std::ranges::count_if(opponents_, python)) + (from_outside() ? 1 : 0);
   if (processes == 0 || context_.device.snapshot().software()) return;
   constexpr uint64_t kContext = uint64_t{1} << 30;
   const uint64_t own =
