@@ -37,10 +37,10 @@ const Algebra* lookup_algebra(TaskId task) {
   return found != known_algebra().end() ? &*found : nullptr;
 }
 
-const Result* best_measured(const Algebra& algebra, Preset preset) {
+const Result* best_measured(const Algebra& algebra, Preset preset, DType dtype) {
   const Result* best = nullptr;
   for (const Result& each : algebra.measured) {
-    if (each.preset != name_of(preset)) continue;
+    if (each.preset != name_of(preset) || each.dtype != dtype) continue;
     if (best == nullptr || each.speedup.point > best->speedup.point) best = &each;
   }
   return best;

@@ -111,9 +111,8 @@ tbb::task_arena& arena_of(int threads) {
 }  // namespace reference
 
 Tensor draw_tensor(const Graph& graph, const Graph::ValueInfo& value, TaskId task, uint64_t seed) {
-  Tensor tensor = draw(value.distribution, {seed, task.draw_word(), value.name}, value.type);
-  const DType stored = graph.stored(value.type).dtype;
-  return stored == value.type.dtype ? tensor : tensor.converted(stored).converted(value.type.dtype);
+  return rounded_to(draw(value.distribution, {seed, task.draw_word(), value.name}, value.type),
+                    graph.dtype());
 }
 
 NamedTensors draw_tensors(const Graph& graph, TaskId task, uint64_t seed) {

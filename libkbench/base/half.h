@@ -17,10 +17,12 @@ inline uint16_t to_f16(float value) {
   if (size > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
   if (size >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // 65520
   if (size >= 0x38800000u) {                                              // 2^-14
-    // The exponent's bias is 112 less; what the 13 dropped bits are worth is rounded.
+    // 0x38000000 is 112 << 23: the exponent's bias goes from 127 to 15. The mantissa's last 13 bits
+    // are rounded away, ties to even; a carry goes into the exponent.
     return static_cast<uint16_t>(sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1u)) >> 13);
   }
-  // Steps of 2^-24, of which `dropped` bits of the mantissa are parts.
+  // Below 2^-14 a float16 counts steps of 2^-24: the mantissa's 24 bits, its leading 1 among them,
+  // are shifted right by `dropped`, ties to even.
   const uint32_t dropped = 126 - (size >> 23);
   if (dropped > 24) return static_cast<uint16_t>(sign);
   const uint32_t mantissa = (size & 0x7fffffu) | 0x800000u;

@@ -58,6 +58,7 @@ SymbolTable::SymbolTable(const Variables& variables, const DeviceNumbers& device
     std::string macro = "KB_" + name;
     std::ranges::transform(macro, macro.begin(), [](unsigned char c) { return std::toupper(c); });
     add(name, each == dtype ? 1 : 0, false, macro);
+    variables_.insert(name);
   }
   for (const auto& [name, value] : variables) {
     const bool real = std::holds_alternative<double>(value);
@@ -93,7 +94,8 @@ void SymbolTable::add(const std::string& name, double value, bool real, const st
 void SymbolTable::define(const std::string& name, const Sourced& expression) {
   if (variables_.contains(name)) {
     fail_parse(expression.at,
-               "constant '" + name + "' has the name of a shape variable of the task; use another");
+               "constant '" + name +
+                   "' has the name of a shape variable or of the type of the task; use another");
   }
   const bool real = is_real(expression);
   add(name, real ? this->real(expression) : static_cast<double>(integer(expression)), real, name);

@@ -256,9 +256,6 @@ Tensor draw(const Distribution& distribution, const DrawKey& key, const TensorTy
                 [&](const Words& words, bool* values) { randint_batch(words, 0, 2, values); });
     return tensor;
   }
-  if (is_half(type.dtype)) {
-    return draw(distribution, key, {DType::f32, type.shape}).converted(type.dtype);
-  }
   require(type.dtype == DType::f32, distribution, type, key);
   draw_range(distribution, key, 0, tensor.data<float>());
   apply_then(distribution, key, tensor);

@@ -110,7 +110,7 @@ Value Graph::parameter(const std::string& name, Shape shape, Distribution distri
 
 /// A floating constant's values are those that its stored_type() can hold.
 Value Graph::constant(const std::string& name, Tensor data) {
-  if (stored(data.type()) != data.type()) data = data.converted(dtype_).converted(data.dtype());
+  data = rounded_to(data, dtype_);
   const TensorType type = data.type();
   return add_value({name, type, Kind::constant, {}, std::move(data), -1});
 }
@@ -147,6 +147,13 @@ std::vector<int> Graph::values_of(Kind kind) const {
 
 std::string Graph::output_name(size_t i) const {
   return outputs_.size() == 1 ? "output" : "output" + std::to_string(i);
+}
+
+OperatorCall Graph::stored(OperatorCall call) const {
+  for (auto* types : {&call.inputs, &call.outputs}) {
+    for (TensorType& type : *types) type = stored(type);
+  }
+  return call;
 }
 
 double Graph::flops() const {

@@ -46,6 +46,10 @@ std::string sizes_of(const Task& task, const Variables& variables) {
   return nearest;
 }
 
+std::string preset_in_words(std::string_view preset, DType dtype) {
+  return preset_in_words(preset, name_of(dtype));
+}
+
 std::string preset_in_words(std::string_view preset, std::string_view dtype) {
   std::string text(preset);
   if (!dtype.empty() && dtype != name_of(DType::f32)) text += " in " + std::string(dtype);

@@ -14,8 +14,9 @@ std::string counted(size_t n, const char* noun);
 /// "preset v0.1", or the preset nearest by and what is set otherwise: "preset smoke with
 /// height=65".
 std::string sizes_of(const Task& task, const Variables& variables);
-/// "v0.1" of a task in float32, else "v0.1 in f16". `dtype`: its name, or several by commas; or
-/// empty.
+/// "v0.1" of a task in float32, else "v0.1 in f16".
+std::string preset_in_words(std::string_view preset, DType dtype);
+/// The same; `dtype`: its name, or several, or empty.
 std::string preset_in_words(std::string_view preset, std::string_view dtype);
 /// What the task's outputs are held to in that type (kbench/compare.h).
 std::string rule_in_words(const Task& task, DType dtype);

@@ -58,9 +58,10 @@ Selection parse_selection(std::string_view item) {
 Bounds bounds_from(const HonestError& honest, DType half) {
   constexpr double kTimes = 2;  // what an honest kernel of another kind may need more
   const double step = half_epsilon(half);
-  // Of few elements the mean may be small by chance: one of them is off by step / 4 at most.
-  const double by_chance = step / 2 / std::sqrt(static_cast<double>(honest.elements));
-  return {std::max(kTimes * honest.relative, step), kTimes * honest.rms + by_chance};
+  // The RMS of few roundings differs from draw to draw, by about 1 / sqrt(elements) of one
+  // rounding: of an element as large as the output's RMS at most step / 4 of s + |r|.
+  const double by_chance = step / 4 / std::sqrt(static_cast<double>(honest.elements));
+  return {std::max(kTimes * honest.relative, step), kTimes * (honest.rms + by_chance)};
 }
 
 Bounds bounds_of(const Task& task, DType dtype) {
@@ -73,12 +74,16 @@ Bounds bounds_of(const Task& task, DType dtype) {
                      dtype);
 }
 
-void require_defined(const Task& task, DType dtype) {
+bool is_defined(const Task& task, DType dtype) {
   const auto known = task.honest.find(dtype);
-  if (known == task.honest.end() || known->second.undefined.empty()) return;
+  return known == task.honest.end() || known->second.undefined.empty();
+}
+
+void require_defined(const Task& task, DType dtype) {
+  if (is_defined(task, dtype)) return;
   throw Error(ErrorCode::kInvalidArgument, to_string(task.id) + " is not defined in " +
                                                std::string(long_name_of(dtype)) + ": " +
-                                               known->second.undefined);
+                                               task.honest.at(dtype).undefined);
 }
 
 std::string to_string(TaskId id) {

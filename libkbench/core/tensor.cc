@@ -45,15 +45,11 @@ void visit(AnyTensor& tensor, F f) {
   }
 }
 
-float float_of(DType dtype, uint16_t bits) {
-  return dtype == DType::f16 ? from_f16(bits) : from_bf16(bits);
-}
-
 /// Halves as f32.
 Tensor widened(const Tensor& halves) {
   Tensor result(DType::f32, halves.shape());
   const auto* from = reinterpret_cast<const uint16_t*>(halves.raw());
-  for (float& to : result.data<float>()) to = float_of(halves.dtype(), *from++);
+  for (float& to : result.data<float>()) to = from_half(*from++, halves.dtype());
   return result;
 }
 
@@ -61,9 +57,7 @@ Tensor widened(const Tensor& halves) {
 Tensor narrowed(const Tensor& floats, DType dtype) {
   Tensor result(dtype, floats.shape());
   auto* to = reinterpret_cast<uint16_t*>(result.raw());
-  for (const float from : floats.data<float>()) {
-    *to++ = dtype == DType::f16 ? to_f16(from) : to_bf16(from);
-  }
+  for (const float from : floats.data<float>()) *to++ = to_half(from, dtype);
   return result;
 }
 
@@ -74,7 +68,16 @@ size_t size_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }
 std::string_view name_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
 
 std::string_view long_name_of(DType dtype) {
-  return dtype == DType::f16 ? "float16" : dtype == DType::bf16 ? "bfloat16" : name_of(dtype);
+  switch (dtype) {
+    case DType::f32:
+      return "float32";
+    case DType::f16:
+      return "float16";
+    case DType::bf16:
+      return "bfloat16";
+    default:
+      return name_of(dtype);
+  }
 }
 
 DType dtype_from_name(std::string_view name) {
@@ -93,6 +96,19 @@ DType task_dtype_from_name(std::string_view name) {
   throw Error(ErrorCode::kInvalidArgument,
               "unknown precision '" + std::string(name) +
                   "'; known: " + listed(kTaskDTypes, [](DType dtype) { return name_of(dtype); }));
+}
+
+uint16_t to_half(float value, DType half) {
+  return half == DType::f16 ? to_f16(value) : to_bf16(value);
+}
+
+float from_half(uint16_t bits, DType half) {
+  return half == DType::f16 ? from_f16(bits) : from_bf16(bits);
+}
+
+Tensor rounded_to(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() != DType::f32 || !is_half(dtype)) return tensor;
+  return tensor.converted(dtype).converted(DType::f32);
 }
 
 int64_t element_count(const Shape& shape) {
@@ -194,7 +210,7 @@ double Tensor::at(int64_t i) const {
         "element " + std::to_string(i) + " is outside a tensor of " + std::to_string(elements_));
   }
   if (is_half(type_.dtype)) {
-    return float_of(type_.dtype, reinterpret_cast<const uint16_t*>(raw())[i]);
+    return from_half(reinterpret_cast<const uint16_t*>(raw())[i], type_.dtype);
   }
   double value = 0;
   visit(*this, [&](auto elements) { value = static_cast<double>(elements[i]); });

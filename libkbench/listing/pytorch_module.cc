@@ -112,8 +112,7 @@ std::string module_class(const Graph& graph) {
             tensor_of(graph.value(constants[i])) + ")\n";
   }
   if (is_half(graph.dtype())) {
-    text += std::string("    self.to(torch.") +
-            (graph.dtype() == DType::f16 ? "float16" : "bfloat16") + ")\n";
+    text += std::string("    self.to(torch.") + std::string(long_name_of(graph.dtype())) + ")\n";
   }
   text +=
       "\n"

@@ -62,12 +62,11 @@ bool Certificate::precision() const {
 
 std::string to_json(const CertificateFile& file) {
   Json document = {{"preset", std::string(name_of(file.preset))},
-                   {"dtype", std::string(name_of(file.dtype))},
                    {"device", file.device},
                    {"driver", file.driver},
                    {"date", file.date},
                    {"kbench", file.kbench}};
-  if (file.dtype == DType::f32) document.erase("dtype");
+  if (file.dtype != DType::f32) document["dtype"] = std::string(name_of(file.dtype));
   // A line a task, so that what changes is seen in a diff.
   std::string text = json_text(document);
   text.back() = ',';
@@ -89,7 +88,7 @@ CertificateFile parse_certificates(const std::string& text, const std::string& n
   const JsonField fields(json, name, "");
   CertificateFile file;
   file.preset = fields["preset"].as(preset_from_name);
-  if (fields.has("dtype")) file.dtype = fields["dtype"].as(task_dtype_from_name);
+  file.dtype = dtype_or_f32(fields);
   file.device = fields["device"].text();
   file.driver = fields["driver"].text();
   file.date = fields["date"].text();

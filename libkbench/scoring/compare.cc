@@ -69,14 +69,14 @@ double rms_of(std::span<const T> values) {
 
 /// Of a part of the elements.
 struct Partial : Comparison {
-  double squares = 0;  ///< of errors
+  double squares = 0;  ///< sum of (|c - r| / (s + |r|))^2 of the elements so far
 };
 
 /// The rule for one element of a floating-point output.
 struct FloatRule {
   double relative;
   double scale;
-  double smallest;  ///< what |r| counts at least
+  double smallest;  ///< stands for a smaller |r|: a half's smallest normal number, else 0
   ToleranceRule rule;
 
   double bound(double truth) const {
@@ -131,7 +131,7 @@ Partial merge(Partial a, const Partial& b) {
 }
 
 template <class T, class U, class Rule>
-Comparison compare_all(std::span<const T> got, std::span<const U> truth, const Rule& rule) {
+Partial compare_all(std::span<const T> got, std::span<const U> truth, const Rule& rule) {
   Partial result = tbb::parallel_deterministic_reduce(
       tbb::blocked_range<size_t>(0, got.size(), kGrain), Partial{},
       [&](const auto& range, Partial found) {
@@ -148,8 +148,6 @@ Comparison compare_all(std::span<const T> got, std::span<const U> truth, const R
       },
       merge);
   result.elements = static_cast<int64_t>(got.size());
-  const int64_t finite = result.elements - result.not_finite - result.truth_nan;
-  if (finite > 0) result.rms_error = std::sqrt(result.squares / static_cast<double>(finite));
   return result;
 }
 
@@ -157,10 +155,10 @@ template <class T, class U>
 Comparison compare_floats(const Tensor& got, const Tensor& truth, double smallest,
                           const Bounds& bounds, ToleranceRule rule) {
   const double rms = rms_of(truth.data<U>());
-  Comparison result =
+  Partial result =
       compare_all(got.data<T>(), truth.data<U>(), FloatRule{bounds.relative, rms, smallest, rule});
   result.truth_rms = rms;
-  result.rms_beyond = rule == ToleranceRule::kbench && result.rms_error > bounds.rms;
+  result.set_rms(result.squares, bounds, rule);
   return result;
 }
 
@@ -192,6 +190,12 @@ bool at_the_edge(const Comparison& found, double relative) {
 }
 
 }  // namespace
+
+void Comparison::set_rms(double squares, const Bounds& bounds, ToleranceRule rule) {
+  const int64_t finite = elements - not_finite - truth_nan;
+  rms_error = std::sqrt(squares / static_cast<double>(std::max<int64_t>(finite, 1)));
+  rms_beyond = rule == ToleranceRule::kbench && rms_error > bounds.rms;
+}
 
 std::string_view name_of(ToleranceRule rule) {
   return name_in<ToleranceRule::kernelbench>({"kbench", "kernelbench"}, rule);
@@ -249,6 +253,8 @@ Verdict classify(const Comparison& found, const Bounds& bounds) {
   if (found.wrong > 0 && found.wrong == found.truth_nan) return Verdict::harness_error;
   if (found.not_finite > 0) return Verdict::not_finite;
   if (found.zero == found.elements && found.truth_rms > 0) return Verdict::all_zero;
+  // Where no element is wrong, their mean is: however wide the tolerance, that is precision.
+  if (found.wrong == 0) return Verdict::low_precision;
   // float16 and bfloat16 arithmetic errs everywhere, and by a few percent of the scale at most.
   const double low_precision_limit = std::min(100 * bounds.relative, 0.05);
   if (found.max_error <= low_precision_limit &&

@@ -53,12 +53,6 @@ DrawKey key_of(const GoldenRecord& record, const Graph::ValueInfo& info) {
   return {record.seed, record.task.draw_word(), info.name};
 }
 
-/// Floats as a tensor of that type holds them, in a tensor of the type they have.
-Tensor rounded(const Tensor& tensor, DType dtype) {
-  if (tensor.dtype() != DType::f32 || !is_half(dtype)) return tensor;
-  return tensor.converted(dtype).converted(DType::f32);
-}
-
 /// A scalar that is a variable of the graph must have the record's value.
 void check_scalar(const GoldenRecord& record, const GoldenTensor& scalar, const Graph& graph) {
   const auto variable = graph.variables().find(scalar.name);
@@ -209,13 +203,13 @@ Tensor draw_golden(const GoldenRecord& record, const Graph::ValueInfo& value) {
   if (is_scalar(tensor, value)) {
     Tensor scalar(DType::f64, value.type.shape);
     scalar.data<double>()[0] = tensor.value;
-    return rounded(scalar.converted(value.type.dtype), record.dtype);
+    return rounded_to(scalar.converted(value.type.dtype), record.dtype);
   }
   const DrawKey key = key_of(record, value);
   if (value.type.dtype == DType::boolean) {
     return draw(tensor.distribution, key, {DType::i64, value.type.shape}).converted(DType::boolean);
   }
-  return rounded(draw(tensor.distribution, key, value.type), record.dtype);
+  return rounded_to(draw(tensor.distribution, key, value.type), record.dtype);
 }
 
 NamedTensors draw_golden(const GoldenRecord& record, const Graph& graph) {

@@ -124,7 +124,7 @@ GoldenRecord read_record(const JsonField& field) {
   GoldenRecord record;
   record.task = field["task"].as(parse_task_id);
   record.name = field["name"].text();
-  if (field.has("dtype")) record.dtype = field["dtype"].as(task_dtype_from_name);
+  record.dtype = dtype_or_f32(field);
   record.seed = field["seed"].seed();
   record.variables = field["vars"].variables();
   for (const JsonField& tensor : field["tensors"].items()) {

@@ -69,7 +69,7 @@ void merge(HonestError& into, const HonestError& found) {
     into.rms = found.rms;
     into.rms_of = found.rms_of;
   }
-  into.elements = into.elements > 0 ? std::min(into.elements, found.elements) : found.elements;
+  into.elements = std::min(into.elements, found.elements);
 }
 
 }  // namespace kbench

@@ -147,6 +147,10 @@ int64_t JsonField::integer_in(const nlohmann::json& json, const char* complaint)
   return json.get<int64_t>();
 }
 
+DType dtype_or_f32(const JsonField& object) {
+  return object.has("dtype") ? object["dtype"].as(task_dtype_from_name) : DType::f32;
+}
+
 void expect_only(const JsonField& object, const std::vector<std::string_view>& names) {
   for (const auto& [name, value] : object.members()) {
     if (std::ranges::count(names, name) > 0) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kbench/error.h"
+#include "kbench/tensor.h"
 #include "kbench/variables.h"
 
 namespace kbench {
@@ -76,6 +77,8 @@ class JsonField {
   std::string where_;
 };
 
+/// The "dtype" of an object, of kTaskDTypes; f32 where it has none.
+DType dtype_or_f32(const JsonField& object);
 /// Throws kParse where an object has another member than these.
 void expect_only(const JsonField& object, const std::vector<std::string_view>& names);
 

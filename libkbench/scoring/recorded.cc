@@ -55,11 +55,6 @@ RecordedTimes from_own(const std::string& path, const std::string& column) {
   return times;
 }
 
-/// "dtype" of an object that may lack it.
-DType dtype_in(const JsonField& object) {
-  return object.has("dtype") ? object["dtype"].as(task_dtype_from_name) : DType::f32;
-}
-
 std::string without_underscores(std::string name) {
   while (name.ends_with('_')) name.pop_back();
   return name;
@@ -104,7 +99,7 @@ RecordedTimes from_kernelbench(const JsonField& file, const std::string& path,
       if (entry.is_null()) continue;
       times.ms[task] = time_in(entry[times.column]);
       if (times.device.empty() && entry.has("hardware")) times.device = entry["hardware"].text();
-      const DType dtype = dtype_in(entry);
+      const DType dtype = dtype_or_f32(entry);
       if (times.ms.size() > 1 && dtype != times.dtype) {
         entry.fail("is in " + std::string(name_of(dtype)) + ", and the entries before it are in " +
                    std::string(name_of(times.dtype)));
@@ -128,7 +123,7 @@ RecordedTimes from_table(const JsonField& file, const std::string& path,
   RecordedTimes times;
   times.column = choose_column(path, column, {found.begin(), found.end()}, "eager_strict_ms");
   if (file.has("device")) times.device = file["device"].text();
-  times.dtype = dtype_in(file);
+  times.dtype = dtype_or_f32(file);
   if (file.has("preset")) {
     times.preset = file["preset"].text();
     file["preset"].as(preset_from_name);

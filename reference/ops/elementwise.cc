@@ -1,11 +1,11 @@
 // Elementwise operators.
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <string>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "libkbench/base/half.h"
 #include "libkbench/core/dimensions.h"
 #include "reference/arrays.h"
 #include "reference/call.h"
@@ -129,15 +129,7 @@ float without_bits(float x, int dropped) {
   return std::bit_cast<float>(bits >> dropped << dropped);
 }
 
-/// Normal numbers lose 13 bits of mantissa, below them the grid is 2^-24 wide: adding a number of
-/// that grid's exponent rounds to it.
-float rounded_to_float16(float x) {
-  constexpr float kGrid = 0.5f, kNormal = 0x1p-14f, kInfinite = 65520;
-  const float size = std::abs(x);
-  if (size >= kInfinite) return std::copysign(std::numeric_limits<float>::infinity(), x);
-  if (size < kNormal) return std::copysign(size + kGrid - kGrid, x);
-  return without_bits(x, 13);
-}
+float rounded_to_float16(float x) { return from_f16(to_f16(x)); }
 
 /// exp(x) - 1 for x below zero, zero above: Eigen's own takes an exponential and a logarithm.
 template <class T>

@@ -199,5 +199,12 @@ TEST(Audit, AFloat32TaskHasNoVariantsOfHalves) {
   }
 }
 
+void logarithm_of_small(Graph& g) { g.output(log(g.input("x", {64}, uniform(0, 1e-9)))); }
+
+TEST(Audit, WhereTheTruthOfHalvesIsNotFiniteNothingIsNearIt) {
+  const TaskAudit audit = audited_in(DType::f16, task_of(logarithm_of_small));
+  EXPECT_TRUE(std::isinf(margin_of(audit, "the CPU reference in float32"))) << "log(0)";
+}
+
 }  // namespace
 }  // namespace kbench::audit

@@ -156,6 +156,24 @@ TEST_F(Investigate, FindsSizesThatAreNoMultipleOfATile) {
   EXPECT_THAT(feedback(larger, nullptr, evidence).text, HasSubstr("look at what depends on size"));
 }
 
+/// Held to float32's tolerance on inputs that were not rounded, it would be wrong at every size.
+TEST_F(Investigate, LooksAtHalvesInTheirOwnType) {
+  diagnose::InvestigateOptions half = options();
+  half.evaluate.dtype = DType::f16;
+  const Task& task = find_task({1, 26});
+  const auto graph = build_graph(task, Preset::smoke, {}, DType::f16);
+  const Outcome right = of_text(eager_candidate_yaml(task, *graph), half);
+  EXPECT_EQ(right.result.verdict, Verdict::passed) << right.result.message;
+  ASSERT_EQ(right.evidence.steps.size(), 1u);
+  EXPECT_EQ(right.evidence.steps[0].bytes, graph->least_bytes()) << "of two bytes an element";
+  Result larger = right.result;
+  larger.verdict = Verdict::wrong_values;
+  larger.preset = "v0.1";
+  const Evidence evidence =
+      diagnose::investigate(*judge_, folder_.path("candidate.yaml"), larger, half);
+  EXPECT_TRUE(evidence.right_when_small);
+}
+
 TEST_F(Investigate, SaysWhatChangesFromRunToRun) {
   // Reads what stood in the output, which differs.
   const Outcome outcome = of_text(testing::one_kernel(

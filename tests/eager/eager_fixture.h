@@ -80,13 +80,6 @@ inline std::vector<Tensor> truth_of(const OperatorCall& call, const std::vector<
 
 // --- floats in storage of 16 bits ----------------------------------------------------------------
 
-inline uint16_t to_half(float value, DType real) {
-  return real == DType::f16 ? to_f16(value) : to_bf16(value);
-}
-inline float from_half(uint16_t bits, DType real) {
-  return real == DType::f16 ? from_f16(bits) : from_bf16(bits);
-}
-
 /// A tensor's elements as they lie on the device.
 inline std::vector<std::byte> to_storage(const Tensor& tensor, DType real) {
   if (stored_dtype(tensor.dtype(), real) == tensor.dtype()) {

@@ -13,7 +13,7 @@ TEST(Algebra, EveryRewritingSaysHowAndWasMeasuredAsItIs) {
   for (const Algebra& known : known_algebra()) {
     EXPECT_GT(known.how.size(), 20u) << to_string(known.task);
     EXPECT_EQ(lookup_algebra(known.task), &known);
-    const Result* best = best_measured(known, Preset::v0_1);
+    const Result* best = best_measured(known, Preset::v0_1, DType::f32);
     ASSERT_NE(best, nullptr) << to_string(known.task);
     EXPECT_GT(best->speedup.low, 1.0) << to_string(known.task);
     EXPECT_FALSE(best->software_device);

@@ -147,7 +147,7 @@ TEST_F(ImportedMemoryTest, RefusesPlacesOfAnotherSizeThanItsTensors) {
     sent.attach.wanted = places.wanted;
     ImportedMemory memory(device());
     memory.add(sent.attach, std::move(sent.descriptors));
-    memory.check_types(*graph, graph->dtype(), wanted);
+    memory.check_types(*graph, wanted);
   };
   Attach right;
   right.given.resize(graph->values().size());

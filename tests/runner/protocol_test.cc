@@ -22,8 +22,7 @@ Variables variables() {
 }
 Build build() { return {{{2, 76}, "v0.1", variables()}, 2.5}; }
 Prepare prepare() {
-  return {
-      {{1, 19}, "smoke", variables()}, DType::bf16, ~uint64_t{0}, true, "/cache", "build device"};
+  return {{{1, 19}, "smoke", variables()}, ~uint64_t{0}, true, "/cache", "build device"};
 }
 Built built() {
   Built message;

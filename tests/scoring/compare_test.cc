@@ -264,6 +264,8 @@ TEST_P(CompareHalves, ErrorsEverywhereFailByTheirMeanThoughEachIsSmall) {
   EXPECT_EQ(classify(found, bounds), Verdict::low_precision);
   const std::string text = describe(found, truth.shape(), bounds);
   EXPECT_NE(text.find("the root mean square of all errors is"), std::string::npos) << text;
+  EXPECT_EQ(classify(found, {0.5, bounds.rms}), Verdict::low_precision)
+      << "of a wide tolerance too";
   EXPECT_TRUE(compare(rounded(off), truth, {2 * step()}).passed());
   EXPECT_TRUE(compare(rounded(off), truth, bounds, ToleranceRule::kernelbench).passed())
       << "which has no such bound";

@@ -30,22 +30,14 @@ constexpr int kSteps = (kDepth + BK - 1) / BK;
 #endif
 
 void fetch_weight(Stage& stage, const KB_REAL* weight, int first_channel, int step) {
-  constexpr int kPiece = 16 / sizeof(KB_REAL);
-  constexpr int kAlong = BM / kPiece;
-  constexpr int kCount = BK * kAlong;
-#pragma unroll
-  for (int c = 0; c < (kCount + kThreads - 1) / kThreads; ++c) {
-    const int i = c * kThreads + threadIdx.x;
-    if (kCount % kThreads != 0 && i >= kCount) break;
-    const int k = i / kAlong;
-    const int channel = i % kAlong * kPiece;
+  each_copy<BK, BM, 16 / sizeof(KB_REAL)>([&](int k, int channel) {
     const KB_REAL* from = weight + (step * BK + k) * PADDED_C + first_channel + channel;
 #if KB_DTYPE_F32
     copy_async<16>(&stage.a[k][channel], from, true);
 #else
     copy_async<16>(&stage.a[k * kStrideA + channel], from, step * BK + k < kDepth);
 #endif
-  }
+  });
 }
 
 // Where a thread's pixel takes its taps from: the image, the patch's first position in it, and

@@ -57,19 +57,12 @@ void fetch_columns(float (&tile)[BK][BN + 4], const float* matrix, int first, in
 template <int kHeight, int kWidth, int kStride, int kRows, int kLength>
 void fetch_tile(Half* tile, const KB_REAL* matrix, int row, int col) {
   constexpr int kPiece = kLength % 8 == 0 ? 8 : kLength % 4 == 0 ? 4 : kLength % 2 == 0 ? 2 : 1;
-  constexpr int kAlong = kWidth / kPiece;
-  constexpr int kCount = kHeight * kAlong;
-#pragma unroll
-  for (int c = 0; c < (kCount + kThreads - 1) / kThreads; ++c) {
-    const int i = c * kThreads + threadIdx.x;
-    if (kCount % kThreads != 0 && i >= kCount) break;
-    const int y = i / kAlong;
-    const int x = i % kAlong * kPiece;
+  each_copy<kHeight, kWidth, kPiece>([&](int y, int x) {
     const bool valid =
         (kRows % kHeight == 0 || row + y < kRows) && (kLength % kWidth == 0 || col + x < kLength);
     copy_async<2 * kPiece>(&tile[y * kStride + x], matrix + size_t(row + y) * kLength + (col + x),
                            valid);
-  }
+  });
 }
 
 template <int kWidth, int kRows>

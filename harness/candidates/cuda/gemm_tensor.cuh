@@ -108,7 +108,7 @@ void multiply(Accumulators& acc, Stage (&stages)[STAGES], int steps, Fetch fetch
     close_group();
   }
   for (int step = 0; step < steps; ++step) {
-    // This step's tiles are there, and nobody reads the last one's any more.
+    // After this barrier this step's tiles have arrived and no thread reads the last step's.
     wait_for_groups<STAGES - 2>();
     __syncthreads();
     const int next = step + STAGES - 1;

@@ -79,7 +79,7 @@ void multiply(Accumulators& acc, Stage (&stages)[STAGES], int steps, Fetch fetch
 #pragma unroll
     for (int k = 0; k < BK; ++k) {
       if (k == BK - 1) {
-        // The next step's tiles are there, and nobody reads this one's any more.
+        // After this barrier the next step's tiles have arrived and no thread reads this step's.
         wait_for_groups<STAGES - 2>();
         __syncthreads();
         read = read + 1 == STAGES ? 0 : read + 1;

@@ -10,3 +10,17 @@ enum Layout { PLAIN, TRANSPOSED };
 #else
 #include "gemm_tensor.cuh"
 #endif
+
+// Calls f(row, col) for the first of each kPiece neighbours that this thread copies of a tile of
+// kHeight rows of kWidth.
+template <int kHeight, int kWidth, int kPiece, class F>
+void each_copy(F f) {
+  constexpr int kAlong = kWidth / kPiece;
+  constexpr int kCount = kHeight * kAlong;
+#pragma unroll
+  for (int c = 0; c < (kCount + kThreads - 1) / kThreads; ++c) {
+    const int i = c * kThreads + threadIdx.x;
+    if (kCount % kThreads != 0 && i >= kCount) break;
+    f(i / kAlong, i % kAlong * kPiece);
+  }
+}

@@ -110,6 +110,7 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   client::EvaluateRequest request{file_, options_, /*check_only=*/false, /*more=*/true};
   request.options.preset = at.preset;
   request.options.overrides = at.variables;
+  request.options.dtype = at.dtype;
   request.inspect_seed = seed_;
   client::Findings findings;
   ++looks_;

@@ -14,7 +14,8 @@ namespace {
 
 double flops_of(const OperatorCall& call) { return call.op->flops ? call.op->flops(call) : 0; }
 
-StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step) {
+StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step,
+                    const Graph& graph) {
   StepProfile profile;
   if (step.kind == Step::Kind::copy || step.kind == Step::Kind::fill) {
     profile.name = name_of(step.kind);
@@ -24,7 +25,7 @@ StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step
   }
   if (step.kernel < 0) {
     profile.name = step.call.op->name + " (built in)";
-    profile.bytes = least_bytes(step.call);
+    profile.bytes = least_bytes(graph.stored(step.call));
     profile.flops = flops_of(step.call);
     return profile;
   }
@@ -56,7 +57,7 @@ Launches launches_of(const Candidate& candidate, const Graph& graph) {
   try {
     const ResolvedCandidate resolved = resolve(candidate, graph);
     for (const ResolvedStep& step : resolved.dispatch) {
-      launches.profiles.push_back(of_step(resolved, step));
+      launches.profiles.push_back(of_step(resolved, step, graph));
       launches.steps.push_back(step.step);
     }
   } catch (const Error& e) {
@@ -133,11 +134,12 @@ void profile(client::JudgeClient& judge, const std::string& candidate_file,
   judge.run(request, {}, &findings);
   if (!findings.times) return;
   const Candidate candidate = load_candidate(candidate_file);
-  const auto graph = build_graph(TaskAt{candidate.task, preset, options.overrides});
+  const auto graph = build_graph(TaskAt{candidate.task, preset, options.overrides, options.dtype});
   std::vector<StepProfile> baseline;
   Launches launches = launches_of(candidate, *graph);
   std::vector<StepProfile>& steps = launches.profiles;
   if (steps.size() == 1 && steps[0].flops == 0) steps[0].flops = graph->flops();
+  // What is timed is the baseline that computes the truth: in float32, also in a task of halves.
   for (const Graph::Node& node : graph->nodes()) {
     if (node.call.op->is_view) continue;
     baseline.push_back({node.call.op->name, 0, 0, least_bytes(node.call), flops_of(node.call)});

@@ -49,8 +49,7 @@ void note_refusal(const Looker& looker, const TaskAt& at, std::vector<std::strin
 /// If preset smoke is too large: tries each of its variables at a half, a quarter and so on, then
 /// all of them.
 template <class F>
-void find_smaller(Looker& looker, F fails, std::vector<std::string>& notes) {
-  const TaskAt smoke = task_at(looker.task().id, Preset::smoke);
+void find_smaller(const TaskAt& smoke, F fails, std::vector<std::string>& notes) {
   const auto graph = build_graph(smoke);
   const Variables& own = graph->variables();
   std::vector<std::string> names = integers_of(own);
@@ -95,14 +94,14 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
     return true;
   };
   const auto at_smoke = [&](const Variables& variables) {
-    return task_at(result.task, Preset::smoke, variables);
+    return task_at(result.task, Preset::smoke, variables, result.dtype);
   };
-  if (fails({result.task, result.preset, overrides})) return failure;
+  if (fails({result.task, result.preset, overrides, result.dtype})) return failure;
   // The overrides may be possible at the judged preset only.
   const auto smoke = looker.look(at_smoke({}));
   if (!smoke) {
     note_refusal(looker, at_smoke({}), failure.not_tried);
-    find_smaller(looker, fails, failure.not_tried);
+    find_smaller(at_smoke({}), fails, failure.not_tried);
     return failure;
   }
   if (smoke->failed()) {
@@ -133,7 +132,7 @@ std::optional<Look> shrink(Looker& looker, const Look& failing, int tries,
   const auto spent = [&] { return looker.looks() - begin >= tries || deadline.passed(); };
   const auto accept = [&](const Variables& sizes) {
     if (spent() || sizes == now().variables) return false;
-    auto look = looker.look({failing.task, failing.preset, sizes});
+    auto look = looker.look({failing.task, failing.preset, sizes, failing.dtype});
     if (!look || !look->ran() || !alike(look->verdict, now().verdict)) return false;
     if (look->elements() >= now().elements()) return false;
     best = std::move(look);

@@ -66,7 +66,7 @@ class Facts {
                       {"attributes", attributes},
                       {"outputs", out},
                       {"flops", op.flops ? op.flops(node.call) : 0.0},
-                      {"least_bytes", least_bytes(stored(node.call))}});
+                      {"least_bytes", least_bytes(graph_.stored(node.call))}});
     }
     return list;
   }
@@ -83,13 +83,6 @@ class Facts {
   }
 
  private:
-  /// The call over what lies in memory.
-  OperatorCall stored(OperatorCall call) const {
-    for (TensorType& type : call.inputs) type = graph_.stored(type);
-    for (TensorType& type : call.outputs) type = graph_.stored(type);
-    return call;
-  }
-
   std::string name_of_value(int id) const {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       if (graph_.outputs()[i] == id) return graph_.output_name(i);

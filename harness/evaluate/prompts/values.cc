@@ -193,7 +193,7 @@ nlohmann::json first_values(const Task& task, const PromptContext& context,
   values["language"] = language_values(context.language);
   const DType dtype = context.dtype;
   values["dtype"] = {{"name", std::string(name_of(dtype))},
-                     {"long", is_half(dtype) ? std::string(long_name_of(dtype)) : "float32"},
+                     {"long", std::string(long_name_of(dtype))},
                      {"half", is_half(dtype)},
                      {"f16", dtype == DType::f16},
                      {"bf16", dtype == DType::bf16}};

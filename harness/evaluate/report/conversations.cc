@@ -211,7 +211,7 @@ class Collector {
                         {"samples", r.samples},
                         {"busy", r.busy},
                         {"device", r.device},
-                        {"preset", preset_in_words(r.preset, name_of(r.dtype))}};
+                        {"preset", preset_in_words(r.preset, r.dtype)}};
   }
 
   const Study& study_;

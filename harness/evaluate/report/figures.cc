@@ -121,15 +121,14 @@ std::vector<Chart> charts(const Analysis& analysis) {
 }
 
 Plot speedup_plot(const Study& study, const ModelReport& model) {
-  Plot plot{
-      .title = shown(model.name) + ": the best candidate of each task",
-      .subtitle = study.device + ", preset " + preset_in_words(study.preset, name_of(study.dtype)),
-      .axis = "times the baseline's speed",
-      .filled = {},
-      .hollow = {},
-      .logarithmic = true,
-      .level_means = true,
-      .points = {}};
+  Plot plot{.title = shown(model.name) + ": the best candidate of each task",
+            .subtitle = study.device + ", preset " + preset_in_words(study.preset, study.dtype),
+            .axis = "times the baseline's speed",
+            .filled = {},
+            .hollow = {},
+            .logarithmic = true,
+            .level_means = true,
+            .points = {}};
   for (size_t i = 0; i < model.winners.size(); ++i) {
     const Winner& winner = model.winners[i];
     if (!winner.solved() || !(winner.value() > 0)) continue;

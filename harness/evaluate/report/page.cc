@@ -138,7 +138,7 @@ class Page {
     }
     return {{"kbench", version()},
             {"device", study_.device},
-            {"preset", preset_in_words(study_.preset, name_of(study_.dtype))},
+            {"preset", preset_in_words(study_.preset, study_.dtype)},
             {"software", study_.software_device},
             {"notes", study_.notes},
             {"attempts", study_.recorded_attempts},

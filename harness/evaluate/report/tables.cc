@@ -52,7 +52,7 @@ std::string heading(const Study& study, const Analysis& analysis) {
   if (analysis.attempts > 1) text += ", up to " + std::to_string(analysis.attempts) + " a sample";
   if (!study.device.empty()) text += "; " + shown(study.device);
   if (!study.preset.empty())
-    text += ", preset " + preset_in_words(shown(study.preset), name_of(study.dtype));
+    text += ", preset " + preset_in_words(shown(study.preset), study.dtype);
   return text + "\n";
 }
 

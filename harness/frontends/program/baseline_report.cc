@@ -21,7 +21,7 @@ std::string time_text(double ms) { return format_number(ms, 4); }
 std::string day_of(const Baseline& baseline) { return baseline.date.substr(0, 10); }
 
 std::string preset_text(const Baseline& baseline) {
-  return preset_in_words(baseline.preset, name_of(baseline.dtype));
+  return preset_in_words(baseline.preset, baseline.dtype);
 }
 
 /// "theirs / ours", or "theirs in f32 / ours in f16".

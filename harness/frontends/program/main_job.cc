@@ -242,7 +242,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     return;
   }
   std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
-               preset_in_words(name_of(job.preset), name_of(job.options.dtype)).c_str(),
+               preset_in_words(name_of(job.preset), job.options.dtype).c_str(),
                counted(tasks.size(), "task").c_str());
   if (const auto& recorded = job.options.recorded) {
     std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),

@@ -135,10 +135,7 @@ std::vector<const Task*> TaskOptions::select() const {
 }
 
 void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype) {
-  const auto is_undefined = [dtype](const Task* task) {
-    const auto known = task->honest.find(dtype);
-    return known != task->honest.end() && !known->second.undefined.empty();
-  };
+  const auto is_undefined = [dtype](const Task* task) { return !is_defined(*task, dtype); };
   if (!tasks.empty() && std::ranges::all_of(tasks, is_undefined)) {
     require_defined(*tasks.front(), dtype);
   }
@@ -319,7 +316,7 @@ Preset check(const std::vector<const Task*>& tasks, const SizeOptions& size,
              bool must_fit) {
   if (recorded) require_times(tasks, *recorded);
   const Variables overrides = size.overrides();
-  const Preset preset = trial::choose_preset(size.preset, tasks, overrides, device);
+  const Preset preset = trial::choose_preset(size.preset, tasks, overrides, size.dtype(), device);
   for (const Task* task : tasks) {
     const TaskAt at = task_at(task->id, preset, overrides, size.dtype());
     const auto graph = build_graph(at);

@@ -89,11 +89,12 @@ std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot&
   return "";
 }
 
-std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, int shots,
-                                       Builtins builtins, PromptLanguage language) {
+std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, DType dtype,
+                                       int shots, Builtins builtins, PromptLanguage language) {
   std::vector<std::string> problems;
   PromptContext context;
   context.preset = preset;
+  context.dtype = dtype;
   context.device = longest_device();
   context.roof_gbytes_per_s = 4321;
   context.roof_tflops = 123;
@@ -101,6 +102,7 @@ std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, in
   context.builtins = builtins;
   context.language = language;
   for (const Task& task : tasks()) {
+    if (!is_defined(task, dtype)) continue;
     const auto problem = [&](const std::string& what) {
       problems.push_back(to_string(task.id) + ": " + what);
     };
@@ -113,7 +115,8 @@ std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, in
       if (messages[i].text.empty()) problem("message " + std::to_string(i + 1) + " is empty");
     }
     if (answer_form_of(language) == AnswerForm::model) {
-      length -= pytorch_code(task, *build_graph(task, preset)).size();  // The budget is without it.
+      length -= pytorch_code(task, *build_graph(context.at(task.id)))
+                    .size();  // The budget is without it.
     }
     if (length > prompts.budget()) {
       problem(std::to_string(length) + " characters, over the budget of " +

@@ -71,8 +71,8 @@ std::string in_ranges(const std::vector<TaskId>& tasks) {
 
 /// What to compare a speedup on this task with; empty if nothing was measured.
 std::string best_measured_text(const Algebra& algebra, const Result& result) {
-  if (result.preset.empty() || result.dtype != DType::f32) return "";
-  const Result* best = best_measured(algebra, preset_from_name(result.preset));
+  if (result.preset.empty()) return "";
+  const Result* best = best_measured(algebra, preset_from_name(result.preset), result.dtype);
   if (best == nullptr) return "";
   return "; that reached " + format_number(best->speedup.point) + "x on " + best->device;
 }
@@ -149,7 +149,7 @@ std::string format_result(const Result& r, const std::string& candidate) {
   if (!r.message.empty() && !repeats_diagnostic(r)) line("message", shown_message(r.message));
   text += format_diagnostics(r, candidate, "    ");
   if (!r.preset.empty()) {
-    std::string sizes = preset_in_words(r.preset, name_of(r.dtype));
+    std::string sizes = preset_in_words(r.preset, r.dtype);
     for (const auto& [name, value] : r.variables) sizes += " " + name + "=" + to_string(value);
     line("sizes", sizes);
   }

@@ -188,18 +188,22 @@ std::string today() {
   return text;
 }
 
-/// Files have three digits.
-bool alike(double a, double b) { return std::abs(a - b) <= 0.006 * std::max(a, b); }
-
 /// The file's certificates, with new ones replacing those of the same tasks; kinds that were not
 /// tried are kept.
 CertificateFile updated(const std::string& path, CertificateFile made) {
   if (!std::filesystem::exists(path)) return made;
-  for (Certificate& old : parse_certificates(read_file(path), path).tasks) {
+  CertificateFile before = parse_certificates(read_file(path), path);
+  if (before.preset != made.preset || before.dtype != made.dtype) {
+    throw Error(ErrorCode::kInvalidArgument,
+                path + " has certificates of " +
+                    preset_in_words(name_of(before.preset), before.dtype) + ", these are of " +
+                    preset_in_words(name_of(made.preset), made.dtype));
+  }
+  for (Certificate& old : before.tasks) {
     const auto again = std::ranges::find(made.tasks, old.task, &Certificate::task);
     if (again == made.tasks.end()) {
       made.tasks.push_back(std::move(old));
-    } else if (alike(again->tolerance, old.tolerance)) {
+    } else if (again->tolerance == old.tolerance) {
       again->kinds.merge(old.kinds);
     }
   }
@@ -253,19 +257,21 @@ class Place {
   std::unique_ptr<vulkan::Device> device_;
 };
 
-/// "the two halves of x at v0.1"
+/// The variant and where it ran: "matmul with its result stored in float16, at v0.1".
 std::string place_of(const Margin& margin, Preset preset) {
   return margin.description + ", at " + std::string(name_of(preset));
 }
 
 /// What the honest variants of a task of halves were off by.
 HonestError honest_error_of(const audit::TaskAudit& audit, const Graph& graph, Preset preset) {
-  HonestError error;
-  error.elements = std::numeric_limits<int64_t>::max();
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const TensorType type = graph.stored_type(graph.outputs()[i]);
-    if (is_half(type.dtype)) error.elements = std::min(error.elements, type.elements());
+  int64_t fewest = 0;  // of outputs that are halves; 0: none is
+  for (const int id : graph.outputs()) {
+    const TensorType type = graph.stored_type(id);
+    if (!is_half(type.dtype)) continue;
+    fewest = fewest == 0 ? type.elements() : std::min(fewest, type.elements());
   }
+  HonestError error;
+  error.elements = std::max<int64_t>(fewest, 1);
   for (const audit::Tried& tried : audit.tried) {
     if (tried.kind != Variant::Kind::honest || !tried.not_tried.empty()) continue;
     const bool rounded_once = tried.margin.rule == audit::kPlainRule;
@@ -274,7 +280,7 @@ HonestError honest_error_of(const audit::TaskAudit& audit, const Graph& graph, P
     if (std::isinf(tried.deviation.worst) || std::isinf(tried.deviation.rms)) {
       // Values between operators may leave the type's range where those of the task do not.
       if (!rounded_once) continue;
-      error.undefined = "its result leaves the type's range at " + std::string(name_of(preset));
+      error.undefined = "its result is not finite in the type at " + std::string(name_of(preset));
       return error;
     }
     merge(error, {.relative = tried.deviation.worst,
@@ -297,19 +303,16 @@ void write_tolerances(const std::string& path, DType half, TaskId task, const Ho
   if (std::filesystem::exists(path)) {
     errors = parse_honest_errors(read_file(path), path, half);
   }
-  const auto known = errors.find(task);
-  if (known == errors.end()) {
-    errors[task] = found;
-  } else {
-    merge(known->second, found);
-  }
+  const auto [known, is_new] = errors.try_emplace(task, found);
+  if (!is_new) merge(known->second, found);
   NewFile file(path);
   file.write(to_json(errors, half));
   file.commit();
 }
 
 /// A certificate file needs whole kinds, and all kinds for a task whose tolerance is new.
-void expect_whole(const VerbOptions& options, const std::vector<const Task*>& selected) {
+void expect_whole(const VerbOptions& options, DType dtype,
+                  const std::vector<const Task*>& selected) {
   if (options.out.empty()) return;
   if (!options.audit.only.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -324,8 +327,7 @@ void expect_whole(const VerbOptions& options, const std::vector<const Task*>& se
   }
   for (const Task* task : selected) {
     const auto found = known.find(task->id);
-    const double tolerance = bounds_of(*task, task_dtype_from_name(options.dtype)).relative;
-    if (found != known.end() && alike(found->second, tolerance)) continue;
+    if (found != known.end() && found->second == bounds_of(*task, dtype).relative) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 options.out + " has no certificate of " + to_string(task->id) +
                     " at its tolerance, which --kinds could add to: leave --kinds out");
@@ -345,9 +347,9 @@ int run_audit(VerbOptions options) {
                 "tasks in levels/");
   }
   auto selected = options.tasks.select();
-  // What is to be found out is not taken from what was found before.
+  // --tolerances finds out which tasks are defined: none is left out by an earlier file.
   if (options.tolerances.empty()) leave_out_undefined(selected, dtype);
-  expect_whole(options, selected);
+  expect_whole(options, dtype, selected);
   if (!options.kinds.empty()) {
     options.audit.kinds.clear();
     for (const std::string& name : options.kinds) {
@@ -408,8 +410,7 @@ Verb add_audit(Command program) {
   computation.add_setting("--preset NAME", options->preset, "Sizes: smoke, v0 or v0.1",
                           member_of(names_to(Preset::v0_1)));
   computation.add_setting("--dtype NAME", options->dtype,
-                          "What floating tensors are stored in: f32, f16 or bf16",
-                          member_of({"f32", "f16", "bf16"}));
+                          "What floating tensors are stored in: f32, f16 or bf16", task_dtypes());
   computation.add_setting(
       "--backend NAME", options->backend,
       "reference (on the CPU, held to float64), or vulkan (the eager baseline's "

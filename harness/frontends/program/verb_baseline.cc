@@ -71,7 +71,8 @@ Baseline measure(const BaselineVerbOptions& options, const std::optional<Recorde
   wanted.passes = options.samples;
   wanted.max_seconds = options.max_seconds;
   const vulkan::DeviceSnapshot device = options.device.choose();
-  const Preset preset = trial::choose_preset(options.size.preset, tasks, wanted.overrides, device);
+  const Preset preset =
+      trial::choose_preset(options.size.preset, tasks, wanted.overrides, wanted.dtype, device);
   wanted.preset = name_of(preset);
   if (theirs && !options.mix_dtypes) require_same_dtype(wanted.dtype, *theirs);
   if (theirs) require_same_sizes(tasks, preset, wanted.overrides, *theirs);

@@ -42,8 +42,16 @@ void expect_comparable(const NamedCandidate& a, const NamedCandidate& b,
                                                  to_string(second->id) +
                                                  "; two candidates of one task can be compared");
   }
+  const DType dtype = dtype_for(a.source, options.size);
+  if (dtype_for(b.source, options.size) != dtype) {
+    throw Error(ErrorCode::kInvalidArgument,
+                shown(a.name) + " and " + shown(b.name) +
+                    " are written for different types; two candidates in one can be compared");
+  }
+  SizeOptions size = options.size;
+  size.dtype_name = name_of(dtype);
   for (const Task* task : {first, second}) {
-    if (task != nullptr) check_shapes({task}, options.size, device);
+    if (task != nullptr) check_shapes({task}, size, device);
   }
 }
 
@@ -68,8 +76,8 @@ std::string line_of(const Result& result) {
 
 std::string as_text(const Result& a, const Result& b, const std::optional<Interval>& speedup) {
   std::string text = to_string(a.task) + (a.task_name.empty() ? "" : "_" + a.task_name) + " on " +
-                     shown(a.device) + ", preset " + preset_in_words(a.preset, name_of(a.dtype)) +
-                     "\n" + line_of(a) + line_of(b);
+                     shown(a.device) + ", preset " + preset_in_words(a.preset, a.dtype) + "\n" +
+                     line_of(a) + line_of(b);
   if (!speedup) return text;
   return text + format_speedup(*speedup) + " of " + shown(b.candidate) + " over " +
          shown(a.candidate) + ": " + in_words(*speedup, shown(a.candidate), shown(b.candidate)) +
@@ -109,6 +117,7 @@ int run_compare(const CompareOptions& options) {
     for (size_t i = 0; i < 2; ++i) {
       progress.begin(candidates[i].name);
       client::EvaluateRequest request{candidates[i].source, evaluation};
+      request.options.dtype = dtype_for(candidates[i].source, options.size);
       request.more = i == 0;
       if (i == 0) request.next_files = {candidates[1].source};
       results[i] = judge.run(request, nullptr);

@@ -5,6 +5,7 @@
 
 #include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/diagnose/investigate.h"
+#include "harness/frontends/program/candidate_arguments.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/report.h"
 #include "harness/frontends/program/verbs.h"
@@ -76,6 +77,7 @@ std::optional<Candidate> loaded(const std::string& file) {
 int run_diagnose(const DiagnoseOptions& options) {
   diagnose::InvestigateOptions investigation;
   investigation.evaluate = evaluate_options(options.size, options.device, options.measure);
+  investigation.evaluate.dtype = dtype_for(options.candidate, options.size);
   const EvaluateOptions& evaluate = investigation.evaluate;
   if (options.size.preset != "auto") options.size.fixed_preset();
   client::JudgeClient judge(evaluate.program, evaluate.device, evaluate.validate);

@@ -110,7 +110,8 @@ int judge_into(const std::string& path, const std::vector<Stored>& candidates,
   }
   std::vector<const Stored*> missing;
   for (const Stored& each : candidates) {
-    if (!done.contains({each.task, each.model, each.hash})) missing.push_back(&each);
+    if (done.contains({each.task, each.model, each.hash})) continue;
+    if (is_defined(find_task(each.task), options.dtype)) missing.push_back(&each);
   }
   generate::make_folder(fs::path(path).parent_path().string());
   ResultWriter writer(path);
@@ -225,11 +226,10 @@ int run_judge_verb(const JudgeOptions& options) {
         std::make_move_iterator(devices.evaluators.end()));
     if (options.confirm) {
       if (!as_begun) {
-        throw Error(
-            ErrorCode::kInvalidArgument,
-            "--confirm measures again what was measured: on " + device.value_or("the same device") +
-                " at preset " +
-                preset_in_words(name_of(episode.prompt.preset), name_of(episode.prompt.dtype)));
+        throw Error(ErrorCode::kInvalidArgument,
+                    "--confirm measures again what was measured: on " +
+                        device.value_or("the same device") + " at preset " +
+                        preset_in_words(name_of(episode.prompt.preset), episode.prompt.dtype));
       }
       return judge_into(folder.confirmed(), winners(folder), folder, std::move(judges), at, signals,
                         options.json);

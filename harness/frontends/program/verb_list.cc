@@ -32,14 +32,14 @@ std::string format_intensity(double intensity) {
 std::string algebra_mark(const TaskAt& at) {
   const Algebra* known = lookup_algebra(at.task);
   if (known == nullptr) return "";
-  const Result* best = at.variables.empty() && at.dtype == DType::f32
-                           ? best_measured(*known, preset_from_name(at.preset))
-                           : nullptr;
+  const Result* best =
+      at.variables.empty() ? best_measured(*known, preset_from_name(at.preset), at.dtype) : nullptr;
   return best != nullptr ? format_number(best->speedup.point) + "x" : "yes";
 }
 
 int run_list(const ListOptions& options) {
-  const auto tasks = options.tasks.select();
+  auto tasks = options.tasks.select();
+  leave_out_undefined(tasks, options.size.dtype());
   const Preset preset = options.size.fixed_preset();
   const Variables overrides = options.size.overrides();
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
@@ -74,7 +74,7 @@ int run_list(const ListOptions& options) {
   std::string text = options.json ? json_text(document, 2) + "\n" : format_table(rows);
   if (!options.json) {
     text += "\n" + std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks") +
-            " at preset " + preset_in_words(name_of(preset), name_of(options.size.dtype()));
+            " at preset " + preset_in_words(name_of(preset), options.size.dtype());
     const char* separator = " with ";
     for (const auto& [name, value] : overrides) {
       text += separator + name + "=" + to_string(value);

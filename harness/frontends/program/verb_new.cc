@@ -31,7 +31,8 @@ Preset preset_of(const Task& task, const NewOptions& options) {
   if (options.size.preset != "auto") return options.size.fixed_preset();
   const Task* const tasks[] = {&task};
   try {
-    return trial::choose_preset("auto", tasks, options.size.overrides(), options.device.choose());
+    return trial::choose_preset("auto", tasks, options.size.overrides(), options.size.dtype(),
+                                options.device.choose());
   } catch (const Error&) {
     return Preset::v0;
   }

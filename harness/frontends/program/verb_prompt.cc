@@ -146,8 +146,8 @@ int run_prompt(const PromptOptions& options) {
   const Prompts prompts = find_prompts(options.prompt);
   if (options.check) {
     const std::vector<std::string> problems = check_prompts(
-        prompts, options.size.fixed_preset(), options.shots, builtins_from_name(options.builtins),
-        prompt_language_from_name(options.language));
+        prompts, options.size.fixed_preset(), options.size.dtype(), options.shots,
+        builtins_from_name(options.builtins), prompt_language_from_name(options.language));
     for (const std::string& problem : problems) std::printf("%s\n", problem.c_str());
     if (problems.empty()) {
       std::printf("%s: the prompts of all %zu tasks are whole and within %zu characters\n",

@@ -58,7 +58,9 @@ class Repl {
 
   int run(bool edit_first) {
     std::printf("%s_%s on %s, preset %s: %s\n", to_string(task_.id).c_str(), task_.name.c_str(),
-                judge_.snapshot().name.c_str(), evaluation_.preset.c_str(), shown(file_).c_str());
+                judge_.snapshot().name.c_str(),
+                preset_in_words(evaluation_.preset, evaluation_.dtype).c_str(),
+                shown(file_).c_str());
     if (judge_.snapshot().software()) {
       std::printf("%s\n", software_warning(judge_.snapshot().name).c_str());
     }
@@ -196,7 +198,8 @@ std::string file_to_edit(const Task& task, const ReplOptions& options) {
   path = fs::absolute(path).lexically_normal();
   if (fs::exists(path, ignored)) return path.string();
   generate::make_folder(path.parent_path().string());
-  const auto graph = build_graph(task_at(task.id, Preset::smoke, options.size.overrides()));
+  const auto graph =
+      build_graph(task_at(task.id, Preset::smoke, options.size.overrides(), options.size.dtype()));
   replace_file(path.string(), eager_candidate_yaml(task, *graph));
   return path.string();
 }

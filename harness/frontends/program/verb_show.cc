@@ -57,8 +57,8 @@ std::string check_text(const Task& task, const ShowOptions& options) {
 }
 
 /// "41x over eager on NVIDIA H200 at v0.1"; empty if nothing was measured.
-std::string measured_text(const Algebra& algebra, Preset preset) {
-  const Result* best = best_measured(algebra, preset);
+std::string measured_text(const Algebra& algebra, const SizeOptions& size) {
+  const Result* best = best_measured(algebra, size.fixed_preset(), size.dtype());
   if (best == nullptr) return "";
   return format_number(best->speedup.point) + "x over eager on " + best->device + " at " +
          best->preset;
@@ -69,7 +69,7 @@ std::string algebra_text(const Task& task, const ShowOptions& options) {
   const Algebra* known = lookup_algebra(task.id);
   if (known == nullptr) return "";
   std::string text = "  legal algebra: " + known->how;
-  if (const std::string measured = measured_text(*known, options.size.fixed_preset());
+  if (const std::string measured = measured_text(*known, options.size);
       !measured.empty() && options.size.overrides().empty()) {
     text += " Measured: " + measured + ".";
   }
@@ -103,7 +103,8 @@ std::string preset_text(const Task& task, const ShowOptions& options) {
   try {
     const vulkan::DeviceSnapshot device = options.device.choose();
     const Task* const tasks[] = {&task};
-    const Preset taken = trial::choose_preset("auto", tasks, options.size.overrides(), device);
+    const Preset taken =
+        trial::choose_preset("auto", tasks, options.size.overrides(), options.size.dtype(), device);
     return "sizes\n  shown: preset " + std::string(name_of(options.size.fixed_preset())) +
            "; kbench run takes " + std::string(name_of(taken)) + " on " + device.name +
            " unless --preset says otherwise\n";

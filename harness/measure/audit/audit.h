@@ -28,7 +28,8 @@ struct AuditOptions {
   std::set<std::string> descriptions = {};
 };
 
-/// The rule of the task itself in float32, rounded once where it is of halves.
+/// Margin::rule of the task itself, computed in float32; in a task of halves its outputs are
+/// rounded once, at the end.
 inline constexpr const char* kPlainRule = "plain";
 
 /// The outcome of one variant.

@@ -38,13 +38,9 @@ class DeviceEvaluator : public VariantEvaluator {
       if (is_half(stored_type(i).dtype)) narrow_[i] = allocate(stored_type(i));
       work = std::max(work, trial::reduction_bytes(region(truth_[i], type)));
     }
-    uint64_t halves = 0;
-    for (const Graph::ValueInfo& value : graph.values()) {
-      const TensorType stored = graph.stored(value.type);
-      const bool drawn = value.kind == Graph::Kind::input || value.kind == Graph::Kind::parameter;
-      if (drawn && is_half(stored.dtype)) halves = std::max(halves, trial::buffer_bytes(stored));
+    if (const uint64_t halves = trial::largest_half(graph, graph.dtype()); halves > 0) {
+      halves_ = device.allocate(halves);
     }
-    if (halves > 0) halves_ = device.allocate(halves);
     work_ = device.allocate(work);
     report_ = device.allocate(report_bytes());
     host_ = device.allocate_host(report_bytes());
@@ -73,8 +69,11 @@ class DeviceEvaluator : public VariantEvaluator {
           host_.mapped() + (summary_at(i) - report_.address()));
       const bool exact = output_type(i).dtype != DType::f32;
       const double infinite = std::numeric_limits<double>::infinity();
-      const double error =
-          found.not_finite > 0 || (exact && found.wrong > 0) ? infinite : found.max_error;
+      const auto& truth = *reinterpret_cast<const trial::ScaleFinding*>(
+          host_.mapped() + (scale_at(i) - report_.address()));
+      const bool undefined = is_half(graph_.dtype()) && truth.nans + truth.infinities > 0;
+      const bool off = found.not_finite > 0 || (exact && found.wrong > 0);
+      const double error = off || undefined ? infinite : found.max_error;
       const auto elements = static_cast<double>(output_type(i).elements());
       deviation.add(error, std::sqrt(found.squares / elements), static_cast<double>(found.wrong),
                     output_type(i).elements());
@@ -141,14 +140,14 @@ class DeviceEvaluator : public VariantEvaluator {
     const auto found = known.find(value.name);
     if (found != known.end()) return found->second;
     vulkan::Buffer& buffer = known[value.name] = allocate(value.type);
-    trial::draw_tensor(device_, commands_, value.distribution,
-                       {seed_, task_.id.draw_word(), value.name}, value.type,
-                       region(buffer, value.type));
+    const DrawKey key{seed_, task_.id.draw_word(), value.name};
+    const vulkan::Region to = region(buffer, value.type);
     const TensorType stored = graph_.stored(value.type);
-    if (is_half(stored.dtype)) {
-      // Rounded in place; the halves themselves are not needed.
-      commands_.barrier();
-      kernels_.narrow(commands_, region(buffer, value.type), region(halves_, stored), stored.dtype);
+    if (is_half(stored.dtype)) {  // Rounded in place; the halves themselves are not needed.
+      trial::draw_halves(device_, commands_, kernels_, value.distribution, key, value.type,
+                         {stored.dtype, to, region(halves_, stored)});
+    } else {
+      trial::draw_tensor(device_, commands_, value.distribution, key, value.type, to);
     }
     return buffer;
   }

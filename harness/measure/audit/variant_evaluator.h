@@ -15,8 +15,10 @@ namespace kbench::audit {
 /// The difference between a variant and the truth, over all outputs.
 struct Deviation {
   double worst = 0;  ///< largest |c - r| / (s + |r|), s being the RMS of the output r; infinite
-                     ///< where an integer differs or an element is not finite
-  double rms = 0;    ///< root mean square of the same over an output's elements; of halves alone
+                     ///< where an integer differs or an element is not finite; in a task of
+                     ///< halves also where the truth is not
+  double rms = 0;    ///< root mean square of the same over an output's elements; the device finds
+                     ///< it for halves alone
   double beyond_share = 0;  ///< share of elements over the tolerance, in the output with most
 
   /// Takes an output into account.

@@ -11,10 +11,12 @@ constexpr double kPrepareSeconds = 600;
 }  // namespace
 
 void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
-  if (told_ == key) return;
+  TaskAt truth = key;
+  truth.dtype = DType::f32;  // Whatever the task stores, the truth is computed in float32.
+  if (told_ == truth) return;
   wait_prepared();
   runner::Prepare request{
-      .at = key, .seed = seed, .verified = false, .cache_folder = "", .cache_subject = ""};
+      .at = truth, .seed = seed, .verified = false, .cache_folder = "", .cache_subject = ""};
   if (cache_ != nullptr) {
     request.verified = cache_->notes.has(key.task);
     request.cache_folder = cache_->folder;
@@ -23,7 +25,7 @@ void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
   // To be held to the reference it has to run on the device.
   runner_.stand_by(!request.verified);
   runner_.send(request);
-  told_ = key;
+  told_ = truth;
   pending_ = true;
 }
 

@@ -143,7 +143,8 @@ void CandidateBuild::identify() {
   const Task& task = find_task(key_.task);
   const Task* const tasks[] = {&task};
   const EvaluateOptions& options = request_.options;
-  const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot_);
+  const Preset preset =
+      trial::choose_preset(options.preset, tasks, options.overrides, options.dtype, snapshot_);
   key_ = task_at(task.id, preset, options.overrides, options.dtype);
   graph_ = build_graph(key_);
   trial::identify(experiment_, key_, *graph_, snapshot_, options);

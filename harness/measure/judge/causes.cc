@@ -29,7 +29,7 @@ Finding with_causes(Finding finding, const runner::Built& built, const Graph& gr
                     std::string_view certificate) {
   const bool slightly = finding.verdict == Verdict::low_precision;
   if (slightly) finding.message += formulas_of(graph);
-  // In a task of halves float16 is what every kernel has.
+  // In a task of halves a kernel may declare float16 only to read and write its tensors.
   const bool computes_in_less = !built.float16_kernel.empty() && !is_half(graph.dtype());
   if (computes_in_less) {
     finding.message += "; kernel " + built.float16_kernel + " computes in float16";

@@ -6,8 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "libkbench/base/half.h"
-
 namespace kbench::judge {
 namespace {
 
@@ -37,10 +35,9 @@ const T& at(const vulkan::Buffer& host, uint64_t offset) {
   return *reinterpret_cast<const T*>(host.mapped() + offset);
 }
 
-/// Bits of the type in the lowest place; a half's truth is of float32.
+/// Bits of the type in the lowest place.
 double value_of(DType dtype, uint64_t bits) {
-  if (dtype == DType::f16) return from_f16(static_cast<uint16_t>(bits));
-  if (dtype == DType::bf16) return from_bf16(static_cast<uint16_t>(bits));
+  if (is_half(dtype)) return from_half(static_cast<uint16_t>(bits), dtype);
   if (dtype == DType::i64) return static_cast<double>(static_cast<int64_t>(bits));
   if (dtype == DType::boolean) return static_cast<double>(bits & 0xff);
   return std::bit_cast<float>(static_cast<uint32_t>(bits));
@@ -48,8 +45,8 @@ double value_of(DType dtype, uint64_t bits) {
 
 /// How many elements of a right result equal the value that they were filled with by chance. Not
 /// negligible for a large result, even of float32, whose fills have 2^24 values. The fill is secret
-/// and drawn anew for every element, so that whatever a result's values are each equals it with a
-/// chance of one in the number of values at most.
+/// and drawn anew for every element: an element of a result, of any value, equals it with a chance
+/// of at most one in the number of values that a fill may have.
 double coincidences(const trial::Fill& fill, int64_t elements) {
   constexpr double kFloats = 1 << 24;
   if (is_half(fill.dtype)) {
@@ -95,6 +92,7 @@ Checks::Checks(Workspace& workspace, trial::Kernels& kernels, const Redzones& re
                                 std::max<uint64_t>(static_cast<uint64_t>(type.bytes()), 4)};
     Output output;
     output.shape = type.shape;
+    output.truth_type = type.dtype;
     output.scale = report.add(sizeof(ScaleFinding));
     output.summary = report.add(sizeof(CompareSummary));
     output.scale_work = work.add(trial::reduction_bytes(region));
@@ -150,8 +148,7 @@ std::optional<Finding> Checks::guards() {
 
 void Checks::record_truth(vulkan::Commands& commands, const std::vector<OutputCheck>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const DType dtype = outputs[i].fill.dtype;
-    kernels_.scale(commands, outputs[i].truth, is_half(dtype) ? DType::f32 : dtype,
+    kernels_.scale(commands, outputs[i].truth, outputs_[i].truth_type,
                    space_.work.address() + outputs_[i].scale_work,
                    space_.report.address() + outputs_[i].scale);
   }
@@ -218,7 +215,7 @@ std::optional<Finding> Checks::check_watched() const {
 }
 
 std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output) {
-  if (at<CompareSummary>(space_.host, outputs_[i].summary).behind != 0) {
+  if (output.filled && at<CompareSummary>(space_.host, outputs_[i].summary).behind != 0) {
     return Finding{Verdict::out_of_bounds,
                    "wrote to the two bytes behind " + graph_.output_name(i)};
   }
@@ -249,11 +246,7 @@ Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
   found.untouched = static_cast<int64_t>(summary.untouched);
   found.max_error = summary.max_error;
   if (dtype == DType::i64 && found.wrong > 0) found.max_error = INFINITY;
-  if (is_half(dtype)) {
-    const auto finite = static_cast<double>(found.elements - found.not_finite - found.truth_nan);
-    found.rms_error = std::sqrt(summary.squares / std::max(finite, 1.0));
-    found.rms_beyond = rule_.rule == ToleranceRule::kbench && found.rms_error > rule_.bounds.rms;
-  }
+  found.set_rms(summary.squares, rule_.bounds, rule_.rule);
   if (static_cast<double>(found.untouched) <= coincidences(output.fill, found.elements) &&
       found.untouched < found.elements) {
     found.untouched = 0;
@@ -261,7 +254,7 @@ Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
   if (found.wrong > 0) {
     found.first_wrong = static_cast<int64_t>(summary.first);
     found.first_got = value_of(dtype, summary.got);
-    found.first_expected = value_of(is_half(dtype) ? DType::f32 : dtype, summary.expected);
+    found.first_expected = value_of(outputs_[i].truth_type, summary.expected);
   }
   return found;
 }

@@ -44,7 +44,8 @@ struct Watched {
 /// One output of one sample.
 struct OutputCheck {
   vulkan::Region got, truth;
-  trial::Fill fill;  ///< what `got` was written over
+  trial::Fill fill;    ///< of `got` before the run
+  bool filled = true;  ///< false: `got` is memory that did not hold it (an opponent's)
 };
 
 /// Owns the hashes and the report. Use: record_redzones() and record_hashes() before the candidate
@@ -85,6 +86,7 @@ class Checks {
   };
   struct Output {
     Shape shape;
+    DType truth_type = DType::f32;    ///< f32 for halves
     uint64_t scale = 0, summary = 0;  ///< in the report
     uint64_t scale_work = 0, compare_work = 0;
   };

@@ -79,10 +79,12 @@ ErrorCode code_of(const runner::Refused& refused) {
 
 /// What it cannot run is no fault of the candidate's.
 void OpponentRunner::fail(const runner::Refused& refused) {
-  const std::string text =
-      "the opponent " + std::string(name_of(mode_)) + " cannot run the task: " + refused.message;
   build_.reset();
-  throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused), text};
+  throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused), words_of(refused)};
+}
+
+std::string OpponentRunner::words_of(const runner::Refused& refused) const {
+  return "the opponent " + std::string(name_of(mode_)) + " cannot run the task: " + refused.message;
 }
 
 void OpponentRunner::wait_built() {
@@ -97,7 +99,12 @@ void OpponentRunner::wait_built() {
     throw Error(ErrorCode::kUnsupported,
                 "the opponent " + std::string(name_of(mode_)) + ": " + failure.message);
   }
-  if (!built) fail(refused);
+  if (built) return;
+  if (refused.verdict == Verdict::unsupported) {  // The device lacks what it needs.
+    build_.reset();
+    throw Error(ErrorCode::kUnsupported, words_of(refused));
+  }
+  fail(refused);
 }
 
 void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
@@ -115,8 +122,10 @@ void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
                  static_cast<uint64_t>(graph.stored_type(graph.outputs()[i]).bytes()));
     }
   }
-  if (!python()) {
-    for (const runner::Wanted& each : built_.wanted) layout.add(each.name, each.bytes);
+  // PyTorch's wants are the memory of further calls; kbench's own kernels want scratch.
+  const size_t own_wanted = python() ? 0 : built_.wanted.size();
+  for (size_t i = 0; i < own_wanted; ++i) {
+    layout.add(built_.wanted[i].name, built_.wanted[i].bytes);
   }
   slab_ = {};
   slab_ = Slab(store, std::move(layout), SlabUse::opponent);
@@ -139,7 +148,7 @@ void OpponentRunner::attach(SlabStore& store, const TaskMemory& task,
                 : first.given[static_cast<size_t>(inputs[i])]);
     }
   }
-  for (size_t i = 0; !python() && i < built_.wanted.size(); ++i) {
+  for (size_t i = 0; i < own_wanted; ++i) {
     attachment.message.wanted.push_back(slab_.place(outputs_ + i, own));
   }
   runner().attach(attachment);

@@ -1,5 +1,6 @@
-// PyTorch in the baseline's place: its program of a task, timed beside the candidate. The truth
-// stays the eager baseline's; what PyTorch computes is compared with it, and only reported.
+// What is timed beside the candidate where that is not what computes the truth: PyTorch's program
+// of the task, or, in a task of halves, kbench's own kernels. Its values are compared with the
+// truth, and only reported.
 #pragma once
 
 #include <map>
@@ -21,15 +22,14 @@ namespace kbench::judge {
 /// Why an opponent cannot run a task: kOutOfMemory or kInternal.
 ErrorCode code_of(const runner::Refused& refused);
 
-/// One program of PyTorch's, in a runner of kind torch that is kept from task to task.
+/// One opponent's program, in a runner that is kept from task to task.
 class OpponentRunner {
  public:
-  /// Starts it, or has it take another task; does not wait. `mode`: torch or torch_compile. Throws
-  /// RunnerFailure.
+  /// Starts it, or has it take another task; does not wait. `mode`: not best. Throws RunnerFailure.
   void prepare(RunnerSupply& supply, const TaskAt& key, Opponent mode);
   /// Waits until it is ready, and gives it memory: the task's inputs, and the candidate's own where
-  /// that is called several times. Throws Error (kUnsupported) where PyTorch is not to be had,
-  /// RunnerFailure where it cannot run the task.
+  /// that is called several times. Throws Error (kUnsupported) where PyTorch, or a feature
+  /// of the device, is not to be had, RunnerFailure where it cannot run the task.
   void attach(SlabStore& store, const TaskMemory& task, const runner::Built* candidate,
               const Slab& candidates_memory);
 
@@ -43,12 +43,13 @@ class OpponentRunner {
   /// "PyTorch 2.11.0, torch.compile"
   std::string text() const;
   Opponent mode() const { return mode_; }
-  /// PyTorch, else kbench's own kernels, in a task whose truth others compute: that of halves.
+  /// Whether it is PyTorch; else it is kbench's own kernels, which store the task's halves.
   bool python() const { return mode_ != Opponent::eager; }
 
  private:
   void wait_built();
   [[noreturn]] void fail(const runner::Refused& refused);
+  std::string words_of(const runner::Refused& refused) const;
 
   Opponent mode_ = Opponent::torch;
   TaskAt key_;

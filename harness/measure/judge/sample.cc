@@ -53,8 +53,9 @@ Sampler::Sampler(const SampleParts& parts)
   }
 }
 
-/// The maker of the truth gets the values that the candidate gets: those of halves, as float32. In
-/// a task of halves it has memory of its own for all of them, integers and masks too.
+/// Draws the value for the candidate and, in a task of halves, a second time for the baseline,
+/// which computes the truth: floats as float32 of the same rounded values, integers and masks
+/// unchanged.
 void Sampler::draw(int value, uint64_t seed, const vulkan::Region& to) {
   const Graph& graph = parts_.task_memory.graph();
   const Graph::ValueInfo& info = graph.value(value);
@@ -68,10 +69,8 @@ void Sampler::draw(int value, uint64_t seed, const vulkan::Region& to) {
     commands_.barrier();
     return;
   }
-  trial::draw_tensor(parts_.device, commands_, info.distribution, key, info.type, wide);
-  commands_.barrier();
-  parts_.kernels.narrow(commands_, wide, to, stored);
-  commands_.barrier();  // The next call's values come to the same place.
+  trial::draw_halves(parts_.device, commands_, parts_.kernels, info.distribution, key, info.type,
+                     {stored, wide, to});
 }
 
 void Sampler::draw_task(bool inputs_too) {
@@ -260,7 +259,10 @@ std::optional<Finding> Sampler::run_both(Checks& checks, const trial::Roles& rol
 
 std::optional<Finding> Sampler::check_opponent(Checks& checks) {
   std::vector<OutputCheck> outputs = outputs_;
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].got = opponent_->output(last_checked_, i);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].got = opponent_->output(last_checked_, i);
+    outputs[i].filled = false;
+  }
   outputs_.swap(outputs);
   auto finding = check_outputs(checks);
   outputs_.swap(outputs);

@@ -29,7 +29,7 @@ struct CandidateMemory {
   uint64_t slab_bytes() const { return slab.layout().bytes(); }
 };
 
-/// What is timed in the baseline's place: PyTorch's program of the task.
+/// What is timed in the baseline's place (opponent.h).
 class OpponentRunner;
 
 /// Everything samples work with; all outlive it.

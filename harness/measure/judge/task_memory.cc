@@ -75,18 +75,18 @@ void TaskMemory::wait_baseline(BaselineProcess& baseline) {
 }
 
 void TaskMemory::upload_constants(vulkan::Device& device) {
-  if (given_.empty() || given_.constants_of() == serial_) return;
-  given_.constants_of() = serial_;
-  for (size_t id = 0; id < graph_->values().size(); ++id) {
-    const Graph::ValueInfo& value = graph_->values()[id];
-    if (value.kind != Graph::Kind::constant) continue;
-    const auto upload = [&](const Tensor& data, const vulkan::Region& to) {
+  // Each slab's memory may have been another task's meanwhile.
+  for (const Slab* slab : {&given_, &wide_}) {
+    if (slab->empty() || slab->constants_of() == serial_) continue;
+    slab->constants_of() = serial_;
+    for (size_t id = 0; id < graph_->values().size(); ++id) {
+      const Graph::ValueInfo& value = graph_->values()[id];
+      if (value.kind != Graph::Kind::constant) continue;
+      const DType dtype = (slab == &given_ ? graph_->stored(value.type) : value.type).dtype;
+      const Tensor data = dtype == value.type.dtype ? value.data : value.data.converted(dtype);
+      const vulkan::Region to = slab->tensor(static_cast<size_t>(item_of_[id]));
       device.upload(*to.buffer, to.offset, {data.raw(), static_cast<size_t>(data.bytes())});
-    };
-    const TensorType stored = graph_->stored(value.type);
-    upload(stored == value.type ? value.data : value.data.converted(stored.dtype),
-           given(static_cast<int>(id)));
-    if (!wide_.empty()) upload(value.data, wide(static_cast<int>(id)));
+    }
   }
 }
 

@@ -123,7 +123,7 @@ TrialEnd Trial::run(Result& result) {
     }
     if (end_.baseline_failed) {
       refuse(Verdict::harness_error,
-             (opponents_.empty() ? "the baseline's runner: " : "PyTorch or the baseline: ") +
+             (opponents_.empty() ? "the baseline's runner: " : "the opponent or the baseline: ") +
                  failure.message);
       return end_;
     }

@@ -110,8 +110,9 @@ class Trial {
   /// The candidate's times are not the device's but those of the runner's clock around its process.
   bool from_outside() const { return built_.launched_by == runner::RunnerKind::torch; }
   bool choose_calls();
-  /// Something else is timed than what computes the truth: PyTorch, if that is asked for; in a
-  /// task of halves always.
+  /// Something other than what computes the truth is timed: PyTorch where that is asked for; else,
+  /// in a task of halves, kbench's own kernels in the task's type, as the truth is computed in
+  /// float32.
   bool with_opponent() const {
     const bool other = options_.opponent != Opponent::eager || is_half(options_.dtype);
     return other && !options_.recorded && !looks_closer();

@@ -13,8 +13,8 @@ namespace {
 
 class BaselineProgram : public Program {
  public:
-  BaselineProgram(vulkan::Device& device, std::unique_ptr<Graph> graph, DType real)
-      : graph_(std::move(graph)), real_(real), eager_(device, *graph_, real) {}
+  BaselineProgram(vulkan::Device& device, std::unique_ptr<Graph> graph)
+      : graph_(std::move(graph)), eager_(device, *graph_) {}
 
   Built built() const override {
     Built built;
@@ -25,7 +25,6 @@ class BaselineProgram : public Program {
   }
 
   const Graph& graph() const override { return *graph_; }
-  DType real() const override { return real_; }
 
   void record(vulkan::Commands& commands, const Pass&, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
@@ -40,7 +39,6 @@ class BaselineProgram : public Program {
 
  private:
   std::unique_ptr<Graph> graph_;
-  DType real_;
   eager::EagerGraph eager_;
 };
 
@@ -65,7 +63,7 @@ std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
     }
     if (once) verified_.insert(task.id);
   }
-  auto program = std::make_unique<BaselineProgram>(device_, std::move(graph), request.real);
+  auto program = std::make_unique<BaselineProgram>(device_, std::move(graph));
   kept.keep();
   return program;
 }

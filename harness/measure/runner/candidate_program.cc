@@ -20,7 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// In HLSL `half` is a float of 32 bits, as ever, but where KB_REAL has 16.
+/// HLSL: types of 16 bits are switched on only for a kernel that uses KB_REAL in a task of halves.
+/// Elsewhere `half` is a float of 32 bits.
 vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const ResolvedCandidate& all) {
   const Candidate* const candidate = all.candidate;
   const Kernel& kernel = *resolved.kernel;

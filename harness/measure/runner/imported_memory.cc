@@ -75,11 +75,9 @@ void ImportedMemory::forget_places() {
   wanted_.clear();
 }
 
-void ImportedMemory::check_types(const Graph& graph, DType real,
-                                 const std::vector<Wanted>& wanted) const {
-  const auto bytes_of = [&](const TensorType& type) {
-    const DType dtype = type.dtype == DType::f32 ? real : type.dtype;
-    return static_cast<uint64_t>(TensorType{dtype, type.shape}.bytes());
+void ImportedMemory::check_types(const Graph& graph, const std::vector<Wanted>& wanted) const {
+  const auto bytes_of = [&](int id) {
+    return static_cast<uint64_t>(graph.stored_type(id).bytes());
   };
   if (given_.empty() && outputs_.empty() && wanted_.empty()) return;
   const auto& values = graph.values();
@@ -89,11 +87,10 @@ void ImportedMemory::check_types(const Graph& graph, DType real,
   }
   for (size_t id = 0; id < values.size(); ++id) {
     if (values[id].kind == Graph::Kind::intermediate) continue;
-    check_place(values[id].name, given_[id], bytes_of(values[id].type));
+    check_place(values[id].name, given_[id], bytes_of(static_cast<int>(id)));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const TensorType& type = values[static_cast<size_t>(graph.outputs()[i])].type;
-    check_place(graph.output_name(i), outputs_[i], bytes_of(type));
+    check_place(graph.output_name(i), outputs_[i], bytes_of(graph.outputs()[i]));
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     check_place(wanted[i].name, wanted_[i], wanted[i].bytes);

@@ -30,7 +30,7 @@ class ImportedMemory {
 
   /// Throws kInvalidArgument, naming the tensor, where a place is missing or has not the bytes of
   /// the program's own tensor. Memory without any places passes: it is how all memory is released.
-  void check_types(const Graph& graph, DType real, const std::vector<Wanted>& wanted) const;
+  void check_types(const Graph& graph, const std::vector<Wanted>& wanted) const;
 
   /// By value id, output index and index in Built::wanted; empty regions for intermediates.
   const std::vector<vulkan::Region>& given() const { return given_; }

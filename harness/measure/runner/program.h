@@ -53,8 +53,6 @@ class Program {
   virtual Built built() const = 0;
   /// The task at the size it runs at.
   virtual const Graph& graph() const = 0;
-  /// What the judge's memory holds the graph's float32 values in.
-  virtual DType real() const { return graph().dtype(); }
   /// Whether its command lists have to start with Commands::expect_cuda().
   virtual bool launches_cuda() const { return false; }
   /// Chooses the configuration of each of built().tunable. Throws kInternal for an unknown one.

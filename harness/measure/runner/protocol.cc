@@ -18,7 +18,7 @@ KBENCH_FIELDS(Load, manifest, folder)
 KBENCH_FIELDS(ReadFile, path)
 KBENCH_FIELDS(Loaded, task, hash, kind, needs_python)
 KBENCH_FIELDS(Build, at, seconds)
-KBENCH_FIELDS(Prepare, at, real, seed, verified, cache_folder, cache_subject)
+KBENCH_FIELDS(Prepare, at, seed, verified, cache_folder, cache_subject)
 KBENCH_FIELDS(Wanted, name, dtype, bytes, setup, words)
 KBENCH_FIELDS(Tunable, kernel, configs)
 KBENCH_FIELDS(Built, wanted, kernels, has_setup, stack_bytes, asks_lengths, float16_kernel,

@@ -127,8 +127,6 @@ struct Build {
 struct Prepare {
   static constexpr MessageKind kKind = MessageKind::prepare;
   TaskAt at;
-  /// What it stores floats in: f32 for the truth, else the task's, as a candidate does.
-  DType real = DType::f32;
   uint64_t seed = 0;      ///< of the tensors for that comparison
   bool verified = false;  ///< the comparison has been made on this device, by this build
   /// Where compiled pipelines are kept from run to run (empty: nowhere), and their cache key.

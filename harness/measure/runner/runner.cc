@@ -370,7 +370,7 @@ void Server::attach(Attach request, std::vector<UniqueFd> descriptors) {
   recordings_->forget();
   memory->add(request, std::move(descriptors));
   if (program_) {
-    memory->check_types(program_->graph(), program_->real(), program_->built().wanted);
+    memory->check_types(program_->graph(), program_->built().wanted);
   }
   memory_ = std::move(memory);
   if (candidate_) report_write_faults(memory_->given());

@@ -18,19 +18,6 @@ constexpr double kDrawSeconds = 300, kPassSeconds = 120;
 /// Device time after which a clock that does not rise is accepted.
 constexpr double kMostWaitSeconds = 1;
 
-/// Bytes of the largest input or parameter that is drawn as float32 and stored as a half.
-uint64_t wide_bytes(const Graph& graph) {
-  uint64_t most = 0;
-  if (!is_half(graph.dtype())) return most;
-  for (const auto kind : {Graph::Kind::input, Graph::Kind::parameter}) {
-    for (const int id : graph.values_of(kind)) {
-      const TensorType& type = graph.value(id).type;
-      if (type.dtype == DType::f32) most = std::max(most, buffer_bytes(type));
-    }
-  }
-  return most;
-}
-
 }  // namespace
 
 BaselineTimer::BaselineTimer(vulkan::Device& device)
@@ -61,7 +48,7 @@ void BaselineTimer::prepare(std::span<const Graph* const> graphs) {
 
 /// Draws inputs and parameters; halves as float32 first, which are then rounded to where they lie.
 void BaselineTimer::draw(const Task& task, const Graph& graph, const GraphMemory& memory) {
-  const uint64_t most = wide_bytes(graph);
+  const uint64_t most = largest_half(graph, DType::f32);
   const vulkan::Buffer wide = most > 0 ? device_.allocate(most) : vulkan::Buffer();
   commands_.begin();
   place_tensors(device_, commands_, graph, memory,
@@ -73,10 +60,8 @@ void BaselineTimer::draw(const Task& task, const Graph& graph, const GraphMemory
                     return;
                   }
                   const vulkan::Region drawn{&wide, 0, static_cast<uint64_t>(value.type.bytes())};
-                  draw_tensor(device_, commands_, value.distribution, key, value.type, drawn);
-                  commands_.barrier();
-                  kernels_.narrow(commands_, drawn, to, stored);
-                  commands_.barrier();  // The next tensor is drawn to the same place.
+                  draw_halves(device_, commands_, kernels_, value.distribution, key, value.type,
+                              {stored, drawn, to});
                 });
   commands_.submit_and_wait(kDrawSeconds);
 }
@@ -86,7 +71,7 @@ PassTimes BaselineTimer::time(const Task& task, const Graph& graph, const PassPl
   const eager::DeviceTraits traits = eager::traits_of(device_.snapshot());
   const DType real = graph.dtype();
   const uint64_t arena_bytes = eager::EagerGraph::arena_bytes(graph, traits, real);
-  require_memory(device_, graph, arena_bytes + wide_bytes(graph), real);
+  require_memory(device_, graph, arena_bytes + largest_half(graph, DType::f32), real);
   const eager::EagerGraph baseline(device_, graph, real);
   launches = static_cast<int>(baseline.launches());
   const GraphMemory memory(device_, graph, baseline.arena_bytes(), real);

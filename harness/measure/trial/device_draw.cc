@@ -138,4 +138,19 @@ void draw_tensor(vulkan::Device& device, vulkan::Commands& commands,
   }
 }
 
+void draw_halves(vulkan::Device& device, vulkan::Commands& commands, Kernels& kernels,
+                 const Distribution& distribution, const DrawKey& key, const TensorType& type,
+                 const HalvesAt& to) {
+  if (!draws_on_device(device.plan(), distribution, type)) {  // Uploads are done at once.
+    const Tensor halves = draw(distribution, key, type).converted(to.half);
+    upload(device, halves, to.narrow);
+    upload(device, halves.converted(type.dtype), to.wide);
+    return;
+  }
+  record_draw(device, commands, distribution, key, type, to.wide);
+  commands.barrier();
+  kernels.narrow(commands, to.wide, to.narrow, to.half);
+  commands.barrier();
+}
+
 }  // namespace kbench::trial

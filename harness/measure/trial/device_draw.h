@@ -1,6 +1,7 @@
 // Draws tensors on the device, with the same values as kbench::draw() on the host.
 #pragma once
 
+#include "harness/measure/trial/kernels.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/pipeline.h"
@@ -23,5 +24,18 @@ void upload(vulkan::Device& device, const Tensor& tensor, const vulkan::Region& 
 void draw_tensor(vulkan::Device& device, vulkan::Commands& commands,
                  const Distribution& distribution, const DrawKey& key, const TensorType& type,
                  const vulkan::Region& to);
+
+/// Where draw_halves() draws to.
+struct HalvesAt {
+  DType half = DType::f16;
+  vulkan::Region wide;    ///< gets the rounded values as float32
+  vulkan::Region narrow;  ///< gets the halves
+};
+/// As draw_tensor(), of a tensor that is stored as halves; `type`: as operators know it, of
+/// float32. Records barriers behind both steps, so that the next tensor may be drawn to the same
+/// `wide`.
+void draw_halves(vulkan::Device& device, vulkan::Commands& commands, Kernels& kernels,
+                 const Distribution& distribution, const DrawKey& key, const TensorType& type,
+                 const HalvesAt& to);
 
 }  // namespace kbench::trial

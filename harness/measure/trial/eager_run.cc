@@ -35,7 +35,8 @@ void place_tensors(vulkan::Device& device, vulkan::Commands& commands, const Gra
     const Graph::ValueInfo& value = graph.values()[id];
     if (value.kind == Graph::Kind::constant) {
       const DType stored = eager::stored_dtype(value.type.dtype, memory.real());
-      upload(device, value.data.converted(stored), memory.values()[id]);
+      const bool as_it_is = stored == value.type.dtype;
+      upload(device, as_it_is ? value.data : value.data.converted(stored), memory.values()[id]);
     } else if (value.kind != Graph::Kind::intermediate) {
       place(value, commands, memory.values()[id]);
     }

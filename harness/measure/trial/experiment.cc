@@ -31,12 +31,13 @@ Variables sizes_of(const Graph& graph) {
 }
 
 Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
-                     const Variables& overrides, const vulkan::DeviceSnapshot& snapshot) {
+                     const Variables& overrides, DType dtype,
+                     const vulkan::DeviceSnapshot& snapshot) {
   if (name != "auto") return preset_from_name(name);
   if (snapshot.software()) return Preset::smoke;
   for (const Preset preset : {Preset::v0_1, Preset::v0}) {
     const bool all_fit = std::all_of(tasks.begin(), tasks.end(), [&](const Task* task) {
-      return required_bytes(*build_graph(task_at(task->id, preset, overrides)), snapshot) <=
+      return required_bytes(*build_graph(task_at(task->id, preset, overrides, dtype)), snapshot) <=
              snapshot.device_local_bytes;
     });
     if (all_fit) return preset;

@@ -19,10 +19,11 @@ namespace kbench::trial {
 /// The variables that the task read when the graph was built.
 Variables sizes_of(const Graph& graph);
 
-/// The preset for these tasks. "auto" is smoke on a software device, else the largest preset at
-/// which every task fits the device, or smoke if none does.
+/// The preset for these tasks in that type. "auto" is smoke on a software device, else the largest
+/// preset at which every task fits the device, or smoke if none does.
 Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
-                     const Variables& overrides, const vulkan::DeviceSnapshot& snapshot);
+                     const Variables& overrides, DType dtype,
+                     const vulkan::DeviceSnapshot& snapshot);
 
 /// Fills in everything of an experiment but set and candidate. `graph` is the task's. Throws what
 /// RecordedTimes::time_of() throws where recorded times are the opponent.

@@ -27,6 +27,17 @@ uint64_t buffer_bytes(const TensorType& type) {
   return std::max(align_tensor(bytes), kTensorAlignment);
 }
 
+uint64_t largest_half(const Graph& graph, DType dtype) {
+  uint64_t most = 0;
+  for (const auto kind : {Graph::Kind::input, Graph::Kind::parameter}) {
+    for (const int id : graph.values_of(kind)) {
+      const TensorType stored = graph.stored_type(id);
+      if (is_half(stored.dtype)) most = std::max(most, buffer_bytes({dtype, stored.shape}));
+    }
+  }
+  return most;
+}
+
 void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes,
                     DType real) {
   uint64_t needed = arena_bytes;

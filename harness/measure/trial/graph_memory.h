@@ -12,6 +12,9 @@ namespace kbench::trial {
 
 /// Bytes of a buffer for one tensor.
 uint64_t buffer_bytes(const TensorType& type);
+/// Bytes of the largest input or parameter that is stored as a half, if it were of `dtype`; 0: none
+/// is.
+uint64_t largest_half(const Graph& graph, DType dtype);
 /// Throws kOutOfMemory, with the bytes needed and available, if the device has not enough for the
 /// graph, its floats stored as `real`, and an arena of that size.
 void require_memory(const vulkan::Device& device, const Graph& graph, uint64_t arena_bytes,

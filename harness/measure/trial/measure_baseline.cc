@@ -49,7 +49,7 @@ BaselineEntry describe_entry(const Task& task, const Graph& graph, const Rooflin
   entry.least_bytes = graph.least_bytes();
   entry.least_ms = roofline.least_ms(entry.flops, entry.least_bytes);
   for (const Graph::Node& node : graph.nodes()) {
-    const double bytes = least_bytes(eager::stored_call(node.call, graph.dtype()));
+    const double bytes = least_bytes(graph.stored(node.call));
     entry.eager_bytes += bytes;
     const double flops = node.call.op->flops ? node.call.op->flops(node.call) : 0;
     entry.eager_least_ms += roofline.least_ms(flops, bytes);
@@ -111,7 +111,8 @@ Baseline measure_baseline(std::span<const Task* const> tasks, const BaselineOpti
   open.validate = options.validate;
   TimingDevice timing(open);
   const vulkan::DeviceSnapshot snapshot = timing.device().snapshot();
-  const Preset preset = trial::choose_preset(options.preset, tasks, options.overrides, snapshot);
+  const Preset preset =
+      trial::choose_preset(options.preset, tasks, options.overrides, options.dtype, snapshot);
   std::vector<std::unique_ptr<Graph>> graphs;
   for (const Task* task : tasks) {
     graphs.push_back(build_graph(task_at(task->id, preset, options.overrides, options.dtype)));

@@ -48,8 +48,8 @@ class SlabLayout {
 };
 
 /// The slabs of a task at one size and precision, the same for all candidates. A candidate's runner
-/// imports `given` and `outputs` only. The truth is computed in float32 whatever the task's
-/// precision, from the values that the candidate is given.
+/// imports `given` and `outputs` only. The truth is computed in float32, also in a
+/// task of halves, from the values that the candidate is given.
 struct TaskLayout {
   SlabLayout given;    ///< inputs, parameters, constants, as they are stored
   SlabLayout wide;     ///< the same for the maker of the truth; empty where they are stored so

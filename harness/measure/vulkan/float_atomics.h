@@ -55,6 +55,9 @@ constexpr uint32_t float_atomic(bool shared, bool wide, bool adds) {
 constexpr uint32_t float16_atomic(bool shared, bool adds) {
   return uint32_t{1} << (8 + 2 * shared + adds);
 }
-inline constexpr uint32_t kFloat16Atomics = 0xf00;  ///< all of them
+/// All of those.
+inline constexpr uint32_t kFloat16Atomics =
+    float16_atomic(false, false) | float16_atomic(false, true) | float16_atomic(true, false) |
+    float16_atomic(true, true);
 
 }  // namespace kbench::vulkan

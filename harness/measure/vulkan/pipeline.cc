@@ -36,8 +36,9 @@ void require_at_most(uint64_t value, uint64_t limit, const std::string& what) {
 /// What only kbench's own shaders may ask for, where the device has it.
 bool built_in_may_use(uint32_t capability, const Device& device) {
   switch (capability) {
-    // How floats are converted. Which widths a shader asks for only its text tells: kbench's own
-    // ask for 16 bits.
+    // Rounding to the nearest and kept subnormal numbers in conversions. The capability does not
+    // say for which width of floats; kbench's own shaders ask for 16 bits only (tensor.glsl), which
+    // is what float16_conversions says.
     case spv::CapabilityRoundingModeRTE:
     case spv::CapabilityDenormPreserve:
       return device.snapshot().float16_conversions;

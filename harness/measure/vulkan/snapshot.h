@@ -63,8 +63,8 @@ struct DeviceSnapshot {
   bool shader_int64 = false, shader_int16 = false, shader_int8 = false;
   bool shader_float64 = false, shader_float16 = false;
   bool storage_16bit = false, storage_8bit = false;
-  /// Shaders may ask that conversions to float16 round to the nearest, ties to even, and that its
-  /// subnormal numbers are kept, whatever they ask of other types.
+  /// Shaders may ask, of float16 alone, that conversions to it round to the nearest, ties to even,
+  /// and that its subnormal numbers are kept.
   bool float16_conversions = false;
   bool scalar_block_layout = false;
   bool storage_image_formats = false;  ///< more than those that every device has

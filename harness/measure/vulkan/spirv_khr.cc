@@ -68,11 +68,6 @@ class Rewriting {
 };
 
 bool Rewriting::put(const Instruction& each, Spirv& to) {
-  const auto with_rest = [&](std::vector<uint32_t> words, size_t rest) {
-    const auto after = each.from(rest);
-    words.insert(words.end(), after.begin(), after.end());
-    return words;
-  };
   switch (each.op()) {
     case spv::OpCapability:
       if (!is_nv_matrix_capability(each)) return false;
@@ -83,8 +78,8 @@ bool Rewriting::put(const Instruction& each, Spirv& to) {
       }
       return true;
     case spv::OpExtension:
-      if (each.text(0) != "SPV_NV_cooperative_matrix") return false;
-      append_extension(to, "SPV_KHR_cooperative_matrix");
+      if (each.text(0) != kNvMatrixExtension) return false;
+      append_extension(to, kKhrMatrixExtension);
       if (brain_) append_extension(to, "SPV_KHR_bfloat16");
       return true;
     case spv::OpDecorate:
@@ -98,11 +93,11 @@ bool Rewriting::put(const Instruction& each, Spirv& to) {
       return true;
     case spv::OpCooperativeMatrixLoadNV:
       append_instruction(to, kOpCooperativeMatrixLoadKhr,
-                         with_rest({each[0], each[1], each[2], layout(each[4]), each[3]}, 5));
+                         spliced(each, 3, 5, {layout(each[4]), each[3]}));
       return true;
     case spv::OpCooperativeMatrixStoreNV:
       append_instruction(to, kOpCooperativeMatrixStoreKhr,
-                         with_rest({each[0], each[1], layout(each[3]), each[2]}, 4));
+                         spliced(each, 2, 4, {layout(each[3]), each[2]}));
       return true;
     case spv::OpCooperativeMatrixMulAddNV:
       append_instruction(to, kOpCooperativeMatrixMulAddKhr, each.words());

@@ -1,7 +1,6 @@
 #include "harness/measure/vulkan/spirv_matrix.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -12,26 +11,11 @@
 namespace kbench::vulkan {
 namespace {
 
-constexpr char kKhrExtension[] = "SPV_KHR_cooperative_matrix";
-constexpr char kNvExtension[] = "SPV_NV_cooperative_matrix";
-
 [[noreturn]] void refuse_matrix(const std::string& why) {
   refuse("has a cooperative matrix that kbench does not understand: " + why);
 }
 
 [[noreturn]] void refuse_mixture() { refuse("mixes KHR and NV cooperative matrices"); }
-
-/// `words` with those from `skip` to `rest` replaced by `put`.
-std::vector<uint32_t> spliced(const Instruction& from, size_t skip, size_t rest,
-                              std::initializer_list<uint32_t> put) {
-  if (from.size() < rest) malformed("an instruction is cut short");
-  const auto words = from.words();
-  std::vector<uint32_t> result(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(skip));
-  result.insert(result.end(), put);
-  std::copy(words.begin() + static_cast<std::ptrdiff_t>(rest), words.end(),
-            std::back_inserter(result));
-  return result;
-}
 
 }  // namespace
 
@@ -66,8 +50,10 @@ void MatrixTranslation::translate(const Instruction& instruction) {
                                          : instruction[0]});
       break;
     case spv::OpExtension:
-      if (instruction.text(0) == kNvExtension) refuse_mixture();
-      if (instruction.text(0) == kKhrExtension) return append_extension(nv_, kNvExtension);
+      if (instruction.text(0) == kNvMatrixExtension) refuse_mixture();
+      if (instruction.text(0) == kKhrMatrixExtension) {
+        return append_extension(nv_, kNvMatrixExtension);
+      }
       append_instruction(nv_, instruction.op(), instruction.words());
       break;
     case kOpTypeCooperativeMatrixKhr:
@@ -197,8 +183,8 @@ Spirv MatrixTranslation::back(const Spirv& nv) const {
         append_instruction(khr, each.op(), std::vector{kCooperativeMatrixKhr});
         return true;
       case spv::OpExtension:
-        if (each.text(0) != kNvExtension) return false;
-        append_extension(khr, kKhrExtension);
+        if (each.text(0) != kNvMatrixExtension) return false;
+        append_extension(khr, kKhrMatrixExtension);
         return true;
       case spv::OpCopyObject:
         if (!layouts_.contains(each[1])) return false;

@@ -1,6 +1,8 @@
 #include "harness/measure/vulkan/spirv_module.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 
 #include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
@@ -213,6 +215,17 @@ std::optional<uint32_t> SpirvModule::storage_class(uint32_t pointer) const {
       found ? type(found->result_type(), spv::OpTypePointer) : nullptr;
   if (!pointer_type) return std::nullopt;
   return (*pointer_type)[1];
+}
+
+std::vector<uint32_t> spliced(const Instruction& from, size_t skip, size_t rest,
+                              std::initializer_list<uint32_t> put) {
+  if (from.size() < rest) malformed("an instruction is cut short");
+  const auto words = from.words();
+  std::vector<uint32_t> result(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(skip));
+  result.insert(result.end(), put);
+  std::copy(words.begin() + static_cast<std::ptrdiff_t>(rest), words.end(),
+            std::back_inserter(result));
+  return result;
 }
 
 void append_instruction(std::vector<uint32_t>& spirv, uint32_t op,

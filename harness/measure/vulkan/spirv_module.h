@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,7 +14,10 @@
 
 namespace kbench::vulkan {
 
-/// Instructions of SPV_KHR_cooperative_matrix, newer than the headers kbench may be built with.
+/// Names of the extensions with cooperative matrices.
+inline constexpr char kKhrMatrixExtension[] = "SPV_KHR_cooperative_matrix";
+inline constexpr char kNvMatrixExtension[] = "SPV_NV_cooperative_matrix";
+/// Instructions of KHR's, newer than the headers kbench may be built with.
 inline constexpr uint32_t kOpTypeCooperativeMatrixKhr = 4456;
 inline constexpr uint32_t kOpCooperativeMatrixLoadKhr = 4457;
 inline constexpr uint32_t kOpCooperativeMatrixStoreKhr = 4458;
@@ -96,6 +100,11 @@ class SpirvModule {
   /// ((id, member or kWhole), decoration) -> literal
   std::map<std::pair<std::pair<uint32_t, uint32_t>, uint32_t>, uint32_t> decorations_;
 };
+
+/// The instruction's words with those from `skip` to `rest` replaced by `put`. Throws
+/// Error(kCompile) when it has fewer than `rest`.
+std::vector<uint32_t> spliced(const Instruction& from, size_t skip, size_t rest,
+                              std::initializer_list<uint32_t> put);
 
 /// Appends an instruction to a module's words.
 void append_instruction(std::vector<uint32_t>& spirv, uint32_t op, std::span<const uint32_t> words);

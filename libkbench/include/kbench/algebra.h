@@ -22,7 +22,8 @@ struct Algebra {
 /// The rewritings in this build (levels/algebra/), by level and number.
 const std::vector<Algebra>& known_algebra();
 const Algebra* lookup_algebra(TaskId task);  ///< null where none is known
-/// Its measurement with the largest speedup at the preset; null where it was not measured.
-const Result* best_measured(const Algebra& algebra, Preset preset);
+/// Its measurement with the largest speedup at the preset in the type; null where it was not
+/// measured.
+const Result* best_measured(const Algebra& algebra, Preset preset, DType dtype);
 
 }  // namespace kbench

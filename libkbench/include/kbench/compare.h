@@ -6,8 +6,8 @@
 //
 // A result in float16 or bfloat16 is held to a truth that is not rounded. There |r| counts as no
 // less than the type's smallest normal number, since smaller ones lie that far apart; and the root
-// mean square of |c - r| / (s + |r|) over all elements has a bound of its own, which sums of 16
-// bits break long before single elements do.
+// mean square of |c - r| / (s + |r|) over all elements has a bound of its own. A kernel that keeps
+// its sums in 16 bits exceeds that one long before any single element exceeds its own.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,9 @@ struct Comparison {
   double first_got = 0;
 
   bool passed() const { return wrong == 0 && !rms_beyond; }
+  /// Sets rms_error and rms_beyond. `squares`: the sum of (|c - r| / (s + |r|))^2 over finite
+  /// elements.
+  void set_rms(double squares, const Bounds& bounds, ToleranceRule rule);
 };
 
 /// Compares on the host. Shapes and element types must match, else kShape; `truth` may be f64, and

@@ -198,6 +198,8 @@ class Graph {
   TensorType stored(const TensorType& type) const {
     return {type.dtype == DType::f32 ? dtype_ : type.dtype, type.shape};
   }
+  /// A call with its operands' types in memory.
+  OperatorCall stored(OperatorCall call) const;
   /// Name of output i as candidates and files call it.
   std::string output_name(size_t i) const;
   const Variables& variables() const { return variables_; }

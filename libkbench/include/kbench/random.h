@@ -70,9 +70,8 @@ struct DrawKey {
   std::string name;
 };
 
-/// A tensor of that type, drawn. dtype f32 (uniform, normal, randint with plus_minus_one), i64
-/// (randint), or f16 or bf16: as f32, then rounded once, to nearest, ties to even. Throws
-/// kInvalidArgument where distribution and element type do not go together.
+/// A tensor of that type, drawn. dtype f32 (uniform, normal, randint with plus_minus_one) or i64
+/// (randint). Throws kInvalidArgument where distribution and element type do not go together.
 Tensor draw(const Distribution& distribution, const DrawKey& key, const TensorType& type);
 /// Elements [begin, begin + out.size()) of the float32 stream, without any `then` step.
 void draw_range(const Distribution& distribution, const DrawKey& key, int64_t begin,

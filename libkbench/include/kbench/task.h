@@ -98,8 +98,9 @@ struct Task {
 };
 /// What the task's results in that type are held to.
 Bounds bounds_of(const Task& task, DType dtype);
-/// Throws kInvalidArgument, saying why, where the task is not defined in the type: "level2/65 is
-/// not defined in float16: ...".
+bool is_defined(const Task& task, DType dtype);
+/// Throws kInvalidArgument, saying why, where it is not: "level2/65 is not defined in float16:
+/// ...".
 void require_defined(const Task& task, DType dtype);
 
 /// All tasks, by level and number.

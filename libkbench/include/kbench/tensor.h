@@ -15,9 +15,10 @@ namespace kbench {
 /// oracle's; the others are those of candidates' temporaries.
 enum class DType { f32, f64, i64, boolean, f16, bf16, i32, u32, u8 };
 
-size_t size_of(DType dtype);                   ///< bytes of one element
-std::string_view name_of(DType dtype);         ///< the enumerator's, "bool" for boolean
-std::string_view long_name_of(DType dtype);    ///< "float16", "bfloat16", else as name_of()
+size_t size_of(DType dtype);            ///< bytes of one element
+std::string_view name_of(DType dtype);  ///< the enumerator's, "bool" for boolean
+std::string_view long_name_of(
+    DType dtype);  ///< "float32", "float16", "bfloat16", else as name_of()
 DType dtype_from_name(std::string_view name);  ///< throws kInvalidArgument for an unknown name
 
 /// The precisions of a task (TaskAt::dtype): f32, f16 (IEEE 754 binary16), bf16 (bfloat16).
@@ -35,6 +36,11 @@ constexpr double smallest_normal(DType dtype) {
 constexpr double half_epsilon(DType dtype) {
   return dtype == DType::f16 ? 0x1p-10 : dtype == DType::bf16 ? 0x1p-7 : 0;
 }
+
+/// A half's bits, and the float32 that they are. From float32 to nearest, ties to even
+/// (libkbench/base/half.h).
+uint16_t to_half(float value, DType half);
+float from_half(uint16_t bits, DType half);
 
 /// The C++ type's DType: dtype_of<float>() is f32. Defined for all but f16 and bf16.
 template <class T>
@@ -135,5 +141,8 @@ class Tensor {
   int64_t elements_ = 0;
   std::shared_ptr<std::byte> storage_;
 };
+
+/// A tensor of f32 with the values that the half can hold, still of f32; any other as it is.
+Tensor rounded_to(const Tensor& tensor, DType dtype);
 
 }  // namespace kbench

@@ -178,6 +178,12 @@ void main() {
   uvec2 got_bits = uvec2(0u), expected_bits = uvec2(0u);
   if (first != 0xFFFFFFFFu) {
     const uint64_t in_bytes = uint64_t(quad_index(iterations, 0u)) * 16ul;  // lane 0: the first
+#ifdef HALF
+    const uint64_t element = in_bytes / 2ul + uint64_t(first);
+    const uint pair = Word(got + element / 2ul * 4ul).v;
+    got_bits.x = pair >> uint(element & 1ul) * 16u & 0xFFFFu;
+    expected_bits.x = Word(truth + element * 4ul).v;
+#else
 #ifdef INTEGER
     const uint64_t place = in_bytes + uint64_t(first) * 8ul;
     got_bits.y = Word(got + place + 4ul).v;
@@ -185,12 +191,6 @@ void main() {
 #else
     const uint64_t place = in_bytes + uint64_t(first) * 4ul;
 #endif
-#ifdef HALF
-    const uint64_t element = uint64_t(quad_index(iterations, 0u)) * 8ul + uint64_t(first);
-    const uint pair = Word(got + element / 2ul * 4ul).v;
-    got_bits.x = pair >> uint(element & 1ul) * 16u & 0xFFFFu;
-    expected_bits.x = Word(truth + element * 4ul).v;
-#else
     got_bits.x = Word(got + place).v;
     expected_bits.x = Word(truth + place).v;
 #endif

@@ -15,22 +15,18 @@ void main() {
   for (uint turn = 0u; turn < iterations; ++turn) {
     const uint quad = quad_index(iterations, turn);
     if (uint64_t(quad) >= quads) break;
-    uint halves[8];
+    uvec4 packed = uvec4(0u);
     for (uint part = 0u; part < 2u; ++part) {
-      if (uint64_t(quad) * 8ul + uint64_t(part) * 4ul >= elements) {
-        for (uint k = 0u; k < 4u; ++k) halves[part * 4u + k] = 0u;
-        break;
-      }
+      if (uint64_t(quad) * 8ul + uint64_t(part) * 4ul >= elements) break;
       uvec4 value = load_quad(wide, quad * 2u + part, elements);
       for (uint k = 0u; k < 4u; ++k) {
-        halves[part * 4u + k] = half_of(value[k]);
-        value[k] = float_bits_of(halves[part * 4u + k]);
+        const uint half_bits = half_of(value[k]);
+        packed[part * 2u + k / 2u] |= half_bits << (k & 1u) * 16u;
+        value[k] = float_bits_of(half_bits);
       }
       store_quad(wide, quad * 2u + part, elements, value);
     }
-    uvec4 packed;
-    for (uint k = 0u; k < 4u; ++k) packed[k] = halves[2u * k] | halves[2u * k + 1u] << 16;
-    // Behind an odd number of halves the word's other two bytes belong to the redzone.
+    // The two bytes behind an odd number of halves are not the tensor's: they keep what they hold.
     if ((elements & 1ul) == 1ul && uint64_t(quad) + 1ul == quads) {
       const uint last = uint(words - 1ul - uint64_t(quad) * 4ul);
       const uint behind = Word(narrow + (words - 1ul) * 4ul).v & 0xFFFF0000u;
