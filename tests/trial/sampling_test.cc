@@ -211,6 +211,7 @@ TEST(Sampling, TheSpeedupIsOfPairsNotOfMedians) {
 
 TEST(Sampling, PlacementShareIsLargeForShortRuns) {
   EXPECT_NEAR(placement_share(4e3), 0.052, 1e-12);
+  EXPECT_NEAR(placement_share(4e3, DType::f16), 0.06, 1e-12);
   EXPECT_NEAR(placement_share(1e6), 0.0022, 1e-12);
   EXPECT_NEAR(placement_share(1), 1.002, 1e-12);  // a run that no clock sees
 }

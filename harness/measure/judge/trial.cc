@@ -494,7 +494,7 @@ bool Trial::sample() {
     recorded_ns = 1e6 * options_.recorded->time_of(*result_);
   }
   trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns,
-                           from_outside() ? sampler_->calls() : 0);
+                           from_outside() ? sampler_->calls() : 0, build_.key().dtype);
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);

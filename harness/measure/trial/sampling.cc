@@ -106,9 +106,9 @@ bool Sampling::looks_now() const {
   return look != nullptr && look->samples == count();
 }
 
-double placement_share(double run_ns) {
-  constexpr double kShare = 0.002, kNanoseconds = 200;
-  return kShare + kNanoseconds / std::max(run_ns, kNanoseconds);
+double placement_share(double run_ns, DType dtype) {
+  constexpr double kShare = 0.002, kShareOfHalves = 0.01, kNanoseconds = 200;
+  return (is_half(dtype) ? kShareOfHalves : kShare) + kNanoseconds / std::max(run_ns, kNanoseconds);
 }
 
 double process_share(double call_ns, int calls) {
@@ -119,7 +119,7 @@ double process_share(double call_ns, int calls) {
 /// What more samples do not tell better: by how much processes differ.
 double Sampling::unknown_share() const {
   const double ns = median(candidate_ns_);
-  return calls_ > 0 ? process_share(ns, calls_) : placement_share(ns);
+  return calls_ > 0 ? process_share(ns, calls_) : placement_share(ns, dtype_);
 }
 
 Interval Sampling::speedup() const {

@@ -10,10 +10,10 @@
 namespace kbench::trial {
 
 /// By how much two processes that run the same kernel differ, as a share of a run of so many
-/// nanoseconds: 0.2% and 0.2 microseconds. The placement and mapping of their memory stay the same
+/// nanoseconds: 0.2%, or 1% in a task of halves, and 0.2 microseconds. The placement and mapping of their memory stay the same
 /// for a whole trial, so that more samples do not average it out. Measured on an H200, one kernel
 /// against itself (docs/measurement.md).
-double placement_share(double run_ns);
+double placement_share(double run_ns, DType dtype = DType::f32);
 /// The same of processes with PyTorch, timed from outside: 1% and 60 microseconds a run of so many
 /// calls. Measured on an H100, one module against itself.
 double process_share(double call_ns, int calls);
@@ -36,8 +36,8 @@ class Sampling {
  public:
   /// `calls`: of a module that is timed from outside, in one run; 0: timed by the device.
   explicit Sampling(const SamplingPlan& plan, std::optional<double> recorded_ns = std::nullopt,
-                    int calls = 0)
-      : plan_(plan), recorded_ns_(recorded_ns), calls_(calls) {}
+                    int calls = 0, DType dtype = DType::f32)
+      : plan_(plan), recorded_ns_(recorded_ns), calls_(calls), dtype_(dtype) {}
 
   void add(const PairedTimes& times);
   /// True if the interval of the speedup is narrow enough (at eight, twelve or sixteen samples, or
@@ -64,6 +64,7 @@ class Sampling {
   SamplingPlan plan_;
   std::optional<double> recorded_ns_;
   int calls_;
+  DType dtype_;
   std::vector<double> ratios_;   ///< one for each pair
   std::vector<double> singles_;  ///< one for each sample
   std::vector<double> candidate_ns_, baseline_ns_;
