@@ -14,8 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
+#include <iterator>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,9 @@
 #include "harness/measure/eager/convolution.h"
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/eager/gemm.h"
+#include "harness/measure/eager/planning.h"
 #include "harness/measure/eager/storage.h"
+#include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/error.h"
@@ -33,6 +36,37 @@
 namespace {
 
 using namespace kbench;
+
+/// 2^20 values of [-1, 1).
+const std::vector<float>& drawn() {
+  static const std::vector<float> floats = [] {
+    std::mt19937 engine(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> values(1 << 20);
+    for (float& value : values) value = uniform(engine);
+    return values;
+  }();
+  return floats;
+}
+
+std::vector<uint16_t> rounded(uint16_t (*to_half)(float)) {
+  std::vector<uint16_t> halves;
+  for (const float value : drawn()) halves.push_back(to_half(value));
+  return halves;
+}
+
+/// Those values as f32, f16 or bf16; rounded once a type.
+std::span<const std::byte> block_of(DType dtype) {
+  if (dtype == DType::f16) {
+    static const std::vector<uint16_t> halves = rounded(to_f16);
+    return std::as_bytes(std::span(halves));
+  }
+  if (dtype == DType::bf16) {
+    static const std::vector<uint16_t> halves = rounded(to_bf16);
+    return std::as_bytes(std::span(halves));
+  }
+  return std::as_bytes(std::span(drawn()));
+}
 
 /// Random operands of a call, and its output.
 class Operands {
@@ -58,18 +92,9 @@ class Operands {
     return static_cast<uint64_t>(type.bytes() + 15) / 16 * 16;
   }
 
-  /// Values of [-1, 1), the same block again and again.
+  /// The same block again and again.
   static void fill(vulkan::Device& device, const vulkan::Buffer& to, DType dtype) {
-    std::mt19937 engine(1);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    std::vector<float> floats(1 << 20);
-    for (float& value : floats) value = uniform(engine);
-    std::vector<uint16_t> halves;
-    for (const float value : floats) {
-      halves.push_back(dtype == DType::f16 ? to_f16(value) : to_bf16(value));
-    }
-    const auto block =
-        dtype == DType::f32 ? std::as_bytes(std::span(floats)) : std::as_bytes(std::span(halves));
+    const std::span<const std::byte> block = block_of(dtype);
     for (uint64_t at = 0; at < to.size(); at += block.size()) {
       device.upload(to, at, block.first(std::min<uint64_t>(block.size(), to.size() - at)));
     }
@@ -107,10 +132,9 @@ void time(benchmark::State& state, vulkan::Device& device, const Work& work) {
       commands.submit_and_wait(60);
       state.SetIterationTime(commands.elapsed_ns(0, 1) * 1e-9 / kRuns);
     }
-    state.counters["FLOP/s"] = benchmark::Counter(
-        work.flops * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
-    state.counters["B/s"] = benchmark::Counter(bytes * static_cast<double>(state.iterations()),
-                                               benchmark::Counter::kIsRate);
+    constexpr auto kEachRun = benchmark::Counter::kIsIterationInvariantRate;
+    state.counters["FLOP/s"] = benchmark::Counter(work.flops, kEachRun);
+    state.counters["B/s"] = benchmark::Counter(bytes, kEachRun);
   } catch (const Error& error) {
     state.SkipWithError(error.what());
   }
@@ -133,11 +157,11 @@ OperatorCall call_of(const char* op, const std::vector<Shape>& shapes,
 
 /// Tiles that matrix units may do better with than with those in use.
 constexpr eager::GemmTile kTried[] = {
-    {128, 128, 32, 64, 64, 1, 1, true},    {128, 128, 16, 64, 64, 1, 1, true},
-    {128, 128, 64, 64, 64, 1, 1, true, 1}, {128, 256, 16, 64, 64, 1, 1, true},
-    {256, 128, 16, 64, 64, 1, 1, true},    {256, 64, 32, 64, 32, 1, 1, true, 1},
-    {64, 256, 32, 32, 64, 1, 1, true, 1},  {256, 128, 16, 128, 32, 1, 1, true},
-    {64, 64, 32, 32, 64, 1, 1, true},      {32, 64, 32, 16, 32, 1, 1, true},
+    {128, 128, 32, 64, 64, 1, 1, true, 1}, {128, 128, 32, 64, 32, 1, 1, true, 1},
+    {128, 64, 32, 64, 32, 1, 1, true, 1},  {64, 128, 32, 32, 64, 1, 1, true, 1},
+    {64, 256, 32, 32, 64, 1, 1, true, 1},  {64, 64, 32, 32, 32, 1, 1, true, 1},
+    {32, 128, 32, 32, 32, 1, 1, true, 1},  {32, 256, 32, 32, 64, 1, 1, true, 1},
+    {64, 64, 64, 32, 32, 1, 1, true, 1},   {32, 32, 32, 16, 16, 1, 1, true, 1},
 };
 
 /// As the call is planned, and by plan(stored call, tile, splits) for every tile that the device
@@ -186,9 +210,9 @@ void add_products(vulkan::Device& device, DType real) {
       problem.k = s.k;
       problem.b_along_n = !transposed;
       problem.stored = real;
-      problem.a = {eager::LaunchOperand::Kind::input, 0};
-      problem.b = {eager::LaunchOperand::Kind::input, 1};
-      problem.c = {eager::LaunchOperand::Kind::output, 0};
+      problem.a = eager::input(0);
+      problem.b = eager::input(1);
+      problem.c = eager::output(0);
       const OperatorCall call =
           call_of("matmul", {{s.m, s.k}, transposed ? Shape{s.n, s.k} : Shape{s.k, s.n}},
                   {{"transpose_b", int64_t{transposed}}});
@@ -196,6 +220,7 @@ void add_products(vulkan::Device& device, DType real) {
       const std::string sizes =
           square ? std::to_string(s.m)
                  : std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
+      // The depth is split where the result alone has too few tiles to fill a device.
       add_tiles("product/" + sizes + (transposed ? "t" : "") + "/" + std::string(name_of(real)),
                 device, call, real, s.m * s.n < 1024 * 2048,
                 [&](const OperatorCall&, const eager::GemmTile& tile, int64_t splits) {
@@ -235,10 +260,14 @@ void add_convolutions(vulkan::Device& device, DType real) {
     std::string name = std::string("convolution/") + c.op;
     for (const int64_t extent : c.x) name += "x" + std::to_string(extent);
     name += "k" + std::to_string(c.weight.back()) + "s" + std::to_string(c.stride);
-    add_tiles(name + "/" + std::string(name_of(real)), device, call, real, false,
-              [&](const OperatorCall& stored, const eager::GemmTile& tile, int64_t splits) {
-                return eager::plan_product(stored, tile, splits, traits);
-              });
+    name += "/" + std::string(name_of(real));
+    for (const bool last : {false, true}) {
+      if (last && !eager::on_matrices(real, traits)) continue;
+      add_tiles(name + (last ? "/channels_last" : ""), device, call, real, false,
+                [&](const OperatorCall& stored, const eager::GemmTile& tile, int64_t splits) {
+                  return eager::plan_product(stored, tile, splits, traits, last);
+                });
+    }
   }
 }
 

@@ -192,8 +192,12 @@ def write(path, document):
 
 
 def selected(names, selection):
-    """Those that a selection like 1/19,2/* names; all of them for none."""
+    """Those that a selection like 1/19,2/* names; all of them for none. An item that names none of
+    them is an error."""
     items = [item for item in selection.split(",") if item]
+    for item in items:
+        if not any(item in (name, name.split("/")[0] + "/*") for name in names):
+            sys.exit(f"--task: {item} names none of the tasks in --tasks")
     return [n for n in names if not items or n in items or n.split("/")[0] + "/*" in items]
 
 
@@ -202,6 +206,7 @@ def measure(options):
 
     with open(options.tasks, encoding="utf-8") as file:
         suite = json.load(file)
+    names = selected(suite["tasks"], options.task)
     start = time.perf_counter()
     dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[options.dtype]
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -215,7 +220,6 @@ def measure(options):
     document = resumed(options.output, heading(torch, options, suite["preset"]))
     generator = torch.Generator(device=options.device)
     done = document["tasks"]
-    names = selected(suite["tasks"], options.task)
     for name in names:
         if name in done:
             continue

@@ -70,7 +70,11 @@ class OnMatrices : public EagerTest, public ::testing::WithParamInterface<DType>
   }
 
   void check_convolution(const Case& c, const GemmTile& tile, int64_t splits = 1) {
-    check_plan(c, plan_product(stored_call(call_of(c), real()), tile, splits, traits()));
+    for (const bool channels_last : {false, true}) {
+      SCOPED_TRACE(channels_last ? "channels last" : "channels are planes");
+      check_plan(
+          c, plan_product(stored_call(call_of(c), real()), tile, splits, traits(), channels_last));
+    }
   }
 };
 
@@ -145,6 +149,12 @@ TEST_P(OnMatrices, ConvolutionsMatchTheReference) {
   }
   check_convolution(
       {"conv2d", {{2, 9, 9, 11}, {70, 9, 3, 3}, {70}}, conv({1, 1}, {1, 1}, {1, 1}, 1)}, kWide);
+  // More channels than are copied at once; windows of more positions than a mask has bits.
+  check_convolution(
+      {"conv2d", {{2, 75, 5, 6}, {20, 75, 1, 2}, {20}}, conv({1, 1}, {0, 1}, {1, 1}, 1)},
+      kOneSided);
+  check_convolution(
+      {"conv2d", {{1, 3, 17, 16}, {20, 3, 7, 6}, {20}}, conv({4, 3}, {3, 2}, {1, 1}, 1)}, kSmall);
 }
 
 TEST_P(OnMatrices, RecurrentLayersMultiplyTheirInputsAtOnce) {

@@ -8,8 +8,11 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kPackThreads = 128, kFillThreads = 256;
-/// Rows of a packed weight are whole slices of every tile.
+constexpr int64_t kPackThreads = 128, kFillThreads = 256, kLastThreads = 256;
+/// Elements of a tile that conv_channels_last.comp takes through shared memory, and its channels.
+constexpr int64_t kLastTile = 4096, kMostLastChannels = 64;
+/// Rows of a packed weight are padded with zeros to a multiple of this: whole slices of every tile
+/// but the one that is 64 deep, whose last slice may be cut (EDGES).
 constexpr int64_t kPackedQuantum = 32;
 
 Extents extents(std::vector<int64_t> values, size_t dims, int64_t missing) {
@@ -34,6 +37,29 @@ Launch fill_launch(const Convolution& conv, const DeviceTraits& traits) {
   return fill;
 }
 
+/// Copies the input to `last`, the channels of each position together.
+Launch channels_last_launch(const Convolution& conv, LaunchOperand last,
+                            const DeviceTraits& traits) {
+  const int64_t channels = std::min(conv.channels_last, kMostLastChannels);
+  const int64_t positions = kLastTile / next_power_of_two(channels), plane = product(conv.in);
+  const int64_t channel_tiles = ceil_div(conv.channels_last, channels);
+  const int64_t position_tiles = ceil_div(plane, positions);
+  const int64_t groups = channel_tiles * position_tiles * conv.images * conv.groups;
+  Launch launch = make_launch("conv_channels_last.comp",
+                              {{"THREADS", kLastThreads},
+                               {"TILE_CHANNELS", channels},
+                               {"TILE_POSITIONS", positions},
+                               {"CHANNELS_LAST", conv.channels_last}},
+                              {conv.x, last}, groups, traits);
+  launch.add(conv.group_channels).add(plane).add(channel_tiles).add(position_tiles).add(groups);
+  return launch;
+}
+
+int64_t channels_last_bytes(const Convolution& conv) {
+  return saturated_product({conv.images, conv.groups, product(conv.in), conv.channels_last,
+                            static_cast<int64_t>(size_of(conv.stored))});
+}
+
 }  // namespace
 
 int64_t product(const Extents& values) {
@@ -50,8 +76,9 @@ bool Convolution::padded() const {
   return false;
 }
 
-bool Convolution::pointwise() const {
-  return !transposed && product(kernel) == 1 && product(stride) == 1 && !padded() && in == out;
+bool Convolution::pointwise(const GemmTile& tile) const {
+  return tile.matrices && !transposed && product(kernel) == 1 && product(stride) == 1 &&
+         !padded() && in == out && channels_last == 0 && plane() % piece_elements(tile) == 0;
 }
 
 int64_t Convolution::pixels() const {
@@ -79,7 +106,7 @@ bool Convolution::has_empty_phases() const {
 }
 
 int64_t Convolution::taps() const {
-  const int64_t taps = group_channels * window();
+  const int64_t taps = (channels_last != 0 ? channels_last : group_channels) * window();
   return transposed ? ceil_div(taps, kPackedQuantum) * kPackedQuantum : taps;
 }
 
@@ -109,6 +136,13 @@ Convolution describe_convolution(const OperatorCall& call) {
   conv.weight = input(1);
   conv.y = output(0);
   if (call.inputs.size() > 2) conv.bias = input(2);
+  if (conv.transposed && product(conv.stride) == 1) {
+    conv.transposed = false;
+    conv.backwards = true;
+    for (size_t d = 0; d < 3; ++d) {
+      conv.padding[d] = (conv.kernel[d] - 1) * conv.dilation[d] - conv.padding[d];
+    }
+  }
   // Every phase has a weight and pixels of its own, even where a large stride leaves both empty.
   const int64_t phases = conv.phases(), channels = conv.out_channels();
   if (std::max(saturated_product({phases, channels, conv.taps()}),
@@ -147,6 +181,7 @@ void add_window_macros(Launch& launch, const Convolution& conv) {
   }
   launch.macros.emplace_back("VOLUME", conv.volume ? "1" : "0");
   launch.macros.emplace_back("TRANSPOSED", conv.transposed ? "1" : "0");
+  launch.macros.emplace_back("CHANNELS_LAST", std::to_string(conv.channels_last));
   launch.macros.emplace_back("PADDED", conv.padded() ? "1" : "0");
   launch.macros.emplace_back("MASKED", conv.padded() && conv.window() <= 32 ? "1" : "0");
 }
@@ -166,7 +201,8 @@ Launch start_convolution(std::string shader, const Convolution& conv, LaunchOper
       make_launch(std::move(shader), {{"BIAS", conv.bias.has_value()}}, addresses, groups, traits);
   add_window_macros(launch, conv);
   add_geometry(launch, conv);
-  launch.add(conv.channels()).add(conv.group_channels);
+  const bool last = conv.channels_last != 0;  // A group's channels are one plane then.
+  launch.add(last ? conv.groups : conv.channels()).add(last ? 1 : conv.group_channels);
   launch.add(conv.group_out_channels).add(conv.out_channels());
   launch.add(conv.taps()).add(conv.pixels());
   return launch;
@@ -181,6 +217,7 @@ Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTr
   const int64_t groups = ceil_div(elements, kPackThreads);
   Launch pack = make_launch("conv_pack.comp", {{"THREADS", kPackThreads}}, {conv.weight, packed},
                             groups, traits);
+  pack.macros.emplace_back("BACKWARDS", conv.backwards ? "1" : "0");
   add_window_macros(pack, conv);
   add_geometry(pack, conv);
   pack.add(conv.group_channels).add(conv.group_out_channels).add(conv.out_channels());
@@ -188,43 +225,72 @@ Launch pack_launch(const Convolution& conv, LaunchOperand packed, const DeviceTr
   return pack;
 }
 
-TileChoice choose_tile(const Convolution& conv, const DeviceTraits& traits) {
-  const int64_t batches = conv.groups * conv.phases();
-  const auto choose = [&](DType stored) {
-    return choose_tile(conv.group_out_channels, conv.pixels(), conv.taps(), batches, stored, true,
-                       traits);
-  };
-  TileChoice choice = choose(conv.stored);
-  if (!choice.tile.matrices || conv.pointwise()) return choice;
-  // On matrix units what bounds a convolution is reading the input through its windows, two bytes
-  // at a time and once for each row of tiles. Elements a second, measured on an H200.
-  const double rate = conv.transposed || conv.volume ? 0.19e12 : 0.4e12;
-  const int64_t read =
-      ceil_div(conv.group_out_channels, choice.tile.m) * conv.taps() * conv.pixels() * batches;
-  choice.seconds = std::max(choice.seconds, static_cast<double>(read) / rate);
-  const TileChoice without = choose(DType::f32);
-  return choice.seconds < without.seconds ? choice : without;
+std::optional<Convolution> with_channels_last(const Convolution& conv, const DeviceTraits& traits) {
+  if (!on_matrices(conv.stored, traits)) return std::nullopt;
+  Convolution last = conv;
+  last.channels_last = ceil_div(conv.group_channels, kHalvesAPiece) * kHalvesAPiece;
+  if (saturated_product({last.channels_last, product(last.in)}) > INT32_MAX) return std::nullopt;
+  return last;
 }
 
-CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
-                      const DeviceTraits& traits) {
+ConvolutionProduct choose_product(const Convolution& conv, const DeviceTraits& traits) {
+  const int64_t batches = conv.groups * conv.phases();
+  const auto choose = [&](const Convolution& form, DType stored) {
+    return choose_tile(form.group_out_channels, form.pixels(), form.taps(), batches, stored, true,
+                       traits);
+  };
+  ConvolutionProduct best = {conv, choose(conv, conv.stored)};
+  if (!best.choice.tile.matrices || conv.pointwise(best.choice.tile)) return best;
+  // Of an input in planes every tap is a load of its own, once for each row of tiles, which bounds
+  // the product. Loads a second, measured on an H200.
+  const double rate = conv.transposed || conv.volume ? 0.19e12 : 0.4e12;
+  const int64_t rows = ceil_div(conv.group_out_channels, best.choice.tile.m);
+  const auto loads = static_cast<double>(rows * conv.taps() * conv.pixels() * batches);
+  best.choice.seconds = std::max(best.choice.seconds, loads / rate);
+  const auto better = [&best](const Convolution& form, const TileChoice& choice) {
+    if (choice.seconds < best.choice.seconds) best = {form, choice};
+  };
+  better(conv, choose(conv, DType::f32));
+  if (const auto last = with_channels_last(conv, traits)) {
+    // Finding a window's taps takes time beside the products, more where the window is a phase's.
+    const double slower = conv.transposed ? 2.0 : 1.3;
+    TileChoice choice = choose(*last, conv.stored);
+    choice.seconds = slower * choice.seconds + streaming_seconds(2 * channels_last_bytes(*last), 2);
+    better(*last, choice);
+  }
+  return best;
+}
+
+CallPlan plan_product(const ConvolutionProduct& product, const DeviceTraits& traits) {
+  const Convolution& whole = product.conv;
+  const TileChoice& choice = product.choice;
   CallPlan plan;
-  const auto reserve = [&](int64_t bytes) {
+  const auto reserve = [&](int64_t bytes, DType dtype = DType::f32) {
     plan.scratch_bytes.push_back(bytes);
-    return scratch(whole.first_scratch + static_cast<int>(plan.scratch_bytes.size()) - 1);
+    LaunchOperand operand =
+        scratch(whole.first_scratch + static_cast<int>(plan.scratch_bytes.size()) - 1);
+    operand.scratch_dtype = dtype;
+    return operand;
+  };
+  // What is written before the product: each needs nothing of the others.
+  const auto prepare = [&](Launch launch) {
+    launch.beside_last = !plan.launches.empty();
+    plan.launches.push_back(std::move(launch));
   };
   Convolution conv = whole;
   const GemmTile& tile = choice.tile;
   const int64_t elements = conv.images * conv.out_channels() * conv.plane();
   // Written once in order, rather than an element here and there.
   const bool filled = choice.splits == 1 && conv.has_empty_phases();
-  if (filled) plan.launches.push_back(fill_launch(conv, traits));
-  if (conv.transposed) {
+  if (filled) prepare(fill_launch(conv, traits));
+  if (conv.channels_last != 0) {
+    conv.x = reserve(channels_last_bytes(conv), conv.stored);
+    prepare(channels_last_launch(whole, conv.x, traits));
+  }
+  if (conv.packs_weight()) {
     const DType packed = tile.matrices ? conv.stored : DType::f32;
-    conv.weight = reserve(packed_bytes(conv, packed));
-    conv.weight.scratch_dtype = packed;
-    plan.launches.push_back(pack_launch(whole, conv.weight, traits));
-    plan.launches.back().beside_last = filled;
+    conv.weight = reserve(packed_bytes(conv, packed), packed);
+    prepare(pack_launch(whole, conv.weight, traits));
   }
   if (choice.splits > 1) {
     conv.y = reserve(choice.splits * elements * 4);
@@ -237,8 +303,7 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
   const int64_t piece = piece_elements(tile);
   launch.macros.emplace_back("A_ALIGNED", conv.taps() % piece == 0 ? "1" : "0");
   launch.macros.emplace_back("C_QUADS", conv.plane() % 4 == 0 && conv.phases() == 1 ? "1" : "0");
-  const bool pointwise = tile.matrices && conv.pointwise() && conv.plane() % piece == 0;
-  launch.macros.emplace_back("POINTWISE", pointwise ? "1" : "0");
+  launch.macros.emplace_back("POINTWISE", conv.pointwise(tile) ? "1" : "0");
   launch.macros.emplace_back("FILLED", filled ? "1" : "0");
   const bool edges = conv.group_out_channels % tile.m != 0 || conv.taps() % tile.depth != 0;
   launch.macros.emplace_back("EDGES", edges ? "1" : "0");
@@ -257,9 +322,10 @@ CallPlan plan_product(const Convolution& whole, const TileChoice& choice,
 }
 
 CallPlan plan_product(const OperatorCall& call, const GemmTile& tile, int64_t splits,
-                      const DeviceTraits& traits) {
-  const Convolution conv = describe_convolution(call);
-  return plan_product(conv, with_splits(tile, conv.taps(), splits), traits);
+                      const DeviceTraits& traits, bool channels_last) {
+  Convolution conv = describe_convolution(call);
+  if (channels_last) conv = with_channels_last(conv, traits).value();
+  return plan_product({conv, with_splits(tile, conv.taps(), splits)}, traits);
 }
 
 }  // namespace kbench::eager

@@ -1,7 +1,7 @@
 // The eager baseline: a graph run one kernel an operator, as PyTorch's eager mode runs it.
 //
 // Graphs say f32 of floating values. How those lie in memory is given beside the graph, as `real`:
-// f32, f16 or bf16. Kernels compute in float32 whatever it is: a load converts, a store rounds
+// f32, f16 or bf16. Kernels compute in float32 in all three cases: a load converts, a store rounds
 // once, to the nearest, ties to even. Elements lie densely; the bytes after a tensor's last element
 // are never written.
 //

@@ -46,6 +46,7 @@ TileChoice choose_tile(int64_t m, int64_t n, int64_t k, int64_t batches, DType s
                        bool may_split, const DeviceTraits& traits);
 
 /// Elements that an invocation loads at once: 16 bytes.
+inline constexpr int64_t kHalvesAPiece = 8;
 int64_t piece_elements(const GemmTile& tile);
 
 /// Seconds that launches which only stream so many bytes take, by that model.

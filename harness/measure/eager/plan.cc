@@ -58,7 +58,7 @@ DeviceTraits traits_of(const vulkan::DeviceSnapshot& snapshot) {
 
 std::string arithmetic_text(DType real, const DeviceTraits& traits) {
   if (real == DType::f32) return "float32 arithmetic";
-  const std::string type = real == DType::f16 ? "float16" : "bfloat16";
+  const std::string type(long_name_of(real));
   if (on_matrices(real, traits)) return type + " products on tensor cores, sums in float32";
   return "float32 arithmetic on " + type;
 }

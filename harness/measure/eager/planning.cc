@@ -41,6 +41,12 @@ int64_t next_power_of_two(int64_t n) {
   return power;
 }
 
+int64_t loads_in_flight(const OperatorCall& call) {
+  const bool halves =
+      std::ranges::any_of(call.inputs, [](const TensorType& type) { return is_half(type.dtype); });
+  return halves ? 2 * kPieces : kPieces;
+}
+
 LaunchOperand input(int index) { return {LaunchOperand::Kind::input, index}; }
 LaunchOperand output(int index) { return {LaunchOperand::Kind::output, index}; }
 LaunchOperand scratch(int index) { return {LaunchOperand::Kind::scratch, index}; }

@@ -15,8 +15,11 @@ namespace kbench::eager {
 
 /// Invocations a workgroup, where nothing speaks for another number.
 inline constexpr int64_t kThreads = 256;
-/// Loads that an invocation has in flight where it copies or normalizes.
+/// Loads of up to four elements that an invocation has in flight where it copies.
 inline constexpr int64_t kPieces = 4;
+/// Such loads where it streams an operand: as many bytes of halves as of floats. With fewer a
+/// device that has just changed from another process's memory is a tenth slower.
+int64_t loads_in_flight(const OperatorCall& call);
 /// Workgroups that keep a large GPU busy with streaming work, with a short tail: what reductions
 /// are split towards.
 inline constexpr int64_t kStreamGroups = 8192;

@@ -5,9 +5,6 @@
 namespace kbench::eager {
 namespace {
 
-/// The types that shaders/tensor.glsl loads and stores as floats besides f32.
-bool is_stored_real(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
 DType operand_dtype(const LaunchOperand& operand, const OperatorCall& stored) {
   switch (operand.kind) {
     case LaunchOperand::Kind::input:
@@ -23,7 +20,7 @@ DType operand_dtype(const LaunchOperand& operand, const OperatorCall& stored) {
 }  // namespace
 
 DType stored_dtype(DType dtype, DType real) {
-  if (real != DType::f32 && !is_stored_real(real)) {
+  if (real != DType::f32 && !is_half(real)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "floats are stored as f32, f16 or bf16, not " + std::string(name_of(real)));
   }
@@ -48,7 +45,7 @@ CallPlan with_storage(CallPlan plan, const OperatorCall& stored, const DeviceTra
     for (size_t i = 0; i < launch.addresses.size(); ++i) {
       LaunchOperand& operand = launch.addresses[i];
       const DType dtype = operand_dtype(operand, stored);
-      if (!is_stored_real(dtype)) continue;
+      if (!is_half(dtype)) continue;
       if (!traits.storage_16bit) {
         throw Error(ErrorCode::kUnsupported, "operator " + stored.op->name +
                                                  ": the device lacks storage of 16 bits " +

@@ -13,26 +13,16 @@ struct Split1D {
   int64_t outputs() const { return kPoints + 1 - window; }
 };
 
-/// A transposed convolution of stride 1 as the plain one it is, with the weight read backwards.
-Convolution plain(Convolution conv) {
-  if (!conv.transposed) return conv;
-  conv.transposed = false;
-  for (size_t d = 0; d < 3; ++d) {
-    conv.padding[d] = (conv.kernel[d] - 1) * conv.dilation[d] - conv.padding[d];
-  }
-  return conv;
-}
-
 /// `width` elements a load where rows allow it.
 int64_t load_width(int64_t inner) { return inner % 4 == 0 ? 4 : 1; }
 
-Launch weight_launch(const Convolution& conv, bool backwards, const Split1D& split, LaunchOperand u,
+Launch weight_launch(const Convolution& conv, const Split1D& split, LaunchOperand u,
                      const DeviceTraits& traits) {
   const int64_t elements = conv.out_channels() * conv.group_channels * split.inner_window;
   const int64_t groups = ceil_div(elements, kThreads);
   Launch launch =
       make_launch("winograd_weight.comp",
-                  {{"THREADS", kThreads}, {"WINDOW", split.window}, {"BACKWARDS", backwards}},
+                  {{"THREADS", kThreads}, {"WINDOW", split.window}, {"BACKWARDS", conv.backwards}},
                   {conv.weight, u}, groups, traits);
   launch.add(conv.group_channels).add(conv.group_out_channels).add(split.inner_window);
   launch.add(elements).add(groups);
@@ -73,9 +63,8 @@ Launch output_launch(const Convolution& conv, const Split1D& split, LaunchOperan
 
 }  // namespace
 
-std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const DeviceTraits& traits) {
-  if (whole.transposed && product(whole.stride) != 1) return {};
-  const Convolution conv = plain(whole);
+std::optional<WinogradPlan> plan_winograd(const Convolution& conv, const DeviceTraits& traits) {
+  if (conv.transposed) return {};
   const size_t dim = conv.volume ? 0 : 1;
   Split1D split{conv.kernel[dim], conv.in[dim], conv.out[dim], conv.padding[dim], 0};
   if (split.window < 3 || split.window > 5) return {};
@@ -95,6 +84,7 @@ std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const Device
   inner.padding[dim] = 0;
   inner.groups = kPoints * conv.groups;
   inner.bias.reset();
+  inner.backwards = false;  // the transformed weight is not
   inner.stored = DType::f32;
   inner.weight = scratch(conv.first_scratch);
   inner.x = scratch(conv.first_scratch + 1);
@@ -110,12 +100,12 @@ std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const Device
 
   WinogradPlan result;
   CallPlan& plan = result.plan;
-  plan.launches = {weight_launch(conv, whole.transposed, split, inner.weight, traits),
+  plan.launches = {weight_launch(conv, split, inner.weight, traits),
                    input_launch(conv, split, inner.x, traits)};
   plan.launches.back().beside_last = true;
   plan.scratch_bytes = {weights * 4, sums * 4, products * 4};
-  const TileChoice choice = choose_tile(inner, traits);
-  CallPlan middle = plan_product(inner, choice, traits);
+  const ConvolutionProduct chosen = choose_product(inner, traits);
+  CallPlan middle = plan_product(chosen, traits);
   for (Launch& launch : middle.launches) plan.launches.push_back(std::move(launch));
   for (const int64_t bytes : middle.scratch_bytes) plan.scratch_bytes.push_back(bytes);
   plan.launches.push_back(output_launch(conv, split, inner.y, traits));
@@ -123,7 +113,7 @@ std::optional<WinogradPlan> plan_winograd(const Convolution& whole, const Device
   const int64_t before = conv.images * conv.channels() * product(conv.in);
   const int64_t after = conv.images * conv.out_channels() * conv.plane();
   result.seconds =
-      choice.seconds +
+      chosen.choice.seconds +
       streaming_seconds(
           static_cast<int64_t>(size_of(conv.stored)) * (before + after) + 4 * (sums + products), 2);
   return result;

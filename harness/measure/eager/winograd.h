@@ -16,7 +16,7 @@ namespace kbench::eager {
 
 struct WinogradPlan {
   CallPlan plan;
-  double seconds = 0;  ///< by the model that choose_tile() uses
+  double seconds = 0;  ///< by the model that choose_product() uses
 };
 
 /// Empty where no dimension allows it: it takes a stride and dilation of 1 and a window of 3 to 5

@@ -12,7 +12,8 @@ namespace kbench::eager {
 namespace {
 
 /// Up to this many output channels a group, a tile of a matrix product would be mostly empty.
-constexpr int64_t kFewChannels = 16;
+/// Fewer on matrix units, where there are many taps.
+constexpr int64_t kFewChannels = 16, kFewForMatrices = 15, kManyTaps = 512;
 constexpr int64_t kDirectThreads = 128, kDepthwiseThreads = 256;
 constexpr int64_t kDirectPixels = 4;
 /// Workgroups of a direct convolution that keep a large GPU busy.
@@ -32,13 +33,14 @@ CallPlan direct(const Convolution& conv, const DeviceTraits& traits) {
   }
   const int64_t blocks = ceil_div(conv.pixels(), kDirectThreads * pixels);
   const int64_t groups = blocks * conv.groups * conv.phases();
-  const LaunchOperand weight = conv.transposed ? scratch(conv.first_scratch) : conv.weight;
+  const bool packs = conv.packs_weight();
+  const LaunchOperand weight = packs ? scratch(conv.first_scratch) : conv.weight;
   Launch launch = start_convolution("conv_direct.comp", conv, weight, conv.y, groups, traits);
   launch.macros.emplace_back("THREADS", std::to_string(kDirectThreads));
   launch.macros.emplace_back("PIXELS", std::to_string(pixels));
   launch.macros.emplace_back("CHANNELS", std::to_string(channels));
   launch.add(blocks).add(groups);
-  if (!conv.transposed) return {{std::move(launch)}, {}};
+  if (!packs) return {{std::move(launch)}, {}};
   return {{pack_launch(conv, weight, traits), std::move(launch)}, {packed_bytes(conv, DType::f32)}};
 }
 
@@ -65,20 +67,24 @@ CallPlan depthwise(const Convolution& conv, const DeviceTraits& traits) {
 
 CallPlan convolution(const OperatorCall& call, const DeviceTraits& traits) {
   const Convolution conv = describe_convolution(call);
-  if (conv.group_channels == 1 && conv.group_out_channels == 1 && !conv.transposed &&
+  if (conv.group_channels == 1 && conv.group_out_channels == 1 && !conv.packs_weight() &&
       !conv.volume) {
     return depthwise(conv, traits);
   }
-  if (conv.group_out_channels <= kFewChannels) return direct(conv, traits);
-  const TileChoice choice = choose_tile(conv, traits);
+  const bool by_matrices =
+      on_matrices(conv.stored, traits) && !conv.transposed && conv.taps() >= kManyTaps;
+  if (conv.group_out_channels <= (by_matrices ? kFewForMatrices : kFewChannels)) {
+    return direct(conv, traits);
+  }
+  const ConvolutionProduct product = choose_product(conv, traits);
   if (!traits.software) {
     const auto winograd = plan_winograd(conv, traits);
-    if (winograd && winograd->seconds < kWorthwhile * choice.seconds &&
+    if (winograd && winograd->seconds < kWorthwhile * product.choice.seconds &&
         winograd->plan.scratch_total() <= kMostScratch) {
       return winograd->plan;
     }
   }
-  return plan_product(conv, choice, traits);
+  return plan_product(product, traits);
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 namespace kbench::eager {
 namespace {
 
-constexpr int64_t kQuads = 4;  // loads an invocation has in flight
-
 /// An operator of one input: its function in shaders/unary.comp, or GLSL's, and the attributes that
 /// are the function's numbers.
 struct Unary {
@@ -50,9 +48,10 @@ constexpr Unary kUnary[] = {
 CallPlan plan_unary(const OperatorCall& call, const DeviceTraits& traits, std::string function,
                     double first, double second) {
   const int64_t n = call.outputs[0].elements();
-  const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
-  Launch launch = make_launch("unary.comp", {{"THREADS", kThreads}, {"QUADS", kQuads}},
-                              {input(0), output(0)}, groups, traits);
+  const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * loads_in_flight(call)));
+  Launch launch =
+      make_launch("unary.comp", {{"THREADS", kThreads}, {"QUADS", loads_in_flight(call)}},
+                  {input(0), output(0)}, groups, traits);
   launch.macros.emplace_back("FUNCTION", std::move(function));
   launch.add(n / 4).add(n % 4).add(groups).add_real(first).add_real(second);
   return {{launch}, {}};
@@ -71,10 +70,11 @@ CallPlan round_to(const OperatorCall& call, const DeviceTraits& traits) {
 CallPlan cast(const OperatorCall& call, const DeviceTraits& traits) {
   const TensorType &x = call.inputs[0], &y = call.outputs[0];
   const int64_t n = y.elements();
-  const int64_t groups = std::max<int64_t>(1, ceil_div(ceil_div(n, 4), kThreads * kQuads));
+  const int64_t groups =
+      std::max<int64_t>(1, ceil_div(ceil_div(n, 4), kThreads * loads_in_flight(call)));
   Launch launch = make_launch("cast.comp",
                               {{"THREADS", kThreads},
-                               {"QUADS", kQuads},
+                               {"QUADS", loads_in_flight(call)},
                                {"FROM_BYTES", static_cast<int64_t>(size_of(x.dtype))},
                                {"TO_BYTES", static_cast<int64_t>(size_of(y.dtype))}},
                               {input(0), output(0)}, groups, traits);
@@ -86,9 +86,10 @@ CallPlan cast(const OperatorCall& call, const DeviceTraits& traits) {
 
 CallPlan mul_mask(const OperatorCall& call, const DeviceTraits& traits) {
   const int64_t n = call.outputs[0].elements();
-  const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * kQuads));
-  Launch launch = make_launch("mask.comp", {{"THREADS", kThreads}, {"QUADS", kQuads}},
-                              {input(0), input(1), output(0)}, groups, traits);
+  const int64_t groups = std::max<int64_t>(1, ceil_div(n / 4, kThreads * loads_in_flight(call)));
+  Launch launch =
+      make_launch("mask.comp", {{"THREADS", kThreads}, {"QUADS", loads_in_flight(call)}},
+                  {input(0), input(1), output(0)}, groups, traits);
   launch.add(n / 4).add(n % 4).add(groups);
   return {{launch}, {}};
 }
@@ -114,10 +115,10 @@ CallPlan binary(const OperatorCall& call, const DeviceTraits& traits) {
   const Dimension& inner = dims[0];
   const int64_t width = inner.extent % 4 == 0 ? 4 : 1;
   const int64_t outer = static_cast<int64_t>(dims.size()) - 1;
-  const int64_t groups = ceil_div(n / width, kThreads * kQuads);
+  const int64_t groups = ceil_div(n / width, kThreads * loads_in_flight(call));
   Launch launch = make_launch("binary.comp",
                               {{"THREADS", kThreads},
-                               {"PIECES", kQuads},
+                               {"PIECES", loads_in_flight(call)},
                                {"WIDTH", width},
                                {"OUTER", outer},
                                {"A_INNER", inner.a},

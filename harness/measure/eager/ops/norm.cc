@@ -49,10 +49,11 @@ Launch normalize(const OperatorCall& call, int64_t length, int64_t channels,
                  const DeviceTraits& traits, int64_t statistic_rows = 0, bool per_column = false) {
   const int64_t width = length % 4 == 0 ? 4 : 1;
   const int64_t pieces = call.inputs[0].elements() / width;
-  const int64_t groups = ceil_div(pieces, kThreads * kPieces);
+  const int64_t loads = loads_in_flight(call);
+  const int64_t groups = ceil_div(pieces, kThreads * loads);
   Launch launch = make_launch("normalize.comp",
                               {{"THREADS", kThreads},
-                               {"PIECES", kPieces},
+                               {"PIECES", loads},
                                {"WIDTH", width},
                                {"AFFINE", call.inputs.size() > 2},
                                {"PER_CHANNEL", channels > 0},

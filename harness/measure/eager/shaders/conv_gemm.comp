@@ -4,6 +4,7 @@
 //   MATRICES   1 for operands of 16 bits on matrix units: matrix_tile.glsl, else gemm_tile.glsl
 //   POINTWISE  1, on matrix units, where the window is one element, every output pixel meets that
 //              in its own place, and planes are a multiple of eight: the input is a matrix
+//   CHANNELS_LAST  as conv_window.glsl has it; on matrix units alone, a multiple of eight
 //   A_ALIGNED  1 where rows of the weight start on a multiple of a piece's elements
 //   C_QUADS  1 where an output plane is a multiple of 4
 //   EDGES    0 where a group's output channels and its taps are multiples of the tile's extents
@@ -32,8 +33,8 @@ layout(push_constant, std430) uniform Push {
   uint64_t bias;
 #endif
   Input geometry;
-  uint channels;            // of the input, all groups
-  uint group_channels;      // of the input, a group
+  uint channels;            // planes of the input, all groups
+  uint group_channels;      // planes of the input, a group
   uint group_out_channels;  // of the output, a group
   uint out_channels;
   uint taps;  // of a row of the weight: group_channels * window
@@ -49,15 +50,23 @@ p;
 uint taps;  // that there are
 uint first_step;
 
-// An invocation reads at one pixel, every kDepthStep-th tap or piece of taps.
+// An invocation reads at one pixel, every kDepthStep-th tap or piece of taps; with CHANNELS_LAST one
+// piece of each slice at several pixels.
 const uint kDepthStep = THREADS / BN;
 
-shared ivec2 tap_table[2][BK];
 uint64_t from_a[PIECES_A];  // where the next slice's pieces of the weight lie
 uint channels_left;
+#if CHANNELS_LAST
+TapWalk walk;  // to the piece of the next slice
+uint64_t origins[GATHERED];
+Pixel at_pixels[GATHERED];
+uint masks[GATHERED];
+#else
+shared ivec2 tap_table[2][BK];  // of the slice in hand and of the next
 uint64_t origin;
 Pixel pixel;
 uint mask;
+#endif
 uint fetched;  // the step in next_a, next_b
 TILE_PIECE next_a[PIECES_A];
 #if MATRICES
@@ -66,12 +75,14 @@ uvec4 next_b[GATHERED];
 float next_b[GATHERED];
 #endif
 
+#if !CHANNELS_LAST
 void tabulate(uint step) {
   if (gl_LocalInvocationID.x < BK) {
     tap_table[step % 2][gl_LocalInvocationID.x] =
         tap_of(p.geometry, (first_step + step) * BK + gl_LocalInvocationID.x, taps);
   }
 }
+#endif
 
 LOAD_OPERAND_PIECE(load_weight, WEIGHT)
 
@@ -88,6 +99,16 @@ LOAD_OPERAND_PIECE(load_pixels, X)
   next_b[i] = load_pixels(from_b[i], piece_at(i, BN, true) + ahead, pixels_left, p.taps, true, \
                           true, true);                                                       \
   from_b[i] = ADVANCE(X, from_b[i], uint64_t(BK) * out_plane(p.geometry));
+#elif CHANNELS_LAST
+uint met;  // which of the pieces in next_b have met the input: a bit each
+/// Of a piece that meets nothing the input's first is read and not used, so that no load waits
+/// behind a branch.
+#define FETCH_B(i)                                                                 \
+  {                                                                                 \
+    const bool meets_it = meets(p.geometry, at_pixels[i], masks[i], tap);           \
+    next_b[i] = LOAD8_HALVES(meets_it ? ADVANCE(X, origins[i], uint(tap.x)) : p.x); \
+    met |= meets_it ? 1u << i : 0u;                                                 \
+  }
 #elif MATRICES
 /// Taps `depth` and `depth` + 1 of the slice at this invocation's pixel.
 uint read_two_taps(uint step, uint depth) {
@@ -113,13 +134,24 @@ uvec4 read_taps(uint step, uint depth) {
 void fetch(uint step) {
   const uvec2 ahead = uvec2(0, (first_step + step) * BK);
   REPEAT(PIECES_A, FETCH_A)
+#if CHANNELS_LAST
+  const ivec2 tap = tap_at(p.geometry, walk);
+  met = 0;
+#endif
   REPEAT(GATHERED, FETCH_B)
+#if CHANNELS_LAST
+  advance(walk, BK);
+#endif
   fetched = step;
 }
 
 #define STAGE_A(i) STAGE_PIECE_A(piece_at(i, BM, false), false, next_a[i])
 #if POINTWISE
 #define STAGE_B(i) STAGE_PIECE_B(piece_at(i, BN, true), true, next_b[i])
+#elif CHANNELS_LAST
+#define STAGE_B(i)                              \
+  STAGE_PIECE_B(piece_at(i, BN, false), false, \
+                (met >> i & 1u) != 0u ? next_b[i] : uvec4(0))
 #elif MATRICES
 #define STAGE_B(i) STAGE_PIECE_B(uvec2(n, DEPTH(i) * 8), false, next_b[i])
 #else
@@ -129,7 +161,7 @@ void stage(uint side) {
   REPEAT(PIECES_A, STAGE_A)
   const uint n = gl_LocalInvocationID.x % BN;
   REPEAT(GATHERED, STAGE_B)
-#if !POINTWISE
+#if !POINTWISE && !CHANNELS_LAST
   // For the next fetch(): that half of the table was last read before the previous barrier.
   tabulate(fetched + 1);
 #endif
@@ -183,7 +215,7 @@ void main() {
   const uint phase = rest % kPhases;
   rest /= kPhases;
   set_phase(p.geometry, phase);
-  taps = p.group_channels * window_size();
+  taps = (CHANNELS_LAST != 0 ? CHANNELS_LAST : p.group_channels) * window_size();
 #if FILLED
   if (taps == 0) return;
 #endif
@@ -211,6 +243,14 @@ void main() {
                                 part * p.group_channels),                                      \
                       uint64_t(first_step * BK + piece_at(i, BN, true).y) * out_plane(p.geometry));
   REPEAT(GATHERED, LOCATE_B)
+#elif CHANNELS_LAST
+#define LOCATE_B(i)                                                                           \
+  at_pixels[i] = pixel_of(p.geometry, min(n0 + piece_at(i, BN, false).x, p.pixels - 1));      \
+  masks[i] = inside_mask(p.geometry, at_pixels[i]);                                           \
+  origins[i] = origin_of(p.geometry, p.x, at_pixels[i], p.channels, part * p.group_channels);
+  // Past the last pixel: any pixel will do, its results are not stored.
+  REPEAT(GATHERED, LOCATE_B)
+  walk = walk_to(first_step * BK + piece_at(0, BN, false).y);
 #else
   // Past the last pixel: any pixel will do, its results are not stored.
   pixel = pixel_of(p.geometry, min(n0 + gl_LocalInvocationID.x % BN, p.pixels - 1));

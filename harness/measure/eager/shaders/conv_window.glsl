@@ -1,10 +1,13 @@
 // What the convolution kernels share: pixels of the output, taps of the window. The includer names
-// the input X. A tap is a
-// (channel, window position) of the kernel, in the order of the weight's rows.
+// the input X. A tap is a (channel, window position) of the kernel, in the order of the weight's
+// rows.
 //   KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W
 //   VOLUME  1 where there are three spatial dimensions: KERNEL_D, STRIDE_D, DILATION_D too
 //   PADDED  1 where windows may leave the input
 //   MASKED  1 where the window has at most 32 positions: which of them lie inside is a bit each
+//   CHANNELS_LAST  0 where each channel of the input is a plane; else a position's channels lie
+//     together, so many, those past a group's last being zeros (conv_channels_last.comp). The order
+//     of the taps is then the window's positions, each with all of its channels.
 //   TRANSPOSED  1 for a transposed convolution. Output positions that agree modulo the stride form
 //     a phase: they meet the same taps, and within a phase it is a convolution of stride 1. Pixels
 //     are then a phase's, the weight is as conv_pack.comp writes it, and set_phase() comes first.
@@ -187,7 +190,8 @@ uint inside_mask(Input geometry, Pixel pixel) {
   return mask;
 }
 
-/// (offset in the input's image, the tap's place in the window); offset -1 past the last tap. The
+/// (offset in the input's image and channel group, the tap's place in the window); offset -1 past
+/// the last tap. The
 /// place is the position's number where MASKED, else row << 16 | column, or
 /// slab << 20 | row << 10 | column.
 ivec2 tap_of(Input geometry, uint tap, uint taps) {
@@ -209,6 +213,64 @@ ivec2 tap_of(Input geometry, uint tap, uint taps) {
 #endif
   return ivec2(at, MASKED != 0 ? int(place) : coordinates);
 }
+
+#if CHANNELS_LAST
+/// A tap by its channel and its position in the window, for going on without divisions.
+struct TapWalk {
+  uint channel;
+  uint place;  // z, y and x in one number
+  int x, y, z;
+};
+
+TapWalk walk_to(uint tap) {
+  const uint width = uint(max(WINDOW_W, 1)), height = uint(max(WINDOW_H, 1));
+  TapWalk walk;
+  walk.channel = tap % CHANNELS_LAST;
+  walk.place = tap / CHANNELS_LAST;
+  walk.x = int(walk.place % width);
+  walk.y = int(walk.place / width % height);
+  walk.z = int(walk.place / width / height);
+  return walk;
+}
+
+/// Goes on by so many taps, a constant.
+void advance(inout TapWalk walk, uint taps) {
+  walk.channel += taps % CHANNELS_LAST;
+  const uint places = taps / CHANNELS_LAST + (walk.channel >= CHANNELS_LAST ? 1u : 0u);
+  walk.channel -= walk.channel >= CHANNELS_LAST ? CHANNELS_LAST : 0u;
+  walk.place += places;
+  walk.x += int(places);
+  const int width = max(WINDOW_W, 1), height = max(WINDOW_H, 1);
+  while (walk.x >= width) {
+    walk.x -= width;
+    ++walk.y;
+  }
+#if VOLUME
+  while (walk.y >= height) {
+    walk.y -= height;
+    ++walk.z;
+  }
+#endif
+}
+
+/// As tap_of() has it.
+ivec2 tap_at(Input geometry, TapWalk walk) {
+  const int y = walk.y * STEP_H, x = walk.x * STEP_W;
+#if VOLUME
+  const uint window = uint(WINDOW_D * WINDOW_H * WINDOW_W);
+  const int z = walk.z * STEP_D;
+  const int position = (z * geometry.height + y) * geometry.width + x;
+  const int coordinates = z << 20 | y << 10 | x;
+#else
+  const uint window = uint(WINDOW_H * WINDOW_W);
+  const int position = y * geometry.width + x;
+  const int coordinates = y << 16 | x;
+#endif
+  if (walk.place >= window) return ivec2(-1, 0);
+  return ivec2(position * CHANNELS_LAST + int(walk.channel),
+               MASKED != 0 ? int(walk.place) : coordinates);
+}
+#endif
 
 /// Whether a tap of a pixel's window meets an element of the input.
 bool meets(Input geometry, Pixel pixel, uint mask, ivec2 tap) {
@@ -237,6 +299,7 @@ float read_tap(Input geometry, uint64_t origin, Pixel pixel, uint mask, ivec2 ta
 }
 
 /// The address of the first position of a pixel's window; `channel` is the first the window sees.
+/// With CHANNELS_LAST a group's channels count as one.
 uint64_t origin_of(Input geometry, uint64_t x, Pixel pixel, uint channels, uint channel) {
   const uint64_t plane = uint64_t(pixel.image) * channels + channel;
 #if VOLUME
@@ -247,5 +310,9 @@ uint64_t origin_of(Input geometry, uint64_t x, Pixel pixel, uint channels, uint 
   const int64_t at = int64_t(plane) * (geometry.height * geometry.width) +
                      pixel.y * geometry.width + pixel.x;
 #endif
+#if CHANNELS_LAST
+  return ADVANCE(X, x, at * CHANNELS_LAST);
+#else
   return ADVANCE(X, x, at);
+#endif
 }

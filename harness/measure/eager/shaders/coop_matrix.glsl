@@ -15,7 +15,8 @@
 // For tests on devices without such matrices: an operand is where it lies, an invocation has eight
 // elements of a sum, every other row of one column, in shared memory. What is written out elsewhere
 // are loops here, which nothing unrolls: a software device would take minutes to compile that.
-#define TIMES(n) ((n) * gl_NumWorkGroups.z)  // n, but no compiler can tell
+// n: launches have one workgroup along z. Not a constant, so that no compiler unrolls the loops.
+#define TIMES(n) ((n) * gl_NumWorkGroups.z)
 #undef REPEAT
 #undef REPEAT_WITH
 #define REPEAT(n, BODY) \

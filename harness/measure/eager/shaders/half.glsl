@@ -1,5 +1,6 @@
-// From float32 to floats of 16 bits and back, all as bits: what a device makes of them itself is
-// rounded one way or another. Without branches, which neighbours would take differently.
+// float32 to floats of 16 bits and back, on their bits: Vulkan does not say how a device's own
+// conversions round unless a shader may ask (F16_CONVERTS in tensor.glsl). Selections in place of
+// branches, on which invocations of a subgroup would diverge.
 #ifndef HALF_GLSL
 #define HALF_GLSL
 

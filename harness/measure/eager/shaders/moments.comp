@@ -31,7 +31,7 @@ float total(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 float first_of(float v) { return v; }
 float total(float v) { return v; }
 #endif
-const uint kDepth = 4;  // loads in flight
+const uint kDepth = BYTES(X) == 2 ? 8 : 4;  // loads in flight: as many bytes
 
 PIECE load(uint64_t base, uint piece) {
   const uint segment = piece / p.length_pieces;

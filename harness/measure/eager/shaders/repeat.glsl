@@ -23,6 +23,3 @@
 #define REPEAT_WITH_4(BODY, i) BODY(i, 0) BODY(i, 1) BODY(i, 2) BODY(i, 3)
 #define REPEAT_WITH_8(BODY, i) \
   REPEAT_WITH_4(BODY, i) BODY(i, 4) BODY(i, 5) BODY(i, 6) BODY(i, 7)
-#define REPEAT_WITH_16(BODY, i)                                                \
-  REPEAT_WITH_8(BODY, i) BODY(i, 8) BODY(i, 9) BODY(i, 10) BODY(i, 11)         \
-  BODY(i, 12) BODY(i, 13) BODY(i, 14) BODY(i, 15)

@@ -5,8 +5,9 @@
 //
 // How elements lie in memory is a matter of this file alone; in registers they are floats. Elements
 // behind the i-th address of the push block, from 0, are stored as STORED_i: f32, f16 or bf16. The
-// host defines it where it is not f32; a kernel's own scratch always is. A shader names the
-// addresses that may be either (#define X STORED_0) and says f32 of the others.
+// host defines it where it is not f32; a kernel's own scratch is f32, but for what a convolution packs
+// (LaunchOperand::scratch_dtype). A shader names the addresses that may be either
+// (#define X STORED_0) and says f32 of the others.
 //   LOAD(X, base, i)       element i behind the address `base`; LOAD4: elements 4 i to 4 i + 3,
 //                          where `base` is a multiple of four elements' bytes
 //   STORE(X, base, i, v)   the nearest stored value to v, ties to even; STORE4 likewise
@@ -14,7 +15,7 @@
 //   ADVANCE(X, base, n)    the address n elements after `base`
 //   BYTES(X)               of an element
 //   NAN_BITS(X)            a NaN
-// A further type needs these definitions here, and its name in storage.cc.
+// A further type needs these definitions here, and storage.cc to let it pass.
 #ifndef TENSOR_GLSL
 #define TENSOR_GLSL
 #extension GL_EXT_buffer_reference : require
@@ -75,6 +76,7 @@ WRITES(Short4sOut, 8) { u16vec4 at[]; };
 #define STORE4_SHORTS(base, i, v) Short4sOut(base).at[i] = u16vec4(v)
 /// Eight elements of 16 bits as they are, two a uint, from a multiple of 16 bytes.
 #define LOAD8_HALVES(base) Uvec4sIn(base).at[0]
+#define STORE8_HALVES(base, v) Uvec4sOut(base).at[0] = v
 
 #define bf16_BYTES 2
 #define bf16_NAN_BITS 0x7fc0u

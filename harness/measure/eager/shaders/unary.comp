@@ -50,21 +50,13 @@ float without_bits(float x, uint dropped) {
   const uint rounded = bits + (1u << (dropped - 1)) - 1 + (bits >> dropped & 1u);
   return is_nan(x) ? x : uintBitsToFloat(rounded >> dropped << dropped);
 }
-float rounded_to_bfloat16(float x) { return without_bits(x, 16); }
 float rounded_to_tf32(float x) { return without_bits(x, 13); }
 float rounded_to_float8_e4m3(float x) { return without_bits(x, 20); }
-/// Below float16's normal numbers the grid is 2^-24 wide: all in integers, which no optimiser takes
-/// for sums of real numbers.
+float rounded_to_bfloat16(float x) {
+  return uintBitsToFloat(single_of_brain(brain_of_single(floatBitsToUint(x))));
+}
 float rounded_to_float16(float x) {
-  const uint bits = floatBitsToUint(x), sign = bits & 0x80000000u, size = bits & 0x7fffffffu;
-  if (is_nan(x)) return x;
-  if (size >= 0x477ff000u) return uintBitsToFloat(sign | 0x7f800000u);  // 65520
-  if (size >= 0x38800000u) return without_bits(x, 13);                  // 2^-14
-  const uint dropped = 126 - (size >> 23);
-  if (dropped > 24) return uintBitsToFloat(sign);
-  const uint mantissa = size & 0x7fffffu | 0x800000u;
-  const uint steps = mantissa + (1u << (dropped - 1)) - 1 + (mantissa >> dropped & 1u) >> dropped;
-  return uintBitsToFloat(floatBitsToUint(float(steps) * 5.9604644775390625e-8) | sign);
+  return uintBitsToFloat(single_of_half(half_of_single(floatBitsToUint(x))));
 }
 
 vec4 apply(vec4 x) { return vec4(FUNCTION(x.x), FUNCTION(x.y), FUNCTION(x.z), FUNCTION(x.w)); }

@@ -10,7 +10,8 @@
 #define WORDS_GLSL
 #include "tensor.glsl"
 
-// Of all operands of a call that are floats only the scratch may be stored in another type.
+// X and Y differ only where one is a kernel's float32 scratch and the other an operand stored in 16
+// bits; elements are then converted, else moved as bits.
 const bool kAlike = BYTES(X) == BYTES(Y);
 
 #if WIDTH == 4
