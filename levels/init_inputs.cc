@@ -261,12 +261,12 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::string_view init_inputs(TaskId task) {
+std::string_view init_inputs(const TaskId& task) {
   const auto found = std::ranges::lower_bound(kEntries, task, {}, &Entry::task);
   return found != std::end(kEntries) && found->task == task ? found->inputs : "[]";
 }
 
-std::string init_inputs_text(TaskId task, const Variables& variables) {
+std::string init_inputs_text(const TaskId& task, const Variables& variables) {
   std::string text(init_inputs(task)), lists;
   const std::vector<std::string_view> words = words_in(text);
   for (const auto& [name, value] : variables) {

@@ -47,7 +47,8 @@ TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) c
   return type;
 }
 
-AttributeValue CandidateResolver::attribute(const StepAttribute& given, const Operator& op) const {
+AttributeValue resolve_attribute(const StepAttribute& given, const Operator& op,
+                                 const SymbolTable& scope) {
   const auto spec = std::find_if(op.attributes.begin(), op.attributes.end(),
                                  [&](const AttributeSpec& s) { return s.name == given.name; });
   if (spec == op.attributes.end()) {
@@ -65,7 +66,7 @@ AttributeValue CandidateResolver::attribute(const StepAttribute& given, const Op
         continue;
       }
       for (const int64_t one :
-           scope_.integers(value, -limits::kAttribute, limits::kAttribute, "an attribute")) {
+           scope.integers(value, -limits::kAttribute, limits::kAttribute, "an attribute")) {
         list.push_back(one);
       }
     }
@@ -77,8 +78,8 @@ AttributeValue CandidateResolver::attribute(const StepAttribute& given, const Op
   }
   const Sourced& value = given.values.at(0);
   if (std::holds_alternative<std::string>(spec->fallback)) return value.text;
-  if (std::holds_alternative<double>(spec->fallback)) return scope_.real(value);
-  return integer_or_flag(value, scope_);
+  if (std::holds_alternative<double>(spec->fallback)) return scope.real(value);
+  return integer_or_flag(value, scope);
 }
 
 void CandidateResolver::check_operator_outputs(const Step& step, Phase phase,
@@ -119,7 +120,7 @@ ResolvedStep CandidateResolver::operator_step(const Step& step, Phase phase) {
   for (const Operand& operand : step.out) resolved.bind.push_back(buffer(operand.name, phase));
   Attributes attributes;
   for (const StepAttribute& given : step.attributes) {
-    attributes.set(given.name, attribute(given, op));
+    attributes.set(given.name, resolve_attribute(given, op, scope_));
   }
   try {
     resolved.call = make_call(op, std::move(inputs), std::move(attributes));

@@ -43,6 +43,9 @@ Step CandidateParser::step(const YAML::Node& node) {
     return std::any_of(entries.begin(), entries.end(),
                        [&](const YamlEntry& entry) { return entry.key == key; });
   };
+  if (of_task_ && !has("op")) {
+    fail_parse(yaml_.at(node), "a task's step needs 'op', an operator, or 'steps' beside 'repeat'");
+  }
   if (!has("kernel") && !has("op") && !has("copy") && !has("fill")) {
     fail_parse(yaml_.at(node),
                "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or "
@@ -236,7 +239,7 @@ Step CandidateParser::operator_step(const YAML::Node& node) {
   step.kind = Step::Kind::op;
   const Sourced name = yaml_.text(fields, "op");
   try {
-    if (find_operator(name.text).is_view) {
+    if (find_operator(name.text).is_view && !of_task_) {
       fail_parse(name.at,
                  "operator '" + name.text +
                      "' only changes a shape; write {name: ..., shape: [...]} where it is used");
@@ -271,8 +274,26 @@ Step CandidateParser::operator_step(const YAML::Node& node) {
 
 Operand CandidateParser::operand(const YAML::Node& node, const std::string& what) {
   if (!node.IsMap()) return {yaml_.text(node, what), std::nullopt};
+  if (of_task_) {
+    const auto fields =
+        yaml_.fields(node, "'" + what + "'", {"name", "repeat"}, {"name", "repeat"});
+    return {yaml_.text(fields, "name"), std::nullopt, task_repeats(*fields.find("repeat"))};
+  }
   const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
   return {yaml_.text(fields, "name"), extents(fields)};
+}
+
+std::vector<Step> CandidateParser::task_steps(const YAML::Node& node) {
+  of_task_ = true;
+  std::vector<Step> result;
+  for (const YAML::Node& each : yaml_.list(node, "operators")) add_steps(each, {}, result);
+  return result;
+}
+
+std::vector<Repeat> CandidateParser::task_repeats(const YamlEntry& entry) {
+  std::vector<Repeat> repeats;
+  add_repeats(entry, repeats);
+  return repeats;
 }
 
 }  // namespace kbench

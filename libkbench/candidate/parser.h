@@ -34,6 +34,11 @@ class CandidateParser {
   /// `text` is the constructor's, once more for the hash.
   Candidate parse(const std::string& text);
 
+  // A task's file has steps in the same language: built-in operators alone, those that only change
+  // a shape among them, operands {name: ..., repeat: ...}.
+  std::vector<Step> task_steps(const YAML::Node& node);
+  std::vector<Repeat> task_repeats(const YamlEntry& entry);
+
  private:
   using Constants = std::vector<std::pair<std::string, Sourced>>;
 
@@ -81,6 +86,7 @@ class CandidateParser {
   Candidate candidate_;
   std::map<std::string, Kernel::Language> kernel_languages_;
   size_t repeat_groups_ = 0;
+  bool of_task_ = false;  ///< reads a task's file
 };
 
 }  // namespace kbench

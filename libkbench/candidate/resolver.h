@@ -19,6 +19,10 @@ struct NumberBits {
 /// The item must not be an address.
 NumberBits number_bits(const PushItem& item, const SymbolTable& scope);
 
+/// An attribute that a step gives to a built-in operator. Throws kParse.
+AttributeValue resolve_attribute(const StepAttribute& given, const Operator& op,
+                                 const SymbolTable& scope);
+
 class CandidateResolver {
  public:
   CandidateResolver(const Candidate& candidate, const Graph& graph,
@@ -63,7 +67,6 @@ class CandidateResolver {
   int read(const Sourced& name, Phase phase) const;
   int written(const Sourced& name, Phase phase) const;
   TensorType operand_type(const Operand& operand, int buffer) const;
-  AttributeValue attribute(const StepAttribute& given, const Operator& op) const;
   void check_operator_outputs(const Step& step, Phase phase, const ResolvedStep& resolved) const;
   void check_complete() const;
 

@@ -73,6 +73,7 @@ std::unique_ptr<Graph> build_from_variables(const Task& task, const Variables& v
     for (const auto& [name, value] : variables) require_sensible(name, value);
     task.build(*graph);
   } catch (const Error& e) {
+    if (!e.location().file.empty()) throw;  // of a task's file, which is named
     throw Error(e.code(), to_string(task.id) + ": " + e.message());
   }
   return graph;

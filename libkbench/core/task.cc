@@ -8,6 +8,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/own_tasks.h"
 #include "libkbench/core/task_names.h"
 
 namespace kbench {
@@ -17,8 +18,9 @@ namespace {
 struct Selection {
   int level = 0, first = 0, last = 0;
   bool whole_level = false;
-  bool contains(TaskId id) const {
-    return id.level == level && (whole_level || (id.number >= first && id.number <= last));
+  bool contains(const TaskId& id) const {
+    return id.own.empty() && id.level == level &&
+           (whole_level || (id.number >= first && id.number <= last));
   }
 };
 
@@ -86,11 +88,17 @@ void require_defined(const Task& task, DType dtype) {
                                                task.honest.at(dtype).undefined);
 }
 
-std::string to_string(TaskId id) {
+std::string to_string(const TaskId& id) {
+  if (!id.own.empty()) return id.own;
   return "level" + std::to_string(id.level) + "/" + std::to_string(id.number);
 }
 
 TaskId parse_task_id(std::string_view text) {
+  if (is_own_name(text)) {
+    const TaskId named{.own = std::string(text)};
+    const Task* const known = lookup_own_task(named);
+    return known != nullptr ? known->id : named;
+  }
   const Selection item = parse_selection(text);
   if (item.whole_level || item.first != item.last) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -99,18 +107,27 @@ TaskId parse_task_id(std::string_view text) {
   return {item.level, item.first};
 }
 
-const Task* lookup_task(TaskId id, std::span<const Task> suite) {
+const Task* lookup_task(const TaskId& id, std::span<const Task> suite) {
+  if (!id.own.empty()) return lookup_own_task(id);
   const auto it = std::ranges::find(suite, id, &Task::id);
   return it == suite.end() ? nullptr : &*it;
 }
 
-const Task& find_task(TaskId id, std::span<const Task> suite) {
+const Task& find_task(const TaskId& id, std::span<const Task> suite) {
   if (const Task* task = lookup_task(id, suite)) return *task;
+  if (!id.own.empty()) {
+    throw Error(ErrorCode::kNotFound, "there is no task " + id.own +
+                                          "; a task of one's own is known once its file is "
+                                          "given (--tasks FILE)");
+  }
   throw Error(ErrorCode::kNotFound,
               "there is no task " + to_string(id) + "; `kbench list` shows what there is");
 }
 
 const Task& named_task(std::string_view text, std::span<const Task> suite) {
+  if (is_own_name(text) && lookup_own_task({.own = std::string(text)}) != nullptr) {
+    return find_task(parse_task_id(text), suite);
+  }
   const std::optional<Selection> item = read_selection(text);
   return item ? find_task(parse_task_id(text), suite) : task_of_name(text, suite);
 }
@@ -122,7 +139,17 @@ std::vector<const Task*> select_tasks(std::string_view selection, std::span<cons
     const std::string_view text = selection.substr(0, comma);
     const std::optional<Selection> item = read_selection(text);
     bool known = !item.has_value();
-    if (!item) chosen.insert(&task_of_name(text, suite));
+    if (!item && text.ends_with("/*")) {
+      const std::string_view set = text.substr(0, text.size() - 1);
+      known = false;
+      for (const Task* task : own_tasks()) {
+        if (!std::string_view(task->id.own).starts_with(set)) continue;
+        chosen.insert(task);
+        known = true;
+      }
+    } else if (!item) {
+      chosen.insert(&named_task(text, suite));
+    }
     for (const Task& task : suite) {
       if (item && item->contains(task.id)) {
         chosen.insert(&task);

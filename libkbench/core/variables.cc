@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kbench/error.h"
+#include "kbench/tensor.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"

@@ -164,7 +164,7 @@ std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
     total.push_back(formatted("%.2fx", row.geomean_speedup));
     lines.push_back(total);
     for (const auto& [level, scores] : row.by_level) {
-      Cells cells = {"  L" + std::to_string(level),
+      Cells cells = {level == 0 ? "  own" : "  L" + std::to_string(level),
                      share(row.correct_in_level(level), row.tasks_by_level.at(level))};
       add_scores(cells, scores);
       lines.push_back(cells);

@@ -10,7 +10,8 @@ constexpr int kGroup = 1000;  ///< samples in a folder of their own
 
 }  // namespace
 
-std::string run_file_name(TaskId task) {
+std::string run_file_name(const TaskId& task) {
+  if (!task.own.empty()) return run_folder_name("own_" + task.own);
   char name[40];
   std::snprintf(name, sizeof name, "level%d_%03d", task.level, task.number);
   return name;
@@ -29,7 +30,8 @@ std::string run_folder_name(const std::string& model) {
   return name;
 }
 
-std::string run_attempt_folder(const std::string& model, TaskId task, int sample, int attempt) {
+std::string run_attempt_folder(const std::string& model, const TaskId& task, int sample,
+                               int attempt) {
   std::string group;
   if (sample >= kGroup) group = "s" + std::to_string(sample / kGroup) + "k/";
   return "candidates/" + run_folder_name(model) + "/" + run_file_name(task) + "/" + group + "s" +

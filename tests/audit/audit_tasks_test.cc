@@ -56,7 +56,7 @@ AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
 /// Of networks that differ only in depth the smallest is audited here, as the others take as long
 /// as all other tasks. `kbench audit` makes their certificates.
 bool is_a_deeper_one(const Task& task) {
-  constexpr TaskId kVgg19{3, 12}, kDenseNet201{3, 16};
+  const TaskId kVgg19{3, 12}, kDenseNet201{3, 16};
   return task.id == kVgg19 || task.id == kDenseNet201;
 }
 

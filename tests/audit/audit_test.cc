@@ -116,14 +116,14 @@ void expect_twofold_in_one_float(TaskId id, Preset preset, const Variables& over
 }
 
 TEST(Audit, SumsInOneFloatPassTwofoldAtV0) {
-  for (const TaskId id : {TaskId{1, 39}, TaskId{1, 100}, TaskId{2, 44}}) {
+  for (const TaskId& id : {TaskId{1, 39}, TaskId{1, 100}, TaskId{2, 44}}) {
     expect_twofold_in_one_float(id, Preset::v0);
   }
 }
 
 /// Two samples of v0.1, whose sums are the longest: 393,216 terms, and 258,064.
 TEST(Audit, SumsInOneFloatPassTwofoldAtV01) {
-  for (const TaskId id : {TaskId{1, 23}, TaskId{1, 24}, TaskId{2, 21}}) {
+  for (const TaskId& id : {TaskId{1, 23}, TaskId{1, 24}, TaskId{2, 21}}) {
     expect_twofold_in_one_float(id, Preset::v0_1, {{"batch_size", int64_t{2}}});
   }
 }

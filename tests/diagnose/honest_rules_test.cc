@@ -71,7 +71,7 @@ TEST(HonestVariants, OfEveryTaskOfLittleWorkAreTheTaskInFloat64) {
 
 /// In float32 the orders differ, or they would show nothing.
 TEST(HonestVariants, OfOrderDifferInFloat32) {
-  for (const TaskId id : {TaskId{1, 1}, TaskId{1, 47}, TaskId{1, 50}, TaskId{1, 89}}) {
+  for (const TaskId& id : {TaskId{1, 1}, TaskId{1, 47}, TaskId{1, 50}, TaskId{1, 89}}) {
     const auto graph = build_graph(find_task(id), Preset::smoke);
     const NamedTensors given = draw_tensors(*graph, id, 3);
     const auto run = [&](const Graph& which) {

@@ -31,7 +31,7 @@ std::vector<Tensor> run(const Graph& graph, const NamedTensors& given) {
 }
 
 TEST(Rewriting, ACopyIsTheSameGraph) {
-  for (const TaskId id : {TaskId{1, 33}, TaskId{2, 76}, TaskId{3, 4}, TaskId{3, 36}}) {
+  for (const TaskId& id : {TaskId{1, 33}, TaskId{2, 76}, TaskId{3, 4}, TaskId{3, 36}}) {
     const auto graph = graph_of(id);
     const auto copy = rewrite(*graph, {});
     EXPECT_EQ(describe(find_task(id), *copy), describe(find_task(id), *graph));

@@ -207,7 +207,8 @@ class Examples(unittest.TestCase):
         for name in ("my", "mine"):
             shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
         self.write("my/relu.yaml", self.relu)
-        for block in pages.split("docs/tutorial.md")[1] + pages.split("docs/modelnew.md")[1]:
+        for block in (pages.split("docs/tutorial.md")[1] + pages.split("docs/modelnew.md")[1] +
+                      pages.split("docs/tasks.md")[1]):
             if block.name:
                 self.write(block.name, block.text)
         shutil.rmtree(os.path.join(self.folder, "tests"), ignore_errors=True)

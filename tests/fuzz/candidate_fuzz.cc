@@ -13,7 +13,7 @@ const Graph& graph_for(TaskId id) {
   static const TaskId small[] = {{1, 19}, {1, 1}, {1, 23}, {1, 50}, {2, 1}};
   static std::map<TaskId, std::unique_ptr<Graph>> graphs;
   TaskId chosen = small[0];
-  for (const TaskId each : small) {
+  for (const TaskId& each : small) {
     if (each == id) chosen = each;
   }
   auto& graph = graphs[chosen];

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kSeed = 24301;
-constexpr TaskId kTask = {1, 1};
+const TaskId kTask = {1, 1};
 
 /// Sum of value[i] * w[i] in one plain loop.
 double plain_checksum(const Tensor& tensor, const std::string& name) {

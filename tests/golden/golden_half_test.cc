@@ -11,7 +11,7 @@ namespace {
 class GoldenHalf : public ::testing::TestWithParam<Task> {};
 
 /// Some of its probabilities are zero in float16, and their logarithms infinite (docs/golden.md).
-constexpr TaskId kNotFiniteInFloat16{1, 98};
+const TaskId kNotFiniteInFloat16{1, 98};
 
 TEST_P(GoldenHalf, TruthOfFloat16MatchesPyTorch) {
   if (GetParam().id == kNotFiniteInFloat16) return;

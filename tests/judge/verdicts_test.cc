@@ -52,7 +52,7 @@ TEST_F(VerdictsTest, TheExamplesInHlslPass) {
 TEST_F(VerdictsTest, TheBaselineAgainstItselfIsNearOne) {
   shares_ = false;
   options_.plan.min_samples = 31;
-  for (const TaskId id : {TaskId{1, 19}, TaskId{1, 1}, TaskId{2, 76}}) {
+  for (const TaskId& id : {TaskId{1, 19}, TaskId{1, 1}, TaskId{2, 76}}) {
     const Task& task = find_task(id);
     const std::string yaml = eager_candidate_yaml(task, *build_graph(task, Preset::smoke));
     // A loaded machine blurs the times of a software device; a factor that is always there is a

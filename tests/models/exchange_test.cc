@@ -111,7 +111,7 @@ TEST(Exchange, SeedsAreOf31BitsAndDiffer) {
   std::set<uint64_t> seeds;
   for (const uint64_t run : {1, 2}) {
     for (const char* model : {"a", "b"}) {
-      for (const TaskId task : {TaskId{1, 1}, TaskId{1, 11}}) {
+      for (const TaskId& task : {TaskId{1, 1}, TaskId{1, 11}}) {
         for (int sample = 1; sample <= 11; ++sample) {
           for (int attempt = 1; attempt <= 2; ++attempt) {
             seeds.insert(request_seed(run, model, task, sample, attempt));

@@ -193,7 +193,7 @@ TEST_F(Recorded, ATimeIsOfTheDtypeItWasTakenIn) {
 TEST_F(Recorded, KbenchsOwnFormatsKeepTheDtype) {
   Baseline baseline;
   baseline.dtype = DType::bf16;
-  for (const TaskId task : {TaskId{1, 1}, TaskId{1, 19}}) {
+  for (const TaskId& task : {TaskId{1, 1}, TaskId{1, 19}}) {
     BaselineEntry& entry = baseline.tasks.emplace_back();
     entry.task = task;
     entry.times = summarize_passes(std::vector<double>{2});

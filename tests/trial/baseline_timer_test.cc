@@ -18,7 +18,7 @@ class BaselineTimerTest : public vulkan::DeviceTest {};
 TEST_F(BaselineTimerTest, TimesAsManyPassesAsPlanned) {
   BaselineTimer timer(device());
   // One kernel; several with intermediates; a draw that only the host can do (1/98).
-  for (const TaskId id : {TaskId{1, 19}, TaskId{2, 1}, TaskId{1, 98}}) {
+  for (const TaskId& id : {TaskId{1, 19}, TaskId{2, 1}, TaskId{1, 98}}) {
     const Task& task = find_task(id);
     const auto graph = build_graph(task, Preset::smoke);
     int launches = 0;

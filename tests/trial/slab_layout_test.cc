@@ -110,7 +110,7 @@ TEST(TaskLayout, HasEveryTensorWhereItsRoleSays) {
 TEST(RequiredBytes, CoverEveryBufferAndBothFlushes) {
   const vulkan::DeviceSnapshot snapshot = a_device();
   const uint64_t flushes = 2 * vulkan::plan_device(snapshot).flush_bytes;
-  for (const TaskId id : {TaskId{1, 19}, TaskId{2, 76}, TaskId{3, 4}}) {
+  for (const TaskId& id : {TaskId{1, 19}, TaskId{2, 76}, TaskId{3, 4}}) {
     const auto graph = build_graph(find_task(id), Preset::smoke);
     uint64_t tensors = eager::EagerGraph::arena_bytes(*graph, eager::traits_of(snapshot));
     for (const Graph::ValueInfo& value : graph->values()) {

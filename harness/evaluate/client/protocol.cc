@@ -1,6 +1,7 @@
 #include "harness/evaluate/client/protocol.h"
 
 #include "harness/evaluate/client/option_fields.h"
+#include "kbench/task_file.h"
 #include "libkbench/candidate/source_json.h"
 #include "libkbench/scoring/json_fields.h"
 
@@ -42,8 +43,8 @@ KBENCH_FIELDS(DeviceSnapshot, index, name, driver, device_uuid, driver_uuid, typ
 namespace client {
 
 KBENCH_FIELDS(EvaluateRequest, candidate, options, check_only, more, next_files, inspect_seed,
-              profile_runs, values_only, progress)
-KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs)
+              profile_runs, values_only, progress, task_files)
+KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs, task_files)
 
 namespace {
 
@@ -65,6 +66,7 @@ constexpr char kBadRequest[] = "malformed request between kbench and its judge";
 
 std::string to_json(const EvaluateRequest& request) {
   json value = json_of<json>(request);
+  if (request.task_files.empty()) value["task_files"] = own_task_files();
   for (const char* own : {"device", "program"}) value["options"].erase(own);
   return json_text(value);
 }

@@ -45,6 +45,9 @@ struct EvaluateRequest {
   std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
   bool progress = false;                      ///< "progress" lines are wanted
+  /// Of tasks of one's own, for the judge to know: to_json() fills in those that this process
+  /// knows.
+  std::vector<std::string> task_files = {};
 };
 /// True when both ask for the same; what they say of the requests to follow may differ.
 bool same_question(const EvaluateRequest& a, const EvaluateRequest& b);

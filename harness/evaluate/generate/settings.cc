@@ -202,7 +202,7 @@ Settings Settings::resumed(const Settings& stored, const std::string& run) const
       std::sort(all.begin(), all.end());
       all.erase(std::unique(all.begin(), all.end()), all.end());
       Json list = Json::array();
-      for (const TaskId id : all) list.push_back(to_string(id));
+      for (const TaskId& id : all) list.push_back(to_string(id));
       result.put(key, dump(list));
     } else {
       refuse(run, key, *before, asked);

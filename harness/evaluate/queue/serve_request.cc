@@ -10,6 +10,7 @@
 #include "harness/evaluate/client/named_task.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
+#include "kbench/task_file.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
@@ -183,6 +184,12 @@ void read_line(const json& object, const EvaluateOptions& defaults,
   members.find("id");
   line.request.options = defaults;
   line.request.candidate = read_candidate(members);
+  std::string task_file;
+  members.read("task_file", task_file);
+  if (!task_file.empty()) {
+    add_task_file(task_file, "task_file");
+    line.request.task_files = {task_file};
+  }
   members.read("author", line.request.candidate.author);
   read_options(members, line.request.options);
   members.read("check", line.request.check_only);

@@ -82,7 +82,8 @@ std::string leaderboard_text(const Study& study, const Analysis& analysis) {
     cells.push_back(model.median_speedup > 0 ? print("%.2fx", model.median_speedup) : "-");
     if (model.levels.size() < 2) continue;
     for (const auto& [level, own] : model.levels) {
-      rows.push_back({"  L" + std::to_string(level), of(own.solved, own.tasks), text_of(own.pass)});
+      rows.push_back({level == 0 ? "  own" : "  L" + std::to_string(level),
+                      of(own.solved, own.tasks), text_of(own.pass)});
     }
   }
   return table(rows) +

@@ -48,7 +48,7 @@ std::vector<TaskId> tasks_of(const CallRequest& request, const std::vector<Resul
 std::vector<TaskId> certified_of(const std::vector<TaskId>& tasks,
                                  const std::vector<Result>& results) {
   std::vector<TaskId> certified;
-  for (const TaskId id : tasks) {
+  for (const TaskId& id : tasks) {
     for (const Result& result : results) {
       if (result.task != id || result.preset.empty()) continue;
       if (is_certified(certification({id, result.preset, {}, result.dtype})))

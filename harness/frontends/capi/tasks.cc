@@ -4,6 +4,7 @@
 #include "kbench/candidate.h"
 #include "kbench/prompts.h"
 #include "kbench/task.h"
+#include "kbench/task_file.h"
 
 using namespace kbench;
 using capi::answer;
@@ -16,7 +17,7 @@ kbench_status kbench_tasks(const char* text, char** out) {
     const capi::CallRequest request(text, {"select"});
     std::vector<const Task*> chosen;
     if (request.has("select")) {
-      chosen = select_tasks(request["select"].text());
+      chosen = select_tasks_and_files(request["select"].text());
     } else {
       for (const Task& task : tasks()) chosen.push_back(&task);
     }

@@ -50,7 +50,7 @@ std::string table_of(const std::vector<ComparedTask>& tasks) {
 
 std::string list_of(const std::vector<TaskId>& tasks) {
   std::string text;
-  for (const TaskId task : tasks) text += (text.empty() ? "" : ", ") + to_string(task);
+  for (const TaskId& task : tasks) text += (text.empty() ? "" : ", ") + to_string(task);
   return text;
 }
 
@@ -136,7 +136,7 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
   for (const auto& [key, tasks] : {std::pair("not_theirs", &comparison.not_theirs),
                                    std::pair("not_ours", &comparison.not_ours)}) {
     json[key] = Json::array();
-    for (const TaskId task : *tasks) json[key].push_back(to_string(task));
+    for (const TaskId& task : *tasks) json[key].push_back(to_string(task));
   }
   return json_text(document, 1) + "\n";
 }

@@ -295,11 +295,11 @@ JobCounts count(const Job& job) {
   return counts;
 }
 
-/// The chosen tasks. If neither tasks nor sets are given, those of the shipped sets; a user's set
-/// is judged on the whole suite.
-std::vector<const Task*> chosen_tasks(const MainJobOptions& options,
+/// Those of the selected tasks that are judged. If neither tasks nor sets are given, those of the
+/// shipped sets; a user's set is judged on the whole suite.
+std::vector<const Task*> chosen_tasks(std::vector<const Task*> chosen,
+                                      const MainJobOptions& options,
                                       const std::vector<CandidateSet>& sets) {
-  std::vector<const Task*> chosen = options.tasks.select();
   leave_out_undefined(chosen, options.size.dtype());
   if (options.tasks.given() || !options.candidates.empty()) return chosen;
   std::erase_if(chosen, [&](const Task* task) {
@@ -321,8 +321,10 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
     throw Error(ErrorCode::kInvalidArgument, "--rerun goes with --output FILE");
   }
   const Shard shard = parse_shard(options.shard);
+  // First, as candidates may be of tasks that this makes known.
+  std::vector<const Task*> selected = options.tasks.select();
   const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
-  const std::vector<const Task*> tasks = chosen_tasks(options, sets);
+  const std::vector<const Task*> tasks = chosen_tasks(std::move(selected), options, sets);
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   evaluation.plan.thresholds = options.thresholds;
   OpenDevices opened = open_devices(options.device, evaluation);

@@ -16,6 +16,7 @@
 #include "kbench/error.h"
 #include "kbench/prompts.h"
 #include "kbench/reference.h"
+#include "kbench/task_file.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
@@ -106,8 +107,20 @@ void TaskOptions::add_to(Command app) {
       .comma_separated();
   group.add_option(
       "--task,--tasks TASK,...", selection,
-      "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9, names such as relu; several by "
-      "commas");
+      "Tasks: level1/1, 1/1 (the same), level2/*, 2/1-9, names such as relu; files of tasks of "
+      "your own (my/mlp.yaml, ./tasks/); several by commas");
+}
+
+const Task& task_argument(const std::string& text) {
+  if (!is_task_path(text)) return named_task(text);
+  const std::vector<const Task*> tasks = TaskSet::from_path(text).tasks();
+  if (tasks.size() == 1) return *tasks.front();
+  throw Error(ErrorCode::kInvalidArgument,
+              text + " has " + std::to_string(tasks.size()) + " tasks; name one file");
+}
+
+void add_task_paths(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) TaskSet::from_path(path);
 }
 
 std::vector<const Task*> TaskOptions::select() const {
@@ -115,7 +128,7 @@ std::vector<const Task*> TaskOptions::select() const {
   if (selection.empty()) {
     for (const Task& task : tasks()) chosen.push_back(&task);
   } else {
-    chosen = select_tasks(selection);
+    chosen = select_tasks_and_files(selection);
   }
   if (levels.empty()) return chosen;
   std::set<int> wanted;

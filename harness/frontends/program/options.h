@@ -44,6 +44,12 @@ struct TaskOptions {
   std::vector<const Task*> select() const;
 };
 
+/// The task that a word names, or that is in the file it is the path of. Throws as named_task() and
+/// TaskSet::from_path().
+const Task& task_argument(const std::string& text);
+/// Makes the tasks of files and folders known.
+void add_task_paths(const std::vector<std::string>& paths);
+
 /// Leaves out the tasks that are not defined in the type, and says so on standard error. Throws
 /// Error, saying why, where none is left.
 void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype);

@@ -122,7 +122,7 @@ std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, DT
       problem(std::to_string(length) + " characters, over the budget of " +
               std::to_string(prompts.budget()));
     }
-    for (const TaskId example : prompts.examples(task, context)) {
+    for (const TaskId& example : prompts.examples(task, context)) {
       if (example == task.id) problem("the example is of the asked task");
     }
   }

@@ -156,7 +156,7 @@ std::string file_of(const EvaluateOptions& at, const std::string& device) {
 int judge_open(const RunFolder& folder, const Settings& settings, Devices devices,
                StopSignals& signals, RunProgress& progress, bool json) {
   std::vector<const Task*> tasks;
-  for (const TaskId id : settings.tasks()) tasks.push_back(&find_task(id));
+  for (const TaskId& id : settings.tasks()) tasks.push_back(&find_task(id));
   const Prompts prompts = find_prompts(settings.text("prompt").value_or("default"));
   generate::RunOptions run{
       .plan = generate::Plan(

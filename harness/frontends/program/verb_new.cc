@@ -46,7 +46,7 @@ void expect_absent(const fs::path& path) {
 }
 
 int run_new(const NewOptions& options) {
-  const Task& task = named_task(options.task);
+  const Task& task = task_argument(options.task);
   const fs::path path = options.path.empty() ? run_file_name(task.id) : options.path;
   const bool one_file = path.extension() == ".yaml";
   const fs::path folder = one_file ? path.parent_path() : path;

@@ -135,7 +135,7 @@ void print_json(const Prompts& prompts, const Task& task, const PromptContext& c
   document["characters"] = characters_of(messages);
   document["budget"] = prompts.budget();
   document["examples"] = nlohmann::ordered_json::array();
-  for (const TaskId id : prompts.examples(task, context)) {
+  for (const TaskId& id : prompts.examples(task, context)) {
     document["examples"].push_back(to_string(id));
   }
   document["messages"] = nlohmann::ordered_json::parse(messages_json(messages));
@@ -158,7 +158,7 @@ int run_prompt(const PromptOptions& options) {
   if (options.task.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "kbench prompt takes a task, or --check");
   }
-  const Task& task = named_task(options.task);
+  const Task& task = task_argument(options.task);
   const PromptContext context = context_for(options);
   const std::vector<Message> messages =
       options.feedback.empty() ? prompts.first(task, context)

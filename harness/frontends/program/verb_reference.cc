@@ -32,7 +32,7 @@ void save(const fs::path& folder, const std::string& name, const Tensor& tensor)
 }
 
 int run_reference_verb(const ReferenceVerbOptions& options) {
-  const Task& task = named_task(options.task);
+  const Task& task = task_argument(options.task);
   const auto graph = build_graph(options.size.at(task));
   std::error_code error;
   fs::create_directories(options.folder, error);

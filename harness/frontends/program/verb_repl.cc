@@ -205,7 +205,7 @@ std::string file_to_edit(const Task& task, const ReplOptions& options) {
 }
 
 int run_repl(const ReplOptions& options) {
-  const Task& task = named_task(options.task);
+  const Task& task = task_argument(options.task);
   return Repl(task, file_to_edit(task, options), options).run(options.edit);
 }
 

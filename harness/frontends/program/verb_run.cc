@@ -30,6 +30,7 @@ namespace {
 struct RunOptions {
   std::vector<std::string> candidates;
   std::string task;
+  std::vector<std::string> tasks;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
@@ -136,6 +137,7 @@ bool reach(const std::vector<Result>& results, const std::optional<double>& fail
 int run_run(const RunOptions& options) {
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   if (options.fail_under) evaluation.plan.thresholds = {*options.fail_under};
+  add_task_paths(options.tasks);
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, options.task);
   OpenDevices opened = open_devices(options.device, evaluation);
   const vulkan::DeviceSnapshot& device = opened.snapshots.front();
@@ -196,6 +198,9 @@ Verb add_run(Command program) {
                  readable_or_dash())
       .required()
       .option_text("CANDIDATE...");
+  app.add_option("--tasks PATH,...", options->tasks,
+                 "Files of tasks of your own, or folders of them, that candidates are of")
+      .comma_separated();
   app.add_option("--task TASK", options->task,
                  "The task of a ModelNew that names none: level1/19, or its name");
   options->size.add_to(app, /*with_auto=*/true);

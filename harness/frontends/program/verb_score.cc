@@ -123,7 +123,7 @@ std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
     overrides |= result.certificate.empty();
   }
   std::vector<TaskId> certified;
-  for (const TaskId id : tasks) {
+  for (const TaskId& id : tasks) {
     const auto found = known.find(id);
     if (found != known.end()) {
       if (is_certified(found->second)) certified.push_back(id);

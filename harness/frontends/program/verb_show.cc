@@ -15,6 +15,7 @@
 #include "kbench/prompts.h"
 #include "kbench/recorded.h"
 #include "kbench/task.h"
+#include "kbench/task_file.h"
 
 namespace kbench::program {
 namespace {
@@ -24,7 +25,7 @@ struct ShowOptions {
   SizeOptions size;
   DeviceOptions device;
   std::string baseline;
-  bool candidate = false, pytorch = false, algebra = false, json = false;
+  bool candidate = false, pytorch = false, algebra = false, task_file = false, json = false;
 };
 
 /// Explains what a pass on this task is worth.
@@ -121,20 +122,22 @@ std::string recorded_text(const Task& task, const ShowOptions& options) {
 }
 
 int run_show(const ShowOptions& options) {
-  const Task& task = named_task(options.task);
+  const Task& task = task_argument(options.task);
   const auto graph = build_graph(options.size.at(task));
-  if (options.candidate + options.pytorch + options.json + options.algebra > 1) {
+  if (options.candidate + options.pytorch + options.json + options.algebra + options.task_file >
+      1) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--candidate, --pytorch, --algebra and --json exclude each other");
+                "--candidate, --pytorch, --algebra, --task-file and --json exclude each other");
   }
-  const std::string text = options.candidate ? eager_candidate_yaml(task, *graph)
-                           : options.pytorch ? pytorch_module(task, *graph)
-                           : options.algebra ? algebra_of(task)
-                           : options.json
-                               ? facts_json(task, *graph)
-                               : describe(task, *graph) + names_text(*graph) +
-                                     preset_text(task, options) + recorded_text(task, options) +
-                                     check_text(task, options) + algebra_text(task, options);
+  const std::string text =
+      options.candidate   ? eager_candidate_yaml(task, *graph)
+      : options.pytorch   ? pytorch_module(task, *graph)
+      : options.algebra   ? algebra_of(task)
+      : options.task_file ? task_file_text(task, *graph, options.size.fixed_preset())
+      : options.json      ? facts_json(task, *graph)
+                     : describe(task, *graph) + names_text(*graph) + preset_text(task, options) +
+                           recorded_text(task, options) + check_text(task, options) +
+                           algebra_text(task, options);
   say(text.ends_with('\n') ? text : text + "\n");
   return kDone;
 }
@@ -153,7 +156,7 @@ Verb add_show(Command program) {
                        "  kbench show 2/1 --preset smoke --set height=65\n"
                        "  kbench show 1/23 --candidate > my/softmax.yaml\n"
                        "  kbench show 1/23 --json");
-  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, its name, or a task's file")
       .required()
       .option_text("TASK");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
@@ -168,6 +171,8 @@ Verb add_show(Command program) {
                   "Print the task as a PyTorch file with a ModelNew, a candidate too");
   output.add_flag("--algebra", options->algebra,
                   "Print the best known rewriting by legal algebra, where there is one");
+  output.add_flag("--task-file", options->task_file,
+                  "Print the task at these sizes as a file of a task of your own");
   output.add_flag("--json", options->json, "The same facts as JSON");
   return {app, [options] { return run_show(*options); }};
 }

@@ -18,7 +18,8 @@ void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
   runner::Prepare request{
       .at = truth, .seed = seed, .verified = false, .cache_folder = "", .cache_subject = ""};
   if (cache_ != nullptr) {
-    request.verified = cache_->notes.has(key.task);
+    // A note has a task's name alone, and a file of that name may say something else.
+    request.verified = key.task.own.empty() && cache_->notes.has(key.task);
     request.cache_folder = cache_->folder;
     request.cache_subject = cache_->subject;
   }
@@ -34,7 +35,7 @@ void BaselineProcess::wait_prepared() {
   runner_.receive<runner::Built>(kPrepareSeconds);
   runner_.stand_by(false);
   const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->variables.empty();
-  if (cache_ != nullptr && as_noted) cache_->notes.add(told_->task);
+  if (cache_ != nullptr && as_noted && told_->task.own.empty()) cache_->notes.add(told_->task);
 }
 
 void BaselineProcess::release_memory() {

@@ -46,8 +46,10 @@ class BaselineProgram : public Program {
 
 std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
   const TaskAt& at = request.at;
-  const KeptPipelines kept(device_.pipelines(), request.cache_folder, request.cache_subject,
-                           std::to_string(at.task.level) + "-" + std::to_string(at.task.number));
+  const KeptPipelines kept(
+      device_.pipelines(), request.cache_folder, request.cache_subject,
+      at.task.own.empty() ? std::to_string(at.task.level) + "-" + std::to_string(at.task.number)
+                          : "own-" + std::to_string(at.task.meaning));
   const Task& task = find_task(at.task);
   auto graph = build_graph(at);
   // Other sizes of preset smoke may need other kernels: they are verified each time.

@@ -14,11 +14,11 @@ static void read_field(const JsonField& field, RunnerKind& kind) {
 
 KBENCH_FIELDS(Open, kind)
 KBENCH_FIELDS(Opened, device_uuid, lock)
-KBENCH_FIELDS(Load, manifest, folder)
+KBENCH_FIELDS(Load, manifest, folder, task_files)
 KBENCH_FIELDS(ReadFile, path)
 KBENCH_FIELDS(Loaded, task, hash, kind, needs_python)
 KBENCH_FIELDS(Build, at, seconds)
-KBENCH_FIELDS(Prepare, at, seed, verified, cache_folder, cache_subject)
+KBENCH_FIELDS(Prepare, task_files, at, seed, verified, cache_folder, cache_subject)
 KBENCH_FIELDS(Wanted, name, dtype, bytes, setup, words)
 KBENCH_FIELDS(Tunable, kernel, configs)
 KBENCH_FIELDS(Built, wanted, kernels, has_setup, stack_bytes, asks_lengths, float16_kernel,

@@ -1,4 +1,5 @@
 // The part of an experiment's identity that a client without a device fills in.
+#include <iomanip>
 #include <sstream>
 
 #include "harness/measure/trial/experiment.h"
@@ -13,6 +14,12 @@ void describe_device(Experiment& experiment, const vulkan::DeviceSnapshot& snaps
   experiment.device_uuid = vulkan::to_string(snapshot.device_uuid);
   experiment.software_device = snapshot.software();
   experiment.settings = settings_text(options);
+  if (!experiment.task.own.empty()) {  // Another file of that name is another task.
+    std::ostringstream meaning;
+    meaning << " task=" << std::hex << std::setw(16) << std::setfill('0')
+            << experiment.task.meaning;
+    experiment.settings += meaning.str();
+  }
   experiment.version = version();
 }
 

@@ -109,6 +109,8 @@ struct UniformBlock {
 struct Operand {
   Sourced name;
   std::optional<std::vector<Sourced>> shape;
+  /// In a task's file: the operand stands for one at each turn, the outermost repeat first.
+  std::vector<Repeat> repeats = {};
 };
 
 /// An attribute of a built-in step: an expression or a word, or a list of expressions.

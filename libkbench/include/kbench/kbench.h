@@ -37,6 +37,7 @@
 #include "kbench/score.h"
 #include "kbench/solve.h"
 #include "kbench/task.h"
+#include "kbench/task_file.h"
 #include "kbench/tensor.h"
 #include "kbench/text.h"
 #include "kbench/variables.h"

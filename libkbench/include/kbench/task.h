@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,19 +17,25 @@
 
 namespace kbench {
 
-/// Level and number, as KernelBench counts them: level1/19 is ReLU.
+/// Level and number, as KernelBench counts them (level1/19 is ReLU), or the name of a task of one's
+/// own (kbench/task_file.h).
 struct TaskId {
   int level = 0;
   int number = 0;
+  std::string own = {};  ///< "my/mlp", where level and number are 0; else empty
+  /// Of a task of one's own, a hash of what its file means. 0: whatever file the name is of.
+  uint64_t meaning = 0;
   auto operator<=>(const TaskId&) const = default;
   /// The task word of the draws' counter.
-  uint32_t draw_word() const {
-    return static_cast<uint32_t>(level) * 65536u + static_cast<uint32_t>(number);
-  }
+  uint32_t draw_word() const;
 };
-std::string to_string(TaskId id);  ///< "level1/19"
-/// "level1/19" or "1/19"; throws kInvalidArgument.
+std::string to_string(const TaskId& id);  ///< "level1/19", "my/mlp"
+/// "level1/19", "1/19" or the name of a task of one's own, with the meaning of the file of that
+/// name that was added last; throws kInvalidArgument.
 TaskId parse_task_id(std::string_view text);
+/// Whether the text can name a task of one's own: two words of letters, digits, '_', '-' and '.'
+/// with a '/' between, the first of which begins with a letter and is no level's.
+bool is_own_name(std::string_view text);
 
 /// A task at one size in one precision: what its graph is built from.
 struct TaskAt {
@@ -84,10 +91,11 @@ struct Dead {
 /// One task of the suite, an entry of an explicit table in levels/.
 struct Task {
   TaskId id;
-  std::string name;    ///< KernelBench's file name without number and suffix, "ReLU"
+  std::string
+      name;  ///< KernelBench's file name without number and suffix, "ReLU"; or a file's title
   std::string family;  ///< "activation", "convolution", ...
   std::vector<VariableSpec> variables;
-  void (*build)(Graph& graph);
+  std::function<void(Graph& graph)> build;
   Tolerance tolerance = {};
   std::vector<Dead> dead = {};
   /// Why its outputs can be known without its inputs; empty: they cannot.
@@ -95,6 +103,8 @@ struct Task {
   /// By half. One that is missing has not been audited: its honest error counts as two steps of the
   /// type in an element, a quarter of one in the mean.
   std::map<DType, HonestError> honest = {};
+  /// The text of the file that a task of one's own is; empty: one of the suite.
+  std::string file = {};
 };
 /// What the task's results in that type are held to.
 Bounds bounds_of(const Task& task, DType dtype);
@@ -105,18 +115,25 @@ void require_defined(const Task& task, DType dtype);
 
 /// All tasks, by level and number.
 const std::vector<Task>& tasks();
-/// Null when the suite has no such task. Here and below the suite is kbench's unless one is given.
-const Task* lookup_task(TaskId id, std::span<const Task> suite = tasks());
+/// Makes a task of one's own known to this process, for as long as it lives; of several with one
+/// name the last one counts. Its `id.own` must be a name and its `id.meaning` not 0. Returns the
+/// task as it is kept: one that is there already is not added again. Any thread.
+const Task& add_own_task(Task task);
+/// Those that count, by name.
+std::vector<const Task*> own_tasks();
+/// Null when neither the suite has such a task nor was one added. Here and below the suite is
+/// kbench's unless one is given.
+const Task* lookup_task(const TaskId& id, std::span<const Task> suite = tasks());
 /// Throws kNotFound when the suite has no such task.
-const Task& find_task(TaskId id, std::span<const Task> suite = tasks());
+const Task& find_task(const TaskId& id, std::span<const Task> suite = tasks());
 /// The task that a person means: "level1/19" or "1/19"; its name, "relu" or "level1/ReLU"; the name
 /// of KernelBench's file, "19_ReLU.py". Case does not count, nor which signs part the words. Where
 /// no name is the text, one that holds it will do if there is only one. Throws kInvalidArgument
 /// listing the tasks where several fit, kNotFound with the name that is nearest where none does.
 const Task& named_task(std::string_view text, std::span<const Task> suite = tasks());
-/// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9", or
-/// names as named_task() takes them. Throws kInvalidArgument for a malformed or ambiguous item,
-/// kNotFound for one that matches nothing.
+/// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9",
+/// "my/mlp", "my/*", or names as named_task() takes them. Throws kInvalidArgument for a malformed
+/// or ambiguous item, kNotFound for one that matches nothing.
 std::vector<const Task*> select_tasks(std::string_view selection,
                                       std::span<const Task> suite = tasks());
 
@@ -133,10 +150,10 @@ std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite
 
 /// What KernelBench's module of the task takes to be made: a Python list over the task's variables,
 /// "[in_channels, out_channels, (out_channels, 1, 1)]".
-std::string_view init_inputs(TaskId task);
+std::string_view init_inputs(const TaskId& task);
 /// The same for a reader who knows the variables that are no lists: "[in_features, bias_shape] with
 /// bias_shape = (64,)".
-std::string init_inputs_text(TaskId task, const Variables& variables);
+std::string init_inputs_text(const TaskId& task, const Variables& variables);
 
 /// The task for a reader who has never seen the original: signature, shapes, operators in order
 /// with their formulas, FLOPs, bytes.

@@ -1,0 +1,84 @@
+// Tasks that are not of the suite: those of files, kept for as long as the process lives.
+#include "libkbench/core/own_tasks.h"
+
+#include <algorithm>
+#include <cctype>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "kbench/error.h"
+#include "kbench/random.h"
+#include "kbench/task.h"
+
+namespace kbench {
+namespace {
+
+struct OwnTasks {
+  std::mutex mutex;
+  std::deque<Task> all;                                  ///< never moved, so that references stay
+  std::map<std::string, const Task*, std::less<>> last;  ///< by name
+};
+
+OwnTasks& own() {
+  static OwnTasks tasks;
+  return tasks;
+}
+
+bool is_name_part(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+  });
+}
+
+}  // namespace
+
+bool is_own_name(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return false;
+  std::string_view set = text.substr(0, slash);
+  if (!is_name_part(set) || !is_name_part(text.substr(slash + 1))) return false;
+  if (!std::isalpha(static_cast<unsigned char>(set[0]))) return false;
+  if (!set.starts_with("level")) return true;
+  set.remove_prefix(5);
+  return std::ranges::any_of(set, [](unsigned char c) { return !std::isdigit(c) && c != '_'; });
+}
+
+uint32_t TaskId::draw_word() const {
+  constexpr uint32_t kOwn = uint32_t{1} << 31;  // The suite's words are below.
+  if (!own.empty()) return fnv1a32(own) | kOwn;
+  return static_cast<uint32_t>(level) * 65536u + static_cast<uint32_t>(number);
+}
+
+const Task& add_own_task(Task task) {
+  if (!is_own_name(task.id.own) || task.id.meaning == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "'" + task.id.own + "' cannot name a task of one's own; write my/mlp");
+  }
+  OwnTasks& tasks = own();
+  const std::lock_guard lock(tasks.mutex);
+  const auto same = std::ranges::find(tasks.all, task.id, &Task::id);
+  const Task& kept = same != tasks.all.end() ? *same : tasks.all.emplace_back(std::move(task));
+  tasks.last[kept.id.own] = &kept;
+  return kept;
+}
+
+std::vector<const Task*> own_tasks() {
+  OwnTasks& tasks = own();
+  const std::lock_guard lock(tasks.mutex);
+  std::vector<const Task*> result;
+  for (const auto& [name, task] : tasks.last) result.push_back(task);
+  return result;
+}
+
+const Task* lookup_own_task(const TaskId& id) {
+  OwnTasks& tasks = own();
+  const std::lock_guard lock(tasks.mutex);
+  const auto last = tasks.last.find(id.own);
+  if (last == tasks.last.end()) return nullptr;
+  if (id.meaning == 0 || id.meaning == last->second->id.meaning) return last->second;
+  const auto earlier = std::ranges::find(tasks.all, id, &Task::id);
+  return earlier == tasks.all.end() ? nullptr : &*earlier;
+}
+
+}  // namespace kbench

@@ -1,0 +1,50 @@
+// Tasks of one's own: a file says what a task computes, at which sizes, from which values. Its
+// format is in docs/tasks.md.
+//
+//     const kbench::TaskSet set = kbench::TaskSet::from_path("tasks/my_mlp.yaml");
+//     const auto graph = kbench::build_graph(*set.tasks().front(), kbench::Preset::smoke);
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/task.h"
+
+namespace kbench {
+
+/// Reads a task's file and makes it known to this process (add_own_task()): named_task(),
+/// find_task() and all that take a TaskId take it from then on. `file` is what messages call it.
+/// Throws Error (kParse with the place; of shapes that do not fit at preset smoke, too).
+const Task& add_task_file(const std::string& text, const std::string& file);
+
+/// The tasks of a file, or of a folder's files *.yaml, by name.
+class TaskSet {
+ public:
+  /// Adds them. Throws as add_task_file(), and kNotFound, kIo; kInvalidArgument for a folder
+  /// without such files, or two of which have one name.
+  static TaskSet from_path(const std::string& path);
+  /// Pointers stay valid as long as the process lives.
+  const std::vector<const Task*>& tasks() const { return tasks_; }
+
+ private:
+  std::vector<const Task*> tasks_;
+};
+
+/// The files of the tasks that were added to this process and count; and what another process that
+/// is to judge them does with these.
+std::vector<std::string> own_task_files();
+void add_task_files(const std::vector<std::string>& texts);
+
+/// Whether a word where a task is expected is rather a path: it ends in ".yaml" or ".yml", or in
+/// '/', or begins with "./", "../" or '/'.
+bool is_task_path(std::string_view text);
+
+/// select_tasks(), but for items that are paths: these are TaskSet::from_path()'s.
+std::vector<const Task*> select_tasks_and_files(std::string_view selection);
+
+/// The task as such a file, at one preset: reading it gives the same graph at that preset. Steps
+/// that repeat stand in `repeat`. Throws kUnsupported for a graph that a file cannot say.
+std::string task_file_text(const Task& task, const Graph& graph, Preset preset);
+
+}  // namespace kbench

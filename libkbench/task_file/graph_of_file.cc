@@ -1,0 +1,239 @@
+// The graph that a task's file means at given sizes.
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/error.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/resolver.h"
+#include "libkbench/candidate/symbol_table.h"
+#include "libkbench/task_file/task_file.h"
+
+namespace kbench {
+namespace {
+
+class FileGraph {
+ public:
+  FileGraph(const TaskFile& file, Graph& graph)
+      : file_(file), graph_(graph), scope_(graph.variables(), {}, graph.dtype()) {}
+
+  void build() {
+    for (const VariableSpec& variable : file_.variables) read(variable.name);
+    for (const auto& [name, expression] : file_.constants) scope_.define(name, expression);
+    for (const DeclaredTensor& each : file_.inputs) declare(each, 0, true);
+    for (const DeclaredTensor& each : file_.parameters) declare(each, 0, false);
+    for (const DeclaredData& each : file_.data) add_data(each);
+    steps(0, file_.operators.size());
+    for (const Sourced& each : file_.outputs) graph_.output(value(each));
+  }
+
+ private:
+  /// Every variable counts as read: what is not named in an expression would be refused by --set.
+  void read(const std::string& name) {
+    const VariableValue& value = graph_.variables().find(name)->second;
+    if (std::holds_alternative<int64_t>(value)) {
+      graph_[name];
+    } else if (std::holds_alternative<double>(value)) {
+      graph_.real(name);
+    } else {
+      graph_.list(name);
+    }
+  }
+
+  /// The name with the values of its "{expression}".
+  std::string named(const Sourced& name) const {
+    std::string text;
+    for (size_t at = 0; at < name.text.size();) {
+      const size_t open = name.text.find('{', at);
+      text += name.text.substr(at, open - at);
+      if (open == std::string::npos) break;
+      const size_t close = name.text.find('}', open);
+      if (close == std::string::npos) fail_parse(name.at, quoted(name.text) + " has no '}'");
+      const Sourced inner{name.text.substr(open + 1, close - open - 1), name.at};
+      text += std::to_string(scope_.integer(inner, 0, kMaxI32, "a number in a name"));
+      at = close + 1;
+    }
+    return text;
+  }
+
+  Shape shape_of(const std::vector<Sourced>& extents) const {
+    Shape shape;
+    for (const Sourced& extent : extents) {
+      for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
+        shape.push_back(one);
+      }
+    }
+    return shape;
+  }
+
+  Distribution distribution(const DrawnFrom& from) const {
+    Distribution drawn;
+    drawn.kind = from.kind;
+    drawn.then = from.then;
+    if (!from.numbers.empty()) {
+      drawn.lo = scope_.real(from.numbers[0]);
+      drawn.hi = scope_.real(from.numbers[1]);
+    }
+    return drawn;
+  }
+
+  /// Calls turn(i) for the turns of a repeat, its variable set.
+  template <class F>
+  void repeated(const Repeat& repeat, const F& turn) {
+    scope_.set_running(running_);
+    if (scope_.knows(repeat.variable)) {
+      fail_parse(repeat.count.at, "the variable '" + repeat.variable +
+                                      "' of a repeat has the name of a shape variable or a "
+                                      "constant; use another");
+    }
+    const int64_t count =
+        scope_.integer(repeat.count, 0, static_cast<int64_t>(limits::kLaunches),
+                       "the number of times that '" + repeat.variable + "' counts");
+    for (int64_t i = 0; i < count; ++i) {
+      running_.emplace_back(repeat.variable, i);
+      scope_.set_running(running_);
+      turn();
+      running_.pop_back();
+    }
+    scope_.set_running(running_);
+  }
+
+  void declare(const DeclaredTensor& tensor, size_t depth, bool is_input) {
+    if (depth < tensor.repeats.size()) {
+      repeated(tensor.repeats[depth], [&] { declare(tensor, depth + 1, is_input); });
+      return;
+    }
+    const std::string name = named(tensor.name);
+    Distribution drawn = distribution(tensor.distribution);
+    const Shape shape = shape_of(tensor.shape);
+    located(tensor.name.at, [&] {
+      keep(tensor.name.at, name,
+           is_input ? graph_.input(name, shape, drawn, tensor.dtype)
+                    : graph_.parameter(name, shape, drawn));
+    });
+  }
+
+  void add_data(const DeclaredData& data) {
+    const TensorType type{data.dtype, shape_of(data.shape)};
+    Tensor tensor(type);
+    if (data.causal) {
+      const Shape& shape = type.shape;
+      if (shape.size() != 2) fail_parse(data.at, "a causal mask has two dimensions");
+      float* to = tensor.data<float>().data();
+      for (int64_t row = 0; row < shape[0]; ++row) {
+        for (int64_t column = 0; column < shape[1]; ++column) {
+          *to++ = column > row ? -std::numeric_limits<float>::infinity() : 0.0f;
+        }
+      }
+    } else {
+      if (data.bytes.size() != static_cast<size_t>(tensor.bytes())) {
+        fail_parse(data.at, "'" + data.name.text + "' is " + to_string(type) + ", " +
+                                std::to_string(tensor.bytes()) + " bytes, and the file has " +
+                                std::to_string(data.bytes.size()));
+      }
+      std::memcpy(tensor.raw(), data.bytes.data(), data.bytes.size());
+    }
+    keep(data.name.at, named(data.name), graph_.constant(named(data.name), std::move(tensor)));
+  }
+
+  /// A step may give a new value to a name that a step has written, not to one that is declared.
+  void keep(const Location& at, const std::string& name, Value value, bool by_step = false) {
+    const auto [known, added] = values_.emplace(name, Named{value, by_step});
+    if (added) return;
+    if (!by_step || !known->second.by_step) fail_parse(at, "there are two tensors '" + name + "'");
+    known->second.value = value;
+  }
+
+  Value value(const Sourced& name) const {
+    const std::string text = named(name);
+    const auto found = values_.find(text);
+    if (found != values_.end()) return found->second.value;
+    std::vector<std::string> known;
+    for (const auto& each : values_) known.push_back(each.first);
+    fail_parse(name.at, "there is no tensor " + quoted(text) + suggestion(text, known));
+  }
+
+  /// What the call throws, at a place of the file.
+  template <class F>
+  void located(const Location& at, const F& call) const {
+    try {
+      call();
+    } catch (const Error& error) {
+      if (!error.location().file.empty()) throw;
+      fail_parse(at, error.message());
+    }
+  }
+
+  void operand(const Operand& operand, size_t depth, std::vector<Value>& inputs) {
+    if (depth < operand.repeats.size()) {
+      repeated(operand.repeats[depth], [&] { this->operand(operand, depth + 1, inputs); });
+      return;
+    }
+    inputs.push_back(value(operand.name));
+  }
+
+  void step(const Step& step) {
+    if (++steps_ > limits::kLaunches) {
+      fail_parse(step.at, "with its repeats the task has more than " +
+                              std::to_string(limits::kLaunches) + " operators");
+    }
+    const Operator& op = find_operator(step.op);
+    std::vector<Value> inputs;
+    for (const Operand& each : step.in) operand(each, 0, inputs);
+    Attributes attributes;
+    for (const StepAttribute& given : step.attributes) {
+      attributes.set(given.name, resolve_attribute(given, op, scope_));
+    }
+    located(step.at, [&] {
+      const std::vector<Value> outputs = graph_.apply(op, inputs, std::move(attributes));
+      if (outputs.size() != step.out.size()) {
+        fail_parse(step.at, "operator '" + step.op + "' has " + std::to_string(outputs.size()) +
+                                " outputs, but 'out' names " + std::to_string(step.out.size()));
+      }
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        keep(step.out[i].name.at, named(step.out[i].name), outputs[i], true);
+      }
+    });
+  }
+
+  /// The steps between two indices, inside the repeats that are running.
+  void steps(size_t begin, size_t end) {
+    const size_t depth = running_.size();
+    while (begin < end) {
+      const Step& first = file_.operators[begin];
+      if (first.repeats.size() == depth) {
+        step(first);
+        ++begin;
+        continue;
+      }
+      const Repeat& repeat = first.repeats[depth];
+      size_t last = begin + 1;
+      while (last < end && file_.operators[last].repeats.size() > depth &&
+             file_.operators[last].repeats[depth].group == repeat.group) {
+        ++last;
+      }
+      repeated(repeat, [&] { steps(begin, last); });
+      begin = last;
+    }
+  }
+
+  struct Named {
+    Value value;
+    bool by_step;
+  };
+
+  const TaskFile& file_;
+  Graph& graph_;
+  SymbolTable scope_;
+  SymbolTable::Running running_;
+  std::map<std::string, Named> values_;
+  size_t steps_ = 0;
+};
+
+}  // namespace
+
+void build_graph_of(const TaskFile& file, Graph& graph) { FileGraph(file, graph).build(); }
+
+}  // namespace kbench

@@ -1,0 +1,336 @@
+// From YAML to a TaskFile.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <sstream>
+
+#include "kbench/candidate_limits.h"
+#include "kbench/error.h"
+#include "libkbench/base/enum_names.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
+#include "libkbench/candidate/parser.h"
+#include "libkbench/candidate/yaml_reader.h"
+#include "libkbench/task_file/task_file.h"
+
+namespace kbench {
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+constexpr size_t kMostBytes = size_t{4} << 20;     ///< of a file
+constexpr int64_t kMostValues = int64_t{1} << 24;  ///< of a tensor whose values a file says
+
+/// Adds what a node means to the hash: kinds, keys and scalars, not comments or layout.
+void add_meaning(const YAML::Node& node, Sha256& hash) {
+  if (node.IsMap()) {
+    hash.add("map" + std::to_string(node.size()));
+    for (const auto& entry : node) {
+      hash.add(entry.first.Scalar());
+      add_meaning(entry.second, hash);
+    }
+  } else if (node.IsSequence()) {
+    hash.add("list" + std::to_string(node.size()));
+    for (const auto& item : node) add_meaning(item, hash);
+  } else {
+    hash.add(node.IsScalar() ? node.Scalar() : "");
+  }
+}
+
+class TaskFileReader {
+ public:
+  TaskFileReader(const std::string& text, const std::string& file)
+      : yaml_(text, file, "a task's file"), steps_(text, file, "", {}) {
+    file_->path = file;
+  }
+
+  std::shared_ptr<const TaskFile> read() {
+    const YamlFields top = yaml_.fields(
+        yaml_.root(), "the task's file",
+        {"kbench_task", "name", "title", "family", "description", "variables", "constants",
+         "inputs", "parameters", "data", "operators", "outputs", "tolerance"},
+        {"kbench_task", "name", "inputs", "operators", "outputs"});
+    const YAML::Node version = top.find("kbench_task")->value;
+    if (yaml_.integer(version, "kbench_task (the format's version)") != kFormatVersion) {
+      fail_parse(yaml_.at(version), "this build reads version 1 of a task's file");
+    }
+    read_names(top);
+    if (const auto* entry = top.find("variables")) read_variables(*entry);
+    if (const auto* entry = top.find("constants")) {
+      for (const YamlEntry& each : yaml_.entries(entry->value, "constants")) {
+        check_constant_name(each, "constant");
+        file_->constants.emplace_back(each.key, yaml_.text(each.value, "a constant"));
+      }
+    }
+    file_->inputs = tensors(*top.find("inputs"), true);
+    if (file_->inputs.empty()) fail_parse(top.find("inputs")->at, "a task has inputs");
+    if (const auto* entry = top.find("parameters")) file_->parameters = tensors(*entry, false);
+    if (const auto* entry = top.find("data")) {
+      for (const YamlEntry& each : yaml_.entries(entry->value, "data")) {
+        file_->data.push_back(data(each));
+      }
+    }
+    file_->operators = steps_.task_steps(top.find("operators")->value);
+    if (file_->operators.empty()) fail_parse(top.find("operators")->at, "a task has operators");
+    for (const auto& each : yaml_.list_or_one(top.find("outputs")->value)) {
+      file_->outputs.push_back(yaml_.text(each, "an output"));
+    }
+    if (file_->outputs.empty()) fail_parse(top.find("outputs")->at, "a task has outputs");
+    if (const auto* entry = top.find("tolerance")) read_tolerance(*entry);
+    hash();
+    return file_;
+  }
+
+ private:
+  void read_names(const YamlFields& top) {
+    const Sourced name = yaml_.text(top, "name");
+    if (!is_own_name(name.text) || name.text.size() > limits::kNameBytes) {
+      fail_parse(name.at,
+                 quoted(name.text) + " cannot name a task; write a set and a name, as in my/mlp");
+    }
+    file_->id.own = name.text;
+    const auto title = yaml_.text_if_any(top, "title");
+    file_->title = title ? title->text : name.text.substr(name.text.find('/') + 1);
+    const auto family = yaml_.text_if_any(top, "family");
+    file_->family = family ? family->text : "own";
+  }
+
+  VariableValue variable(const YAML::Node& node) {
+    if (node.IsSequence()) {
+      std::vector<int64_t> list;
+      for (const auto& item : node) list.push_back(yaml_.integer(item, "an item of a list"));
+      return list;
+    }
+    const Sourced text = yaml_.text(node, "a variable's value");
+    int64_t integer = 0;
+    double real = 0;
+    if (read_number(text.text, integer)) return integer;
+    if (read_number(text.text, real) && std::isfinite(real)) return real;
+    fail_parse(text.at, quoted(text.text) + " is no integer, real number or list of integers");
+  }
+
+  void read_variables(const YamlEntry& entry) {
+    for (const YamlEntry& each : yaml_.entries(entry.value, "variables")) {
+      check_constant_name(each, "variable");
+      if (!each.value.IsMap()) {
+        file_->variables.emplace_back(each.key, variable(each.value));
+        continue;
+      }
+      const YamlFields presets =
+          yaml_.fields(each.value, "a variable", {"smoke", "v0", "v0.1"}, {"smoke", "v0.1"});
+      const VariableValue large = variable(presets.find("v0.1")->value);
+      const auto* v0 = presets.find("v0");
+      file_->variables.emplace_back(each.key, variable(presets.find("smoke")->value),
+                                    v0 != nullptr ? variable(v0->value) : large, large);
+    }
+  }
+
+  std::vector<Sourced> shape(const YamlFields& fields) {
+    std::vector<Sourced> extents;
+    for (const auto& each : yaml_.list_or_one(fields.find("shape")->value)) {
+      extents.push_back(yaml_.text(each, "an extent"));
+    }
+    if (extents.size() > limits::kRank) {
+      fail_parse(fields.find("shape")->at,
+                 "a shape has at most " + std::to_string(limits::kRank) + " extents");
+    }
+    return extents;
+  }
+
+  DType dtype(const YamlFields& fields) {
+    const auto text = yaml_.text_if_any(fields, "dtype");
+    if (!text) return DType::f32;
+    try {
+      const DType dtype = dtype_from_name(text->text);
+      if (!is_half(dtype)) return dtype;
+    } catch (const Error& error) {
+      fail_parse(text->at, error.message());
+    }
+    fail_parse(text->at, "floating tensors are written f32; --dtype " + text->text +
+                             " makes the task one of " + text->text);
+  }
+
+  std::vector<DeclaredTensor> tensors(const YamlEntry& entry, bool inputs) {
+    std::vector<DeclaredTensor> result;
+    for (const YamlEntry& each : yaml_.entries(entry.value, entry.key)) {
+      std::vector<std::string> allowed = {"shape", "distribution", "repeat"};
+      if (inputs) allowed.push_back("dtype");
+      const YamlFields fields = yaml_.fields(each.value, quoted(each.key), allowed, {"shape"});
+      DeclaredTensor tensor;
+      tensor.name = {each.key, each.at};
+      tensor.shape = shape(fields);
+      tensor.dtype = dtype(fields);
+      if (const auto* repeat = fields.find("repeat")) {
+        tensor.repeats = steps_.task_repeats(*repeat);
+      }
+      tensor.distribution.at = each.at;
+      if (const auto text = yaml_.text_if_any(fields, "distribution")) {
+        tensor.distribution = drawn(*text);
+      } else if (!inputs) {
+        tensor.distribution = drawn({"uniform(-0.5, 0.5)", each.at});
+      }
+      result.push_back(std::move(tensor));
+    }
+    return result;
+  }
+
+  /// "normal", "uniform(-1, 1)", "normal(0, 2), triu".
+  static DrawnFrom drawn(const Sourced& text) {
+    DrawnFrom result;
+    result.at = text.at;
+    const auto trimmed = [](std::string_view word) {
+      while (word.starts_with(' ')) word.remove_prefix(1);
+      while (word.ends_with(' ')) word.remove_suffix(1);
+      return std::string(word);
+    };
+    // Commas outside of parentheses part the drawing from what follows it, inside its numbers.
+    std::vector<std::string> parts(1), numbers(1);
+    int depth = 0;
+    std::string kind;
+    for (const char c : text.text) {
+      if (c == '(' && depth++ == 0) {
+        kind = trimmed(parts.back());
+        continue;
+      }
+      if (c == ')' && --depth == 0) continue;
+      if (depth < 0) break;
+      std::vector<std::string>& into = depth > 0 ? numbers : parts;
+      if (c == ',' && depth <= 1) {
+        into.emplace_back();
+      } else {
+        into.back() += c;
+      }
+    }
+    if (kind.empty()) kind = trimmed(parts.front());
+    const std::string all = quoted(text.text);
+    if (depth != 0 || parts.size() > 2) {
+      fail_parse(text.at, all + " is no distribution; write uniform(-1, 1) or normal");
+    }
+    const auto named = value_named(kind, Distribution::Kind::randint);
+    if (!named) {
+      fail_parse(text.at,
+                 "there is no distribution " + quoted(kind) + " (known: uniform, normal, randint)");
+    }
+    result.kind = *named;
+    const bool has_numbers = numbers.size() > 1 || !trimmed(numbers[0]).empty();
+    if (has_numbers ? numbers.size() != 2 : result.kind != Distribution::Kind::normal) {
+      fail_parse(text.at, all + " takes two numbers, as in " + kind + "(-1, 1)");
+    }
+    if (has_numbers) {
+      for (const std::string& number : numbers) {
+        result.numbers.push_back({trimmed(number), text.at});
+      }
+    }
+    if (parts.size() == 2) {
+      const auto then = value_named(trimmed(parts[1]), Distribution::Then::offset);
+      if (!then) fail_parse(text.at, "nothing called " + quoted(parts[1]) + " follows a drawing");
+      result.then = *then;
+    }
+    return result;
+  }
+
+  template <class T>
+  static void append(std::string& bytes, T value, int64_t times) {
+    for (int64_t i = 0; i < times; ++i) {
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  }
+
+  /// "0*48 -100 inf": numbers, each as often as the factor before it says.
+  void read_values(const Sourced& text, DeclaredData& data) {
+    std::istringstream words(text.text);
+    int64_t count = 0;
+    for (std::string word; words >> word;) {
+      int64_t times = 1;
+      const size_t star = word.find('*');
+      bool good = true;
+      if (star != std::string::npos) {
+        good = read_number(word.substr(0, star), times) && times >= 1;
+        word.erase(0, star + 1);
+      }
+      count += times;
+      double real = 0;
+      int64_t integer = 0;
+      if (word == "inf" || word == "-inf") {
+        real = (word[0] == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
+      } else {
+        good = good &&
+               (data.dtype == DType::f32 ? read_number(word, real) : read_number(word, integer));
+      }
+      if (!good || count > kMostValues) {
+        fail_parse(text.at, good ? "more than 2^24 values" : quoted(word) + " is no value");
+      }
+      if (data.dtype == DType::f32) {
+        append(data.bytes, static_cast<float>(real), times);
+      } else {
+        append(data.bytes, integer, times);
+      }
+    }
+  }
+
+  DeclaredData data(const YamlEntry& entry) {
+    const YamlFields fields = yaml_.fields(entry.value, quoted(entry.key),
+                                           {"shape", "dtype", "causal", "values"}, {"shape"});
+    DeclaredData data;
+    data.name = {entry.key, entry.at};
+    data.at = entry.at;
+    data.shape = shape(fields);
+    data.dtype = dtype(fields);
+    if (data.dtype != DType::f32 && data.dtype != DType::i64) {
+      fail_parse(entry.at, "data is of f32 or i64");
+    }
+    const auto* causal = fields.find("causal");
+    const auto values = yaml_.text_if_any(fields, "values");
+    if ((causal != nullptr) == values.has_value()) {
+      fail_parse(entry.at, "data has either 'values' or 'causal: true'");
+    }
+    if (causal != nullptr) {
+      data.causal = yaml_.boolean(causal->value, "causal");
+      if (!data.causal || data.dtype != DType::f32) {
+        fail_parse(causal->at, "'causal: true' is a mask of f32");
+      }
+    } else {
+      read_values(*values, data);
+    }
+    return data;
+  }
+
+  void read_tolerance(const YamlEntry& entry) {
+    const YamlFields fields =
+        yaml_.fields(entry.value, "tolerance", {"relative", "reason"}, {"relative", "reason"});
+    const Sourced relative = yaml_.text(fields, "relative");
+    if (!read_number(relative.text, file_->tolerance.relative) ||
+        !(file_->tolerance.relative > 0 && file_->tolerance.relative < 1)) {
+      fail_parse(relative.at, "a tolerance is between 0 and 1, got " + quoted(relative.text));
+    }
+    file_->tolerance.reason = yaml_.text(fields, "reason").text;
+  }
+
+  void hash() {
+    Sha256 hash;
+    for (const auto& entry : yaml_.root()) {
+      if (entry.first.Scalar() == "description") continue;
+      hash.add(entry.first.Scalar());
+      add_meaning(entry.second, hash);
+    }
+    file_->id.meaning = std::stoull(hash.hex().substr(0, 16), nullptr, 16) | 1;
+  }
+
+  YamlReader yaml_;
+  CandidateParser steps_;  ///< the steps' language is a candidate's
+  std::shared_ptr<TaskFile> file_ = std::make_shared<TaskFile>();
+};
+
+}  // namespace
+
+std::shared_ptr<const TaskFile> read_task_file(const std::string& text, const std::string& file) {
+  if (text.size() > kMostBytes) {
+    fail_parse({file, 0, 0}, "a task's file has at most 4 MiB, this one " +
+                                 std::to_string(text.size()) + " bytes");
+  }
+  return TaskFileReader(text, file).read();
+}
+
+}  // namespace kbench

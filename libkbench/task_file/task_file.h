@@ -1,0 +1,62 @@
+// A task's file as parsed: form only, nothing that depends on sizes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kbench/candidate.h"
+#include "kbench/graph.h"
+#include "kbench/task.h"
+
+namespace kbench {
+
+/// "uniform(-1, 1)": a name, its numbers, what follows the drawing.
+struct DrawnFrom {
+  Location at;
+  Distribution::Kind kind = Distribution::Kind::normal;
+  std::vector<Sourced> numbers;
+  Distribution::Then then = Distribution::Then::nothing;
+};
+
+/// An input or a parameter; one for each turn of its repeats.
+struct DeclaredTensor {
+  Sourced name;  ///< "{i}" stands for a number
+  std::vector<Repeat> repeats;
+  std::vector<Sourced> shape;
+  DType dtype = DType::f32;
+  DrawnFrom distribution;
+};
+
+/// A tensor whose values the file says.
+struct DeclaredData {
+  Sourced name;
+  std::vector<Sourced> shape;
+  DType dtype = DType::f32;
+  bool causal = false;  ///< f32: 0 on and below the diagonal, -inf above
+  std::string bytes;    ///< else the elements', as memory has them
+  Location at;
+};
+
+struct TaskFile {
+  std::string path;
+  TaskId id;
+  std::string title, family;
+  std::vector<VariableSpec> variables;
+  std::vector<std::pair<std::string, Sourced>> constants;  ///< named expressions, in order
+  std::vector<DeclaredTensor> inputs, parameters;
+  std::vector<DeclaredData> data;
+  std::vector<Step> operators;
+  std::vector<Sourced> outputs;
+  Tolerance tolerance;
+};
+
+/// Throws kParse.
+std::shared_ptr<const TaskFile> read_task_file(const std::string& text, const std::string& file);
+
+/// Builds the graph that the file means at the graph's variables. Throws kParse at the step.
+void build_graph_of(const TaskFile& file, Graph& graph);
+
+}  // namespace kbench

@@ -1,0 +1,96 @@
+// Files of tasks, made known to the process.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "kbench/error.h"
+#include "kbench/task_file.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/text.h"
+#include "libkbench/task_file/task_file.h"
+
+namespace kbench {
+
+namespace fs = std::filesystem;
+
+const Task& add_task_file(const std::string& text, const std::string& file) {
+  const auto read = read_task_file(text, file);
+  Task task{.id = read->id,
+            .name = read->title,
+            .family = read->family,
+            .variables = read->variables,
+            .build = [read](Graph& graph) { build_graph_of(*read, graph); },
+            .tolerance = read->tolerance,
+            .file = text};
+  build_graph(task, Preset::smoke);
+  return add_own_task(std::move(task));
+}
+
+std::vector<std::string> own_task_files() {
+  std::vector<std::string> texts;
+  for (const Task* task : own_tasks()) texts.push_back(task->file);
+  return texts;
+}
+
+void add_task_files(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (std::ranges::none_of(own_tasks(), [&](const Task* task) { return task->file == text; })) {
+      add_task_file(text, "a task's file");
+    }
+  }
+}
+
+bool is_task_path(std::string_view text) {
+  return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with('/') ||
+         text.starts_with("./") || text.starts_with("../") || text.starts_with('/');
+}
+
+TaskSet TaskSet::from_path(const std::string& path) {
+  std::vector<std::string> files = {path};
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    files.clear();
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+    }
+    if (error) throw Error(ErrorCode::kIo, "cannot list " + quoted(path) + ": " + error.message());
+    std::ranges::sort(files);
+    if (files.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, quoted(path) + " has no task's file (*.yaml)");
+    }
+  }
+  TaskSet set;
+  std::set<std::string> names;
+  for (const std::string& file : files) {
+    const Task& task = add_task_file(read_file(file), file);
+    if (!names.insert(task.id.own).second) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  quoted(path) + " has two tasks called " + task.id.own + "; one is " + file);
+    }
+    set.tasks_.push_back(&task);
+  }
+  std::ranges::sort(set.tasks_, {}, [](const Task* task) { return task->id.own; });
+  return set;
+}
+
+std::vector<const Task*> select_tasks_and_files(std::string_view selection) {
+  std::vector<const Task*> chosen;
+  std::string others;
+  while (!selection.empty()) {
+    const size_t comma = std::min(selection.find(','), selection.size());
+    const std::string item(selection.substr(0, comma));
+    if (is_task_path(item)) {
+      const TaskSet set = TaskSet::from_path(item);
+      chosen.insert(chosen.end(), set.tasks().begin(), set.tasks().end());
+    } else {
+      others += (others.empty() ? "" : ",") + item;
+    }
+    selection.remove_prefix(std::min(comma + 1, selection.size()));
+  }
+  if (others.empty() && !chosen.empty()) return chosen;
+  const std::vector<const Task*> more = select_tasks(others);
+  chosen.insert(chosen.end(), more.begin(), more.end());
+  return chosen;
+}
+
+}  // namespace kbench

@@ -1,0 +1,142 @@
+// Tasks of one's own from the command line: shown, judged, resumed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kbench/result.h"
+#include "tests/program/run_program.h"
+
+namespace kbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace kbench::testing;
+
+constexpr char kTask[] = R"yaml(kbench_task: 1
+name: my/gate
+variables:
+  rows: {smoke: 5, v0.1: 4096}
+  width: {smoke: 12, v0.1: 1024}
+inputs:
+  x: {shape: [rows, width]}
+parameters:
+  w: {shape: [width]}
+operators:
+  - {op: sigmoid, in: x, out: g}
+  - {op: mul, in: [g, w], out: g}
+  - {op: mul, in: [x, g], out: y}
+outputs: y
+)yaml";
+
+constexpr char kKernel[] = R"yaml(kbench: 1
+task: my/gate
+kernels:
+  gate:
+    source: |
+      #version 450
+      layout(local_size_x = 64) in;
+      layout(binding = 0) readonly buffer X { float x[]; };
+      layout(binding = 1) readonly buffer W { float w[]; };
+      layout(binding = 2) writeonly buffer Y { float y[]; };
+      void main() {
+        const uint i = gl_GlobalInvocationID.x;
+        if (i < KB_rows * KB_width) y[i] = x[i] * w[i % KB_width] / (1.0 + exp(-x[i]));
+      }
+dispatch:
+  - {kernel: gate, bind: [x, w, output], groups: "ceil_div(rows * width, 64)"}
+)yaml";
+
+class OwnTask : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    KBENCH_NEED_SOFTWARE_DEVICE();
+    write_file(folder_ / "tasks/gate.yaml", kTask);
+    write_file(folder_ / "set/gate.yaml", kKernel);
+  }
+  Said kbench(const std::string& arguments) const {
+    return run_in_shell("\"$KBENCH\" " + arguments, folder_.path());
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(OwnTask, IsJudgedByItsFile) {
+  const std::string run = "run set/gate.yaml --device cpu --measure-seconds 0.05 --json --tasks ";
+  Said said = kbench(run + "tasks/");
+  EXPECT_EQ(said.code, 0) << said.out << said.err;
+  const Result passed = result_from_json(said.out);
+  EXPECT_EQ(passed.verdict, Verdict::passed) << passed.message;
+  EXPECT_EQ(to_string(passed.task), "my/gate");
+  EXPECT_THAT(passed.settings, HasSubstr(" task="));
+  EXPECT_EQ(passed.variables.at("width"), VariableValue(int64_t{12}));
+
+  // Other sizes, another type, a mistake.
+  EXPECT_EQ(kbench(run + "tasks/gate.yaml --set rows=7").code, 0);
+  EXPECT_EQ(kbench("run set/gate.yaml --device cpu --tasks tasks/ --set rows=no").code, 2);
+  std::string wrong = kKernel;
+  wrong.replace(wrong.find("exp(-x"), 6, "exp(+x");
+  write_file(folder_ / "wrong.yaml", wrong);
+  said = kbench("run wrong.yaml --device cpu --json --tasks tasks/");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(result_from_json(said.out).verdict, Verdict::wrong_values) << said.out;
+}
+
+TEST_F(OwnTask, IsUnknownWithoutItsFile) {
+  const Said said = kbench("run set/gate.yaml --device cpu");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("there is no task my/gate"));
+  EXPECT_EQ(kbench("show my/gate").code, 2);
+  const Said missing = kbench("run set/gate.yaml --device cpu --tasks nothing.yaml");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("nothing.yaml"));
+}
+
+TEST_F(OwnTask, IsShownAndWrittenAsACandidateAndAFile) {
+  EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke").out, HasSubstr("f32 [5, 12]"));
+  EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke --candidate").out,
+              HasSubstr("task: my/gate"));
+  const std::string text = kbench("show tasks/gate.yaml --preset smoke --task-file").out;
+  EXPECT_THAT(text, HasSubstr("{op: sigmoid, in: x, out: v1}"));
+  write_file(folder_ / "again.yaml", text);
+  EXPECT_THAT(kbench("show again.yaml --preset smoke").out, HasSubstr("output = mul(x, v2)"));
+  write_file(folder_ / "broken.yaml", std::string(kTask) + "what: 1\n");
+  const Said broken = kbench("show broken.yaml --preset smoke");
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, HasSubstr("broken.yaml:15:1"));
+}
+
+TEST_F(OwnTask, IsServedWithItsText) {
+  const nlohmann::json line = {{"id", 1},
+                               {"files", {{"candidate.yaml", kKernel}}},
+                               {"task_file", kTask},
+                               {"max_seconds", 0.05}};
+  nlohmann::json broken = line;
+  broken["id"] = 2;
+  broken["task_file"] = "kbench_task: 2";
+  write_file(folder_ / "lines.jsonl", line.dump() + "\n" + broken.dump() + "\n");
+  const Said said = kbench("serve --device cpu < lines.jsonl");
+  EXPECT_THAT(said.out, HasSubstr("\"verdict\":\"passed\"")) << said.out << said.err;
+  EXPECT_THAT(said.out, HasSubstr("\"task\":\"my/gate\""));
+  EXPECT_THAT(said.out, HasSubstr("missing key"));
+}
+
+TEST_F(OwnTask, OfAJobIsTakenUpAgainWhereItsFileMeansTheSame) {
+  const std::string job =
+      "--tasks tasks/gate.yaml --candidates set --device cpu --measure-seconds 0.05 --output "
+      "r.jsonl";
+  const Said first = kbench(job);
+  EXPECT_EQ(first.code, 0) << first.out << first.err;
+  EXPECT_THAT(first.out, HasSubstr("1 evaluation"));
+  EXPECT_THAT(first.out, HasSubstr("own"));
+  write_file(folder_ / "tasks/gate.yaml", "# the same\n" + std::string(kTask));
+  EXPECT_THAT(kbench(job).out, HasSubstr("0 evaluations"));
+  std::string other = kTask;
+  other.replace(other.find("smoke: 12"), 9, "smoke: 13");
+  write_file(folder_ / "tasks/gate.yaml", other);
+  EXPECT_THAT(kbench(job).out, Not(HasSubstr("0 evaluations")));
+}
+
+}  // namespace
+}  // namespace kbench

@@ -1,0 +1,230 @@
+#include "kbench/task_file.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "kbench/error.h"
+#include "tests/error_of.h"
+
+namespace kbench {
+namespace {
+
+/// All that a graph means, a line for each tensor and operator.
+std::string meaning_of(const Graph& graph) {
+  std::string text;
+  for (const auto& value : graph.values()) {
+    if (value.kind == Graph::Kind::intermediate) continue;
+    text += std::string(name_of(value.kind)) + " " + value.name + " " + to_string(value.type);
+    if (value.kind != Graph::Kind::constant) {
+      text += " " + std::string(name_of(value.distribution.kind)) + " " +
+              std::to_string(value.distribution.lo) + " " + std::to_string(value.distribution.hi) +
+              " " + std::string(name_of(value.distribution.then));
+    } else {
+      const auto* raw = reinterpret_cast<const char*>(value.data.raw());
+      text += std::to_string(std::hash<std::string>()(std::string(raw, value.data.bytes())));
+    }
+    text += "\n";
+  }
+  for (const auto& node : graph.nodes()) {
+    text += node.call.op->name;
+    for (const int id : node.inputs) text += " " + graph.value(id).name;
+    for (const auto& [name, value] : node.call.attributes) {
+      text += " " + name + "=" + to_string(value);
+    }
+    for (const int id : node.outputs) {
+      text += " -> " + graph.value(id).name + " " + to_string(graph.value(id).type);
+    }
+    text += "\n";
+  }
+  for (const int id : graph.outputs()) text += "output " + graph.value(id).name + "\n";
+  return text;
+}
+
+/// Values in the order of their names, as a file may declare parameters before operators.
+std::string sorted(std::string text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  // Operators stay where they are.
+  const auto declared = [](const std::string& line) {
+    return line.starts_with("input ") || line.starts_with("parameter ") ||
+           line.starts_with("constant ");
+  };
+  const auto end = std::ranges::find_if_not(lines, declared);
+  std::sort(lines.begin(), end);
+  std::string result;
+  for (const std::string& line : lines) result += line + "\n";
+  return result;
+}
+
+constexpr char kMlp[] = R"yaml(kbench_task: 1
+name: my/mlp
+title: "two layers"
+variables:
+  batch: {smoke: 3, v0: 64, v0.1: 1024}
+  width: {smoke: 5, v0.1: 512}
+  layers: 2
+constants:
+  bound: 1.0 / sqrt(width)
+inputs:
+  x: {shape: [batch, width]}
+parameters:
+  "layers.{i}.weight": {repeat: {i: layers}, shape: [width, width], distribution: "uniform(-bound, bound)"}
+operators:
+  - {op: mul_scalar, in: x, out: h, attributes: {value: 0.5}}
+  - repeat: {i: layers}
+    steps:
+      - {op: linear, in: [h, "layers.{i}.weight"], out: h}
+      - {op: relu, in: h, out: h}
+outputs: h
+)yaml";
+
+class WrittenTasks : public ::testing::TestWithParam<Preset> {};
+
+TEST_P(WrittenTasks, AllOfTheSuiteReadBackAreTheSameGraph) {
+  for (const Task& task : tasks()) {
+    SCOPED_TRACE(to_string(task.id));
+    const auto graph = build_graph(task, GetParam());
+    const std::string text = task_file_text(task, *graph, GetParam());
+    const Task& read = add_task_file(text, "written.yaml");
+    EXPECT_EQ(read.name, task.name);
+    EXPECT_EQ(read.family, task.family);
+    EXPECT_EQ(read.tolerance.relative, task.tolerance.relative);
+    for (const DType dtype : kTaskDTypes) {
+      const auto again = build_graph(read, Preset::smoke, {}, dtype);
+      const auto first = build_graph(task, GetParam(), {}, dtype);
+      ASSERT_EQ(sorted(meaning_of(*again)), sorted(meaning_of(*first))) << text.substr(0, 4000);
+      EXPECT_EQ(again->dtype(), dtype);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, WrittenTasks,
+                         ::testing::Values(Preset::smoke, Preset::v0, Preset::v0_1),
+                         [](const auto& info) {
+                           std::string name(name_of(info.param));
+                           std::erase(name, '.');
+                           return name;
+                         });
+
+TEST(TaskFiles, StepsThatRepeatAreFolded) {
+  const Task& task = find_task({3, 34});
+  const auto graph = build_graph(task, Preset::v0_1);
+  const std::string text = task_file_text(task, *graph, Preset::v0_1);
+  EXPECT_GT(graph->nodes().size(), 1000u);
+  EXPECT_LT(std::ranges::count(text, '\n'), 60) << text;
+}
+
+TEST(TaskFiles, HaveSizesOfEveryPresetAndOverrides) {
+  const Task& task = add_task_file(kMlp, "my_mlp.yaml");
+  EXPECT_EQ(to_string(task.id), "my/mlp");
+  EXPECT_EQ(task.name, "two layers");
+  EXPECT_EQ(task.file, kMlp);
+  const auto smoke = build_graph(task, Preset::smoke);
+  EXPECT_EQ(smoke->nodes().size(), 5u);
+  EXPECT_EQ(smoke->value(smoke->outputs()[0]).type.shape, (Shape{3, 5}));
+  EXPECT_EQ(build_graph(task, Preset::v0)->value(0).type.shape, (Shape{64, 512}));
+  EXPECT_EQ(build_graph(task, Preset::v0_1)->value(0).type.shape, (Shape{1024, 512}));
+  const auto other = build_graph(task, Preset::smoke, {{"layers", int64_t{3}}});
+  EXPECT_EQ(other->nodes().size(), 7u);
+  EXPECT_EQ(other->values_of(Graph::Kind::parameter).size(), 3u);
+  EXPECT_NEAR(smoke->value(smoke->values_of(Graph::Kind::parameter)[0]).distribution.hi,
+              1 / std::sqrt(5.0), 1e-12);
+}
+
+TEST(TaskFiles, AreKnownByNameAndTheLastOfANameCounts) {
+  const Task& first = add_task_file(kMlp, "my_mlp.yaml");
+  EXPECT_EQ(&named_task("my/mlp"), &first);
+  EXPECT_EQ(parse_task_id("my/mlp"), first.id);
+  EXPECT_EQ(select_tasks("my/*").size(), 1u);
+  // A comment and a description mean nothing.
+  const Task& same = add_task_file("# other words\n" + std::string(kMlp) + "description: x\n", "f");
+  EXPECT_EQ(&same, &first);
+  std::string text = kMlp;
+  text.replace(text.find("0.5"), 3, "0.25");
+  const Task& second = add_task_file(text, "my_mlp.yaml");
+  EXPECT_NE(second.id, first.id);
+  EXPECT_EQ(second.id.draw_word(), first.id.draw_word());
+  EXPECT_EQ(&named_task("my/mlp"), &second);
+  EXPECT_EQ(&find_task(first.id), &first);
+  add_task_file(kMlp, "my_mlp.yaml");
+  EXPECT_EQ(&named_task("my/mlp"), &first);
+}
+
+TEST(TaskFiles, NamesOfTheSuiteAreNotOnesOwn) {
+  for (const char* own : {"my/mlp", "a-b/c.d", "levels/1", "level1s/x"}) {
+    EXPECT_TRUE(is_own_name(own)) << own;
+  }
+  for (const char* other : {"level1/19", "level1/ReLU", "level/x", "1/19", "relu", "my/", "/mlp",
+                            "a/b/c", "my/m lp", "level3/34_x"}) {
+    EXPECT_FALSE(is_own_name(other)) << other;
+  }
+}
+
+struct Mistake {
+  const char* from;
+  const char* to;
+  const char* error;
+};
+
+TEST(TaskFiles, MistakesAreNamedWithTheirPlace) {
+  for (const Mistake& mistake : {
+           Mistake{"kbench_task: 1", "kbench_task: 2", "f.yaml:1:14: this build reads version 1"},
+           Mistake{"my/mlp", "mlp", "'mlp' cannot name a task; write a set and a name"},
+           Mistake{"my/mlp", "level1/19", "'level1/19' cannot name a task"},
+           Mistake{"width: {smoke: 5, ", "width: {", "missing key 'smoke'"},
+           Mistake{"smoke: 3", "smoke: three", "'three' is no integer, real number or list"},
+           Mistake{"uniform(-bound, bound)", "uniform(-1)", "takes two numbers"},
+           Mistake{"uniform(-bound, bound)", "gauss(0, 1)", "there is no distribution 'gauss'"},
+           Mistake{"uniform(-bound, bound)", "normal(0, 1), tril_", "follows a drawing"},
+           Mistake{"[h, \"layers", "[g, \"layers", "there is no tensor 'g'"},
+           Mistake{"op: relu", "op: relou", "relou"},
+           Mistake{"op: linear, in: [h, \"layers.{i}.weight\"]", "op: linear, in: [h, x]",
+                   "linear"},
+           Mistake{"shape: [width, width]", "shape: [batch, width + 1]", "[3, 6]"},
+           Mistake{"shape: [batch, width]", "shape: [batch, wide]", "unknown name 'wide'"},
+           Mistake{"outputs: h", "outputs: y", "there is no tensor 'y'"},
+           Mistake{"out: h, attributes", "out: x, attributes", "there are two tensors 'x'"},
+           Mistake{"{op: relu, in: h, out: h}", "{copy: h, to: h}", "a task's step needs 'op'"},
+           Mistake{"outputs: h\n", "outputs: h\nextra: 1\n", "extra"},
+           Mistake{"value: 0.5", "valu: 0.5", "has no attribute 'valu'"},
+       }) {
+    std::string text = kMlp;
+    const size_t at = text.find(mistake.from);
+    ASSERT_NE(at, std::string::npos) << mistake.from;
+    text.replace(at, std::string(mistake.from).size(), mistake.to);
+    const Error error = error_of([&] { add_task_file(text, "f.yaml"); });
+    EXPECT_NE(std::string(error.what()).find(mistake.error), std::string::npos)
+        << mistake.to << ": " << error.what();
+    EXPECT_TRUE(std::string(error.what()).starts_with("f.yaml:")) << error.what();
+    EXPECT_GT(error.location().line, 0) << error.what();
+  }
+}
+
+TEST(TaskFiles, AFolderIsAllOfItsFiles) {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / "task_files_of_a_folder";
+  std::filesystem::create_directories(folder);
+  std::string other = kMlp;
+  other.replace(other.find("my/mlp"), 6, "my/abc");
+  std::ofstream(folder / "b.yaml") << kMlp;
+  std::ofstream(folder / "z.yaml") << other;
+  const TaskSet set = TaskSet::from_path(folder);
+  ASSERT_EQ(set.tasks().size(), 2u);
+  EXPECT_EQ(set.tasks()[0]->id.own, "my/abc");
+  std::ofstream(folder / "z.yaml") << kMlp;
+  EXPECT_EQ(error_of([&] { TaskSet::from_path(folder); }).code(), ErrorCode::kInvalidArgument);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(error_of([&] { TaskSet::from_path(folder); }).code(), ErrorCode::kIo);
+}
+
+}  // namespace
+}  // namespace kbench
