@@ -227,8 +227,27 @@ TEST(MatrixUnits, TakeAConvolutionFromMinimalFiltering) {
   };
   EXPECT_EQ(shader(large_gpu(), DType::f16), "winograd_weight.comp");
   EXPECT_EQ(shader(gpu_with_matrices(), DType::f32), "winograd_weight.comp");
-  EXPECT_EQ(shader(gpu_with_matrices(), DType::f16), "conv_gemm.comp");
+  const CallPlan plan = plan_call(call_of(c), gpu_with_matrices(), DType::f16);
+  ASSERT_EQ(plan.launches.size(), 3u);
+  EXPECT_EQ(plan.launches[0].shader, "conv_channels_last.comp");
+  EXPECT_EQ(plan.launches[1].shader, "conv_pack.comp");
+  EXPECT_TRUE(plan.launches[1].beside_last);
+  EXPECT_EQ(plan.launches[2].shader, "conv_gemm.comp");
+  EXPECT_FALSE(plan.launches[2].beside_last);
   EXPECT_EQ(products_of(c, gpu_with_matrices(), DType::f16), "1");
+}
+
+TEST(MatrixUnits, ReadAnInputOfThreeChannelsAsItLies) {
+  const Case c = {"conv2d", {{64, 3, 224, 224}, {128, 3, 11, 11}}, plain_convolution()};
+  EXPECT_EQ(plan_call(call_of(c), gpu_with_matrices(), DType::f16).launches.front().shader,
+            "conv_gemm.comp");
+}
+
+TEST(Plans, HalvesHaveAsManyBytesInFlightAsFloats) {
+  const OperatorCall call = call_of({"relu", {{64, 4096}}});
+  const Launch floats = plan_call(call, large_gpu()).launches[0];
+  const Launch halves = plan_call(call, large_gpu(), DType::f16).launches[0];
+  EXPECT_EQ(2 * std::stoi(macro(floats, "QUADS")), std::stoi(macro(halves, "QUADS")));
 }
 
 TEST(MatrixUnits, TilesFillWorkgroupsEvenlyWithinAGpusLimits) {
@@ -287,9 +306,12 @@ TEST(MatrixUnits, ShadersOfEveryTileCompileAndSayWhatTheirMatricesAreFor) {
     for (const int64_t window : {1, 3}) {
       const Case c = {"conv2d", {{2, 64, 16, 16}, {256, 64, window, window}}, plain_convolution()};
       const OperatorCall call = stored_call(call_of(c), DType::f16);
-      const CallPlan plan =
-          with_storage(plan_product(call, tile, 1, large_gpu()), call, large_gpu());
-      expect_compiles(compiler, plan.launches[0], tile, DType::f16);
+      for (const bool channels_last : {false, true}) {
+        const DeviceTraits traits = gpu_with_matrices();
+        const CallPlan plan =
+            with_storage(plan_product(call, tile, 1, traits, channels_last), call, traits);
+        expect_compiles(compiler, plan.launches.back(), tile, DType::f16);
+      }
     }
   }
 }
