@@ -41,8 +41,10 @@ void add_task_files(const std::vector<std::string>& texts) {
 }
 
 bool is_task_path(std::string_view text) {
-  return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with('/') ||
-         text.starts_with("./") || text.starts_with("../") || text.starts_with('/');
+  std::error_code error;
+  return text.ends_with(".yaml") || text.ends_with(".yml") || text.starts_with("./") ||
+         text.starts_with("../") || text.starts_with('/') ||
+         (text.ends_with('/') && fs::is_directory(text, error));
 }
 
 TaskSet TaskSet::from_path(const std::string& path) {

@@ -50,7 +50,7 @@ LEFT_OUT = {
 }
 VERBS_WITH_SAMPLES = ("run", "diagnose", "--fast-p", "--candidates", "serve", "generate")
 # 1 of audit: something passes that should not; of diagnose: the candidate does not pass.
-EXIT_CODES = {"audit": (0, 1), "diagnose": (0, 1)}
+EXIT_CODES = {"audit": (0, 1), "diagnose": (0, 1), "task": (0, 1)}
 
 
 def blocks(page, language):

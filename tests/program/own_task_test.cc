@@ -107,6 +107,24 @@ TEST_F(OwnTask, IsShownAndWrittenAsACandidateAndAFile) {
   EXPECT_THAT(broken.err, HasSubstr("broken.yaml:15:1"));
 }
 
+TEST_F(OwnTask, IsCheckedAndBegun) {
+  Said said = kbench("task check tasks/gate.yaml");
+  EXPECT_THAT(said.out, HasSubstr("rows=4096, width=1024: 3 operators"));
+  EXPECT_THAT(said.out, HasSubstr("outputs depend on every tensor"));
+  EXPECT_EQ(said.code, 0) << said.out;
+  std::string dead = kTask;
+  dead.replace(dead.find("in: [x, g], out: y"), 18, "in: [x, x], out: y");
+  write_file(folder_ / "dead.yaml", dead);
+  said = kbench("task check dead.yaml");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("no output depends on parameter w"));
+  said = kbench("task new mine/first > first.yaml && \"$KBENCH\" task check first.yaml");
+  EXPECT_EQ(said.code, 0) << said.out << said.err;
+  EXPECT_THAT(said.out, HasSubstr("mine/first"));
+  EXPECT_EQ(kbench("task new relu").code, 2);
+  EXPECT_EQ(kbench("task check nothing.yaml").code, 2);
+}
+
 TEST_F(OwnTask, IsServedWithItsText) {
   const nlohmann::json line = {{"id", 1},
                                {"files", {{"candidate.yaml", kKernel}}},

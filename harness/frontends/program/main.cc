@@ -82,12 +82,13 @@ int run_program(std::vector<std::string> arguments) {
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(program, benchmark_flags);
   const Verb verbs[] = {
-      add_list(program),       add_show(program),      add_devices(program),  add_check(program),
-      add_run(program),        add_audit(program),     add_diagnose(program), add_repl(program),
-      add_verify(program),     add_reference(program), add_baseline(program), add_prompt(program),
-      add_models(program),     add_extract(program),   add_generate(program), add_judge(program),
-      add_transcript(program), add_report(program),    add_serve(program),    add_score(program),
-      add_help(program),       add_import(program),    add_compare(program),  add_new(program)};
+      add_list(program),   add_show(program),       add_devices(program),   add_check(program),
+      add_run(program),    add_audit(program),      add_task(program),      add_diagnose(program),
+      add_repl(program),   add_verify(program),     add_reference(program), add_baseline(program),
+      add_prompt(program), add_models(program),     add_extract(program),   add_generate(program),
+      add_judge(program),  add_transcript(program), add_report(program),    add_serve(program),
+      add_score(program),  add_help(program),       add_import(program),    add_compare(program),
+      add_new(program)};
   if (!line.parse(arguments)) return kDone;
   for (const Verb& verb : verbs) {
     if (!verb.command.given()) continue;

@@ -32,6 +32,7 @@ Verb add_check(Command program);
 Verb add_run(Command program);
 Verb add_compare(Command program);
 Verb add_new(Command program);
+Verb add_task(Command program);
 Verb add_audit(Command program);
 Verb add_diagnose(Command program);
 Verb add_repl(Command program);

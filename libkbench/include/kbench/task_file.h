@@ -36,8 +36,8 @@ class TaskSet {
 std::vector<std::string> own_task_files();
 void add_task_files(const std::vector<std::string>& texts);
 
-/// Whether a word where a task is expected is rather a path: it ends in ".yaml" or ".yml", or in
-/// '/', or begins with "./", "../" or '/'.
+/// Whether a word where a task is expected is rather a path: it ends in ".yaml" or ".yml", begins
+/// with "./", "../" or '/', or is a folder's with a '/' at its end.
 bool is_task_path(std::string_view text);
 
 /// select_tasks(), but for items that are paths: these are TaskSet::from_path()'s.
