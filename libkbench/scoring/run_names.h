@@ -14,6 +14,7 @@ std::string run_file_name(const TaskId& task);
 std::string run_folder_name(const std::string& model);
 /// An attempt's folder, relative to the run: "candidates/coder/level1_019/s03/a2". `model` is a
 /// chain's: a model's name, or a relay's.
-std::string run_attempt_folder(const std::string& model, const TaskId& task, int sample, int attempt);
+std::string run_attempt_folder(const std::string& model, const TaskId& task, int sample,
+                               int attempt);
 
 }  // namespace kbench

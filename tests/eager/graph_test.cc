@@ -67,7 +67,7 @@ class EagerGraphTest : public EagerTest {
 /// convolutions of 3 x 3, pools and products that many others have, and left to GPUs, like Swin-MLP
 /// (3/29), whose windows Swin (3/30) has too.
 bool too_much_for_software(const Task& task, const Graph& graph) {
-  constexpr double kMuchWork = 1e9;                       // FLOPs
+  constexpr double kMuchWork = 1e9;                   // FLOPs
   const TaskId kEfficientNetB2{3, 24}, kSwin{3, 30};  // nothing else is like Swin
   if (task.id == kEfficientNetB2) return true;
   return graph.flops() > kMuchWork && task.id != kSwin;
@@ -90,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(All, EagerTasksTest, ::testing::ValuesIn(tens_of_tasks(
 /// Tasks of every family of operators, each result between two operators rounded.
 TEST_F(EagerGraphTest, TasksStoredAsHalvesStayNearTheReference) {
   const TaskId kSome[] = {{1, 3},  {1, 23}, {1, 36}, {1, 41}, {1, 47}, {1, 61},
-                              {1, 87}, {1, 89}, {1, 95}, {1, 97}, {2, 1},  {2, 14},
-                              {2, 40}, {2, 75}, {3, 1},  {3, 36}, {3, 39}, {3, 43}};
+                          {1, 87}, {1, 89}, {1, 95}, {1, 97}, {2, 1},  {2, 14},
+                          {2, 40}, {2, 75}, {3, 1},  {3, 36}, {3, 39}, {3, 43}};
   for (const TaskId& id : kSome) {
     const Task& task = find_task(id);
     const auto graph = build_graph(task, Preset::smoke);

@@ -121,7 +121,8 @@ TEST(Prompts, BeginAlikeForAllTasks) {
 TEST(Prompts, NeverShowTheAskedTaskAsAnExample) {
   const Prompts prompts = Prompts::shipped();
   for (const Task& task : tasks()) {
-    for (const TaskId& example : prompts.examples(task, {.shots = 100})) EXPECT_NE(example, task.id);
+    for (const TaskId& example : prompts.examples(task, {.shots = 100}))
+      EXPECT_NE(example, task.id);
   }
   const Task& first = find_task(prompts.examples(task_of("1/19"), {})[0]);
   EXPECT_EQ(prompts.examples(first, {}).size(), 1u);
