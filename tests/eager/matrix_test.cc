@@ -144,6 +144,13 @@ TEST_P(OnMatrices, ConvolutionsMatchTheReference) {
            Case{"conv_transpose2d",
                 {{2, 6, 6, 7}, {6, 18, 3, 5}, {36}},
                 transposed({2, 3}, {1, 2}, {1, 0}, {2, 1}, 2)},
+           // Of stride 1: a plain one with its weight backwards, here with less than no padding.
+           Case{"conv_transpose2d",
+                {{2, 20, 9, 11}, {20, 18, 2, 1}, {18}},
+                transposed({1, 1}, {2, 1}, {0, 0}, {1, 1}, 1)},
+           Case{"conv_transpose3d",
+                {{1, 12, 4, 5, 6}, {12, 9, 3, 2, 3}, {18}},
+                transposed({1, 1, 1}, {1, 0, 2}, {0, 0, 0}, {1, 2, 1}, 2)},
        }) {
     check_convolution(c, kSmall, real() == DType::f16 ? 1 : 2);
   }
