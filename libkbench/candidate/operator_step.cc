@@ -30,13 +30,10 @@ TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) c
   }
   if (type.dtype == real) type.dtype = DType::f32;
   if (!operand.shape) return type;
-  Shape shape;
+  Shape shape = scope_.shape(*operand.shape);
   int64_t elements = 1;
-  for (const Sourced& extent : *operand.shape) {
-    for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
-      shape.push_back(one);
-      if (__builtin_mul_overflow(elements, one, &elements)) elements = -1;
-    }
+  for (const int64_t one : shape) {
+    if (__builtin_mul_overflow(elements, one, &elements)) elements = -1;
   }
   if (elements != type.elements()) {
     fail_parse(operand.name.at, "'" + operand.name.text + "' is " + to_string(type) +

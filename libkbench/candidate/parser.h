@@ -38,6 +38,8 @@ class CandidateParser {
   // a shape among them, operands {name: ..., repeat: ...}.
   std::vector<Step> task_steps(const YAML::Node& node);
   std::vector<Repeat> task_repeats(const YamlEntry& entry);
+  /// Those of the key `shape`.
+  std::vector<Sourced> extents(const YamlFields& fields);
 
  private:
   using Constants = std::vector<std::pair<std::string, Sourced>>;
@@ -62,7 +64,6 @@ class CandidateParser {
   TritonConfig triton_config(const YAML::Node& node, const TritonConfig& base);
   Temporary temporary(const YamlEntry& entry);
   DataBuffer data_buffer(const YamlEntry& entry);
-  std::vector<Sourced> extents(const YamlFields& fields);
   std::vector<Step> steps(const YamlEntry& entry);
   void add_steps(const YAML::Node& node, std::vector<Repeat> repeats, std::vector<Step>& steps);
   void add_repeats(const YamlEntry& entry, std::vector<Repeat>& repeats);

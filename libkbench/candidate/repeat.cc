@@ -24,6 +24,15 @@ size_t text_bytes(const YAML::Node& node) {
 
 }  // namespace
 
+size_t end_of_repeat(const std::vector<Step>& steps, size_t begin, size_t end, size_t depth) {
+  size_t last = begin + 1;
+  while (last < end && steps[last].repeats.size() > depth &&
+         steps[last].repeats[depth].group == steps[begin].repeats[depth].group) {
+    ++last;
+  }
+  return last;
+}
+
 /// Adds the step, or those below its `steps`.
 void CandidateParser::add_steps(const YAML::Node& node, std::vector<Repeat> repeats,
                                 std::vector<Step>& steps) {
@@ -103,11 +112,7 @@ void CandidateResolver::resolve_range(const std::vector<Step>& steps, StepRange 
       continue;
     }
     const Repeat& repeat = first.repeats[depth];
-    size_t end = range.begin + 1;
-    while (end < range.end && steps[end].repeats.size() > depth &&
-           steps[end].repeats[depth].group == repeat.group) {
-      ++end;
-    }
+    const size_t end = end_of_repeat(steps, range.begin, range.end, depth);
     scope_.set_running(running_);
     repeated_bytes_ += repeat.count.text.size();
     const int64_t count =

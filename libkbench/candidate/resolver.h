@@ -23,6 +23,10 @@ NumberBits number_bits(const PushItem& item, const SymbolTable& scope);
 AttributeValue resolve_attribute(const StepAttribute& given, const Operator& op,
                                  const SymbolTable& scope);
 
+/// Of the steps up to `end`, the end of those that are repeated together with the step at `begin`
+/// by its repeat `depth`.
+size_t end_of_repeat(const std::vector<Step>& steps, size_t begin, size_t end, size_t depth);
+
 class CandidateResolver {
  public:
   CandidateResolver(const Candidate& candidate, const Graph& graph,

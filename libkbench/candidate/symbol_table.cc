@@ -164,6 +164,14 @@ int64_t SymbolTable::integer(const Sourced& expression, int64_t low, int64_t hig
   return value;
 }
 
+Shape SymbolTable::shape(const std::vector<Sourced>& extents) const {
+  Shape shape;
+  for (const Sourced& extent : extents) {
+    for (const int64_t one : integers(extent, 1, kMaxExact, "an extent")) shape.push_back(one);
+  }
+  return shape;
+}
+
 bool SymbolTable::is_real(const Sourced& expression) const {
   bool real = false;
   for_each_word(expression.text, [&](std::string_view word, bool number) {

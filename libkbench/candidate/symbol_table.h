@@ -50,6 +50,8 @@ class SymbolTable {
   /// An integer in [low, high], or the integers of a list variable whose name is the expression.
   std::vector<int64_t> integers(const Sourced& expression, int64_t low, int64_t high,
                                 const std::string& what) const;
+  /// The extents of a shape, each of them an integer or a list variable. Throws kParse.
+  Shape shape(const std::vector<Sourced>& extents) const;
   /// True when the expression has a decimal point, an exponent or a real name in it: its value is
   /// then a real one, even where it happens to be whole.
   bool is_real(const Sourced& expression) const;

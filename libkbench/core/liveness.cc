@@ -1,5 +1,6 @@
 #include "libkbench/core/liveness.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace kbench {
@@ -23,6 +24,18 @@ std::vector<int> last_uses(const Graph& graph, const std::vector<int>& owner) {
   }
   for (const int id : graph.outputs()) last[owner[id]] = static_cast<int>(nodes.size());
   return last;
+}
+
+std::vector<bool> needed_values(const Graph& graph) {
+  std::vector<bool> needed(graph.values().size());
+  for (const int id : graph.outputs()) needed[static_cast<size_t>(id)] = true;
+  for (size_t i = graph.nodes().size(); i-- > 0;) {
+    const Graph::Node& node = graph.nodes()[i];
+    const auto is_needed = [&](int id) { return needed[static_cast<size_t>(id)]; };
+    if (std::ranges::none_of(node.outputs, is_needed)) continue;
+    for (const int id : node.inputs) needed[static_cast<size_t>(id)] = true;
+  }
+  return needed;
 }
 
 }  // namespace kbench

@@ -1,4 +1,4 @@
-// Which values of a graph share memory through views, and how long that memory is needed.
+// Which values of a graph outputs need, which share memory through views, and for how long.
 #pragma once
 
 #include <vector>
@@ -14,5 +14,8 @@ std::vector<int> memory_owners(const Graph& graph);
 /// writes its memory, views included; the number of nodes where an output of the graph lies in it,
 /// -1 where no node does anything with it. Entries of other values are -1.
 std::vector<int> last_uses(const Graph& graph, const std::vector<int>& owner);
+
+/// For each value whether an output of the graph depends on it.
+std::vector<bool> needed_values(const Graph& graph);
 
 }  // namespace kbench

@@ -4,6 +4,7 @@
 
 #include "kbench/error.h"
 #include "kbench/ops.h"
+#include "libkbench/core/liveness.h"
 #include "libkbench/shortcuts/rule_parts.h"
 #include "libkbench/shortcuts/shortcut_rules.h"
 
@@ -217,14 +218,7 @@ std::vector<Null> nulls(const Graph& graph) {
 }
 
 std::unique_ptr<Graph> pruned(const Graph& graph) {
-  std::vector<bool> needed(graph.values().size());
-  for (const int id : graph.outputs()) needed[static_cast<size_t>(id)] = true;
-  for (size_t i = graph.nodes().size(); i-- > 0;) {
-    const Graph::Node& node = graph.nodes()[i];
-    const auto is_needed = [&](int id) { return needed[static_cast<size_t>(id)]; };
-    if (std::ranges::none_of(node.outputs, is_needed)) continue;
-    for (const int id : node.inputs) needed[static_cast<size_t>(id)] = true;
-  }
+  std::vector<bool> needed = needed_values(graph);
   for (size_t id = 0; id < needed.size(); ++id) {
     const Graph::ValueInfo& info = graph.values()[id];
     const bool other = info.name.rfind(kOtherPrefix, 0) == 0;

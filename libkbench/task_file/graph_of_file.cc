@@ -58,11 +58,15 @@ class FileGraph {
     return text;
   }
 
-  Shape shape_of(const std::vector<Sourced>& extents) const {
-    Shape shape;
-    for (const Sourced& extent : extents) {
-      for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
-        shape.push_back(one);
+  /// The shape of the tensor at that place, of so many elements at most.
+  Shape shape_of(const Location& at, const std::vector<Sourced>& extents,
+                 int64_t most = kMaxExact) const {
+    Shape shape = scope_.shape(extents);
+    int64_t elements = 1;
+    for (const int64_t one : shape) {
+      if (__builtin_mul_overflow(elements, one, &elements) || elements > most) {
+        fail_parse(at, "a tensor of shape " + to_string(shape) + " has more than " +
+                           std::to_string(most) + " elements");
       }
     }
     return shape;
@@ -107,7 +111,7 @@ class FileGraph {
     }
     const std::string name = named(tensor.name);
     Distribution drawn = distribution(tensor.distribution);
-    const Shape shape = shape_of(tensor.shape);
+    const Shape shape = shape_of(tensor.name.at, tensor.shape);
     located(tensor.name.at, [&] {
       keep(tensor.name.at, name,
            is_input ? graph_.input(name, shape, drawn, tensor.dtype)
@@ -116,7 +120,7 @@ class FileGraph {
   }
 
   void add_data(const DeclaredData& data) {
-    const TensorType type{data.dtype, shape_of(data.shape)};
+    const TensorType type{data.dtype, shape_of(data.at, data.shape, kMostDataValues)};
     Tensor tensor(type);
     if (data.causal) {
       const Shape& shape = type.shape;
@@ -209,11 +213,7 @@ class FileGraph {
         continue;
       }
       const Repeat& repeat = first.repeats[depth];
-      size_t last = begin + 1;
-      while (last < end && file_.operators[last].repeats.size() > depth &&
-             file_.operators[last].repeats[depth].group == repeat.group) {
-        ++last;
-      }
+      const size_t last = end_of_repeat(file_.operators, begin, end, depth);
       repeated(repeat, [&] { steps(begin, last); });
       begin = last;
     }

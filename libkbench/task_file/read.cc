@@ -20,8 +20,7 @@ namespace kbench {
 namespace {
 
 constexpr int64_t kFormatVersion = 1;
-constexpr size_t kMostBytes = size_t{4} << 20;     ///< of a file
-constexpr int64_t kMostValues = int64_t{1} << 24;  ///< of a tensor whose values a file says
+constexpr size_t kMostBytes = size_t{4} << 20;  ///< of a file
 
 /// Adds what a node means to the hash: kinds, keys and scalars, not comments or layout.
 void add_meaning(const YAML::Node& node, Sha256& hash) {
@@ -127,18 +126,6 @@ class TaskFileReader {
     }
   }
 
-  std::vector<Sourced> shape(const YamlFields& fields) {
-    std::vector<Sourced> extents;
-    for (const auto& each : yaml_.list_or_one(fields.find("shape")->value)) {
-      extents.push_back(yaml_.text(each, "an extent"));
-    }
-    if (extents.size() > limits::kRank) {
-      fail_parse(fields.find("shape")->at,
-                 "a shape has at most " + std::to_string(limits::kRank) + " extents");
-    }
-    return extents;
-  }
-
   DType dtype(const YamlFields& fields) {
     const auto text = yaml_.text_if_any(fields, "dtype");
     if (!text) return DType::f32;
@@ -160,7 +147,7 @@ class TaskFileReader {
       const YamlFields fields = yaml_.fields(each.value, quoted(each.key), allowed, {"shape"});
       DeclaredTensor tensor;
       tensor.name = {each.key, each.at};
-      tensor.shape = shape(fields);
+      tensor.shape = steps_.extents(fields);
       tensor.dtype = dtype(fields);
       if (const auto* repeat = fields.find("repeat")) {
         tensor.repeats = steps_.task_repeats(*repeat);
@@ -259,7 +246,7 @@ class TaskFileReader {
         good = good &&
                (data.dtype == DType::f32 ? read_number(word, real) : read_number(word, integer));
       }
-      if (!good || count > kMostValues) {
+      if (!good || count > kMostDataValues) {
         fail_parse(text.at, good ? "more than 2^24 values" : quoted(word) + " is no value");
       }
       if (data.dtype == DType::f32) {
@@ -276,7 +263,7 @@ class TaskFileReader {
     DeclaredData data;
     data.name = {entry.key, entry.at};
     data.at = entry.at;
-    data.shape = shape(fields);
+    data.shape = steps_.extents(fields);
     data.dtype = dtype(fields);
     if (data.dtype != DType::f32 && data.dtype != DType::i64) {
       fail_parse(entry.at, "data is of f32 or i64");

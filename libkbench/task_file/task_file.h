@@ -30,6 +30,9 @@ struct DeclaredTensor {
   DrawnFrom distribution;
 };
 
+/// Of a tensor whose values a file says.
+inline constexpr int64_t kMostDataValues = int64_t{1} << 24;
+
 /// A tensor whose values the file says.
 struct DeclaredData {
   Sourced name;

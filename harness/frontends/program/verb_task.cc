@@ -1,9 +1,7 @@
 // Files of tasks of one's own: checked, and begun.
-#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
@@ -15,6 +13,8 @@
 #include "kbench/task.h"
 #include "kbench/task_file.h"
 #include "libkbench/base/text.h"
+#include "libkbench/candidate/eager_steps.h"
+#include "libkbench/core/liveness.h"
 
 namespace kbench::program {
 namespace {
@@ -53,10 +53,7 @@ std::string preset_line(const Task& task, Preset preset) {
     const bool view = value.producer >= 0 && graph->node(value.producer).call.op->is_view;
     if (!view) tensors += static_cast<double>(value.type.bytes());
   }
-  std::string sizes;
-  for (const auto& [name, value] : graph->variables()) {
-    sizes += (sizes.empty() ? "" : ", ") + name + "=" + to_string(value);
-  }
+  const std::string sizes = sizes_read(*graph);
   return sizes + (sizes.empty() ? "" : ": ") + std::to_string(graph->nodes().size()) +
          " operators, " + scaled_text(graph->flops()) + "FLOP, at least " +
          format_bytes(graph->least_bytes()) + " moved, " + format_bytes(tensors) +
@@ -65,17 +62,11 @@ std::string preset_line(const Task& task, Preset preset) {
 
 /// Names of what no output depends on.
 std::vector<std::string> unused(const Graph& graph) {
-  std::set<int> needed(graph.outputs().begin(), graph.outputs().end());
-  for (size_t i = graph.nodes().size(); i-- > 0;) {
-    const Graph::Node& node = graph.nodes()[i];
-    const bool used =
-        std::ranges::any_of(node.outputs, [&](int id) { return needed.contains(id); });
-    if (used) needed.insert(node.inputs.begin(), node.inputs.end());
-  }
+  const std::vector<bool> needed = needed_values(graph);
   std::vector<std::string> names;
-  for (size_t id = 0; id < graph.values().size(); ++id) {
+  for (size_t id = 0; id < needed.size(); ++id) {
     const Graph::ValueInfo& value = graph.values()[id];
-    if (needed.contains(static_cast<int>(id))) continue;
+    if (needed[id]) continue;
     names.push_back(value.kind == Graph::Kind::intermediate
                         ? "a result of " + graph.node(value.producer).call.op->name
                         : std::string(name_of(value.kind)) + " " + value.name);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kbench/task_file.h"
+
 namespace kbench::judge {
 namespace {
 
@@ -15,8 +17,12 @@ void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
   truth.dtype = DType::f32;  // Whatever the task stores, the truth is computed in float32.
   if (told_ == truth) return;
   wait_prepared();
-  runner::Prepare request{
-      .at = truth, .seed = seed, .verified = false, .cache_folder = "", .cache_subject = ""};
+  runner::Prepare request{.at = truth,
+                          .seed = seed,
+                          .verified = false,
+                          .cache_folder = "",
+                          .cache_subject = "",
+                          .task_files = own_task_files()};
   if (cache_ != nullptr) {
     // A note has a task's name alone, and a file of that name may say something else.
     request.verified = key.task.own.empty() && cache_->notes.has(key.task);

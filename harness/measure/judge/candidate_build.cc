@@ -9,6 +9,7 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
 #include "kbench/task.h"
+#include "kbench/task_file.h"
 #include "kbench/text.h"
 #include "libkbench/candidate/files.h"
 
@@ -91,7 +92,7 @@ std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
     });
   }
   manifest_ = place.manifest;
-  runner_->send(runner::Load{place.manifest, place.folder});
+  runner_->send(runner::Load{place.manifest, place.folder, own_task_files()});
   runner::Refused refused;
   auto loaded = runner_->receive<runner::Loaded>(kLoadSeconds, refused);
   runner_->set_files({});

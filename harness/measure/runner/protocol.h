@@ -33,7 +33,6 @@
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
-#include "kbench/task_file.h"
 #include "kbench/tensor.h"
 
 namespace kbench::runner {
@@ -87,9 +86,9 @@ struct Opened {
 
 struct Load {
   static constexpr MessageKind kKind = MessageKind::load;
-  std::string manifest;  ///< name of the YAML file in the candidate's folder
-  std::string folder;    ///< as it is shown in messages
-  std::vector<std::string> task_files = own_task_files();  ///< tasks of one's own that there are
+  std::string manifest;                      ///< name of the YAML file in the candidate's folder
+  std::string folder;                        ///< as it is shown in messages
+  std::vector<std::string> task_files = {};  ///< own_task_files() of the judge
 };
 
 struct ReadFile {
@@ -133,7 +132,7 @@ struct Prepare {
   bool verified = false;  ///< the comparison has been made on this device, by this build
   /// Where compiled pipelines are kept from run to run (empty: nowhere), and their cache key.
   std::string cache_folder, cache_subject;
-  std::vector<std::string> task_files = own_task_files();  ///< as Load has them
+  std::vector<std::string> task_files = {};  ///< as Load has them
 };
 
 /// Memory that a program needs besides the task's own tensors.

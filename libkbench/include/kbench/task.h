@@ -23,7 +23,7 @@ struct TaskId {
   int level = 0;
   int number = 0;
   std::string own = {};  ///< "my/mlp", where level and number are 0; else empty
-  /// Of a task of one's own, a hash of what its file means. 0: whatever file the name is of.
+  /// Of a task of one's own: a hash of its file without comments; 0 for the file added last.
   uint64_t meaning = 0;
   auto operator<=>(const TaskId&) const = default;
   /// The task word of the draws' counter.

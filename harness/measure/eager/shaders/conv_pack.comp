@@ -61,10 +61,8 @@ void main() {
   const uint out_channel = element / p.row % p.out_channels;
 #if TRANSPOSED
   set_phase(p.geometry, element / p.row / p.out_channels);
-  const uint window = window_size();
-#else
-  const uint window = kWindow;
 #endif
+  const uint window = window_size();
 #if CHANNELS_LAST
   const uint channel = tap % CHANNELS_LAST, within = tap / CHANNELS_LAST;
 #else

@@ -93,13 +93,6 @@ void set_phase(Input geometry, uint phase) {
 #define WINDOW_D phase_d.taps
 #define STEP_D input_step(STRIDE_D, DILATION_D)
 #endif
-uint window_size() {
-#if VOLUME
-  return uint(WINDOW_D * WINDOW_H * WINDOW_W);
-#else
-  return uint(WINDOW_H * WINDOW_W);
-#endif
-}
 #else
 #define WINDOW_H KERNEL_H
 #define WINDOW_W KERNEL_W
@@ -108,6 +101,15 @@ uint window_size() {
 #define WINDOW_D KERNEL_D
 #define STEP_D DILATION_D
 #endif
+
+/// Positions of the window.
+uint window_size() {
+#if VOLUME
+  return uint(WINDOW_D * WINDOW_H * WINDOW_W);
+#else
+  return uint(WINDOW_H * WINDOW_W);
+#endif
+}
 
 /// Elements of an output channel.
 uint out_plane(Input geometry) {
@@ -190,28 +192,37 @@ uint inside_mask(Input geometry, Pixel pixel) {
   return mask;
 }
 
-/// (offset in the input's image and channel group, the tap's place in the window); offset -1 past
-/// the last tap. The
-/// place is the position's number where MASKED, else row << 16 | column, or
-/// slab << 20 | row << 10 | column.
-ivec2 tap_of(Input geometry, uint tap, uint taps) {
-  if (tap >= taps) return ivec2(-1, 0);
+/// The window's position z, y, x, the `place`-th: its offset in a channel of the input, and what
+/// meets() takes: `place` where MASKED, else y << 16 | x, or z << 20 | y << 10 | x, in elements of
+/// the input.
+ivec2 window_position(Input geometry, int z, int y, int x, uint place) {
+  y *= STEP_H;
+  x *= STEP_W;
 #if VOLUME
-  const uint plane = uint(WINDOW_H * WINDOW_W), window = plane * uint(WINDOW_D);
-#else
-  const uint plane = uint(WINDOW_H * WINDOW_W), window = plane;
-#endif
-  const uint channel = tap / window, place = tap - channel * window, within = place % plane;
-  const int y = int(within / WINDOW_W) * STEP_H, x = int(within % WINDOW_W) * STEP_W;
-#if VOLUME
-  const int z = int(place / plane) * STEP_D;
-  const int at = ((int(channel) * geometry.depth + z) * geometry.height + y) * geometry.width + x;
+  z *= STEP_D;
+  const int at = (z * geometry.height + y) * geometry.width + x;
   const int coordinates = z << 20 | y << 10 | x;
 #else
-  const int at = (int(channel) * geometry.height + y) * geometry.width + x;
+  const int at = y * geometry.width + x;
   const int coordinates = y << 16 | x;
 #endif
   return ivec2(at, MASKED != 0 ? int(place) : coordinates);
+}
+
+/// (offset in the input's image and channel group, what meets() takes); offset -1 past the last
+/// tap.
+ivec2 tap_of(Input geometry, uint tap, uint taps) {
+  if (tap >= taps) return ivec2(-1, 0);
+  const uint plane = uint(WINDOW_H * WINDOW_W), window = window_size();
+  const uint channel = tap / window, place = tap - channel * window, within = place % plane;
+  ivec2 entry = window_position(geometry, int(place / plane), int(within / WINDOW_W),
+                                int(within % WINDOW_W), place);
+#if VOLUME
+  entry.x += int(channel) * (geometry.depth * geometry.height * geometry.width);
+#else
+  entry.x += int(channel) * (geometry.height * geometry.width);
+#endif
+  return entry;
 }
 
 #if CHANNELS_LAST
@@ -255,20 +266,9 @@ void advance(inout TapWalk walk, uint taps) {
 
 /// As tap_of() has it.
 ivec2 tap_at(Input geometry, TapWalk walk) {
-  const int y = walk.y * STEP_H, x = walk.x * STEP_W;
-#if VOLUME
-  const uint window = uint(WINDOW_D * WINDOW_H * WINDOW_W);
-  const int z = walk.z * STEP_D;
-  const int position = (z * geometry.height + y) * geometry.width + x;
-  const int coordinates = z << 20 | y << 10 | x;
-#else
-  const uint window = uint(WINDOW_H * WINDOW_W);
-  const int position = y * geometry.width + x;
-  const int coordinates = y << 16 | x;
-#endif
-  if (walk.place >= window) return ivec2(-1, 0);
-  return ivec2(position * CHANNELS_LAST + int(walk.channel),
-               MASKED != 0 ? int(walk.place) : coordinates);
+  if (walk.place >= window_size()) return ivec2(-1, 0);
+  const ivec2 entry = window_position(geometry, walk.z, walk.y, walk.x, walk.place);
+  return ivec2(entry.x * CHANNELS_LAST + int(walk.channel), entry.y);
 }
 #endif
 
