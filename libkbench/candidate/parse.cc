@@ -48,10 +48,10 @@ const YamlEntry& CandidateParser::required(const YamlFields& top, const char* ke
 }
 
 Candidate CandidateParser::parse(const std::string& text) {
-  const auto top =
-      yaml_.fields(yaml_.root(), "the candidate",
-                   {"kbench", "task", "dtype", "name", "author", "description", "constants",
-                    "defines", "kernels", "temps", "data", "setup", "dispatch", "torch"});
+  const auto top = yaml_.fields(
+      yaml_.root(), "the candidate",
+      {"kbench", "task", "dtype", "name", "author", "description", "requires", "constants",
+       "defines", "kernels", "temps", "data", "setup", "dispatch", "torch"});
   // The version is checked first: a later format may have other keys.
   const YamlEntry& version = required(top, "kbench");
   const int64_t number = yaml_.integer(version.value, "kbench (the format's version)");
@@ -71,6 +71,15 @@ Candidate CandidateParser::parse(const std::string& text) {
   candidate_.name = optional_text(top, "name", limits::kNameBytes);
   candidate_.author = optional_text(top, "author", limits::kNameBytes);
   candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
+  if (const auto* entry = top.find("requires")) {
+    candidate_.requirements =
+        texts(entry->value, yaml_.list_or_one(entry->value), "requires", limits::kRequirements);
+    for (const Sourced& each : candidate_.requirements) {
+      if (shown(each.text) == each.text) continue;
+      fail_parse(each.at, "a requirement is too long, or holds a character that cannot be shown: " +
+                              quoted(each.text));
+    }
+  }
   if (const auto* entry = top.find("torch")) {
     torch_module(top, *entry);
   } else {

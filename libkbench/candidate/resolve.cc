@@ -32,6 +32,7 @@ CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& gr
 
 ResolvedCandidate CandidateResolver::resolve() {
   require_dtype(candidate_, graph_.dtype());
+  requirements_broken(candidate_.requirements, graph_.variables());
   result_.candidate = &candidate_;
   result_.real = graph_.dtype();
   for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
@@ -249,6 +250,13 @@ void CandidateResolver::check_complete() const {
     require_use(temporary, "temporary", "it");
   }
   for (const DataBuffer& data : candidate_.data) require_use(data, "data", "them");
+}
+
+int requirements_broken(const std::vector<Sourced>& requirements, const Variables& variables) {
+  const std::map<std::string, double> names = expression_names(variables);
+  return static_cast<int>(std::ranges::count_if(requirements, [&](const Sourced& requirement) {
+    return evaluate_integer(requirement, names) == 0;
+  }));
 }
 
 bool is_for(const Candidate& candidate, DType dtype) {

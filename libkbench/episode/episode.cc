@@ -90,7 +90,10 @@ Episode::Step Episode::step(const Answer& answer, const Reading& reading, const 
     attempt.verdict = step.result->verdict;
     attempt.preset = step.result->preset;
     attempt.device = step.result->device;
-    if (step.result->correct()) attempt.speedup = step.result->speedup;
+    if (step.result->correct()) {
+      attempt.speedup = step.result->speedup;
+      if (step.result->holds_at) attempt.general = step.result->holds_at->everywhere();
+    }
     step.counted = !is_infrastructure_fault(*attempt.verdict);
   }
   if (!step.counted) return step;

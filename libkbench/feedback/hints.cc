@@ -180,6 +180,11 @@ constexpr Hint kHints[] = {
     {Verdict::interferes, "",
      "Join every stream and thread before forward() returns: nothing may run on the device "
      "afterwards."},
+    {Verdict::not_general, "",
+     "Take every size from KB_<shape variable> or an expression, never as a number, and test "
+     "indices where a size is no multiple of a tile; or say with requires: what sizes it is made "
+     "for."},
+    {Verdict::impossible, "", "Compute all of every output in every run, from that run's inputs."},
     {Verdict::out_of_bounds, "past its end",
      "Test the index before storing: the last workgroup reaches past the end where sizes are no "
      "multiple of the local size."},
@@ -249,6 +254,11 @@ constexpr Hint kModuleHints[] = {
     {Verdict::interferes, "",
      "Join every stream and thread before forward() returns: nothing may run on the device "
      "afterwards."},
+    {Verdict::not_general, "",
+     "Take every size from the tensors' shapes or the constructor's arguments, never as a number, "
+     "and mask what lies beyond a block."},
+    {Verdict::impossible, "",
+     "Compute all of every output in every call, from that call's inputs."},
     {Verdict::out_of_bounds, "",
      "A kernel stores outside of its tensors: mask stores, and round grids up, not down."},
 };

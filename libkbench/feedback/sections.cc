@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <sstream>
 
 #include "kbench/text.h"
+#include "libkbench/base/text.h"
 #include "libkbench/feedback/parts.h"
 
 namespace kbench {
@@ -116,6 +118,27 @@ Text warnings(const Facts& facts) {
   }
   return text.empty() ? ""
                       : "Warnings (quoted from " + compiler_of(facts) + " and kbench):\n" + text;
+}
+
+/// Whether it is right at other sizes of its task, and what it says that it is made for.
+Text general(const Facts& facts) {
+  Text text;
+  if (facts.result.holds_at) {
+    text = "Right at " + std::to_string(facts.result.holds_at->right) + " of " +
+           std::to_string(facts.result.holds_at->tried) + " other sizes of the task";
+    if (const auto& wrong = facts.result.holds_at->first_wrong) {
+      constexpr size_t kBytes = 300;
+      text += "; at " + sizes_text(wrong->sizes) + " it is " +
+              std::string(name_of(wrong->verdict)) +
+              (wrong->message.empty() ? "" : ": " + shown(wrong->message, kBytes));
+    }
+    text += ".\n";
+  }
+  if (!facts.result.made_for.empty()) {
+    text += "It says that it is made for sizes with " +
+            shown(listed(facts.result.made_for, std::identity()), 300) + ".\n";
+  }
+  return text;
 }
 
 Text matches(const Facts& facts) {
@@ -411,7 +434,9 @@ const std::vector<VerdictSection>& parts_of(Verdict verdict) {
   static const std::vector<VerdictSection> limits = {
       {1, diagnostics}, {1, module_line}, {3, launches}, {2, hints}};
   static const std::vector<VerdictSection> passed = {
-      {1, speed}, {1, warnings}, {2, steps}, {3, baseline}};
+      {1, speed}, {1, general}, {1, warnings}, {2, steps}, {3, baseline}};
+  static const std::vector<VerdictSection> not_general = {
+      {1, general}, {1, warnings}, {3, launches}, {2, hints}};
   static const std::vector<VerdictSection> others = {{1, hints}};
   switch (verdict) {
     case Verdict::passed:
@@ -440,6 +465,8 @@ const std::vector<VerdictSection>& parts_of(Verdict verdict) {
     case Verdict::input_modified:
     case Verdict::out_of_bounds:
       return bounds;
+    case Verdict::not_general:
+      return not_general;
     default:
       return others;
   }

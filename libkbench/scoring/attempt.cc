@@ -25,7 +25,13 @@ static void read_field(const JsonField& field, Outcome& outcome) {
 // In the order of the line.
 KBENCH_FIELDS(Attempt, model, answered_by, task, sample, attempt, parent, outcome, leniencies,
               candidate, candidate_hash, verdict, preset, device, speedup, feedback_hash,
-              prompt_hash, usage, cost, seconds, operator_steps)
+              prompt_hash, usage, cost, seconds, operator_steps, general)
+KBENCH_OPTIONAL_FIELDS(Attempt, general)
+
+/// Records from before do not know of it.
+static bool is_left_out(const Attempt& attempt, std::string_view field) {
+  return field == "general" && !attempt.general;
+}
 
 std::string to_json(const Attempt& attempt) {
   return json_text(json_of<nlohmann::ordered_json>(attempt, Unset::null));

@@ -60,6 +60,15 @@ struct Member {
   bool (*read)(Element, Attempt&);
 };
 
+/// A member that need not be there.
+bool read_other(std::string_view name, Element element, Attempt& attempt) {
+  if (name != "general") return true;
+  bool general = false;
+  if (element.get(general) != simdjson::SUCCESS) return false;
+  attempt.general = general;
+  return true;
+}
+
 /// Reads an object that has all of these members, each once. Others, of a later version, are passed
 /// over.
 template <size_t n>
@@ -73,7 +82,10 @@ bool read_members(Element element, const std::array<Member, n>& members, Attempt
     if (i >= n || members[i].name != name) {
       for (i = 0; i < n && members[i].name != name;) ++i;
     }
-    if (i == n) continue;
+    if (i == n) {
+      if (!read_other(name, value, attempt)) return false;
+      continue;
+    }
     if ((seen >> i & 1) != 0 || !members[i].read(value, attempt)) return false;
     seen |= uint32_t{1} << i;
     next = i + 1;
@@ -146,6 +158,7 @@ bool read_plain_attempt(std::string_view line, Attempt& attempt) {
   thread_local simdjson::dom::parser parser;
   Element root;
   if (parser.parse(line.data(), line.size()).get(root) != simdjson::SUCCESS) return false;
+  attempt.general.reset();
   try {
     return read_members(root, kAttempt, attempt);
   } catch (const Error&) {  // an unknown task, outcome or verdict

@@ -113,6 +113,7 @@ void AttemptSet::add(const Attempt& a, uint32_t model, uint32_t answered_by, int
   row.verdict = a.verdict;
   row.lenient = !a.leniencies.empty();
   row.operator_steps = a.operator_steps;
+  row.general = a.general;
   row.candidate = candidate_key(a.candidate_hash);
   row.speedup = a.speedup;
   row.usage = a.usage;

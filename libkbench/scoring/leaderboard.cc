@@ -23,18 +23,22 @@ std::vector<FastP> fast_all(std::span<const Result> results, std::span<const dou
   return scores;
 }
 
-LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
-                      const std::set<TaskId>& tasks, const std::set<TaskId>& certified,
+using Tasks = std::set<TaskId>;
+
+LeaderboardRow row_of(const std::string& set, const ResultsByTask& results, const Tasks& tasks,
+                      const Tasks& certified, const Tasks& collapsing,
                       std::span<const double> thresholds) {
   LeaderboardRow row;
   row.set = set;
   row.tasks = static_cast<int>(tasks.size());
-  std::vector<Result> all, certain;
+  std::vector<Result> all, certain, collapsed, others;
   std::map<int, std::vector<Result>> by_level;
-  std::vector<double> speedups;
+  std::vector<double> speedups, speedups_of_collapsed;
   for (const TaskId& task : tasks) {
     ++row.tasks_by_level[task.level];
     row.certified_tasks += certified.contains(task) ? 1 : 0;
+    const bool collapses = collapsing.contains(task);
+    row.collapsing_tasks += collapses ? 1 : 0;
     const auto found = results.find(task);
     if (found == results.end()) {
       row.not_passed.emplace_back(task, Verdict::missing);
@@ -49,14 +53,22 @@ LeaderboardRow row_of(const std::string& set, const ResultsByTask& results,
     ++row.correct;
     row.busy += result.busy ? 1 : 0;
     ++row.correct_by_level[task.level];
-    speedups.push_back(result.speedup.point);
+    (collapses ? speedups_of_collapsed : speedups).push_back(result.speedup.point);
+    row.tried_at_sizes += result.holds_at ? 1 : 0;
+    row.general += result.holds_at && result.holds_at->everywhere() ? 1 : 0;
     all.push_back(result);
+    (collapses ? collapsed : others).push_back(result);
     if (certified.contains(task)) certain.push_back(result);
     by_level[task.level].push_back(result);
   }
   row.median_speedup = median(speedups);
   row.geomean_speedup = geometric_mean(speedups);
   row.overall = fast_all(all, thresholds, row.tasks);
+  row.collapsing_correct = static_cast<int>(collapsed.size());
+  row.collapsing = fast_all(collapsed, thresholds, row.collapsing_tasks);
+  row.collapsing_median = median(speedups_of_collapsed);
+  row.collapsing_geomean = geometric_mean(speedups_of_collapsed);
+  row.not_collapsing = fast_all(others, thresholds, row.tasks - row.collapsing_tasks);
   row.certified_correct = static_cast<int>(certain.size());
   row.certified = fast_all(certain, thresholds, row.certified_tasks);
   for (const auto& [level, count] : row.tasks_by_level) {
@@ -126,16 +138,18 @@ int LeaderboardRow::correct_in_level(int level) const {
 std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
                                         std::span<const TaskId> tasks,
                                         std::span<const double> thresholds,
-                                        std::span<const TaskId> certified) {
-  const std::set<TaskId> certain(certified.begin(), certified.end());
-  const std::set<TaskId> wanted(tasks.begin(), tasks.end());
+                                        std::span<const TaskId> certified,
+                                        std::span<const TaskId> collapsing) {
+  const Tasks certain(certified.begin(), certified.end());
+  const Tasks collapsed(collapsing.begin(), collapsing.end());
+  const Tasks wanted(tasks.begin(), tasks.end());
   std::map<std::string, ResultsByTask> sets;
   for (const Result& result : results) {
     if (wanted.contains(result.task)) sets[result.set][result.task] = result;
   }
   std::vector<LeaderboardRow> rows;
   for (const auto& [set, by_task] : sets) {
-    rows.push_back(row_of(set, by_task, wanted, certain, thresholds));
+    rows.push_back(row_of(set, by_task, wanted, certain, collapsed, thresholds));
   }
 
   const auto first_from_one = std::ranges::find_if(thresholds, [](double p) { return p >= 1; });
@@ -153,26 +167,42 @@ std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
 
 std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
   if (rows.empty()) return "no results\n";
+  const bool sizes = std::ranges::any_of(rows, &LeaderboardRow::tried_at_sizes);
   Cells header = {"set", "correct"};
+  if (sizes) header.push_back("general");
   for (const FastP& score : rows.front().overall) header.push_back(fast_name(score.p) + " (low)");
   header.insert(header.end(), {"median", "geomean"});
   std::vector<Cells> lines = {header};
   for (const LeaderboardRow& row : rows) {
-    Cells total = {shown(row.set), share(row.correct, row.tasks)};
-    add_scores(total, row.overall);
-    total.push_back(formatted("%.2fx", row.median_speedup));
-    total.push_back(formatted("%.2fx", row.geomean_speedup));
-    lines.push_back(total);
-    for (const auto& [level, scores] : row.by_level) {
-      Cells cells = {level == 0 ? "  own" : "  L" + std::to_string(level),
-                     share(row.correct_in_level(level), row.tasks_by_level.at(level))};
+    const auto add = [&](const std::string& name, const std::string& correct,
+                         const std::string& general, const std::vector<FastP>& scores) -> Cells& {
+      Cells cells = {name, correct};
+      if (sizes) cells.push_back(general);
       add_scores(cells, scores);
       lines.push_back(cells);
+      return lines.back();
+    };
+    const auto add_means = [](Cells& cells, double median, double geomean) {
+      cells.push_back(formatted("%.2fx", median));
+      cells.push_back(formatted("%.2fx", geomean));
+    };
+    add_means(add(shown(row.set), share(row.correct, row.tasks),
+                  share(row.general, row.tried_at_sizes), row.overall),
+              row.median_speedup, row.geomean_speedup);
+    for (const auto& [level, scores] : row.by_level) {
+      add(level == 0 ? "  own" : "  L" + std::to_string(level),
+          share(row.correct_in_level(level), row.tasks_by_level.at(level)), "", scores);
     }
     if (row.certified_tasks > 0) {
-      Cells cells = {"  certified", share(row.certified_correct, row.certified_tasks)};
-      add_scores(cells, row.certified);
-      lines.push_back(cells);
+      add("  certified", share(row.certified_correct, row.certified_tasks), "", row.certified);
+    }
+    if (row.collapsing_tasks > 0) {
+      add("  not collapsing",
+          share(row.correct - row.collapsing_correct, row.tasks - row.collapsing_tasks), "",
+          row.not_collapsing);
+      add_means(add("  collapsing", share(row.collapsing_correct, row.collapsing_tasks), "",
+                    row.collapsing),
+                row.collapsing_median, row.collapsing_geomean);
     }
   }
   return text_table(lines, Side::right);
@@ -225,6 +255,15 @@ std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
                      {{"tasks", row.certified_tasks},
                       {"correct", row.certified_correct},
                       {"fast_p", to_json(row.certified)}}},
+                    {"collapsing",
+                     {{"tasks", row.collapsing_tasks},
+                      {"correct", row.collapsing_correct},
+                      {"fast_p", to_json(row.collapsing)},
+                      {"median_speedup", row.collapsing_median},
+                      {"geomean_speedup", row.collapsing_geomean}}},
+                    {"not_collapsing", {{"fast_p", to_json(row.not_collapsing)}}},
+                    {"tried_at_sizes", row.tried_at_sizes},
+                    {"general", row.general},
                     {"not_passed", not_passed},
                     {"software_device", row.software_device},
                     {"busy", row.busy}});

@@ -69,6 +69,8 @@ void count(const AttemptRow& row, Funnel& to) {
   if (!row.correct()) return;
   ++to.correct;
   to.with_builtins += row.operator_steps;
+  to.tried_at_sizes += row.general.has_value();
+  to.general += row.general.value_or(false);
   to.faster += row.speedup.low > 1;
 }
 

@@ -10,7 +10,7 @@ namespace kbench {
 
 inline bool counts(const AttemptRow& row, const MetricScope& scope) {
   return row.correct() && !(scope.strict && row.lenient) &&
-         !(scope.own_kernels && row.operator_steps);
+         !(scope.own_kernels && row.operator_steps) && !(scope.general && row.general == false);
 }
 
 inline bool is_good(const AttemptRow& row, const MetricScope& scope, const Criterion& criterion) {

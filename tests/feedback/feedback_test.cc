@@ -153,8 +153,8 @@ TEST(Feedback, OfAModuleQuotesItsLineAndHintsAreForModules) {
   for (const Verdict verdict :
        {Verdict::compile_error, Verdict::out_of_memory, Verdict::timeout, Verdict::crashed,
         Verdict::device_lost, Verdict::not_finite, Verdict::all_zero, Verdict::low_precision,
-        Verdict::wrong_values, Verdict::input_modified, Verdict::out_of_bounds,
-        Verdict::interferes}) {
+        Verdict::wrong_values, Verdict::input_modified, Verdict::out_of_bounds, Verdict::interferes,
+        Verdict::not_general, Verdict::impossible}) {
     EXPECT_THAT(told_of(verdict, ""), HasSubstr("What mostly helps:")) << name_of(verdict);
   }
 }

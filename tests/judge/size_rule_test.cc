@@ -118,5 +118,55 @@ TEST(SizeRule, AFaultOfTheHarnessSaysNothing) {
   EXPECT_THAT(result.diagnostics, IsEmpty());
 }
 
+const std::vector<Variables> kDrawn = {
+    {{"N", int64_t{7}}}, {{"N", int64_t{66}}}, {{"N", int64_t{3}}}, {{"N", int64_t{12}}}};
+
+Result right_in_fours(const Variables& sizes) {
+  return std::get<int64_t>(sizes.at("N")) % 4 == 0 ? passed()
+                                                   : with(Verdict::out_of_bounds, "past its end");
+}
+
+TEST(DrawnSizes, AreCountedAndTheFirstThatIsWrongIsKept) {
+  const auto holds_at = try_drawn_sizes(kDrawn, right_in_fours, [] { return false; });
+  ASSERT_TRUE(holds_at);
+  EXPECT_EQ(holds_at->tried, 4);
+  EXPECT_EQ(holds_at->right, 1);
+  ASSERT_TRUE(holds_at->first_wrong);
+  EXPECT_EQ(holds_at->first_wrong->sizes, kDrawn[0]);
+  EXPECT_EQ(holds_at->first_wrong->verdict, Verdict::out_of_bounds);
+  EXPECT_FALSE(holds_at->everywhere());
+}
+
+TEST(DrawnSizes, WhatIsNoFaultOfTheCandidatesIsNotTried) {
+  const auto fails = [](const Variables&) { return with(Verdict::harness_error, "killed"); };
+  EXPECT_FALSE(try_drawn_sizes(kDrawn, fails, [] { return false; }));
+  EXPECT_FALSE(try_drawn_sizes({}, right_in_fours, [] { return false; }));
+}
+
+TEST(DrawnSizes, EndWhenItGetsLate) {
+  int asked = 0;
+  const auto holds_at = try_drawn_sizes(kDrawn, right_in_fours, [&] { return ++asked > 2; });
+  ASSERT_TRUE(holds_at);
+  EXPECT_EQ(holds_at->tried, 2);
+}
+
+TEST(DrawnSizes, MakeAFailureWhereBeingGeneralCounts) {
+  Result result = passed();
+  result.holds_at = try_drawn_sizes(kDrawn, right_in_fours, [] { return false; });
+  require_general(result);
+  EXPECT_EQ(result.verdict, Verdict::not_general);
+  EXPECT_EQ(result.message,
+            "right at 1 of 4 further sizes; at N=7 it is out_of_bounds: past its end");
+  EXPECT_EQ(result.samples, 0);
+  EXPECT_EQ(result.candidate_ms, 0);
+  Result everywhere = passed();
+  everywhere.holds_at = HoldsAt{4, 4, std::nullopt};
+  require_general(everywhere);
+  EXPECT_TRUE(everywhere.correct());
+  Result untried = passed();
+  require_general(untried);
+  EXPECT_TRUE(untried.correct());
+}
+
 }  // namespace
 }  // namespace kbench::judge

@@ -114,6 +114,18 @@ TEST(Samples, OfAStrictScoreWereFoundWithoutLeniency) {
   EXPECT_EQ(draws(set, 0, {.tasks = {kA}, .strict = true, .own_kernels = true})[0].c, 0);
 }
 
+TEST(Samples, OfAGeneralScoreAreRightAtSizesDrawnInSecret) {
+  std::vector<Attempt> all = {passed("m", kA, 1, 2), passed("m", kA, 2, 2), passed("m", kA, 3, 2)};
+  all[0].general = true;
+  all[1].general = false;  // The third was not tried.
+  const AttemptSet set(all);
+  EXPECT_EQ(draws(set, 0, {.tasks = {kA}})[0].c, 3);
+  EXPECT_EQ(draws(set, 0, {.tasks = {kA}, .general = true})[0].c, 2);
+  const Funnel sum = funnel(set, 0, {.tasks = {kA}}).front();
+  EXPECT_EQ(sum.tried_at_sizes, 2);
+  EXPECT_EQ(sum.general, 1);
+}
+
 TEST(Samples, TooFewForKLeaveTheMeanUndefinedAndSaySo) {
   std::vector<Attempt> all;
   add_samples(all, "m", kA, {1.5, 0});

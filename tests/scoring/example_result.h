@@ -44,6 +44,11 @@ inline Result example() {
   r.busy = true;
   r.compile_s = 0.75;
   r.wall_s = 2;
+  r.made_for = {"dim % 4 == 0"};
+  r.own_kernels = 0.75;
+  r.library_calls = {"matmul", "copy"};
+  r.holds_at =
+      HoldsAt{6, 4, WrongAt{{{"dim", int64_t{67}}}, Verdict::out_of_bounds, "past its end"}};
   r.stage_s = {{"compile", 0.5}, {"sample", 0.1 + 0.2}};
   return r;
 }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -102,6 +103,45 @@ TEST(Leaderboard, SortsByThresholdThenGeometricMean) {
   EXPECT_EQ(names({1}), "cba");
   EXPECT_EQ(names({0.2, 0.6}), "acb") << "no threshold from 1: the last decides";
   EXPECT_EQ(names({}), "acb") << "correct everywhere alike: the geometric mean decides";
+}
+
+/// A mean of tasks that collapse and others would say nothing of either.
+TEST(Leaderboard, KeepsTasksThatCollapseApart) {
+  const std::vector<TaskId> collapsing = {{1, 1}, {3, 4}};
+  const auto rows = leaderboard(two_sets(), kTasks, kThresholds, {}, collapsing);
+  const LeaderboardRow& fused = rows[0];
+  EXPECT_EQ(fused.collapsing_tasks, 2);
+  EXPECT_EQ(fused.collapsing_correct, 1);
+  EXPECT_EQ(fused.overall[2].at_point, 2);
+  EXPECT_EQ(fused.collapsing[2].at_point, 1);
+  EXPECT_EQ(fused.collapsing[2].tasks, 2);
+  EXPECT_EQ(fused.not_collapsing[2].at_point, 1);
+  EXPECT_EQ(fused.not_collapsing[2].tasks, 2);
+  EXPECT_DOUBLE_EQ(fused.geomean_speedup, std::sqrt(2.0)) << "of 2 and 1, without 4";
+  EXPECT_DOUBLE_EQ(fused.collapsing_geomean, 4);
+  const std::string text = format_leaderboard(rows);
+  EXPECT_THAT(text, HasSubstr("not collapsing"));
+  EXPECT_THAT(text, HasSubstr("4.00x"));
+  const auto json = nlohmann::json::parse(leaderboard_json(rows))[0];
+  EXPECT_EQ(json["collapsing"]["tasks"], 2);
+  EXPECT_EQ(json["not_collapsing"]["fast_p"][2]["at_point"], 1);
+  EXPECT_THAT(format_leaderboard(leaderboard(two_sets(), kTasks, kThresholds)),
+              Not(HasSubstr("collapsing")));
+}
+
+TEST(Leaderboard, CountsWhatHoldsAtOtherSizes) {
+  auto results = two_sets();
+  results[0].holds_at = HoldsAt{6, 6, std::nullopt};
+  results[1].holds_at = HoldsAt{6, 5, WrongAt{}};
+  results[2].holds_at = HoldsAt{6, 6, std::nullopt};  // It is wrong, and does not count.
+  const auto rows = leaderboard(results, kTasks, kThresholds);
+  EXPECT_EQ(rows[1].set, "direct");
+  EXPECT_EQ(rows[1].tried_at_sizes, 2);
+  EXPECT_EQ(rows[1].general, 1);
+  EXPECT_THAT(format_leaderboard(rows), HasSubstr("general"));
+  EXPECT_THAT(format_leaderboard(leaderboard(two_sets(), kTasks, kThresholds)),
+              Not(HasSubstr("general")));
+  EXPECT_EQ(nlohmann::json::parse(leaderboard_json(rows))[1]["general"], 1);
 }
 
 TEST(FormatLeaderboard, FitsATerminalAndAligns) {

@@ -44,6 +44,36 @@ TEST(ResultJson, RoundTripsEveryFieldExactly) {
   EXPECT_EQ(back.tuning[0].configs[1].ms, 0.25);
 }
 
+TEST(ResultJson, RoundTripsLabels) {
+  const Result back = result_from_json(to_json(example()));
+  EXPECT_EQ(back.made_for, example().made_for);
+  EXPECT_EQ(back.own_kernels, 0.75);
+  EXPECT_EQ(back.library_calls, example().library_calls);
+  ASSERT_TRUE(back.holds_at);
+  EXPECT_EQ(back.holds_at->tried, 6);
+  EXPECT_EQ(back.holds_at->right, 4);
+  ASSERT_TRUE(back.holds_at->first_wrong);
+  EXPECT_EQ(back.holds_at->first_wrong->sizes, (Variables{{"dim", int64_t{67}}}));
+  EXPECT_EQ(back.holds_at->first_wrong->verdict, Verdict::out_of_bounds);
+  EXPECT_FALSE(back.holds_at->everywhere());
+}
+
+/// Most candidates have none, and records of earlier versions know of none.
+TEST(ResultJson, LeavesLabelsOutThatAreNotThere) {
+  Result r = example();
+  r.made_for.clear();
+  r.own_kernels.reset();
+  r.library_calls.clear();
+  r.holds_at.reset();
+  const std::string line = to_json(r);
+  for (const char* label : {"made_for", "own_kernels", "library_calls", "holds_at"}) {
+    EXPECT_THAT(line, Not(HasSubstr(label)));
+  }
+  EXPECT_EQ(to_json(result_from_json(line)), line);
+  r.holds_at = HoldsAt{5, 5, std::nullopt};
+  EXPECT_TRUE(result_from_json(to_json(r)).holds_at->everywhere());
+}
+
 TEST(ResultJson, WritesInfiniteEndsAsNull) {
   EXPECT_THAT(to_json(example()), HasSubstr("\"high\":null"));
 }

@@ -170,6 +170,7 @@ void read_options(Members& members, EvaluateOptions& options) {
     limits.total_seconds += 4 * plan.max_seconds;
   }
   members.read("other_sizes", options.other_sizes);
+  members.read("general", options.general);
   members.read("fresh_runners", options.fresh_runners);
   uint64_t seed = 0;
   if (members.find("seed") != nullptr) {

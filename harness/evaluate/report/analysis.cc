@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 
@@ -161,6 +162,9 @@ class Analyst {
       return mean_pass_at_k(draws(study_.attempts, to.model, scope), 1, bootstrap_);
     };
     MetricScope first = study_.scope, strict = study_.scope, own = study_.scope;
+    MetricScope general = study_.scope;
+    general.general = true;
+    to.general = pass_1(general);
     first.attempts = 1;
     strict.strict = true;
     own.own_kernels = true;
@@ -186,19 +190,30 @@ class Analyst {
     for (size_t i = 0; i < study_.scope.tasks.size(); ++i) {
       tasks[study_.scope.tasks[i].level].push_back(i);
     }
-    for (const auto& [level, own] : tasks) {
-      LevelReport& report = to.levels[level];
+    const auto report_of = [&](const std::vector<size_t>& own) {
+      LevelReport report;
       std::vector<Draws> passed, faster;
+      std::vector<int> levels;
       for (const size_t i : own) {
         report.solved += to.samples_of[i].c > 0;
         passed.push_back(to.samples_of[i]);
         faster.push_back(fast[i]);
+        levels.push_back(study_.scope.tasks[i].level);
       }
       report.tasks = static_cast<int>(own.size());
-      const Bootstrap bootstrap(std::vector<int>(own.size(), level));
+      const Bootstrap bootstrap(levels);
       report.pass = mean_pass_at_k(passed, first_k(), bootstrap);
       report.fast = mean_pass_at_k(faster, first_k(), bootstrap);
+      return report;
+    };
+    for (const auto& [level, own] : tasks) to.levels[level] = report_of(own);
+    std::vector<size_t> collapsing, others;
+    for (size_t i = 0; i < study_.scope.tasks.size(); ++i) {
+      (collapses(study_.scope.tasks[i]) ? collapsing : others).push_back(i);
     }
+    if (collapsing.empty()) return;
+    to.collapsing = report_of(collapsing);
+    if (!others.empty()) to.not_collapsing = report_of(others);
   }
 
   void rank() {

@@ -44,6 +44,10 @@ struct ModelReport {
   Score first_answer;               ///< pass@1 of first attempts
   Score strict;                     ///< pass@1 without leniencies
   Score own_kernels;                ///< pass@1 without built-in operators
+  Score general;                    ///< pass@1 of what is right at sizes drawn in secret, too
+  /// Over the tasks that do not collapse (kbench/certificate.h), and those that do; unset where
+  /// none of the tasks does.
+  std::optional<LevelReport> not_collapsing, collapsing;
   std::map<int, LevelReport> levels;
   std::vector<ByAttempt> correct_by, fast_by;  ///< fast_1
   std::vector<Funnel> funnel;

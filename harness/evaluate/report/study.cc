@@ -81,6 +81,7 @@ Attempt attempt_of(const Result& r) {
   a.preset = r.preset;
   a.device = r.device;
   a.speedup = r.speedup;
+  if (r.correct() && r.holds_at) a.general = r.holds_at->everywhere();
   return a;
 }
 

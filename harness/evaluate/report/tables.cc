@@ -65,6 +65,10 @@ std::string leaderboard_text(const Study& study, const Analysis& analysis) {
       header.push_back("fast_" + number(p) + "@" + std::to_string(k) + " (low)");
     }
   }
+  const bool sizes = std::ranges::any_of(analysis.models, [](const ModelReport& model) {
+    return model.funnel.front().tried_at_sizes > 0;
+  });
+  if (sizes) header.push_back("general@1");
   header.push_back("best of " + std::to_string(analysis.ks.back()));
   header.push_back("median");
   Rows rows = {header};
@@ -78,13 +82,19 @@ std::string leaderboard_text(const Study& study, const Analysis& analysis) {
         cells.push_back(text_of(fast.at_point[i]) + " (" + short_text_of(fast.at_low[i]) + ")");
       }
     }
+    if (sizes) cells.push_back(short_text_of(model.general));
     cells.push_back(geomean_text(model.best.back()));
     cells.push_back(model.median_speedup > 0 ? print("%.2fx", model.median_speedup) : "-");
-    if (model.levels.size() < 2) continue;
-    for (const auto& [level, own] : model.levels) {
-      rows.push_back({level == 0 ? "  own" : "  L" + std::to_string(level),
-                      of(own.solved, own.tasks), text_of(own.pass)});
+    const auto add = [&](const std::string& name, const LevelReport& part) {
+      rows.push_back({name, of(part.solved, part.tasks), text_of(part.pass)});
+    };
+    if (model.levels.size() > 1) {
+      for (const auto& [level, own] : model.levels) {
+        add(level == 0 ? "  own" : "  L" + std::to_string(level), own);
+      }
     }
+    if (model.not_collapsing) add("  not collapsing", *model.not_collapsing);
+    if (model.collapsing) add("  collapsing", *model.collapsing);
   }
   return table(rows) +
          "in brackets: 95% by bootstrap over tasks; best of k: geometric mean of max(speedup, 1)\n";

@@ -25,12 +25,20 @@ Json json_of(const Funnel& f) {
   Json outcomes = Json::object(), verdicts = Json::object();
   for (const auto& [outcome, count] : f.outcomes) outcomes[std::string(name_of(outcome))] = count;
   for (const auto& [verdict, count] : f.verdicts) verdicts[std::string(name_of(verdict))] = count;
-  return {{"answered", f.answered}, {"candidates", f.candidates},
-          {"resolved", f.resolved}, {"compiled", f.compiled},
-          {"ran", f.ran},           {"correct", f.correct},
-          {"faster", f.faster},     {"unfinished", f.unfinished},
-          {"lenient", f.lenient},   {"with_builtins", f.with_builtins},
-          {"distinct", f.distinct}, {"outcomes", outcomes},
+  return {{"answered", f.answered},
+          {"candidates", f.candidates},
+          {"resolved", f.resolved},
+          {"compiled", f.compiled},
+          {"ran", f.ran},
+          {"correct", f.correct},
+          {"faster", f.faster},
+          {"unfinished", f.unfinished},
+          {"lenient", f.lenient},
+          {"with_builtins", f.with_builtins},
+          {"tried_at_sizes", f.tried_at_sizes},
+          {"general", f.general},
+          {"distinct", f.distinct},
+          {"outcomes", outcomes},
           {"verdicts", verdicts}};
 }
 
@@ -132,6 +140,13 @@ Json json_of(const Score& score) {
           {"interval", {score.interval.low, score.interval.high}}};
 }
 
+static Json json_of(const LevelReport& report) {
+  return {{"tasks", report.tasks},
+          {"solved", report.solved},
+          {"pass", json_of(report.pass)},
+          {"fast_1", json_of(report.fast)}};
+}
+
 Json json_of(const ModelReport& model, const Study& study, const Analysis& analysis) {
   Json fast = Json::array();
   for (const FastScore& score : model.fast) {
@@ -141,10 +156,7 @@ Json json_of(const ModelReport& model, const Study& study, const Analysis& analy
   }
   Json levels = Json::object(), funnels = Json::array();
   for (const auto& [level, own] : model.levels) {
-    levels[std::to_string(level)] = {{"tasks", own.tasks},
-                                     {"solved", own.solved},
-                                     {"pass", json_of(own.pass)},
-                                     {"fast_1", json_of(own.fast)}};
+    levels[std::to_string(level)] = json_of(own);
   }
   for (const Funnel& f : model.funnel) funnels.push_back(json_of(f));
   return {{"name", model.name},
@@ -162,6 +174,9 @@ Json json_of(const ModelReport& model, const Study& study, const Analysis& analy
           {"first_answer", json_of(model.first_answer)},
           {"strict", json_of(model.strict)},
           {"own_kernels", json_of(model.own_kernels)},
+          {"general", json_of(model.general)},
+          {"not_collapsing", model.not_collapsing ? json_of(*model.not_collapsing) : Json()},
+          {"collapsing", model.collapsing ? json_of(*model.collapsing) : Json()},
           {"levels", levels},
           {"correct_by_attempt", json_of(model.correct_by)},
           {"fast_1_by_attempt", json_of(model.fast_by)},

@@ -86,7 +86,8 @@ extern "C" kbench_status kbench_leaderboard(const char* text, char** out) {
     const std::vector<TaskId> tasks = capi::tasks_of(request, results);
     std::vector<double> thresholds = {1};
     if (request.has("thresholds")) thresholds = request["thresholds"].reals();
-    const auto rows = leaderboard(results, tasks, thresholds, capi::certified_of(tasks, results));
+    const auto rows = leaderboard(results, tasks, thresholds, capi::certified_of(tasks, results),
+                                  collapsing_tasks());
     return capi::json{{"rows", capi::json::parse(leaderboard_json(rows))},
                       {"text", format_leaderboard(rows)},
                       {"notes", format_leaderboard_notes(rows)}};

@@ -235,8 +235,9 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     if (is_certified(certification(job.at(*task)))) certified.push_back(task->id);
   }
   const Shard shard = parse_shard(options.shard);  // a part has no score
-  const auto rows = shard.whole() ? leaderboard(results, tasks, options.thresholds, certified)
-                                  : std::vector<LeaderboardRow>();
+  const auto rows =
+      shard.whole() ? leaderboard(results, tasks, options.thresholds, certified, collapsing_tasks())
+                    : std::vector<LeaderboardRow>();
   if (options.json) {
     say(job_json(job, results, rows) + "\n");
     return;

@@ -274,7 +274,12 @@ void MeasureOptions::add_to(Command app, bool in_run) {
       "--input-seed N", seed, "Fix the secret seed of the inputs, for debugging", whole_number());
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
   group.add_flag("--no-other-sizes", own_sizes_alone,
-                 "At preset smoke: do not check passing candidates at two more sizes");
+                 "Do not check passing candidates at other sizes of their task");
+  group
+      .add_flag("--general", general,
+                "A passing candidate that is wrong at a size drawn in secret does not pass: "
+                "not_general")
+      .excludes(group.option("--no-other-sizes"));
   group.add_flag("--fresh-runners", fresh_runners,
                  "A process for each candidate, also among those of one author");
   const Command limits_group = app.in_group("Limits of a candidate");
@@ -318,6 +323,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
   options.seed = measure.seed;
   options.other_sizes = !measure.own_sizes_alone;
+  options.general = measure.general;
   options.fresh_runners = measure.fresh_runners;
   return options;
 }

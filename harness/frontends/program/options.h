@@ -107,7 +107,7 @@ struct MeasureOptions {
   Limits limits;
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
-  bool own_sizes_alone = false, fresh_runners = false;
+  bool own_sizes_alone = false, general = false, fresh_runners = false;
 
   /// `in_run`: the verb has its own --seed and --max-seconds, for a run of many requests; elsewhere
   /// these are former names of --input-seed and --measure-seconds.

@@ -1,6 +1,7 @@
 #include "harness/frontends/program/report.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +14,7 @@
 #include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
@@ -82,13 +84,25 @@ std::string format_stages(const Result& r) {
   constexpr double kWorthSaying = 1e-3;
   std::string text;
   for (const char* stage : {"open", "load", "task", "compile", "import", "queue", "tune", "warm_up",
-                            "wait", "sample", "other_sizes"}) {
+                            "wait", "sample", "other_sizes", "drawn_sizes"}) {
     const auto found = r.stage_s.find(stage);
     if (found == r.stage_s.end() || found->second < kWorthSaying) continue;
     if (!text.empty()) text += ", ";
     text += std::string(stage) + " " + format_number(found->second) + " s";
   }
   return text;
+}
+
+/// "right at 4 of 6 other sizes; at N=67: wrong_values: ..."
+std::string holds_at_text(const HoldsAt& holds_at) {
+  std::string text = "right at " + std::to_string(holds_at.right) + " of " +
+                     std::to_string(holds_at.tried) + " other sizes";
+  if (!holds_at.first_wrong) return text;
+  const WrongAt& wrong = *holds_at.first_wrong;
+  const std::string sizes = listed(
+      wrong.sizes, [](const auto& size) { return size.first + "=" + to_string(size.second); });
+  return text + "; at " + sizes + ": " + std::string(name_of(wrong.verdict)) +
+         (wrong.message.empty() ? "" : ": " + shown_message(wrong.message));
 }
 
 /// "matmul: num_warps 8, BLOCK 64 in 0.12 ms, the fastest of 4 (slowest 0.31 ms)".
@@ -154,6 +168,16 @@ std::string format_result(const Result& r, const std::string& candidate) {
     line("sizes", sizes);
   }
   if (!r.device.empty()) line("device", r.device);
+  if (r.holds_at) line("general", holds_at_text(*r.holds_at));
+  if (!r.library_calls.empty()) {
+    const std::string share =
+        r.own_kernels ? format_number(100 * *r.own_kernels) + "% of its time in its own kernels, "
+                      : "";
+    line("calls", share + "uses " + shown_message(listed(r.library_calls, std::identity())));
+  }
+  if (!r.made_for.empty()) {
+    line("made for", shown_message(listed(r.made_for, std::identity())));
+  }
   if (r.lane == "cuda") line("launched", "by CUDA's own driver, beside the baseline's Vulkan");
   for (const TunedKernel& tuned : r.tuning) line("tuned", format_tuning(tuned));
   if (r.samples > 0) {

@@ -192,8 +192,8 @@ int run_score(const ScoreOptions& options) {
       },
       "; leave a file out, or have the last count by --last");
 
-  const auto rows =
-      leaderboard(results, tasks, options.thresholds, certified_tasks(results, tasks));
+  const auto rows = leaderboard(results, tasks, options.thresholds, certified_tasks(results, tasks),
+                                collapsing_tasks());
   if (options.json) {
     say(score_json(options.files, results, rows) + "\n");
     return kDone;

@@ -119,6 +119,8 @@ bool CandidateBuild::load() {
   }
   experiment_.task = key_.task = loaded->task;
   experiment_.candidate_hash = loaded->hash;
+  experiment_.made_for.clear();
+  for (const std::string& each : loaded->made_for) experiment_.made_for.push_back(shown(each));
   needs_python_ = loaded->needs_python;
   return loaded_ = true;
 }

@@ -27,10 +27,10 @@
 #include "harness/measure/cuda/memory_maker.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
+#include "harness/measure/judge/further_sizes.h"
 #include "harness/measure/judge/requests.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/runner_supply.h"
-#include "harness/measure/judge/size_rule.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/trial.h"
 #include "harness/measure/process/host_lock.h"
@@ -39,9 +39,7 @@
 #include "harness/measure/trial/experiment.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/vulkan/device.h"
-#include "kbench/candidate_source.h"
 #include "kbench/error.h"
-#include "kbench/other_sizes.h"
 #include "kbench/result.h"
 #include "kbench/task_file.h"
 #include "kbench/text.h"
@@ -98,13 +96,6 @@ class Judge {
  private:
   Result judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                         const std::stop_token& cancelled, bool& device_gone);
-  bool wants_other_sizes(const client::EvaluateRequest& request, const Result& result) const;
-  void try_other_sizes(const client::EvaluateRequest& request, const std::stop_token& cancelled,
-                       Result& result, bool& device_gone);
-  std::unique_ptr<CandidateBuild> other_sizes_build(const client::EvaluateRequest& request);
-  void begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
-                client::EvaluateRequest request);
-  void retire_again();
   TrialContext trial_context(const std::stop_token& cancelled);
   void prove_device();
 
@@ -123,6 +114,7 @@ class Judge {
   std::optional<SlabStore> store_;
   RunnerSupply supply_;
   Opponents opponents_;
+  std::optional<Roofline> roofline_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::optional<Workspace> workspace_;
   std::optional<trial::Kernels> kernels_;
@@ -130,12 +122,7 @@ class Judge {
   /// Makes the pipelines that every trial needs, while the client prepares its request and memory
   /// is allocated.
   std::future<void> kernels_prepared_;
-  CandidateSource judged_;  ///< the last candidate, as it was read
-  runner::RunnerKind judged_by_ = runner::RunnerKind::vulkan;  ///< what launched it
-  /// The last candidate's build, whose runner can build it at other sizes; or null.
-  std::unique_ptr<CandidateBuild> again_;
-  std::vector<std::unique_ptr<CandidateBuild>> begun_beside_;  ///< at other sizes, in new runners
-  std::map<TaskId, std::vector<Variables>> other_sizes_;  ///< of tasks that have been asked for
+  FurtherSizes further_sizes_{supply_};
 };
 
 RunnerProcess::Options with_prototype(RunnerProcess::Options options) {
@@ -212,7 +199,8 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled) {
           .lock = *lock_,
           .cancelled = cancelled,
           .clock = *clock_,
-          .opponents = opponents_};
+          .opponents = opponents_,
+          .roofline = roofline_};
 }
 
 /// Whether the runner may serve another candidate of the same author. After all else (a crash, a
@@ -248,7 +236,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
-      auto build = at_other_sizes ? other_sizes_build(request) : supply_.take(request);
+      auto build = at_other_sizes ? further_sizes_.build(request) : supply_.take(request);
       build->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
       result.stage_s["open"] = waited.count();
@@ -273,16 +261,15 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
       if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
       if (!at_other_sizes) {
-        judged_ = build->read_source();
-        judged_by_ = end.launched_by;
+        further_sizes_.set_candidate(build->read_source(), end.launched_by);
       }
       result.runner_served = build->runner().served();
       if (end.device_in_doubt) {
         build->release().reset();  // A hung run ends with its process.
         prove_device();
       } else if (build->can_be_built_again() &&
-                 (at_other_sizes ? result.correct() : wants_other_sizes(request, result))) {
-        again_ = std::move(build);
+                 (at_other_sizes ? result.correct() : FurtherSizes::wanted(request, result))) {
+        further_sizes_.keep(std::move(build));
       } else {
         const bool clean = ended_cleanly(result, end, build->runner().ran());
         supply_.put_back(std::move(build), clean);
@@ -313,99 +300,18 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
   return result;
 }
 
-/// The last candidate at other sizes: in its own runner if that is kept, else in a new one.
-std::unique_ptr<CandidateBuild> Judge::other_sizes_build(const client::EvaluateRequest& request) {
-  if (again_) {
-    again_->ask_again(request);
-    return std::move(again_);
-  }
-  const auto begun =
-      std::ranges::find_if(begun_beside_, [&](const auto& each) { return each->answers(request); });
-  if (begun == begun_beside_.end()) return supply_.take_beside(request);
-  auto build = std::move(*begun);
-  begun_beside_.erase(begun);
-  return build;
-}
-
-/// Compiles the candidate at all of the sizes at once: Python takes a second for each.
-void Judge::begin_at(const std::vector<Variables>& sizes, const SizeUse& use,
-                     client::EvaluateRequest request) {
-  for (const Variables& set : sizes) {
-    request.options.overrides = read_of(set, use);
-    if (request.options.overrides.empty()) continue;
-    try {
-      begun_beside_.push_back(supply_.take_beside(request));
-      begun_beside_.back()->begin();
-    } catch (const RunnerFailure&) {  // other_sizes_build() tries again.
-    }
-  }
-}
-
-void Judge::retire_again() {
-  if (again_) supply_.put_back(std::exchange(again_, nullptr), /*clean=*/false);
-}
-
-/// Only at preset smoke, whose sizes are small: many faults show only at sizes that are not
-/// multiples of a block's.
-bool Judge::wants_other_sizes(const client::EvaluateRequest& request, const Result& result) const {
-  const bool judged =
-      !request.check_only && !request.inspect_seed && !request.profile_runs && !request.values_only;
-  const EvaluateOptions& options = request.options;
-  return judged && options.other_sizes && options.overrides.empty() && result.correct() &&
-         result.preset == name_of(Preset::smoke);
-}
-
-void Judge::try_other_sizes(const client::EvaluateRequest& request,
-                            const std::stop_token& cancelled, Result& result, bool& device_gone) {
-  if (!wants_other_sizes(request, result)) return;
-  const auto start_time = std::chrono::steady_clock::now();
-  auto [known, is_new] = other_sizes_.try_emplace(result.task);
-  if (is_new) known->second = other_sizes({result.task, result.preset, {}});
-  client::EvaluateRequest there = request;
-  there.candidate = judged_;
-  there.options.preset = result.preset;
-  there.options.recorded.reset();  // of the preset's own sizes
-  there.next_files.clear();
-  there.progress = false;
-  there.values_only = true;
-  double queued_s = 0;
-  const auto values_at = [&](const Variables& sizes) {
-    there.options.overrides = sizes;
-    Result found;  // a harness_error, until it is asked for
-    if (cancelled.stop_requested() || device_gone) return found;
-    for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {
-      try {
-        found = judge_as_asked(there, /*at_other_sizes=*/true, cancelled, device_gone);
-      } catch (const Error&) {  // Nothing is known of the candidate there.
-        found = Result();
-      }
-      queued_s += found.stage_s[client::kQueueStage];
-      // A runner in which the candidate has run before may be what fails: a new one decides.
-      if (found.correct() || !in_own_runner || cancelled.stop_requested() || device_gone) {
-        return found;
-      }
-      retire_again();
-    }
-  };
-  const SizeUse use(*judged_.files, judged_.manifest, judged_by_ == runner::RunnerKind::torch);
-  if (!again_) begin_at(known->second, use, there);
-  look_at_other_sizes(result, known->second, use, values_at);
-  begun_beside_.clear();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
-  result.stage_s["other_sizes"] = took.count() - queued_s;
-  result.stage_s[client::kQueueStage] += queued_s;
-}
-
 Result Judge::judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
                     bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   const LockRelease release_lock{*lock_};
-  retire_again();  // Of a request that ended by an error.
+  further_sizes_.retire();  // Of a request that ended by an error.
   Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, device_gone);
-  if (!device_gone && !cancelled.stop_requested()) {
-    try_other_sizes(request, cancelled, result, device_gone);
-  }
-  retire_again();
+  const auto ended = [&] { return device_gone || cancelled.stop_requested(); };
+  const auto judge_there = [&](const client::EvaluateRequest& there) {
+    return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, device_gone);
+  };
+  if (!ended()) further_sizes_.look(request, judge_there, ended, result);
+  further_sizes_.retire();
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
     result.verdict = Verdict::harness_error;

@@ -51,7 +51,15 @@ std::string own_text(const Result& result, const Variables& sizes) {
   return sizes_text(own);
 }
 
-/// The failure in place of what had passed: none of its times counts.
+/// Of a result that turned out to be a failure no time counts.
+void drop_times(Result& result) {
+  result.samples = 0;
+  result.speedup = {};
+  result.candidate_ms = result.baseline_ms = result.setup_ms = 0;
+  result.gbytes_per_s = result.tflops = 0;
+}
+
+/// The failure in place of what had passed.
 void fail(Result& result, const Variables& sizes, const Result& wrong) {
   const std::string own = own_text(result, sizes);
   Result failed = wrong;
@@ -60,10 +68,7 @@ void fail(Result& result, const Variables& sizes, const Result& wrong) {
   failed.lane = result.lane;
   failed.compile_s = result.compile_s;
   failed.stage_s = result.stage_s;
-  failed.samples = 0;
-  failed.speedup = {};
-  failed.candidate_ms = failed.baseline_ms = failed.setup_ms = 0;
-  failed.gbytes_per_s = failed.tflops = 0;
+  drop_times(failed);
   result = std::move(failed);
 }
 
@@ -141,6 +146,35 @@ void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, co
     break;
   }
   if (!tied.empty()) add_note(result, "tied to its sizes: " + tied);
+}
+
+std::optional<HoldsAt> try_drawn_sizes(const std::vector<Variables>& sizes,
+                                       const std::function<Result(const Variables&)>& values_at,
+                                       const std::function<bool()>& late) {
+  HoldsAt holds_at;
+  for (const Variables& set : sizes) {
+    if (late()) break;
+    const Result there = values_at(set);
+    if (is_infrastructure_fault(there.verdict)) continue;
+    ++holds_at.tried;
+    if (there.correct()) {
+      ++holds_at.right;
+    } else if (!holds_at.first_wrong) {
+      holds_at.first_wrong = WrongAt{set, there.verdict, there.message};
+    }
+  }
+  return holds_at.tried > 0 ? std::optional(holds_at) : std::nullopt;
+}
+
+void require_general(Result& result) {
+  if (!result.correct() || !result.holds_at || result.holds_at->everywhere()) return;
+  const WrongAt& wrong = *result.holds_at->first_wrong;
+  result.verdict = Verdict::not_general;
+  result.message = "right at " + std::to_string(result.holds_at->right) + " of " +
+                   std::to_string(result.holds_at->tried) + " further sizes; at " +
+                   sizes_text(wrong.sizes) + " it is " + std::string(name_of(wrong.verdict)) +
+                   (wrong.message.empty() ? "" : ": " + wrong.message);
+  drop_times(result);
 }
 
 }  // namespace kbench::judge

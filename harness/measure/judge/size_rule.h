@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +37,16 @@ class SizeUse {
   bool hidden_ = false;
   bool reads_all_;
 };
+
+/// Runs a candidate that has passed at sets of sizes drawn in secret, by `values_at`, until `late`.
+/// What is no fault of the candidate's counts as not tried. Unset where nothing was tried.
+std::optional<HoldsAt> try_drawn_sizes(const std::vector<Variables>& sizes,
+                                       const std::function<Result(const Variables&)>& values_at,
+                                       const std::function<bool()>& late);
+
+/// Makes a result that passed, and of which holds_at says that it is not right everywhere, a
+/// failure: not_general.
+void require_general(Result& result);
 
 /// Of a set of sizes, those that the candidate reads.
 Variables read_of(Variables sizes, const SizeUse& use);

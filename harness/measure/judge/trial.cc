@@ -11,13 +11,16 @@
 #include "harness/measure/judge/causes.h"
 #include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/judge/inspect.h"
+#include "harness/measure/judge/speed_limit.h"
 #include "harness/measure/process/other_load.h"
 #include "harness/measure/trial/roles.h"
+#include "harness/measure/trial/roofline.h"
 #include "harness/measure/trial/sampling.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/least_work.h"
 
 namespace kbench::judge {
 namespace {
@@ -563,7 +566,42 @@ bool Trial::sample() {
   result_->speedup = sampling.speedup();
   result_->candidate_ms = sampling.candidate_ms();
   result_->baseline_ms = sampling.baseline_ms();
+  candidate_ms_at_most_ = sampling.candidate_ms_at_most();
   return true;
+}
+
+/// Keeps the better of several measurements: a device that has idled is slower.
+void Trial::measure_roofline() {
+  const Roofline measured = trial::measure_roofline(context_.device);
+  Roofline& best = context_.roofline ? *context_.roofline : context_.roofline.emplace();
+  best.copy_bytes_per_s = std::max(best.copy_bytes_per_s, measured.copy_bytes_per_s);
+  best.flops_per_s = std::max(best.flops_per_s, measured.flops_per_s);
+}
+
+/// Why no kernel can be as fast as this one was; nothing where one can. Only of tasks whose outputs
+/// cannot be known from less than their inputs: those that no known shortcut passes. A baseline
+/// that was timed beside it has done all of the work, so that only what is faster is looked at.
+std::optional<std::string> Trial::impossible() {
+  const std::string& certificate = result_->certificate;
+  const bool certain = certificate == "precision" || certificate == "values";
+  if (context_.device.snapshot().software() || !certain) return std::nullopt;
+  const bool beside = !options_.recorded && !with_opponent();
+  if (beside && result_->speedup.high <= 1) return std::nullopt;
+  const LeastWork work = least_work(task()->graph());
+  const uint64_t cached = context_.device.plan().flush_bytes;
+  const auto look = [&] {
+    const SpeedLimit limit = speed_limit(work, *context_.roofline, options_.dtype, cached);
+    return too_fast(candidate_ms_at_most_, work, limit);
+  };
+  try {
+    if (!context_.roofline) measure_roofline();
+    if (!look()) return std::nullopt;
+    measure_roofline();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kOutOfMemory) throw;
+    return std::nullopt;
+  }
+  return look();
 }
 
 void Trial::report() {
@@ -571,7 +609,12 @@ void Trial::report() {
   const double seconds = result_->candidate_ms * 1e-3;
   result_->gbytes_per_s = graph.least_bytes() / seconds * 1e-9;
   result_->tflops = graph.flops() / seconds * 1e-12;
-  refuse(Verdict::passed, "");
+  find_own_share();
+  if (auto why = impossible()) {
+    refuse(Verdict::impossible, *std::move(why));
+  } else {
+    refuse(Verdict::passed, "");
+  }
 }
 
 }  // namespace kbench::judge

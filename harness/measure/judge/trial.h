@@ -28,6 +28,7 @@
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
+#include "kbench/baseline.h"
 #include "kbench/evaluate.h"
 #include "kbench/result.h"
 
@@ -48,6 +49,7 @@ struct TrialContext {
   std::stop_token cancelled;  ///< ends waiting for it
   trial::ClockWatch& clock;
   Opponents& opponents;
+  std::optional<Roofline>& roofline;  ///< of the device; measured when it is first needed
 };
 
 /// What became of a trial, beside its result.
@@ -129,6 +131,9 @@ class Trial {
   std::optional<Finding> take(const trial::Roles& roles, bool first);
   Finding explained(Finding wrong);
   bool sample();
+  std::optional<std::string> impossible();
+  void measure_roofline();
+  void find_own_share();
   void report();
   // Instead of warm_up() and what follows (trial_findings.cc).
   void make_checks_with_redzones();
@@ -177,6 +182,7 @@ class Trial {
   std::vector<OpponentRunner*> opponents_;  ///< the one that is timed, or both to choose from
   std::optional<Checks> checks_;
   double max_error_ = 0;
+  double candidate_ms_at_most_ = 0;  ///< by the interval of its median
 };
 
 }  // namespace kbench::judge

@@ -1,5 +1,7 @@
 // What a trial does when it is asked to look closer and not to judge.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "harness/measure/judge/inspect.h"
@@ -85,6 +87,47 @@ std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
     if (run >= kWarmUps) runs.push_back(std::move(answer->step_ns));
   }
   return medians_ms(runs);
+}
+
+/// Which part of its time a candidate that passed spends in kernels of its own, where others have a
+/// part in it; and what these are. Of a module by its process's word. A profile that fails leaves
+/// the share unset.
+void Trial::find_own_share() {
+  constexpr int kRuns = 3;
+  const std::set<std::string> calls(built_.library.begin(), built_.library.end());
+  if (!from_outside()) {
+    for (const std::string& call : calls) {
+      if (!call.empty()) result_->library_calls.push_back(call);
+    }
+    if (calls.size() <= 1) {
+      result_->own_kernels = calls.contains("") ? 1 : 0;
+      return;
+    }
+  }
+  std::vector<std::vector<double>> runs;
+  std::vector<std::string> library = built_.library;
+  for (int run = 0; run < (from_outside() ? 1 : kRuns); ++run) {
+    candidate().send(runner::Profile{run_seconds()});
+    runner::Refused refused;
+    auto answer = candidate().receive<runner::Profiled>(run_seconds() + kAnswerSeconds, refused);
+    if (!answer) return;
+    if (from_outside()) library = std::move(answer->library);
+    runs.push_back(std::move(answer->step_ns));
+  }
+  const std::vector<double> ms = medians_ms(runs);
+  std::set<std::string> told(result_->library_calls.begin(), result_->library_calls.end());
+  double own = 0, all = 0;
+  for (size_t i = 0; i < ms.size() && i < library.size(); ++i) {
+    all += ms[i];
+    if (library[i].empty()) {
+      own += ms[i];
+    } else if (told.insert(library[i]).second) {
+      result_->library_calls.push_back(library[i]);
+    }
+  }
+  // On a CPU only PyTorch's own operators are in a module's profile.
+  const bool known = !from_outside() || !context_.device.snapshot().software();
+  if (known && all > 0) result_->own_kernels = own / all;
 }
 
 void Trial::profile() {

@@ -147,7 +147,9 @@ Loaded CandidateLoader::load(const Load& request, const kbench::ReadFile& read) 
   const RunnerKind kind = is_torch()   ? RunnerKind::torch
                           : needs_cuda ? RunnerKind::cuda
                                        : RunnerKind::vulkan;
-  return {candidate_->task, candidate_->hash, kind, needs_python()};
+  std::vector<std::string> made_for;
+  for (const Sourced& each : candidate_->requirements) made_for.push_back(each.text);
+  return {candidate_->task, candidate_->hash, kind, needs_python(), std::move(made_for)};
 }
 
 bool CandidateLoader::has(Kernel::Language language) const {
@@ -159,6 +161,7 @@ std::unique_ptr<Program> CandidateLoader::build(const Build& request, const Pyth
                                                 Refused& refused) {
   if (is_torch()) {
     require_dtype(*candidate_, request.at.dtype);
+    requirements_broken(candidate_->requirements, build_graph(request.at)->variables());
     if (!python.torch) throw Error(ErrorCode::kInternal, "a ModelNew in a runner without PyTorch");
     try {
       return std::make_unique<TorchProgram>(*python.torch, build_graph(request.at),

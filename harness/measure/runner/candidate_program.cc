@@ -338,6 +338,11 @@ void CandidateProgram::describe(Built& built) const {
       if (variant.kernel.uses_stack) built.stack_bytes = std::numeric_limits<uint64_t>::max();
     }
   }
+  for (const ResolvedStep& step : candidate_.dispatch) {
+    const bool own = step.kind == Step::Kind::kernel;
+    const bool op = step.kind == Step::Kind::op;
+    built.library.push_back(own ? "" : op ? step.call.op->name : std::string(name_of(step.kind)));
+  }
   built.float16_kernel = float16_kernel_;
   built.approximations = approximations_;
   for (const size_t kernel : tunable_kernels()) {

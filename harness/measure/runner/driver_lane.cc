@@ -82,7 +82,7 @@ double DriverLane::run_empty(double seconds) {
   }
 }
 
-std::vector<double> DriverLane::profile(double seconds) {
+Profiled DriverLane::profile(double seconds) {
   List& made = list(false);
   std::vector<double> times;
   try {
@@ -94,7 +94,7 @@ std::vector<double> DriverLane::profile(double seconds) {
   for (size_t i = 0; i < times.size(); ++i) {
     of_steps[std::min(made.plan.of[i], of_steps.size() - 1)] += times[i];
   }
-  return of_steps;
+  return {std::move(of_steps), {}};
 }
 
 std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory& memory,

@@ -35,7 +35,7 @@ class DriverLane : public Lane {
   void attach(const ImportedMemory& memory) override;
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
-  std::vector<double> profile(double seconds) override;
+  Profiled profile(double seconds) override;
   /// Drops the made lists, as other configurations run from now on.
   void forget_lists();
 

@@ -39,8 +39,8 @@ class Lane {
   virtual double run(bool setup, double seconds) = 0;
   /// The same without the steps.
   virtual double run_empty(double seconds) = 0;
-  /// Nanoseconds of each of dispatch's steps; at most kMostProfiledSteps.
-  virtual std::vector<double> profile(double seconds) = 0;
+  /// Times of each of dispatch's steps, at most kMostProfiledSteps; of a module of its kernels.
+  virtual Profiled profile(double seconds) = 0;
 };
 
 /// Something that can be recorded into a command list, on the judge's memory: a candidate or a

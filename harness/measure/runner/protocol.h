@@ -114,6 +114,7 @@ struct Loaded {
   /// Its code runs in Python: its runner can build it once only, and must not have served another
   /// candidate.
   bool needs_python = false;
+  std::vector<std::string> made_for;  ///< the candidate's requirements on sizes
 };
 
 /// Builds the loaded candidate at a size of its task.
@@ -167,6 +168,9 @@ struct Built {
   /// (Run::empty measures it); or PyTorch in a process of its own, of which the same holds.
   RunnerKind launched_by = RunnerKind::vulkan;
   std::string version;  ///< of PyTorch, where that launches it
+  /// Of a candidate's steps, for each of dispatch: what kbench does in it, an operator's name,
+  /// "copy" or "fill"; empty for a kernel of its own.
+  std::vector<std::string> library;
 };
 
 /// The index of the configuration of each Tunable.
@@ -259,6 +263,7 @@ inline constexpr size_t kMostProfiledSteps = 1024;
 struct Profiled {
   static constexpr MessageKind kKind = MessageKind::profiled;
   std::vector<double> step_ns;
+  std::vector<std::string> library;  ///< of a module: as in Built, for each; else empty
 };
 
 /// The candidate cannot be run, through its own fault.

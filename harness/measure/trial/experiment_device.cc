@@ -31,6 +31,7 @@ std::string settings_text(const EvaluateOptions& options) {
   if (options.validate) text << " validate";
   if (options.seed) text << " seed=" << *options.seed;
   if (!options.other_sizes) text << " own sizes alone";
+  if (options.general) text << " general";
   return text.str();
 }
 

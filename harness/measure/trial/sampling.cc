@@ -149,6 +149,7 @@ Interval Sampling::sampled() const {
   return {*recorded_ns_ / ns.high, *recorded_ns_ / ns.point, *recorded_ns_ / ns.low};
 }
 double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
+double Sampling::candidate_ms_at_most() const { return median_interval(candidate_ns_).high * 1e-6; }
 double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
 
 }  // namespace kbench::trial

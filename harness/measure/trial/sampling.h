@@ -53,7 +53,8 @@ class Sampling {
   /// process_share().
   Interval speedup() const;
   double candidate_ms() const;
-  double baseline_ms() const;  ///< the recorded time if there is one
+  double candidate_ms_at_most() const;  ///< end of the 95% interval of the candidate's median
+  double baseline_ms() const;           ///< the recorded time if there is one
 
  private:
   bool looks_now() const;

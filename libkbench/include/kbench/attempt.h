@@ -56,6 +56,8 @@ struct Attempt {
   std::optional<double> cost;   ///< in the currency of the prices given; unset: unknown
   double seconds = 0;           ///< waiting for the answer
   bool operator_steps = false;  ///< the candidate uses built-in operators
+  /// Of one that passed: right at all sizes drawn in secret (HoldsAt); unset: not tried.
+  std::optional<bool> general = {};
 
   bool answered() const { return outcome != Outcome::unanswered; }
   bool correct() const { return verdict == Verdict::passed; }

@@ -29,7 +29,8 @@ struct AttemptRow {
   std::optional<Verdict> verdict = {};
   bool lenient = false;  ///< extraction overlooked something
   bool operator_steps = false;
-  uint64_t candidate = 0;  ///< candidate_key() of its hash; 0: it has none
+  std::optional<bool> general = {};  ///< as Attempt has it
+  uint64_t candidate = 0;            ///< candidate_key() of its hash; 0: it has none
   Interval speedup = {};
   Usage usage = {};
   std::optional<double> cost = {};

@@ -182,6 +182,9 @@ struct Candidate {
   Location dtype_at;
   Location dispatch_at;
   std::string name, author, description;
+  /// What it asks of the task's sizes, "dim % 4 == 0": expressions over shape variables. Sizes at
+  /// which one does not hold are not held against it (HoldsAt in kbench/result.h).
+  std::vector<Sourced> requirements;
   std::vector<std::pair<std::string, Sourced>> constants;  ///< for expressions and all kernels
   std::vector<std::pair<std::string, Sourced>> defines;    ///< for all kernels that take macros
   std::vector<Kernel> kernels;
@@ -207,6 +210,9 @@ Candidate parse_candidate(const std::string& text, const std::string& file,
 bool is_for(const Candidate& candidate, DType dtype);
 /// Throws kUnsupported where it may not.
 void require_dtype(const Candidate& candidate, DType dtype);
+/// How many of the requirements are false with these values of all of a task's variables. Throws
+/// kParse at one that is no integer expression over them.
+int requirements_broken(const std::vector<Sourced>& requirements, const Variables& variables);
 /// The file that `#include "name"` means in the file `from` (a Kernel::file, or a path returned
 /// here): path and text; nothing when there is no such file. Looks beside `from` first, then in the
 /// candidate's folder, among what load_candidate read: files on disk are not touched, so that what

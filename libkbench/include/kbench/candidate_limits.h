@@ -24,7 +24,8 @@ inline constexpr size_t kDepth = 64;                      ///< nesting; the form
 // What it holds. The largest shipped network has some 400 steps; a recurrent one that launches a
 // kernel for every layer and step of its sequence some thousands.
 inline constexpr size_t kKernels = 1024;
-inline constexpr size_t kConstants = 512;       ///< of the candidate, and again of each kernel
+inline constexpr size_t kConstants = 512;  ///< of the candidate, and again of each kernel
+inline constexpr size_t kRequirements = 16;
 inline constexpr size_t kDefines = 512;         ///< likewise
 inline constexpr size_t kDefineBytes = 1000;    ///< of a macro's text, and of its name
 inline constexpr size_t kSpecialization = 256;  ///< constants of one kernel

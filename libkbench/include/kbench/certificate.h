@@ -75,4 +75,11 @@ inline bool is_certified(std::string_view word) {
 std::string_view certification(const TaskAt& at);
 std::string_view certification(const Task& task, const Certificate& certificate);
 
+/// kbench's tasks that collapse, in order: their outputs can be known without their inputs
+/// (Task::trivial), or a known rewriting (kbench/algebra.h) was measured to be twice as fast as the
+/// eager baseline or more. A speedup there says little of kernels: scores are given with and
+/// without them.
+const std::vector<TaskId>& collapsing_tasks();
+bool collapses(const TaskId& task);
+
 }  // namespace kbench

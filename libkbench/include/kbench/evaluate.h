@@ -74,7 +74,11 @@ struct EvaluateOptions {
   Limits limits = {};
   /// A candidate that passes at preset smoke without overrides is also run at two other sizes of
   /// its task (kbench/other_sizes.h): its values are checked there, and nothing is timed.
+  /// One that passes, at whichever preset, is run at sizes drawn in secret, too (Result::holds_at);
+  /// false: at its own sizes alone.
   bool other_sizes = true;
+  /// A candidate that is wrong at one of the sizes drawn is `not_general`. With other_sizes alone.
+  bool general = false;
   /// Each candidate has a process of its own, whoever its author is.
   bool fresh_runners = false;
   bool validate = false;  ///< Vulkan validation layer on; its messages fail the candidate

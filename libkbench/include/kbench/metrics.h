@@ -92,6 +92,7 @@ struct MetricScope {
   int attempts = 0;          ///< of each chain the first so many; 0: all
   bool strict = false;       ///< a candidate that was found by overlooking something is none
   bool own_kernels = false;  ///< a candidate with built-in operators is none
+  bool general = false;      ///< one that is wrong at sizes drawn in secret is none
 };
 
 /// What makes an attempt good: correct and more than p times as fast as the baseline; at p = 0
@@ -171,11 +172,12 @@ struct Funnel {
   int64_t compiled = 0;    ///< for this device
   int64_t ran = 0;         ///< to the end
   int64_t correct = 0;
-  int64_t faster = 0;         ///< with speedup.low > 1
-  int64_t unfinished = 0;     ///< not among the answered
-  int64_t lenient = 0;        ///< candidates found by overlooking something
-  int64_t with_builtins = 0;  ///< correct ones with built-in operators
-  int64_t distinct = 0;       ///< different candidates, task by task; in the sum over attempts only
+  int64_t faster = 0;                       ///< with speedup.low > 1
+  int64_t unfinished = 0;                   ///< not among the answered
+  int64_t lenient = 0;                      ///< candidates found by overlooking something
+  int64_t with_builtins = 0;                ///< correct ones with built-in operators
+  int64_t tried_at_sizes = 0, general = 0;  ///< correct ones: tried at sizes drawn, right at all
+  int64_t distinct = 0;  ///< different candidates, task by task; in the sum over attempts only
   std::map<Outcome, int64_t> outcomes;
   std::map<Verdict, int64_t> verdicts;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,22 @@ struct TunedKernel {
   int chosen = 0;  ///< index into `configs`
 };
 
+/// A set of sizes at which a candidate that had passed does not.
+struct WrongAt {
+  Variables sizes;
+  Verdict verdict = Verdict::harness_error;
+  std::string message;
+};
+
+/// What became of a candidate that passed when it was run at further sizes of its task, drawn in
+/// secret, small ones whatever the preset (drawn_sizes() in kbench/other_sizes.h).
+struct HoldsAt {
+  int tried = 0;
+  int right = 0;
+  std::optional<WrongAt> first_wrong;
+  bool everywhere() const { return tried > 0 && right == tried; }
+};
+
 /// What is asked: one candidate on one task at one size on one device, and how it is judged. A
 /// value type; a result begins with its fields. Of TaskAt, `variables` has all that the graph read.
 struct Experiment : TaskAt {
@@ -60,6 +77,8 @@ struct Experiment : TaskAt {
   /// How far the task's own check is to be trusted at these sizes (kbench/certificate.h):
   /// "precision", "values", "none" or "trivial"; empty where that was not examined.
   std::string certificate;
+  /// What the candidate says that it asks of sizes (Candidate::requirements), in its words.
+  std::vector<std::string> made_for;
 
   /// Two experiments with equal keys are the same: a resumed run does not do it again.
   std::string key() const;
@@ -88,13 +107,20 @@ struct Result : Experiment {
   /// Of PyTorch as the opponent: "PyTorch 2.11.0, torch.compile, captured, without TF32"; and what
   /// is wrong with its values by the candidate's checks, which is nothing of the candidate's.
   std::string opponent, opponent_finding;
+  /// The share of its time that a candidate spent in kernels of its own, by a profile: not in
+  /// built-in steps or, of a ModelNew, in PyTorch's kernels and its libraries' (there by its own
+  /// process's word; unset on a CPU). And what it called in place of them, by name.
+  std::optional<double> own_kernels;
+  std::vector<std::string> library_calls;
+  std::optional<HoldsAt> holds_at;   ///< unset: not tried, or the task's sizes cannot be moved
   bool busy = false;                 ///< others kept a software device's processors busy meanwhile
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
   /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the
   /// candidate's runner), "load", "task" (making the task ready, where the one before was another),
   /// "import", "tune" (choosing among configurations), "warm_up", "wait" (for runners of later
-  /// candidates to open), "opponent" (PyTorch's, with --opponent), "sample". And, no part of
-  /// wall_s, "queue": while another process measured on the device.
+  /// candidates to open), "opponent" (PyTorch's, with --opponent), "sample", "other_sizes",
+  /// "drawn_sizes" (holds_at). And, no part of wall_s, "queue": while another process measured on
+  /// the device.
   std::map<std::string, double> stage_s;
 
   bool correct() const { return verdict == Verdict::passed; }

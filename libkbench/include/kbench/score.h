@@ -73,8 +73,8 @@ struct LeaderboardRow {
   std::string set;
   int tasks = 0;
   int correct = 0;
-  double median_speedup = 0;                   ///< over correct tasks
-  double geomean_speedup = 0;                  ///< over correct tasks
+  /// Over correct tasks that do not collapse: a mean of both would say nothing of either.
+  double median_speedup = 0, geomean_speedup = 0;
   std::vector<FastP> overall;                  ///< one a threshold
   std::map<int, std::vector<FastP>> by_level;  ///< level -> one a threshold
   int correct_in_level(int level) const;
@@ -83,6 +83,14 @@ struct LeaderboardRow {
   int certified_tasks = 0;  ///< of those asked for: see leaderboard()
   int certified_correct = 0;
   std::vector<FastP> certified;  ///< over the certified tasks alone, one a threshold
+  /// Tasks that collapse, alone: see leaderboard().
+  int collapsing_tasks = 0, collapsing_correct = 0;
+  std::vector<FastP> collapsing;
+  double collapsing_median = 0, collapsing_geomean = 0;
+  std::vector<FastP> not_collapsing;  ///< over all other tasks, one a threshold
+  /// Of the correct results those that were tried at further sizes (Result::holds_at), and those
+  /// that were right at each of them.
+  int tried_at_sizes = 0, general = 0;
   /// By task; `missing` where there is no result.
   std::vector<std::pair<TaskId, Verdict>> not_passed;
   bool software_device = false;  ///< a result was timed on a CPU: speedups say nothing about a GPU
@@ -91,12 +99,13 @@ struct LeaderboardRow {
 /// Rows sorted by fast_p at the first threshold >= 1 (else the last), then geometric mean. Results
 /// of tasks not asked for are left out; of two for the same set and task the last one counts. Infra
 /// failures (does_not_fit, harness_error) count as not passed and are listed with their verdict.
-/// `certified`: the tasks whose checks no known shortcut passes (kbench/certificate.h), which get
-/// scores of their own.
+/// `certified`: the tasks whose checks no known shortcut passes, `collapsing`: those that can be
+/// computed with far less work (kbench/certificate.h has both); each get scores of their own.
 std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
                                         std::span<const TaskId> tasks,
                                         std::span<const double> thresholds,
-                                        std::span<const TaskId> certified = {});
+                                        std::span<const TaskId> certified = {},
+                                        std::span<const TaskId> collapsing = {});
 /// The rows as an aligned text table, columns fast_0.5, fast_1, ...
 std::string format_leaderboard(std::span<const LeaderboardRow> rows);
 /// Notes below the table: the tasks that did not pass, a line a set; whether a software

@@ -101,6 +101,7 @@ function leaderboard() {
 /// What scores rest on, where there is something to say.
 function caveats() {
   const models = data.models, any = take => models.some(model => take(model) > 0);
+  const apart = model => model.not_collapsing && model.collapsing ? 1 : 0;
   const columns = [
     [model => model.lost_samples, 'nothing known of', model => grouped(model.lost_samples) + '\u2009/\u2009' + grouped(model.samples) + ' samples'],
     [model => model.confirmed, 'winners measured again', model => model.confirmed + '\u2009/\u2009' + model.solved],
@@ -109,6 +110,9 @@ function caveats() {
     [model => model.funnel[0].lenient, 'strict pass@1', model => scoreText(model.strict)],
     [model => model.funnel[0].with_builtins, 'correct with built-ins', model => grouped(model.funnel[0].with_builtins)],
     [model => model.funnel[0].with_builtins, 'own kernels’ pass@1', model => scoreText(model.own_kernels)],
+    [model => model.funnel[0].tried_at_sizes, 'general pass@1', model => scoreText(model.general)],
+    [apart, 'pass without tasks that collapse', model => scoreText(model.not_collapsing.pass)],
+    [apart, 'fast_1 without tasks that collapse', model => scoreText(model.not_collapsing.fast_1)],
   ].filter(column => any(column[0]));
   if (!columns.length) return;
   byId('s-caveats').hidden = false;

@@ -8,6 +8,7 @@ answered by one message:
     attach   on a CPU device imports the shared memory; on a GPU makes memory, and says where
     nothing  what a hand-over takes
     load     makes the module, with the task's weights
+    profile  the kernels of one forward() and what they took; on a CPU its operators
     run      forward() on the inputs of the first calls; says where the outputs are, but where it
              replays a graph that it has said this of. With `capture` they are captured in a CUDA
              graph where that works, with `timed` it says what they took
@@ -341,6 +342,23 @@ class Model:
         places = self.graph_answer if replay else self.answer
         return dict({key: value for key, value in places.items() if key != "kept"}, **said)
 
+    def profile(self):
+        """The names of kernels with nanoseconds, the slowest first; on a CPU of operators."""
+        from torch.profiler import ProfilerActivity, profile
+
+        gpu = DEVICE == "cuda"
+        activity = ProfilerActivity.CUDA if gpu else ProfilerActivity.CPU
+        with profile(activities=[activity]) as seen:
+            self.call(self.calls[:1])
+            synchronise()
+        field = "self_cpu_time_total"
+        if gpu:  # The name before PyTorch 2.4
+            fields = ("self_device_time_total", "self_cuda_time_total")
+            field = next(each for each in fields if hasattr(seen.key_averages()[0], each))
+        taken = [(each.key, getattr(each, field)) for each in seen.key_averages()]
+        taken = sorted((each for each in taken if each[1] > 0), key=lambda each: -each[1])
+        return {"names": [name for name, _ in taken], "ns": [1000 * us for _, us in taken]}
+
     def call(self, calls):
         results, addresses = [], set()
         for arguments in calls:
@@ -465,6 +483,8 @@ class Driver:
         if kind == "load":
             self.model = None
             self.model = Model(self.job, self.memory)
+        elif kind == "profile":
+            return self.model.profile()
         elif kind == "run":
             try:
                 return self.model.run(request["calls"], request["capture"], request["timed"])

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/measure/cuda/driver_list.h"
+#include "harness/measure/runner/torch/library_kernels.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/variables.h"
@@ -162,8 +163,21 @@ double TorchLane::run_empty(double seconds) {
   return ns;
 }
 
-std::vector<double> TorchLane::profile(double) {
-  throw Error(ErrorCode::kUnsupported, "a module has no steps to profile");
+/// By PyTorch's profiler in the module's process: its word, and that of the candidate's code.
+Profiled TorchLane::profile(double seconds) {
+  if (peers_) peers_->give_inputs(1, kCopySeconds);
+  const Json answer = channel_.ask({{"do", "profile"}}, seconds).answer;
+  wait_idle();
+  Profiled profiled;
+  const Json names = answer.value("names", Json()), times = answer.value("ns", Json());
+  if (!names.is_array() || !times.is_array() || names.size() != times.size()) return profiled;
+  for (size_t i = 0; i < std::min(names.size(), kMostProfiledKernels); ++i) {
+    if (!names[i].is_string() || !times[i].is_number()) return {};
+    const std::string name = names[i].get<std::string>();
+    profiled.step_ns.push_back(times[i].get<double>());
+    profiled.library.push_back(is_library_kernel(name) ? shown(short_kernel_name(name)) : "");
+  }
+  return profiled;
 }
 
 }  // namespace kbench::runner

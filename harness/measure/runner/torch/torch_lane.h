@@ -40,7 +40,7 @@ class TorchLane : public Lane {
   void describe(Ran& ran) const override;
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
-  std::vector<double> profile(double seconds) override;
+  Profiled profile(double seconds) override;
 
  private:
   double wait_idle();

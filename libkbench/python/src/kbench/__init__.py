@@ -28,6 +28,7 @@ from .records import (
     Device,
     Diagnostic,
     Extraction,
+    HoldsAt,
     Interval,
     Leaderboard,
     Limits,
@@ -39,6 +40,7 @@ from .records import (
     ShownAttempt,
     Task,
     Variable,
+    WrongAt,
 )
 from .suite import (
     built_in_candidate,
@@ -63,6 +65,7 @@ __all__ = [
     "Error",
     "Evaluator",
     "Extraction",
+    "HoldsAt",
     "Interval",
     "InvalidArgumentError",
     "IoError",
@@ -83,6 +86,7 @@ __all__ = [
     "Task",
     "UnsupportedError",
     "Variable",
+    "WrongAt",
     "__version__",
     "built_in_candidate",
     "check",

@@ -59,6 +59,29 @@ class TunedKernel:
 
 
 @dataclass(frozen=True)
+class WrongAt:
+    """Sizes at which a candidate that had passed does not."""
+
+    sizes: dict[str, Variable]
+    verdict: str
+    message: str
+
+
+@dataclass(frozen=True)
+class HoldsAt:
+    """What became of a candidate that passed at sizes of its task drawn in secret."""
+
+    tried: int
+    right: int
+    first_wrong: Optional[WrongAt] = None
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "HoldsAt":
+        wrong = value.get("first_wrong")
+        return cls(value["tried"], value["right"], None if wrong is None else WrongAt(**wrong))
+
+
+@dataclass(frozen=True)
 class Result:
     """What was asked and what came out: docs/results-format.md describes every field."""
 
@@ -96,6 +119,13 @@ class Result:
     runner_served: int
     opponent: str
     opponent_finding: str
+    made_for: tuple[str, ...]
+    """What the candidate asks of sizes: "dim % 4 == 0"."""
+    own_kernels: Optional[float]
+    """The share of its time in kernels of its own; None where that is not known."""
+    library_calls: tuple[str, ...]
+    holds_at: Optional[HoldsAt]
+    """At sizes drawn in secret; None where it was not tried."""
     stage_s: dict[str, float]
     dtype: str
     """What the task's floating tensors were stored in: "f32", "f16" or "bf16"."""
@@ -120,6 +150,10 @@ class Result:
             "runner_served": 0,
             "opponent": "",
             "opponent_finding": "",
+            "made_for": (),
+            "own_kernels": None,
+            "library_calls": (),
+            "holds_at": None,
             "stage_s": {},
             **value,
         }
@@ -134,6 +168,10 @@ class Result:
                 member = tuple(Diagnostic(**one) for one in member)
             elif each.name == "tuning":
                 member = tuple(TunedKernel.from_json(one) for one in member)
+            elif each.name in ("made_for", "library_calls"):
+                member = tuple(member)
+            elif each.name == "holds_at":
+                member = None if member is None else HoldsAt.from_json(member)
             elif str(each.type) == "float":
                 member = _number(member)
             known[each.name] = member
@@ -218,6 +256,7 @@ class Options:
     validate: bool = False
     """Vulkan's validation layer on; its messages fail the candidate."""
     other_sizes: Optional[bool] = None
+    general: Optional[bool] = None
     """False: what passes at preset smoke is not tried at two other sizes."""
     fresh_runners: bool = False
     """Each candidate has a process of its own, whoever its author is."""

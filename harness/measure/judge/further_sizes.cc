@@ -1,0 +1,159 @@
+#include "harness/measure/judge/further_sizes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "harness/measure/judge/size_rule.h"
+#include "harness/measure/trial/secret.h"
+#include "kbench/candidate.h"
+#include "kbench/error.h"
+#include "kbench/other_sizes.h"
+
+namespace kbench::judge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Of small sizes, by values alone.
+client::EvaluateRequest at_small_sizes(client::EvaluateRequest request,
+                                       const CandidateSource& candidate) {
+  request.candidate = candidate;
+  request.options.preset = name_of(Preset::smoke);
+  request.options.recorded.reset();  // of the preset's own sizes
+  request.next_files.clear();
+  request.progress = false;
+  request.values_only = true;
+  return request;
+}
+
+}  // namespace
+
+bool FurtherSizes::wanted(const client::EvaluateRequest& request, const Result& result) {
+  const bool judged =
+      !request.check_only && !request.inspect_seed && !request.profile_runs && !request.values_only;
+  const EvaluateOptions& options = request.options;
+  return judged && options.other_sizes && options.overrides.empty() && result.correct();
+}
+
+void FurtherSizes::set_candidate(CandidateSource source, runner::RunnerKind launched_by) {
+  source_ = std::move(source);
+  launched_by_ = launched_by;
+}
+
+void FurtherSizes::retire() {
+  if (again_) supply_.put_back(std::exchange(again_, nullptr), /*clean=*/false);
+}
+
+std::unique_ptr<CandidateBuild> FurtherSizes::build(const client::EvaluateRequest& request) {
+  if (again_) {
+    again_->ask_again(request);
+    return std::move(again_);
+  }
+  const auto begun =
+      std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
+  if (begun == begun_.end()) return supply_.take_beside(request);
+  auto build = std::move(*begun);
+  begun_.erase(begun);
+  return build;
+}
+
+/// Compiles the candidate at several of the sizes at once: Python takes a second for each.
+void FurtherSizes::begin_at(const std::vector<Variables>& sizes, client::EvaluateRequest request) {
+  if (again_) return;
+  const size_t at_once = std::max(std::thread::hardware_concurrency() / 2, 2u);
+  for (const Variables& set : sizes) {
+    if (begun_.size() >= at_once) return;
+    if (set.empty()) continue;
+    request.options.overrides = set;
+    try {
+      begun_.push_back(supply_.take_beside(request));
+      begun_.back()->begin();
+    } catch (const RunnerFailure&) {  // build() tries again.
+    }
+  }
+}
+
+void FurtherSizes::try_fixed(const client::EvaluateRequest& there, const ValuesAt& values_at,
+                             Result& result) {
+  auto [known, is_new] = fixed_.try_emplace(result.task);
+  if (is_new) known->second = other_sizes({result.task, result.preset, {}});
+  const SizeUse use(*source_.files, source_.manifest, launched_by_ == runner::RunnerKind::torch);
+  std::vector<Variables> read;
+  for (const Variables& set : known->second) read.push_back(read_of(set, use));
+  begin_at(read, there);
+  look_at_other_sizes(result, known->second, use, values_at);
+  begun_.clear();
+}
+
+void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at,
+                             Result& result) {
+  constexpr int kSets = 6;
+  /// Once this has taken so long, no further set is tried: it is mostly compiling, and a verdict
+  /// without it takes half a second.
+  constexpr double kMostSeconds = 0.3;
+  std::vector<Sourced> requirements;
+  for (const std::string& text : result.made_for) requirements.push_back({text, {}});
+  const auto allowed = [&](const Variables& all) -> int {
+    try {
+      return requirements_broken(requirements, all);
+    } catch (const Error&) {  // Not defined at these sizes, as a division by zero.
+      return static_cast<int>(requirements.size());
+    }
+  };
+  trial::SecretStream secret(there.options.seed);
+  const std::vector<Variables> sets =
+      drawn_sizes(task_at(result.task, Preset::smoke, {}, result.dtype), secret.next(), kSets,
+                  requirements.empty() ? SizesAllowed() : allowed);
+  begin_at(sets, there);
+  int asked = 0;
+  const auto start = Clock::now();
+  const auto late = [&] {
+    return ++asked > 1 && seconds_since(start) > kMostSeconds && !there.options.general;
+  };
+  result.holds_at = try_drawn_sizes(sets, values_at, late);
+  begun_.clear();
+  if (there.options.general) require_general(result);
+}
+
+void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
+                        const std::function<bool()>& ended, Result& result) {
+  if (!wanted(request, result)) return;
+  client::EvaluateRequest there = at_small_sizes(request, source_);
+  double queued_s = 0;
+  const auto values_at = [&](const Variables& sizes) {
+    there.options.overrides = sizes;
+    Result found;  // a harness_error, until it is asked for
+    if (ended()) return found;
+    for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {
+      try {
+        found = judge_there(there);
+      } catch (const Error&) {  // Nothing is known of the candidate there.
+        found = Result();
+      }
+      queued_s += found.stage_s[client::kQueueStage];
+      // A runner in which the candidate has run before may be what fails: a new one decides.
+      if (found.correct() || !in_own_runner || ended()) return found;
+      retire();
+    }
+  };
+  const auto timed = [&](const char* stage, const auto& work) {
+    const auto start = Clock::now();
+    queued_s = 0;
+    work();
+    result.stage_s[stage] = seconds_since(start) - queued_s;
+    result.stage_s[client::kQueueStage] += queued_s;
+  };
+  if (result.preset == name_of(Preset::smoke)) {
+    timed("other_sizes", [&] { try_fixed(there, values_at, result); });
+  }
+  if (result.correct()) timed("drawn_sizes", [&] { try_drawn(there, values_at, result); });
+}
+
+}  // namespace kbench::judge

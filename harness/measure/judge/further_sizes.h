@@ -1,0 +1,62 @@
+// A candidate that has passed, run for its values alone at other sizes of its task.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge/candidate_build.h"
+#include "harness/measure/judge/runner_supply.h"
+#include "harness/measure/runner/runner_kind.h"
+#include "kbench/candidate_source.h"
+#include "kbench/result.h"
+#include "kbench/task.h"
+
+namespace kbench::judge {
+
+/// Of one judge. Holds the last candidate with its runner until retire(): that runner can mostly
+/// build the candidate again, which is quicker than another.
+class FurtherSizes {
+ public:
+  /// Judges a request of this class's own, whose build is build()'s.
+  using JudgeThere = std::function<Result(const client::EvaluateRequest&)>;
+
+  explicit FurtherSizes(RunnerSupply& supply) : supply_(supply) {}
+
+  /// Whether such a result is to be looked at.
+  static bool wanted(const client::EvaluateRequest& request, const Result& result);
+
+  /// What was judged, of all files that were read of it, and what launched it.
+  void set_candidate(CandidateSource source, runner::RunnerKind launched_by);
+  void keep(std::unique_ptr<CandidateBuild> build) { again_ = std::move(build); }
+  /// Ends the runner that is kept.
+  void retire();
+
+  /// The candidate at the sizes of a request of this class's own.
+  std::unique_ptr<CandidateBuild> build(const client::EvaluateRequest& request);
+
+  /// At preset smoke at two sizes that every candidate of the task is tried at: many faults show
+  /// only at sizes that are not multiples of a block's, and one is the candidate's failure. Then,
+  /// whatever the preset, at sizes that nobody can know before: Result::holds_at. `ended`: whether
+  /// nothing more can be judged.
+  void look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
+            const std::function<bool()>& ended, Result& result);
+
+ private:
+  using ValuesAt = std::function<Result(const Variables&)>;
+  void try_fixed(const client::EvaluateRequest& there, const ValuesAt& values_at, Result& result);
+  void try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at, Result& result);
+  void begin_at(const std::vector<Variables>& sizes, client::EvaluateRequest request);
+
+  RunnerSupply& supply_;
+  CandidateSource source_;
+  runner::RunnerKind launched_by_ = runner::RunnerKind::vulkan;
+  /// The last candidate's build, whose runner can build it at other sizes; or null.
+  std::unique_ptr<CandidateBuild> again_;
+  std::vector<std::unique_ptr<CandidateBuild>> begun_;  ///< at other sizes, in new runners
+  std::map<TaskId, std::vector<Variables>> fixed_;      ///< of tasks that have been asked for
+};
+
+}  // namespace kbench::judge
