@@ -261,13 +261,17 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::string_view init_inputs(const TaskId& task) {
+std::string init_inputs(const TaskId& task) {
+  if (!task.own.empty()) {
+    return "[" + listed(find_task(task).variables, [](const auto& each) { return each.name; }) +
+           "]";
+  }
   const auto found = std::ranges::lower_bound(kEntries, task, {}, &Entry::task);
-  return found != std::end(kEntries) && found->task == task ? found->inputs : "[]";
+  return found != std::end(kEntries) && found->task == task ? std::string(found->inputs) : "[]";
 }
 
 std::string init_inputs_text(const TaskId& task, const Variables& variables) {
-  std::string text(init_inputs(task)), lists;
+  std::string text = init_inputs(task), lists;
   const std::vector<std::string_view> words = words_in(text);
   for (const auto& [name, value] : variables) {
     const auto* numbers = std::get_if<std::vector<int64_t>>(&value);

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <deque>
+#include <iomanip>
 #include <map>
 #include <mutex>
+#include <sstream>
 
 #include "kbench/error.h"
 #include "kbench/random.h"
@@ -79,6 +82,19 @@ const Task* lookup_own_task(const TaskId& id) {
   if (id.meaning == 0 || id.meaning == last->second->id.meaning) return last->second;
   const auto earlier = std::ranges::find(tasks.all, id, &Task::id);
   return earlier == tasks.all.end() ? nullptr : &*earlier;
+}
+
+std::string meaning_text(uint64_t meaning) {
+  std::ostringstream text;
+  text << std::hex << std::setw(16) << std::setfill('0') << meaning;
+  return text.str();
+}
+
+uint64_t meaning_from_text(std::string_view text) {
+  uint64_t meaning = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), meaning, 16);
+  if (error == std::errc() && end == text.data() + text.size() && text.size() == 16) return meaning;
+  throw Error(ErrorCode::kParse, "is no task's meaning, 16 hexadecimal digits");
 }
 
 }  // namespace kbench

@@ -7,6 +7,7 @@
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/files.h"
+#include "libkbench/core/own_tasks.h"
 #include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
@@ -36,6 +37,7 @@ static void write_field(Json& json, const BaselineEntry& entry) {
         json[std::string(name)] = json_of<Json>(field);
       },
       entry);
+  if (!entry.task.own.empty()) json["meaning"] = meaning_text(entry.task.meaning);
   if (!entry.timed()) return;
   json["roofline_share"] = entry.roofline_share();
   json["eager_share"] = entry.eager_share();
@@ -50,6 +52,9 @@ static void read_field(const JsonField& field, BaselineEntry& entry) {
         read_value(name == "times" ? field : field[name], value, kRules);
       },
       entry);
+  if (!entry.task.own.empty()) {
+    entry.task.meaning = field.has("meaning") ? field["meaning"].as(meaning_from_text) : 0;
+  }
   if (!timed && entry.error.empty()) field["error"].fail("is empty");
   if (timed && !(entry.times.median_ms > 0)) field["median_ms"].fail("must be above zero");
 }

@@ -142,7 +142,20 @@ RecordedTimes from_table(const JsonField& file, const std::string& path,
   return times;
 }
 
+/// Null where the map has nothing of the task.
+template <class T>
+const T* of_task(const std::map<TaskId, T>& values, TaskId task) {
+  auto found = values.find(task);
+  if (found == values.end() && !task.own.empty()) {
+    task.meaning = 0;
+    found = values.find(task);
+  }
+  return found == values.end() ? nullptr : &found->second;
+}
+
 }  // namespace
+
+const double* RecordedTimes::find(const TaskId& task) const { return of_task(ms, task); }
 
 std::string RecordedTimes::label() const {
   const std::string in = dtype == DType::f32 ? "" : "in " + std::string(name_of(dtype)) + " ";
@@ -151,10 +164,9 @@ std::string RecordedTimes::label() const {
 }
 
 bool RecordedTimes::same_sizes(const TaskAt& at, std::span<const Task> suite) const {
-  const auto own = variables.find(at.task);
-  if (own == variables.end() && preset.empty()) return true;
-  const Variables theirs =
-      own != variables.end() ? own->second : variables_of({at.task, preset, {}}, suite);
+  const Variables* own = of_task(variables, at.task);
+  if (own == nullptr && preset.empty()) return true;
+  const Variables theirs = own != nullptr ? *own : variables_of({at.task, preset, {}}, suite);
   return std::ranges::all_of(variables_of(at, suite), [&](const auto& variable) {
     const auto found = theirs.find(variable.first);
     return found == theirs.end() || found->second == variable.second;
@@ -162,8 +174,8 @@ bool RecordedTimes::same_sizes(const TaskAt& at, std::span<const Task> suite) co
 }
 
 double RecordedTimes::time_of(const TaskAt& at, std::span<const Task> suite) const {
-  const auto found = ms.find(at.task);
-  if (found == ms.end()) {
+  const double* found = find(at.task);
+  if (found == nullptr) {
     throw Error(ErrorCode::kNotFound, file + " has no " + column + " for " + to_string(at.task));
   }
   require_same_dtype(at.dtype, *this);
@@ -172,7 +184,7 @@ double RecordedTimes::time_of(const TaskAt& at, std::span<const Task> suite) con
                 "the time of " + to_string(at.task) + " in " + file + " was taken at other sizes" +
                     (preset.empty() ? "" : " (preset " + preset + ")"));
   }
-  return found->second;
+  return *found;
 }
 
 RecordedTimes read_recorded_times(const std::string& path, const std::string& column,
@@ -227,7 +239,7 @@ BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& 
       comparison.not_ours.push_back(entry.task);
       continue;
     }
-    if (!theirs.ms.contains(entry.task)) {
+    if (theirs.find(entry.task) == nullptr) {
       comparison.not_theirs.push_back(entry.task);
       continue;
     }

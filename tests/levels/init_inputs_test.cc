@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string>
 
+#include "kbench/ops.h"
 #include "kbench/task.h"
 
 namespace kbench {
@@ -35,6 +36,15 @@ TEST(InitInputs, AreListsOverTheTasksVariables) {
   EXPECT_EQ(with_some, 207u);
   EXPECT_EQ(init_inputs({1, 40}), "[(features, dim1, dim2)]");
   EXPECT_EQ(init_inputs({1, 19}), "[]");
+}
+
+TEST(InitInputs, OfATaskOfOnesOwnAreItsVariables) {
+  Task task;
+  task.id = {0, 0, "init_inputs/mlp", 1};
+  task.name = "MLP";
+  task.variables = {{"tokens", int64_t{6}}, {"width", int64_t{16}}, {"eps", 1e-5}};
+  task.build = [](Graph& graph) { graph.output(relu(graph.input("x", {6, 16}))); };
+  EXPECT_EQ(init_inputs(add_own_task(task).id), "[tokens, width, eps]");
 }
 
 TEST(InitInputs, SayTheValuesOfListsToAReader) {

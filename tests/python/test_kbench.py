@@ -22,6 +22,19 @@ RELU = CANDIDATES / "simple" / "level1_019_relu.yaml"
 QUICK = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=0.1, min_samples=4))
 
 
+OWN_TASK = """
+kbench_task: 1
+name: python/scale
+title: Doubled
+variables: {rows: {smoke: 6, v0.1: 4096}}
+inputs:
+  x: {shape: [rows, 8]}
+operators:
+  - {op: mul_scalar, in: x, out: y, attributes: {value: 2.0}}
+outputs: y
+"""
+
+
 def relu_in_memory() -> dict[str, str]:
     files = {path.name: path.read_text() for path in RELU.parent.glob("*.glsl")}
     files["relu.comp"] = (RELU.parent / "relu.comp").read_text()
@@ -48,6 +61,17 @@ class WithoutADevice(unittest.TestCase):
         self.assertIsInstance(kbench.facts("1/19", "smoke", {"dim": 65}), dict)
         whole = kbench.facts("1/19", "smoke")["least_bytes"]
         self.assertEqual(kbench.facts("1/19", "smoke", dtype="bf16")["least_bytes"], whole / 2)
+
+    def test_tasks_of_ones_own(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scale.yaml"
+            path.write_text(OWN_TASK)
+            (task,) = kbench.tasks(str(path))
+        self.assertEqual((task.task, task.name), ("python/scale", "Doubled"))
+        self.assertIn("mul_scalar", kbench.describe("python/scale", "smoke"))
+        self.assertIn("task: python/scale", kbench.built_in_candidate("python/scale", "smoke"))
+        with self.assertRaises(kbench.NotFoundError):
+            kbench.tasks("/nowhere/task.yaml")
 
     def test_errors_are_of_their_kind(self) -> None:
         with self.assertRaises(kbench.InvalidArgumentError) as caught:
@@ -167,6 +191,21 @@ class OnADevice(unittest.TestCase):
         self.assertEqual(kbench.Result.from_json(whole).dtype, "f32")
         with self.assertRaisesRegex(kbench.InvalidArgumentError, "2 dtypes"):
             kbench.leaderboard([result.json, whole])
+
+    def test_labels_of_a_candidate_for_a_task_of_ones_own(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scale.yaml"
+            path.write_text(OWN_TASK)
+            kbench.tasks(str(path))
+        candidate = kbench.built_in_candidate("python/scale", "smoke")
+        result = kbench.evaluate({"candidate.yaml": candidate}, QUICK)
+        self.assertTrue(result.correct, result.message)
+        self.assertEqual(result.task, "python/scale")
+        self.assertEqual((result.own_kernels, result.library_calls), (0.0, ("mul_scalar",)))
+        self.assertEqual(result.made_for, ())
+        self.assertIsInstance(result.holds_at, kbench.HoldsAt)
+        alone = dataclasses.replace(QUICK, other_sizes=False)
+        self.assertIsNone(kbench.evaluate({"candidate.yaml": candidate}, alone).holds_at)
 
     def test_is_cancelled_from_another_thread(self) -> None:
         stop = kbench.Stop()

@@ -268,5 +268,17 @@ TEST(Comparison, OfOtherSizesIsRefused) {
   EXPECT_THROW(compare_baselines(ours, theirs), Error);
 }
 
+TEST(RecordedTimes, OfATaskOfOnesOwnAreOfItsMeaning) {
+  RecordedTimes times;
+  times.ms[{0, 0, "my/mlp", 7}] = 2;
+  times.ms[{0, 0, "my/other", 0}] = 3;  // of a file that does not say
+  ASSERT_NE(times.find({0, 0, "my/mlp", 7}), nullptr);
+  EXPECT_EQ(*times.find({0, 0, "my/mlp", 7}), 2);
+  EXPECT_EQ(times.find({0, 0, "my/mlp", 8}), nullptr);
+  ASSERT_NE(times.find({0, 0, "my/other", 8}), nullptr);
+  EXPECT_EQ(*times.find({0, 0, "my/other", 8}), 3);
+  EXPECT_EQ(times.find({1, 1}), nullptr);
+}
+
 }  // namespace
 }  // namespace kbench

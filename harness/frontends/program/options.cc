@@ -40,7 +40,7 @@ void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& r
   std::string missing;
   size_t count = 0;
   for (const Task* task : tasks) {
-    if (recorded.ms.contains(task->id)) continue;
+    if (recorded.find(task->id) != nullptr) continue;
     if (++count <= kNamed) missing += (count > 1 ? ", " : "") + to_string(task->id);
   }
   if (count == 0) return;

@@ -54,7 +54,7 @@ void require_folder(const std::string& path) {
 void require_same_sizes(const std::vector<const Task*>& tasks, Preset preset,
                         const Variables& overrides, const RecordedTimes& theirs) {
   for (const Task* task : tasks) {
-    if (theirs.ms.contains(task->id)) {
+    if (theirs.find(task->id) != nullptr) {
       theirs.time_of(task_at(task->id, preset, overrides, theirs.dtype));
     }
   }

@@ -106,13 +106,21 @@ void Trial::find_own_share() {
   }
   std::vector<std::vector<double>> runs;
   std::vector<std::string> library = built_.library;
-  for (int run = 0; run < (from_outside() ? 1 : kRuns); ++run) {
-    candidate().send(runner::Profile{run_seconds()});
-    runner::Refused refused;
-    auto answer = candidate().receive<runner::Profiled>(run_seconds() + kAnswerSeconds, refused);
-    if (!answer) return;
-    if (from_outside()) library = std::move(answer->library);
-    runs.push_back(std::move(answer->step_ns));
+  const bool software = context_.device.snapshot().software();
+  try {
+    if (software) candidate().release();
+    for (int run = 0; run < (from_outside() ? 1 : kRuns); ++run) {
+      candidate().send(runner::Profile{run_seconds()});
+      runner::Refused refused;
+      auto answer = candidate().receive<runner::Profiled>(run_seconds() + kAnswerSeconds, refused);
+      if (!answer) break;
+      if (from_outside()) library = std::move(answer->library);
+      runs.push_back(std::move(answer->step_ns));
+    }
+    if (software) candidate().hold();
+  } catch (const RunnerFailure&) {
+    end_.device_in_doubt = true;  // It ends with its process.
+    return;
   }
   const std::vector<double> ms = medians_ms(runs);
   std::set<std::string> told(result_->library_calls.begin(), result_->library_calls.end());
@@ -126,7 +134,7 @@ void Trial::find_own_share() {
     }
   }
   // On a CPU only PyTorch's own operators are in a module's profile.
-  const bool known = !from_outside() || !context_.device.snapshot().software();
+  const bool known = !from_outside() || !software;
   if (known && all > 0) result_->own_kernels = own / all;
 }
 

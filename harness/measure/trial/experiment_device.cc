@@ -1,9 +1,9 @@
 // The part of an experiment's identity that a client without a device fills in.
-#include <iomanip>
 #include <sstream>
 
 #include "harness/measure/trial/experiment.h"
 #include "kbench/version.h"
+#include "libkbench/core/own_tasks.h"
 
 namespace kbench::trial {
 
@@ -15,10 +15,7 @@ void describe_device(Experiment& experiment, const vulkan::DeviceSnapshot& snaps
   experiment.software_device = snapshot.software();
   experiment.settings = settings_text(options);
   if (!experiment.task.own.empty()) {  // Another file of that name is another task.
-    std::ostringstream meaning;
-    meaning << " task=" << std::hex << std::setw(16) << std::setfill('0')
-            << experiment.task.meaning;
-    experiment.settings += meaning.str();
+    experiment.settings += " task=" + meaning_text(experiment.task.meaning);
   }
   experiment.version = version();
 }

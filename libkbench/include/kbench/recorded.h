@@ -23,6 +23,9 @@ struct RecordedTimes {
   std::map<TaskId, double> ms;  ///< a task that failed there has none
   std::map<TaskId, Variables> variables;  ///< sizes of each task, where the file gives them
 
+  /// The time of a task of the suite, or of one's own by name and meaning; null where there is
+  /// none. A file that does not say which meaning it timed counts for any.
+  const double* find(const TaskId& task) const;
   /// "torch.json (eager_ms), recorded on NVIDIA H200"; "... in f16 on NVIDIA H200".
   std::string label() const;
   /// Whether the time is of these sizes. True where the file does not say.

@@ -149,8 +149,9 @@ std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variab
 std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite = tasks());
 
 /// What KernelBench's module of the task takes to be made: a Python list over the task's variables,
-/// "[in_channels, out_channels, (out_channels, 1, 1)]".
-std::string_view init_inputs(const TaskId& task);
+/// "[in_channels, out_channels, (out_channels, 1, 1)]"; of a task of one's own all of its variables
+/// in the file's order.
+std::string init_inputs(const TaskId& task);
 /// The same for a reader who knows the variables that are no lists: "[in_features, bias_shape] with
 /// bias_shape = (64,)".
 std::string init_inputs_text(const TaskId& task, const Variables& variables);

@@ -343,7 +343,8 @@ class Model:
         return dict({key: value for key, value in places.items() if key != "kept"}, **said)
 
     def profile(self):
-        """The names of kernels with nanoseconds, the slowest first; on a CPU of operators."""
+        """The names of kernels with nanoseconds, the slowest first; on a CPU of the operators that
+        forward() calls, without those that they call."""
         from torch.profiler import ProfilerActivity, profile
 
         gpu = DEVICE == "cuda"
@@ -351,13 +352,17 @@ class Model:
         with profile(activities=[activity]) as seen:
             self.call(self.calls[:1])
             synchronise()
-        field = "self_cpu_time_total"
-        if gpu:  # The name before PyTorch 2.4
-            fields = ("self_device_time_total", "self_cuda_time_total")
-            field = next(each for each in fields if hasattr(seen.key_averages()[0], each))
-        taken = [(each.key, getattr(each, field)) for each in seen.key_averages()]
-        taken = sorted((each for each in taken if each[1] > 0), key=lambda each: -each[1])
-        return {"names": [name for name, _ in taken], "ns": [1000 * us for _, us in taken]}
+        taken = {}
+        if gpu:
+            for each in seen.key_averages():
+                before_2_4 = getattr(each, "self_cuda_time_total", 0)
+                taken[each.key] = getattr(each, "self_device_time_total", before_2_4)
+        else:
+            for each in seen.events():
+                if each.cpu_parent is None:
+                    taken[each.name] = taken.get(each.name, 0) + each.cpu_time_total
+        names = sorted((name for name in taken if taken[name] > 0), key=lambda name: -taken[name])
+        return {"names": names, "ns": [1000 * taken[name] for name in names]}
 
     def call(self, calls):
         results, addresses = [], set()
