@@ -100,6 +100,8 @@ const std::map<std::string, Formula>& unary_formulas() {
       {"hardswish", [](K& k, const C&) { return "v * " + hard_gate(k); }},
       {"exp", function("exp")},
       {"log", function("log")},
+      {"sin", function("sin")},
+      {"cos", function("cos")},
       {"abs", function("abs")},
       {"sqrt", function("sqrt")},
       {"neg", [](K&, const C&) { return std::string("-v"); }},

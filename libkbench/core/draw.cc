@@ -256,6 +256,18 @@ Tensor draw(const Distribution& distribution, const DrawKey& key, const TensorTy
                 [&](const Words& words, bool* values) { randint_batch(words, 0, 2, values); });
     return tensor;
   }
+  if (type.dtype == DType::u8) {
+    require(distribution.kind == Distribution::Kind::randint &&
+                distribution.then == Distribution::Then::nothing && distribution.lo >= 0 &&
+                distribution.hi <= 256,
+            distribution, type, key);
+    const auto lo = static_cast<int64_t>(distribution.lo);
+    const auto range = static_cast<uint64_t>(distribution.hi - distribution.lo);
+    for_batches(
+        distribution, key, 0, tensor.data<uint8_t>(),
+        [&](const Words& words, uint8_t* values) { randint_batch(words, lo, range, values); });
+    return tensor;
+  }
   require(type.dtype == DType::f32, distribution, type, key);
   draw_range(distribution, key, 0, tensor.data<float>());
   apply_then(distribution, key, tensor);

@@ -82,10 +82,11 @@ class Code : public Printer {
       return std::find(names.begin(), names.end(), op) != names.end();
     };
     const auto functional = [&](const std::string& rest) { return "F." + op + "(" + rest + ")"; };
-    if (is({"relu", "sigmoid", "tanh", "exp", "log", "abs", "neg", "square", "sqrt", "triu", "tril",
-            "maximum", "minimum"})) {
+    if (is({"relu", "sigmoid", "tanh", "exp", "log", "sin", "cos", "abs", "neg", "square", "sqrt",
+            "triu", "tril", "maximum", "minimum"})) {
       return "torch." + op + "(" + joined(a.in) + ")";
     }
+    if (op == "cast") return x + cast_to(a["dtype"]);
     if (is({"gelu", "selu", "softplus", "mish", "hardsigmoid", "hardswish"})) return functional(x);
     if (op == "leaky_relu") return functional(x + ", negative_slope=" + a["slope"]);
     if (op == "elu") return functional(x + ", alpha=" + a["alpha"]);
@@ -143,6 +144,18 @@ class Code : public Printer {
     }
     if (is({"lstm", "gru"})) return recurrent(line, a, op);
     throw Error(ErrorCode::kInternal, "operator '" + op + "' has no form in Python");
+  }
+
+  /// PyTorch has no arithmetic on 32-bit integers without a sign.
+  std::string cast_to(const std::string& name) const {
+    if (name == "u32") return ".to(torch.int64) % 2**32";
+    static const std::map<std::string, std::string> types = {
+        {"f64", "float64"}, {"i64", "int64"},   {"i32", "int32"},    {"u8", "uint8"},
+        {"bool", "bool"},   {"f16", "float16"}, {"bf16", "bfloat16"}};
+    const auto found = types.find(name);
+    // Floats of f32 are stored in the task's type.
+    return ".to(torch." +
+           (found == types.end() ? std::string(long_name_of(graph_.dtype())) : found->second) + ")";
   }
 
   static const char* infix(const std::string& op) {

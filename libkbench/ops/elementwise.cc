@@ -130,6 +130,8 @@ const std::vector<Operator>& elementwise_operators() {
       unary("hardswish", "x * min(max(x / 6 + 1 / 2, 0), 1)", "torch.nn.functional.hardswish(x)"),
       unary("exp", "e to the x", "torch.exp(x)"),
       unary("log", "the natural logarithm of x", "torch.log(x)"),
+      unary("sin", "the sine of x, an angle in radians", "torch.sin(x)"),
+      unary("cos", "the cosine of x, an angle in radians", "torch.cos(x)"),
       unary("abs", "x without its sign", "torch.abs(x)"),
       unary("neg", "-x", "torch.neg(x)"),
       unary("square", "x * x", "torch.square(x)"),
@@ -183,6 +185,8 @@ Value hardsigmoid(Value x) { return call_operator("hardsigmoid", {x}); }
 Value hardswish(Value x) { return call_operator("hardswish", {x}); }
 Value exp(Value x) { return call_operator("exp", {x}); }
 Value log(Value x) { return call_operator("log", {x}); }
+Value sin(Value x) { return call_operator("sin", {x}); }
+Value cos(Value x) { return call_operator("cos", {x}); }
 Value abs(Value x) { return call_operator("abs", {x}); }
 Value operator-(Value x) { return call_operator("neg", {x}); }
 Value clamp_min(Value x, double lo) { return call_operator("clamp_min", {x}, {{"value", lo}}); }

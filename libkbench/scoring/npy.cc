@@ -22,14 +22,17 @@ struct Description {
   DType dtype;
   std::string_view text;
 };
-constexpr Description kDescriptions[] = {
-    {DType::f32, "<f4"}, {DType::f64, "<f8"}, {DType::i64, "<i8"}, {DType::boolean, "|b1"}};
+constexpr Description kDescriptions[] = {{DType::f32, "<f4"},
+                                         {DType::f64, "<f8"},
+                                         {DType::i64, "<i8"},
+                                         {DType::u8, "|u1"},
+                                         {DType::boolean, "|b1"}};
 
 std::string header_of(const TensorType& type) {
   const auto* found = std::ranges::find(kDescriptions, type.dtype, &Description::dtype);
   if (found == std::end(kDescriptions)) {
-    throw Error(ErrorCode::kUnsupported,
-                ".npy files hold f32, f64, i64 or bool, not " + std::string(name_of(type.dtype)));
+    throw Error(ErrorCode::kUnsupported, ".npy files hold f32, f64, i64, u8 or bool, not " +
+                                             std::string(name_of(type.dtype)));
   }
   std::string shape;
   for (int64_t extent : type.shape) shape += std::to_string(extent) + ", ";

@@ -61,6 +61,8 @@ constexpr Other kOthers[] = {
     {"mish", "relu gelu"},
     {"hardsigmoid", "sigmoid"},
     {"hardswish", "relu hardsigmoid"},
+    {"sin", "cos"},
+    {"cos", "sin"},
     {"square", "abs"},
     {"triu", "tril"},
     {"tril", "triu"},

@@ -83,13 +83,13 @@ Value expected_value(const Rewriting& rewriting, int id) {
 
 /// A tensor of one integer.
 Value filled_integers(Graph& to, const TensorType& type, int64_t value) {
-  Tensor tensor(type);
+  Tensor tensor(DType::i64, type.shape);
   for (int64_t& each : tensor.data<int64_t>()) each = value;
-  return to.constant("filled" + std::to_string(to.values().size()), std::move(tensor));
+  return to.constant("filled" + std::to_string(to.values().size()), tensor.converted(type.dtype));
 }
 
 Value constant(Graph& to, const TensorType& type, float value) {
-  if (type.dtype == DType::i64) return filled_integers(to, type, static_cast<int64_t>(value));
+  if (type.dtype != DType::f32) return filled_integers(to, type, static_cast<int64_t>(value));
   return filled(to, type.shape, value);
 }
 

@@ -83,6 +83,22 @@ class FileGraph {
     return drawn;
   }
 
+  /// Integers are drawn from a range that their type holds.
+  static void require_drawable(const Location& at, const Distribution& drawn, DType dtype) {
+    if (dtype == DType::f32) return;
+    const bool plain = drawn.kind == Distribution::Kind::randint &&
+                       drawn.then == Distribution::Then::nothing && drawn.lo < drawn.hi;
+    const bool fits = dtype == DType::boolean ? drawn == randint(0, 2)
+                      : dtype == DType::u8    ? drawn.lo >= 0 && drawn.hi <= 256
+                                              : drawn.hi - drawn.lo <= 0x1p32;
+    if (plain && fits) return;
+    fail_parse(at, "an input of " + std::string(name_of(dtype)) + " is drawn by " +
+                       (dtype == DType::boolean ? "randint(0, 2)"
+                        : dtype == DType::u8    ? "randint(lo, hi) within 0 and 256"
+                                                : "randint(lo, hi) of a range up to 2^32") +
+                       ", not by " + to_string(drawn));
+  }
+
   /// Calls turn(i) for the turns of a repeat, its variable set.
   template <class F>
   void repeated(const Repeat& repeat, const F& turn) {
@@ -112,6 +128,7 @@ class FileGraph {
     const std::string name = named(tensor.name);
     Distribution drawn = distribution(tensor.distribution);
     const Shape shape = shape_of(tensor.name.at, tensor.shape);
+    require_drawable(tensor.name.at, drawn, tensor.dtype);
     located(tensor.name.at, [&] {
       keep(tensor.name.at, name,
            is_input ? graph_.input(name, shape, drawn, tensor.dtype)

@@ -149,6 +149,11 @@ class TaskFileReader {
       tensor.name = {each.key, each.at};
       tensor.shape = steps_.extents(fields);
       tensor.dtype = dtype(fields);
+      constexpr DType kDrawn[] = {DType::f32, DType::i64, DType::u8, DType::boolean};
+      if (std::ranges::count(kDrawn, tensor.dtype) == 0) {
+        fail_parse(each.at, "an input is of f32, i64, u8 or bool, not " +
+                                std::string(name_of(tensor.dtype)));
+      }
       if (const auto* repeat = fields.find("repeat")) {
         tensor.repeats = steps_.task_repeats(*repeat);
       }

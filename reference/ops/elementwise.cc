@@ -253,6 +253,16 @@ void run_log(const OperatorCall&, Inputs in, Outputs out) {
   });
 }
 
+void run_sin(const OperatorCall&, Inputs in, Outputs out) {
+  map_blocks(in, out,
+             []<class T>(const T* x, T* y, int64_t n) { Aligned<T>(y, n) = Whole<T>(x, n).sin(); });
+}
+
+void run_cos(const OperatorCall&, Inputs in, Outputs out) {
+  map_blocks(in, out,
+             []<class T>(const T* x, T* y, int64_t n) { Aligned<T>(y, n) = Whole<T>(x, n).cos(); });
+}
+
 void run_abs(const OperatorCall&, Inputs in, Outputs out) {
   map(in, out, [](auto x) { return std::abs(x); });
 }

@@ -126,6 +126,20 @@ TEST(Draw, OffsetsAreDrawnOnceForEachIndexOfTheFirstTwoDimensions) {
   EXPECT_EQ(to_string(offset(normal(0, 2))), "normal(0, 2), offset");
 }
 
+TEST(Draw, BytesAreTheIntegersOfTheirRange) {
+  const Tensor wide = draw(randint(3, 256), kKey, {DType::i64, {4099}});
+  const Tensor bytes = draw(randint(3, 256), kKey, {DType::u8, {4099}});
+  ASSERT_EQ(bytes.bytes(), 4099);
+  for (int64_t i = 0; i < 4099; ++i) ASSERT_EQ(bytes.at(i), wide.at(i)) << i;
+  const Tensor all = draw(randint(0, 256), kKey, {DType::u8, {1 << 16}});
+  std::vector<int> counts(256);
+  for (const uint8_t byte : all.data<uint8_t>()) ++counts[byte];
+  for (const int count : counts) EXPECT_NEAR(count, 256, 6 * 16);
+  EXPECT_THROW(draw(randint(0, 257), kKey, {DType::u8, {4}}), Error);
+  EXPECT_THROW(draw(randint(-1, 4), kKey, {DType::u8, {4}}), Error);
+  EXPECT_THROW(draw(uniform(0, 4), kKey, {DType::u8, {4}}), Error);
+}
+
 TEST(Draw, RefusesWhatDoesNotGoTogether) {
   EXPECT_THROW(draw(offset(normal()), kKey, {DType::f32, {4}}), Error);
   EXPECT_THROW(draw(normal(), kKey, {DType::i64, {4}}), Error);

@@ -1,3 +1,5 @@
+#include <numbers>
+
 #include "tests/eager/eager_fixture.h"
 #include "tests/operators/formats.h"
 
@@ -37,6 +39,31 @@ TEST_F(Elementwise, ActivationsMatchOnBothSidesOfTheirBends) {
   check({"clamp_min", {{3, 5, 7}}, {{"value", 0.2}}}, device_traits());
   check({"clamp_max", {{3, 5, 7}}, {{"value", 0.2}}}, device_traits());
   check({"clamp", {{3, 5, 7}}, {{"lo", -0.4}, {"hi", 0.2}}}, device_traits());
+}
+
+TEST_F(Elementwise, SineAndCosineAreRightForAnglesOfAnySize) {
+  for (const char* op : {"sin", "cos"}) {
+    for (const double most : {1.0, 7.0, 90.0, 5999.0, 6100.0, 1e6, 1e20, 1.5e38}) {
+      check({op, {{4099}}, {}, uniform(-most, most), 1e-6}, device_traits());
+    }
+    // Near multiples of pi / 2, where one of them is nearly 0; the reference is of float64.
+    std::vector<float> angles;
+    for (const double turns : {1.0, 2.0, 3.0, 4.0, 1001.0, 3000.0, 4001.0, 65537.0, 1e7, 1e15}) {
+      const auto angle = static_cast<float>(turns * std::numbers::pi / 2);
+      for (const float x : {angle, std::nextafter(angle, 0.0f), std::nextafter(angle, kInfinity)}) {
+        angles.push_back(x);
+        angles.push_back(-x);
+      }
+    }
+    const Tensor x = tensor_of(angles);
+    const OperatorCall call = make_call(find_operator(op), {x.type()}, {});
+    const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+    for (size_t i = 0; i < angles.size(); ++i) {
+      const double angle = angles[i];
+      EXPECT_NEAR(y.data<float>()[i], op[0] == 's' ? std::sin(angle) : std::cos(angle), 2e-7)
+          << op << " of " << angle;
+    }
+  }
 }
 
 TEST_F(Elementwise, MaskedElementsAreZeroWithEveryTail) {
@@ -114,6 +141,10 @@ TEST_F(Elementwise, NanAndInfinityAreTreatedAsPyTorchDoes) {
   EXPECT_TRUE(std::isnan(values("leaky_relu", {{"slope", 0.1}})[0]));
   for (const char* op : {"tanh", "selu", "elu", "softplus", "mish", "hardsigmoid", "hardswish"}) {
     EXPECT_TRUE(std::isnan(values(op)[0])) << op;
+  }
+  for (const char* op : {"sin", "cos"}) {
+    for (const int i : {0, 1, 2}) EXPECT_TRUE(std::isnan(values(op)[i])) << op << " of " << i;
+    EXPECT_EQ(values(op)[4], op[0] == 's' ? 0.0f : 1.0f);
   }
   const auto clamped = values("clamp", {{"lo", -0.5}, {"hi", 0.5}});
   EXPECT_TRUE(std::isnan(clamped[0]));

@@ -228,6 +228,8 @@ std::vector<Definition> elementwise_definitions() {
       unary("exp", [](double x, A) { return std::exp(x); }),
       unary(
           "log", [](double x, A) { return std::log(x); }, {}, positive),
+      unary("sin", [](double x, A) { return std::sin(x); }),
+      unary("cos", [](double x, A) { return std::cos(x); }),
       unary("abs", [](double x, A) { return x < 0 ? -x : x; }),
       unary("neg", [](double x, A) { return -x; }),
       unary("square", [](double x, A) { return x * x; }),

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "kbench/result.h"
 #include "tests/program/run_program.h"
@@ -82,6 +86,52 @@ TEST_F(OwnTask, IsJudgedByItsFile) {
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(result_from_json(said.out).verdict, Verdict::wrong_values) << said.out;
 }
+
+/// The documentation's files, by their names.
+std::vector<std::string> example_files() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(KBENCH_DOCS_TASKS)) {
+    names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string path_of_example(const std::string& name) {
+  return "\"" KBENCH_DOCS_TASKS "/" + name + ".yaml\"";
+}
+
+TEST_F(OwnTask, OfTheDocumentationHasNothingToLookInto) {
+  EXPECT_GE(example_files().size(), 4u);
+  for (const std::string& name : example_files()) {
+    const Said said = kbench("task check " + path_of_example(name));
+    EXPECT_EQ(said.code, 0) << said.out << said.err;
+  }
+}
+
+/// The candidate that kbench prints for each of the documentation's files, in each type.
+class ExampleTask : public OwnTask,
+                    public ::testing::WithParamInterface<std::tuple<std::string, std::string>> {};
+
+TEST_P(ExampleTask, PassesAsThePrintedCandidate) {
+  const auto& [name, dtype] = GetParam();
+  const std::string at = path_of_example(name) + " --preset smoke --dtype " + dtype;
+  Said said = kbench("show " + at + " --candidate > candidate.yaml");
+  ASSERT_EQ(said.code, 0) << said.err;
+  said = kbench("run candidate.yaml --device cpu --measure-seconds 0.05 --json --tasks " + at);
+  ASSERT_EQ(said.code, 0) << said.out << said.err;
+  const Result result = result_from_json(said.out);
+  EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
+  EXPECT_EQ(to_string(result.task), "example/" + name);
+  EXPECT_EQ(name_of(result.dtype), dtype);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExampleTask,
+                         ::testing::Combine(::testing::ValuesIn(example_files()),
+                                            ::testing::Values("f32", "f16", "bf16")),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                         });
 
 TEST_F(OwnTask, IsUnknownWithoutItsFile) {
   const Said said = kbench("run set/gate.yaml --device cpu");

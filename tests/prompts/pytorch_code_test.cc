@@ -19,6 +19,7 @@
 #include "kbench/listing.h"
 #include "kbench/npy.h"
 #include "kbench/reference.h"
+#include "kbench/task_file.h"
 #include "tests/candidate/support.h"
 #include "tests/core/task_parameters.h"
 #include "tests/golden/golden_data.h"
@@ -92,19 +93,27 @@ class PytorchCode : public ::testing::TestWithParam<Task> {
 
   /// Runs the task's program and compares its outputs with the record and with the reference.
   static void check(const GoldenRecord& record) {
-    const Task& task = GetParam();
     const auto graph = build_graph(record);
-    NamedTensors given = draw_golden(record, *graph);
+    std::vector<Tensor> outputs;
+    compute(GetParam(), *graph, draw_golden(record, *graph), outputs);
+    if (HasFatalFailure()) return;
+    const GoldenCheck golden = check_golden(record, outputs, Precision::f64);
+    EXPECT_TRUE(golden.passed) << golden.message << "\n" << pytorch_module(GetParam(), *graph);
+  }
+
+  /// Runs the task's program, compares its outputs with the reference, and hands them on.
+  static void compute(const Task& task, const Graph& graph, NamedTensors given,
+                      std::vector<Tensor>& outputs) {
     const ScratchFolder folder;
     for (const char* kind : {"input", "parameter"}) {
       std::filesystem::create_directories(folder.path(kind));
     }
-    for (const Graph::ValueInfo& value : graph->values()) {
+    for (const Graph::ValueInfo& value : graph.values()) {
       if (value.kind != Graph::Kind::input && value.kind != Graph::Kind::parameter) continue;
       write_npy(folder.path(std::string(name_of(value.kind)) + "/" + value.name + ".npy"),
                 given.at(value.name));
     }
-    const std::string program = pytorch_module(task, *graph);
+    const std::string program = pytorch_module(task, graph);
     folder.write("program.py", program);
     if (!torch_) torch_ = std::make_unique<Torch>();
     std::string answer;
@@ -112,22 +121,19 @@ class PytorchCode : public ::testing::TestWithParam<Task> {
     try {
       torch_->begin(folder.path());
       expected =
-          run_reference(*graph, std::move(given), {.precision = Precision::f64, .threads = 1});
+          run_reference(graph, std::move(given), {.precision = Precision::f64, .threads = 1});
       answer = torch_->answer();
     } catch (const Error& error) {
       torch_.reset();  // the next task has a new one
       answer = error.what();
     }
     ASSERT_EQ(answer, "done") << program;
-    std::vector<Tensor> outputs;
     for (size_t i = 0; i < expected.size(); ++i) {
       outputs.push_back(read_npy(folder.path(std::to_string(i) + ".npy")));
       const std::string difference = difference_of(outputs[i], expected[i]);
-      EXPECT_TRUE(difference.empty()) << graph->output_name(i) << " " << difference << "\n"
+      EXPECT_TRUE(difference.empty()) << graph.output_name(i) << " " << difference << "\n"
                                       << program;
     }
-    const GoldenCheck golden = check_golden(record, outputs, Precision::f64);
-    EXPECT_TRUE(golden.passed) << golden.message << "\n" << program;
   }
 
  private:
@@ -171,6 +177,27 @@ TEST_P(PytorchCode, ComputesItsTaskAtOddSizes) {
     check(record);
   }
 }
+
+/// The documentation's examples of tasks of one's own, at preset smoke and at other sizes.
+class PytorchCodeOfFiles : public PytorchCode {};
+
+TEST_P(PytorchCodeOfFiles, ComputesItsTask) {
+  const Task& task = GetParam();
+  for (const Variables& variables : {Variables{}, Variables{{"tokens", int64_t{5}}}}) {
+    const auto graph = build_graph(task, Preset::smoke, variables);
+    std::vector<Tensor> outputs;
+    compute(task, *graph, draw_tensors(*graph, task.id, 1), outputs);
+  }
+}
+
+std::vector<Task> tasks_of_files() {
+  std::vector<Task> tasks;
+  for (const Task* task : TaskSet::from_path(KBENCH_DOCS_TASKS).tasks()) tasks.push_back(*task);
+  return tasks;
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, PytorchCodeOfFiles, ::testing::ValuesIn(tasks_of_files()),
+                         test_name);
 
 INSTANTIATE_TEST_SUITE_P(All, PytorchCode, ::testing::ValuesIn(tasks()), test_name);
 

@@ -45,6 +45,8 @@ TYPED_TEST(Elementwise, UnaryOperatorsMatchTheirFormulas) {
       {"hardsigmoid", 0, [](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
       {"hardswish", 0, [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
       {"exp", 0, [](double x) { return std::exp(x); }},
+      {"sin", 0, [](double x) { return std::sin(x); }},
+      {"cos", 0, [](double x) { return std::cos(x); }},
       {"abs", 0, [](double x) { return std::abs(x); }},
       {"neg", 0, [](double x) { return -x; }},
       {"clamp_min", 0.25, [](double x) { return std::max(x, 0.25); }},
@@ -89,14 +91,25 @@ TYPED_TEST(Elementwise, RoundToIsCorrectlyRounded) {
 TYPED_TEST(Elementwise, NanStaysNan) {
   const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
   for (const char* op :
-       {"relu", "leaky_relu", "sigmoid", "gelu", "tanh", "exp", "log", "sqrt", "selu", "elu",
-        "softplus", "mish", "hardsigmoid", "hardswish", "abs", "neg", "clamp_min", "clamp_max"}) {
+       {"relu",        "leaky_relu", "sigmoid", "gelu", "tanh",      "exp",      "log",
+        "sin",         "cos",        "sqrt",    "selu", "elu",       "softplus", "mish",
+        "hardsigmoid", "hardswish",  "abs",     "neg",  "clamp_min", "clamp_max"}) {
     const Tensor x = tensor_of<TypeParam>({35}, std::vector<TypeParam>(35, nan));
     Attributes attributes;
     for (const AttributeSpec& spec : find_operator(op).attributes) attributes.set(spec.name, 0.5);
     for (TypeParam v : values_of<TypeParam>(run_call<TypeParam>(op, {x}, attributes)[0])) {
       EXPECT_TRUE(std::isnan(v)) << op;
     }
+  }
+}
+
+TYPED_TEST(Elementwise, SineAndCosineOfLargeAngles) {
+  auto x = random_array<TypeParam>(5001);
+  for (size_t i = 0; i < x.size(); ++i) x[i] *= static_cast<TypeParam>(std::pow(10, i % 12));
+  for (const bool sine : {true, false}) {
+    std::vector<double> truth;
+    for (const TypeParam v : x) truth.push_back(sine ? std::sin(double(v)) : std::cos(double(v)));
+    expect_close(unary<TypeParam>(sine ? "sin" : "cos", 0, x), truth, 2);
   }
 }
 

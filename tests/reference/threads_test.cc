@@ -47,8 +47,8 @@ std::map<std::string, std::vector<ThreadCase>> thread_cases() {
 
   // Several tasks and a short last block.
   const Shape kFlat = {100003};
-  add({"abs", "exp", "gelu", "hardsigmoid", "hardswish", "log", "mish", "neg", "relu", "selu",
-       "sigmoid", "softplus", "sqrt", "square", "tanh"},
+  add({"abs", "cos", "exp", "gelu", "hardsigmoid", "hardswish", "log", "mish", "neg", "relu",
+       "selu", "sigmoid", "sin", "softplus", "sqrt", "square", "tanh"},
       {{{kFlat}}});
   add({"add_scalar", "sub_scalar", "mul_scalar", "div_scalar", "clamp_min", "clamp_max"},
       {{{kFlat}, {{"value", 0.7}}}});

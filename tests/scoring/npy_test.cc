@@ -50,7 +50,7 @@ Tensor counting(DType dtype, Shape shape) {
 }
 
 TEST_F(Npy, ReadsBackEveryTypeAndRank) {
-  for (DType dtype : {DType::f32, DType::f64, DType::i64, DType::boolean}) {
+  for (DType dtype : {DType::f32, DType::f64, DType::i64, DType::u8, DType::boolean}) {
     for (const Shape& shape : {Shape{}, Shape{5}, Shape{0}, Shape{3, 4}, Shape{2, 1, 3, 2}}) {
       const Tensor tensor = counting(dtype, shape);
       const std::string file = path("tensor.npy");

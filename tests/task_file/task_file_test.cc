@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kbench/error.h"
+#include "libkbench/core/liveness.h"
 #include "tests/error_of.h"
 
 namespace kbench {
@@ -169,6 +170,34 @@ TEST(TaskFiles, NamesOfTheSuiteAreNotOnesOwn) {
   }
 }
 
+/// The files that the documentation has to read: every tensor is used, at every preset and type.
+TEST(TaskFiles, ExamplesMeanAGraphAtEveryPresetAndType) {
+  const TaskSet set = TaskSet::from_path(KBENCH_DOCS_TASKS);
+  ASSERT_GE(set.tasks().size(), 4u);
+  for (const Task* task : set.tasks()) {
+    SCOPED_TRACE(to_string(task->id));
+    EXPECT_TRUE(task->id.own.starts_with("example/"));
+    double flops = 0;
+    for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+      for (const DType dtype : kTaskDTypes) {
+        const auto graph = build_graph(*task, preset, {}, dtype);
+        const std::vector<bool> needed = needed_values(*graph);
+        for (size_t id = 0; id < needed.size(); ++id) {
+          EXPECT_TRUE(needed[id]) << graph->values()[id].name;
+        }
+        EXPECT_GE(graph->flops(), flops) << "a preset is larger than the one before it";
+        flops = graph->flops();
+      }
+    }
+    // A file of the graph at one size means the same.
+    const auto smoke = build_graph(*task, Preset::smoke);
+    std::string text = task_file_text(*task, *smoke, Preset::smoke);
+    text.replace(text.find("\nname: ") + 7, task->id.own.size(), "written/again");
+    const auto again = build_graph(add_task_file(text, "again.yaml"), Preset::smoke);
+    EXPECT_EQ(sorted(meaning_of(*again)), sorted(meaning_of(*smoke))) << text;
+  }
+}
+
 struct Mistake {
   const char* from;
   const char* to;
@@ -200,6 +229,16 @@ TEST(TaskFiles, MistakesAreNamedWithTheirPlace) {
            Mistake{"out: h, attributes", "out: x, attributes", "there are two tensors 'x'"},
            Mistake{"{op: relu, in: h, out: h}", "{copy: h, to: h}", "a task's step needs 'op'"},
            Mistake{"outputs: h\n", "outputs: h\nextra: 1\n", "extra"},
+           Mistake{"x: {shape: [batch, width]}", "x: {shape: [batch, width], dtype: i32}",
+                   "an input is of f32, i64, u8 or bool, not i32"},
+           Mistake{"x: {shape: [batch, width]}", "x: {shape: [batch, width], dtype: u8}",
+                   "an input of u8 is drawn by randint(lo, hi) within 0 and 256, not by normal"},
+           Mistake{"x: {shape: [batch, width]}",
+                   "x: {shape: [batch, width], dtype: u8, distribution: \"randint(0, 257)\"}",
+                   "within 0 and 256, not by randint(0, 257)"},
+           Mistake{"x: {shape: [batch, width]}",
+                   "x: {shape: [batch, width], dtype: bool, distribution: \"randint(0, 3)\"}",
+                   "an input of bool is drawn by randint(0, 2), not by randint(0, 3)"},
            Mistake{"value: 0.5", "valu: 0.5", "has no attribute 'valu'"},
        }) {
     std::string text = kMlp;

@@ -42,6 +42,8 @@ std::vector<Case> cases() {
       {"offset_of_rows", offset(uniform(-1, 1)), {DType::f32, {5, 4099}}},
       {"offset_in_runs_of_one", offset(normal(0, 2)), {DType::f32, {9, 7, 1}}},
       {"boolean", randint(0, 2), {DType::boolean, {4100}}},
+      {"bytes", randint(0, 256), {DType::u8, {4100}}},
+      {"bytes_of_a_range", randint(3, 16), {DType::u8, {7, 12, 11}}},
       {"softmax", with(normal(0, 8), Then::softmax_last), {DType::f32, {5, 7, 1025}}},
       {"softmax_of_narrow_rows", with(uniform(-2, 2), Then::softmax_last), {DType::f32, {301, 3}}},
       {"symmetrize", with(normal(), Then::symmetrize), {DType::f32, {67, 67}}},

@@ -36,7 +36,7 @@ Bounds bounds_of(const Distribution& distribution) {
 
 vulkan::Macros macros_of(const Distribution& distribution, DType dtype) {
   vulkan::Macros macros;
-  if (dtype == DType::boolean) macros.emplace_back("BOOLEAN", "1");
+  if (size_of(dtype) == 1) macros.emplace_back("BYTES", "1");
   if (distribution.kind == Kind::normal) macros.emplace_back("NORMAL", "1");
   if (distribution.kind == Kind::randint) macros.emplace_back("RANDINT", "1");
   if (dtype == DType::i64) macros.emplace_back("INTEGER", "1");
@@ -60,6 +60,13 @@ int64_t rows_of(const Shape& shape) {
   return shape.back() > 0 ? element_count(shape) / shape.back() : 0;
 }
 
+/// As kbench::draw() takes them.
+bool draws_bytes(const Distribution& distribution, DType dtype) {
+  if (dtype == DType::boolean) return distribution == randint(0, 2);
+  return dtype == DType::u8 && distribution.kind == Kind::randint &&
+         distribution.then == Then::nothing && distribution.lo >= 0 && distribution.hi <= 256;
+}
+
 }  // namespace
 
 bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distribution,
@@ -72,7 +79,7 @@ bool draws_on_device(const vulkan::DevicePlan& plan, const Distribution& distrib
   if (type.dtype == DType::i64) {
     return distribution.kind == Kind::randint && distribution.then == Then::nothing;
   }
-  if (type.dtype == DType::boolean) return distribution == randint(0, 2);
+  if (size_of(type.dtype) == 1) return draws_bytes(distribution, type.dtype);
   if (type.dtype != DType::f32) return false;
   const bool matrix = distribution.then == Then::triu || distribution.then == Then::tril ||
                       distribution.then == Then::symmetrize;

@@ -27,6 +27,8 @@ Value hardsigmoid(Value x);                  ///< min(max(x / 6 + 1 / 2, 0), 1)
 Value hardswish(Value x);                    ///< x * hardsigmoid(x)
 Value exp(Value x);                          ///< e to the x
 Value log(Value x);                          ///< the natural logarithm
+Value sin(Value x);                          ///< the sine of an angle in radians
+Value cos(Value x);                          ///< its cosine
 Value abs(Value x);                          ///< x without its sign
 Value operator-(Value x);                    ///< torch.neg
 Value clamp_min(Value x, double lo);         ///< max(x, lo)

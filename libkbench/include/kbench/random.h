@@ -26,7 +26,7 @@ struct Distribution {
   enum class Kind {
     uniform,  ///< lo + u * (hi - lo) in float32, each step rounded; u = (word >> 8) * 2^-24
     normal,   ///< mean lo, standard deviation hi; Box-Muller in float64, then rounded to float32
-    randint,  ///< lo + ((word * (hi - lo)) >> 32), for i64 tensors
+    randint,  ///< lo + ((word * (hi - lo)) >> 32), for i64, u8 and bool
   };
   /// A step after drawing.
   enum class Then {
@@ -70,8 +70,8 @@ struct DrawKey {
   std::string name;
 };
 
-/// A tensor of that type, drawn. dtype f32 (uniform, normal, randint with plus_minus_one) or i64
-/// (randint). Throws kInvalidArgument where distribution and element type do not go together.
+/// A tensor of that type, drawn. dtype f32 (uniform, normal, randint with plus_minus_one), i64, u8
+/// or bool (randint). Throws kInvalidArgument where distribution and type do not go together.
 Tensor draw(const Distribution& distribution, const DrawKey& key, const TensorType& type);
 /// Elements [begin, begin + out.size()) of the float32 stream, without any `then` step.
 void draw_range(const Distribution& distribution, const DrawKey& key, int64_t begin,

@@ -11,8 +11,8 @@
 
 namespace kbench {
 
-/// Element types. Tasks have f32, f16 or bf16, i64 and boolean, which is one byte; f64 is the
-/// oracle's; the others are those of candidates' temporaries.
+/// Element types. Tasks have f32, f16 or bf16, i64, and boolean and u8, which are one byte; f64 is
+/// the oracle's; the others are those of candidates' temporaries.
 enum class DType { f32, f64, i64, boolean, f16, bf16, i32, u32, u8 };
 
 size_t size_of(DType dtype);            ///< bytes of one element

@@ -9,7 +9,8 @@
 namespace kbench::eager {
 namespace {
 
-/// What an element is moved as: one unit of 2 or 4 bytes, or two words. No task moves bytes.
+/// What an element is moved as: one unit of 2 or 4 bytes, or two words. No task of kbench moves
+/// bytes.
 int64_t units_of(const TensorType& type) {
   const size_t bytes = size_of(type.dtype);
   if (bytes == 1) {

@@ -3,12 +3,14 @@
 #extension GL_GOOGLE_include_directive : require
 #include "draw_common.glsl"
 
-#if defined(BOOLEAN)
+#if defined(BYTES)
+uint byte_of(uint w) { return uint(integer_of(w)); }
+
 uvec4 values_of(uint quad) {
   uvec4 value;
   for (uint k = 0u; k < 4u; ++k) {
-    const uvec4 w = block_words(uint64_t(quad) * 4ul + uint64_t(k), name) >> 31;
-    value[k] = w.x | w.y << 8 | w.z << 16 | w.w << 24;
+    const uvec4 w = block_words(uint64_t(quad) * 4ul + uint64_t(k), name);
+    value[k] = byte_of(w.x) | byte_of(w.y) << 8 | byte_of(w.z) << 16 | byte_of(w.w) << 24;
   }
   return value;
 }
