@@ -191,8 +191,9 @@ TEST_P(PytorchCodeOfFiles, ComputesItsTask) {
 }
 
 std::vector<Task> tasks_of_files() {
+  const TaskSet set = TaskSet::from_path(KBENCH_DOCS_TASKS);
   std::vector<Task> tasks;
-  for (const Task* task : TaskSet::from_path(KBENCH_DOCS_TASKS).tasks()) tasks.push_back(*task);
+  for (const Task* task : set.tasks()) tasks.push_back(*task);
   return tasks;
 }
 
