@@ -10,60 +10,10 @@
 
 #include "kbench/error.h"
 #include "tests/error_of.h"
+#include "tests/task_file/meaning.h"
 
 namespace kbench {
 namespace {
-
-/// All that a graph means, a line for each tensor and operator.
-std::string meaning_of(const Graph& graph) {
-  std::string text;
-  for (const auto& value : graph.values()) {
-    if (value.kind == Graph::Kind::intermediate) continue;
-    text += std::string(name_of(value.kind)) + " " + value.name + " " + to_string(value.type);
-    if (value.kind != Graph::Kind::constant) {
-      text += " " + std::string(name_of(value.distribution.kind)) + " " +
-              std::to_string(value.distribution.lo) + " " + std::to_string(value.distribution.hi) +
-              " " + std::string(name_of(value.distribution.then));
-    } else {
-      const auto* raw = reinterpret_cast<const char*>(value.data.raw());
-      text += std::to_string(std::hash<std::string>()(std::string(raw, value.data.bytes())));
-    }
-    text += "\n";
-  }
-  for (const auto& node : graph.nodes()) {
-    text += node.call.op->name;
-    for (const int id : node.inputs) text += " " + graph.value(id).name;
-    for (const auto& [name, value] : node.call.attributes) {
-      text += " " + name + "=" + to_string(value);
-    }
-    for (const int id : node.outputs) {
-      text += " -> " + graph.value(id).name + " " + to_string(graph.value(id).type);
-    }
-    text += "\n";
-  }
-  for (const int id : graph.outputs()) text += "output " + graph.value(id).name + "\n";
-  return text;
-}
-
-/// Values in the order of their names, as a file may declare parameters before operators.
-std::string sorted(std::string text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  // Operators stay where they are.
-  const auto declared = [](const std::string& line) {
-    return line.starts_with("input ") || line.starts_with("parameter ") ||
-           line.starts_with("constant ");
-  };
-  const auto end = std::ranges::find_if_not(lines, declared);
-  std::sort(lines.begin(), end);
-  std::string result;
-  for (const std::string& line : lines) result += line + "\n";
-  return result;
-}
 
 constexpr char kMlp[] = R"yaml(kbench_task: 1
 name: my/mlp
@@ -101,7 +51,7 @@ TEST_P(WrittenTasks, AllOfTheSuiteReadBackAreTheSameGraph) {
     for (const DType dtype : kTaskDTypes) {
       const auto again = build_graph(read, Preset::smoke, {}, dtype);
       const auto first = build_graph(task, GetParam(), {}, dtype);
-      ASSERT_EQ(sorted(meaning_of(*again)), sorted(meaning_of(*first))) << text.substr(0, 4000);
+      ASSERT_EQ(meaning_of(*again), meaning_of(*first)) << text.substr(0, 4000);
       EXPECT_EQ(again->dtype(), dtype);
     }
   }
