@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "kbench/error.h"
 #include "kbench/ops.h"
@@ -145,6 +146,7 @@ class Reader {
     if (info.type.dtype != DType::f32) entry.head = name_of(info.type.dtype);
     entry.texts = {name(id), list_text(Text::Kind::shape, info.name + "_dim", "", info.type.shape),
                    distribution(id)};
+    entry.texts[0].label = entry.texts[0].words[0] + "_number";
     return entry;
   }
 
@@ -254,6 +256,29 @@ class Reader {
   const std::string& task_;
 };
 
+/// Numbers for texts: the same for equal ones.
+class Forms {
+ public:
+  void number(std::vector<Entry>& entries) {
+    for (Entry& entry : entries) {
+      entry.form = form_of(entry.head);
+      for (std::vector<Text>* texts : {&entry.texts, &entry.operands}) {
+        for (Text& text : *texts) {
+          std::string words;
+          for (const std::string& word : text.words) words += word + '\1';
+          text.form = form_of(words);
+        }
+      }
+    }
+  }
+
+ private:
+  int form_of(const std::string& text) {
+    return forms_.try_emplace(text, static_cast<int>(forms_.size())).first->second;
+  }
+  std::unordered_map<std::string, int> forms_;
+};
+
 }  // namespace
 
 std::vector<Entries> entries_of(const std::vector<const Graph*>& graphs, const std::string& task) {
@@ -270,7 +295,13 @@ std::vector<Entries> entries_of(const std::vector<const Graph*>& graphs, const s
     if (all) names.insert(name);
   }
   std::vector<Entries> result;
-  for (const Graph* graph : graphs) result.push_back(Reader(*graph, names, task).entries());
+  Forms forms;
+  for (const Graph* graph : graphs) {
+    Entries& all = result.emplace_back(Reader(*graph, names, task).entries());
+    for (auto* list : {&all.inputs, &all.parameters, &all.data, &all.operators, &all.outputs}) {
+      forms.number(*list);
+    }
+  }
   return result;
 }
 

@@ -24,6 +24,7 @@ struct Text {
   std::vector<Number> numbers;
   std::vector<Number> fallback = {};
   bool has_fallback = false;
+  int form = 0;  ///< equal where the words are
 };
 
 /// Of an operator, what does not stand in a file and yet explains what does.
@@ -39,6 +40,7 @@ struct Entry {
                                ///< attributes
   std::vector<Text> operands;  ///< names
   Extents extents = {};
+  int form = 0;  ///< equal where the heads are
 };
 
 struct Entries {

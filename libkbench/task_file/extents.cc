@@ -28,32 +28,31 @@ Expression quotient(const Expression& a, const Expression& b) {
 /// A sum whose plain numbers are added up.
 class Sum {
  public:
-  Sum& add(const Expression& e) { return add(e, '+'); }
-  Sum& subtract(const Expression& e) { return add(e, '-'); }
-  Sum& add(int64_t more) {
-    more_ += more;
+  Sum& add(const Expression& e) {
+    if (const auto value = literal_of(e)) return add(*value);
+    more_.push_back(e);
+    return *this;
+  }
+  Sum& subtract(const Expression& e) {
+    if (const auto value = literal_of(e)) return add(-*value);
+    less_.push_back(e);
+    return *this;
+  }
+  Sum& add(int64_t number) {
+    number_ += number;
     return *this;
   }
   Expression expression() const {
-    if (!sum_) return literal(more_);
-    if (more_ == 0) return *sum_;
-    return combined(*sum_, more_ < 0 ? '-' : '+', literal(more_ < 0 ? -more_ : more_));
+    Expression sum = more_.empty() ? literal(number_) : more_[0];
+    for (size_t i = 1; i < more_.size(); ++i) sum = combined(sum, '+', more_[i]);
+    for (const Expression& e : less_) sum = combined(sum, '-', e);
+    if (more_.empty() || number_ == 0) return sum;
+    return combined(sum, number_ < 0 ? '-' : '+', literal(number_ < 0 ? -number_ : number_));
   }
 
  private:
-  Sum& add(const Expression& e, char sign) {
-    if (const auto value = literal_of(e)) {
-      more_ += sign == '-' ? -*value : *value;
-    } else if (sum_) {
-      sum_ = combined(*sum_, sign, e);
-    } else {
-      sum_ = sign == '+' ? e : combined(literal(int64_t{0}), '-', e);
-    }
-    return *this;
-  }
-
-  std::optional<Expression> sum_;
-  int64_t more_ = 0;
+  std::vector<Expression> more_, less_;
+  int64_t number_ = 0;
 };
 
 /// What a window's options are in one dimension.
@@ -70,6 +69,9 @@ Expression reach(const Window& window) {
 
 /// (in + 2 * padding - reach - 1) / stride + 1.
 Expression output_of(const Window& window) {
+  const bool side_by_side = window.kernel.text == window.stride.text &&
+                            literal_of(window.dilation) == 1 && literal_of(window.padding) == 0;
+  if (side_by_side) return quotient(window.in, window.stride);
   const Expression two = literal(int64_t{2});
   Sum sum;
   sum.add(window.in).add(product(two, window.padding)).add(-1);

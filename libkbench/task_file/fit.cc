@@ -301,7 +301,9 @@ std::optional<Fit::Term> Fit::with_form(const Target& target, const Term& term, 
   if (form == Form::linear) {
     const double slope = (target.values[*other] - y) / (term.values[*other] - x);
     const double more = y - slope * x;
-    if (different.size() < 3 || !is_whole(slope) || slope == 0) return std::nullopt;
+    if (!is_whole(slope) || slope == 0) return std::nullopt;
+    const bool counts = target.rules == Rules::name && slope > 0 && slope <= kMostDivisor;
+    if (different.size() < (counts ? 2 : 3)) return std::nullopt;
     Expression text =
         slope < 0 ? number_of(more) : combined(number_of(slope), '*', term.expression);
     if (slope < 0) {
@@ -398,13 +400,21 @@ std::optional<Fit::Term> Fit::search(const Target& target, const std::set<size_t
         Try{1, Form::divided, kMany}, Try{2, Form::linear, kMany}, Try{3, Form::scaled, kMany},
         Try{2, Form::divided, kMany}, Try{3, Form::linear, kMany}, Try{4, Form::plain, kMany},
         Try{4, Form::scaled, kMany}}) {
-    if (different.size() < sizes) continue;
+    const bool counts = target.rules == Rules::name && form == Form::linear;
+    if (different.size() < sizes && !(counts && size == 1)) continue;
     if (size > 2 && atoms.size() > kMostAtoms) continue;
     if (size < needed.size() || (size > 1 && effort == Effort::little)) continue;
     if (terms[size].empty()) {
       if (size == 2) terms[2] = terms_of(terms[1], terms[1], target);
       if (size == 3) terms[3] = terms_of(terms[2], terms[1], target);
-      if (size == 4) terms[4] = terms_of(terms[2], terms[2], target);
+      if (size == 4) {
+        // a / b * (a / b) before a * a / (b * b).
+        std::vector<Term> parts = terms[2];
+        std::ranges::stable_partition(parts, [](const Term& term) {
+          return term.expression.text.find('/') != std::string::npos;
+        });
+        terms[4] = terms_of(parts, parts, target);
+      }
     }
     for (const Term& term : terms[size]) {
       if (!std::ranges::includes(term.atoms, needed)) continue;
@@ -477,7 +487,7 @@ std::optional<Expression> Fit::found(const Target& target, Effort effort) const 
 }
 
 std::string Fit::key_of(const Target& target) const {
-  std::string key = target.rules == Rules::real ? "real" : "exact";
+  std::string key = std::to_string(static_cast<int>(target.rules));
   if (target.rounded) key += " rounded";
   for (const double value : target.values) key += " " + number_text(value);
   return key;
@@ -553,7 +563,10 @@ std::optional<Expression> Fit::without_one(const Target& target, const std::set<
 
 Expression Fit::add(const Target& target, const std::string& label) {
   std::string name;
-  for (const char c : label) name += is_word_character(c) ? c : '_';
+  for (const char c : label) {
+    const char fit = is_word_character(c) ? c : '_';
+    if (fit != '_' || !name.ends_with('_')) name += fit;
+  }
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "n" + name;
   const auto taken = [&](const std::string& text) {
     return sizes_[0].contains(text) || names_[0].contains(text) ||
@@ -588,7 +601,9 @@ Expression Fit::number(const Column& column, Rules rules, const std::string& lab
   std::set<size_t> causes = certain(target);
   if (auto expression = without_one(target, causes)) return used(*expression);
   if (causes.empty()) causes = possible(target);
-  for (const size_t i : causes) unexplained_.insert(atoms_[i].variable);
+  for (const size_t i : causes) {
+    if (!atoms_[i].added) unexplained_.insert(atoms_[i].variable);
+  }
   // At the presets alone, and of the variables that were added.
   std::erase_if(target.at, [&](size_t g) { return g >= presets_; });
   for (size_t g = presets_; g < sizes_.size(); ++g) target.values[g] = std::nan("");
@@ -597,7 +612,7 @@ Expression Fit::number(const Column& column, Rules rules, const std::string& lab
   }
   const auto known = known_.find(key_of(target));
   if (known != known_.end() && known->second) return used(*known->second);
-  for (const Form form : {Form::plain, Form::scaled}) {
+  for (const Form form : {Form::plain, Form::scaled, Form::linear}) {
     for (size_t i = 0; i < atoms_.size(); ++i) {
       if (!atoms_[i].added) continue;
       if (const auto term = with_form(target, term_of(i), form)) return used(term->expression);

@@ -36,8 +36,9 @@ class Fit {
   /// at one of these, or a list there of another length, is not used.
   Fit(const std::vector<Variables>& sizes, size_t presets, std::vector<bool> counts);
 
-  /// Where an expression stands: integers are divided as integers are, or as reals.
-  enum class Rules { exact, real };
+  /// Where an expression stands: integers are divided as integers are, or as reals. A number in a
+  /// name counts what comes before it, so that two sizes are enough to see how it grows.
+  enum class Rules { exact, real, name };
   /// An expression of the column's number, or a variable of its own where there is none and the
   /// presets differ; `label` is what that is called.
   Expression number(const Column& column, Rules rules, const std::string& label);

@@ -9,9 +9,9 @@
 namespace kbench::written {
 namespace {
 
-/// An entry or an operand: its words as one text, and its numbers.
+/// An entry or an operand: its words, as numbers for them, and its numbers.
 struct Row {
-  std::string form;
+  std::vector<int> form;
   std::vector<Known> numbers;
 };
 
@@ -144,16 +144,8 @@ class Placing {
   std::set<std::pair<size_t, size_t>> failed_;
 };
 
-void add_form(const Text& text, std::string& form) {
-  for (const std::string& word : text.words) form += word + '\1';
-  form += '\2';
-}
-
 Row row_of(const Text& text) {
-  Row row;
-  add_form(text, row.form);
-  row.numbers.assign(text.numbers.begin(), text.numbers.end());
-  return row;
+  return {{text.form}, std::vector<Known>(text.numbers.begin(), text.numbers.end())};
 }
 
 std::vector<Row> rows_of(const std::vector<Text>& texts) {
@@ -162,16 +154,9 @@ std::vector<Row> rows_of(const std::vector<Text>& texts) {
   return rows;
 }
 
-/// The words of an entry without those of its operands.
-std::string form_of(const Entry& entry) {
-  std::string form = entry.head + '\3';
-  for (const Text& text : entry.texts) add_form(text, form);
-  return form;
-}
-
 bool same_words(const Entry& a, const Entry& b) {
-  const auto same = [](const Text& x, const Text& y) { return x.words == y.words; };
-  return a.head == b.head &&
+  const auto same = [](const Text& x, const Text& y) { return x.form == y.form; };
+  return a.form == b.form &&
          std::equal(a.texts.begin(), a.texts.end(), b.texts.begin(), b.texts.end(), same) &&
          std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
                     same);
@@ -181,8 +166,10 @@ bool same_words(const Entry& a, const Entry& b) {
 /// they are others.
 std::optional<Row> row_of(const Entry& entry, const std::vector<Row>& words,
                           const std::vector<Block>& blocks) {
-  Row row{form_of(entry), {}};
+  constexpr int kRepeats = -1, kOnce = -2;  // behind a block's words
+  Row row{{entry.form}, {}};
   for (const Text& text : entry.texts) {
+    row.form.push_back(text.form);
     row.numbers.insert(row.numbers.end(), text.numbers.begin(), text.numbers.end());
   }
   const std::vector<Row> operands = rows_of(entry.operands);
@@ -193,8 +180,8 @@ std::optional<Row> row_of(const Entry& entry, const std::vector<Row>& words,
   for (size_t b = 0; b < blocks.size(); ++b) {
     const Block& block = blocks[b];
     const Place& place = (*places)[b];
-    for (size_t i = 0; i < block.period; ++i) row.form += words[block.at + i].form + '\4';
-    row.form += block.repeats ? "*\5" : "\5";
+    for (size_t i = 0; i < block.period; ++i) row.form.push_back(words[block.at + i].form[0]);
+    row.form.push_back(block.repeats ? kRepeats : kOnce);
     if (block.repeats) row.numbers.emplace_back(static_cast<int64_t>(place.turns));
     std::vector<Known> first, by;
     for (size_t i = 0; i < block.period; ++i) {
@@ -323,7 +310,7 @@ class Merger {
   std::vector<size_t> alike_;                 ///< graphs that have its words one for one
   std::vector<std::vector<Row>> words_;       ///< of each of its entries, the operands
   std::vector<std::vector<Block>> operands_;  ///< and their blocks
-  std::vector<std::string> forms_;
+  std::vector<std::vector<int>> forms_;
   std::vector<Block> blocks_;
   Pattern pattern_;
 };

@@ -7,8 +7,15 @@
 namespace kbench::written {
 namespace {
 
-/// Larger graphs are built at fewer sizes.
+/// Larger graphs are built at fewer sizes: of more operators, or with more data in them.
 constexpr size_t kManyNodes = 400;
+constexpr int64_t kManyBytes = 1 << 20;
+
+bool is_large(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const int id : graph.values_of(Graph::Kind::constant)) bytes += graph.value(id).type.bytes();
+  return graph.nodes().size() > kManyNodes || bytes > kManyBytes;
+}
 
 VariableValue changed(const VariableValue& value, int64_t step) {
   if (const auto* whole = std::get_if<int64_t>(&value)) return *whole + step;
@@ -34,10 +41,10 @@ SizesAround::SizesAround(const Task& task) : task_(task) {
   for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
     if (!add(preset, {})) build_graph(task, preset);  // throws what is wrong
   }
-  const bool large = graphs_[0]->nodes().size() > kManyNodes;
-  vary(Preset::smoke, large ? std::vector<int64_t>{1, 2, 3, 4, -1}
-                            : std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, -1, -2});
-  if (graphs_[2]->nodes().size() <= kManyNodes) vary(Preset::v0_1, {1, 2, 8});
+  vary(Preset::smoke, is_large(*graphs_[0])
+                          ? std::vector<int64_t>{1, 2, 3, 4, -1}
+                          : std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, -1, -2});
+  if (!is_large(*graphs_[2])) vary(Preset::v0_1, {1, 2, 8});
   vary_together(Preset::smoke);
 }
 
@@ -72,10 +79,10 @@ void SizesAround::vary(Preset preset, const std::vector<int64_t>& steps) {
     const VariableValue& own = spec.at(preset);
     if (const auto* list = std::get_if<std::vector<int64_t>>(&own)) {
       for (size_t i = 0; i < list->size(); ++i) {
-        for (const int64_t step : {1, 2, 3, 5}) {
+        for (const int64_t step : {1, 2, 3, 5, -1}) {
           auto other = *list;
           other[i] += step;
-          add(preset, {{spec.name, other}});
+          if (other[i] >= 0) add(preset, {{spec.name, other}});
         }
         auto twice = *list;
         twice[i] *= 2;

@@ -166,7 +166,7 @@ class Writer {
                                                         "s/task_" + std::to_string(task_.id.number)
                                                   : task_.id.own;
     std::string text = "# " + to_string(task_.id) + " (" + task_.name + ")" + at + "\n";
-    if (!unexplained.empty()) {
+    if (!unexplained.empty() && built_.size() > presets_) {
       text += "# Not in expressions: what else follows from " + joined_names(unexplained) + "\n";
     }
     text += "kbench_task: 1\nname: " + name + "\ntitle: " + quoted_text(task_.name) +
@@ -248,8 +248,9 @@ class Writer {
     std::vector<Expression> numbers;
     for (size_t n = 0; n < slots.size(); ++n) {
       const bool one_of_many = text.kind == Text::Kind::shape || slots.size() > 1;
-      numbers.push_back(in_turn(slots[n], repeats, Fit::Rules::exact,
-                                text.label + (one_of_many ? std::to_string(n) : "")));
+      const auto rules = text.kind == Text::Kind::name ? Fit::Rules::name : Fit::Rules::exact;
+      numbers.push_back(
+          in_turn(slots[n], repeats, rules, text.label + (one_of_many ? std::to_string(n) : "")));
     }
     if (text.kind == Text::Kind::name) return name_text(text, numbers);
     bool is_fallback = text.has_fallback && text.fallback.size() == numbers.size();
@@ -393,10 +394,11 @@ class Writer {
       std::vector<std::string> names;
       for (size_t i = 0; i < block.period; ++i) {
         const Text& text = entry.words.operands[block.at + i];
-        const std::string label = entry.words.head + "_operand";
+        const std::string label =
+            entry.words.head.empty() ? "output_number" : entry.words.head + "_operand";
         std::vector<Expression> expressions;
         for (size_t n = 0; n < text.numbers.size(); ++n, ++at) {
-          Expression number = in_turn(entry.slots[at], repeats, Fit::Rules::exact, label);
+          Expression number = in_turn(entry.slots[at], repeats, Fit::Rules::name, label);
           if (block.repeats) {
             const Expression by =
                 in_turn(entry.slots[by_operand++], repeats, Fit::Rules::exact, label + "_step");

@@ -85,8 +85,8 @@ TEST_P(FilesForAllPresets, AreTheSameGraphsReadBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, FilesForAllPresets,
-                         ::testing::Values(Limits{1, 0, 0, 3}, Limits{2, 0, 0, 0},
-                                           Limits{3, 0, 0, 0}),
+                         ::testing::Values(Limits{1, 0, 0, 0}, Limits{2, 0, 3, 5},
+                                           Limits{3, 0, 3, 6}),
                          [](const auto& info) {
                            return "level" + std::to_string(info.param.level);
                          });
