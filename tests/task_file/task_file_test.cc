@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kbench/error.h"
+#include "kbench/ops.h"
 #include "tests/error_of.h"
 #include "tests/task_file/meaning.h"
 
@@ -90,6 +91,36 @@ TEST(TaskFiles, HaveSizesOfEveryPresetAndOverrides) {
               1 / std::sqrt(5.0), 1e-12);
 }
 
+TEST(TaskFiles, WeightsHaveTheBoundsOfKbenchsOwn) {
+  std::string text = kMlp;
+  const std::string drawn = "uniform(-bound, bound)";
+  text.replace(text.find(drawn), drawn.size(), "fan_in(7 * width / 2)");
+  const auto drawn_of = [&] {
+    const auto graph = build_graph(add_task_file(text, "my_mlp.yaml"), Preset::smoke);
+    return graph->value(graph->values_of(Graph::Kind::parameter)[0]).distribution;
+  };
+  EXPECT_EQ(drawn_of(), weight_init(17));
+  text.replace(text.find("fan_in(7 * width / 2)"), 21, "weights(1.5 / sqrt(width))");
+  EXPECT_EQ(drawn_of(), uniform(-0.67082, 0.67082));
+}
+
+TEST(TaskFiles, SeveralOperandsRepeatTogether) {
+  const Task& task = add_task_file(R"yaml(kbench_task: 1
+name: other/parts
+inputs:
+  "a{i}": {repeat: {i: 2}, shape: [1]}
+  "b{i}": {repeat: {i: 2}, shape: [1]}
+operators:
+  - {op: cat, in: [b1, {names: ["a{i}", "b{1 - i}"], repeat: {i: 2}}, {name: "a{i}", repeat: {i: 2}}], out: y, attributes: {axis: 0}}
+outputs: y
+)yaml",
+                                   "parts.yaml");
+  const auto graph = build_graph(task, Preset::smoke);
+  std::string names;
+  for (const int id : graph->node(0).inputs) names += graph->value(id).name;
+  EXPECT_EQ(names, "b1a0b1a1b0a0a1");
+}
+
 TEST(TaskFiles, AreKnownByNameAndTheLastOfANameCounts) {
   const Task& first = add_task_file(kMlp, "my_mlp.yaml");
   EXPECT_EQ(&named_task("my/mlp"), &first);
@@ -133,6 +164,11 @@ TEST(TaskFiles, MistakesAreNamedWithTheirPlace) {
            Mistake{"width: {smoke: 5, ", "width: {", "missing key 'smoke'"},
            Mistake{"smoke: 3", "smoke: three", "'three' is no integer, real number or list"},
            Mistake{"uniform(-bound, bound)", "uniform(-1)", "takes two numbers"},
+           Mistake{"uniform(-bound, bound)", "weights(-bound, bound)", "takes one number"},
+           Mistake{"uniform(-bound, bound)", "fan_in(-width)", "a fan_in must be 0 to"},
+           Mistake{"in: h, out: h}", "in: {repeat: {j: 1}}, out: h}", "either 'name' or 'names'"},
+           Mistake{"in: h, out: h}", "in: {names: [], repeat: {j: 1}}, out: h}",
+                   "no name to repeat"},
            Mistake{"uniform(-bound, bound)", "gauss(0, 1)", "there is no distribution 'gauss'"},
            Mistake{"uniform(-bound, bound)", "normal(0, 1), tril_", "follows a drawing"},
            Mistake{"[h, \"layers", "[g, \"layers", "there is no tensor 'g'"},
