@@ -9,20 +9,10 @@
 #include <vector>
 
 #include "kbench/variables.h"
+#include "libkbench/task_file/fit_expression.h"
 #include "libkbench/task_file/pattern.h"
 
 namespace kbench::written {
-
-/// A text with what holds its outermost part together.
-struct Expression {
-  enum class Binds { sum, product, whole };
-  std::string text;
-  Binds binds = Binds::whole;
-  std::set<std::string> variables = {};  ///< that are in the text
-};
-Expression literal(const Number& number);
-/// "a + b", "a - b", "a * b", "a / b", with parentheses where they are needed.
-Expression combined(const Expression& a, char sign, const Expression& b);
 
 /// Finds expressions for columns: numbers with a value for each of several sizes.
 ///

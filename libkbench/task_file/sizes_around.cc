@@ -41,9 +41,8 @@ SizesAround::SizesAround(const Task& task) : task_(task) {
   for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
     if (!add(preset, {})) build_graph(task, preset);  // throws what is wrong
   }
-  vary(Preset::smoke, is_large(*graphs_[0])
-                          ? std::vector<int64_t>{1, 2, 3, 4, -1}
-                          : std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, -1, -2});
+  vary(Preset::smoke, is_large(*graphs_[0]) ? std::vector<int64_t>{1, 2, 3, -1}
+                                            : std::vector<int64_t>{1, 2, 3, 5, 8, -1});
   if (!is_large(*graphs_[2])) vary(Preset::v0_1, {1, 2, 8});
   vary_together(Preset::smoke);
 }

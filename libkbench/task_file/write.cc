@@ -8,6 +8,7 @@
 #include "libkbench/task_file/entries.h"
 #include "libkbench/task_file/extents.h"
 #include "libkbench/task_file/fit.h"
+#include "libkbench/task_file/fit_expression.h"
 #include "libkbench/task_file/pattern.h"
 
 namespace kbench {
@@ -432,6 +433,9 @@ class Writer {
 }  // namespace
 
 WrittenFile write_file(const Task& task, std::span<const SizedGraph> built, const std::string& at) {
+  if (built.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "a task's file is written of one graph at least");
+  }
   return Writer(task, built).write(at);
 }
 
