@@ -254,7 +254,7 @@ Step CandidateParser::operator_step(const YAML::Node& node) {
     const auto items = yaml_.list_or_one(node);
     check_count(yaml_.at(node), key, items.size(), limits::kBind);
     std::vector<Operand> result;
-    for (const auto& item : items) result.push_back(operand(item, key));
+    for (const auto& item : items) add_operands(item, key, result);
     return result;
   };
   step.in = operands("in");
@@ -272,15 +272,34 @@ Step CandidateParser::operator_step(const YAML::Node& node) {
   return step;
 }
 
-Operand CandidateParser::operand(const YAML::Node& node, const std::string& what) {
-  if (!node.IsMap()) return {yaml_.text(node, what), std::nullopt};
-  if (of_task_) {
-    const auto fields =
-        yaml_.fields(node, "'" + what + "'", {"name", "repeat"}, {"name", "repeat"});
-    return {yaml_.text(fields, "name"), std::nullopt, task_repeats(*fields.find("repeat"))};
+/// One; of a task's file, those that repeat together.
+void CandidateParser::add_operands(const YAML::Node& node, const std::string& what,
+                                   std::vector<Operand>& operands) {
+  if (!node.IsMap()) {
+    operands.push_back({yaml_.text(node, what), std::nullopt});
+    return;
   }
-  const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
-  return {yaml_.text(fields, "name"), extents(fields)};
+  if (!of_task_) {
+    const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "shape"}, {"name", "shape"});
+    operands.push_back({yaml_.text(fields, "name"), extents(fields)});
+    return;
+  }
+  const auto fields = yaml_.fields(node, "'" + what + "'", {"name", "names", "repeat"}, {"repeat"});
+  const auto *one = fields.find("name"), *several = fields.find("names");
+  if ((one == nullptr) == (several == nullptr)) {
+    fail_parse(yaml_.at(node), "operands that repeat have either 'name' or 'names'");
+  }
+  const std::vector<Repeat> repeats = task_repeats(*fields.find("repeat"));
+  if (one != nullptr) {
+    operands.push_back({yaml_.text(one->value, "name"), std::nullopt, repeats});
+    return;
+  }
+  const auto names = yaml_.list(several->value, "names");
+  if (names.empty()) fail_parse(several->at, "there is no name to repeat");
+  check_count(several->at, "names", names.size(), limits::kBind);
+  for (const auto& name : names) {
+    operands.push_back({yaml_.text(name, "a name"), std::nullopt, repeats});
+  }
 }
 
 std::vector<Step> CandidateParser::task_steps(const YAML::Node& node) {

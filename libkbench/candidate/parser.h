@@ -76,7 +76,8 @@ class CandidateParser {
   std::vector<Sourced> extent3(const YamlEntry& entry, const std::string& what);
   PushItem push_item(const YAML::Node& node);
   PushItem argument(const YAML::Node& node);
-  Operand operand(const YAML::Node& node, const std::string& what);
+  void add_operands(const YAML::Node& node, const std::string& what,
+                    std::vector<Operand>& operands);
   BufferPart buffer_part(const YAML::Node& node, const std::string& what);
   std::vector<Sourced> texts(const YAML::Node& place, const std::vector<YAML::Node>& nodes,
                              const std::string& what, size_t most);

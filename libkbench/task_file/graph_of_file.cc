@@ -1,10 +1,13 @@
 // The graph that a task's file means at given sizes.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
 
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
+#include "kbench/ops.h"
 #include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/resolver.h"
@@ -76,7 +79,13 @@ class FileGraph {
     Distribution drawn;
     drawn.kind = from.kind;
     drawn.then = from.then;
-    if (!from.numbers.empty()) {
+    if (from.fan_in) {
+      const int64_t inputs = scope_.integer(from.numbers[0], 0, kMaxExact, "a fan_in");
+      drawn = weight_init(std::max<int64_t>(inputs, 1));
+    } else if (from.weights) {
+      drawn.hi = std::round(scope_.real(from.numbers[0]) * 1e6) / 1e6;
+      drawn.lo = -drawn.hi;
+    } else if (!from.numbers.empty()) {
       drawn.lo = scope_.real(from.numbers[0]);
       drawn.hi = scope_.real(from.numbers[1]);
     }
@@ -187,12 +196,23 @@ class FileGraph {
     }
   }
 
-  void operand(const Operand& operand, size_t depth, std::vector<Value>& inputs) {
-    if (depth < operand.repeats.size()) {
-      repeated(operand.repeats[depth], [&] { this->operand(operand, depth + 1, inputs); });
-      return;
+  /// The operands between two indices, inside so many repeats.
+  void operands(const std::vector<Operand>& all, size_t begin, size_t end, size_t depth,
+                std::vector<Value>& inputs) {
+    while (begin < end) {
+      const std::vector<Repeat>& repeats = all[begin].repeats;
+      if (repeats.size() == depth) {
+        inputs.push_back(value(all[begin++].name));
+        continue;
+      }
+      size_t last = begin + 1;
+      while (last < end && all[last].repeats.size() > depth &&
+             all[last].repeats[depth].group == repeats[depth].group) {
+        ++last;
+      }
+      repeated(repeats[depth], [&] { operands(all, begin, last, depth + 1, inputs); });
+      begin = last;
     }
-    inputs.push_back(value(operand.name));
   }
 
   void step(const Step& step) {
@@ -202,7 +222,7 @@ class FileGraph {
     }
     const Operator& op = find_operator(step.op);
     std::vector<Value> inputs;
-    for (const Operand& each : step.in) operand(each, 0, inputs);
+    operands(step.in, 0, step.in.size(), 0, inputs);
     Attributes attributes;
     for (const StepAttribute& given : step.attributes) {
       attributes.set(given.name, resolve_attribute(given, op, scope_));

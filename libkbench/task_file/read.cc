@@ -168,7 +168,7 @@ class TaskFileReader {
     return result;
   }
 
-  /// "normal", "uniform(-1, 1)", "normal(0, 2), triu".
+  /// "normal", "uniform(-1, 1)", "normal(0, 2), triu", "weights(1 / sqrt(width))".
   static DrawnFrom drawn(const Sourced& text) {
     DrawnFrom result;
     result.at = text.at;
@@ -200,15 +200,21 @@ class TaskFileReader {
     if (depth != 0 || parts.size() > 2) {
       fail_parse(text.at, all + " is no distribution; write uniform(-1, 1) or normal");
     }
-    const auto named = value_named(kind, Distribution::Kind::randint);
+    result.weights = kind == "weights";
+    result.fan_in = kind == "fan_in";
+    const bool one_number = result.weights || result.fan_in;
+    const auto named = one_number ? std::optional(Distribution::Kind::uniform)
+                                  : value_named(kind, Distribution::Kind::randint);
     if (!named) {
-      fail_parse(text.at,
-                 "there is no distribution " + quoted(kind) + " (known: uniform, normal, randint)");
+      fail_parse(text.at, "there is no distribution " + quoted(kind) +
+                              " (known: uniform, normal, randint, weights, fan_in)");
     }
     result.kind = *named;
     const bool has_numbers = numbers.size() > 1 || !trimmed(numbers[0]).empty();
-    if (has_numbers ? numbers.size() != 2 : result.kind != Distribution::Kind::normal) {
-      fail_parse(text.at, all + " takes two numbers, as in " + kind + "(-1, 1)");
+    const size_t taken = one_number ? 1 : 2;
+    if (has_numbers ? numbers.size() != taken : result.kind != Distribution::Kind::normal) {
+      fail_parse(text.at, all + (one_number ? " takes one number, as in " + kind + "(1)"
+                                            : " takes two numbers, as in " + kind + "(-1, 1)"));
     }
     if (has_numbers) {
       for (const std::string& number : numbers) {

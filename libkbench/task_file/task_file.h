@@ -17,6 +17,9 @@ namespace kbench {
 struct DrawnFrom {
   Location at;
   Distribution::Kind kind = Distribution::Kind::normal;
+  /// Uniform from -b to b, b rounded to six decimals: "weights(b)", or "fan_in(n)" with b being
+  /// sqrt(3 / n), n at least 1.
+  bool weights = false, fan_in = false;
   std::vector<Sourced> numbers;
   Distribution::Then then = Distribution::Then::nothing;
 };

@@ -1,373 +1,457 @@
-// A graph written as a task's file, steps that repeat folded.
+#include "libkbench/task_file/write.h"
+
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstring>
-#include <optional>
 #include <set>
 
 #include "kbench/error.h"
-#include "kbench/task_file.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
+#include "libkbench/task_file/entries.h"
+#include "libkbench/task_file/extents.h"
+#include "libkbench/task_file/fit.h"
+#include "libkbench/task_file/fit_expression.h"
+#include "libkbench/task_file/pattern.h"
 
 namespace kbench {
+namespace written {
 namespace {
 
-/// A text with its whole numbers apart: two texts that differ in numbers alone have equal `words`.
-struct Numbered {
-  std::vector<std::string> words;  ///< one more than numbers
-  std::vector<int64_t> numbers;
-  bool operator==(const Numbered&) const = default;
-};
+using Binds = Expression::Binds;
 
-Numbered split(const std::string& text) {
-  Numbered result;
-  result.words.emplace_back();
-  const auto digit = [&](size_t i) {
-    return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
-  };
-  for (size_t i = 0; i < text.size();) {
-    if (!digit(i)) {
-      result.words.back() += text[i++];
-      continue;
-    }
-    size_t end = i;
-    while (digit(end)) ++end;
-    // A real or negative number, or one too long to count with, is part of the words.
-    const bool real = (i > 0 && text[i - 1] == '-') ||
-                      (i > 0 && text[i - 1] == '.' && (i > 1 && digit(i - 2))) ||
-                      (end < text.size() && (text[end] == 'e' || text[end] == 'E')) ||
-                      (end + 1 < text.size() && text[end] == '.' && digit(end + 1));
-    if (real || end - i > 15) {
-      result.words.back() += text.substr(i, end - i);
+std::string quoted_text(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+/// As YAML takes it between brackets and braces.
+std::string in_yaml(const Expression& expression) {
+  const bool plain = expression.text.find_first_of(",[]{}#:") == std::string::npos;
+  return plain ? expression.text : quoted_text(expression.text);
+}
+
+/// "6*t": `by`, which is not 0, a turn.
+Expression times(const Expression& by, const std::string& turn) {
+  if (by.text == "1") return {turn, Binds::whole, {}};
+  const std::string factor = by.binds == Binds::whole ? by.text : "(" + by.text + ")";
+  return {factor + "*" + turn, Binds::product, by.variables};
+}
+
+/// The sum of those that are not 0.
+Expression sum_of(const std::vector<Expression>& parts) {
+  Expression sum = literal(int64_t{0});
+  for (const Expression& part : parts) {
+    if (part.text == "0") continue;
+    if (sum.text == "0") {
+      sum = part;
+    } else if (part.text.starts_with('-') && part.binds == Binds::sum) {
+      sum = {sum.text + " - " + part.text.substr(1), Binds::sum, sum.variables};
     } else {
-      result.numbers.push_back(std::stoll(text.substr(i, end - i)));
-      result.words.emplace_back();
-    }
-    i = end;
-  }
-  return result;
-}
-
-/// "6*t + i + 2": a number that grows by 6 a turn t, by 1 an operand i, from 2.
-std::string linear(int64_t first, int64_t by_turn, int64_t by_operand = 0) {
-  std::string text;
-  for (const auto& [by, variable] : {std::pair(by_turn, "t"), std::pair(by_operand, "i")}) {
-    if (by == 0) continue;
-    text += (text.empty() ? "" : " + ") + (by == 1 ? "" : std::to_string(by) + "*") + variable;
-  }
-  if (text.empty()) return std::to_string(first);
-  return first == 0 ? text : text + " + " + std::to_string(first);
-}
-
-/// A name as YAML takes it, its numbers as they are in turn t and for operand i.
-std::string name_in_turn(const Numbered& name, const std::vector<int64_t>& by_turn,
-                         const std::vector<int64_t>& by_operand) {
-  std::string text = name.words[0];
-  bool plain = true;
-  for (size_t n = 0; n < name.numbers.size(); ++n) {
-    const bool grows = by_turn[n] != 0 || by_operand[n] != 0;
-    plain = plain && !grows;
-    const std::string number = linear(name.numbers[n], by_turn[n], by_operand[n]);
-    text += (grows ? "{" + number + "}" : number) + name.words[n + 1];
-  }
-  return plain ? text : "\"" + text + "\"";
-}
-
-/// An operator's line in parts whose numbers may differ from turn to turn.
-struct Line {
-  std::string op;
-  std::vector<std::string> in, out;
-  std::vector<std::string> attributes;  ///< "axis: 1"
-};
-
-bool same_form(const Line& a, const Line& b) {
-  return a.op == b.op && a.in.size() == b.in.size() && a.out.size() == b.out.size() &&
-         a.attributes.size() == b.attributes.size();
-}
-
-std::vector<const std::string*> parts_of(const Line& line) {
-  std::vector<const std::string*> parts;
-  for (const auto* list : {&line.in, &line.out, &line.attributes}) {
-    for (const std::string& part : *list) parts.push_back(&part);
-  }
-  return parts;
-}
-
-/// How the numbers of `next` exceed those of `line`; nothing where they differ in more.
-std::optional<std::vector<int64_t>> growth(const std::vector<Numbered>& line,
-                                           const std::vector<Numbered>& next) {
-  std::vector<int64_t> by;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i].words != next[i].words) return std::nullopt;
-    for (size_t n = 0; n < line[i].numbers.size(); ++n) {
-      const int64_t more = next[i].numbers[n] - line[i].numbers[n];
-      if (more < 0) return std::nullopt;
-      by.push_back(more);
+      sum = combined(sum, '+', part);
     }
   }
-  return by;
+  return sum;
 }
 
-class FileWriter {
+std::string value_text(const VariableValue& value) {
+  std::string text = to_string(value);
+  if (std::holds_alternative<double>(value)) {
+    text = number_text(std::get<double>(value));
+    if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  }
+  return text;
+}
+
+class Writer {
  public:
-  FileWriter(const Task& task, const Graph& graph, Preset preset)
-      : task_(task), graph_(graph), preset_(preset) {}
+  Writer(const Task& task, std::span<const SizedGraph> built)
+      : task_(task),
+        built_(built),
+        presets_(std::min<size_t>(built.size(), 3)),
+        left_out_(built.size(), false) {}
 
-  std::string text() {
-    const std::string name = task_.id.own.empty() ? "level" + std::to_string(task_.id.level) +
-                                                        "s/task_" + std::to_string(task_.id.number)
-                                                  : task_.id.own;
-    out_ = "# " + to_string(task_.id) + " (" + task_.name + ") at preset " +
-           std::string(name_of(preset_)) + "\nkbench_task: 1\nname: " + name +
-           "\ntitle: " + quoted_text(task_.name) + "\nfamily: " + quoted_text(task_.family) + "\n";
-    tensors(Graph::Kind::input, "inputs");
-    tensors(Graph::Kind::parameter, "parameters");
-    constants();
-    out_ += "operators:\n";
-    for (const auto& node : graph_.nodes()) add(node);
-    write_lines();
-    out_ += "outputs: [";
-    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      out_ += (i > 0 ? ", " : "") + name_of_value(graph_.outputs()[i]);
+  WrittenFile write(const std::string& at) {
+    std::vector<const Graph*> graphs;
+    for (const SizedGraph& each : built_) graphs.push_back(each.graph);
+    const std::vector<Entries> entries = entries_of(graphs, to_string(task_.id));
+    const Pattern inputs = pattern(entries, &Entries::inputs, "inputs"),
+                  parameters = pattern(entries, &Entries::parameters, "parameters"),
+                  data = pattern(entries, &Entries::data, "data"),
+                  operators = pattern(entries, &Entries::operators, "operators"),
+                  outputs = pattern(entries, &Entries::outputs, "outputs");
+    std::vector<Variables> sizes;
+    std::vector<bool> counts;
+    for (size_t g = 0; g < built_.size(); ++g) {
+      sizes.push_back(built_[g].variables);
+      counts.push_back(!left_out_[g]);
     }
-    out_ += "]\n";
-    if (!task_.tolerance.reason.empty()) {
-      out_ += "tolerance:\n  relative: " + number_text(task_.tolerance.relative) +
-              "\n  reason: " + quoted_text(task_.tolerance.reason) + "\n";
+    fit_.emplace(sizes, presets_, counts);
+    turn_ = free_name({"t", "turn", "turn_number"});
+    item_ = free_name({"i", "item", "item_number"});
+    for (const PatternBlock& block : operators) {
+      for (const PatternEntry& entry : block.entries) learn_extents(entry, *fit_);
     }
-    return out_;
+    tensors(inputs, "inputs");
+    tensors(parameters, "parameters");
+    values(data);
+    body_ += "operators:\n";
+    for (const PatternBlock& block : operators) operation(block);
+    body_ += "outputs: [" + operands(outputs[0].entries[0], 0, false) + "]\n";
+    WrittenFile file;
+    for (const Fit::Added& added : fit_->added()) file.added.push_back(added.name);
+    const std::set<std::string> unexplained = unexplained_variables();
+    file.unexplained.assign(unexplained.begin(), unexplained.end());
+    file.text = head(at, file.unexplained) + body_ + tolerance();
+    return file;
   }
 
  private:
-  static std::string quoted_text(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') result += '\\';
-      result += c;
-    }
-    return result + "\"";
+  Pattern pattern(const std::vector<Entries>& entries, std::vector<Entry> Entries::*section,
+                  const std::string& what) {
+    std::vector<const std::vector<Entry>*> lists;
+    for (const Entries& each : entries) lists.push_back(&(each.*section));
+    auto result = pattern_of(lists, presets_, section != &Entries::data, left_out_);
+    if (result) return std::move(*result);
+    throw Error(ErrorCode::kUnsupported, to_string(task_.id) + ": its " + what +
+                                             " differ between the sizes in more than numbers, "
+                                             "which one file cannot say; write one preset "
+                                             "(--preset)");
   }
 
-  std::string name_of_value(int id) const { return graph_.value(id).name; }
-
-  static std::string distribution_text(const Distribution& drawn) {
-    std::string text(name_of(drawn.kind));
-    if (drawn.kind != Distribution::Kind::normal || drawn.lo != 0 || drawn.hi != 1) {
-      text += "(" + number_text(drawn.lo) + ", " + number_text(drawn.hi) + ")";
+  std::string free_name(const std::vector<std::string>& names) const {
+    for (const std::string& name : names) {
+      if (!built_[0].variables.contains(name)) return name;
     }
-    if (drawn.then != Distribution::Then::nothing) text += ", " + std::string(name_of(drawn.then));
-    return text;
+    return names.back() + "_of_repeat";
   }
 
-  void tensors(Graph::Kind kind, const char* heading) {
-    const std::vector<int> ids = graph_.values_of(kind);
-    if (ids.empty()) return;
-    out_ += std::string(heading) + ":\n";
-    for (const int id : ids) {
-      const Graph::ValueInfo& info = graph_.value(id);
-      out_ += "  " + info.name + ": {shape: " + to_string(info.type.shape) + ", distribution: \"" +
-              distribution_text(info.distribution) + "\"";
-      if (info.type.dtype != DType::f32) {
-        out_ += ", dtype: " + std::string(kbench::name_of(info.type.dtype));
+  /// Those that change numbers without an expression, and those that change the graph otherwise.
+  std::set<std::string> unexplained_variables() const {
+    std::set<std::string> names = fit_->unexplained();
+    std::vector<std::vector<std::string>> together;
+    for (size_t g = presets_; g < built_.size(); ++g) {
+      if (!left_out_[g]) continue;
+      std::vector<std::string> changed = changed_in(g);
+      if (changed.size() == 1) {
+        names.insert(changed[0]);
+      } else {
+        together.push_back(std::move(changed));
       }
-      out_ += "}\n";
     }
+    for (const std::vector<std::string>& changed : together) {
+      const bool known =
+          std::ranges::any_of(changed, [&](const auto& name) { return names.contains(name); });
+      if (!known) names.insert(changed.begin(), changed.end());
+    }
+    return names;
   }
 
-  void constants() {
-    const std::vector<int> ids = graph_.values_of(Graph::Kind::constant);
-    if (ids.empty()) return;
-    out_ += "data:\n";
-    for (const int id : ids) {
-      const Graph::ValueInfo& info = graph_.value(id);
-      out_ += "  " + info.name + ":\n    shape: " + to_string(info.type.shape) + "\n";
-      if (info.type.dtype != DType::f32) {
-        out_ += "    dtype: " + std::string(kbench::name_of(info.type.dtype)) + "\n";
+  /// In what a size differs from the preset that is nearest.
+  std::vector<std::string> changed_in(size_t size) const {
+    std::vector<std::string> fewest;
+    for (size_t g = 0; g < presets_; ++g) {
+      std::vector<std::string> changed;
+      for (const auto& [name, value] : built_[size].variables) {
+        const auto own = built_[g].variables.find(name);
+        if (own == built_[g].variables.end() || own->second != value) changed.push_back(name);
       }
-      out_ += is_causal(info) ? "    causal: true\n"
-                              : "    values: \"" + values_text(info.data) + "\"\n";
+      if (g == 0 || changed.size() < fewest.size()) fewest = std::move(changed);
     }
+    return fewest;
   }
 
-  static bool is_causal(const Graph::ValueInfo& info) {
-    const Shape& shape = info.type.shape;
-    if (info.type.dtype != DType::f32 || shape.size() != 2) return false;
-    const auto values = info.data.data<float>();
-    for (int64_t i = 0; i < info.type.elements(); ++i) {
-      const float value = values[static_cast<size_t>(i)];
-      const bool above = i % shape[1] > i / shape[1];
-      if (above ? !(std::isinf(value) && value < 0) : value != 0) return false;
+  std::string head(const std::string& at, const std::vector<std::string>& unexplained) const {
+    const std::string name = task_.id.own.empty() ? "level" + std::to_string(task_.id.level) +
+                                                        "s/task_" + std::to_string(task_.id.number)
+                                                  : task_.id.own;
+    std::string text = "# " + to_string(task_.id) + " (" + task_.name + ")" + at + "\n";
+    if (!unexplained.empty() && built_.size() > presets_) {
+      text += "# Not in expressions: what else follows from " + joined_names(unexplained) + "\n";
     }
-    return true;
+    text += "kbench_task: 1\nname: " + name + "\ntitle: " + quoted_text(task_.name) +
+            "\nfamily: " + quoted_text(task_.family) + "\n";
+    std::string variables;
+    const auto put = [&](const std::string& name, const auto& value_at) {
+      std::vector<std::string> values;
+      for (size_t g = 0; g < presets_; ++g) values.push_back(value_text(value_at(g)));
+      const std::string &smoke = values.front(), &large = values.back();
+      variables += "  " + name + ": ";
+      if (std::ranges::all_of(values, [&](const auto& value) { return value == smoke; })) {
+        variables += smoke + "\n";
+        return;
+      }
+      variables += "{smoke: " + smoke;
+      if (presets_ == 3 && values[1] != large) variables += ", v0: " + values[1];
+      variables += ", v0.1: " + large + "}\n";
+    };
+    std::vector<std::string> order;
+    for (const VariableSpec& spec : task_.variables) order.push_back(spec.name);
+    for (const auto& [name, value] : built_[0].variables) {
+      if (std::ranges::find(order, name) == order.end()) order.push_back(name);
+    }
+    for (const std::string& name : order) {
+      if (!fit_->used().contains(name) || !built_[0].variables.contains(name)) continue;
+      put(name, [&](size_t g) { return built_[g].variables.find(name)->second; });
+    }
+    for (const Fit::Added& added : fit_->added()) {
+      put(added.name, [&](size_t g) { return added.values[g]; });
+    }
+    return text + (variables.empty() ? "" : "variables:\n" + variables);
   }
 
-  std::string values_text(const Tensor& tensor) const {
+  static std::string joined_names(const std::vector<std::string>& names) {
+    return listed(names, [](const std::string& name) { return name; });
+  }
+
+  std::string tolerance() const {
+    if (task_.tolerance.reason.empty()) return "";
+    return "tolerance:\n  relative: " + number_text(task_.tolerance.relative) +
+           "\n  reason: " + quoted_text(task_.tolerance.reason) + "\n";
+  }
+
+  /// The number in turn t of the block that repeats, if it is in one.
+  Expression in_turn(const Slot& slot, bool repeats, Fit::Rules rules, const std::string& label) {
+    const Expression first = fit_->number(slot.first, rules, label);
+    if (!repeats) return first;
+    const Expression by = fit_->number(slot.by_turn, rules, label + "_step");
+    return by.text == "0" ? first : sum_of({times(by, turn_), first});
+  }
+
+  static std::string turns_label(const PatternBlock& block) {
+    const Entry& first = block.entries[0].words;
+    return (first.head.empty() ? first.texts[0].words[0] : first.head + "_") + "turns";
+  }
+
+  /// "{turn: count}"
+  static std::string repeat_text(const std::string& turn, const Expression& count) {
+    return "repeat: {" + turn + ": " + in_yaml(count) + "}";
+  }
+
+  /// A name with its numbers; in quotes where one is an expression.
+  static std::string name_text(const Text& text, const std::vector<Expression>& numbers) {
+    std::string name = text.words[0];
+    bool plain = true;
+    for (size_t n = 0; n < numbers.size(); ++n) {
+      const bool digits = numbers[n].text.find_first_not_of("0123456789") == std::string::npos;
+      plain = plain && digits;
+      name += (digits ? numbers[n].text : "{" + numbers[n].text + "}") + text.words[n + 1];
+    }
+    return plain ? name : "\"" + name + "\"";
+  }
+
+  /// The text of an entry whose numbers begin at slot `at`, which moves behind them.
+  std::string text_of(const Text& text, const PatternEntry& entry, size_t& at, bool repeats) {
+    const std::span<const Slot> slots(entry.slots.data() + at, text.numbers.size());
+    at += text.numbers.size();
+    if (text.kind == Text::Kind::distribution) return distribution(text, slots, repeats);
+    std::vector<Expression> numbers;
+    for (size_t n = 0; n < slots.size(); ++n) {
+      const bool one_of_many = text.kind == Text::Kind::shape || slots.size() > 1;
+      const auto rules = text.kind == Text::Kind::name ? Fit::Rules::name : Fit::Rules::exact;
+      numbers.push_back(
+          in_turn(slots[n], repeats, rules, text.label + (one_of_many ? std::to_string(n) : "")));
+    }
+    if (text.kind == Text::Kind::name) return name_text(text, numbers);
+    bool is_fallback = text.has_fallback && text.fallback.size() == numbers.size();
+    for (size_t n = 0; n < numbers.size() && is_fallback; ++n) {
+      is_fallback = numbers[n].text == literal(text.fallback[n]).text;
+    }
+    if (is_fallback) return "";
+    if (!text.words[0].ends_with('[')) {
+      return numbers.empty() ? text.words[0] : text.words[0] + in_yaml(numbers[0]);
+    }
+    return text.words[0] + list_text(numbers) + "]";
+  }
+
+  /// Items of a list; a list variable's name for all of its elements.
+  std::string list_text(const std::vector<Expression>& items) const {
     std::string text;
-    const auto put = [&](const std::string& value, int64_t times) {
-      text += (text.empty() ? "" : " ") + (times > 1 ? std::to_string(times) + "*" : "") + value;
-    };
-    const auto runs = [&](auto values, const auto& written) {
-      for (size_t i = 0; i < values.size();) {
-        size_t end = i + 1;
-        // By bits: 0 is not -0.
-        while (end < values.size() &&
-               std::memcmp(&values[end], &values[i], sizeof values[i]) == 0) {
-          ++end;
+    for (size_t i = 0; i < items.size(); ++i) {
+      std::string item = in_yaml(items[i]);
+      const std::string& first = items[i].text;
+      if (first.ends_with("[0]")) {
+        const std::string list = first.substr(0, first.size() - 3);
+        const size_t length = fit_->length_of_list(list);
+        bool all = length > 0 && i + length <= items.size();
+        for (size_t k = 0; k < length && all; ++k) {
+          all = items[i + k].text == list + "[" + std::to_string(k) + "]";
         }
-        put(written(values[i]), static_cast<int64_t>(end - i));
-        i = end;
+        if (all) {
+          item = list;
+          i += length - 1;
+        }
       }
-    };
-    if (tensor.dtype() == DType::f32) {
-      runs(tensor.data<float>(), [](float value) {
-        return std::isinf(value) ? std::string(value < 0 ? "-inf" : "inf") : number_text(value);
-      });
-    } else if (tensor.dtype() == DType::i64) {
-      runs(tensor.data<int64_t>(), [](int64_t value) { return std::to_string(value); });
-    } else {
-      throw Error(ErrorCode::kUnsupported, to_string(task_.id) + ": a task's file has no data of " +
-                                               std::string(kbench::name_of(tensor.dtype())));
+      text += (text.empty() ? "" : ", ") + item;
     }
     return text;
   }
 
-  void add(const Graph::Node& node) {
-    Line line;
-    line.op = node.call.op->name;
-    for (const int id : node.inputs) line.in.push_back(name_of_value(id));
-    for (const int id : node.outputs) line.out.push_back(name_of_value(id));
-    for (const AttributeSpec& spec : node.call.op->attributes) {
-      const AttributeValue* given = node.call.attributes.find(spec.name);
-      if (given == nullptr || (!spec.required && *given == spec.fallback)) continue;
-      const auto* real = std::get_if<double>(given);
-      line.attributes.push_back(spec.name + ": " +
-                                (real != nullptr ? number_text(*real) : to_string(*given)));
+  /// In quotes.
+  std::string distribution(const Text& text, std::span<const Slot> slots, bool repeats) {
+    if (slots.size() == 1) {
+      const Expression number = in_turn(slots[0], repeats, Fit::Rules::exact, text.label);
+      return quoted_text(text.words[0] + number.text + text.words[1]);
     }
-    std::vector<Numbered> parts;
-    for (const std::string* part : parts_of(line)) parts.push_back(split(*part));
-    lines_.push_back(std::move(line));
-    parts_.push_back(std::move(parts));
+    const bool uniform = text.words[0] == "uniform(";
+    if (uniform && text.words[2] == ")") {
+      if (const auto bound = fit_->weights_bound(slots[0].first, slots[1].first)) {
+        return quoted_text("weights(" + bound->text + ")");
+      }
+    }
+    const Expression high =
+        in_turn(slots[1], repeats, Fit::Rules::real, text.label + (uniform ? "_high" : "_spread"));
+    const bool opposite =
+        std::ranges::equal(slots[0].first, slots[1].first, [](const Known& low, const Known& high) {
+          return low.has_value() == high.has_value() &&
+                 (!low || (std::holds_alternative<double>(*low) &&
+                           std::get<double>(*low) == -std::get<double>(*high)));
+        });
+    const Expression low =
+        opposite ? Expression{"-" + (high.binds == Binds::sum ? "(" + high.text + ")" : high.text),
+                              Binds::sum, high.variables}
+                 : in_turn(slots[0], repeats, Fit::Rules::real,
+                           text.label + (uniform ? "_low" : "_mean"));
+    std::string drawn = text.words[0] + low.text + text.words[1] + high.text + text.words[2];
+    const std::string standard = "normal(0, 1)";
+    if (drawn.starts_with(standard)) drawn = "normal" + drawn.substr(standard.size());
+    return quoted_text(drawn);
   }
 
-  /// How often the `period` lines from `begin` on come, their numbers growing alike; 1: once.
-  size_t turns(size_t begin, size_t period) const {
-    const auto grows = [&](size_t line, size_t turn) -> std::optional<std::vector<int64_t>> {
-      const size_t a = begin + turn * period + line, b = a + period;
-      if (b >= lines_.size() || !same_form(lines_[a], lines_[b])) return std::nullopt;
-      return growth(parts_[a], parts_[b]);
-    };
-    std::vector<std::vector<int64_t>> first;
-    for (size_t line = 0; line < period; ++line) {
-      const auto by = grows(line, 0);
-      if (!by) return 1;
-      first.push_back(*by);
-    }
-    size_t turn = 1;
-    for (;; ++turn) {
-      for (size_t line = 0; line < period; ++line) {
-        const auto by = grows(line, turn);
-        if (!by || *by != first[line]) return turn + 1;
+  void tensors(const Pattern& pattern, const std::string& heading) {
+    if (pattern.empty()) return;
+    body_ += heading + ":\n";
+    for (const PatternBlock& block : pattern) {
+      const std::string repeat =
+          block.repeats ? repeat_text(turn_, fit_->number(block.turns, Fit::Rules::exact,
+                                                          turns_label(block))) +
+                              ", "
+                        : "";
+      for (const PatternEntry& entry : block.entries) {
+        size_t at = 0;
+        const std::vector<Text>& texts = entry.words.texts;
+        const std::string name = text_of(texts[0], entry, at, block.repeats),
+                          shape = text_of(texts[1], entry, at, block.repeats),
+                          drawn = text_of(texts[2], entry, at, block.repeats);
+        body_ += "  " + name + ": {" + repeat + "shape: " + shape + ", distribution: " + drawn;
+        if (!entry.words.head.empty()) body_ += ", dtype: " + entry.words.head;
+        body_ += "}\n";
       }
     }
   }
 
-  void write_lines() {
-    constexpr size_t kLongest = 200, kFewestTurns = 3;
-    for (size_t at = 0; at < lines_.size();) {
-      size_t best_period = 0, best_turns = 0;
-      for (size_t period = 1; period <= std::min(kLongest, (lines_.size() - at) / kFewestTurns);
-           ++period) {
-        const size_t count = turns(at, period);
-        if (count < kFewestTurns || count * period <= best_turns * best_period) continue;
-        best_period = period;
-        best_turns = count;
+  void values(const Pattern& pattern) {
+    if (pattern.empty()) return;
+    body_ += "data:\n";
+    for (const PatternBlock& block : pattern) {
+      const PatternEntry& entry = block.entries[0];
+      size_t at = 0;
+      const std::string name = text_of(entry.words.texts[0], entry, at, false),
+                        shape = text_of(entry.words.texts[1], entry, at, false);
+      body_ += "  " + name + ":\n    shape: " + shape + "\n" + entry.words.head;
+    }
+  }
+
+  void operation(const PatternBlock& block) {
+    std::string indent = "  ";
+    if (block.repeats) {
+      body_ +=
+          "  - " +
+          repeat_text(turn_, fit_->number(block.turns, Fit::Rules::exact, turns_label(block))) +
+          "\n    steps:\n";
+      indent = "      ";
+    }
+    for (const PatternEntry& entry : block.entries) {
+      std::vector<std::string> out, attributes;
+      size_t at = 0;
+      for (const Text& text : entry.words.texts) {
+        const std::string written = text_of(text, entry, at, block.repeats);
+        if (written.empty()) continue;
+        (text.kind == Text::Kind::name ? out : attributes).push_back(written);
       }
-      if (best_turns == 0) {
-        out_ += "  - " + line_text(at, 0) + "\n";
-        ++at;
+      const bool one = entry.operands.size() == 1;
+      const std::string in = operands(entry, at, block.repeats);
+      body_ += indent + "- {op: " + entry.words.head + ", in: " + (one ? in : "[" + in + "]") +
+               ", out: " + (out.size() == 1 ? out[0] : "[" + joined_names(out) + "]");
+      if (!attributes.empty()) body_ += ", attributes: {" + joined_names(attributes) + "}";
+      body_ += "}\n";
+    }
+  }
+
+  /// The operands, whose slots begin at `at`.
+  std::string operands(const PatternEntry& entry, size_t at, bool repeats) {
+    std::vector<std::string> items;
+    for (const Block& block : entry.operands) {
+      Expression count;
+      if (block.repeats) {
+        count = in_turn(entry.slots[at++], repeats, Fit::Rules::exact, entry.words.head + "_count");
+      }
+      size_t numbers = 0;
+      for (size_t i = 0; i < block.period; ++i) {
+        numbers += entry.words.operands[block.at + i].numbers.size();
+      }
+      size_t by_operand = at + numbers;
+      std::vector<std::string> names;
+      for (size_t i = 0; i < block.period; ++i) {
+        const Text& text = entry.words.operands[block.at + i];
+        const std::string label =
+            entry.words.head.empty() ? "output_number" : entry.words.head + "_operand";
+        std::vector<Expression> expressions;
+        for (size_t n = 0; n < text.numbers.size(); ++n, ++at) {
+          Expression number = in_turn(entry.slots[at], repeats, Fit::Rules::name, label);
+          if (block.repeats) {
+            const Expression by =
+                in_turn(entry.slots[by_operand++], repeats, Fit::Rules::exact, label + "_step");
+            if (by.text != "0") number = sum_of({times(by, item_), number});
+          }
+          expressions.push_back(std::move(number));
+        }
+        names.push_back(name_text(text, expressions));
+      }
+      if (!block.repeats) {
+        items.push_back(names[0]);
         continue;
       }
-      out_ += "  - repeat: {t: " + std::to_string(best_turns) + "}\n    steps:\n";
-      for (size_t i = 0; i < best_period; ++i) {
-        out_ += "      - " + line_text(at + i, best_period) + "\n";
-      }
-      at += best_turns * best_period;
+      at = by_operand;
+      items.push_back(
+          (names.size() == 1 ? "{name: " + names[0] : "{names: [" + joined_names(names) + "]") +
+          ", " + repeat_text(item_, count) + "}");
     }
-  }
-
-  /// Line i, as one of a block that repeats after `period` lines; 0: of none.
-  std::string line_text(size_t i, size_t period) const {
-    const Line& line = lines_[i];
-    std::vector<std::vector<int64_t>> by;
-    for (size_t part = 0; part < parts_[i].size(); ++part) {
-      std::vector<int64_t> more(parts_[i][part].numbers.size(), 0);
-      for (size_t n = 0; period > 0 && n < more.size(); ++n) {
-        more[n] = parts_[i + period][part].numbers[n] - parts_[i][part].numbers[n];
-      }
-      by.push_back(std::move(more));
-    }
-    const auto names = [&](size_t first, size_t count) {
-      constexpr size_t kFewestOperands = 4;
-      if (count >= kFewestOperands) {
-        const std::string listed = listed_in_turns(i, first, count, by);
-        if (!listed.empty()) return listed;
-      }
-      std::string text;
-      for (size_t k = 0; k < count; ++k) {
-        const std::vector<int64_t>& more = by[first + k];
-        text += (k > 0 ? ", " : "") +
-                name_in_turn(parts_[i][first + k], more, std::vector<int64_t>(more.size(), 0));
-      }
-      return count == 1 ? text : "[" + text + "]";
-    };
-    std::string text = "{op: " + line.op + ", in: " + names(0, line.in.size()) +
-                       ", out: " + names(line.in.size(), line.out.size());
-    const size_t first = line.in.size() + line.out.size();
-    for (size_t k = 0; k < line.attributes.size(); ++k) {
-      text += k == 0 ? ", attributes: {" : ", ";
-      const Numbered& attribute = parts_[i][first + k];
-      text += attribute.words[0];
-      for (size_t n = 0; n < attribute.numbers.size(); ++n) {
-        const int64_t more = by[first + k][n];
-        text += (more != 0 ? linear(attribute.numbers[n], more)
-                           : std::to_string(attribute.numbers[n])) +
-                attribute.words[n + 1];
-      }
-    }
-    return text + (line.attributes.empty() ? "}" : "}}");
-  }
-
-  /// Operands whose names grow alike as one; empty where they do not. `by_turn`: how each part of
-  /// the line grows from turn to turn.
-  std::string listed_in_turns(size_t line, size_t first, size_t count,
-                              const std::vector<std::vector<int64_t>>& by_turn) const {
-    const Numbered &one = parts_[line][first], &two = parts_[line][first + 1];
-    const auto by = growth({one}, {two});
-    if (!by || std::ranges::all_of(*by, [](int64_t more) { return more == 0; })) return "";
-    for (size_t k = 1; k < count; ++k) {
-      if (by_turn[first + k] != by_turn[first] ||
-          growth({parts_[line][first + k - 1]}, {parts_[line][first + k]}) != by) {
-        return "";
-      }
-    }
-    return "{name: " + name_in_turn(one, by_turn[first], *by) +
-           ", repeat: {i: " + std::to_string(count) + "}}";
+    return joined_names(items);
   }
 
   const Task& task_;
-  const Graph& graph_;
-  const Preset preset_;
-  std::string out_;
-  std::vector<Line> lines_;
-  std::vector<std::vector<Numbered>> parts_;  ///< of each line, its texts in order
+  const std::span<const SizedGraph> built_;
+  const size_t presets_;
+  std::vector<bool> left_out_;
+  std::optional<Fit> fit_;
+  std::string turn_, item_;
+  std::string body_;
 };
 
 }  // namespace
 
+WrittenFile write_file(const Task& task, std::span<const SizedGraph> built, const std::string& at) {
+  if (built.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "a task's file is written of one graph at least");
+  }
+  return Writer(task, built).write(at);
+}
+
+}  // namespace written
+
 std::string task_file_text(const Task& task, const Graph& graph, Preset preset) {
-  return FileWriter(task, graph, preset).text();
+  const SizedGraph built[] = {{{}, &graph}};
+  return written::write_file(task, built, " at preset " + std::string(name_of(preset))).text;
+}
+
+std::string task_file_text(const Task& task, std::span<const SizedGraph> built) {
+  return written::write_file(task, built).text;
+}
+
+std::string task_file_text(const Task& task) {
+  return task_file_text(task, written::SizesAround(task).built());
 }
 
 }  // namespace kbench

@@ -9,62 +9,13 @@
 #include <string>
 
 #include "kbench/error.h"
+#include "kbench/ops.h"
 #include "libkbench/core/liveness.h"
 #include "tests/error_of.h"
+#include "tests/task_file/meaning.h"
 
 namespace kbench {
 namespace {
-
-/// All that a graph means, a line for each tensor and operator.
-std::string meaning_of(const Graph& graph) {
-  std::string text;
-  for (const auto& value : graph.values()) {
-    if (value.kind == Graph::Kind::intermediate) continue;
-    text += std::string(name_of(value.kind)) + " " + value.name + " " + to_string(value.type);
-    if (value.kind != Graph::Kind::constant) {
-      text += " " + std::string(name_of(value.distribution.kind)) + " " +
-              std::to_string(value.distribution.lo) + " " + std::to_string(value.distribution.hi) +
-              " " + std::string(name_of(value.distribution.then));
-    } else {
-      const auto* raw = reinterpret_cast<const char*>(value.data.raw());
-      text += std::to_string(std::hash<std::string>()(std::string(raw, value.data.bytes())));
-    }
-    text += "\n";
-  }
-  for (const auto& node : graph.nodes()) {
-    text += node.call.op->name;
-    for (const int id : node.inputs) text += " " + graph.value(id).name;
-    for (const auto& [name, value] : node.call.attributes) {
-      text += " " + name + "=" + to_string(value);
-    }
-    for (const int id : node.outputs) {
-      text += " -> " + graph.value(id).name + " " + to_string(graph.value(id).type);
-    }
-    text += "\n";
-  }
-  for (const int id : graph.outputs()) text += "output " + graph.value(id).name + "\n";
-  return text;
-}
-
-/// Values in the order of their names, as a file may declare parameters before operators.
-std::string sorted(std::string text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  // Operators stay where they are.
-  const auto declared = [](const std::string& line) {
-    return line.starts_with("input ") || line.starts_with("parameter ") ||
-           line.starts_with("constant ");
-  };
-  const auto end = std::ranges::find_if_not(lines, declared);
-  std::sort(lines.begin(), end);
-  std::string result;
-  for (const std::string& line : lines) result += line + "\n";
-  return result;
-}
 
 constexpr char kMlp[] = R"yaml(kbench_task: 1
 name: my/mlp
@@ -102,7 +53,7 @@ TEST_P(WrittenTasks, AllOfTheSuiteReadBackAreTheSameGraph) {
     for (const DType dtype : kTaskDTypes) {
       const auto again = build_graph(read, Preset::smoke, {}, dtype);
       const auto first = build_graph(task, GetParam(), {}, dtype);
-      ASSERT_EQ(sorted(meaning_of(*again)), sorted(meaning_of(*first))) << text.substr(0, 4000);
+      ASSERT_EQ(meaning_of(*again), meaning_of(*first)) << text.substr(0, 4000);
       EXPECT_EQ(again->dtype(), dtype);
     }
   }
@@ -139,6 +90,36 @@ TEST(TaskFiles, HaveSizesOfEveryPresetAndOverrides) {
   EXPECT_EQ(other->values_of(Graph::Kind::parameter).size(), 3u);
   EXPECT_NEAR(smoke->value(smoke->values_of(Graph::Kind::parameter)[0]).distribution.hi,
               1 / std::sqrt(5.0), 1e-12);
+}
+
+TEST(TaskFiles, WeightsHaveTheBoundsOfKbenchsOwn) {
+  std::string text = kMlp;
+  const std::string drawn = "uniform(-bound, bound)";
+  text.replace(text.find(drawn), drawn.size(), "fan_in(7 * width / 2)");
+  const auto drawn_of = [&] {
+    const auto graph = build_graph(add_task_file(text, "my_mlp.yaml"), Preset::smoke);
+    return graph->value(graph->values_of(Graph::Kind::parameter)[0]).distribution;
+  };
+  EXPECT_EQ(drawn_of(), weight_init(17));
+  text.replace(text.find("fan_in(7 * width / 2)"), 21, "weights(1.5 / sqrt(width))");
+  EXPECT_EQ(drawn_of(), uniform(-0.67082, 0.67082));
+}
+
+TEST(TaskFiles, SeveralOperandsRepeatTogether) {
+  const Task& task = add_task_file(R"yaml(kbench_task: 1
+name: other/parts
+inputs:
+  "a{i}": {repeat: {i: 2}, shape: [1]}
+  "b{i}": {repeat: {i: 2}, shape: [1]}
+operators:
+  - {op: cat, in: [b1, {names: ["a{i}", "b{1 - i}"], repeat: {i: 2}}, {name: "a{i}", repeat: {i: 2}}], out: y, attributes: {axis: 0}}
+outputs: y
+)yaml",
+                                   "parts.yaml");
+  const auto graph = build_graph(task, Preset::smoke);
+  std::string names;
+  for (const int id : graph->node(0).inputs) names += graph->value(id).name;
+  EXPECT_EQ(names, "b1a0b1a1b0a0a1");
 }
 
 TEST(TaskFiles, AreKnownByNameAndTheLastOfANameCounts) {
@@ -212,6 +193,11 @@ TEST(TaskFiles, MistakesAreNamedWithTheirPlace) {
            Mistake{"width: {smoke: 5, ", "width: {", "missing key 'smoke'"},
            Mistake{"smoke: 3", "smoke: three", "'three' is no integer, real number or list"},
            Mistake{"uniform(-bound, bound)", "uniform(-1)", "takes two numbers"},
+           Mistake{"uniform(-bound, bound)", "weights(-bound, bound)", "takes one number"},
+           Mistake{"uniform(-bound, bound)", "fan_in(-width)", "a fan_in must be 0 to"},
+           Mistake{"in: h, out: h}", "in: {repeat: {j: 1}}, out: h}", "either 'name' or 'names'"},
+           Mistake{"in: h, out: h}", "in: {names: [], repeat: {j: 1}}, out: h}",
+                   "no name to repeat"},
            Mistake{"uniform(-bound, bound)", "gauss(0, 1)", "there is no distribution 'gauss'"},
            Mistake{"uniform(-bound, bound)", "normal(0, 1), tril_", "follows a drawing"},
            Mistake{"[h, \"layers", "[g, \"layers", "there is no tensor 'g'"},

@@ -115,6 +115,8 @@ Option Option::excludes(Option other) const { return Option(*option_->excludes(o
 
 Option Option::needs(Option other) const { return Option(*option_->needs(other.option_)); }
 
+bool Option::given() const { return option_->count() > 0; }
+
 std::string Option::type_name() const { return option_->get_type_name(); }
 
 Command Command::in_group(const std::string& name) const {

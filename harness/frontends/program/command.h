@@ -43,6 +43,7 @@ class Option {
   Option excludes(Option other) const;
   Option needs(Option other) const;
 
+  bool given() const;  ///< The option was on the command line.
   std::string type_name() const;
 
  private:

@@ -26,6 +26,7 @@ struct ShowOptions {
   DeviceOptions device;
   std::string baseline;
   bool candidate = false, pytorch = false, algebra = false, task_file = false, json = false;
+  bool one_size = false;  ///< a preset or a variable was given
 };
 
 /// Explains what a pass on this task is worth.
@@ -121,6 +122,11 @@ std::string recorded_text(const Task& task, const ShowOptions& options) {
          times.label() + "\n";
 }
 
+std::string file_text(const Task& task, const Graph& graph, const ShowOptions& options) {
+  return options.one_size ? task_file_text(task, graph, options.size.fixed_preset())
+                          : task_file_text(task);
+}
+
 int run_show(const ShowOptions& options) {
   const Task& task = task_argument(options.task);
   const auto graph = build_graph(options.size.at(task));
@@ -129,15 +135,15 @@ int run_show(const ShowOptions& options) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--candidate, --pytorch, --algebra, --task-file and --json exclude each other");
   }
-  const std::string text =
-      options.candidate   ? eager_candidate_yaml(task, *graph)
-      : options.pytorch   ? pytorch_module(task, *graph)
-      : options.algebra   ? algebra_of(task)
-      : options.task_file ? task_file_text(task, *graph, options.size.fixed_preset())
-      : options.json      ? facts_json(task, *graph)
-                     : describe(task, *graph) + names_text(*graph) + preset_text(task, options) +
-                           recorded_text(task, options) + check_text(task, options) +
-                           algebra_text(task, options);
+  const std::string text = options.candidate   ? eager_candidate_yaml(task, *graph)
+                           : options.pytorch   ? pytorch_module(task, *graph)
+                           : options.algebra   ? algebra_of(task)
+                           : options.task_file ? file_text(task, *graph, options)
+                           : options.json
+                               ? facts_json(task, *graph)
+                               : describe(task, *graph) + names_text(*graph) +
+                                     preset_text(task, options) + recorded_text(task, options) +
+                                     check_text(task, options) + algebra_text(task, options);
   say(text.ends_with('\n') ? text : text + "\n");
   return kDone;
 }
@@ -155,6 +161,7 @@ Verb add_show(Command program) {
                        "  kbench show level1/19\n"
                        "  kbench show 2/1 --preset smoke --set height=65\n"
                        "  kbench show 1/23 --candidate > my/softmax.yaml\n"
+                       "  kbench show 1/23 --task-file > my/softmax_task.yaml\n"
                        "  kbench show 1/23 --json");
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, its name, or a task's file")
       .required()
@@ -172,9 +179,13 @@ Verb add_show(Command program) {
   output.add_flag("--algebra", options->algebra,
                   "Print the best known rewriting by legal algebra, where there is one");
   output.add_flag("--task-file", options->task_file,
-                  "Print the task at these sizes as a file of a task of your own");
+                  "Print the task as a file of a task of your own, with its variables and "
+                  "presets; with --preset or --set at these sizes alone");
   output.add_flag("--json", options->json, "The same facts as JSON");
-  return {app, [options] { return run_show(*options); }};
+  return {app, [options, preset = app.option("--preset"), set = app.option("--set")] {
+            options->one_size = preset.given() || set.given();
+            return run_show(*options);
+          }};
 }
 
 }  // namespace kbench::program

@@ -110,6 +110,7 @@ struct Operand {
   Sourced name;
   std::optional<std::vector<Sourced>> shape;
   /// In a task's file: the operand stands for one at each turn, the outermost repeat first.
+  /// Operands with repeats of one group take turns.
   std::vector<Repeat> repeats = {};
 };
 
