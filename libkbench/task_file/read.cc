@@ -49,7 +49,7 @@ class TaskFileReader {
     const YamlFields top = yaml_.fields(
         yaml_.root(), "the task's file",
         {"kbench_task", "name", "title", "family", "description", "variables", "constants",
-         "inputs", "parameters", "data", "operators", "outputs", "tolerance"},
+         "inputs", "parameters", "data", "operators", "outputs", "tolerance", "honest_error"},
         {"kbench_task", "name", "inputs", "operators", "outputs"});
     const YAML::Node version = top.find("kbench_task")->value;
     if (yaml_.integer(version, "kbench_task (the format's version)") != kFormatVersion) {
@@ -78,6 +78,9 @@ class TaskFileReader {
     }
     if (file_->outputs.empty()) fail_parse(top.find("outputs")->at, "a task has outputs");
     if (const auto* entry = top.find("tolerance")) read_tolerance(*entry);
+    if (const auto* entry = top.find("honest_error")) {
+      for (const YamlEntry& each : yaml_.entries(entry->value, "honest_error")) read_honest(each);
+    }
     hash();
     return file_;
   }
@@ -304,6 +307,36 @@ class TaskFileReader {
       fail_parse(relative.at, "a tolerance is between 0 and 1, got " + quoted(relative.text));
     }
     file_->tolerance.reason = yaml_.text(fields, "reason").text;
+  }
+
+  /// What honest computing in a half is off by.
+  void read_honest(const YamlEntry& entry) {
+    const bool half = entry.key == name_of(DType::f16) || entry.key == name_of(DType::bf16);
+    if (!half) fail_parse(entry.at, "honest_error is of f16 or bf16, not " + quoted(entry.key));
+    const std::string what = "honest_error of " + entry.key;
+    const YamlFields fields =
+        yaml_.fields(entry.value, what, {"relative", "rms", "elements", "undefined"});
+    HonestError& honest = file_->honest[dtype_from_name(entry.key)];
+    if (const auto* undefined = fields.find("undefined")) {
+      honest.undefined = yaml_.text(undefined->value, "undefined").text;
+      return;
+    }
+    const auto error = [&](const char* name) {
+      const auto* given = fields.find(name);
+      if (given == nullptr) fail_parse(entry.at, what + " needs '" + name + "'");
+      const Sourced number = yaml_.text(given->value, name);
+      double value = 0;
+      if (!read_number(number.text, value) || !(value >= 0 && std::isfinite(value))) {
+        fail_parse(number.at, what + ": " + name + " is 0 or more, got " + quoted(number.text));
+      }
+      return value;
+    };
+    honest.relative = error("relative");
+    honest.rms = error("rms");
+    if (const auto* elements = fields.find("elements")) {
+      honest.elements = yaml_.integer(elements->value, "elements");
+      if (honest.elements < 1) fail_parse(elements->at, what + ": elements is 1 at least");
+    }
   }
 
   void hash() {

@@ -1,6 +1,7 @@
 // A task's file as parsed: form only, nothing that depends on sizes.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,7 @@ struct TaskFile {
   std::vector<Step> operators;
   std::vector<Sourced> outputs;
   Tolerance tolerance;
+  std::map<DType, HonestError> honest;
 };
 
 /// Throws kParse.

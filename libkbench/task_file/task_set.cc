@@ -21,6 +21,7 @@ const Task& add_task_file(const std::string& text, const std::string& file) {
             .variables = read->variables,
             .build = [read](Graph& graph) { build_graph_of(*read, graph); },
             .tolerance = read->tolerance,
+            .honest = read->honest,
             .file = text};
   build_graph(task, Preset::smoke);
   return add_own_task(std::move(task));

@@ -206,9 +206,21 @@ class Writer {
   }
 
   std::string tolerance() const {
-    if (task_.tolerance.reason.empty()) return "";
-    return "tolerance:\n  relative: " + number_text(task_.tolerance.relative) +
-           "\n  reason: " + quoted_text(task_.tolerance.reason) + "\n";
+    std::string text;
+    if (!task_.tolerance.reason.empty()) {
+      text = "tolerance:\n  relative: " + number_text(task_.tolerance.relative) +
+             "\n  reason: " + quoted_text(task_.tolerance.reason) + "\n";
+    }
+    if (!task_.honest.empty()) text += "honest_error:\n";
+    for (const auto& [dtype, honest] : task_.honest) {
+      text += "  " + std::string(name_of(dtype)) + ": {";
+      text += !honest.undefined.empty() ? "undefined: " + quoted_text(honest.undefined)
+                                        : "relative: " + number_text(honest.relative) +
+                                              ", rms: " + number_text(honest.rms) +
+                                              ", elements: " + std::to_string(honest.elements);
+      text += "}\n";
+    }
+    return text;
   }
 
   /// The number in turn t of the block that repeats, if it is in one.

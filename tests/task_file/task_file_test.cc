@@ -141,6 +141,40 @@ TEST(TaskFiles, AreKnownByNameAndTheLastOfANameCounts) {
   EXPECT_EQ(&named_task("my/mlp"), &first);
 }
 
+std::string with_honest_error(const std::string& lines) {
+  return "kbench_task: 1\nname: honest/relu\ninputs: {x: {shape: [4, 8]}}\n"
+         "operators: [{op: relu, in: x, out: y}]\noutputs: y\nhonest_error:\n" +
+         lines;
+}
+
+TEST(TaskFiles, SayWhatHonestHalvesAreOffBy) {
+  const Task& task =
+      add_task_file(with_honest_error("  f16: {relative: 3e-3, rms: 2e-4, elements: 32}\n"
+                                      "  bf16: {undefined: \"its result is beyond the type\"}\n"),
+                    "my.yaml");
+  EXPECT_EQ(task.honest.at(DType::f16).relative, 3e-3);
+  EXPECT_EQ(task.honest.at(DType::f16).rms, 2e-4);
+  EXPECT_EQ(task.honest.at(DType::f16).elements, 32);
+  EXPECT_FALSE(is_defined(task, DType::bf16));
+  EXPECT_DOUBLE_EQ(bounds_of(task, DType::f16).relative, 6e-3) << "twice of it";
+  const std::string text = task_file_text(task, *build_graph(task, Preset::smoke), Preset::smoke);
+  const Task& again = add_task_file(text, "again.yaml");
+  EXPECT_EQ(again.honest.at(DType::f16).relative, 3e-3);
+  EXPECT_EQ(again.honest.at(DType::bf16).undefined, "its result is beyond the type");
+  const auto fails = [](const std::string& lines, const std::string& with) {
+    try {
+      add_task_file(with_honest_error(lines), "my.yaml");
+      ADD_FAILURE() << lines;
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(with));
+    }
+  };
+  fails("  f32: {relative: 3e-3, rms: 2e-4}\n", "my.yaml:7:3: honest_error is of f16 or bf16");
+  fails("  f16: {relative: 3e-3}\n", "honest_error of f16 needs 'rms'");
+  fails("  f16: {relative: -3, rms: 2e-4}\n", "relative is 0 or more, got '-3'");
+  fails("  f16: {relative: 3e-3, rms: 2e-4, elements: 0}\n", "elements is 1 at least");
+}
+
 TEST(TaskFiles, NamesOfTheSuiteAreNotOnesOwn) {
   for (const char* own : {"my/mlp", "a-b/c.d", "levels/1", "level1s/x"}) {
     EXPECT_TRUE(is_own_name(own)) << own;
@@ -175,7 +209,7 @@ TEST(TaskFiles, ExamplesMeanAGraphAtEveryPresetAndType) {
     std::string text = task_file_text(*task, *smoke, Preset::smoke);
     text.replace(text.find("\nname: ") + 7, task->id.own.size(), "written/again");
     const auto again = build_graph(add_task_file(text, "again.yaml"), Preset::smoke);
-    EXPECT_EQ(sorted(meaning_of(*again)), sorted(meaning_of(*smoke))) << text;
+    EXPECT_EQ(meaning_of(*again), meaning_of(*smoke)) << text;
   }
 }
 
