@@ -331,6 +331,7 @@ std::optional<Expression> Fit::without_one(const Target& target, const std::set<
       if (std::ranges::find(rest.at, g) == rest.at.end()) rest.values[g] = std::nan("");
     }
     std::optional<Expression> expression;
+    if (rest.at.empty()) return expression;
     if (constant(rest)) {
       const double value = rest.values[rest.at[0]];
       expression = rest.real ? literal(value) : literal(static_cast<int64_t>(value));
@@ -377,6 +378,8 @@ Expression Fit::add(const Target& target, const std::string& label) {
   for (size_t g = presets_; g < sizes_.size(); ++g) names_[g][free] = std::nan("");
   atoms_.push_back(std::move(atom));
   added_.push_back(std::move(added));
+  // What had no expression may have one of the new variable.
+  std::erase_if(known_, [](const auto& known) { return !known.second; });
   return {free, Expression::Binds::whole, {free}};
 }
 

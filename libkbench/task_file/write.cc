@@ -90,10 +90,10 @@ class Writer {
     fit_.emplace(sizes, presets_, counts);
     turn_ = free_name({"t", "turn", "turn_number"});
     item_ = free_name({"i", "item", "item_number"});
+    tensors(inputs, "inputs");
     for (const PatternBlock& block : operators) {
       for (const PatternEntry& entry : block.entries) learn_extents(entry, *fit_);
     }
-    tensors(inputs, "inputs");
     tensors(parameters, "parameters");
     values(data);
     body_ += "operators:\n";

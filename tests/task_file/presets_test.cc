@@ -153,6 +153,7 @@ TEST(MergedGraphs, HaveVariablesForSizesWithoutAName) {
   EXPECT_THAT(text, HasSubstr("batch: {smoke: 2, v0.1: 16}"));
   EXPECT_THAT(text, HasSubstr("x_dim2: {smoke: 6, v0.1: 10}"));
   EXPECT_THAT(text, HasSubstr("x: {shape: [batch, 3, x_dim2, x_dim2]"));
+  EXPECT_THAT(text, HasSubstr("fan_in(3 * (x_dim2 / 2) * (x_dim2 / 2))"));
   EXPECT_THAT(text, HasSubstr("first.bias: {shape: [first_weight_dim0]"));
   expect_same(text, built);
 }

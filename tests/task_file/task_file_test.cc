@@ -112,7 +112,10 @@ inputs:
   "a{i}": {repeat: {i: 2}, shape: [1]}
   "b{i}": {repeat: {i: 2}, shape: [1]}
 operators:
-  - {op: cat, in: [b1, {names: ["a{i}", "b{1 - i}"], repeat: {i: 2}}, {name: "a{i}", repeat: {i: 2}}], out: y, attributes: {axis: 0}}
+  - op: cat
+    in: [b1, {names: ["a{i}", "b{1 - i}"], repeat: {i: 2}}, {name: "a{i}", repeat: {i: 2}}]
+    out: y
+    attributes: {axis: 0}
 outputs: y
 )yaml",
                                    "parts.yaml");
