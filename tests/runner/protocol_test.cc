@@ -16,7 +16,7 @@ namespace {
 Opened opened() { return {"00112233", "landlock: ABI 7\n\"quoted\"\n"}; }
 Load load() { return {"candidate.yaml", "a folder\n"}; }
 ReadFile read_file() { return {"sub/kernel.comp"}; }
-Loaded loaded() { return {{2, 76}, "hash", RunnerKind::torch, true}; }
+Loaded loaded() { return {{2, 76}, "hash", RunnerKind::torch, true, {"dim % 4 == 0"}}; }
 Variables variables() {
   return {{"n", int64_t{-1} << 62}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
 }
@@ -115,7 +115,10 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_EQ(survive(refused()).diagnostics.at(0).message, "undeclared");
   EXPECT_EQ(survive(failed()).code, ErrorCode::kDeviceLost);
   EXPECT_EQ(survive(Profile{2.5}).seconds, 2.5);
-  EXPECT_EQ(survive(Profiled{{1e5, 0, 2.25}}).step_ns, (std::vector<double>{1e5, 0, 2.25}));
+  const Profiled profiled{{1e5, 0, 2.25}, {"", "copy", "relu"}};
+  EXPECT_EQ(survive(profiled).step_ns, profiled.step_ns);
+  EXPECT_EQ(survive(profiled).library, profiled.library);
+  EXPECT_EQ(survive(loaded()).made_for, loaded().made_for);
   EXPECT_EQ(survive(Open{RunnerKind::torch}).kind, RunnerKind::torch);
   EXPECT_THROW(decode<Open>(R"({"kind": "opencl"})"), Error);
   survive(Attached{});
@@ -196,7 +199,7 @@ TEST(RunnerProtocol, MalformedMessagesAreParseErrors) {
   expect_malformed(refused());
   expect_malformed(failed());
   expect_malformed(Profile{2.5});
-  expect_malformed(Profiled{{1, 2}});
+  expect_malformed(Profiled{{1, 2}, {}});
   expect_parse_error([] { decode<File>(""); }, "no file");
   expect_parse_error([] { decode<File>("f"); }, "half a file");
   expect_parse_error(
