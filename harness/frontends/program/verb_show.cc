@@ -25,7 +25,8 @@ struct ShowOptions {
   SizeOptions size;
   DeviceOptions device;
   std::string baseline;
-  bool candidate = false, pytorch = false, algebra = false, task_file = false, json = false;
+  bool candidate = false, pytorch = false, problem = false, algebra = false, task_file = false,
+       json = false;
 };
 
 /// Explains what a pass on this task is worth.
@@ -124,14 +125,17 @@ std::string recorded_text(const Task& task, const ShowOptions& options) {
 int run_show(const ShowOptions& options) {
   const Task& task = task_argument(options.task);
   const auto graph = build_graph(options.size.at(task));
-  if (options.candidate + options.pytorch + options.json + options.algebra + options.task_file >
+  if (options.candidate + options.pytorch + options.problem + options.json + options.algebra +
+          options.task_file >
       1) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--candidate, --pytorch, --algebra, --task-file and --json exclude each other");
+                "--candidate, --pytorch, --problem, --algebra, --task-file and --json exclude each "
+                "other");
   }
   const std::string text =
       options.candidate   ? eager_candidate_yaml(task, *graph)
       : options.pytorch   ? pytorch_module(task, *graph)
+      : options.problem   ? pytorch_problem(task, *graph)
       : options.algebra   ? algebra_of(task)
       : options.task_file ? task_file_text(task, *graph, options.size.fixed_preset())
       : options.json      ? facts_json(task, *graph)
@@ -169,6 +173,9 @@ Verb add_show(Command program) {
   output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
   output.add_flag("--pytorch", options->pytorch,
                   "Print the task as a PyTorch file with a ModelNew, a candidate too");
+  output.add_flag("--problem", options->problem,
+                  "Print the task at these sizes as a PyTorch file with Model and get_inputs, as "
+                  "KernelBench's are and kbench task from-pytorch reads");
   output.add_flag("--algebra", options->algebra,
                   "Print the best known rewriting by legal algebra, where there is one");
   output.add_flag("--task-file", options->task_file,
