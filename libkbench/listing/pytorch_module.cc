@@ -135,7 +135,102 @@ std::string module_class(const Graph& graph) {
   return text + "}\n    return forward(*inputs, self.parameters_by_name(), c)\n";
 }
 
+/// "torch.triu(torch.empty((4, 4, )).uniform_(-1, 1))": a tensor drawn as the task draws it.
+std::string drawn_as(const Distribution& drawn, const TensorType& type) {
+  using Then = Distribution::Then;
+  const auto of_shape = [&](const Shape& shape) {
+    const std::string extents = tuple_of(shape);
+    const std::string numbers = number(drawn.lo) + ", " + number(drawn.hi);
+    if (drawn.kind == Distribution::Kind::randint) {
+      return "torch.randint(" + numbers + ", " + extents + ")";
+    }
+    if (drawn.kind == Distribution::Kind::uniform) {
+      return "torch.empty(" + extents + ").uniform_(" + numbers + ")";
+    }
+    return drawn.lo == 0 && drawn.hi == 1 ? "torch.randn(" + extents + ")"
+                                          : "torch.empty(" + extents + ").normal_(" + numbers + ")";
+  };
+  std::string text = of_shape(type.shape);
+  if (type.dtype == DType::boolean) text += ".bool()";
+  switch (drawn.then) {
+    case Then::nothing:
+      return text;
+    case Then::symmetrize:
+      return "symmetric(" + text + ")";
+    case Then::triu:
+      return "torch.triu(" + text + ")";
+    case Then::tril:
+      return "torch.tril(" + text + ")";
+    case Then::softmax_last:
+      return "torch.softmax(" + text + ", dim=-1)";
+    case Then::plus_minus_one:
+      return text + ".float() * 2 - 1";
+    case Then::offset: {
+      Shape offsets(type.shape.size(), 1);
+      for (size_t i = 0; i < (offsets.size() > 2 ? 2 : 1); ++i) offsets[i] = type.shape[i];
+      Distribution plain = drawn;
+      plain.then = Then::nothing;
+      return text + " + " + drawn_as(plain, {type.dtype, offsets});
+    }
+  }
+  throw Error(ErrorCode::kInternal, "a distribution that PyTorch's text does not have");
+}
+
 }  // namespace
+
+std::string pytorch_problem(const Task& task, const Graph& graph) {
+  std::string text = pytorch_code(task, graph);
+  const auto parameters = graph.values_of(Graph::Kind::parameter);
+  const auto constants = graph.values_of(Graph::Kind::constant);
+  const auto inputs = graph.values_of(Graph::Kind::input);
+  std::string names;
+  for (const int id : inputs) names += (names.empty() ? "" : ", ") + graph.value(id).name;
+  text +=
+      "\n\ndef symmetric(x):\n"
+      "  return (x + x.T) / 2\n"
+      "\n\nclass Part(torch.nn.Module):\n"
+      "  pass\n"
+      "\n\nclass Model(torch.nn.Module):\n"
+      "  def __init__(self):\n"
+      "    super().__init__()\n";
+  for (const int id : parameters) {
+    const Graph::ValueInfo& value = graph.value(id);
+    text +=
+        "    self.add(\"" + value.name + "\", " + drawn_as(value.distribution, value.type) + ")\n";
+  }
+  for (size_t i = 0; i < constants.size(); ++i) {
+    text += "    self.register_buffer(\"constant_" + std::to_string(i) + "\", " +
+            tensor_of(graph.value(constants[i])) + ")\n";
+  }
+  text +=
+      "\n"
+      "  def add(self, name, values):\n"
+      "    *path, last = name.split(\".\")\n"
+      "    owner = self\n"
+      "    for part in path:\n"
+      "      if part not in owner._modules:\n"
+      "        owner.add_module(part, Part())\n"
+      "      owner = owner._modules[part]\n"
+      "    owner.register_parameter(last, torch.nn.Parameter(values))\n"
+      "\n"
+      "  def forward(self, " +
+      names + "):\n    p = dict(self.named_parameters())\n";
+  if (!constants.empty()) {
+    text += "    c = {";
+    for (size_t i = 0; i < constants.size(); ++i) {
+      text += "\n        \"" + graph.value(constants[i]).name + "\": self.constant_" +
+              std::to_string(i) + ",";
+    }
+    text += "}\n";
+  }
+  text += "    return forward(" + names + ", p" + (constants.empty() ? "" : ", c") +
+          ")\n\n\ndef get_inputs():\n  return [";
+  for (const int id : inputs) {
+    const Graph::ValueInfo& value = graph.value(id);
+    text += "\n      " + drawn_as(value.distribution, value.type) + ",";
+  }
+  return text + "\n  ]\n\n\ndef get_init_inputs():\n  return []\n";
+}
 
 std::string pytorch_module(const Task& task, const Graph& graph) {
   return "# task: " + to_string(task.id) + "\n" + pytorch_code(task, graph) + module_class(graph);

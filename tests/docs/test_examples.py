@@ -196,7 +196,8 @@ class Examples(unittest.TestCase):
                 before, mark, behind = line.partition(" < ")
                 line = before + QUICK + mark + behind
             codes = EXIT_CODES.get(verb, (0,))
-            needs_torch = page == "docs/modelnew.md" or "--language torch" in line
+            needs_torch = (page == "docs/modelnew.md" or "--language torch" in line or
+                           "from-pytorch" in line)  # fmt: skip
             if needs_torch and "KBENCH_REQUIRE_TORCH" not in os.environ:
                 codes = (0, 1, 2)  # Without PyTorch it is unsupported, or refused.
             self.run_line(line, codes)

@@ -25,7 +25,8 @@ struct ShowOptions {
   SizeOptions size;
   DeviceOptions device;
   std::string baseline;
-  bool candidate = false, pytorch = false, algebra = false, task_file = false, json = false;
+  bool candidate = false, pytorch = false, problem = false, algebra = false, task_file = false,
+       json = false;
   bool one_size = false;  ///< a preset or a variable was given
 };
 
@@ -130,13 +131,16 @@ std::string file_text(const Task& task, const Graph& graph, const ShowOptions& o
 int run_show(const ShowOptions& options) {
   const Task& task = task_argument(options.task);
   const auto graph = build_graph(options.size.at(task));
-  if (options.candidate + options.pytorch + options.json + options.algebra + options.task_file >
+  if (options.candidate + options.pytorch + options.problem + options.json + options.algebra +
+          options.task_file >
       1) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--candidate, --pytorch, --algebra, --task-file and --json exclude each other");
+                "--candidate, --pytorch, --problem, --algebra, --task-file and --json exclude each "
+                "other");
   }
   const std::string text = options.candidate   ? eager_candidate_yaml(task, *graph)
                            : options.pytorch   ? pytorch_module(task, *graph)
+                           : options.problem   ? pytorch_problem(task, *graph)
                            : options.algebra   ? algebra_of(task)
                            : options.task_file ? file_text(task, *graph, options)
                            : options.json
@@ -176,6 +180,9 @@ Verb add_show(Command program) {
   output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
   output.add_flag("--pytorch", options->pytorch,
                   "Print the task as a PyTorch file with a ModelNew, a candidate too");
+  output.add_flag("--problem", options->problem,
+                  "Print the task at these sizes as a PyTorch file with Model and get_inputs, as "
+                  "KernelBench's are and kbench task from-pytorch reads");
   output.add_flag("--algebra", options->algebra,
                   "Print the best known rewriting by legal algebra, where there is one");
   output.add_flag("--task-file", options->task_file,

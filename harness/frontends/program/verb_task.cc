@@ -1,8 +1,14 @@
-// Files of tasks of one's own: checked, and begun.
+// Files of tasks of one's own: checked, begun, and made of PyTorch's modules.
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <variant>
 
+#include "harness/evaluate/from_pytorch/compare.h"
+#include "harness/evaluate/from_pytorch/from_pytorch.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
@@ -10,8 +16,11 @@
 #include "harness/measure/audit/audit.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
+#include "kbench/listing.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
+#include "kbench/text.h"
+#include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/eager_steps.h"
 #include "libkbench/core/liveness.h"
@@ -22,6 +31,8 @@ namespace {
 struct TaskVerbOptions {
   std::string action;
   std::string what;
+  std::string name, smoke, v0;
+  double seconds = 60;
 };
 
 /// A file to begin with; NAME stands for the task's.
@@ -74,8 +85,21 @@ std::vector<std::string> unused(const Graph& graph) {
   return names;
 }
 
+/// "  pytorch the same: worst error 3e-07"; and whether it is not the same.
+std::pair<std::string, bool> pytorch_line(runner::PythonHelper& python, const Task& task,
+                                          const Graph& graph) {
+  const auto found =
+      from_pytorch::compare_with_pytorch(python, pytorch_module(task, graph), task, graph);
+  if (!found.not_compared.empty()) {
+    return {"  pytorch not compared: " + found.not_compared + "\n", false};
+  }
+  if (!found.difference.empty())
+    return {"  pytorch not the same: " + found.difference + "\n", true};
+  return {"  pytorch the same: worst error " + format_number(found.worst_error) + "\n", false};
+}
+
 /// Says what kbench makes of a task; returns whether something should be looked into.
-bool check(const Task& task) {
+bool check(const Task& task, runner::PythonHelper& python) {
   std::string text = to_string(task.id) + "  " + task.name + "\n";
   for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
     text += "  " + std::string(name_of(preset)) + std::string(7 - name_of(preset).size(), ' ') +
@@ -90,6 +114,8 @@ bool check(const Task& task) {
                        : "no output depends on " +
                              listed(dead, [](const std::string& name) { return name; })) +
          "\n";
+  const auto [pytorch, differs] = pytorch_line(python, task, *graph);
+  text += pytorch;
   const auto evaluator = audit::make_host_evaluator(task, *graph);
   const audit::TaskAudit audit = audit::audit_task(task, *graph, *evaluator);
   std::map<Variant::Kind, std::string> left;
@@ -100,7 +126,7 @@ bool check(const Task& task) {
   text += "  check   " + std::to_string(audit.tried.size()) +
           " variants at smoke, held to |c - r| <= " + format_number(task.tolerance.relative) +
           " * (s + |r|)\n";
-  bool found = !dead.empty();
+  bool found = !dead.empty() || differs;
   for (const auto& [kind, variants] : left) {
     found = found || kind != Variant::Kind::precision;
     text += "          " +
@@ -115,21 +141,71 @@ bool check(const Task& task) {
   return found;
 }
 
-int run_task(const TaskVerbOptions& options) {
-  if (options.action == "new") {
-    if (!is_own_name(options.what)) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          "'" + shown(options.what) + "' cannot name a task; write a set and a name, as in my/mlp");
+void require_own_name(const std::string& name) {
+  if (is_own_name(name)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + shown(name) + "' cannot name a task; write a set and a name, as in my/mlp");
+}
+
+/// "my/gated_mlp" of "problems/gated mlp.py".
+std::string name_from(const std::string& path) {
+  std::string name = "my/" + std::filesystem::path(path).stem().string();
+  const auto kept = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  };
+  std::replace_if(
+      name.begin() + 3, name.end(), [&](char c) { return !kept(c); }, '_');
+  return name;
+}
+
+/// A size as Python writes it: "2", "(3,5,)".
+std::string python_text(const VariableValue& value) {
+  const auto* list = std::get_if<std::vector<int64_t>>(&value);
+  if (list == nullptr) return std::to_string(std::get<int64_t>(value));
+  std::string text = "(";
+  for (const int64_t each : *list) text += std::to_string(each) + ",";
+  return text + ")";
+}
+
+int print_from_pytorch(const TaskVerbOptions& options) {
+  const std::string name = options.name.empty() ? name_from(options.what) : options.name;
+  require_own_name(name);
+  const std::filesystem::path path(options.what);
+  const from_pytorch::Problem problem{.text = read_file(options.what),
+                                      .shown = options.what,
+                                      .name = name,
+                                      .title = path.stem().string()};
+  std::vector<from_pytorch::PresetSizes> presets;
+  if (!options.smoke.empty()) presets.push_back({Preset::smoke, options.smoke});
+  if (!options.v0.empty()) presets.push_back({Preset::v0, options.v0});
+  runner::PythonHelper python;
+  const auto task = from_pytorch::task_of(python, problem, presets, options.seconds);
+  for (const std::string& note : task.notes) warn("note: " + note);
+  if (presets.empty() && !task.sizes.empty()) {
+    std::string sizes;
+    for (const auto& [size, value] : task.sizes) {
+      sizes += (sizes.empty() ? "" : ",") + size + "=" + python_text(value);
     }
+    warn("note: one size for all presets; --smoke and --v0 give others to constants of the file: " +
+         sizes);
+  }
+  say(task.text);
+  return kDone;
+}
+
+int run_task(const TaskVerbOptions& options) {
+  if (options.action == "from-pytorch") return print_from_pytorch(options);
+  if (options.action == "new") {
+    require_own_name(options.what);
     std::string text = kStarter;
     text.replace(text.find("NAME"), 4, options.what);
     say(text);
     return kDone;
   }
+  runner::PythonHelper python;  // while this process has one thread
   const TaskSet set = TaskSet::from_path(options.what);
   bool found = false;
-  for (const Task* task : set.tasks()) found = check(*task) || found;
+  for (const Task* task : set.tasks()) found = check(*task, python) || found;
   return found ? kFailed : kDone;
 }
 
@@ -138,19 +214,40 @@ int run_task(const TaskVerbOptions& options) {
 Verb add_task(Command program) {
   auto options = std::make_shared<TaskVerbOptions>();
   const Command app = program.add_verb(
-      "task", "Files of tasks of your own: check one, begin one",
+      "task", "Files of tasks of your own: check one, begin one, make one of a PyTorch module",
       "Checks a file of a task of your own, or a folder of them: sizes, work and memory at every "
-      "preset, what no output depends on, and which shortcuts its check lets pass at preset smoke "
-      "(kbench audit says more). Exit code 1 where there is something to look into. Or prints a "
-      "file to begin with. docs/tasks.md has the format.",
+      "preset, what no output depends on, whether PyTorch computes the same at preset smoke where "
+      "there is python3 with torch, and which shortcuts its check lets pass there (kbench audit "
+      "says more). Exit code 1 where there is something to look into. Or prints a "
+      "file to begin with. Or prints the file of a PyTorch module: a Python file as KernelBench's "
+      "are, with class Model, get_inputs() and get_init_inputs(). Its integers at the top level, "
+      "such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with another one. "
+      "It takes python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder "
+      "of its own. docs/tasks.md has the format.",
       "  kbench task new my/block > my/block.yaml\n"
-      "  kbench task check my/block.yaml");
-  app.add_option("ACTION", options->action, "check or new", member_of({"check", "new"}))
+      "  kbench task check my/block.yaml\n"
+      "  kbench task from-pytorch block.py --name my/block > my/block.yaml\n"
+      "  kbench task from-pytorch block.py --smoke batch_size=2,dim=16 > my/block.yaml");
+  app.add_option("ACTION", options->action, "check, new or from-pytorch",
+                 member_of({"check", "new", "from-pytorch"}))
       .required()
       .option_text("ACTION");
-  app.add_option("WHAT", options->what, "check: a file or folder; new: the task's name, my/block")
+  app.add_option("WHAT", options->what,
+                 "check: a file or folder; new: the task's name, my/block; from-pytorch: a Python "
+                 "file")
       .required()
       .option_text("WHAT");
+  const Command pytorch = app.in_group("from-pytorch");
+  pytorch.add_option("--name", options->name, "The task's name; without it my/ and the file's")
+      .option_text("SET/NAME");
+  pytorch
+      .add_option("--smoke", options->smoke,
+                  "Values at preset smoke of constants at the file's top level, by commas: "
+                  "batch_size=2,kernel=(3,5)")
+      .option_text("NAME=N,...");
+  pytorch.add_option("--v0", options->v0, "The same for preset v0; the file's own are v0.1's")
+      .option_text("NAME=N,...");
+  pytorch.add_setting("--seconds N", options->seconds, "For each choice of sizes, at most");
   return {app, [options] { return run_task(*options); }};
 }
 

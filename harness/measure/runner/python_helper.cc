@@ -143,6 +143,7 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
       },
       answered, said);
   said = process::last_line(said, 300);
+  const std::string whose = job.at("whose");
   int status = 0;
   // It ends by itself after its answer; then what it started is ended.
   process::Deadline deadline(done ? 1 : 0);
@@ -156,18 +157,18 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
     return failure(ErrorCode::kTimeout, extensions ? "its extensions took longer than " +
                                                          number_text(job.at("seconds")) +
                                                          " s (six times --compile-seconds)"
-                                                   : "Triton's translation took too long");
+                                                   : whose + " translation took too long");
   }
   if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoLock) {
     return failure(ErrorCode::kUnsupported,
-                   "this system cannot hold Triton's Python process in (Landlock and seccomp are "
-                   "needed)");
+                   "this system cannot hold " + whose +
+                       " Python process in (Landlock and seccomp are needed)");
   }
   if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram) {
     return failure(ErrorCode::kUnsupported, "'" + shown(python.program) + "' cannot be run");
   }
   if (answered.empty()) {
-    return failure(ErrorCode::kCompile, "Triton's process ended without an answer: " +
+    return failure(ErrorCode::kCompile, whose + " process ended without an answer: " +
                                             (said.empty() ? "it said nothing" : said));
   }
   return {{"answer", answered}};
@@ -358,13 +359,10 @@ PythonHelper::PythonHelper() {
 PythonHelper::~PythonHelper() { end(); }
 
 std::string PythonHelper::run(const PythonJob& job) {
-  const Json request = {{"package", job.package},
-                        {"script", job.script},
-                        {"input", job.input},
-                        {"files", job.files},
-                        {"seconds", job.seconds},
-                        {"for_torch", job.for_torch},
-                        {"architecture", job.architecture}};
+  const Json request = {{"package", job.package}, {"script", job.script},
+                        {"input", job.input},     {"files", job.files},
+                        {"seconds", job.seconds}, {"for_torch", job.for_torch},
+                        {"whose", job.whose},     {"architecture", job.architecture}};
   return ask(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace),
              job.seconds + 2 * kGraceSeconds + kSearchSeconds)
       .at("answer");

@@ -30,11 +30,12 @@ struct PythonJob {
   std::string package = {};  ///< that the interpreter must have; empty: none
   std::string script;
   std::map<std::string, std::string> files = {};  ///< name -> text, in its own folder
-  std::string input;                              ///< on its standard input
+  std::string input = {};                         ///< on its standard input
   double seconds = 30;                            ///< after which it is killed
   /// Its folder is that of the PyTorch process, in which what it makes is found.
   bool for_torch = false;
-  std::string architecture = {};  ///< of CUDA, to compile for: "9.0"
+  std::string architecture = {};   ///< of CUDA, to compile for: "9.0"
+  std::string whose = "Triton's";  ///< its process, in messages
 };
 
 /// A question to the process that runs a ModelNew.

@@ -21,5 +21,8 @@ std::string pytorch_code(const Task& task, const Graph& graph);
 /// any arguments, with the task's constants and parameters, whose values are not the task's;
 /// parameters_by_name() maps their names to them.
 std::string pytorch_module(const Task& task, const Graph& graph);
+/// pytorch_code(), and behind it what KernelBench's files have: a class Model, get_inputs() and
+/// get_init_inputs(), which draw as the task does.
+std::string pytorch_problem(const Task& task, const Graph& graph);
 
 }  // namespace kbench

@@ -1,0 +1,58 @@
+// Tasks from PyTorch: a problem's file as KernelBench has them, Python with a class Model,
+// get_inputs() and get_init_inputs(), becomes a task's file. python3 with torch runs it, locked in
+// as a candidate's Python is, and records which of PyTorch's functions forward() calls.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/measure/runner/python_helper.h"
+#include "kbench/task.h"
+#include "kbench/variables.h"
+
+namespace kbench::from_pytorch {
+
+/// One file at one choice of sizes.
+struct Problem {
+  std::string text;        ///< of the file
+  std::string shown;       ///< what messages call it
+  std::string name;        ///< of the task: "my/block"
+  std::string title = {};  ///< of the task
+  /// "batch_size=2,kernel=(3,5)": values that constants at the file's top level have instead of
+  /// their own. Empty: the file as it is.
+  std::string sizes = {};
+};
+
+/// What came of it.
+struct Traced {
+  std::string task = {};  ///< a task's file, each step by itself; empty: see `error`
+  Variables sizes = {};   ///< the integers and lists of integers at the file's top level
+  std::vector<std::string> notes = {};  ///< in what the task is not the file
+  std::string error = {};               ///< one line, with file and line
+};
+
+/// Of each, in one process. `seconds` limits each. Throws Error: kUnsupported where there is no
+/// python3 with torch or it cannot be locked in, kTimeout, kCompile where the process ends early.
+std::vector<Traced> trace(runner::PythonHelper& python, std::span<const Problem> problems,
+                          double seconds);
+
+/// A preset's sizes, as in Problem::sizes.
+struct PresetSizes {
+  Preset preset;
+  std::string sizes;
+};
+
+/// A task's file with what there is to say about it.
+struct WrittenTask {
+  std::string text;
+  std::vector<std::string> notes = {};
+  Variables sizes = {};  ///< the file's own
+};
+
+/// The file of a problem, steps that repeat folded. The problem itself is preset v0.1; every other
+/// preset is traced too. Throws what trace() does, and Traced::error as kInvalidArgument.
+WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
+                    const std::vector<PresetSizes>& presets, double seconds);
+
+}  // namespace kbench::from_pytorch

@@ -1,0 +1,1492 @@
+# PyTorch's functions as kbench's operators: one table, by the functions' names.
+#
+# A row is a function with the parameters of PyTorch's, which gets values of the graph in place of
+# tensors, and returns values. `x.add_(y)`, `x += y`, torch.add and Tensor.add are all "add": what
+# is done in place, and what shares memory with what, is trace.py's matter. What has no row here is
+# taken apart by PyTorch itself if it is written in Python, and unknown otherwise.
+ROWS = {}
+
+
+def row(*names):
+    def add(function):
+        for name in names:
+            ROWS[name] = function
+        return function
+
+    return add
+
+
+def first_of(*values):
+    return next((each for each in values if each is not None), None)
+
+
+def tuple_of(value, count):
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    return tuple(int(each) for each in (values * count if len(values) == 1 else values))
+
+
+def sizes_of(sizes):
+    return list(sizes[0]) if len(sizes) == 1 and not is_number(sizes[0]) else list(sizes)
+
+
+# --- elementwise, the same operator with the same meaning
+for name in "relu sigmoid tanh selu mish hardsigmoid hardswish exp log abs neg square sqrt".split():
+    ROWS[name] = lambda k, x, inplace=False, op=name: k.unary(op, x)
+ROWS["negative"], ROWS["absolute"] = ROWS["neg"], ROWS["abs"]
+
+
+def triangle(op):
+    def rows(k, x, diagonal=0):
+        if diagonal == 0:
+            return k.unary(op, x)
+        rows, columns = x.shape[-2:]
+        ones = torch.ones(rows, columns)
+        return k.binary("mul", x, k.data(getattr(torch, op)(ones, diagonal)))
+
+    return rows
+
+
+ROWS["triu"], ROWS["tril"] = triangle("triu"), triangle("tril")
+
+
+@row("gelu")
+def gelu(k, x, approximate="none"):
+    if approximate == "none":
+        return k.unary("gelu", x)
+    cubic = k.binary("mul", k.binary("mul", k.unary("square", x), x), 0.044715)
+    inner = k.binary("mul", k.binary("add", x, cubic), math.sqrt(2 / math.pi))
+    return k.binary("mul", k.binary("mul", x, 0.5), k.binary("add", k.unary("tanh", inner), 1.0))
+
+
+@row("leaky_relu")
+def leaky_relu(k, x, negative_slope=0.01, inplace=False):
+    return k.unary("leaky_relu", x, slope=negative_slope)
+
+
+@row("elu")
+def elu(k, x, alpha=1.0, inplace=False):
+    return k.unary("elu", x, alpha=alpha)
+
+
+@row("softplus")
+def softplus(k, x, beta=1, threshold=20):
+    if threshold != 20:
+        raise Unknown("torch.nn.functional.softplus of another threshold than 20")
+    if beta == 1:
+        return k.unary("softplus", x)
+    return k.binary("div", k.unary("softplus", k.binary("mul", x, beta)), beta)
+
+
+@row("logsigmoid", "log_sigmoid")
+def logsigmoid(k, x):
+    return k.unary("neg", k.unary("softplus", k.unary("neg", x)))
+
+
+@row("silu")
+def silu(k, x, inplace=False):
+    return k.binary("mul", x, k.unary("sigmoid", x))
+
+
+@row("softsign")
+def softsign(k, x):
+    return k.binary("div", x, k.binary("add", k.unary("abs", x), 1.0))
+
+
+@row("celu")
+def celu(k, x, alpha=1.0, inplace=False):
+    return k.binary("mul", k.unary("elu", k.binary("div", x, alpha), alpha=1.0), alpha)
+
+
+@row("glu")
+def glu(k, x, dim=-1):
+    a, b = chunk(k, x, 2, dim)
+    return k.binary("mul", a, k.unary("sigmoid", b))
+
+
+@row("prelu")
+def prelu(k, x, weight):
+    if weight.elements > 1 and x.rank > 2:
+        weight = k.reshape(weight, [weight.elements, *[1] * (x.rank - 2)])
+    below = k.binary("minimum", x, 0.0)
+    return k.binary("add", k.unary("relu", x), k.binary("mul", below, weight))
+
+
+@row("expm1")
+def expm1(k, x):
+    return k.binary("sub", k.unary("exp", x), 1.0)
+
+
+@row("log1p")
+def log1p(k, x):
+    return k.unary("log", k.binary("add", x, 1.0))
+
+
+@row("log2")
+def log2(k, x):
+    return k.binary("div", k.unary("log", x), math.log(2))
+
+
+@row("log10")
+def log10(k, x):
+    return k.binary("div", k.unary("log", x), math.log(10))
+
+
+@row("exp2")
+def exp2(k, x):
+    return k.unary("exp", k.binary("mul", x, math.log(2)))
+
+
+@row("relu6")
+def relu6(k, x, inplace=False):
+    return k.unary("clamp", x, lo=0.0, hi=6.0)
+
+
+@row("hardtanh")
+def hardtanh(k, x, min_val=-1.0, max_val=1.0, inplace=False):
+    return k.unary("clamp", x, lo=min_val, hi=max_val)
+
+
+@row("clamp", "clip")
+def clamp(k, x, min=None, max=None):
+    if is_number(min) and is_number(max):
+        return k.unary("clamp", x, lo=min, hi=max)
+    x = x if min is None else k.binary("maximum", x, min)
+    return x if max is None else k.binary("minimum", x, max)
+
+
+@row("clamp_min")
+def clamp_min(k, x, min):
+    return k.binary("maximum", x, min)
+
+
+@row("clamp_max")
+def clamp_max(k, x, max):
+    return k.binary("minimum", x, max)
+
+
+@row("reciprocal")
+def reciprocal(k, x):
+    return k.binary("div", 1.0, x)
+
+
+@row("rsqrt")
+def rsqrt(k, x):
+    return k.binary("div", 1.0, k.unary("sqrt", x))
+
+
+@row("pow", "float_power")
+def power(k, x, exponent):
+    if not is_number(exponent) or not isinstance(x, Value):
+        raise Unknown("torch.pow of tensors")
+    if exponent == 0.5:
+        return k.unary("sqrt", x)
+    if exponent == -0.5:
+        return rsqrt(k, x)
+    if exponent == -1:
+        return reciprocal(k, x)
+    if exponent != int(exponent) or not 1 <= exponent <= 8:
+        raise Unknown(f"torch.pow of exponent {exponent}")
+    y, count = None, int(exponent)
+    if count == 1:
+        return x
+    y = k.unary("square", x)
+    for _ in range(count - 2):
+        y = k.binary("mul", y, x)
+    return y
+
+
+@row("add")
+def add(k, a, b, alpha=1):
+    return k.binary("add", a, b if alpha == 1 else k.binary("mul", b, alpha))
+
+
+@row("sub", "subtract")
+def sub(k, a, b, alpha=1):
+    return k.binary("sub", a, b if alpha == 1 else k.binary("mul", b, alpha))
+
+
+@row("rsub")
+def rsub(k, a, b, alpha=1):
+    return sub(k, b, a, alpha)
+
+
+@row("mul", "multiply")
+def mul(k, a, b):
+    return k.binary("mul", a, b)
+
+
+@row("div", "divide", "true_divide", "truediv")
+def div(k, a, b, rounding_mode=None):
+    if rounding_mode is not None:
+        raise Unknown(f"torch.div with rounding_mode={rounding_mode!r}")
+    return k.binary("div", a, b)
+
+
+@row("rdiv", "rtruediv")
+def rdiv(k, a, b):
+    return k.binary("div", b, a)
+
+
+@row("maximum", "fmax")
+def maximum(k, a, b):
+    return k.binary("maximum", a, b)
+
+
+@row("minimum", "fmin")
+def minimum(k, a, b):
+    return k.binary("minimum", a, b)
+
+
+@row("lerp")
+def lerp(k, a, b, weight):
+    return k.binary("add", a, k.binary("mul", k.binary("sub", b, a), weight))
+
+
+@row("addcmul")
+def addcmul(k, x, a, b, value=1):
+    return add(k, x, k.binary("mul", a, b), value)
+
+
+@row("masked_fill")
+def masked_fill(k, x, mask, value):
+    """`value` where the mask is not 0."""
+    if mask.kind != "data":
+        kept = k.binary("sub", 1.0, k.floats(mask))
+        return k.binary("add", k.binary("mul", x, kept), finite(k.binary, k.floats(mask), value))
+    if isinstance(value, Value):
+        raise Unknown("torch.Tensor.masked_fill with a tensor as value")
+    set_ = mask.tensor != 0
+    while set_.dim() > 2 and set_.shape[0] == 1:  # It broadcasts all the same.
+        set_ = set_[0]
+    if math.isinf(value):
+        added = torch.zeros(set_.shape).masked_fill(set_, value)
+        return k.binary("add", x, k.data(added, mask.name))
+    x = k.binary("mul", x, k.data(1.0 - set_.float()))
+    added = torch.zeros(set_.shape).masked_fill(set_, value)
+    return x if value == 0 else k.binary("add", x, k.data(added))
+
+
+def finite(binary, mask, value):
+    if isinstance(value, Value) or math.isinf(value):
+        raise Unknown("torch.Tensor.masked_fill by a mask that is computed, with what is no number")
+    return binary("mul", mask, value)
+
+
+@row("where")
+def where(k, condition, x=None, y=None):
+    if x is None or condition.kind != "data":
+        raise Unknown("torch.where of a condition that is computed")
+    chosen = (condition.tensor != 0).float()
+    x, y = (
+        each.fill if isinstance(each, Value) and each.fill is not None else each for each in (x, y)
+    )
+    if is_number(y) and isinstance(x, Value):
+        return masked_fill(k, x, k.data(1.0 - chosen, condition.name), y)
+    if is_number(x) and isinstance(y, Value):
+        return masked_fill(k, y, condition, x)
+    return k.binary(
+        "add", k.binary("mul", x, k.data(chosen)), k.binary("mul", y, k.data(1.0 - chosen))
+    )
+
+
+@row(
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "alpha_dropout",
+    "feature_dropout",
+    "feature_alpha_dropout",
+)
+def dropout(k, x, p=0.5, training=True, inplace=False):
+    """Left out: a task computes the same every time."""
+    if training and p > 0:
+        k.note(f"dropout of p = {p} is left out: a task computes the same every time")
+    return x
+
+
+@row(
+    "positive",
+    "clone",
+    "contiguous",
+    "detach",
+    "alias",
+    "cuda",
+    "cpu",
+    "requires_grad_",
+    "pin_memory",
+    "resolve_conj",
+    "lift_fresh",
+)
+def same(k, x, *_, **__):
+    return x
+
+
+# --- types
+@row("to", "type", "type_as")
+def to(k, x, *others, dtype=None, **_):
+    wanted = [each for each in (*others, dtype) if isinstance(each, (torch.dtype, Value))]
+    for each in wanted:
+        dtype = each.dtype if isinstance(each, Value) else DTYPES.get(each)
+        if dtype is None:
+            raise Unknown(f"tensors of {each}")
+        return k.cast(x, dtype)
+    return x
+
+
+@row("float", "double", "half", "bfloat16")
+def to_float(k, x, **_):
+    return k.cast(x, "f32")
+
+
+@row("long", "int")
+def to_long(k, x, **_):
+    return k.cast(x, "i64")
+
+
+@row("bool")
+def to_bool(k, x, **_):
+    return k.cast(x, "bool")
+
+
+# --- shapes
+@row("view", "reshape", "view_as", "reshape_as", "unsafe_view")
+def reshape(k, x, *sizes, shape=None):
+    if sizes and isinstance(sizes[0], Value):
+        return k.reshape(x, sizes[0].shape)
+    if sizes and isinstance(sizes[0], torch.dtype):
+        raise Unknown("torch.Tensor.view of another type")
+    return k.reshape(x, sizes_of(sizes) if shape is None else shape)
+
+
+@row("flatten", "ravel")
+def flatten(k, x, start_dim=0, end_dim=-1):
+    return k.flatten(x, start_dim, end_dim)
+
+
+@row("unflatten")
+def unflatten(k, x, dim, sizes):
+    axis = x.axis(dim)
+    sizes = list(sizes)
+    if -1 in sizes:
+        known = -math.prod(sizes)
+        sizes[sizes.index(-1)] = x.shape[axis] // known
+    return k.reshape(x, [*x.shape[:axis], *sizes, *x.shape[axis + 1 :]])
+
+
+@row("unsqueeze")
+def unsqueeze(k, x, dim):
+    return k.unsqueeze(x, dim)
+
+
+@row("squeeze")
+def squeeze(k, x, dim=None):
+    axes = (
+        range(x.rank)
+        if dim is None
+        else [x.axis(each) for each in ([dim] if is_number(dim) else dim)]
+    )
+    axes = [each for each in axes if x.shape[each] == 1]
+    return k.squeeze(x, axes) if axes else x
+
+
+@row("permute")
+def permute(k, x, *dims):
+    return k.permute(x, sizes_of(dims))
+
+
+@row("transpose", "swapaxes", "swapdims")
+def transpose(k, x, dim0, dim1):
+    return k.transpose(x, dim0, dim1)
+
+
+@row("t", "T", "mT", "H", "mH", "adjoint")
+def transposed(k, x):
+    return x if x.rank < 2 else k.transpose(x, -2, -1)
+
+
+@row("movedim", "moveaxis")
+def movedim(k, x, source, destination):
+    source = [x.axis(each) for each in ([source] if is_number(source) else source)]
+    destination = [
+        x.axis(each) for each in ([destination] if is_number(destination) else destination)
+    ]
+    axes = [each for each in range(x.rank) if each not in source]
+    for place, axis in sorted(zip(destination, source)):
+        axes.insert(place, axis)
+    return k.permute(x, axes)
+
+
+@row("expand", "expand_as", "broadcast_to")
+def expand(k, x, *sizes):
+    return k.expand(x, sizes[0].shape if isinstance(sizes[0], Value) else sizes_of(sizes))
+
+
+@row("repeat", "tile")
+def repeat(k, x, *sizes):
+    counts = sizes_of(sizes)
+    shape = [1] * (len(counts) - x.rank) + list(x.shape)
+    counts = [1] * (len(shape) - len(counts)) + counts
+    if all(each == 1 for each in x.shape):
+        return k.expand(k.reshape(x, shape) if len(shape) != x.rank else x, counts)
+    apart = [each for pair in zip([1] * len(shape), shape) for each in pair]
+    wide = [each for pair in zip(counts, shape) for each in pair]
+    return k.reshape(k.expand(k.reshape(x, apart), wide), [a * b for a, b in zip(counts, shape)])
+
+
+@row("repeat_interleave")
+def repeat_interleave(k, x, repeats, dim=None, **_):
+    if not is_number(repeats):
+        raise Unknown("torch.repeat_interleave of a tensor of repeats")
+    if dim is None:
+        x, dim = k.flatten(x), 0
+    axis = x.axis(dim)
+    apart = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]]
+    wide = [*x.shape[: axis + 1], repeats, *x.shape[axis + 1 :]]
+    shape = [*x.shape[:axis], x.shape[axis] * repeats, *x.shape[axis + 1 :]]
+    return k.reshape(k.expand(k.reshape(x, apart), wide), shape)
+
+
+@row("cat", "concat", "concatenate")
+def cat(k, tensors, dim=0):
+    return k.cat(list(tensors), dim)
+
+
+@row("stack")
+def stack(k, tensors, dim=0):
+    tensors = list(tensors)
+    axis = dim + tensors[0].rank + 1 if dim < 0 else dim
+    return k.cat([k.unsqueeze(each, axis) for each in tensors], axis)
+
+
+@row("hstack")
+def hstack(k, tensors):
+    return k.cat(list(tensors), 0 if tensors[0].rank == 1 else 1)
+
+
+@row("chunk")
+def chunk(k, x, chunks, dim=0):
+    extent = x.shape[x.axis(dim)]
+    return split(k, x, -(-extent // chunks), dim)
+
+
+@row("split", "split_with_sizes", "unsafe_split")
+def split(k, x, split_size_or_sections, dim=0):
+    sizes, extent = split_size_or_sections, x.shape[x.axis(dim)]
+    if is_number(sizes):
+        sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)]
+    ends = list(itertools.accumulate(sizes))
+    return tuple(k.slice(x, dim, end - size, end) for size, end in zip(sizes, ends))
+
+
+@row("tensor_split")
+def tensor_split(k, x, indices_or_sections, dim=0):
+    extent, where_ = x.shape[x.axis(dim)], indices_or_sections
+    if is_number(where_):
+        each, more = divmod(extent, where_)
+        return split(k, x, [each + 1] * more + [each] * (where_ - more), dim)
+    ends = [0, *where_, extent]
+    return split(k, x, [b - a for a, b in zip(ends, ends[1:])], dim)
+
+
+@row("unbind")
+def unbind(k, x, dim=0):
+    return tuple(k.select(x, dim, i) for i in range(x.shape[x.axis(dim)]))
+
+
+@row("select")
+def select(k, x, dim, index):
+    return k.select(x, dim, index)
+
+
+@row("narrow")
+def narrow(k, x, dim, start, length):
+    return k.slice(x, dim, start, start + length)
+
+
+@row("unfold")
+def unfold(k, x, dimension, size=None, step=None, *_, **__):
+    """Tensor.unfold, where its windows touch one another."""
+    if size is None or x.shape[x.axis(dimension)] % size or step != size:
+        raise Unknown(
+            "torch.Tensor.unfold with windows that do not lie side by side"
+            if size
+            else "torch.nn.functional.unfold"
+        )
+    axis = x.axis(dimension)
+    y = k.reshape(x, [*x.shape[:axis], x.shape[axis] // size, size, *x.shape[axis + 1 :]])
+    return k.permute(y, [*range(axis + 1), *range(axis + 2, y.rank), axis + 1])
+
+
+@row("roll")
+def roll(k, x, shifts, dims=None):
+    if dims is None:
+        return k.reshape(roll(k, k.flatten(x), shifts, 0), x.shape)
+    pairs = zip([shifts] if is_number(shifts) else shifts, [dims] if is_number(dims) else dims)
+    for shift, dim in pairs:
+        x = k.along("roll", x, dim, shift=shift)
+    return x
+
+
+@row("flip")
+def flip(k, x, *dims):
+    for dim in sizes_of(dims):
+        x = k.along("flip", x, dim)
+    return x
+
+
+@row("pad")
+def pad(k, x, pad, mode="constant", value=None):
+    if mode != "constant":
+        raise Unknown(f"torch.nn.functional.pad with mode={mode!r}")
+    value = value or 0
+    if value != 0:
+        x = k.binary("sub", x, value)
+    for axis in range(x.rank):
+        place = 2 * (x.rank - 1 - axis)
+        if place < len(pad):
+            x = k.pad(x, axis, pad[place], pad[place + 1])
+    return x if value == 0 else k.binary("add", x, value)
+
+
+@row("getitem")
+def getitem(k, x, index):
+    index = list(index) if isinstance(index, tuple) else [index]
+    taken = sum(1 for each in index if each is not None and each is not Ellipsis)
+    if Ellipsis not in [each for each in index if not isinstance(each, Value)]:
+        index.append(Ellipsis)
+    axis, dropped = 0, []
+    added = []  # places of None, in the result
+    for each in index:
+        if each is None:
+            added.append(axis - len(dropped) + len(added))
+            continue
+        if each is Ellipsis:
+            axis += x.rank - taken
+            continue
+        if isinstance(each, slice):
+            x = k.slice(
+                x,
+                axis,
+                *(None if i is None else int(i) for i in (each.start, each.stop, each.step)),
+            )
+        elif is_number(each) and not isinstance(each, bool):
+            each = int(each)
+            each = each + x.shape[axis] if each < 0 else each
+            if not 0 <= each < x.shape[axis]:
+                raise IndexError(
+                    f"index {each} is out of bounds for a dimension of {x.shape[axis]}"
+                )
+            x = k.slice(x, axis, each, each + 1)
+            dropped.append(axis)
+        elif isinstance(each, (Value, list)):
+            if len([one for one in index if isinstance(one, (Value, list))]) > 1:
+                raise Unknown("indexing by several tensors")
+            each = k.data(torch.tensor(each)) if isinstance(each, list) else each
+            if each.dtype != "i64":
+                raise Unknown("indexing by a mask")
+            return indexed(k, x, index, each, axis, dropped, added)
+        else:
+            raise Unknown(f"indexing by {type(each).__name__}")
+        axis += 1
+    if dropped:
+        x = k.squeeze(x, dropped)
+    for place in added:
+        x = k.unsqueeze(x, place)
+    return x
+
+
+def indexed(k, x, index, rows, axis, dropped, added):
+    if (
+        dropped
+        or added
+        or index[-1] is not Ellipsis
+        or any(each not in (slice(None), Ellipsis) for each in index[axis + 1 :])
+    ):
+        raise Unknown("indexing by a tensor beside other indices")
+    return index_select(k, x, axis, rows)
+
+
+@row("index_select")
+def index_select(k, x, dim, index):
+    axis = x.axis(dim)
+    if axis == 0:
+        return k.rows(x, index)
+    axes = [axis, *(each for each in range(x.rank) if each != axis)]
+    y = k.rows(k.permute(x, axes), index)
+    places = list(range(index.rank, y.rank))
+    return k.permute(y, [*places[:axis], *range(index.rank), *places[axis:]])
+
+
+@row("embedding")
+def embedding(k, input, weight, padding_idx=None, max_norm=None, *_, **__):
+    if max_norm is not None:
+        raise Unknown("torch.nn.functional.embedding with max_norm")
+    return k.rows(weight, input)
+
+
+# --- reductions
+@row("sum", "nansum")
+def sum_(k, x, dim=None, keepdim=False, dtype=None):
+    return k.reduced("sum", x, dim, keepdim)
+
+
+@row("mean")
+def mean(k, x, dim=None, keepdim=False, dtype=None):
+    return k.reduced("mean", x, dim, keepdim)
+
+
+@row("amax")
+def amax(k, x, dim=None, keepdim=False):
+    return k.reduced("max", x, dim, keepdim)
+
+
+@row("amin")
+def amin(k, x, dim=None, keepdim=False):
+    return k.reduced("min", x, dim, keepdim)
+
+
+def extreme(op):
+    def rows(k, x, dim=None, keepdim=False):
+        if isinstance(dim, Value):
+            return k.binary(op + "imum", x, dim)
+        if dim is None:
+            return k.reduced(op, x)
+        found = k.pair(op)
+        return found(
+            (k.reduced(op, x, dim, keepdim), k.reduced("arg" + op, x, dim, keepdim, "i64"))
+        )
+
+    return rows
+
+
+ROWS["max"], ROWS["min"] = extreme("max"), extreme("min")
+
+
+@row("argmax")
+def argmax(k, x, dim=None, keepdim=False):
+    return k.reduced("argmax", x, dim, keepdim, "i64")
+
+
+@row("argmin")
+def argmin(k, x, dim=None, keepdim=False):
+    return k.reduced("argmin", x, dim, keepdim, "i64")
+
+
+@row("logsumexp")
+def logsumexp(k, x, dim, keepdim=False):
+    if not is_number(dim) and len(dim) > 1 and list(dim) != list(range(min(dim), max(dim) + 1)):
+        raise Unknown("torch.logsumexp over dimensions that are not neighbours")
+    return k.reduced("logsumexp", x, dim, keepdim)
+
+
+@row("norm", "vector_norm", "linalg_vector_norm", "linalg_norm", "matrix_norm")
+def norm(k, x, p="fro", dim=None, keepdim=False, dtype=None, ord=None):
+    p = first_of(ord, p, "fro")
+    if p in ("fro", 2, 2.0):
+        return k.reduced("norm", x, dim, keepdim)
+    if p == 1:
+        return k.reduced("sum", k.unary("abs", x), dim, keepdim)
+    if is_number(p) and math.isinf(p) and p > 0:
+        return k.reduced("max", k.unary("abs", x), dim, keepdim)
+    raise Unknown(f"torch.norm with p={p!r}")
+
+
+@row("normalize")
+def normalize(k, x, p=2.0, dim=1, eps=1e-12, out=None):
+    return k.binary("div", x, k.unary("clamp_min", norm(k, x, p, dim, True), value=eps))
+
+
+@row("var", "std", "var_mean")
+def var(k, x, dim=None, unbiased=None, keepdim=False, correction=None):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    less = first_of(correction, None if unbiased is None else int(unbiased), 1)
+    dims = (
+        range(x.rank)
+        if dim is None
+        else [x.axis(each) for each in ([dim] if is_number(dim) else dim)]
+    )
+    count = math.prod(x.shape[each] for each in dims)
+    away = k.binary("sub", x, k.reduced("mean", x, list(dims), True))
+    if less == 0:
+        return k.reduced("mean", k.unary("square", away), dim, keepdim)
+    return k.binary("div", k.reduced("sum", k.unary("square", away), dim, keepdim), count - less)
+
+
+def deviation(k, *arguments, **named):
+    return k.unary("sqrt", var(k, *arguments, **named))
+
+
+def variance_and_mean(k, x, dim=None, unbiased=None, keepdim=False, correction=None):
+    return (
+        var(k, x, dim, unbiased, keepdim, correction),
+        k.reduced("mean", x, None if isinstance(dim, bool) else dim, keepdim),
+    )
+
+
+ROWS["std"], ROWS["var_mean"] = deviation, variance_and_mean
+
+
+@row("cumsum")
+def cumsum(k, x, dim, dtype=None):
+    return k.along("cumsum", x, dim)
+
+
+@row("cumprod")
+def cumprod(k, x, dim, dtype=None):
+    return k.along("cumprod", x, dim)
+
+
+def scan(op):
+    def rows(k, x, dim=None, _stacklevel=3, dtype=None):
+        dim = (0 if x.rank in (0, 1, 3) else 1) if dim is None else dim
+        return k.along(op, x, dim)
+
+    return rows
+
+
+ROWS["softmax"], ROWS["log_softmax"] = scan("softmax"), scan("log_softmax")
+
+
+@row("softmin")
+def softmin(k, x, dim=None, _stacklevel=3, dtype=None):
+    return ROWS["softmax"](k, k.unary("neg", x), dim)
+
+
+# --- products
+@row("matmul", "bmm", "mm", "mv", "linalg_matmul")
+def matmul(k, a, b):
+    return k.matmul(a, b)
+
+
+@row("rmatmul")
+def rmatmul(k, a, b):
+    return k.matmul(b, a)
+
+
+@row("dot", "vdot", "inner")
+def dot(k, a, b):
+    if a.rank != 1 or b.rank != 1:
+        raise Unknown("torch.inner of tensors of several dimensions")
+    return k.reduced("sum", k.binary("mul", a, b))
+
+
+@row("outer", "ger")
+def outer(k, a, b):
+    return k.binary("mul", k.unsqueeze(a, 1), k.unsqueeze(b, 0))
+
+
+@row("addmm", "addmv", "baddbmm", "addbmm")
+def addmm(k, x, a, b, beta=1, alpha=1):
+    y = k.matmul(a, b)
+    y = y if alpha == 1 else k.binary("mul", y, alpha)
+    return y if beta == 0 else k.binary("add", y, x if beta == 1 else k.binary("mul", x, beta))
+
+
+@row("linear")
+def linear(k, x, weight, bias=None):
+    return k.linear(x, weight, bias)
+
+
+@row("bilinear")
+def bilinear(k, a, b, weight, bias=None):
+    y = einsum(k, "...i,oij,...j->...o".replace("...", "xyzuvw"[: a.rank - 1]), a, weight, b)
+    return y if bias is None else k.binary("add", y, bias)
+
+
+@row("scaled_dot_product_attention")
+def attention(
+    k,
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scale=None,
+    enable_gqa=False,
+):
+    dropout(k, query, dropout_p)
+    if enable_gqa and key.shape[-3] != query.shape[-3]:
+        times = query.shape[-3] // key.shape[-3]
+        key, value = (repeat_interleave(k, each, times, -3) for each in (key, value))
+    scores = k.product(query, key, transpose_b=1)
+    scores = k.binary("mul", scores, first_of(scale, 1.0 / math.sqrt(query.shape[-1])))
+    if is_causal:
+        shape = scores.shape[-2:]
+        scores = masked_fill(k, scores, k.data(torch.ones(shape).triu(1), "mask"), -math.inf)
+    scores = masked(k, scores, attn_mask)
+    return k.product(k.along("softmax", scores, -1), value)
+
+
+def masked(k, scores, mask, is_set_where_attended=True):
+    """Scores with a mask of numbers added, or one of bits applied."""
+    if mask is None:
+        return scores
+    if not mask.bits:
+        return k.binary("add", scores, mask)
+    if mask.kind != "data":
+        raise Unknown("attention with a mask of bits that is computed")
+    off = mask.tensor == 0 if is_set_where_attended else mask.tensor != 0
+    return masked_fill(k, scores, k.data(off, mask.name or "mask"), -math.inf)
+
+
+@row("multi_head_attention_forward")
+def multi_head_attention(k, query, key, value, *arguments, **named):
+    """query [tokens, batch, d], or without a batch."""
+    if query.rank != 2:
+        return batched_attention(k, query, key, value, *arguments, **named)
+    wide = {id(each): k.unsqueeze(each, 1) for each in (query, key, value)}
+    qkv = (wide[id(each)] for each in (query, key, value))
+    y, weights = batched_attention(k, *qkv, *arguments, **named)
+    return k.squeeze(y, [1]), None if weights is None else k.squeeze(weights, [0])
+
+
+def batched_attention(
+    k,
+    query,
+    key,
+    value,
+    embed_dim_to_check,
+    num_heads,
+    in_proj_weight,
+    in_proj_bias,
+    bias_k,
+    bias_v,
+    add_zero_attn,
+    dropout_p,
+    out_proj_weight,
+    out_proj_bias,
+    training=True,
+    key_padding_mask=None,
+    need_weights=True,
+    attn_mask=None,
+    use_separate_proj_weight=False,
+    q_proj_weight=None,
+    k_proj_weight=None,
+    v_proj_weight=None,
+    static_k=None,
+    static_v=None,
+    average_attn_weights=True,
+    is_causal=False,
+):
+    """kbench's own attention takes the batch first."""
+    unusual = (bias_k, bias_v, key_padding_mask, static_k, static_v)
+    if any(each is not None for each in unusual) or add_zero_attn or query.rank != 3:
+        raise Unknown(
+            "torch.nn.functional.multi_head_attention_forward with padding masks, static "
+            "keys or added keys"
+        )
+    dropout(k, query, dropout_p, training)
+    apart = [k.permute(each, [1, 0, 2]) for each in (query, key, value)]
+    d = query.shape[2]
+    bias = [None] * 3 if in_proj_bias is None else chunk(k, in_proj_bias, 3)
+    if use_separate_proj_weight:
+        weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+        qkv = [k.linear(*each) for each in zip(apart, weights, bias)]
+    elif key is query and value is query:
+        qkv = chunk(k, k.linear(apart[0], in_proj_weight, in_proj_bias), 3, -1)
+    else:
+        in_proj_weight.role = fan_in_weight(d)
+        qkv = [k.linear(*each) for each in zip(apart, chunk(k, in_proj_weight, 3), bias)]
+    heads = [
+        k.transpose(k.reshape(each, [*each.shape[:2], num_heads, each.shape[2] // num_heads]), 1, 2)
+        for each in qkv
+    ]
+    scores = k.binary(
+        "mul", k.product(heads[0], heads[1], transpose_b=1), 1.0 / math.sqrt(d // num_heads)
+    )
+    if attn_mask is not None and attn_mask.rank == 3:
+        attn_mask = k.reshape(attn_mask, [-1, num_heads, *attn_mask.shape[1:]])
+    weights = k.along("softmax", masked(k, scores, attn_mask, is_set_where_attended=False), -1)
+    y = k.flatten(k.transpose(k.product(weights, heads[2]), 1, 2), 2)
+    y = k.permute(k.linear(y, out_proj_weight, out_proj_bias), [1, 0, 2])
+    if not need_weights:
+        return y, None
+    return y, k.reduced("mean", weights, 1) if average_attn_weights else weights
+
+
+@row("einsum")
+def einsum(k, equation, *operands):
+    """Two operands at a time, from left to right, each pair as a matrix product or elementwise."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    left, _, result = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if "..." in equation:
+        spare = [each for each in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if each not in equation]
+        wide = max(
+            each.rank - len(term.replace("...", ""))
+            for each, term in zip(operands, terms)
+            if "..." in term
+        )
+        dots = "".join(spare[:wide])
+        terms = [
+            term.replace("...", dots[wide - (each.rank - len(term.replace("...", ""))) :])
+            for each, term in zip(operands, terms)
+        ]
+        result = result.replace("...", dots)
+    if "->" not in equation:
+        everything = "".join(terms)
+        result = "".join(sorted(each for each in set(everything) if everything.count(each) == 1))
+    if any(len(set(term)) != len(term) for term in terms):
+        raise Unknown("torch.einsum along a diagonal")
+    x, letters = operands[0], terms[0]
+    for i in range(1, len(operands)):
+        later = set(result).union(*terms[i + 1 :])
+        x, letters = einsum_pair(k, x, letters, operands[i], terms[i], later)
+    gone = [i for i, each in enumerate(letters) if each not in result]
+    if gone:
+        x = k.reduced("sum", x, gone)
+        letters = "".join(each for each in letters if each in result)
+    return k.permute(x, [letters.index(each) for each in result])
+
+
+def einsum_pair(k, a, of_a, b, of_b, later):
+    """The product of both, summed over what nothing needs later, and its letters."""
+    sums = lambda x, own, others: (  # noqa: E731
+        k.reduced("sum", x, [i for i, each in enumerate(own) if each not in others]),
+        "".join(each for each in own if each in others),
+    )
+    for own, other in ((of_a, of_b), (of_b, of_a)):
+        if any(each not in other and each not in later for each in own):
+            if own is of_a:
+                a, of_a = sums(a, of_a, set(other) | later)
+            else:
+                b, of_b = sums(b, of_b, set(other) | later)
+    extents = {**dict(zip(of_a, a.shape)), **dict(zip(of_b, b.shape))}
+    both = [each for each in of_a if each in of_b]
+    batch, inner = [each for each in both if each in later], [
+        each for each in both if each not in later
+    ]
+    free_a, free_b = ([each for each in own if each not in both] for own in (of_a, of_b))
+    if not inner:
+        order = of_a + "".join(free_b)
+        a = k.reshape(a, [*a.shape, *[1] * len(free_b)]) if free_b else a
+        places = [each for each in order if each in of_b]
+        b = k.permute(b, [of_b.index(each) for each in places])
+        b = (
+            k.reshape(b, [extents[each] if each in of_b else 1 for each in order])
+            if len(order) != b.rank
+            else b
+        )
+        return k.binary("mul", a, b), order
+    if not batch and len(of_b) == 2 and of_a[-1] == inner[0]:
+        y = k.product(a, b, transpose_b=int(of_b[1] == inner[0]))
+        return y, "".join(free_a + free_b)
+    a, turn_a = matrix(k, a, of_a, batch, free_a, inner, extents)
+    b, turn_b = matrix(k, b, of_b, batch, inner, free_b, extents)
+    y = k.product(a, b, transpose_a=turn_a, transpose_b=turn_b)
+    shape = [extents[each] for each in batch + free_a + free_b]
+    return (y if list(y.shape) == shape else k.reshape(y, shape)), "".join(batch + free_a + free_b)
+
+
+def matrix(k, x, own, batch, rows, columns, extents):
+    """x as [batch..., rows, columns], or with both exchanged (1) where its order is so already."""
+    turned = list(own) == batch + columns + rows and list(own) != batch + rows + columns
+    first, second = (columns, rows) if turned else (rows, columns)
+    x = k.permute(x, [own.index(each) for each in batch + first + second])
+    shape = [extents[each] for each in batch]
+    shape += [math.prod(extents[each] for each in part) for part in (first, second)]
+    return (x if list(x.shape) == shape else k.reshape(x, shape)), int(turned)
+
+
+# --- convolutions
+def convolution(dims):
+    def rows(k, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+        stride, dilation = tuple_of(stride, dims), tuple_of(dilation, dims)
+        kernel = weight.shape[2:]
+        if padding == "valid":
+            padding = 0
+        if padding == "same":
+            total = [d * (e - 1) for d, e in zip(dilation, kernel)]
+            padding = [each // 2 for each in total]
+            for i, each in enumerate(total):
+                if each % 2:
+                    x = k.pad(x, x.rank - dims + i, 0, 1)
+        padding = tuple_of(padding, dims)
+        single = x.rank == dims + 1
+        x = k.unsqueeze(k.floats(x), 0) if single else k.floats(x)
+        weight.role = fan_in_weight(math.prod(weight.shape[1:]))
+        extents = [
+            (each + 2 * p - d * (e - 1) - 1) // s + 1
+            for each, p, d, e, s in zip(x.shape[2:], padding, dilation, kernel, stride)
+        ]
+        y = k.one(
+            f"conv{dims}d",
+            [x, weight] + ([] if bias is None else [bias]),
+            [x.shape[0], weight.shape[0], *extents],
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+        )
+        return k.squeeze(y, [0]) if single else y
+
+    return rows
+
+
+def transposed_convolution(dims):
+    def rows(k, x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+        stride, dilation = tuple_of(stride, dims), tuple_of(dilation, dims)
+        padding, extra = tuple_of(padding, dims), tuple_of(output_padding, dims)
+        single = x.rank == dims + 1
+        x = k.unsqueeze(k.floats(x), 0) if single else k.floats(x)
+        kernel = weight.shape[2:]
+        # An output element gathers only every stride-th tap.
+        fan_in = x.shape[1] // groups * math.prod(kernel) // max(math.prod(stride), 1)
+        weight.role = fan_in_weight(max(fan_in, 1))
+        extents = [
+            (each - 1) * s - 2 * p + d * (e - 1) + o + 1
+            for each, s, p, d, e, o in zip(x.shape[2:], stride, padding, dilation, kernel, extra)
+        ]
+        y = k.one(
+            f"conv_transpose{dims}d",
+            [x, weight] + ([] if bias is None else [bias]),
+            [x.shape[0], weight.shape[1] * groups, *extents],
+            stride=stride,
+            padding=padding,
+            output_padding=extra,
+            dilation=dilation,
+            groups=groups,
+        )
+        return k.squeeze(y, [0]) if single else y
+
+    return rows
+
+
+# --- pooling
+def window_extent(extent, kernel, stride, padding, dilation, ceil_mode):
+    room = extent + 2 * padding - dilation * (kernel - 1) - 1
+    count = (-(-room // stride) if ceil_mode else room // stride) + 1
+    return count - 1 if ceil_mode and (count - 1) * stride >= extent + padding else count
+
+
+def pooled(k, op, dims, x, kernel, stride, padding, ceil_mode, dilation=None):
+    kernel = tuple_of(kernel, dims)
+    stride = kernel if stride is None or stride == [] else tuple_of(stride, dims)
+    padding = tuple_of(padding, dims)
+    single = x.rank == dims + 1
+    x = k.unsqueeze(k.floats(x), 0) if single else k.floats(x)
+    named = {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": int(ceil_mode)}
+    spread = (1,) * dims
+    if dilation is not None:
+        spread = named["dilation"] = tuple_of(dilation, dims)
+    extents = [
+        window_extent(*each, ceil_mode)
+        for each in zip(x.shape[2:], kernel, stride, padding, spread)
+    ]
+    y = k.one(f"{op}{dims}d", [x], [*x.shape[:2], *extents], **named)
+    return k.squeeze(y, [0]) if single else y
+
+
+def max_pool(dims):
+    def rows(
+        k, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+    ):
+        if return_indices:
+            raise Unknown(f"torch.nn.functional.max_pool{dims}d with return_indices")
+        return pooled(k, "max_pool", dims, x, kernel_size, stride, padding, ceil_mode, dilation)
+
+    return rows
+
+
+def avg_pool(dims):
+    def rows(
+        k,
+        x,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+    ):
+        padded = any(tuple_of(padding, dims))
+        if (padded and not count_include_pad) or divisor_override is not None:
+            raise Unknown(
+                f"torch.nn.functional.avg_pool{dims}d without count_include_pad or with "
+                "divisor_override"
+            )
+        return pooled(k, "avg_pool", dims, x, kernel_size, stride, padding, ceil_mode)
+
+    return rows
+
+
+def adaptive_pool(op, dims):
+    def rows(k, x, output_size, return_indices=False):
+        sizes = (
+            list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * dims
+        )
+        sizes = [
+            x.shape[x.rank - dims + i] if each is None else each for i, each in enumerate(sizes)
+        ]
+        axes = list(range(x.rank - dims, x.rank))
+        if all(each == 1 for each in sizes):
+            return k.reduced({"avg": "mean", "max": "max"}[op], x, axes, True)
+        extents = x.shape[x.rank - dims :]
+        if sizes == list(extents):
+            return x
+        if op == "avg" and dims == 2 and x.rank == 4:
+            return k.one("adaptive_avg_pool2d", [x], [*x.shape[:2], *sizes], output=tuple(sizes))
+        if all(extent % size == 0 for extent, size in zip(extents, sizes)):
+            kernel = [extent // size for extent, size in zip(extents, sizes)]
+            return pooled(
+                k, f"{op}_pool", dims, x, kernel, None, 0, False, 1 if op == "max" else None
+            )
+        raise Unknown(
+            f"torch.nn.functional.adaptive_{op}_pool{dims}d to {sizes} of {list(extents)}"
+        )
+
+    return rows
+
+
+for dims in (1, 2, 3):
+    ROWS[f"conv{dims}d"] = convolution(dims)
+    ROWS[f"conv_transpose{dims}d"] = transposed_convolution(dims)
+    ROWS[f"max_pool{dims}d"] = max_pool(dims)
+    ROWS[f"avg_pool{dims}d"] = avg_pool(dims)
+    ROWS[f"adaptive_avg_pool{dims}d"] = adaptive_pool("avg", dims)
+    ROWS[f"adaptive_max_pool{dims}d"] = adaptive_pool("max", dims)
+
+
+@row("interpolate", "upsample", "upsample_nearest")
+def interpolate(k, x, size=None, scale_factor=None, mode="nearest", align_corners=None, *_, **__):
+    dims = x.rank - 2
+    times = (
+        [each / extent for each, extent in zip(tuple_of(size, dims), x.shape[2:])]
+        if size is not None
+        else [
+            float(each)
+            for each in (
+                scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dims
+            )
+        ]
+    )
+    if mode not in ("nearest", "nearest-exact") or any(
+        each != int(each) or each < 1 for each in times
+    ):
+        raise Unknown(f"torch.nn.functional.interpolate with mode={mode!r} by {times}")
+    for i, each in enumerate(times):
+        x = repeat_interleave(k, x, int(each), 2 + i) if each > 1 else x
+    return x
+
+
+@row("pixel_shuffle")
+def pixel_shuffle(k, x, upscale_factor):
+    n, c, h, w = x.shape
+    r = upscale_factor
+    y = k.permute(k.reshape(x, [n, c // (r * r), r, r, h, w]), [0, 1, 4, 2, 5, 3])
+    return k.reshape(y, [n, c // (r * r), h * r, w * r])
+
+
+@row("channel_shuffle")
+def channel_shuffle(k, x, groups):
+    y = k.reshape(x, [x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]])
+    return k.reshape(k.transpose(y, 1, 2), x.shape)
+
+
+# --- normalisation
+def normalised(k, op, x, weight, bias, channels=None, **attributes):
+    """With weight and bias, both or none of which an operator has."""
+    x = k.floats(x)
+    if weight is not None and bias is not None:
+        weight.role = Drawn("uniform", 0.5, 1.5)
+        return k.one(op, [x, weight, bias], x.shape, **attributes)
+    y = k.one(op, [x], x.shape, **attributes)
+    fit = (lambda v: v) if channels is None else (lambda v: k.reshape(v, channels))
+    if weight is not None:
+        weight.role = Drawn("uniform", 0.5, 1.5)
+        y = k.binary("mul", y, fit(weight))
+    return y if bias is None else k.binary("add", y, fit(bias))
+
+
+def a_channel(x):
+    return [1, x.shape[1], *[1] * (x.rank - 2)]
+
+
+@row("batch_norm")
+def batch_norm(
+    k, x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5
+):
+    if training:
+        return normalised(k, "batch_norm", x, weight, bias, a_channel(x), eps=eps)
+    shape = a_channel(x)
+    spread = k.unary("sqrt", k.binary("add", k.reshape(running_var, shape), eps))
+    y = k.binary("div", k.binary("sub", x, k.reshape(running_mean, shape)), spread)
+    y = y if weight is None else k.binary("mul", y, k.reshape(weight, shape))
+    return y if bias is None else k.binary("add", y, k.reshape(bias, shape))
+
+
+@row("instance_norm")
+def instance_norm(
+    k,
+    x,
+    running_mean=None,
+    running_var=None,
+    weight=None,
+    bias=None,
+    use_input_stats=True,
+    momentum=0.1,
+    eps=1e-5,
+):
+    if not use_input_stats:
+        return batch_norm(k, x, running_mean, running_var, weight, bias, False, momentum, eps)
+    if x.rank == 2:  # One sample of channels and one dimension.
+        return k.squeeze(
+            instance_norm(k, k.unsqueeze(x, 0), weight=weight, bias=bias, eps=eps), [0]
+        )
+    return normalised(k, "instance_norm", x, weight, bias, a_channel(x), eps=eps)
+
+
+@row("group_norm")
+def group_norm(k, x, num_groups, weight=None, bias=None, eps=1e-5, *_):
+    return normalised(k, "group_norm", x, weight, bias, a_channel(x), groups=num_groups, eps=eps)
+
+
+@row("layer_norm")
+def layer_norm(k, x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
+    return normalised(k, "layer_norm", x, weight, bias, dims=len(list(normalized_shape)), eps=eps)
+
+
+@row("rms_norm")
+def rms_norm(k, x, normalized_shape, weight=None, eps=None):
+    axes = list(range(x.rank - len(list(normalized_shape)), x.rank))
+    eps = torch.finfo(torch.float32).eps if eps is None else eps
+    root = k.unary(
+        "sqrt", k.binary("add", k.reduced("mean", k.unary("square", x), axes, True), eps)
+    )
+    y = k.binary("div", x, root)
+    return y if weight is None else k.binary("mul", y, weight)
+
+
+# --- losses
+def reduced_loss(k, x, reduction):
+    if reduction == "none":
+        return x
+    return k.reduced({"mean": "mean", "sum": "sum"}[reduction], x)
+
+
+def only(name, **expected):
+    for key, (given, wanted) in expected.items():
+        if given not in wanted:
+            raise Unknown(f"torch.nn.functional.{name} with {key}={given!r}")
+
+
+@row("mse_loss")
+def mse_loss(k, x, target, size_average=None, reduce=None, reduction="mean"):
+    return reduced_loss(k, k.unary("square", k.binary("sub", x, target)), reduction)
+
+
+@row("l1_loss")
+def l1_loss(k, x, target, size_average=None, reduce=None, reduction="mean"):
+    return reduced_loss(k, k.unary("abs", k.binary("sub", x, target)), reduction)
+
+
+@row("smooth_l1_loss", "huber_loss")
+def smooth_l1_loss(k, x, target, *_, reduction="mean", beta=1.0, delta=1.0, **__):
+    only("smooth_l1_loss", reduction=(reduction, ["mean"]), beta=(beta, [1]), delta=(delta, [1]))
+    return k.one("smooth_l1_loss", [k.floats(x), k.floats(target)], [])
+
+
+@row("cross_entropy")
+def cross_entropy(
+    k,
+    x,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
+    only(
+        "cross_entropy",
+        weight=(weight, [None]),
+        reduction=(reduction, ["mean"]),
+        label_smoothing=(label_smoothing, [0]),
+    )
+    if x.rank > 2:
+        x = k.permute(x, [0, *range(2, x.rank), 1])
+        x = k.reshape(x, [-1, x.shape[-1]])
+    target = k.flatten(target) if target.rank != 1 else target
+    return k.one("cross_entropy", [x, target], [])
+
+
+@row("nll_loss")
+def nll_loss(k, x, target, *_, **__):
+    made = x.step
+    if made is None or made.op != "log_softmax" or made.attributes["axis"] != 1:
+        raise Unknown("torch.nn.functional.nll_loss but of log_softmax")
+    return cross_entropy(k, made.inputs[0], target)
+
+
+@row("kl_div")
+def kl_div(k, x, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    if log_target:
+        target = k.unary("exp", target)
+    total = k.one("kl_div_batchmean", [k.floats(x), k.floats(target)], [])
+    if reduction == "batchmean":
+        return total
+    only("kl_div", reduction=(reduction, ["mean", "sum"]))
+    times = x.shape[0] if reduction == "sum" else x.shape[0] / x.elements
+    return k.binary("mul", total, float(times))
+
+
+@row("triplet_margin_loss")
+def triplet_margin_loss(
+    k,
+    anchor,
+    positive,
+    negative,
+    margin=1.0,
+    p=2,
+    eps=1e-6,
+    swap=False,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+):
+    only(
+        "triplet_margin_loss",
+        p=(p, [2]),
+        eps=(eps, [1e-6]),
+        swap=(swap, [False]),
+        reduction=(reduction, ["mean"]),
+    )
+    rows = [
+        each if each.rank == 2 else k.reshape(each, [-1, each.shape[-1]])
+        for each in (anchor, positive, negative)
+    ]
+    return k.one("triplet_margin_loss", rows, [], margin=margin)
+
+
+@row("cosine_similarity")
+def cosine_similarity(k, a, b, dim=1, eps=1e-8):
+    dot = k.reduced("sum", k.binary("mul", a, b), dim)
+    lengths = [k.unary("clamp_min", k.reduced("norm", each, dim), value=eps) for each in (a, b)]
+    return k.binary("div", dot, k.binary("mul", *lengths))
+
+
+# --- recurrent layers
+def recurrent(op, gates, states):
+    def rows(
+        k, x, hx, weights, has_biases, num_layers, dropout_p, training, bidirectional, batch_first
+    ):
+        if not is_number(num_layers) or isinstance(weights, Value):
+            raise Unknown(f"torch.{op} of packed sequences")
+        if num_layers > 1:
+            dropout(k, x, dropout_p, training)
+        hx = list(hx) if isinstance(hx, (list, tuple)) else [hx]
+        hidden = hx[0].shape[-1]
+        directions = 2 if bidirectional else 1
+        if not has_biases:
+            none = k.filled([gates * hidden], 0)
+            weights = [
+                each for pair in zip(weights[::2], weights[1::2]) for each in (*pair, none, none)
+            ]
+        if len(weights) != 4 * num_layers * directions:
+            raise Unknown(f"torch.{op} with projections")
+        single = x.rank == 2
+        if single:
+            x = k.unsqueeze(x, 0 if batch_first else 1)
+            hx = [k.unsqueeze(each, 1) for each in hx]
+        bound = round(1.5 / math.sqrt(hidden) * 1e6) / 1e6
+        for i, each in enumerate(weights):
+            each.role = Drawn("uniform", -bound, bound) if i % 4 < 2 else Drawn("uniform", -5, 5)
+        state = (num_layers * directions, x.shape[0 if batch_first else 1], hidden)
+        shapes = [(*x.shape[:2], hidden * directions)] + [state] * states
+        found = k.graph.step(
+            op,
+            [k.floats(x), *hx, *weights],
+            {
+                "hidden": hidden,
+                "layers": num_layers,
+                "bidirectional": int(bidirectional),
+                "batch_first": int(batch_first),
+            },
+            shapes,
+        )
+        if single:
+            found = [k.squeeze(found[0], [0 if batch_first else 1])] + [
+                k.squeeze(each, [1]) for each in found[1:]
+            ]
+        return tuple(found)
+
+    return rows
+
+
+ROWS["lstm"], ROWS["gru"] = recurrent("lstm", 4, 2), recurrent("gru", 3, 1)
+
+
+def gate(k, x, h, w_ih, w_hh, b_ih, b_hh):
+    return k.linear(x, w_ih, b_ih), k.linear(h, w_hh, b_hh)
+
+
+@row("rnn_tanh_cell", "rnn_relu_cell")
+def rnn_tanh_cell(k, x, h, w_ih, w_hh, b_ih=None, b_hh=None):
+    return k.unary("tanh", k.binary("add", *gate(k, x, h, w_ih, w_hh, b_ih, b_hh)))
+
+
+def rnn_relu_cell(k, x, h, w_ih, w_hh, b_ih=None, b_hh=None):
+    return k.unary("relu", k.binary("add", *gate(k, x, h, w_ih, w_hh, b_ih, b_hh)))
+
+
+ROWS["rnn_relu_cell"] = rnn_relu_cell
+
+
+@row("lstm_cell")
+def lstm_cell(k, x, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    h, c = hx
+    i, f, g, o = chunk(k, k.binary("add", *gate(k, x, h, w_ih, w_hh, b_ih, b_hh)), 4, 1)
+    kept = k.binary("mul", k.unary("sigmoid", f), c)
+    c = k.binary("add", kept, k.binary("mul", k.unary("sigmoid", i), k.unary("tanh", g)))
+    return k.binary("mul", k.unary("sigmoid", o), k.unary("tanh", c)), c
+
+
+@row("gru_cell")
+def gru_cell(k, x, h, w_ih, w_hh, b_ih=None, b_hh=None):
+    of_x, of_h = (chunk(k, each, 3, 1) for each in gate(k, x, h, w_ih, w_hh, b_ih, b_hh))
+    r, z = (k.unary("sigmoid", k.binary("add", of_x[i], of_h[i])) for i in (0, 1))
+    n = k.unary("tanh", k.binary("add", of_x[2], k.binary("mul", r, of_h[2])))
+    return k.binary("add", n, k.binary("mul", z, k.binary("sub", h, n)))
+
+
+def plain_recurrent(activation):
+    """nn.RNN, step by step."""
+
+    def rows(
+        k, x, hx, weights, has_biases, num_layers, dropout_p, training, bidirectional, batch_first
+    ):
+        if not is_number(num_layers) or isinstance(weights, Value) or x.rank != 3:
+            raise Unknown("torch.nn.RNN of packed sequences or of one sample")
+        if num_layers > 1:
+            dropout(k, x, dropout_p, training)
+        time, each_has = (1 if batch_first else 0), (4 if has_biases else 2)
+        directions, last = (2 if bidirectional else 1), []
+        for layer in range(num_layers):
+            sides = []
+            for side in range(directions):
+                cell = layer * directions + side
+                own = weights[each_has * cell : each_has * (cell + 1)]
+                h, steps = k.select(hx, 0, cell), []
+                order = range(x.shape[time])
+                for t in reversed(order) if side else order:
+                    h = k.unary(
+                        activation,
+                        k.binary(
+                            "add", *gate(k, k.select(x, time, t), h, *own, *[None] * (4 - each_has))
+                        ),
+                    )
+                    steps.append(k.unsqueeze(h, time))
+                last.append(k.unsqueeze(h, 0))
+                sides.append(k.cat(steps[::-1] if side else steps, time))
+            x = k.cat(sides, 2)
+        return x, k.cat(last, 0)
+
+    return rows
+
+
+ROWS["rnn_tanh"], ROWS["rnn_relu"] = plain_recurrent("tanh"), plain_recurrent("relu")

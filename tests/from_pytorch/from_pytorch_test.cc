@@ -1,0 +1,506 @@
+// Tasks made of PyTorch's modules: every task, printed as a problem's file, comes back as the graph
+// that it was; what cannot be made a task says why, and where.
+#include "harness/evaluate/from_pytorch/from_pytorch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/from_pytorch/compare.h"
+#include "harness/measure/runner/python_interpreter.h"
+#include "kbench/error.h"
+#include "kbench/listing.h"
+#include "kbench/reference.h"
+#include "kbench/task_file.h"
+#include "libkbench/base/files.h"
+#include "tests/error_of.h"
+#include "tests/from_pytorch/same_graph.h"
+
+namespace kbench {
+namespace {
+
+using from_pytorch::Problem;
+using from_pytorch::Traced;
+
+class FromPytorch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (runner::find_python("torch").found) return;
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no python3 has torch";
+    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+  }
+
+  static std::vector<Traced> trace(const std::vector<Problem>& problems, double seconds = 60) {
+    runner::PythonHelper python;
+    return from_pytorch::trace(python, problems, seconds);
+  }
+
+  static Problem problem(const std::string& text) {
+    return {.text = text, .shown = "problem.py", .name = "my/problem"};
+  }
+
+  /// A model whose forward(x) has that body, of one input [2, 3].
+  static Problem body(const std::string& lines, const std::string& made = "") {
+    return problem(
+        "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+        "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n" +
+        made + "    def forward(self, x):\n" + lines +
+        "def get_inputs():\n    return [torch.rand(2, 3)]\n"
+        "def get_init_inputs():\n    return []\n");
+  }
+
+  static std::string error_in(const Problem& problem, double seconds = 60) {
+    return errors_in({problem}, seconds).at(0);
+  }
+
+  /// One of each, from one process.
+  static std::vector<std::string> errors_in(const std::vector<Problem>& problems,
+                                            double seconds = 60) {
+    std::vector<std::string> errors;
+    for (const Traced& traced : trace(problems, seconds)) {
+      EXPECT_EQ(traced.task, "");
+      errors.push_back(traced.error);
+    }
+    return errors;
+  }
+
+  /// Operators of the graph of each problem, in order: "linear relu".
+  static std::vector<std::string> operators_of(const std::vector<Problem>& problems) {
+    std::vector<std::string> all;
+    for (const Traced& traced : trace(problems)) {
+      all.push_back(traced.error);
+      if (!traced.error.empty()) continue;
+      const auto graph = build_graph(add_task_file(traced.task, "traced"), Preset::v0_1);
+      for (const auto& node : graph->nodes()) {
+        all.back() += (all.back().empty() ? "" : " ") + node.call.op->name;
+      }
+    }
+    return all;
+  }
+};
+
+/// Of a file whose sizes are no constants at its top level.
+constexpr char kOtherSizes[] = "other sizes";
+
+/// Outputs in float64 of a graph whose tensors are those of the other graph of the same name, or,
+/// of inputs and parameters of other names, in the same order.
+std::string difference_in_values(const Task& task, const Graph& ours, const Graph& traced) {
+  NamedTensors given = draw_tensors(ours, task.id, 1);
+  NamedTensors same;
+  for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
+    std::vector<int> left;
+    for (const int id : ours.values_of(kind)) {
+      const auto is_named = [&](int other) {
+        return traced.value(other).name == ours.value(id).name;
+      };
+      if (std::ranges::none_of(traced.values_of(kind), is_named)) left.push_back(id);
+    }
+    size_t next = 0;
+    for (const int id : traced.values_of(kind)) {
+      const std::string& name = traced.value(id).name;
+      if (given.contains(name)) {
+        same[name] = given.at(name);
+      } else if (next < left.size()) {
+        same[name] = given.at(ours.value(left[next++]).name);
+      } else {
+        return "no tensor for " + name;
+      }
+    }
+  }
+  for (const auto& [name, tensor] : same) {
+    for (const auto& value : traced.values()) {
+      if (value.name == name && value.type.shape != tensor.shape()) return kOtherSizes;
+    }
+  }
+  const ReferenceOptions options{.precision = Precision::f64};
+  const auto expected = run_reference(ours, given, options);
+  const auto got = run_reference(traced, same, options);
+  if (expected.size() != got.size()) return "another number of outputs";
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i].type() != expected[i].type()) {
+      return "an output " + to_string(got[i].type()) + " for " + to_string(expected[i].type());
+    }
+    if (got[i].dtype() != DType::f64) continue;
+    const auto a = got[i].data<double>(), b = expected[i].data<double>();
+    double worst = 0, most = 0;
+    for (size_t k = 0; k < a.size(); ++k) {
+      worst = std::max(worst, std::abs(a[k] - b[k]));
+      most = std::max(most, std::abs(b[k]));
+      if (!(std::abs(a[k] - b[k]) <= 1e300)) return "a value that is no number";
+    }
+    // What float32 has in its place, an attribute that is rounded, counts as the same.
+    if (worst > 1e-6 * most) {
+      return "values off by " + std::to_string(worst) + " of " + std::to_string(most);
+    }
+  }
+  return "";
+}
+
+// --- kbench's own tasks
+class PrintedTasks : public FromPytorch, public ::testing::WithParamInterface<int> {};
+
+TEST_P(PrintedTasks, ComeBackAsTheGraphsThatTheyWere) {
+  std::vector<const Task*> chosen;
+  std::vector<Problem> problems;
+  for (const Task& task : tasks()) {
+    if (task.id.level != GetParam()) continue;
+    chosen.push_back(&task);
+    const std::string name =
+        "printed/task_" + std::to_string(task.id.level) + "_" + std::to_string(task.id.number);
+    problems.push_back({.text = pytorch_problem(task, *build_graph(task, Preset::smoke)),
+                        .shown = to_string(task.id) + ".py",
+                        .name = name});
+  }
+  const std::vector<Traced> traced = trace(problems);
+  ASSERT_EQ(traced.size(), chosen.size());
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    SCOPED_TRACE(to_string(chosen[i]->id));
+    EXPECT_EQ(traced[i].error, "");
+    if (!traced[i].error.empty()) continue;
+    const auto ours = build_graph(*chosen[i], Preset::smoke);
+    const auto again = build_graph(add_task_file(traced[i].task, "traced"), Preset::smoke);
+    EXPECT_EQ(difference_of(*ours, *again), "") << problems[i].text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, PrintedTasks, ::testing::Values(1, 2, 3));
+
+// --- KernelBench's own files
+// KBENCH_KERNELBENCH names a folder with its level1, level2 and level3, which do not come with
+// kbench. Each file is kbench's task of its level and number, at the sizes of both: in the same
+// steps or, where its author composes them otherwise, in values at preset smoke.
+class KernelBenchFiles : public FromPytorch, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    FromPytorch::SetUp();
+    if (std::getenv("KBENCH_KERNELBENCH") == nullptr) {
+      GTEST_SKIP() << "KBENCH_KERNELBENCH names no folder";
+    }
+  }
+
+  static std::map<int, std::string> files(int level) {
+    std::map<int, std::string> found;
+    const std::filesystem::path folder(std::getenv("KBENCH_KERNELBENCH"));
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder / ("level" + std::to_string(level)))) {
+      if (entry.path().extension() != ".py") continue;
+      found[std::atoi(entry.path().filename().c_str())] = entry.path();
+    }
+    return found;
+  }
+
+  /// The task's sizes at preset smoke that are constants of the file.
+  static std::string smoke_sizes(const Graph& graph, const std::string& text) {
+    std::string sizes;
+    for (const auto& [name, value] : graph.variables()) {
+      const auto begins = [&, &variable = name](const char* before, const char* after) {
+        return text.find(before + variable + after) != std::string::npos;
+      };
+      // At the beginning of a line, or as one of several: height, width = 224, 224.
+      if (!begins("\n", " =") && !begins("\n", ", ") && !begins("\n", "=") &&
+          !(begins(", ", " = ") && !begins("    ", " = "))) {
+        continue;
+      }
+      std::string written = to_string(AttributeValue(int64_t{0}));
+      if (const auto* integer = std::get_if<int64_t>(&value)) written = std::to_string(*integer);
+      if (const auto* real = std::get_if<double>(&value)) written = std::to_string(*real);
+      if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+        written = "(";
+        for (const int64_t each : *list) written += std::to_string(each) + ",";
+        written += ")";
+      }
+      sizes += (sizes.empty() ? "" : ",") + name + "=" + written;
+    }
+    return sizes;
+  }
+};
+
+TEST_P(KernelBenchFiles, AreOurTasks) {
+  const auto paths = files(GetParam());
+  std::vector<const Task*> chosen;
+  std::vector<Problem> full, small;
+  for (const Task& task : tasks()) {
+    if (task.id.level != GetParam() || !paths.contains(task.id.number)) continue;
+    chosen.push_back(&task);
+    const std::string name =
+        "own/task_" + std::to_string(task.id.level) + "_" + std::to_string(task.id.number);
+    const std::string text = read_file(paths.at(task.id.number));
+    full.push_back({.text = text, .shown = to_string(task.id) + ".py", .name = name});
+    small.push_back(full.back());
+    small.back().sizes = smoke_sizes(*build_graph(task, Preset::smoke), text);
+  }
+  const std::vector<Traced> at_full = trace(full), at_small = trace(small);
+  std::map<std::string, std::vector<std::string>> found;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const Task& task = *chosen[i];
+    const std::string id = to_string(task.id);
+    EXPECT_EQ(at_full[i].error, "");
+    if (!at_full[i].error.empty()) continue;
+    const auto ours = build_graph(task, Preset::v0_1);
+    const auto theirs = build_graph(add_task_file(at_full[i].task, id), Preset::v0_1);
+    if (difference_of(*ours, *theirs).empty()) {
+      found["the same graph, drawn alike"].push_back(id);
+      continue;
+    }
+    const std::string exact = difference_of(*ours, *theirs, {.distributions = false});
+    if (exact.empty()) {
+      found["the same graph"].push_back(id);
+      continue;
+    }
+    const SameGraphOptions loose{.distributions = false, .up_to_views = true};
+    if (difference_of(*ours, *theirs, loose).empty()) {
+      found["the same up to views and the order of operands"].push_back(id);
+      continue;
+    }
+    std::string values = at_small[i].error;
+    if (values.empty()) {
+      const auto ours_small = build_graph(task, Preset::smoke);
+      const auto theirs_small = build_graph(add_task_file(at_small[i].task, id), Preset::smoke);
+      values = difference_in_values(task, *ours_small, *theirs_small);
+    }
+    EXPECT_TRUE(values.empty() || values == kOtherSizes) << id << ": " << values;
+    found[values.empty()          ? "the same values in other steps"
+          : values == kOtherSizes ? "other steps, and sizes that smoke's cannot replace"
+                                  : "other values"]
+        .push_back(id + " (" + exact + ")");
+  }
+  for (const auto& [how, ids] : found) {
+    std::cout << ids.size() << " " << how << "\n";
+    if (how.find("graph") != std::string::npos) continue;
+    for (const std::string& each : ids) std::cout << "  " << each << "\n";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, KernelBenchFiles, ::testing::Values(1, 2, 3));
+
+// --- what forward() may do
+TEST_F(FromPytorch, AProblemIsATaskWithItsNamesAndDraws) {
+  const Traced traced = trace({problem(R"(
+import torch
+import torch.nn as nn
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gate = nn.Linear(width, width)
+        self.scale = nn.Parameter(torch.rand(width) * 2 - 1)
+    def forward(self, x):
+        return x * torch.sigmoid(self.gate(x)) * self.scale
+tokens = 4
+width = 12
+def get_inputs():
+    return [torch.randn(tokens, width)]
+def get_init_inputs():
+    return [width]
+)")})
+                            .at(0);
+  ASSERT_EQ(traced.error, "");
+  const Variables sizes = {{"tokens", int64_t{4}}, {"width", int64_t{12}}};
+  EXPECT_EQ(traced.sizes, sizes);
+  const auto graph = build_graph(add_task_file(traced.task, "traced"), Preset::v0_1);
+  const auto distribution = [&](const std::string& name) {
+    for (const auto& value : graph->values()) {
+      if (value.name == name) return to_string(value.distribution);
+    }
+    return "no " + name;
+  };
+  EXPECT_EQ(distribution("x"), "normal");
+  EXPECT_EQ(distribution("gate.weight"), "uniform(-0.5, 0.5)");  // sqrt(3 / 12)
+  EXPECT_EQ(distribution("gate.bias"), "uniform(-0.5, 0.5)");
+  EXPECT_EQ(distribution("scale"), "uniform(-1, 1)");
+  EXPECT_EQ(graph->nodes().size(), 4u);
+}
+
+TEST_F(FromPytorch, SizesReplaceConstantsOfTheFile) {
+  Problem with_sizes = problem(R"(
+import torch
+batch, unused = 128, 1
+extents = (7, 9)
+doubled = 2 * batch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.rand(doubled, *extents)]
+)");
+  with_sizes.sizes = "batch=3,extents=(2,5)";
+  const Traced traced = trace({with_sizes}).at(0);
+  ASSERT_EQ(traced.error, "");
+  const auto graph = build_graph(add_task_file(traced.task, "traced"), Preset::smoke);
+  EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, (Shape{6, 2, 5}));
+  with_sizes.sizes = "batsch=3";
+  EXPECT_EQ(error_in(with_sizes),
+            "problem.py: problem.py has no constant 'batsch' at its top level (it has: batch, "
+            "unused, extents, doubled)");
+}
+
+TEST_F(FromPytorch, WhatIsWrittenInPlaceIsSeenThroughEveryView) {
+  const std::vector<Problem> problems = {
+      body("        y = x.t()\n        y += 1\n        return x * 2\n"),
+      body("        y = torch.zeros(2, 3)\n        y[:, 1] = x[:, 0]\n        return y\n"),
+      body("        z = x.t().contiguous()\n        z.mul_(3)\n        return x + 1\n"),
+      body("        y = x * 1.5\n        y[0].zero_()\n        return y\n"),
+      body("        a, b, c = x.unbind(1)\n        return F.relu(x, inplace=True) + a[:, None]\n")};
+  const std::vector<Traced> traced = trace(problems);
+  std::vector<Tensor> outputs;
+  const std::vector<float> x = {1, 2, 3, -4, 5, -6};
+  const std::vector<std::vector<float>> expected = {{4, 6, 8, -6, 12, -10},
+                                                    {0, 1, 0, 0, -4, 0},
+                                                    {2, 3, 4, -3, 6, -5},
+                                                    {0, 0, 0, -6, 7.5, -9},
+                                                    {2, 3, 4, 0, 5, 0}};
+  for (size_t i = 0; i < problems.size(); ++i) {
+    SCOPED_TRACE(problems[i].text);
+    ASSERT_EQ(traced[i].error, "");
+    const auto graph = build_graph(add_task_file(traced[i].task, "traced"), Preset::v0_1);
+    Tensor input(TensorType{DType::f32, {2, 3}});
+    std::ranges::copy(x, input.data<float>().begin());
+    const std::vector<Tensor> got = run_reference(*graph, {{"x", input}});
+    const auto values = got.at(0).data<float>();
+    EXPECT_EQ(std::vector<float>(values.begin(), values.end()), expected[i]);
+  }
+}
+
+TEST_F(FromPytorch, FunctionsAreComposedOfOperators) {
+  const std::vector<std::string> operators = operators_of({
+      body("        return F.scaled_dot_product_attention(x, x, x)\n"),
+      body("        return F.silu(x)\n"),
+      body("        return torch.einsum('ij,kj->ik', x, x)\n"),
+      body("        return self.attention(x, x, x)[0]\n",
+           "        self.attention = nn.MultiheadAttention(3, 1)\n"),
+      body("        return F.tanhshrink(x)\n"),
+      body("        return x.masked_fill(self.mask == 0, float('-inf'))\n",
+           "        self.register_buffer('mask', torch.tril(torch.ones(2, 3)))\n"),
+      body("        return x[torch.tensor([1, 0, 1])]\n"),
+      body("        return F.dropout(x, 0.5) + torch.zeros(3)\n"),
+  });
+  const std::vector<std::string> expected = {
+      "matmul mul_scalar softmax matmul",
+      "sigmoid mul",
+      "matmul",
+      "reshape permute linear slice slice slice reshape permute reshape permute reshape permute "
+      "matmul mul_scalar softmax matmul permute reshape linear permute reshape",
+      "tanh sub",  // It has no row, and is Python: PyTorch takes it apart.
+      "add",
+      "index_rows",
+      "add_scalar",
+  };
+  EXPECT_EQ(operators, expected);
+}
+
+// --- what cannot be made a task
+TEST_F(FromPytorch, ErrorsSayWhatAndWhere) {
+  const std::vector<std::string> errors = errors_in({
+      problem("import torch\ndef get_inputs():\n    return []\n"),
+      problem("import torch\nx = = 1\n"),
+      body("        return x + self.nothing\n"),
+      body("        y = torch.relu(x)\n        return torch.sin(y)\n"),
+      body("        return self.layer(x)\n",
+           "        self.layer = nn.Sequential(nn.ReLU(), nn.Threshold(0.1, 2))\n"),
+      body("        return torch.ones(3)\n"),
+      body("        return 3\n"),
+      // What the values decide is no graph.
+      body("        return -x if x.sum() else x\n"),
+      body("        return x * float(x.mean())\n"),
+  });
+  const std::string values = " needs the values of a tensor that depends on the inputs ";
+  const std::string no_graph = ": the task's graph cannot depend on them";
+  const std::vector<std::string> expected = {
+      "problem.py: it has no class Model; a problem's file has class Model, get_inputs() and "
+      "get_init_inputs()",
+      "problem.py:2: executing it fails: SyntaxError: invalid syntax (problem_1.py, line 2)",
+      "problem.py:8: its forward() fails: AttributeError: 'Model' object has no attribute "
+      "'nothing'",
+      "problem.py:9: kbench has no operator for torch.sin",
+      "problem.py:9: kbench has no operator for torch.nn.functional.threshold, by way of "
+      "torch.threshold (in module layer.1 (Threshold))",
+      "problem.py: an output of its forward() does not depend on the inputs",
+      "problem.py: its forward() returns int, no tensor",
+      "problem.py:8: torch.Tensor.__bool__" + values + "(bool())" + no_graph,
+      "problem.py:8: torch.Tensor.__float__" + values + "(float())" + no_graph,
+  };
+  EXPECT_EQ(errors, expected);
+}
+
+TEST_F(FromPytorch, ALoopThatNeverEndsIsEndedWithItsLine) {
+  const Problem endless = body("        while True:\n            x = x + 0\n        return x\n");
+  const std::string error = error_in(endless, 2);
+  EXPECT_NE(error.find("it takes longer than 2 s (a loop that does not end?)"), std::string::npos)
+      << error;
+  EXPECT_TRUE(error.starts_with("problem.py:")) << error;
+}
+
+TEST_F(FromPytorch, TheFileHasNoNetworkAndWritesInItsFolderAlone) {
+  const Problem bad = problem(R"(
+import socket
+import torch
+found = []
+try:
+    socket.socket(socket.AF_INET, socket.SOCK_STREAM).connect(("127.0.0.1", 9))
+    found.append("connected")
+except ConnectionRefusedError:
+    found.append("network")
+except OSError:
+    pass
+for path in ("/tmp/kbench_from_pytorch_test", "/etc/hostname"):
+    try:
+        open(path, "a").close()
+        found.append(path)
+    except OSError:
+        pass
+assert not found, found
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.rand(2)]
+)");
+  EXPECT_EQ(trace({bad}).at(0).error, "");
+}
+
+TEST_F(FromPytorch, ATasksFileIsWrittenWithRepeatsFolded) {
+  const Problem deep = body(
+      "        for _ in range(40):\n            x = torch.relu(x) * 0.5\n"
+      "        return x\n");
+  runner::PythonHelper python;
+  const auto written = from_pytorch::task_of(python, deep, {}, 60);
+  EXPECT_NE(written.text.find("repeat: {t: "), std::string::npos) << written.text;
+  const auto graph = build_graph(add_task_file(written.text, "written"), Preset::v0_1);
+  EXPECT_EQ(graph->nodes().size(), 80u);
+  const Error error = error_of(
+      [&] { from_pytorch::task_of(python, body("        return torch.sin(x)\n"), {}, 60); });
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(error.message(), "problem.py:8: kbench has no operator for torch.sin");
+}
+
+// --- a task's graph beside PyTorch
+TEST_F(FromPytorch, TheProgramOfATaskComputesTheSame) {
+  runner::PythonHelper python;
+  for (const TaskId& id : {TaskId{1, 93}, TaskId{3, 43}}) {
+    const Task& task = find_task(id);
+    const auto graph = build_graph(task, Preset::smoke);
+    std::string program = pytorch_module(task, *graph);
+    const auto same = from_pytorch::compare_with_pytorch(python, program, task, *graph);
+    EXPECT_EQ(same.not_compared, "");
+    EXPECT_EQ(same.difference, "");
+    EXPECT_LT(same.worst_error, 1e-5);
+  }
+  const Task& task = find_task({1, 19});
+  const auto graph = build_graph(task, Preset::smoke);
+  std::string program = pytorch_module(task, *graph);
+  program.replace(program.find("torch.relu"), 10, "torch.tanh");
+  const auto other = from_pytorch::compare_with_pytorch(python, program, task, *graph);
+  EXPECT_NE(other.difference.find("elements wrong"), std::string::npos) << other.difference;
+  program.replace(program.find("torch.tanh"), 10, "torch.none");
+  const auto failed = from_pytorch::compare_with_pytorch(python, program, task, *graph);
+  EXPECT_NE(failed.not_compared.find("AttributeError"), std::string::npos) << failed.not_compared;
+}
+
+}  // namespace
+}  // namespace kbench
