@@ -66,7 +66,7 @@ class Bench:
         """Prints what it took; returns the seconds and the results."""
         output = os.path.join(self.scratch, f"results-{self.evaluations + 1}.jsonl")
         command = [self.options.kbench, "--preset", self.options.preset, "--output", output,
-                   *self.fresh(), *arguments]  # fmt: skip
+                   *self.fresh(), *self.sizes(), *arguments]  # fmt: skip
         start = time.monotonic()
         run = subprocess.run(command, env=self.environment(cold), text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
@@ -94,6 +94,9 @@ class Bench:
     def fresh(self):
         return ["--fresh-runners"] if self.options.fresh_runners else []
 
+    def sizes(self):
+        return [] if self.options.other_sizes else ["--no-other-sizes"]
+
     def one_device(self):
         return ["--device", self.options.device] if self.options.device else []
 
@@ -114,7 +117,7 @@ class Server:
     def __init__(self, bench):
         self.bench, self.lines = bench, 0
         command = [bench.options.kbench, "serve", "--preset", bench.options.preset,
-                   *bench.one_device()]  # fmt: skip
+                   *bench.sizes(), *bench.one_device()]  # fmt: skip
         self.process = subprocess.Popen(command, env=bench.environment(), text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
 
@@ -246,6 +249,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="of shipped")
     parser.add_argument("--fresh-runners", action="store_true",
                         help="no runner serves two candidates")  # fmt: skip
+    parser.add_argument("--other-sizes", action="store_true",
+                        help="with sizes drawn in secret")  # fmt: skip
     parser.add_argument("--requests", type=int, default=14, help="of serve, at least 2")
     parser.add_argument("--tasks", type=int, help="of tasks and devices: so many, not all")
     parser.add_argument("--kernels", action="append", metavar="DIR",

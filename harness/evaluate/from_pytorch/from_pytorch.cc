@@ -1,5 +1,7 @@
 #include "harness/evaluate/from_pytorch/from_pytorch.h"
 
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/evaluate/from_pytorch/script.h"
@@ -44,22 +46,52 @@ std::vector<Traced> answers_in(const std::string& text, size_t count) {
               "can be read");
 }
 
-/// What was traced for a preset, and the sizes that the file had then.
-struct TracedPreset {
-  Preset preset;
+/// Sizes near smoke's, one constant changed in each: at those where the module can be traced it is
+/// seen what follows from which constant.
+std::vector<std::string> sizes_around(const Variables& smoke) {
+  constexpr size_t kMost = 32;
+  std::vector<std::string> all;
+  for (const auto factor : {2, 1}) {
+    for (const auto& [name, value] : smoke) {
+      const auto* own = std::get_if<int64_t>(&value);
+      if (own == nullptr || *own < 1 || all.size() >= kMost) continue;
+      Variables other = smoke;
+      other[name] = factor == 2 ? 2 * *own : *own + 1;
+      all.push_back(sizes_text(other));
+    }
+  }
+  return all;
+}
+
+/// A graph that was traced at some sizes of the file.
+struct TracedGraph {
   const Task* task;
+  std::unique_ptr<Graph> graph;
   Variables sizes;
 };
 
-/// The one place where the graphs of several presets become a file: at present that of v0.1 stands
-/// for all, as a file's shapes are numbers.
-std::string file_of(const std::vector<TracedPreset>& presets) {
-  const TracedPreset& last = presets.back();
-  const auto graph = build_graph(*last.task, last.preset);
-  return task_file_text(*last.task, *graph, last.preset);
+TracedGraph graph_of(const Traced& traced, const Problem& problem) {
+  const Task& task = add_task_file(traced.task, problem.shown + " as it was traced");
+  return {&task, build_graph(task, Preset::smoke), traced.sizes};  // Its sizes are numbers.
 }
 
 }  // namespace
+
+std::string sizes_text(const Variables& variables) {
+  std::string text;
+  for (const auto& [name, value] : variables) {
+    text += (text.empty() ? "" : ",") + name + "=";
+    const auto* list = std::get_if<std::vector<int64_t>>(&value);
+    if (list == nullptr) {
+      text += to_string(value);
+      continue;
+    }
+    std::string items;
+    for (const int64_t item : *list) items += std::to_string(item) + ",";
+    text += "(" + items + ")";
+  }
+  return text;
+}
 
 std::vector<Traced> trace(runner::PythonHelper& python, std::span<const Problem> problems,
                           double seconds) {
@@ -94,25 +126,41 @@ std::vector<Traced> trace(runner::PythonHelper& python, std::span<const Problem>
 
 WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                     const std::vector<PresetSizes>& presets, double seconds) {
+  std::map<Preset, std::string> at = {{Preset::v0_1, problem.sizes}};
+  for (const PresetSizes& each : presets) at[each.preset] = each.sizes;
   std::vector<Problem> problems;
-  for (const PresetSizes& each : presets) {
+  for (const auto& [preset, sizes] : at) {
     problems.push_back(problem);
-    problems.back().sizes = each.sizes;
+    problems.back().sizes = sizes;
   }
-  problems.push_back(problem);
   const std::vector<Traced> traced = trace(python, problems, seconds);
-  std::vector<TracedPreset> graphs;
-  for (size_t i = 0; i < traced.size(); ++i) {
-    const Preset preset = i < presets.size() ? presets[i].preset : Preset::v0_1;
-    if (!traced[i].error.empty()) {
-      const std::string at =
-          i < presets.size() ? "at preset " + std::string(name_of(preset)) + ": " : "";
-      throw Error(ErrorCode::kInvalidArgument, at + traced[i].error);
-    }
-    graphs.push_back({preset, &add_task_file(traced[i].task, problem.shown + " as it was traced"),
-                      traced[i].sizes});
+  size_t place = 0;
+  for (const auto& [preset, sizes] : at) {
+    const std::string& error = traced[place++].error;
+    if (error.empty()) continue;
+    const std::string where = at.size() > 1 && preset != Preset::v0_1
+                                  ? "at preset " + std::string(name_of(preset)) + ": "
+                                  : "";
+    throw Error(ErrorCode::kInvalidArgument, where + error);
   }
-  return {file_of(graphs), traced.back().notes, traced.back().sizes};
+  std::vector<TracedGraph> graphs;
+  if (at.contains(Preset::v0) && !at.contains(Preset::smoke)) {
+    graphs.push_back(graph_of(traced.front(), problem));
+  }
+  for (const Traced& each : traced) graphs.push_back(graph_of(each, problem));
+  if (at.size() > 1) {
+    std::vector<Problem> others;
+    for (const std::string& sizes : sizes_around(traced.front().sizes)) {
+      others.push_back(problem);
+      others.back().sizes = sizes;
+    }
+    for (const Traced& each : trace(python, others, seconds)) {
+      if (each.error.empty()) graphs.push_back(graph_of(each, problem));
+    }
+  }
+  std::vector<SizedGraph> built;
+  for (const TracedGraph& each : graphs) built.push_back({each.sizes, each.graph.get()});
+  return {task_file_text(*graphs.front().task, built), traced.back().notes, traced.back().sizes};
 }
 
 }  // namespace kbench::from_pytorch

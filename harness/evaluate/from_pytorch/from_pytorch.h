@@ -24,6 +24,9 @@ struct Problem {
   std::string sizes = {};
 };
 
+/// Sizes in that form.
+std::string sizes_text(const Variables& sizes);
+
 /// What came of it.
 struct Traced {
   std::string task = {};  ///< a task's file, each step by itself; empty: see `error`
@@ -51,7 +54,9 @@ struct WrittenTask {
 };
 
 /// The file of a problem, steps that repeat folded. The problem itself is preset v0.1; every other
-/// preset is traced too. Throws what trace() does, and Traced::error as kInvalidArgument.
+/// preset is traced too, and so are sizes near the smallest, to tell which numbers follow from
+/// which of the file's constants. Throws what trace() and task_file_text() do, and Traced::error as
+/// kInvalidArgument.
 WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                     const std::vector<PresetSizes>& presets, double seconds);
 

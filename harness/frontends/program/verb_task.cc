@@ -158,15 +158,6 @@ std::string name_from(const std::string& path) {
   return name;
 }
 
-/// A size as Python writes it: "2", "(3,5,)".
-std::string python_text(const VariableValue& value) {
-  const auto* list = std::get_if<std::vector<int64_t>>(&value);
-  if (list == nullptr) return std::to_string(std::get<int64_t>(value));
-  std::string text = "(";
-  for (const int64_t each : *list) text += std::to_string(each) + ",";
-  return text + ")";
-}
-
 int print_from_pytorch(const TaskVerbOptions& options) {
   const std::string name = options.name.empty() ? name_from(options.what) : options.name;
   require_own_name(name);
@@ -182,12 +173,8 @@ int print_from_pytorch(const TaskVerbOptions& options) {
   const auto task = from_pytorch::task_of(python, problem, presets, options.seconds);
   for (const std::string& note : task.notes) warn("note: " + note);
   if (presets.empty() && !task.sizes.empty()) {
-    std::string sizes;
-    for (const auto& [size, value] : task.sizes) {
-      sizes += (sizes.empty() ? "" : ",") + size + "=" + python_text(value);
-    }
     warn("note: one size for all presets; --smoke and --v0 give others to constants of the file: " +
-         sizes);
+         from_pytorch::sizes_text(task.sizes));
   }
   say(task.text);
   return kDone;
