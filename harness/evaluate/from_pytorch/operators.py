@@ -330,12 +330,20 @@ def to(k, x, *others, dtype=None, **_):
         dtype = each.dtype if isinstance(each, Value) else DTYPES.get(each)
         if dtype is None:
             raise Unknown(f"tensors of {each}")
+        if each in (torch.float64, torch.float16, torch.bfloat16):
+            return to_other_float(k, x)
         return k.cast(x, dtype)
     return x
 
 
-@row("float", "double", "half", "bfloat16")
+@row("float")
 def to_float(k, x, **_):
+    return k.cast(x, "f32")
+
+
+@row("double", "half", "bfloat16")
+def to_other_float(k, x, **_):
+    k.note("floating tensors of other types are of the task's: float32 if --dtype does not say it")
     return k.cast(x, "f32")
 
 

@@ -302,6 +302,12 @@ class Steps:
         return value.fill if broadcast(value.shape, other.shape) == other.shape else value
 
     # --- shapes
+    def moved(self, x, shape, move):
+        """Data with its elements moved; of equal ones there is one in memory."""
+        y = self.filled(shape, x.fill) if x.fill is not None else self.data(move(x.tensor), x.name)
+        y.bits = x.bits
+        return y
+
     def reshape(self, x, shape):
         shape = [int(each) for each in shape]
         if -1 in shape:
@@ -310,7 +316,7 @@ class Steps:
         if math.prod(shape) != x.elements:
             raise ValueError(f"shape {shape} does not hold the elements of {list(x.shape)}")
         if x.kind == "data":
-            return self.data(x.tensor.reshape(shape))
+            return self.moved(x, shape, lambda tensor: tensor.reshape(shape))
         return self.one_of(x.dtype, "reshape", [x], shape, {"shape": tuple(shape)})
 
     def flatten(self, x, first=0, last=-1):
@@ -334,7 +340,8 @@ class Steps:
         if axes == list(range(x.rank)):
             return x
         if x.kind == "data":
-            return self.data(x.tensor.permute(axes))
+            extents = [x.shape[each] for each in axes]
+            return self.moved(x, extents, lambda tensor: tensor.permute(axes))
         if x.step is not None and x.step.op == "permute":  # Two after one another are one.
             before = x.step.attributes["axes"]
             return self.permute(x.step.inputs[0], [before[each] for each in axes])
@@ -358,13 +365,10 @@ class Steps:
         count = max(0, -(-(stop - start) // step))
         if count == 0:
             raise Unknown("a slice without elements")
-        if x.kind == "data":
-            return self.data(
-                x.tensor.narrow(axis, start, stop - start)[
-                    (slice(None),) * axis + (slice(None, None, step),)
-                ]
-            )
         shape = [*x.shape[:axis], count, *x.shape[axis + 1 :]]
+        if x.kind == "data":
+            part = (slice(None),) * axis + (slice(start, stop, step),)
+            return self.moved(x, shape, lambda tensor: tensor[part])
         attributes = {"axis": axis, "start": start, "stop": stop, "step": step}
         return self.graph.step("slice", [x], attributes, [shape], x.dtype)[0]
 
