@@ -181,7 +181,7 @@ def handed(bench):
 def run(bench):
     """From the start of `kbench run` to its exit."""
     command = [bench.options.kbench, "run", RELU, "--preset", bench.options.preset,
-               *bench.one_device()]  # fmt: skip
+               *bench.sizes(), *bench.one_device()]  # fmt: skip
     seconds = []
     for _ in range(bench.options.requests):
         start = time.monotonic()
