@@ -116,8 +116,9 @@ class Writer {
     if (result) return std::move(*result);
     throw Error(ErrorCode::kUnsupported, to_string(task_.id) + ": its " + what +
                                              " differ between the sizes in more than numbers, "
-                                             "which one file cannot say; write one preset "
-                                             "(--preset)");
+                                             "which one file cannot say; write one preset, or "
+                                             "take sizes at which every block comes three times "
+                                             "or more (--preset)");
   }
 
   std::string free_name(const std::vector<std::string>& names) const {

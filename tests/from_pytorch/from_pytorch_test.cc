@@ -480,6 +480,46 @@ TEST_F(FromPytorch, ATasksFileIsWrittenWithRepeatsFolded) {
 }
 
 // --- a task's graph beside PyTorch
+TEST_F(FromPytorch, PresetsAreVariablesAndWhatFollowsFromThemExpressions) {
+  runner::PythonHelper python;
+  const Problem problem{.text =
+                            "import torch\n"
+                            "batch_size = 128\n"
+                            "dim = 1024\n"
+                            "layers = 6\n"
+                            "class Model(torch.nn.Module):\n"
+                            "    def __init__(self, dim, layers):\n"
+                            "        super().__init__()\n"
+                            "        self.layers = torch.nn.ModuleList(\n"
+                            "            torch.nn.Linear(dim, dim) for _ in range(layers))\n"
+                            "        self.last = torch.nn.Linear(dim, 3 * dim)\n"
+                            "    def forward(self, x):\n"
+                            "        for layer in self.layers:\n"
+                            "            x = torch.relu(layer(x))\n"
+                            "        return self.last(x)\n"
+                            "def get_inputs():\n"
+                            "    return [torch.randn(batch_size, dim)]\n"
+                            "def get_init_inputs():\n"
+                            "    return [dim, layers]\n",
+                        .shown = "deep.py",
+                        .name = "from_pytorch/presets"};
+  const auto written =
+      from_pytorch::task_of(python, problem, {{Preset::smoke, "batch_size=3,dim=16,layers=4"}}, 60);
+  EXPECT_THAT(written.text, HasSubstr("dim: {smoke: 16, v0.1: 1024}")) << written.text;
+  EXPECT_THAT(written.text, HasSubstr("repeat: {t: layers}"));
+  EXPECT_THAT(written.text, HasSubstr("shape: [3 * dim, dim]"));
+  const Task& task = add_task_file(written.text, "presets.yaml");
+  const auto nodes = [&](Preset preset, const Variables& overrides = {}) {
+    return build_graph(task, preset, overrides)->nodes().size();
+  };
+  EXPECT_EQ(nodes(Preset::smoke), 9u);
+  EXPECT_EQ(nodes(Preset::v0), 13u) << "that of v0.1";
+  EXPECT_EQ(nodes(Preset::v0_1), 13u);
+  EXPECT_EQ(nodes(Preset::smoke, {{"layers", int64_t{7}}}), 15u);
+  const auto graph = build_graph(task, Preset::smoke, {{"dim", int64_t{5}}});
+  EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, (Shape{3, 15}));
+}
+
 TEST_F(FromPytorch, TheProgramOfATaskComputesTheSame) {
   runner::PythonHelper python;
   for (const TaskId& id : {TaskId{1, 93}, TaskId{3, 43}}) {

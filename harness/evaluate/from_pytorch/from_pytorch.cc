@@ -143,11 +143,16 @@ WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                                   : "";
     throw Error(ErrorCode::kInvalidArgument, where + error);
   }
+  // Smoke's, v0's and v0.1's; of a preset that is not given the next larger one's.
   std::vector<TracedGraph> graphs;
-  if (at.contains(Preset::v0) && !at.contains(Preset::smoke)) {
+  if (at.size() == 2) {
+    const Traced& between = at.contains(Preset::v0) ? traced.front() : traced.back();
     graphs.push_back(graph_of(traced.front(), problem));
+    graphs.push_back(graph_of(between, problem));
+    graphs.push_back(graph_of(traced.back(), problem));
+  } else {
+    for (const Traced& each : traced) graphs.push_back(graph_of(each, problem));
   }
-  for (const Traced& each : traced) graphs.push_back(graph_of(each, problem));
   if (at.size() > 1) {
     std::vector<Problem> others;
     for (const std::string& sizes : sizes_around(traced.front().sizes)) {

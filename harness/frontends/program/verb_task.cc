@@ -172,9 +172,6 @@ int print_from_pytorch(const TaskVerbOptions& options) {
   runner::PythonHelper python;
   const auto task = from_pytorch::task_of(python, problem, presets, options.seconds);
   for (const std::string& note : task.notes) warn("note: " + note);
-  if (!presets.empty()) {
-    warn("note: every preset was traced, and the file has the sizes of v0.1 at each of them");
-  }
   if (presets.empty() && !task.sizes.empty()) {
     warn("note: one size for all presets; --smoke and --v0 give others to constants of the file: " +
          from_pytorch::sizes_text(task.sizes));
