@@ -400,7 +400,7 @@ TEST_F(FromPytorch, ErrorsSayWhatAndWhere) {
       problem("import torch\ndef get_inputs():\n    return []\n"),
       problem("import torch\nx = = 1\n"),
       body("        return x + self.nothing\n"),
-      body("        y = torch.relu(x)\n        return torch.sin(y)\n"),
+      body("        y = torch.relu(x)\n        return torch.lgamma(y)\n"),
       body("        return self.layer(x)\n",
            "        self.layer = nn.Sequential(nn.ReLU(), nn.Threshold(0.1, 2))\n"),
       body("        return torch.ones(3)\n"),
@@ -417,7 +417,7 @@ TEST_F(FromPytorch, ErrorsSayWhatAndWhere) {
       "problem.py:2: executing it fails: SyntaxError: invalid syntax (problem_1.py, line 2)",
       "problem.py:8: its forward() fails: AttributeError: 'Model' object has no attribute "
       "'nothing'",
-      "problem.py:9: kbench has no operator for torch.sin",
+      "problem.py:9: kbench has no operator for torch.lgamma",
       "problem.py:9: kbench has no operator for torch.nn.functional.threshold, by way of "
       "torch.threshold (in module layer.1 (Threshold))",
       "problem.py: an output of its forward() does not depend on the inputs",
@@ -474,9 +474,9 @@ TEST_F(FromPytorch, ATasksFileIsWrittenWithRepeatsFolded) {
   const auto graph = build_graph(add_task_file(written.text, "written"), Preset::v0_1);
   EXPECT_EQ(graph->nodes().size(), 80u);
   const Error error = error_of(
-      [&] { from_pytorch::task_of(python, body("        return torch.sin(x)\n"), {}, 60); });
+      [&] { from_pytorch::task_of(python, body("        return torch.lgamma(x)\n"), {}, 60); });
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(error.message(), "problem.py:8: kbench has no operator for torch.sin");
+  EXPECT_EQ(error.message(), "problem.py:8: kbench has no operator for torch.lgamma");
 }
 
 // --- a task's graph beside PyTorch
@@ -505,9 +505,9 @@ TEST_F(FromPytorch, PresetsAreVariablesAndWhatFollowsFromThemExpressions) {
                         .name = "from_pytorch/presets"};
   const auto written =
       from_pytorch::task_of(python, problem, {{Preset::smoke, "batch_size=3,dim=16,layers=4"}}, 60);
-  EXPECT_THAT(written.text, HasSubstr("dim: {smoke: 16, v0.1: 1024}")) << written.text;
-  EXPECT_THAT(written.text, HasSubstr("repeat: {t: layers}"));
-  EXPECT_THAT(written.text, HasSubstr("shape: [3 * dim, dim]"));
+  EXPECT_NE(written.text.find("dim: {smoke: 16, v0.1: 1024}"), std::string::npos) << written.text;
+  EXPECT_NE(written.text.find("repeat: {t: layers}"), std::string::npos) << written.text;
+  EXPECT_NE(written.text.find("shape: [3 * dim, dim]"), std::string::npos) << written.text;
   const Task& task = add_task_file(written.text, "presets.yaml");
   const auto nodes = [&](Preset preset, const Variables& overrides = {}) {
     return build_graph(task, preset, overrides)->nodes().size();

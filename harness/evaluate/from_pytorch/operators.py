@@ -30,7 +30,7 @@ def sizes_of(sizes):
 
 
 # --- elementwise, the same operator with the same meaning
-for name in "relu sigmoid tanh selu mish hardsigmoid hardswish exp log abs neg square sqrt".split():
+for name in "relu sigmoid tanh selu mish hardsigmoid hardswish exp log sin cos abs neg square sqrt".split():
     ROWS[name] = lambda k, x, inplace=False, op=name: k.unary(op, x)
 ROWS["negative"], ROWS["absolute"] = ROWS["neg"], ROWS["abs"]
 
