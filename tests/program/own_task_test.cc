@@ -177,6 +177,12 @@ TEST_F(OwnTask, IsCheckedAndBegun) {
   EXPECT_THAT(said.out, HasSubstr("mine/first"));
   EXPECT_EQ(kbench("task new relu").code, 2);
   EXPECT_EQ(kbench("task check nothing.yaml").code, 2);
+  said = kbench("task from-pytorch nothing.py");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("nothing.py"));
+  said = kbench("task from-pytorch nothing.py --name block");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("'block' cannot name a task"));
 }
 
 TEST_F(OwnTask, IsServedWithItsText) {
