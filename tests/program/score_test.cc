@@ -77,9 +77,11 @@ TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
   EXPECT_THAT(said.out, HasSubstr("4 results of 4 lines in 3 files\n"
                                   "NVIDIA H200, preset smoke, 3 tasks\n"));
   EXPECT_THAT(said.out, HasSubstr("fast_0 (low)"));
-  EXPECT_THAT(said.out, HasSubstr("a                3/3  1.000 (1.000)  0.667 (0.667)"));
-  EXPECT_THAT(said.out, HasSubstr("  certified      2/2  1.000 (1.000)  1.000 (1.000)"));
-  EXPECT_THAT(said.out, HasSubstr("b                0/3"));
+  EXPECT_THAT(said.out, HasSubstr("a                     3/3  1.000 (1.000)  0.667 (0.667)"));
+  EXPECT_THAT(said.out, HasSubstr("  certified           2/2  1.000 (1.000)  1.000 (1.000)"));
+  EXPECT_THAT(said.out, HasSubstr("b                     0/3"));
+  EXPECT_THAT(said.out, HasSubstr("  not collapsing      2/2  1.000 (1.000)  1.000 (1.000)"));
+  EXPECT_THAT(said.out, HasSubstr("  collapsing          1/1  1.000 (1.000)  0.000 (0.000)"));
   EXPECT_THAT(said.out, HasSubstr("Not passed: 3\n"));
   EXPECT_THAT(said.out, HasSubstr("b  missing: no candidate for 2 tasks: level2/1, 80\n"));
   EXPECT_THAT(said.out, HasSubstr("b  level1/19_ReLU  wrong_values"));

@@ -70,7 +70,7 @@ class WithoutADevice(unittest.TestCase):
         self.assertEqual((task.task, task.name), ("python/scale", "Doubled"))
         self.assertIn("mul_scalar", kbench.describe("python/scale", "smoke"))
         self.assertIn("task: python/scale", kbench.built_in_candidate("python/scale", "smoke"))
-        with self.assertRaises(kbench.NotFoundError):
+        with self.assertRaises(kbench.IoError):
             kbench.tasks("/nowhere/task.yaml")
 
     def test_errors_are_of_their_kind(self) -> None:
@@ -151,7 +151,8 @@ class OnADevice(unittest.TestCase):
             self.assertTrue(result.correct)
             self.assertGreater(result.speedup.point, 0)
             self.assertEqual(result.task, "level1/19")
-            self.assertEqual(set(result.json), field_names(kbench.Result) - {"json", "dtype"})
+            left_out = {"json", "dtype", "made_for", "library_calls"}  # empty, or of float32
+            self.assertEqual(set(result.json), field_names(kbench.Result) - left_out)
             self.assertEqual(set(result.json["speedup"]), field_names(kbench.Interval))
             self.assertIn("sample", stages)
 

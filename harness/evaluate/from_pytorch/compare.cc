@@ -22,9 +22,12 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kMostBytes = int64_t{12} << 20;  ///< of tensors, which travel as text
 constexpr uint64_t kSeed = 1;
 
+/// Of the types that a task's inputs and outputs have.
 const std::map<DType, std::string>& names_in_torch() {
-  static const std::map<DType, std::string> names = {
-      {DType::f32, "float32"}, {DType::i64, "int64"}, {DType::boolean, "bool"}};
+  static const std::map<DType, std::string> names = {{DType::f32, "float32"},
+                                                     {DType::i64, "int64"},
+                                                     {DType::u8, "uint8"},
+                                                     {DType::boolean, "bool"}};
   return names;
 }
 
