@@ -44,6 +44,10 @@ std::string check_text(const Task& task, const ShowOptions& options) {
     text +=
         "  not certified: a shortcut is known that passes, or an honest variant that does not\n";
   }
+  if (collapses(task.id)) {
+    text +=
+        "  collapses: its outputs can be had for far less work; scores are given without it, too\n";
+  }
   const Certificate* certificate = lookup_certificate(options.size.at(task));
   if (certificate != nullptr && certificate->subset_within_noise()) {
     text +=
