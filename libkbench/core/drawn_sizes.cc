@@ -32,7 +32,8 @@ class Draw {
     std::ranges::shuffle(sizes, random_);
     bool first = true;
     for (const Size& size : sizes) {
-      move(chosen, size, first ? kind : kind == Kind::with_one ? Kind::odd : kind, first);
+      const bool one_is_taken = kind == Kind::with_one && !first;
+      move(chosen, size, one_is_taken ? Kind::odd : kind, first);
       first = false;
     }
     return broken(chosen) == 0 ? chosen : Variables();

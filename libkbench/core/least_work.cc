@@ -13,10 +13,7 @@ bool is_pool(const Operator& op) { return op.name.find("_pool") != op.name.npos;
 
 /// The extents of a window that moves over the input's last dimensions.
 Shape window_of(const OperatorCall& call) {
-  if (is_convolution(*call.op)) {
-    const Shape& weight = call.inputs[1].shape;
-    return {weight.begin() + 2, weight.end()};
-  }
+  if (is_convolution(*call.op)) return convolution_window(call);
   if (const AttributeValue* kernel = call.attributes.find("kernel")) {
     if (const auto* list = std::get_if<std::vector<int64_t>>(kernel)) return *list;
   }
@@ -105,7 +102,7 @@ double least_flops(const OperatorCall& call) {
   constexpr double kStrassen = 2;
   const double flops = call.op->flops(call);
   if (!is_convolution(*call.op)) return flops / kStrassen;
-  return flops / std::max(kStrassen, static_cast<double>(element_count(window_of(call))));
+  return flops / std::max(kStrassen, static_cast<double>(element_count(convolution_window(call))));
 }
 
 }  // namespace

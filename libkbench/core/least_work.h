@@ -1,4 +1,4 @@
-// What no right kernel of a task can leave undone, whatever its algorithm.
+// The least bytes and operations that a right kernel of a task needs, by any algorithm.
 #pragma once
 
 #include "kbench/graph.h"

@@ -10,6 +10,11 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
 
 bool is_convolution(const Operator& op) { return op.name.starts_with("conv"); }
 
+Shape convolution_window(const OperatorCall& call) {
+  const Shape& weight = call.inputs[1].shape;
+  return {weight.begin() + 2, weight.end()};
+}
+
 bool is_product(const Operator& op) {
   return is_one_of(op.name, {"linear", "matmul"}) || is_convolution(op);
 }

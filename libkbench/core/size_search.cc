@@ -57,16 +57,9 @@ bool follows_sizes(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-/// The extents of a convolution's kernel; empty for other operators.
-Shape window_of(const OperatorCall& call) {
-  if (!call.op->name.starts_with("conv") || call.inputs.size() < 2) return {};
-  const Shape& weight = call.inputs[1].shape;
-  return {weight.begin() + 2, weight.end()};
-}
-
 bool same_call(const OperatorCall& a, const OperatorCall& b) {
   if (a.op != b.op || a.attributes.size() != b.attributes.size()) return false;
-  if (window_of(a) != window_of(b)) return false;
+  if (is_convolution(*a.op) && convolution_window(a) != convolution_window(b)) return false;
   return std::ranges::all_of(a.attributes, [&](const auto& attribute) {
     const AttributeValue* other = b.attributes.find(attribute.first);
     return other != nullptr && (follows_sizes(attribute.first) || *other == attribute.second);

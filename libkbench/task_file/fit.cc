@@ -97,7 +97,7 @@ std::set<size_t> Fit::certain(const Target& target) const {
   std::set<size_t> atoms;
   for (size_t i = 0; i < pairs_.size(); ++i) {
     for (const auto& [a, b] : pairs_[i]) {
-      // What is unknown differs from nothing.
+      // Neither is true of NaN, which stands for a value that is not known.
       if (target.values[a] < target.values[b] || target.values[a] > target.values[b]) {
         atoms.insert(i);
       }

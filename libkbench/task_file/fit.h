@@ -1,6 +1,7 @@
 // Numbers that differ between sizes, as expressions of the sizes' variables.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -102,6 +103,9 @@ class Fit {
   std::optional<Term> divided(const Target& target, const Term& term) const;
   std::optional<Term> product_of_parts(const Target& target, const std::set<size_t>& atoms) const;
   std::optional<Term> if_right(const Target& target, Term term) const;
+  /// The same of a term with that text, and these values of its own.
+  std::optional<Term> if_right(const Target& target, Term term, const Expression& text,
+                               const std::function<double(double)>& value) const;
   bool evaluates(const Target& target, const Expression& expression) const;
   Expression add(const Target& target, const std::string& label);
 

@@ -45,6 +45,13 @@ std::optional<Fit::Term> Fit::if_right(const Target& target, Term term) const {
   return term;
 }
 
+std::optional<Fit::Term> Fit::if_right(const Target& target, Term term, const Expression& text,
+                                       const std::function<double(double)>& value) const {
+  term.expression = text;
+  for (const size_t g : target.at) term.values[g] = value(term.values[g]);
+  return if_right(target, std::move(term));
+}
+
 /// floor((e + a) / b) * c + d.
 std::optional<Fit::Term> Fit::divided(const Target& target, const Term& term) const {
   const double first = target.values[target.at[0]];
@@ -90,10 +97,7 @@ std::optional<Fit::Term> Fit::with_form(const Target& target, const Term& term, 
   std::set<double> different;
   for (const size_t g : target.at) different.insert(term.values[g]);
   const auto made = [&](const Expression& text, const auto& value) {
-    Term result = term;
-    result.expression = text;
-    for (const size_t g : target.at) result.values[g] = value(term.values[g]);
-    return if_right(target, std::move(result));
+    return if_right(target, term, text, value);
   };
   const double x = term.values[first], y = target.values[first];
   if (form == Form::scaled) {
@@ -142,10 +146,7 @@ std::optional<Fit::Term> Fit::real_form(const Target& target, const Term& term, 
   const size_t first = target.at[0];
   const double x = term.values[first], y = target.values[first];
   const auto made = [&](const Expression& text, const auto& value) {
-    Term result = term;
-    result.expression = text;
-    for (const size_t g : target.at) result.values[g] = value(term.values[g]);
-    return if_right(target, std::move(result));
+    return if_right(target, term, text, value);
   };
   if (form == Form::plain) {
     if (auto found = made(e, [](double v) { return v; })) return found;

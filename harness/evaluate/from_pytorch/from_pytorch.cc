@@ -51,12 +51,12 @@ std::vector<Traced> answers_in(const std::string& text, size_t count) {
 std::vector<std::string> sizes_around(const Variables& smoke) {
   constexpr size_t kMost = 32;
   std::vector<std::string> all;
-  for (const auto factor : {2, 1}) {
+  for (const bool doubled : {true, false}) {
     for (const auto& [name, value] : smoke) {
       const auto* own = std::get_if<int64_t>(&value);
       if (own == nullptr || *own < 1 || all.size() >= kMost) continue;
       Variables other = smoke;
-      other[name] = factor == 2 ? 2 * *own : *own + 1;
+      other[name] = doubled ? 2 * *own : *own + 1;
       all.push_back(sizes_text(other));
     }
   }
@@ -143,16 +143,13 @@ WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                                   : "";
     throw Error(ErrorCode::kInvalidArgument, where + error);
   }
-  // Smoke's, v0's and v0.1's; of a preset that is not given the next larger one's.
   std::vector<TracedGraph> graphs;
-  if (at.size() == 2) {
-    const Traced& between = at.contains(Preset::v0) ? traced.front() : traced.back();
+  if (at.size() > 1) {  // Those of smoke and v0; where one is not given, the next larger preset's.
     graphs.push_back(graph_of(traced.front(), problem));
-    graphs.push_back(graph_of(between, problem));
-    graphs.push_back(graph_of(traced.back(), problem));
-  } else {
-    for (const Traced& each : traced) graphs.push_back(graph_of(each, problem));
+    graphs.push_back(
+        graph_of(at.contains(Preset::v0) ? traced[traced.size() - 2] : traced.back(), problem));
   }
+  graphs.push_back(graph_of(traced.back(), problem));
   if (at.size() > 1) {
     std::vector<Problem> others;
     for (const std::string& sizes : sizes_around(traced.front().sizes)) {

@@ -1001,6 +1001,17 @@ def matrix(k, x, own, batch, rows, columns, extents):
 
 
 # --- convolutions
+def batched(k, x, dims):
+    """x with a batch, and what takes the batch off a result again where x had none."""
+    if x.rank != dims + 1:
+        return k.floats(x), lambda y: y
+    return k.unsqueeze(k.floats(x), 0), lambda y: k.squeeze(y, [0])
+
+
+def operands(x, weight, bias):
+    return [x, weight] if bias is None else [x, weight, bias]
+
+
 def convolution(dims):
     def rows(k, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         stride, dilation = tuple_of(stride, dims), tuple_of(dilation, dims)
@@ -1014,8 +1025,7 @@ def convolution(dims):
                 if each % 2:
                     x = k.pad(x, x.rank - dims + i, 0, 1)
         padding = tuple_of(padding, dims)
-        single = x.rank == dims + 1
-        x = k.unsqueeze(k.floats(x), 0) if single else k.floats(x)
+        x, unbatched = batched(k, x, dims)
         weight.role = fan_in_weight(math.prod(weight.shape[1:]))
         extents = [
             (each + 2 * p - d * (e - 1) - 1) // s + 1
@@ -1023,14 +1033,14 @@ def convolution(dims):
         ]
         y = k.one(
             f"conv{dims}d",
-            [x, weight] + ([] if bias is None else [bias]),
+            operands(x, weight, bias),
             [x.shape[0], weight.shape[0], *extents],
             stride=stride,
             padding=padding,
             dilation=dilation,
             groups=groups,
         )
-        return k.squeeze(y, [0]) if single else y
+        return unbatched(y)
 
     return rows
 
@@ -1039,8 +1049,7 @@ def transposed_convolution(dims):
     def rows(k, x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
         stride, dilation = tuple_of(stride, dims), tuple_of(dilation, dims)
         padding, extra = tuple_of(padding, dims), tuple_of(output_padding, dims)
-        single = x.rank == dims + 1
-        x = k.unsqueeze(k.floats(x), 0) if single else k.floats(x)
+        x, unbatched = batched(k, x, dims)
         kernel = weight.shape[2:]
         # An output element gathers only every stride-th tap.
         fan_in = x.shape[1] // groups * math.prod(kernel) // max(math.prod(stride), 1)
@@ -1051,7 +1060,7 @@ def transposed_convolution(dims):
         ]
         y = k.one(
             f"conv_transpose{dims}d",
-            [x, weight] + ([] if bias is None else [bias]),
+            operands(x, weight, bias),
             [x.shape[0], weight.shape[1] * groups, *extents],
             stride=stride,
             padding=padding,
@@ -1059,7 +1068,7 @@ def transposed_convolution(dims):
             dilation=dilation,
             groups=groups,
         )
-        return k.squeeze(y, [0]) if single else y
+        return unbatched(y)
 
     return rows
 
@@ -1075,8 +1084,7 @@ def pooled(k, op, dims, x, kernel, stride, padding, ceil_mode, dilation=None):
     kernel = tuple_of(kernel, dims)
     stride = kernel if stride is None or stride == [] else tuple_of(stride, dims)
     padding = tuple_of(padding, dims)
-    single = x.rank == dims + 1
-    x = k.unsqueeze(k.floats(x), 0) if single else k.floats(x)
+    x, unbatched = batched(k, x, dims)
     named = {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": int(ceil_mode)}
     spread = (1,) * dims
     if dilation is not None:
@@ -1086,7 +1094,7 @@ def pooled(k, op, dims, x, kernel, stride, padding, ceil_mode, dilation=None):
         for each in zip(x.shape[2:], kernel, stride, padding, spread)
     ]
     y = k.one(f"{op}{dims}d", [x], [*x.shape[:2], *extents], **named)
-    return k.squeeze(y, [0]) if single else y
+    return unbatched(y)
 
 
 def max_pool(dims):

@@ -37,10 +37,10 @@ class FurtherSizes {
   /// The candidate at the sizes of a request of this class's own.
   std::unique_ptr<CandidateBuild> build(const client::EvaluateRequest& request);
 
-  /// At preset smoke at two sizes that every candidate of the task is tried at: many faults show
-  /// only at sizes that are not multiples of a block's, and one is the candidate's failure. Then,
-  /// whatever the preset, at sizes that nobody can know before: Result::holds_at. `ended`: whether
-  /// nothing more can be judged.
+  /// At preset smoke, runs it at two sizes that are the same for every candidate of the task: many
+  /// faults show only at sizes that are not multiples of a block's. A wrong result there is the
+  /// candidate's failure. Then, at every preset, runs it at sizes drawn for this evaluation, and
+  /// fills Result::holds_at. `ended` says whether the judge has to stop.
   void look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
             const std::function<bool()>& ended, Result& result);
 

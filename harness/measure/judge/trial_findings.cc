@@ -27,6 +27,13 @@ std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) 
   return medians;
 }
 
+/// One run, step by step; nothing where the runner refuses, as `refused` then says.
+std::optional<runner::Profiled> profile_once(RunnerProcess& runner, double seconds,
+                                             runner::Refused& refused) {
+  runner.send(runner::Profile{seconds});
+  return runner.receive<runner::Profiled>(seconds + kAnswerSeconds, refused);
+}
+
 }  // namespace
 
 SampleParts Trial::parts() {
@@ -80,9 +87,8 @@ void Trial::look_at_values(uint64_t seed) {
 std::vector<double> Trial::step_times(RunnerProcess& runner, double seconds) {
   std::vector<std::vector<double>> runs;
   for (int run = 0; run < kWarmUps + *request_.profile_runs; ++run) {
-    runner.send(runner::Profile{seconds});
     runner::Refused refused;
-    auto answer = runner.receive<runner::Profiled>(seconds + kAnswerSeconds, refused);
+    auto answer = profile_once(runner, seconds, refused);
     if (!answer) throw refused;
     if (run >= kWarmUps) runs.push_back(std::move(answer->step_ns));
   }
@@ -110,9 +116,8 @@ void Trial::find_own_share() {
   try {
     if (software) candidate().release();
     for (int run = 0; run < (from_outside() ? 1 : kRuns); ++run) {
-      candidate().send(runner::Profile{run_seconds()});
       runner::Refused refused;
-      auto answer = candidate().receive<runner::Profiled>(run_seconds() + kAnswerSeconds, refused);
+      auto answer = profile_once(candidate(), run_seconds(), refused);
       if (!answer) break;
       if (from_outside()) library = std::move(answer->library);
       runs.push_back(std::move(answer->step_ns));

@@ -50,8 +50,8 @@ struct WrongAt {
   std::string message;
 };
 
-/// What became of a candidate that passed when it was run at further sizes of its task, drawn in
-/// secret, small ones whatever the preset (drawn_sizes() in kbench/other_sizes.h).
+/// How a candidate that passed did at further sizes of its task. They are drawn anew for each
+/// evaluation, and are small at every preset (drawn_sizes() in kbench/other_sizes.h).
 struct HoldsAt {
   int tried = 0;
   int right = 0;
