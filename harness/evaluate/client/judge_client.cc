@@ -131,6 +131,7 @@ void JudgeClient::start(const std::stop_token& stop) {
     if (line && line->first == "hello") {
       snapshot_ = snapshot_from_json(line->second);
       judge_ = std::move(judge);
+      ++starts_;
       return;
     }
     if (line && line->first == "error") throw error_from_json(line->second);

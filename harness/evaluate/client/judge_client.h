@@ -1,6 +1,9 @@
 // The client's end of a judge: a process that is started again when it ends.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,6 +65,8 @@ class JudgeClient {
   /// starts another.
   Result run(const EvaluateRequest& request, const std::function<void(const char*)>& on_stage,
              Findings* findings = nullptr, const std::stop_token& stop = {});
+  /// How often a judge was started in place of one that had ended. Any thread may ask.
+  uint64_t restarts() const { return std::max<uint64_t>(starts_, 1) - 1; }
 
  private:
   struct Outcome;
@@ -72,6 +77,7 @@ class JudgeClient {
   std::string program_, device_;
   bool validate_;
   std::unique_ptr<LineProcess> judge_;
+  std::atomic<uint64_t> starts_ = 0;
   std::optional<vulkan::DeviceSnapshot> snapshot_;
 };
 

@@ -18,6 +18,7 @@ class ClientJudge : public QueueJudge {
   }
   std::string trouble() override { return trouble_with(client_); }
   const vulkan::DeviceSnapshot& snapshot() override { return client_.snapshot(); }
+  uint64_t restarts() const override { return client_.restarts(); }
 
  private:
   client::JudgeClient client_;

@@ -115,6 +115,17 @@ void Queue::wait() {
   changed_.wait(lock, [&] { return entries_.empty() && delivering_ == 0; });
 }
 
+Queue::Load Queue::load() {
+  const std::lock_guard lock(mutex_);
+  return {entries_.size(), backlog_.size()};
+}
+
+uint64_t Queue::restarts() const {
+  uint64_t count = 0;
+  for (const auto& judge : judges_) count += judge->restarts();
+  return count;
+}
+
 size_t Queue::devices_left() {
   const std::lock_guard lock(mutex_);
   return backlog_.devices_left();

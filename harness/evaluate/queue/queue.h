@@ -72,6 +72,13 @@ class Queue {
   /// Blocks until every job has had its outcome.
   void wait();
 
+  /// Jobs that have no outcome yet: all, and those that wait for a device.
+  struct Load {
+    size_t jobs = 0, waiting = 0;
+  };
+  Load load();
+  /// How often judges of all devices were started again.
+  uint64_t restarts() const;
   size_t devices_left();
   /// Why a device was excluded; empty if it was not.
   std::string trouble_of(size_t device);

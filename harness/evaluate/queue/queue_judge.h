@@ -1,6 +1,7 @@
 // The interface through which the queue evaluates candidates on one device.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -26,6 +27,8 @@ class QueueJudge {
   virtual std::string trouble() = 0;
   /// The device. Throws Error if it cannot be used.
   virtual const vulkan::DeviceSnapshot& snapshot() = 0;
+  /// How often a judge process took the place of one that had ended. Any thread may ask.
+  virtual uint64_t restarts() const { return 0; }
 };
 
 /// QueueJudge::trouble() of a judge process: starts one if none is running.

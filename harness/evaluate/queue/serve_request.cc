@@ -17,6 +17,7 @@
 #include "libkbench/base/suggest.h"
 #include "libkbench/candidate/source_json.h"
 #include "libkbench/core/variables_json.h"
+#include "libkbench/task_file/task_file.h"
 
 namespace kbench::queue {
 namespace {
@@ -112,9 +113,12 @@ class Members {
   std::vector<std::string> known_;
 };
 
-CandidateSource read_candidate(Members& members) {
+CandidateSource read_candidate(Members& members, Sender sender) {
   const json* candidate = members.find("candidate");
   const json* files = members.find("files");
+  if (candidate != nullptr && sender == Sender::network) {
+    refuse("a path on the server ('candidate') cannot be named from elsewhere; send 'files'");
+  }
   const json* manifest = members.find("manifest");
   const json* name = members.find("name");
   if ((candidate == nullptr) == (files == nullptr)) {
@@ -129,6 +133,15 @@ CandidateSource read_candidate(Members& members) {
   if (manifest != nullptr) source["manifest"] = *manifest;
   if (name != nullptr) source["name"] = *name;
   return source_from_json(source);
+}
+
+std::vector<double> thresholds_of(const json& list) {
+  constexpr size_t kMost = 100;
+  const auto is_number = [](const json& each) { return each.is_number(); };
+  if (!list.is_array() || list.size() > kMost || !std::ranges::all_of(list, is_number)) {
+    refuse("'thresholds' must be a list of at most " + std::to_string(kMost) + " numbers");
+  }
+  return list.get<std::vector<double>>();
 }
 
 void read_options(Members& members, EvaluateOptions& options) {
@@ -159,12 +172,17 @@ void read_options(Members& members, EvaluateOptions& options) {
   members.read("max_seconds", plan.max_seconds, 0, kLongest);
   members.read("precision", plan.precision, 0, 1);
   members.read("min_samples", plan.min_samples, 1, kMostSamples);
+  members.read("max_samples", plan.max_samples, 1, kMostSamples);
   plan.max_samples = std::max(plan.max_samples, plan.min_samples);
+  if (const json* thresholds = members.find("thresholds")) {
+    plan.thresholds = thresholds_of(*thresholds);
+  }
   Limits& limits = options.limits;
   const double before = limits.total_seconds;
   members.read("compile_seconds", limits.compile_seconds, 0.001, kLongest);
   members.read("device_seconds", limits.device_seconds, 0.001, kLongest);
   members.read("total_seconds", limits.total_seconds, 0.001, kLongest);
+  members.read("host_bytes", limits.host_bytes, int64_t{1} << 20, int64_t{1} << 50);
   // As on the command line: a long measurement is given more time.
   if (limits.total_seconds == before && before == Limits{}.total_seconds) {
     limits.total_seconds += 4 * plan.max_seconds;
@@ -180,15 +198,20 @@ void read_options(Members& members, EvaluateOptions& options) {
 }
 
 void read_line(const json& object, const EvaluateOptions& defaults,
-               const std::vector<vulkan::DeviceSnapshot>& devices, ServeLine& line) {
+               const std::vector<vulkan::DeviceSnapshot>& devices, Sender sender, ServeLine& line) {
   Members members(object);
   members.find("id");
   line.request.options = defaults;
-  line.request.candidate = read_candidate(members);
+  line.request.candidate = read_candidate(members, sender);
   std::string task_file;
   members.read("task_file", task_file);
   if (!task_file.empty()) {
-    add_task_file(task_file, "task_file");
+    // Tasks of one sender must not be found by another, nor add up while the server runs.
+    if (sender == Sender::network) {
+      read_task_file(task_file, "task_file");
+    } else {
+      add_task_file(task_file, "task_file");
+    }
     line.request.task_files = {task_file};
   }
   members.read("author", line.request.candidate.author);
@@ -215,25 +238,63 @@ void read_line(const json& object, const EvaluateOptions& defaults,
 }  // namespace
 
 ServeLine parse_serve_line(std::string_view text, const EvaluateOptions& defaults,
-                           const std::vector<vulkan::DeviceSnapshot>& devices) {
+                           const std::vector<vulkan::DeviceSnapshot>& devices, Sender sender) {
   ServeLine line;
   try {
     const json object = parse(text);
     if (const auto id = object.find("id"); id != object.end()) line.id = id_of(*id);
-    if (const auto cancel = object.find("cancel"); cancel != object.end()) {
+    if (const auto cancel = object.find("cancel");
+        cancel != object.end() && sender == Sender::this_user) {
       if (object.size() != 1) refuse("'cancel' stands alone: {\"cancel\": id}");
       line.id = id_of(*cancel);
       line.cancel = true;
       return line;
     }
-    if (line.id.empty()) refuse("has no 'id'");
-    read_line(object, defaults, devices, line);
+    if (line.id.empty() && sender == Sender::this_user) refuse("has no 'id'");
+    read_line(object, defaults, devices, sender, line);
     return line;
   } catch (const Error& e) {
     throw BadLine{line.id, e};
   } catch (const json::exception& e) {
     throw BadLine{line.id, Error(ErrorCode::kInvalidArgument, e.what())};
   }
+}
+
+std::string serve_line_of(const client::EvaluateRequest& request) {
+  const EvaluateOptions& options = request.options;
+  if (options.recorded) {
+    throw Error(ErrorCode::kUnsupported, "a server elsewhere takes no recorded times as baseline");
+  }
+  if (options.validate) {
+    throw Error(ErrorCode::kUnsupported,
+                "the validation layer is a server's own choice, from its start");
+  }
+  if (request.inspect_seed || request.profile_runs || request.values_only) {
+    throw Error(ErrorCode::kUnsupported, "a server elsewhere judges, and looks no closer");
+  }
+  json line = source_json<json>(in_memory(request.candidate));
+  line["preset"] = options.preset;
+  line["dtype"] = name_of(options.dtype);
+  line["set"] = variables_json<json>(options.overrides);
+  line["tolerance"] = name_of(options.tolerance);
+  line["opponent"] = name_of(options.opponent);
+  line["max_seconds"] = options.plan.max_seconds;
+  line["precision"] = options.plan.precision;
+  line["min_samples"] = options.plan.min_samples;
+  line["max_samples"] = options.plan.max_samples;
+  line["thresholds"] = options.plan.thresholds;
+  line["compile_seconds"] = options.limits.compile_seconds;
+  line["device_seconds"] = options.limits.device_seconds;
+  line["total_seconds"] = options.limits.total_seconds;
+  line["host_bytes"] = options.limits.host_bytes;
+  line["other_sizes"] = options.other_sizes;
+  line["general"] = options.general;
+  line["fresh_runners"] = options.fresh_runners;
+  if (options.seed) line["seed"] = *options.seed;
+  line["check"] = request.check_only;
+  const Task* task = client::named_task(request.candidate);
+  if (task != nullptr && !task->file.empty()) line["task_file"] = task->file;
+  return json_text(line);
 }
 
 }  // namespace kbench::queue

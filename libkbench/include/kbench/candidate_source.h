@@ -74,6 +74,11 @@ void expect_readable(const CandidateSource& source);
 /// The place that a path names: a YAML file, or a folder holding candidate.yaml. Reads no file.
 CandidatePlace candidate_place(const std::string& path);
 
+/// The candidate with all its files in memory, as another machine needs it; one that is in memory
+/// already as it is. What is wrong with the candidate itself is left to its judge. Throws kNotFound,
+/// kIo.
+CandidateSource in_memory(const CandidateSource& source);
+
 /// Reads the candidate whose YAML file is `manifest`, a path as `read` takes it. `folder` is only
 /// shown: messages and Kernel::file begin with it. Throws Error (kParse, kIo, kNotFound).
 Candidate load_candidate(const std::string& manifest, const std::string& folder,
