@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "libkbench/scoring/json_fields.h"
+#include "libkbench/scoring/json_schema.h"
 
 namespace kbench {
 
@@ -43,6 +44,12 @@ std::string Experiment::key() const {
 }
 
 std::string to_json(const Result& result) { return json_text(json_of<Json>(result)); }
+
+std::string result_json_schema() {
+  Json schema = json_schema_of<Json, Result>();
+  schema["properties"]["verdict"]["enum"] = names_to(Verdict::compiles);
+  return json_text(schema);
+}
 
 Result result_from_json(const std::string& line) {
   static const std::string kNoFile;

@@ -128,6 +128,8 @@ struct Result : Experiment {
 
 std::string to_json(const Result& result);         ///< one line, no newline at the end
 Result result_from_json(const std::string& line);  ///< throws kParse
+/// The JSON Schema (draft 2020-12) of to_json()'s object.
+std::string result_json_schema();
 
 /// Reads a file of results; one that is not there is empty. A torn last line (a run was killed, or
 /// zero bytes where power was lost) is ignored; any other malformed line, or one that contradicts
