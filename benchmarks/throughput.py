@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Takes the figures of docs/throughput.md: how many candidates a minute are judged, and where the time goes.
 
-    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve handed run itself tasks kernels devices
+    benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve http handed run itself tasks kernels devices
 
 shipped  the sets that ship, on the tasks they have candidates for
 serve    one candidate again and again through `kbench serve`: from line to line
+http     the candidates of `shipped` through `kbench serve --http`, by `kbench run --server`
 handed   does a runner that has served 30 candidates time a kernel as a fresh one does? 20 pairs
 run      `kbench run` of one candidate, from start to exit
 itself   the eager baseline as its own candidate, some tasks of it five times each: do the intervals hold 1?
@@ -22,6 +23,7 @@ import glob
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -62,10 +64,10 @@ class Bench:
                 file.write(self.ask("show", task, "--candidate", "--preset", self.options.preset))
         return ["--candidates", folder, "--task", ",".join(tasks)]
 
-    def evaluate(self, title, *arguments, cold=False, may_fail=False):
+    def evaluate(self, title, *arguments, verb=(), cold=False, may_fail=False):
         """Prints what it took; returns the seconds and the results."""
         output = os.path.join(self.scratch, f"results-{self.evaluations + 1}.jsonl")
-        command = [self.options.kbench, "--preset", self.options.preset, "--output", output,
+        command = [self.options.kbench, *verb, "--preset", self.options.preset, "--output", output,
                    *self.fresh(), *self.sizes(), *arguments]  # fmt: skip
         start = time.monotonic()
         run = subprocess.run(command, env=self.environment(cold), text=True,
@@ -101,14 +103,31 @@ class Bench:
         return ["--device", self.options.device] if self.options.device else []
 
 
+def task_of(path):
+    with open(path) as lines:
+        return next(line.split()[1] for line in lines if line.startswith("task:"))
+
+
+def shipped_tasks():
+    return {task_of(path) for path in glob.glob(os.path.join(SETS[0], "*.yaml"))}
+
+
 def shipped(bench):
-    tasks = set()
-    for path in glob.glob(os.path.join(SETS[0], "*.yaml")):
-        with open(path) as lines:
-            tasks.update(line.split()[1] for line in lines if line.startswith("task:"))
     for _ in range(bench.options.rounds):
-        bench.evaluate("shipped", "--candidates", *SETS, "--task", ",".join(sorted(tasks)),
-                       *bench.one_device())  # fmt: skip
+        bench.evaluate("shipped", "--candidates", *SETS, "--task",
+                       ",".join(sorted(shipped_tasks())), *bench.one_device())  # fmt: skip
+
+
+def http(bench):
+    candidates = [path for folder in SETS for path in glob.glob(os.path.join(folder, "*.yaml"))
+                  if task_of(path) in shipped_tasks()]  # fmt: skip
+    command = [bench.options.kbench, "serve", "--http", "0", *bench.one_device()]
+    server = subprocess.Popen(command, env=bench.environment(), text=True, stderr=subprocess.PIPE)
+    url = re.search(r"http://[0-9.:]+", server.stderr.readline())[0]
+    for _ in range(bench.options.rounds):
+        bench.evaluate("http", "--server", url, *candidates, verb=["run"])
+    server.terminate()
+    server.communicate()
 
 
 class Server:
@@ -239,7 +258,7 @@ def devices(bench):
 
 
 def main():
-    measures = {each.__name__: each for each in (shipped, serve, handed, run, itself, tasks, kernels, devices)}
+    measures = {each.__name__: each for each in (shipped, serve, http, handed, run, itself, tasks, kernels, devices)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("measures", nargs="+", choices=measures, metavar="MEASURE")

@@ -25,12 +25,11 @@ DeviceEvaluator::DeviceEvaluator(EvaluateOptions options, const Roofline& roofli
       judge_(options_.program, options_.device, options_.validate),
       small_(options_.program, options_.device, options_.validate) {}
 
-EvaluateOptions DeviceEvaluator::at_sizes_of(const JudgeRequest& request) const {
-  EvaluateOptions options = options_;
+EvaluateOptions at_sizes_of(const JudgeRequest& request, EvaluateOptions options) {
   options.preset = request.at.preset;
   options.overrides = request.at.variables;
   options.dtype = request.at.dtype;
-  if (request.quick) {  // Two pairs of runs show whether it is right.
+  if (request.quick) {
     options.recorded.reset();
     options.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 4};
   }
@@ -38,7 +37,7 @@ EvaluateOptions DeviceEvaluator::at_sizes_of(const JudgeRequest& request) const 
 }
 
 Result DeviceEvaluator::judge(const JudgeRequest& request, client::EvaluateRequest asked) {
-  asked.options = at_sizes_of(request);
+  asked.options = at_sizes_of(request, options_);
   Result result = (request.quick ? small_ : judge_).run(asked, options_.on_stage);
   // Messages name files as the model did; and a run's folder may be moved.
   const std::string& path = asked.candidate.path;
@@ -55,7 +54,7 @@ Evidence DeviceEvaluator::investigate(const JudgeRequest& request, const std::st
                                       const Result& result) {
   if (!evidence_) return {};
   diagnose::InvestigateOptions options;
-  options.evaluate = at_sizes_of(request);
+  options.evaluate = at_sizes_of(request, options_);
   options.seconds = kSeconds;
   if (roofline_.copy_bytes_per_s > 0) options.roofline = roofline_;
   return diagnose::investigate(request.quick ? small_ : judge_, file, result, options);

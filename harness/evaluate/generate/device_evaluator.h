@@ -32,8 +32,6 @@ class DeviceEvaluator : public RunEvaluator {
                        const Result& result) override;
 
  private:
-  EvaluateOptions at_sizes_of(const JudgeRequest& request) const;
-
   EvaluateOptions options_;
   Roofline roofline_;
   bool evidence_;

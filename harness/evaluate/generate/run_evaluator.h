@@ -6,6 +6,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/episode.h"
+#include "kbench/evaluate.h"
 #include "kbench/feedback.h"
 #include "kbench/result.h"
 
@@ -21,5 +22,9 @@ class RunEvaluator : public queue::QueueJudge {
     return {};
   }
 };
+
+/// `options` at the sizes of the request; if it is quick, two pairs of runs, which show whether a
+/// candidate is right.
+EvaluateOptions at_sizes_of(const JudgeRequest& request, EvaluateOptions options);
 
 }  // namespace kbench::generate

@@ -1,0 +1,138 @@
+#include "harness/frontends/http/remote_judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kbench/error.h"
+#include "kbench/evaluate.h"
+#include "tests/http/running_service.h"
+
+namespace kbench::http {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::RunningService;
+
+client::EvaluateRequest wanted() {
+  client::EvaluateRequest request;
+  request.candidate = CandidateSource(
+      {{"candidate.yaml", "kbench: 1\ntask: level1/19\n"}, {"k.spv", std::string("\0\xff", 2)}});
+  request.candidate.author = "me";
+  request.options.preset = "smoke";
+  request.options.overrides = {{"dim", int64_t{65}}};
+  request.options.plan = {.precision = 0.5,
+                          .max_seconds = 0.25,
+                          .min_samples = 3,
+                          .max_samples = 70,
+                          .thresholds = {1, 2}};
+  request.options.limits.compile_seconds = 12;
+  request.options.limits.total_seconds = 130;
+  request.options.limits.host_bytes = int64_t{1} << 31;
+  request.options.other_sizes = false;
+  request.options.seed = 99;
+  return request;
+}
+
+std::unique_ptr<queue::QueueJudge> judge_of(const RunningService& service) {
+  const RemoteServer server{service.url(), ""};
+  return remote_judge(server, "auto", devices_of(server).front());
+}
+
+TEST(RemoteJudge, AsksForThatWhichItWasAskedFor) {
+  RunningService service;
+  service.gate.open();
+  const auto judge = judge_of(service);
+  EXPECT_EQ(judge->snapshot().name, "Fake");
+  std::vector<std::string> stages;
+  const client::EvaluateRequest request = wanted();
+  const Result result =
+      judge->run(request, [&](const char* stage) { stages.emplace_back(stage); }, {});
+  EXPECT_EQ(result.verdict, Verdict::passed);
+  ASSERT_EQ(service.asked.list().size(), 1u);
+  client::EvaluateRequest seen = service.asked.list().front().second;
+  seen.more = request.more;
+  EXPECT_EQ(to_json(seen), to_json(request));
+}
+
+TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "remote_candidate";
+  fs::create_directories(folder);
+  std::ofstream(folder / "relu.yaml")
+      << "kbench: 1\ntask: level1/19\nkernels:\n  k: {file: k.comp}\n"
+         "dispatch:\n  - kernel: k\n    groups: [1]\n";
+  std::ofstream(folder / "k.comp") << "#version 450\n#include \"other.glsl\"\nvoid main() {}\n";
+  std::ofstream(folder / "other.glsl") << "// included\n";
+  std::ofstream(folder / "secret.txt") << "not of this candidate\n";
+  RunningService service;
+  service.gate.open();
+  client::EvaluateRequest request;
+  request.candidate = (folder / "relu.yaml").string();
+  judge_of(service)->run(request, {}, {});
+  ASSERT_EQ(service.asked.list().size(), 1u);
+  const CandidateSource seen = service.asked.list().front().second.candidate;
+  EXPECT_EQ(seen.manifest, "relu.yaml");
+  std::vector<std::string> names;
+  for (const auto& [name, text] : seen.files.value()) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("k.comp", "other.glsl", "relu.yaml"));
+}
+
+TEST(RemoteJudge, CancelsThereWhatIsCancelledHere) {
+  RunningService service;
+  const auto judge = judge_of(service);
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    service.gate.wait_for(1);
+    stop.request_stop();
+  });
+  EXPECT_THROW(judge->run(wanted(), {}, stop.get_token()), Cancelled);
+  const auto metrics = [&] { return service.client().Get("/metrics")->body; };
+  while (metrics().find("\nkbench_experiments_running 1\n") != std::string::npos) {
+  }
+  EXPECT_THAT(metrics(), HasSubstr("{outcome=\"cancelled\"} 1"));
+}
+
+TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
+  RunningService service;
+  client::EvaluateRequest request = wanted();
+  request.options.limits.total_seconds = 1e5;
+  try {
+    judge_of(service)->run(request, {}, {});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(e.what(), HasSubstr("'total_seconds' can be 3600 at most"));
+  }
+  request.options.validate = true;
+  EXPECT_THROW(judge_of(service)->run(request, {}, {}), Error);
+}
+
+TEST(RemoteJudge, IsLostWithItsServer) {
+  std::unique_ptr<queue::QueueJudge> judge;
+  {
+    RunningService service;
+    judge = judge_of(service);
+    EXPECT_EQ(judge->trouble(), "");
+  }
+  EXPECT_THAT(judge->trouble(), HasSubstr("cannot reach http://127.0.0.1:"));
+}
+
+TEST(RemoteServer, IsNamedByItsUrl) {
+  for (const char* url : {"", "gpu:8000", "ftp://gpu", "http://me:secret@gpu"}) {
+    EXPECT_THROW(devices_of({url, ""}), Error) << url;
+  }
+  try {
+    devices_of({"http://127.0.0.1:1", ""});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    EXPECT_THAT(e.what(), HasSubstr("cannot reach http://127.0.0.1:1"));
+  }
+}
+
+}  // namespace
+}  // namespace kbench::http

@@ -1,0 +1,97 @@
+"""A `kbench serve --http` on the software device, and requests to it. KBENCH_PROGRAM is the program."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["KBENCH_PROGRAM"]
+RELU = {
+    "candidate.yaml": "kbench: 1\ntask: level1/19\nkernels:\n  relu: {file: relu.comp}\n"
+                      "dispatch:\n  - {kernel: relu, bind: [x, output],"
+                      " groups: [\"ceil_div(batch_size * dim, 256)\"]}\n",
+    "relu.comp": "#version 450\nlayout(local_size_x = 256) in;\n"
+                 "layout(binding = 0) readonly buffer X { float x[]; };\n"
+                 "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
+                 "void main() {\n  uint i = gl_GlobalInvocationID.x;\n"
+                 "  if (i < KB_batch_size * KB_dim) y[i] = max(x[i], 0.0);\n}\n",
+}  # fmt: skip
+WRONG = dict(RELU, **{"relu.comp": RELU["relu.comp"].replace("max(x[i], 0.0)", "x[i]")})
+HANGS = dict(RELU, **{"relu.comp": RELU["relu.comp"].replace("uint i =", "while (x[0] < 1e30) {}\n  uint i =")})
+JSON = {"Content-Type": "application/json"}
+LINES = {"Content-Type": "application/x-ndjson"}
+ASYNC = {**JSON, "Prefer": "respond-async"}
+
+
+class Answer:
+    def __init__(self, response):
+        self.status = response.status
+        self.headers = response.headers
+        self.text = response.read().decode()
+        self.type = (response.getheader("Content-Type") or "").split(";")[0]
+
+    @property
+    def json(self):
+        return json.loads(self.text)
+
+
+class Server:
+    def __init__(self, port=0, environment=None):
+        if subprocess.run([PROGRAM, "devices"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode != 0:  # fmt: skip
+            if "KBENCH_REQUIRE_VULKAN" in os.environ:
+                raise AssertionError("no Vulkan device")
+            raise unittest.SkipTest("no Vulkan device")
+        self.folder = tempfile.mkdtemp()
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--http", str(port), "--device", "cpu", "--preset", "smoke",
+             "--measure-seconds", "0.02", "--min-samples", "2", "--precision", "0.9",
+             "--no-other-sizes"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, KBENCH_CACHE=self.folder, **(environment or {})))  # fmt: skip
+        line = self.process.stderr.readline()
+        found = re.search(r"http://(127\.0\.0\.1|0\.0\.0\.0):(\d+)", line)
+        if not found:
+            raise AssertionError(line + self.process.stderr.read())
+        self.port = int(found[2])
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def ask(self, method, path, body=None, headers=None, timeout=120):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            if isinstance(body, (dict, list)):
+                body = json.dumps(body)
+            connection.request(method, path, body, headers or {})
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def judges(self):
+        """Its judges' processes."""
+        listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
+                                stdout=subprocess.PIPE, text=True, check=True).stdout  # fmt: skip
+        return [int(line.split()[0]) for line in listed.splitlines() if "judge-process" in line]
+
+    def resident_bytes(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self, how=signal.SIGTERM, seconds=60):
+        """Its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(seconds)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stderr.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

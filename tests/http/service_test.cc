@@ -1,0 +1,399 @@
+#include "harness/frontends/http/service.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "kbench/error.h"
+#include "libkbench/base/unique_fd.h"
+#include "tests/http/running_service.h"
+
+namespace kbench::http {
+namespace {
+
+using testing::body_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::json;
+using testing::request;
+using testing::RunningService;
+
+constexpr const char* kJsonType = "application/json";
+constexpr const char* kLinesType = "application/x-ndjson";
+constexpr const char* kAlice = "alice-alice-alice";
+constexpr const char* kBob = "bob-bob-bob-bob-bob";
+const httplib::Headers kAsync = {{"Prefer", "respond-async"}};
+
+ServiceOptions with_tokens() {
+  const std::string path = ::testing::TempDir() + "service_tokens";
+  FILE* file = fopen(path.c_str(), "w");
+  fprintf(file, "alice %s\nbob %s\n", kAlice, kBob);
+  fclose(file);
+  ServiceOptions options;
+  options.tokens = Tokens::from_file(path);
+  return options;
+}
+
+/// A connection whose bytes are the test's own.
+UniqueFd connected(const RunningService& service) {
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(service.port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
+void send_text(const UniqueFd& socket, const std::string& text) {
+  EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(text.size()));
+}
+
+std::string read_all(const UniqueFd& socket) {
+  std::string all;
+  char buffer[4096];
+  for (ssize_t n; (n = recv(socket.get(), buffer, sizeof buffer, 0)) > 0;) {
+    all.append(buffer, static_cast<size_t>(n));
+  }
+  return all;
+}
+
+std::string head(const std::string& path, size_t length, const std::string& more = {}) {
+  return "POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: " +
+         (path.ends_with("batch") ? "application/x-ndjson" : "application/json") +
+         "\r\nContent-Length: " + std::to_string(length) + "\r\n" + more + "\r\n";
+}
+
+TEST(Address, IsAPortOrAHostAndAPort) {
+  EXPECT_EQ(address_from_text("8000").host, "127.0.0.1");
+  EXPECT_EQ(address_from_text("[::1]:80").host, "::1");
+  EXPECT_EQ(address_from_text("0.0.0.0:80").port, 80);
+  EXPECT_FALSE(address_from_text("0.0.0.0:80").loopback());
+  EXPECT_TRUE(address_from_text("127.0.0.2:80").loopback());
+  EXPECT_TRUE(address_from_text("[::1]:80").loopback());
+  EXPECT_FALSE(address_from_text("localhost.example:80").loopback());
+  for (const char* text : {"", "x", "80x", "1:2:3", "host:", ":80", "host:65536", "host:-1"}) {
+    EXPECT_THROW(address_from_text(text), Error) << text;
+  }
+}
+
+TEST(HttpService, AnswersWithTheResult) {
+  RunningService service;
+  service.gate.open();
+  const auto answer = service.client().Post("/v1/evaluate", request("a", {{"id", 7}}), kJsonType);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  const json body = body_of(answer);
+  EXPECT_EQ(body["id"], 7);
+  EXPECT_EQ(body["state"], "done");
+  EXPECT_EQ(body["result"]["verdict"], "passed");
+  EXPECT_EQ(answer->get_header_value("Location"),
+            "/v1/experiments/" + body["experiment"].get<std::string>());
+}
+
+TEST(HttpService, AnswersAtOnceWhereThatIsPreferred) {
+  RunningService service;
+  auto client = service.client();
+  const auto first = client.Post("/v1/evaluate", kAsync, request("a"), kJsonType);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->status, 202);
+  const std::string place = first->get_header_value("Location");
+  service.gate.wait_for(1);
+  EXPECT_EQ(body_of(client.Get(place))["state"], "running");
+  EXPECT_EQ(body_of(client.Get(place))["stage"], "load");
+  service.gate.open();
+  EXPECT_EQ(body_of(client.Get(place + "?wait=10"))["state"], "done");
+  EXPECT_EQ(body_of(client.Delete(place))["state"], "done");
+}
+
+TEST(HttpService, CancelsWhatIsDeleted) {
+  RunningService service;
+  auto client = service.client();
+  std::vector<std::string> places;
+  for (const char* name : {"runs", "waits"}) {
+    places.push_back(client.Post("/v1/evaluate", kAsync, request(name), kJsonType)
+                         ->get_header_value("Location"));
+  }
+  service.gate.wait_for(1);
+  for (const std::string& place : places) {
+    EXPECT_EQ(client.Delete(place)->status, 200);
+    EXPECT_EQ(body_of(client.Get(place + "?wait=10"))["state"], "cancelled");
+  }
+}
+
+TEST(HttpService, EvaluatesOnceUnderOneKey) {
+  RunningService service;
+  service.gate.open();
+  auto client = service.client();
+  const httplib::Headers key = {{"Idempotency-Key", "k1"}};
+  const json first = body_of(client.Post("/v1/evaluate", key, request("a"), kJsonType));
+  const json again = body_of(client.Post("/v1/evaluate", key, request("a"), kJsonType));
+  EXPECT_EQ(first["experiment"], again["experiment"]);
+  EXPECT_EQ(service.asked.list().size(), 1u);
+  const auto other = client.Post("/v1/evaluate", key, request("b"), kJsonType);
+  EXPECT_EQ(other->status, 422);
+  EXPECT_THAT(other->body, HasSubstr("belongs to another experiment"));
+  const auto odd = client.Post("/v1/evaluate", {{"Idempotency-Key", std::string(201, 'k')}},
+                               request("a"), kJsonType);
+  EXPECT_EQ(odd->status, 400);
+}
+
+TEST(HttpService, AnswersABatchLineByLine) {
+  RunningService service;
+  service.gate.open();
+  const std::string lines = request("a", {{"id", "one"}}) + "\nno json\n\n" +
+                            request("b", {{"id", 2}}) + "\n" +
+                            R"({"id": 3, "candidate": "/etc/passwd"})";
+  const auto answer = service.client().Post("/v1/evaluate/batch", lines, kLinesType);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->get_header_value("Content-Type"), kLinesType);
+  std::multiset<std::string> seen;
+  std::istringstream text(answer->body);
+  for (std::string line; std::getline(text, line);) {
+    const json each = json::parse(line);
+    seen.insert(each.contains("line") ? "bad " + each["line"].dump()
+                                      : each["id"].dump() + " " + each["state"].dump());
+  }
+  EXPECT_THAT(seen, ElementsAre("\"one\" \"done\"", "2 \"done\"", "bad 2", "bad 5"));
+}
+
+TEST(HttpService, CancelsTheBatchOfAClientThatGoesAway) {
+  RunningService service;
+  const std::string body = request("a") + "\n" + request("b") + "\n";
+  {
+    const UniqueFd socket = connected(service);
+    send_text(socket, head("/v1/evaluate/batch", body.size()) + body);
+    service.gate.wait_for(1);
+  }
+  auto client = service.client();
+  const auto cancelled = [&] {
+    return client.Get("/metrics")->body.find("{outcome=\"cancelled\"} 2") != std::string::npos;
+  };
+  for (int i = 0; i < 200 && !cancelled(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(cancelled());
+}
+
+TEST(HttpService, KeepsABatchThatHasAKey) {
+  RunningService service;
+  const std::string body = request("a") + "\n" + request("b") + "\n";
+  {
+    const UniqueFd socket = connected(service);
+    send_text(socket, head("/v1/evaluate/batch", body.size(), "Idempotency-Key: batch\r\n") + body);
+    service.gate.wait_for(1);
+  }
+  service.gate.open();
+  const auto again =
+      service.client().Post("/v1/evaluate/batch", {{"Idempotency-Key", "batch"}}, body, kLinesType);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(std::ranges::count(again->body, '\n'), 2);
+  EXPECT_EQ(again->body.find("cancelled"), std::string::npos);
+  EXPECT_EQ(service.asked.list().size(), 2u);
+}
+
+TEST(HttpService, HasNoRoomForMoreThanItsLimit) {
+  ServiceOptions options;
+  options.experiments.most_experiments = 2;
+  RunningService service(std::move(options));
+  auto client = service.client();
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(client.Post("/v1/evaluate", kAsync, request(name), kJsonType)->status, 202);
+  }
+  const auto full = client.Post("/v1/evaluate", kAsync, request("c"), kJsonType);
+  EXPECT_EQ(full->status, 429);
+  EXPECT_GE(std::stoi(full->get_header_value("Retry-After")), 1);
+  const std::string three = request("a") + "\n" + request("b") + "\n" + request("c") + "\n";
+  EXPECT_EQ(client.Post("/v1/evaluate/batch", three, kLinesType)->status, 413);
+}
+
+TEST(HttpService, TakesNoPathsAndNoLimitsBeyondItsOwn) {
+  RunningService service;
+  auto client = service.client();
+  const auto refused = [&](const json& body) {
+    const auto answer = client.Post("/v1/evaluate", body.dump(), kJsonType);
+    EXPECT_EQ(answer->status, 400);
+    return body_of(answer)["error"].get<std::string>();
+  };
+  EXPECT_THAT(refused({{"candidate", "/etc/passwd"}}), HasSubstr("send 'files'"));
+  EXPECT_THAT(refused(json::parse(request("a", {{"stages", true}}))), HasSubstr("'stages'"));
+  EXPECT_THAT(refused(json::parse(request("a", {{"total_seconds", 1e5}}))),
+              HasSubstr("3600 at most"));
+  EXPECT_THAT(refused(json::parse(request("a", {{"presett", "smoke"}}))), HasSubstr("'presett'"));
+  EXPECT_THAT(refused(json::parse(request("a", {{"task_file", "kbench_task: 1\n"}}))),
+              HasSubstr("task_file"));
+  EXPECT_THAT(refused(json::array()), HasSubstr("not a JSON object"));
+}
+
+TEST(HttpService, KnowsAuthorsByTheirTokens) {
+  RunningService service(with_tokens());
+  service.gate.open();
+  auto stranger = service.client(), guesser = service.client("not-a-token-of-anybody");
+  for (auto* client : {&stranger, &guesser}) {
+    const auto answer = client->Post("/v1/evaluate", request("a"), kJsonType);
+    EXPECT_EQ(answer->status, 401);
+    EXPECT_EQ(answer->get_header_value("WWW-Authenticate"), "Bearer");
+    EXPECT_EQ(client->Get("/metrics")->status, 401);
+    EXPECT_EQ(client->Get("/healthz")->status, 200);
+  }
+  auto alice = service.client(kAlice), bob = service.client(kBob);
+  const auto answer = alice.Post("/v1/evaluate", request("a"), kJsonType);
+  EXPECT_EQ(answer->status, 200);
+  const std::string place = answer->get_header_value("Location");
+  EXPECT_EQ(alice.Get(place)->status, 200);
+  EXPECT_EQ(bob.Get(place)->status, 404);
+  EXPECT_EQ(bob.Delete(place)->status, 404);
+  bob.Post("/v1/evaluate", request("b", {{"author", "model-1"}}), kJsonType);
+  const auto asked = service.asked.list();
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0].second.candidate.author, "alice");
+  EXPECT_EQ(asked[1].second.candidate.author, "bob/model-1");
+}
+
+TEST(HttpService, SeparatesTheKeysOfAuthors) {
+  RunningService service(with_tokens());
+  service.gate.open();
+  auto alice = service.client(kAlice), bob = service.client(kBob);
+  const httplib::Headers key = {{"Idempotency-Key", "1"}};
+  EXPECT_EQ(alice.Post("/v1/evaluate", key, request("a"), kJsonType)->status, 200);
+  EXPECT_EQ(bob.Post("/v1/evaluate", key, request("b"), kJsonType)->status, 200);
+  EXPECT_EQ(service.asked.list().size(), 2u);
+}
+
+TEST(HttpService, ListensBeyondThisMachineWithTokensAlone) {
+  ServiceOptions open;
+  open.address = address_from_text("0.0.0.0:0");
+  EXPECT_THROW(RunningService{std::move(open)}, Error);
+  ServiceOptions guarded = with_tokens();
+  guarded.address = address_from_text("0.0.0.0:0");
+  RunningService service(std::move(guarded));
+  EXPECT_EQ(service.client(kAlice).Get("/v1/tasks")->status, 200);
+}
+
+TEST(HttpService, IsNotForPagesInABrowser) {
+  RunningService service;
+  auto client = service.client();
+  EXPECT_EQ(client.Get("/v1/tasks", {{"Host", "example.org"}})->status, 403);
+  EXPECT_EQ(client.Get("/v1/tasks", {{"Host", "localhost:8000"}})->status, 200);
+  EXPECT_EQ(client.Post("/v1/evaluate", request("a"), "text/plain")->status, 415);
+}
+
+TEST(HttpService, RefusesLongAndSlowBodies) {
+  ServiceOptions options;
+  options.most_body_bytes = 10000;
+  options.body_seconds = 0.3;
+  RunningService service(std::move(options));
+  auto client = service.client();
+  EXPECT_EQ(client.Post("/v1/evaluate", std::string(20000, ' '), kJsonType)->status, 413);
+  const auto chunked = client.Post(
+      "/v1/evaluate",
+      [](size_t offset, httplib::DataSink& sink) {
+        if (offset > 20000) sink.done();
+        return offset > 20000 || sink.write(std::string(1000, ' ').data(), 1000);
+      },
+      kJsonType);
+  ASSERT_TRUE(chunked);
+  EXPECT_EQ(chunked->status, 413);
+
+  const UniqueFd slow = connected(service);
+  send_text(slow, head("/v1/evaluate", 1000));
+  std::jthread drip([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (::send(slow.get(), " ", 1, MSG_NOSIGNAL) != 1) return;
+    }
+  });
+  EXPECT_THAT(read_all(slow), HasSubstr("408"));
+}
+
+TEST(HttpService, AnswersWhatIsNoRequestWithAnError) {
+  RunningService service;
+  auto client = service.client();
+  for (const auto& answer : {client.Get("/v1/nothing"), client.Post("/v1/nothing", "{}", kJsonType),
+                             client.Delete("/v1/experiments/0"),
+                             client.Get("/v1/experiments/" + std::string(32, '0'))}) {
+    EXPECT_EQ(answer->status, 404);
+    EXPECT_TRUE(body_of(answer).contains("error"));
+  }
+  const UniqueFd socket = connected(service);
+  send_text(socket, "no http at all\r\n\r\n");
+  EXPECT_THAT(read_all(socket), HasSubstr("400"));
+}
+
+TEST(HttpService, EndsOnceItsExperimentsHave) {
+  RunningService service;
+  auto client = service.client();
+  const std::string place =
+      client.Post("/v1/evaluate", kAsync, request("a"), kJsonType)->get_header_value("Location");
+  service.gate.wait_for(1);
+  service.stop();
+  while (client.Get("/healthz")->status != 503) {
+  }
+  const auto refused = client.Post("/v1/evaluate", request("b"), kJsonType);
+  EXPECT_EQ(refused->status, 503);
+  EXPECT_NE(refused->get_header_value("Retry-After"), "");
+  service.gate.open();
+  EXPECT_EQ(body_of(client.Get(place + "?wait=10"))["state"], "done");
+  service.join();
+}
+
+TEST(HttpService, CancelsTheRestWhenItHasToEndAtOnce) {
+  RunningService service;
+  auto client = service.client();
+  client.Post("/v1/evaluate", kAsync, request("a"), kJsonType);
+  service.gate.wait_for(1);
+  service.stop();
+  service.stop_at_once();
+  service.join();
+}
+
+TEST(HttpService, KeepsOutcomesForAWhile) {
+  ServiceOptions options;
+  options.experiments.keep_bytes = 3000;  // of which an outcome has about 900
+  RunningService service(std::move(options));
+  service.gate.open();
+  auto client = service.client();
+  std::vector<std::string> places;
+  for (int i = 0; i < 10; ++i) {
+    places.push_back(
+        client.Post("/v1/evaluate", request("a"), kJsonType)->get_header_value("Location"));
+  }
+  EXPECT_EQ(client.Get(places.front())->status, 404);
+  EXPECT_EQ(client.Get(places.back())->status, 200);
+}
+
+TEST(HttpService, CountsForPrometheus) {
+  RunningService service;
+  auto client = service.client();
+  client.Post("/v1/evaluate", kAsync, request("a"), kJsonType);
+  client.Post("/v1/evaluate", kAsync, request("b"), kJsonType);
+  service.gate.wait_for(1);
+  EXPECT_THAT(client.Get("/metrics")->body, HasSubstr("\nkbench_experiments_waiting 1\n"));
+  EXPECT_THAT(client.Get("/metrics")->body, HasSubstr("\nkbench_experiments_running 1\n"));
+  service.gate.open();
+  client.Post("/v1/evaluate", request("c"), kJsonType);
+  const std::string text = client.Get("/metrics")->body;
+  EXPECT_THAT(text, HasSubstr("\nkbench_experiments_total{outcome=\"passed\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("\nkbench_http_responses_total{status=\"202\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("# TYPE kbench_judges_restarted_total counter\n"));
+}
+
+TEST(HttpService, ListsTasksAndDevices) {
+  RunningService service;
+  auto client = service.client();
+  EXPECT_EQ(body_of(client.Get("/v1/tasks"))["tasks"].size(), 250u);
+  EXPECT_EQ(body_of(client.Get("/v1/devices"))["devices"][0]["name"], "Fake");
+  EXPECT_EQ(body_of(client.Get("/openapi.json"))["openapi"], "3.1.0");
+}
+
+}  // namespace
+}  // namespace kbench::http

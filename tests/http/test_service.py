@@ -1,0 +1,203 @@
+"""`kbench serve --http` as its clients meet it: what openapi.json says of every answer holds."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from server import ASYNC, HANGS, JSON, LINES, PROGRAM, RELU, WRONG, Server
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+
+class Described:
+    """Holds answers to the description, and remembers which of it was seen."""
+
+    def __init__(self, document):
+        self.document = document
+        self.seen = set()
+
+    def resolved(self, node):
+        while "$ref" in node:
+            name = node["$ref"].split("/")[1:]
+            node = self.document
+            for part in name:
+                node = node[part]
+        return node
+
+    def validator_of(self, schema):
+        return jsonschema.Draft202012Validator({**schema, "components": self.document["components"]})
+
+    def path_of(self, path):
+        path = re.sub(r"[0-9a-f]{32}", "{experiment}", path.split("?")[0])
+        return path, self.document["paths"][path]
+
+    def check(self, method, path, answer):
+        name, item = self.path_of(path)
+        responses = item[method.lower()]["responses"]
+        assert str(answer.status) in responses, (method, path, answer.status, answer.text)
+        self.seen.add((method, name, answer.status))
+        response = self.resolved(responses[str(answer.status)])
+        assert answer.type in response["content"], (method, path, answer.type)
+        for header in response.get("headers", {}):
+            assert header in answer.headers, (method, path, header)
+        schema = response["content"][answer.type]["schema"]
+        if answer.type == "application/json":
+            self.validator_of(schema).validate(answer.json)
+        if answer.type == "application/x-ndjson":
+            lines = [{"$ref": f"#/components/schemas/{each}"} for each in ("Experiment", "BadLine")]
+            for line in answer.text.splitlines():
+                self.validator_of({"oneOf": lines}).validate(json.loads(line))
+
+
+def experiment(files, **more):
+    return {"files": files, **more}
+
+
+class Service(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if jsonschema is None:
+            print("\nneeds jsonschema (Debian: python3-jsonschema)")
+            raise unittest.SkipTest("no jsonschema")
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.close)
+        cls.described = Described(cls.server.ask("GET", "/openapi.json").json)
+
+    def ask(self, method, path, body=None, headers=None):
+        answer = self.server.ask(method, path, body, headers)
+        self.described.check(method, path, answer)
+        return answer
+
+    def test_answers_are_as_described(self):
+        ask = self.ask
+        for path in ("/healthz", "/metrics", "/openapi.json", "/v1/tasks", "/v1/devices"):
+            self.assertEqual(ask("GET", path).status, 200)
+        request = experiment(RELU, id="a")
+        self.described.validator_of({"$ref": "#/components/schemas/Request"}).validate(request)
+        passed = ask("POST", "/v1/evaluate", request, {**JSON, "Idempotency-Key": "1"})
+        self.assertEqual((passed.status, passed.json["state"]), (200, "done"))
+        self.assertEqual(passed.json["result"]["verdict"], "passed")
+        wrong = ask("POST", "/v1/evaluate", experiment(WRONG), JSON)
+        self.assertEqual(wrong.json["result"]["verdict"], "wrong_values")
+        lines = "\n".join(json.dumps(each) for each in (experiment(RELU, id=1), {"id": 2}))
+        batch = ask("POST", "/v1/evaluate/batch", lines, LINES)
+        self.assertEqual(len(batch.text.splitlines()), 2)
+
+        other = ask("POST", "/v1/evaluate", experiment(WRONG), {**JSON, "Idempotency-Key": "1"})
+        self.assertEqual(other.status, 422)
+        failed = ask("POST", "/v1/evaluate", experiment(RELU, set={"nothing": 3}), JSON)
+        self.assertEqual((failed.status, failed.json["state"]), (422, "failed"))
+        self.assertEqual(ask("POST", "/v1/evaluate", {"preset": 3}, JSON).status, 400)
+        self.assertEqual(ask("POST", "/v1/evaluate", request, {"Content-Type": "x/y"}).status, 415)
+        self.assertEqual(ask("GET", "/v1/tasks", None, {"Host": "elsewhere"}).status, 403)
+        self.assertEqual(ask("GET", "/v1/experiments/" + 32 * "0").status, 404)
+        self.assertEqual(ask("DELETE", "/v1/experiments/" + 32 * "0").status, 404)
+
+        slow = ask("POST", "/v1/evaluate", experiment(HANGS), ASYNC)
+        self.assertEqual(slow.status, 202)
+        place = slow.headers["Location"]
+        self.assertIn(ask("GET", place).json["state"], ("queued", "running"))
+        ask("DELETE", place)
+        self.assertEqual(ask("GET", place + "?wait=30").json["state"], "cancelled")
+
+    def test_the_description_has_all_fields_of_a_result(self):
+        said = self.ask("POST", "/v1/evaluate", experiment(RELU), JSON).json["result"]
+        listed = self.described.document["components"]["schemas"]["Result"]["properties"]
+        self.assertEqual([name for name in said if name not in listed], [])
+
+    def test_the_description_passes_a_public_validator(self):
+        modules = os.environ.get("KBENCH_NODE_MODULES", "")
+        package = os.path.join(modules, "@seriousme/openapi-schema-validator")
+        if not shutil.which("node") or not os.path.isdir(package):
+            print("\nneeds a validator (npm: @seriousme/openapi-schema-validator)")
+            self.skipTest("no validator")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(self.described.document, file)
+            file.flush()
+            script = (f"import {{ Validator }} from '{package}/index.js';\n"
+                      f"const said = await new Validator().validate('{file.name}');\n"
+                      "console.log(JSON.stringify(said)); process.exit(said.valid ? 0 : 1);")
+            ran = subprocess.run(["node", "--input-type=module", "-e", script],
+                                 stdout=subprocess.PIPE, text=True)  # fmt: skip
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+
+    def test_a_task_file_counts_for_its_own_experiment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mlp.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                subprocess.run([PROGRAM, "task", "new", "my/mlp"], check=True, stdout=file)
+            candidate = subprocess.run([PROGRAM, "show", path, "--preset", "smoke", "--candidate"],
+                                       stdout=subprocess.PIPE, text=True, check=True).stdout
+            with open(path, encoding="utf-8") as file:
+                task = file.read()
+        files = {"candidate.yaml": candidate}
+        said = self.ask("POST", "/v1/evaluate", experiment(files, task_file=task), JSON)
+        self.assertEqual(said.json["result"]["verdict"], "passed", said.text)
+        self.assertTrue(said.json["result"]["task"].startswith("my/"))
+
+    def test_a_killed_judge_is_replaced(self):
+        self.ask("POST", "/v1/evaluate", experiment(RELU), JSON)
+        for judge in self.server.judges():
+            os.kill(judge, signal.SIGKILL)
+        after = self.ask("POST", "/v1/evaluate", experiment(RELU), JSON)
+        self.assertEqual(after.json["result"]["verdict"], "passed", after.text)
+        counted = re.search(r"kbench_judges_restarted_total (\d+)", self.ask("GET", "/metrics").text)
+        self.assertGreaterEqual(int(counted[1]), 1)
+
+    def test_other_commands_judge_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in RELU.items():
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            # Nothing of the server's is here: no device, no library of Vulkan.
+            ran = subprocess.run(
+                [PROGRAM, "run", folder, "--server", self.server.url, "--preset", "smoke", "--json",
+                 "--measure-seconds", "0.02", "--precision", "0.9", "--no-other-sizes"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, VK_DRIVER_FILES="/none", VK_ICD_FILENAMES="/none"))  # fmt: skip
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            said = json.loads(ran.stdout)
+            self.assertEqual((said["verdict"], said["task"]), ("passed", "level1/19"))
+            refused = subprocess.run([PROGRAM, "run", folder, "--server", "http://127.0.0.1:1"],
+                                     stderr=subprocess.PIPE, text=True)  # fmt: skip
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("cannot reach http://127.0.0.1:1", refused.stderr)
+
+
+class Ending(unittest.TestCase):
+    def test_sigterm_lets_experiments_end(self):
+        server = Server()
+        self.addCleanup(server.close)
+        places = [server.ask("POST", "/v1/evaluate", experiment(RELU), ASYNC).headers["Location"]
+                  for _ in range(4)]  # fmt: skip
+        server.process.send_signal(signal.SIGTERM)
+        for place in places:
+            self.assertEqual(server.ask("GET", place + "?wait=60").json["state"], "done")
+        self.assertEqual(server.process.wait(30), 0)
+
+    def test_tokens_are_needed_beyond_this_machine_and_not_printed(self):
+        ran = subprocess.run([PROGRAM, "serve", "--http", "0.0.0.0:0", "--device", "cpu"],
+                             stderr=subprocess.PIPE, text=True, timeout=60)  # fmt: skip
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("--tokens", ran.stderr)
+        token = "a-long-secret-token"
+        server = Server(environment={"KBENCH_SERVE_TOKEN": token})
+        self.addCleanup(server.close)
+        self.assertEqual(server.ask("GET", "/v1/tasks").status, 401)
+        self.assertEqual(
+            server.ask("GET", "/v1/tasks", None, {"Authorization": f"Bearer {token}"}).status, 200
+        )
+        server.stop()
+        self.assertNotIn(token, server.process.stderr.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
