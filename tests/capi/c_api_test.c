@@ -94,6 +94,130 @@ static void without_a_device(void) {
   ONE(kbench_feedback, "{\"result\": 1}", KBENCH_PARSE, "\"parse\"");
 }
 
+/* Lacks its closing brace. */
+#define EPISODE_ANSWER                                                                     \
+  "{\"text\": \"```yaml\\nkbench: 1\\ntask: level1/19\\nkernels:\\n  k: {file: k.comp}\\n" \
+  "dispatch:\\n  - {kernel: k, bind: [x, output], groups: [1]}\\n```\\n\\n"                \
+  "```glsl k.comp\\nvoid main() {}\\n```\\n\""
+
+static void episodes(void) {
+  char* answer = NULL;
+  kbench_episode* episode = (kbench_episode*)&answer;
+  kbench_episode_free(NULL);
+  EXPECT(kbench_episode_new("{\"task\": \"1/19\", \"attempts\": 0}", &episode, &answer) ==
+         KBENCH_INVALID_ARGUMENT);
+  EXPECT(episode == NULL);
+  kbench_free(answer);
+  EXPECT(kbench_episode_new("{\"task\": \"1/19\"}", NULL, &answer) == KBENCH_INVALID_ARGUMENT);
+  kbench_free(answer);
+  EXPECT(kbench_episode_new("{\"task\": \"1/19\", \"goal\": \"fast\"}", &episode, &answer) ==
+         KBENCH_PARSE);
+  HOLDS(answer, "goal");
+  kbench_free(answer);
+  EXPECT(kbench_episode_step(NULL, "{}", &answer) == KBENCH_INVALID_ARGUMENT);
+  kbench_free(answer);
+
+  EXPECT(kbench_episode_new("{\"task\": \"1/19\", \"preset\": \"smoke\", \"attempts\": 2}",
+                            &episode, &answer) == KBENCH_OK);
+  HOLDS(answer, "\"role\":\"user\"");
+  HOLDS(answer, "\"next_attempt\":1");
+  kbench_free(answer);
+  EXPECT(kbench_episode_step(episode, "{\"text\": \"no idea\"}", &answer) == KBENCH_OK);
+  HOLDS(answer, "\"outcome\":\"no_candidate\"");
+  HOLDS(answer, "\"next_attempt\":2");
+  HOLDS(answer, "no idea");
+  kbench_free(answer);
+  EXPECT(kbench_episode_step(episode, EPISODE_ANSWER "}", &answer) == KBENCH_OK);
+  HOLDS(answer, "{\"judge\":{");
+  HOLDS(answer, "\"preset\":\"smoke\"");
+  kbench_free(answer);
+  EXPECT(kbench_episode_step(episode, EPISODE_ANSWER ", \"results\": [{}]}", &answer) ==
+         KBENCH_PARSE);
+  kbench_free(answer);
+  EXPECT(kbench_episode_step(episode, "{\"text\": \"I give up\"}", &answer) == KBENCH_OK);
+  HOLDS(answer, "\"ending\":\"attempts\"");
+  kbench_free(answer);
+  EXPECT(kbench_episode_step(episode, "{\"text\": \"once more\"}", &answer) ==
+         KBENCH_INVALID_ARGUMENT);
+  HOLDS(answer, "done");
+  kbench_free(answer);
+  kbench_episode_free(episode);
+}
+
+/* Where the judge would have to be asked, but something is wrong before. */
+static void before_a_judge(void) {
+  char* answer = NULL;
+  kbench_evaluator* evaluator = (kbench_evaluator*)&answer;
+  EXPECT(kbench_evaluator_new("{\"presett\": 1}", NULL, NULL, &evaluator, &answer) == KBENCH_PARSE);
+  EXPECT(evaluator == NULL);
+  HOLDS(answer, "presett");
+  kbench_free(answer);
+  EXPECT(kbench_evaluator_new(NULL, NULL, NULL, NULL, &answer) == KBENCH_INVALID_ARGUMENT);
+  kbench_free(answer);
+  EXPECT(kbench_evaluator_check(NULL, "{}", NULL, &answer) == KBENCH_INVALID_ARGUMENT);
+  kbench_free(answer);
+  EXPECT(kbench_evaluate("{\"candidate\": {\"path\": \"/nowhere.yaml\"}}", NULL, &answer) ==
+         KBENCH_NOT_FOUND);
+  kbench_free(answer);
+  EXPECT(kbench_evaluate("{\"candidate\": {\"files\": {}}}", NULL, &answer) == KBENCH_NOT_FOUND);
+  HOLDS(answer, "candidate.yaml");
+  kbench_free(answer);
+  EXPECT(kbench_evaluate("{\"candidate\": {\"files\": {\"candidate.yaml\": \"\"}},"
+                         " \"options\": {\"program\": \"/nowhere/kbench\"}}",
+                         NULL, &answer) == KBENCH_NOT_FOUND);
+  HOLDS(answer, "/nowhere/kbench");
+  kbench_free(answer);
+}
+
+struct seen {
+  int stages, stop_at;
+};
+
+static int on_event(void* user, const char* event) {
+  struct seen* seen = user;
+  if (strstr(event, "\"stage\"") != NULL) ++seen->stages;
+  return seen->stages == seen->stop_at;
+}
+
+static void on_a_device(const char* program, const char* path) {
+  char options[1000], candidate[1000];
+  char* answer = NULL;
+  struct seen seen = {0, -1};
+  kbench_evaluator* evaluator = NULL;
+  kbench_stop* stop = kbench_stop_new();
+  snprintf(options, sizeof options,
+           "{\"program\": \"%s\", \"preset\": \"smoke\","
+           " \"plan\": {\"max_seconds\": 0.1, \"min_samples\": 4}}",
+           program);
+  snprintf(candidate, sizeof candidate, "{\"path\": \"%s\"}", path);
+  EXPECT(kbench_evaluator_new(options, on_event, &seen, &evaluator, &answer) == KBENCH_OK);
+  kbench_free(answer);
+  EXPECT(kbench_evaluator_evaluate(evaluator, candidate, stop, &answer) == KBENCH_OK);
+  HOLDS(answer, "\"verdict\":\"passed\"");
+  kbench_free(answer);
+  EXPECT(seen.stages >= 4);
+
+  EXPECT(kbench_evaluator_check(evaluator, "{\"files\": {\"candidate.yaml\": \"nonsense\"}}", NULL,
+                                &answer) == KBENCH_OK);
+  HOLDS(answer, "\"verdict\":\"invalid_candidate\"");
+  kbench_free(answer);
+
+  seen.stages = 0;
+  seen.stop_at = 2;
+  EXPECT(kbench_evaluator_evaluate(evaluator, candidate, stop, &answer) == KBENCH_CANCELLED);
+  HOLDS(answer, "\"code\":\"cancelled\"");
+  kbench_free(answer);
+  kbench_stop_request(stop);
+  EXPECT(kbench_evaluator_evaluate(evaluator, candidate, stop, &answer) == KBENCH_CANCELLED);
+  kbench_free(answer);
+  seen.stop_at = -1;
+  EXPECT(kbench_evaluator_evaluate(evaluator, candidate, NULL, &answer) == KBENCH_OK);
+  HOLDS(answer, "\"verdict\":\"passed\"");
+  kbench_free(answer);
+  kbench_evaluator_free(evaluator);
+  kbench_stop_free(stop);
+}
+
 /* Where the judge would have to be asked, but something is wrong before. */
 static void before_a_judge(void) {
   char* answer = NULL;
@@ -175,6 +299,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   without_a_device();
   before_a_judge();
+  episodes();
   snprintf(request, sizeof request, "{\"program\": \"%s\"}", argv[1]);
   devices = ASK(kbench_devices, request, KBENCH_OK);
   usable = devices != NULL && strstr(devices, "\"usable\":true") != NULL;

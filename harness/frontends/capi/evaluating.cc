@@ -44,7 +44,7 @@ kbench_status evaluated(kbench_evaluator* evaluator, const char* candidate, kben
                         Result (Evaluator::*call)(const CandidateSource&, std::stop_token)) {
   return answer(out, [&] {
     if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
-    const CallRequest request(candidate, {"path", "files", "manifest", "name"});
+    const CallRequest request(candidate, {"path", "files", "manifest", "name", "author"});
     const CandidateSource source = source_from_json(request.whole());
     return value_of((evaluator->evaluator.*call)(source, token_of(stop)));
   });

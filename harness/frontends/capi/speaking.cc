@@ -3,6 +3,7 @@
 
 #include "harness/evaluate/client/options_json.h"
 #include "harness/frontends/capi/answer.h"
+#include "harness/frontends/capi/prompting.h"
 #include "harness/frontends/capi/sizes.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_source.h"
@@ -15,7 +16,10 @@
 #include "libkbench/candidate/source_json.h"
 
 namespace kbench::capi {
-namespace {
+
+const std::vector<std::string_view> kPromptMembers = {
+    "task",      "preset", "overrides", "dtype",    "set",      "shots",
+    "precision", "code",   "reference", "builtins", "language", "device"};
 
 PromptContext context_of(const CallRequest& request) {
   PromptContext context;
@@ -33,6 +37,12 @@ PromptContext context_of(const CallRequest& request) {
   if (request.has("device")) context.device = client::device_from_json(request["device"]);
   return context;
 }
+
+Prompts prompts_of(const CallRequest& request) {
+  return Prompts::shipped(request.has("set") ? request["set"].text() : "default");
+}
+
+namespace {
 
 ShownAttempt attempt_from(const JsonField& field) {
   expect_only(field, {"files", "answer", "feedback", "outcome"});
@@ -62,11 +72,11 @@ extern "C" {
 
 kbench_status kbench_prompt(const char* text, char** out) {
   return answer(out, [&] {
-    const capi::CallRequest request(
-        text, {"task", "preset", "overrides", "dtype", "set", "shots", "precision", "code",
-               "reference", "builtins", "language", "device", "attempts"});
-    const Prompts prompts =
-        Prompts::shipped(request.has("set") ? request["set"].text() : "default");
+    const capi::CallRequest request(text);
+    std::vector<std::string_view> members = capi::kPromptMembers;
+    members.push_back("attempts");
+    expect_only(request.field(), members);
+    const Prompts prompts = capi::prompts_of(request);
     const Task& task = capi::task_of(request);
     const PromptContext context = capi::context_of(request);
     std::vector<ShownAttempt> attempts;

@@ -2,6 +2,7 @@
 #include "harness/frontends/capi/answer.h"
 #include "harness/frontends/capi/sizes.h"
 #include "kbench/candidate.h"
+#include "kbench/certificate.h"
 #include "kbench/prompts.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
@@ -27,7 +28,8 @@ kbench_status kbench_tasks(const char* text, char** out) {
                       {"name", task->name},
                       {"family", task->family},
                       {"tolerance", task->tolerance.relative},
-                      {"trivial", task->trivial}});
+                      {"trivial", task->trivial},
+                      {"collapses", collapses(task->id)}});
     }
     return json{{"tasks", std::move(list)}};
   });

@@ -84,8 +84,9 @@ KBENCH_API kbench_status kbench_evaluator_new(const char* options, kbench_on_eve
                                               char** answer);
 /* candidate: {"path": "relu.yaml"}, a YAML file or a folder holding candidate.yaml; or in memory
  * {"files": {"candidate.yaml": "kbench: 1 ...", "k.spv": {"base64": "..."}}}, "manifest" naming
- * the YAML file where it is not candidate.yaml, and "name" ("set/relu.yaml") for results. Answers
- * with a result, as docs/results-format.md has it. `stop` may be NULL.
+ * the YAML file where it is not candidate.yaml, "name" ("set/relu.yaml") for results, and "author":
+ * on a GPU one process may run several of one author. Answers with a result, as
+ * docs/results-format.md has it. `stop` may be NULL.
  */
 KBENCH_API kbench_status kbench_evaluator_evaluate(kbench_evaluator* evaluator,
                                                    const char* candidate, kbench_stop* stop,
@@ -154,6 +155,34 @@ KBENCH_API kbench_status kbench_extract(const char* request, char** answer);
  * a model is told of a result. "candidate" may be left out.
  */
 KBENCH_API kbench_status kbench_feedback(const char* request, char** answer);
+
+/* --- episodes ------------------------------------------------------------------------------- */
+
+/* One chain of attempts at one task (kbench/episode.h) whose caller does the judging. */
+typedef struct kbench_episode kbench_episode;
+
+/* request: the members of kbench_prompt()'s but "attempts", and {"attempts": 4,
+ * "goal": "correct" (or "faster:1.5"), "shown": "last" (or "best", "history"),
+ * "smoke": "first" (or "after", "never"), "max_characters": 4000 (of feedback),
+ * "history_characters": 48000}; each may be left out but the task. Answers with what the model is
+ * to be asked: {"messages": [..], "hash": "..", "next_attempt": 1, "done": false, "ending": null
+ * (or "goal", "attempts", "repeated", "too_long")}. On failure *episode is NULL.
+ */
+KBENCH_API kbench_status kbench_episode_new(const char* request, kbench_episode** episode,
+                                            char** answer);
+/* request: {"text": "..", "finish": "stop", "results": [..]}, a model's answer. Where a candidate
+ * in it has to be judged and "results" lacks that result, the answer is {"judge": {"task": ..,
+ * "preset": .., "variables": {..}, "dtype": ".." (left out: "f32"), "files": {..}, "quick": false}}
+ * and nothing has happened: judge the files at these sizes ("quick": only whether they are right)
+ * and call again with the same request and that result added to "results". Else the step is made,
+ * and the answer has the members of kbench_episode_new()'s and {"step": {"attempt": {..},
+ * "files": {..}, "result": {..}, "reduced": {..} (of smaller sizes, where the feedback tells of
+ * those; else null), "feedback": "..", "counted": true}}; "counted" is false where kbench, the
+ * driver or the machine failed three times: the same answer may be handed in again.
+ */
+KBENCH_API kbench_status kbench_episode_step(kbench_episode* episode, const char* request,
+                                             char** answer);
+KBENCH_API void kbench_episode_free(kbench_episode* episode);
 
 #ifdef __cplusplus
 }

@@ -34,6 +34,8 @@ _CALLS: dict[str, list[Any]] = {
     "kbench_prompt": [_TEXT],
     "kbench_extract": [_TEXT],
     "kbench_feedback": [_TEXT],
+    "kbench_episode_new": [_TEXT, ctypes.POINTER(_HANDLE)],
+    "kbench_episode_step": [_HANDLE, _TEXT],
 }
 _SONAME = "libkbench.so." + ".".join(__version__.split(".")[:2])
 
@@ -86,7 +88,12 @@ class Library:
         self._handle.kbench_version.restype = ctypes.c_char_p
         self._handle.kbench_stop_new.argtypes = []
         self._handle.kbench_stop_new.restype = _HANDLE
-        for name in ("kbench_stop_request", "kbench_stop_free", "kbench_evaluator_free"):
+        for name in (
+            "kbench_stop_request",
+            "kbench_stop_free",
+            "kbench_evaluator_free",
+            "kbench_episode_free",
+        ):
             getattr(self._handle, name).argtypes = [_HANDLE]
             getattr(self._handle, name).restype = None
 
@@ -144,6 +151,16 @@ class Library:
 
     def free_evaluator(self, evaluator: int) -> None:
         self._handle.kbench_evaluator_free(evaluator)
+
+    def new_episode(self, request: dict[str, Any]) -> tuple[int, Any]:
+        """A handle, and what the model is to be asked first."""
+        handle = ctypes.c_void_p()
+        answer = self.call("kbench_episode_new", encoded(request), ctypes.byref(handle))
+        assert handle.value is not None
+        return handle.value, answer
+
+    def free_episode(self, episode: int) -> None:
+        self._handle.kbench_episode_free(episode)
 
     def program(self) -> Optional[str]:
         """The kbench program of the library's own installation; None where it cannot be told."""

@@ -211,6 +211,8 @@ class Task:
     family: str
     tolerance: float
     trivial: str
+    collapses: bool
+    """Its outputs can be had for far less work: a speedup on it says little of kernels."""
 
 
 @dataclass(frozen=True)
