@@ -279,6 +279,19 @@ TEST(HttpService, ListensBeyondThisMachineWithTokensAlone) {
   EXPECT_EQ(service.client(kAlice).Get("/v1/tasks")->status, 200);
 }
 
+TEST(HttpService, SharesItsPortWithNoOther) {
+  RunningService service;
+  ServiceOptions options;
+  options.address.port = service.port();
+  try {
+    RunningService other(std::move(options));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    EXPECT_THAT(e.what(), HasSubstr("cannot listen at 127.0.0.1:"));
+  }
+}
+
 TEST(HttpService, IsNotForPagesInABrowser) {
   RunningService service;
   auto client = service.client();

@@ -1,6 +1,7 @@
 #include "harness/frontends/http/service.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <cerrno>
@@ -85,6 +86,11 @@ class Service::State {
     server_.new_task_queue = [most = options_.most_connections] { return new Connections(most); };
     // A connection ends with its answer: what is left of a refused request is no next one.
     server_.set_keep_alive_max_count(1);
+    // httplib's own would let another process listen at the same port.
+    server_.set_socket_options([](int socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     server_.set_read_timeout(kReadSeconds);
     server_.set_write_timeout(kReadSeconds);
     add_routes();
