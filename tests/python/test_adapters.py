@@ -362,10 +362,11 @@ class OpenEnv(Served):
         self.assertEqual(self.ask("POST", "/reset", {"task": 5})[0], 422)
 
     def test_no_page_in_a_browser_may_ask(self) -> None:
-        for method, path, more in (
+        asked: list[tuple[str, str, dict[str, str]]] = [
             ("POST", "/reset", {}),
             ("GET", "/ws", {"Upgrade": "websocket", "Sec-WebSocket-Key": "x"}),
-        ):
+        ]
+        for method, path, more in asked:
             connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port)
             connection.request(method, path, headers={"Origin": "http://example.org", **more})
             self.assertEqual(connection.getresponse().status, 403)
