@@ -5,6 +5,7 @@
 #include "levels/embedded.h"
 #include "levels/tables.h"
 #include "libkbench/scoring/honest_errors.h"
+#include "libkbench/scoring/task_sizes.h"
 
 namespace kbench {
 namespace {
@@ -18,6 +19,22 @@ void add_honest_errors(std::vector<Task>& all, DType half) {
   for (Task& task : all) {
     const auto found = errors.find(task.id);
     if (found != errors.end()) task.honest[half] = found->second;
+  }
+}
+
+/// From levels/sizes/, which has what differs from preset v0.1.
+void set_training_sizes(std::vector<Task>& all) {
+  const std::string_view text = levels::size_text("train.json");
+  if (text.empty()) return;  // kbench task sizes is about to write it.
+  const TaskSizes sizes = parse_task_sizes(std::string(text), "levels/sizes/train.json");
+  for (Task& task : all) {
+    const auto at = sizes.find(task.id);
+    for (VariableSpec& spec : task.variables) {
+      spec.train = spec.v0_1;
+      if (at == sizes.end()) continue;
+      const auto value = at->second.find(spec.name);
+      if (value != at->second.end()) spec.train = value->second;
+    }
   }
 }
 
@@ -58,6 +75,7 @@ std::vector<Task> all_tasks() {
   }
   std::sort(all.begin(), all.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
   for (const DType half : {DType::f16, DType::bf16}) add_honest_errors(all, half);
+  set_training_sizes(all);
   return all;
 }
 

@@ -183,7 +183,7 @@ std::vector<std::unique_ptr<Graph>> graphs_of(const TaskAt& at, std::span<const 
       return false;
     }
   };
-  for (const Preset each : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+  for (const Preset each : kAllPresets) {
     if (name_of(each) != at.preset) add(task_at(at.task, each, at.variables, at.dtype));
   }
   const std::set<std::string, std::less<>> names = graphs.front()->variables_read();

@@ -32,7 +32,7 @@ std::string rule_in_words(const Task& task, DType dtype) {
 std::string sizes_of(const Task& task, const Variables& variables) {
   std::string nearest;
   size_t fewest = variables.size() + 1;
-  for (Preset preset : {Preset::v0_1, Preset::v0, Preset::smoke}) {
+  for (Preset preset : {Preset::v0_1, Preset::v0, Preset::train, Preset::smoke}) {
     std::string text = "preset " + std::string(name_of(preset));
     size_t differ = 0;
     for (const auto& [name, value] : variables_of(task, preset)) {

@@ -73,15 +73,6 @@ bool same_or_larger(const Shape& own, const Shape& larger) {
                                                    [](int64_t a, int64_t b) { return a <= b; });
 }
 
-/// The same computation on other tensors.
-bool same_computation(const Graph& own, const Graph& other) {
-  return own.values().size() == other.values().size() &&
-         std::equal(own.nodes().begin(), own.nodes().end(), other.nodes().begin(),
-                    other.nodes().end(), [](const Graph::Node& a, const Graph::Node& b) {
-                      return a.inputs == b.inputs && same_call(a.call, b.call);
-                    });
-}
-
 bool only_larger(const Graph& own, const Graph& other) {
   return std::equal(own.values().begin(), own.values().end(), other.values().begin(),
                     [](const Graph::ValueInfo& a, const Graph::ValueInfo& b) {
@@ -103,6 +94,14 @@ bool is_well_posed(const Graph& own, const Graph& other) {
 
 }  // namespace
 
+bool same_computation(const Graph& own, const Graph& other) {
+  return own.values().size() == other.values().size() &&
+         std::equal(own.nodes().begin(), own.nodes().end(), other.nodes().begin(),
+                    other.nodes().end(), [](const Graph::Node& a, const Graph::Node& b) {
+                      return a.inputs == b.inputs && same_call(a.call, b.call);
+                    });
+}
+
 SizeSearch::SizeSearch(const TaskAt& at, std::span<const Task> suite, Extents extents)
     : at_(at), suite_(suite), extents_(extents), own_(build_graph(at, suite)) {
   const auto limit = [](double own, double most) {
@@ -114,8 +113,7 @@ SizeSearch::SizeSearch(const TaskAt& at, std::span<const Task> suite, Extents ex
   if (own_->flops() > kMostOwnFlops) return;
   for (const VariableSpec& spec : find_task(at.task, suite).variables) {
     const auto* own = std::get_if<int64_t>(&own_->variables().at(spec.name));
-    const bool differs = spec.smoke != spec.v0 || spec.v0 != spec.v0_1;
-    if (own == nullptr || !spec.follows.empty() || !differs) continue;
+    if (own == nullptr || !spec.follows.empty() || !spec.differs()) continue;
     if (own_->variables_read().contains(spec.name)) sizes_.push_back({spec.name, *own});
   }
   // The batch grows last, with the budget that is left: it only repeats the same work.

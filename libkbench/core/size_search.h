@@ -13,6 +13,9 @@
 
 namespace kbench {
 
+/// Whether these are one task's graphs on other tensors: the same operators with the same options.
+bool same_computation(const Graph& own, const Graph& other);
+
 /// Which extents a set of sizes may give a tensor, beside those that it has.
 enum class Extents { larger, any };
 

@@ -42,7 +42,7 @@ std::string real_text(double value) {
 }  // namespace
 
 std::string_view name_of(Preset preset) {
-  return name_in<Preset::v0_1>({"smoke", "v0", "v0.1"}, preset);
+  return name_in<Preset::v0_1>({"smoke", "train", "v0", "v0.1"}, preset);
 }
 
 Preset preset_from_name(std::string_view name) {
@@ -60,8 +60,20 @@ std::string to_string(const VariableValue& value) {
 }
 
 const VariableValue& VariableSpec::at(Preset preset) const {
-  return preset == Preset::smoke ? smoke : preset == Preset::v0 ? v0 : v0_1;
+  switch (preset) {
+    case Preset::smoke:
+      return smoke;
+    case Preset::train:
+      return train;
+    case Preset::v0:
+      return v0;
+    case Preset::v0_1:
+      break;
+  }
+  return v0_1;
 }
+
+bool VariableSpec::differs() const { return smoke != train || train != v0 || v0 != v0_1; }
 
 std::pair<std::string, VariableValue> parse_assignment(std::string_view text) {
   const size_t equals = text.find('=');

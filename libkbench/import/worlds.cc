@@ -1,13 +1,11 @@
 #include "libkbench/import/worlds.h"
 
-#include <array>
+#include <algorithm>
 
 #include "kbench/candidate.h"
 
 namespace kbench::importing {
 namespace {
-
-constexpr std::array kAll = {Preset::smoke, Preset::v0, Preset::v0_1};
 
 std::map<std::string, double> plain_names(const Variables& variables) {
   std::map<std::string, double> names;
@@ -29,9 +27,9 @@ std::map<std::string, double> plain_names(const Variables& variables) {
 }  // namespace
 
 Worlds::Worlds(const Task& task, Preset primary) : task_(task) {
-  for (Preset preset : kAll) graphs_.push_back(build_graph(task, preset));
+  for (Preset preset : kAllPresets) graphs_.push_back(build_graph(task, preset));
   primary_ = 0;
-  while (kAll[primary_] != primary) ++primary_;
+  while (kAllPresets[primary_] != primary) ++primary_;
   for (const auto& [name, value] : graphs_[0]->variables()) {
     const auto* i = std::get_if<int64_t>(&value);
     if (!i || !graphs_[0]->variables_read().contains(name)) continue;
@@ -73,7 +71,7 @@ bool Worlds::add_world(const std::string& variable, int64_t value) {
   }
 }
 
-std::string_view Worlds::preset(size_t world) const { return name_of(kAll[world]); }
+std::string_view Worlds::preset(size_t world) const { return name_of(kAllPresets[world]); }
 
 const std::vector<Number>* Worlds::variable(const std::string& name) const {
   const auto found = variables_.find(name);
@@ -121,10 +119,9 @@ Number Worlds::extent(std::vector<double> at) const {
       const Number moved = combine(rest < 0 ? "-" : "+", less,
                                    integer(static_cast<int64_t>(std::abs(rest))), false, 0);
       if (fits(moved)) return moved;
-      if (y.value(0) != 0 && y.value(1) != 0 && y.value(2) != 0) {
-        bool zero = false;
-        for (double v : y.at) zero = zero || v == 0;
-        if (!zero && fits(combine("//", x, y, false, 0))) return combine("//", x, y, false, 0);
+      if (std::ranges::find(y.at, 0.0) == y.at.end()) {
+        const Number part = combine("//", x, y, false, 0);
+        if (fits(part)) return part;
       }
     }
   }
@@ -152,7 +149,10 @@ double Worlds::evaluate(const std::string& text, bool real, size_t world) const 
 }
 
 bool Worlds::differs(const Number& n) const {
-  return n.value(0) != n.value(1) || n.value(0) != n.value(2);
+  for (size_t w = 1; w < kPresets; ++w) {
+    if (n.value(w) != n.value(0)) return true;
+  }
+  return false;
 }
 
 }  // namespace kbench::importing

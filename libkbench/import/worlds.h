@@ -2,6 +2,7 @@
 // one and by more, which tells variables of equal value apart, and a quotient from a difference.
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@ namespace kbench::importing {
 
 class Worlds {
  public:
-  static constexpr size_t kPresets = 3;
+  static constexpr size_t kPresets = std::size(kAllPresets);
 
   Worlds(const Task& task, Preset primary);
   const Task& task() const { return task_; }

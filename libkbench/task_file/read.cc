@@ -121,11 +121,13 @@ class TaskFileReader {
         continue;
       }
       const YamlFields presets =
-          yaml_.fields(each.value, "a variable", {"smoke", "v0", "v0.1"}, {"smoke", "v0.1"});
+          yaml_.fields(each.value, "a variable", names_to(Preset::v0_1), {"smoke", "v0.1"});
       const VariableValue large = variable(presets.find("v0.1")->value);
       const auto* v0 = presets.find("v0");
-      file_->variables.emplace_back(each.key, variable(presets.find("smoke")->value),
-                                    v0 != nullptr ? variable(v0->value) : large, large);
+      VariableSpec& spec =
+          file_->variables.emplace_back(each.key, variable(presets.find("smoke")->value),
+                                        v0 != nullptr ? variable(v0->value) : large, large);
+      if (const auto* train = presets.find("train")) spec.train = variable(train->value);
     }
   }
 

@@ -38,12 +38,13 @@ VariableValue times(const VariableValue& value, int64_t factor) {
 }  // namespace
 
 SizesAround::SizesAround(const Task& task) : task_(task) {
-  for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+  for (const Preset preset : kAllPresets) {
     if (!add(preset, {})) build_graph(task, preset);  // throws what is wrong
   }
+  const bool large = is_large(*graphs_.back());  // that of v0.1
   vary(Preset::smoke, is_large(*graphs_[0]) ? std::vector<int64_t>{1, 2, 3, -1}
                                             : std::vector<int64_t>{1, 2, 3, 5, 8, -1});
-  if (!is_large(*graphs_[2])) vary(Preset::v0_1, {1, 2, 8});
+  if (!large) vary(Preset::v0_1, {1, 2, 8});
   vary_together(Preset::smoke);
 }
 

@@ -69,7 +69,7 @@ class Writer {
   Writer(const Task& task, std::span<const SizedGraph> built)
       : task_(task),
         built_(built),
-        presets_(std::min<size_t>(built.size(), 3)),
+        presets_(std::min(built.size(), std::size(kAllPresets))),
         left_out_(built.size(), false) {}
 
   WrittenFile write(const std::string& at) {
@@ -184,7 +184,9 @@ class Writer {
         return;
       }
       variables += "{smoke: " + smoke;
-      if (presets_ == 3 && values[1] != large) variables += ", v0: " + values[1];
+      const std::string& v0 = presets_ > 2 ? values[presets_ - 2] : large;
+      if (presets_ > 3 && values[1] != v0) variables += ", train: " + values[1];
+      if (v0 != large) variables += ", v0: " + v0;
       variables += ", v0.1: " + large + "}\n";
     };
     std::vector<std::string> order;

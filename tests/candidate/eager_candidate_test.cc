@@ -17,7 +17,7 @@ bool same_call(const OperatorCall& a, const OperatorCall& b) {
 TEST(EagerCandidate, ResolvesToTheGraphsOwnCallsForEveryTask) {
   ASSERT_FALSE(tasks().empty());
   for (const Task& task : tasks()) {
-    for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+    for (const Preset preset : kAllPresets) {
       SCOPED_TRACE(to_string(task.id) + " " + std::string(name_of(preset)));
       const auto graph = build_graph(task, preset);
       const std::string yaml = eager_candidate_yaml(task, *graph);

@@ -19,7 +19,7 @@ TEST(FormatDocument, WorkedExampleResolvesAtEveryPreset) {
   for (const auto& [name, text] : blocks) folder.write(name, text);
   const Candidate candidate = load_candidate(folder.path());
   const Task& task = find_task(candidate.task);
-  for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+  for (const Preset preset : kAllPresets) {
     const auto graph = build_graph(task, preset);
     EXPECT_FALSE(resolve(candidate, *graph).dispatch.empty());
   }

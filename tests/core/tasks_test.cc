@@ -16,7 +16,7 @@ TEST(Tasks, BuildAtEveryPresetAndDescribeThemselves) {
   std::set<TaskId> ids;
   for (const Task& task : tasks()) {
     EXPECT_TRUE(ids.insert(task.id).second) << to_string(task.id);
-    for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+    for (const Preset preset : kAllPresets) {
       const auto graph = build_graph(task, preset);
       EXPECT_FALSE(graph->outputs().empty()) << to_string(task.id);
       EXPECT_GT(graph->flops(), 0) << to_string(task.id);

@@ -30,7 +30,7 @@ TEST(Variables, TextsRoundTrip) {
 }
 
 TEST(Preset, NamesRoundTrip) {
-  for (Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+  for (const Preset preset : kAllPresets) {
     EXPECT_EQ(preset_from_name(name_of(preset)), preset);
   }
   EXPECT_THROW(preset_from_name("v1"), Error);

@@ -56,7 +56,7 @@ void expect_within_limits(const CallPlan& plan, const DeviceTraits& traits) {
 TEST(Plans, EveryTaskStaysWithinLimitsAtEveryPreset) {
   DeviceTraits small;  // what Vulkan 1.2 devices have at least, lavapipe among them
   for (const Task& task : tasks()) {
-    for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+    for (const Preset preset : kAllPresets) {
       SCOPED_TRACE(to_string(task.id) + " " + std::string(name_of(preset)));
       const auto graph = build_graph(task, preset);
       for (const Graph::Node& node : graph->nodes()) {

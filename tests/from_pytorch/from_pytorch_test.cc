@@ -513,6 +513,7 @@ TEST_F(FromPytorch, PresetsAreVariablesAndWhatFollowsFromThemExpressions) {
     return build_graph(task, preset, overrides)->nodes().size();
   };
   EXPECT_EQ(nodes(Preset::smoke), 9u);
+  EXPECT_EQ(nodes(Preset::train), 13u) << "that of v0.1";
   EXPECT_EQ(nodes(Preset::v0), 13u) << "that of v0.1";
   EXPECT_EQ(nodes(Preset::v0_1), 13u);
   EXPECT_EQ(nodes(Preset::smoke, {{"layers", int64_t{7}}}), 15u);

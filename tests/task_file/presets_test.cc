@@ -22,8 +22,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr Preset kPresets[] = {Preset::smoke, Preset::v0, Preset::v0_1};
-
 /// The values of those variables that the task has.
 Variables known_of(const Task& task, const Variables& set) {
   Variables known;
@@ -60,7 +58,7 @@ TEST_P(FilesForAllPresets, AreTheSameGraphsReadBack) {
     if (!file.unexplained.empty()) unexplained.push_back(to_string(task.id));
     const Task& read = add_task_file(file.text, "written.yaml");
     EXPECT_EQ(read.tolerance.relative, task.tolerance.relative);
-    for (const Preset preset : kPresets) {
+    for (const Preset preset : kAllPresets) {
       for (const DType dtype : kTaskDTypes) {
         const auto again = build_graph(read, preset, {}, dtype);
         const auto first = build_graph(task, preset, {}, dtype);
@@ -120,13 +118,18 @@ Task made_by_hand() {
   return task;
 }
 
-/// That the file gives the graphs at the presets.
+/// That the file gives the graphs at the presets: of the smallest at smoke, of the largest at v0.1,
+/// of one in between at v0, and at train where it is not given.
 void expect_same(const std::string& text, const std::vector<SizedGraph>& built) {
   const Task& read = add_task_file(text, "merged.yaml");
-  for (size_t i = 0; i < 3; ++i) {
-    const SizedGraph& one = built[std::min(i, built.size() - 1)];
-    EXPECT_EQ(meaning_of(*build_graph(read, kPresets[i])), meaning_of(*one.graph)) << text;
-  }
+  const size_t most = built.size() - 1;
+  const auto expect_at = [&](Preset preset, size_t place) {
+    EXPECT_EQ(meaning_of(*build_graph(read, preset)), meaning_of(*built[place].graph)) << text;
+  };
+  expect_at(Preset::smoke, 0);
+  expect_at(Preset::train, std::min<size_t>(1, most));
+  expect_at(Preset::v0, most < 2 ? most : most - 1);
+  expect_at(Preset::v0_1, most);
 }
 
 TEST(MergedGraphs, HaveTheNamesOfTheirSizes) {
@@ -142,6 +145,21 @@ TEST(MergedGraphs, HaveTheNamesOfTheirSizes) {
   EXPECT_THAT(text, HasSubstr("x: {shape: [batch, 3, size, size]"));
   EXPECT_THAT(text, HasSubstr("repeat: {t: layers}"));
   EXPECT_THAT(text, HasSubstr("fan_in(width)"));
+  expect_same(text, built);
+}
+
+TEST(MergedGraphs, HaveFourPresets) {
+  const auto a = network(2, 6, 5, 3), b = network(8, 10, 7, 3), c = network(16, 12, 12, 3),
+             d = network(64, 14, 40, 3);
+  const auto sizes = [](int64_t batch, int64_t size, int64_t width) {
+    return Variables{{"batch", batch}, {"size", size}, {"width", width}};
+  };
+  const std::vector<SizedGraph> built = {{sizes(2, 6, 5), a.get()},
+                                         {sizes(8, 10, 7), b.get()},
+                                         {sizes(16, 12, 12), c.get()},
+                                         {sizes(64, 14, 40), d.get()}};
+  const std::string text = task_file_text(made_by_hand(), built);
+  EXPECT_THAT(text, HasSubstr("batch: {smoke: 2, train: 8, v0: 16, v0.1: 64}"));
   expect_same(text, built);
 }
 

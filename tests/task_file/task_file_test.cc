@@ -21,7 +21,7 @@ constexpr char kMlp[] = R"yaml(kbench_task: 1
 name: my/mlp
 title: "two layers"
 variables:
-  batch: {smoke: 3, v0: 64, v0.1: 1024}
+  batch: {smoke: 3, train: 16, v0: 64, v0.1: 1024}
   width: {smoke: 5, v0.1: 512}
   layers: 2
 constants:
@@ -60,7 +60,7 @@ TEST_P(WrittenTasks, AllOfTheSuiteReadBackAreTheSameGraph) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, WrittenTasks,
-                         ::testing::Values(Preset::smoke, Preset::v0, Preset::v0_1),
+                         ::testing::ValuesIn(kAllPresets),
                          [](const auto& info) {
                            std::string name(name_of(info.param));
                            std::erase(name, '.');
@@ -83,6 +83,7 @@ TEST(TaskFiles, HaveSizesOfEveryPresetAndOverrides) {
   const auto smoke = build_graph(task, Preset::smoke);
   EXPECT_EQ(smoke->nodes().size(), 5u);
   EXPECT_EQ(smoke->value(smoke->outputs()[0]).type.shape, (Shape{3, 5}));
+  EXPECT_EQ(build_graph(task, Preset::train)->value(0).type.shape, (Shape{16, 512}));
   EXPECT_EQ(build_graph(task, Preset::v0)->value(0).type.shape, (Shape{64, 512}));
   EXPECT_EQ(build_graph(task, Preset::v0_1)->value(0).type.shape, (Shape{1024, 512}));
   const auto other = build_graph(task, Preset::smoke, {{"layers", int64_t{3}}});

@@ -144,13 +144,13 @@ WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
     throw Error(ErrorCode::kInvalidArgument, where + error);
   }
   std::vector<TracedGraph> graphs;
-  if (at.size() > 1) {  // Those of smoke and v0; where one is not given, the next larger preset's.
+  if (at.size() == 1) {
     graphs.push_back(graph_of(traced.front(), problem));
-    graphs.push_back(
-        graph_of(at.contains(Preset::v0) ? traced[traced.size() - 2] : traced.back(), problem));
-  }
-  graphs.push_back(graph_of(traced.back(), problem));
-  if (at.size() > 1) {
+  } else {
+    for (const Preset preset : kAllPresets) {  // Where one is not given, the next larger one's.
+      const auto number = std::distance(at.begin(), at.lower_bound(preset));
+      graphs.push_back(graph_of(traced[static_cast<size_t>(number)], problem));
+    }
     std::vector<Problem> others;
     for (const std::string& sizes : sizes_around(traced.front().sizes)) {
       others.push_back(problem);

@@ -165,7 +165,7 @@ void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype) {
 
 void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallback) {
   preset = fallback;
-  const std::string names = with_auto ? "smoke, v0, v0.1 or auto" : "smoke, v0 or v0.1";
+  const std::string names = with_auto ? "smoke, train, v0, v0.1 or auto" : kPresetNames;
   const std::string meaning =
       with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
   const Command sizes = app.in_group("Sizes");

@@ -54,6 +54,8 @@ void add_task_paths(const std::vector<std::string>& paths);
 /// Error, saying why, where none is left.
 void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype);
 
+inline constexpr char kPresetNames[] = "smoke, train, v0 or v0.1";
+
 /// --preset, --set and --dtype.
 struct SizeOptions {
   std::string preset = "auto";

@@ -407,7 +407,7 @@ Verb add_audit(Command program) {
       "  kbench audit --dtype f16 --kinds honest --tolerances levels/tolerances/f16.json\n"
       "  kbench audit --preset v0.1 --recorded");
   const Command computation = app.in_group("Computation");
-  computation.add_setting("--preset NAME", options->preset, "Sizes: smoke, v0 or v0.1",
+  computation.add_setting("--preset NAME", options->preset, std::string("Sizes: ") + kPresetNames,
                           member_of(names_to(Preset::v0_1)));
   computation.add_setting("--dtype NAME", options->dtype,
                           "What floating tensors are stored in: f32, f16 or bf16", task_dtypes());

@@ -189,7 +189,8 @@ Verb add_import(Command program) {
   app.add_option("FILE", options->files, "Kernel files").required().option_text("FILE...");
   app.add_option("--task", options->task, "The task that all files are for").option_text("TASK");
   app.add_setting("--preset", options->preset,
-                  "Sizes to take where a number or a branch cannot follow them: smoke, v0 or v0.1")
+                  std::string("Sizes to take where a number or a branch cannot follow them: ") +
+                      kPresetNames)
       .option_text("PRESET");
   const Command output = app.in_group("Output");
   output.add_option("--out", options->out, "Write the candidates into this folder")

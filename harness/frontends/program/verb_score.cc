@@ -255,7 +255,7 @@ Verb add_score(Command program) {
                   "Devices: parts of their names (default: all)")
       .comma_separated();
   scores.add_option("--preset NAME", options->preset,
-                    "Only results at this preset: smoke, v0 or v0.1");
+                    std::string("Only results at this preset: ") + kPresetNames);
   scores.add_option("--dtype NAME", options->dtype, "Only results in f32, f16 or bf16",
                     task_dtypes());
   scores.add_flag(

@@ -24,6 +24,8 @@
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/eager_steps.h"
 #include "libkbench/core/liveness.h"
+#include "libkbench/core/training_sizes.h"
+#include "libkbench/scoring/task_sizes.h"
 
 namespace kbench::program {
 namespace {
@@ -31,7 +33,7 @@ namespace {
 struct TaskVerbOptions {
   std::string action;
   std::string what;
-  std::string name, smoke, v0;
+  std::string name, smoke, train, v0;
   double seconds = 60;
 };
 
@@ -101,7 +103,7 @@ std::pair<std::string, bool> pytorch_line(runner::PythonHelper& python, const Ta
 /// Says what kbench makes of a task; returns whether something should be looked into.
 bool check(const Task& task, runner::PythonHelper& python) {
   std::string text = to_string(task.id) + "  " + task.name + "\n";
-  for (const Preset preset : {Preset::smoke, Preset::v0, Preset::v0_1}) {
+  for (const Preset preset : kAllPresets) {
     text += "  " + std::string(name_of(preset)) + std::string(7 - name_of(preset).size(), ' ') +
             preset_line(task, preset) + "\n";
   }
@@ -168,20 +170,34 @@ int print_from_pytorch(const TaskVerbOptions& options) {
                                       .title = path.stem().string()};
   std::vector<from_pytorch::PresetSizes> presets;
   if (!options.smoke.empty()) presets.push_back({Preset::smoke, options.smoke});
+  if (!options.train.empty()) presets.push_back({Preset::train, options.train});
   if (!options.v0.empty()) presets.push_back({Preset::v0, options.v0});
   runner::PythonHelper python;
   const auto task = from_pytorch::task_of(python, problem, presets, options.seconds);
   for (const std::string& note : task.notes) warn("note: " + note);
   if (presets.empty() && !task.sizes.empty()) {
-    warn("note: one size for all presets; --smoke and --v0 give others to constants of the file: " +
-         from_pytorch::sizes_text(task.sizes));
+    warn(
+        "note: one size for all presets; --smoke, --train and --v0 give others to constants of the "
+        "file: " +
+        from_pytorch::sizes_text(task.sizes));
   }
   say(task.text);
   return kDone;
 }
 
+/// The sizes that the rule of preset train chooses.
+int print_training_sizes(const std::string& selection) {
+  TaskSizes sizes;
+  for (const Task* task : select_tasks_and_files(selection)) {
+    sizes[task->id] = training_sizes(*task);
+  }
+  say(to_json(sizes));
+  return kDone;
+}
+
 int run_task(const TaskVerbOptions& options) {
   if (options.action == "from-pytorch") return print_from_pytorch(options);
+  if (options.action == "sizes") return print_training_sizes(options.what);
   if (options.action == "new") {
     require_own_name(options.what);
     std::string text = kStarter;
@@ -210,18 +226,21 @@ Verb add_task(Command program) {
       "are, with class Model, get_inputs() and get_init_inputs(). Its integers at the top level, "
       "such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with another one. "
       "It takes python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder "
-      "of its own. docs/tasks.md has the format.",
+      "of its own. docs/tasks.md has the format. Or prints which of a task's sizes differ from "
+      "preset v0.1's at preset train, by the rule in docs/throughput.md.",
       "  kbench task new my/block > my/block.yaml\n"
       "  kbench task check my/block.yaml\n"
       "  kbench task from-pytorch block.py --name my/block > my/block.yaml\n"
-      "  kbench task from-pytorch block.py --smoke batch_size=2,dim=16 > my/block.yaml");
-  app.add_option("ACTION", options->action, "check, new or from-pytorch",
-                 member_of({"check", "new", "from-pytorch"}))
+      "  kbench task from-pytorch block.py --smoke batch_size=2,dim=16 > my/block.yaml\n"
+      "  kbench task sizes my/block.yaml\n"
+      "  kbench task sizes '1/*,2/*,3/*' > levels/sizes/train.json");
+  app.add_option("ACTION", options->action, "check, new, from-pytorch or sizes",
+                 member_of({"check", "new", "from-pytorch", "sizes"}))
       .required()
       .option_text("ACTION");
   app.add_option("WHAT", options->what,
                  "check: a file or folder; new: the task's name, my/block; from-pytorch: a Python "
-                 "file")
+                 "file; sizes: files, or tasks as level1/19,level2/*")
       .required()
       .option_text("WHAT");
   const Command pytorch = app.in_group("from-pytorch");
@@ -231,6 +250,9 @@ Verb add_task(Command program) {
       .add_option("--smoke", options->smoke,
                   "Values at preset smoke of constants at the file's top level, by commas: "
                   "batch_size=2,kernel=(3,5)")
+      .option_text("NAME=N,...");
+  pytorch
+      .add_option("--train", options->train, "The same for preset train; without it those of v0")
       .option_text("NAME=N,...");
   pytorch.add_option("--v0", options->v0, "The same for preset v0; the file's own are v0.1's")
       .option_text("NAME=N,...");

@@ -40,7 +40,7 @@ bool is_own_name(std::string_view text);
 /// A task at one size in one precision: what its graph is built from.
 struct TaskAt {
   TaskId task;
-  std::string preset;   ///< "smoke", "v0", "v0.1"; empty where `variables` has all of the task's
+  std::string preset;   ///< a name_of(Preset); empty where `variables` has all of the task's
   Variables variables;  ///< values in place of the preset's, of some of the variables or of all
   DType dtype = DType::f32;  ///< of kTaskDTypes
   bool operator==(const TaskAt&) const = default;

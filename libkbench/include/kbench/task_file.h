@@ -59,11 +59,11 @@ struct SizedGraph {
   const Graph* graph;
 };
 
-/// The same of graphs from elsewhere. The first three are those at smoke, v0 and v0.1; of two they
-/// are smoke and v0.1, and one is all of these. Any further ones are other sizes of the task, to
-/// find expressions that are right there, too; one that differs in more than numbers does not
-/// count. Of `task` name, title, family and tolerance are taken. Graphs must have at least one
-/// operator.
+/// The same of graphs from elsewhere. The first four are those at smoke, train, v0 and v0.1; of
+/// three train's is v0's, two are smoke and v0.1, and one is all of these. Any further ones are
+/// other sizes of the task, to find expressions that are right there, too; one that differs in more
+/// than numbers does not count. Of `task` name, title, family and tolerance are taken. Graphs must
+/// have at least one operator.
 std::string task_file_text(const Task& task, std::span<const SizedGraph> built);
 
 }  // namespace kbench

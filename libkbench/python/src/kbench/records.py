@@ -243,7 +243,7 @@ class Options:
     device: Optional[str] = None
     """An index, part of a name, "cpu", or "auto": the first GPU, else CPU."""
     preset: Optional[str] = None
-    """"smoke", "v0", "v0.1", or "auto": the largest that fits; smoke on a CPU device."""
+    """"smoke", "train", "v0", "v0.1"; "auto": the largest that fits, smoke on a CPU device."""
     overrides: Optional[Mapping[str, Variable]] = None
     dtype: Optional[str] = None
     """What the task's floating tensors are stored in: "f32" (the default), "f16" or "bf16"."""
