@@ -92,7 +92,7 @@ TEST_F(MistypedCommands, FlagsAreNamedAndWhatTheyTake) {
            {"run half.yaml -json", "did you mean '--json'?"},
            {"run half.yaml -j", "'-j'"},
            {"run half.yaml --json=maybe", "'--json' takes no value"},
-           {"run half.yaml --preset", "--preset NAME"},
+           {"run half.yaml --preset", "--preset auto|PRESET"},
            {"run half.yaml --set", "--set VAR=N"},
            {"run half.yaml --output --json", "'--output' lacks its value"},
            {"run half.yaml --output ''", "'--output' is given an empty text"},
@@ -115,7 +115,7 @@ TEST_F(MistypedCommands, FlagsAreNamedAndWhatTheyTake) {
            {"baseline --from object.json --preset smoke", "cannot go with"},
            {"score empty.yaml --fast-p", "--fast-p P,..."},
            {"--fast-p", "--fast-p P,..."},
-           {"--candidates", "--candidates DIR..."},
+           {"--candidates", "--candidates DIR|SET..."},
            {"--benchmark_repetitions=many", "--benchmark_repetitions"},
        }) {
     expect_one_sentence(each);

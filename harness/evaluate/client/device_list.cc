@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "harness/evaluate/client/judge_client.h"
@@ -42,11 +43,10 @@ std::string version_text(uint32_t version) {
 
 namespace client {
 
-std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program) {
+std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program, double seconds) {
   LineProcess lister(program_path(program), {"list-devices-process"});
-  constexpr double kSeconds = 60;
   constexpr std::chrono::milliseconds kLookEvery(20);
-  process::Deadline deadline(kSeconds);
+  process::Deadline deadline(seconds);
   for (;;) {
     const auto line = lister.read_line(kLookEvery);
     if (line && line->first == "devices") return snapshots_from_json(line->second);
@@ -57,7 +57,8 @@ std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program) {
                   "a Vulkan driver ended the process that listed its devices: " + describe(exit));
     }
     if (deadline.passed()) {
-      throw Error(ErrorCode::kTimeout, "a Vulkan driver does not list its devices within a minute");
+      throw Error(ErrorCode::kTimeout, "a Vulkan driver does not list its devices within " +
+                                           std::to_string(std::lround(seconds)) + " s");
     }
   }
 }

@@ -11,7 +11,8 @@ namespace kbench::client {
 
 /// Throws kInternal or kTimeout where a driver crashes or hangs while it lists its devices, and
 /// what program_path() throws.
-std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {});
+std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program = {},
+                                                   double seconds = 60);
 
 /// As list_devices() gives it.
 DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot);

@@ -44,18 +44,6 @@ std::optional<fs::path> shipped_folder() {
   return *found;
 }
 
-std::vector<std::string> shipped_sets() {
-  const auto folder = shipped_folder();
-  std::vector<std::string> sets;
-  if (folder) {
-    for (const auto& entry : fs::directory_iterator(*folder)) {
-      if (entry.is_directory()) sets.push_back(entry.path().string());
-    }
-  }
-  std::sort(sets.begin(), sets.end());
-  return sets;
-}
-
 /// The path if it exists, else the shipped set of that name.
 std::string locate(const std::string& path) {
   std::error_code ignored;
@@ -127,6 +115,18 @@ bool runs_anywhere(Kernel::Language language) {
 }
 
 }  // namespace
+
+std::vector<std::string> shipped_sets() {
+  const auto folder = shipped_folder();
+  std::vector<std::string> sets;
+  if (folder) {
+    for (const auto& entry : fs::directory_iterator(*folder)) {
+      if (entry.is_directory()) sets.push_back(entry.path().string());
+    }
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
 
 CandidateSet read_candidate_set(const std::string& path) {
   CandidateSet set;

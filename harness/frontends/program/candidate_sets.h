@@ -30,6 +30,9 @@ struct CandidateSet {
   std::vector<Result> unusable;
 };
 
+/// The folders of the sets that ship.
+std::vector<std::string> shipped_sets();
+
 /// Reads one set. If several files are for one task, only that task fails, and its entry names
 /// them. Throws Error if the folder does not exist or holds no candidate.
 CandidateSet read_candidate_set(const std::string& path);

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
-#include <sstream>
 
+#include "harness/frontends/program/completion.h"
+#include "harness/frontends/program/help_formatter.h"
+#include "harness/frontends/program/man_page.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/usage_errors.h"
 #include "kbench/error.h"
@@ -13,57 +15,8 @@
 namespace kbench::program {
 namespace {
 
-constexpr size_t kNameColumn = 30;
-constexpr size_t kTextColumns = 100 - kNameColumn, kPageColumns = 98;
-
-std::string wrapped(const std::string& text, size_t columns = kTextColumns) {
-  std::istringstream words(text);
-  std::string result, line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > columns) {
-      result += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return result + line;
-}
-
-/// Help pages within 100 columns: types without their checks, defaults in brackets, and the first
-/// line of each verb.
-class HelpFormatter : public CLI::Formatter {
- public:
-  HelpFormatter() {
-    column_width(kNameColumn);
-    label("SUBCOMMAND", "VERB");
-    label("SUBCOMMANDS", "VERBS");
-  }
-
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string type = option->get_type_name();
-    std::string text = option->get_type_size() == 0 ? "" : " " + type.substr(0, type.find(':'));
-    if (option->get_positional()) text.clear();  // its name says it
-    if (!option->get_default_str().empty()) text += " [" + option->get_default_str() + "]";
-    if (option->get_required() && !option->get_positional()) text += " (required)";
-    return text;
-  }
-
-  std::string make_option_desc(const CLI::Option* option) const override {
-    return wrapped(option->get_description());
-  }
-
-  std::string make_subcommand(const CLI::App* verb) const override {
-    const std::string description = verb->get_description();
-    std::ostringstream out;
-    CLI::detail::format_help(out, verb->get_name(), description.substr(0, description.find('\n')),
-                             get_column_width());
-    return out.str();
-  }
-};
-
 Check check_by(const CLI::Validator& validator) {
-  return {[validator](const std::string& value) { return validator(value); },
-          validator.get_description()};
+  return {[validator](const std::string& value) { return validator(value); }};
 }
 
 }  // namespace
@@ -83,37 +36,58 @@ Check number_from(int low, int high) { return check_by(CLI::Range(low, high)); }
 
 Check not_negative() { return check_by(CLI::NonNegativeNumber); }
 
-Check member_of(const std::vector<std::string>& words) { return check_by(CLI::IsMember(words)); }
-
-Option Option::check(const Check& check) const {
-  return Option(*option_->check(CLI::Validator(
-      [find_mistake = check.find_mistake](std::string& value) { return find_mistake(value); },
-      check.domain)));
+Check member_of(const std::vector<std::string>& words) {
+  Check check = check_by(CLI::IsMember(words));
+  check.words = words;
+  return check;
 }
 
-Option Option::group(const std::string& name) const { return Option(*option_->group(name)); }
+Option Option::check(const Check& check) const {
+  option_->check(CLI::Validator(
+      [find_mistake = check.find_mistake](std::string& value) { return find_mistake(value); }, ""));
+  if (!check.words.empty()) facts_->words[option_] = check.words;
+  return *this;
+}
+
+Option Option::group(const std::string& name) const {
+  option_->group(name);
+  return *this;
+}
 
 Option Option::type_name(const std::string& name) const {
-  return Option(*option_->type_name(name));
+  option_->type_name(name);
+  return *this;
 }
 
 Option Option::option_text(const std::string& text) const {
-  return Option(*option_->option_text(text));
+  option_->option_text(text);
+  return *this;
 }
 
-Option Option::required() const { return Option(*option_->required()); }
+Option Option::required() const {
+  option_->required();
+  return *this;
+}
 
 Option Option::comma_separated() const {
-  return Option(*option_->delimiter(',')->allow_extra_args(false));
+  option_->delimiter(',')->allow_extra_args(false);
+  return *this;
 }
 
 Option Option::allow_extra_args(bool allow) const {
-  return Option(*option_->allow_extra_args(allow));
+  option_->allow_extra_args(allow);
+  return *this;
 }
 
-Option Option::excludes(Option other) const { return Option(*option_->excludes(other.option_)); }
+Option Option::excludes(Option other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
 
-Option Option::needs(Option other) const { return Option(*option_->needs(other.option_)); }
+Option Option::needs(Option other) const {
+  option_->needs(other.option_);
+  return *this;
+}
 
 bool Option::given() const { return option_->count() > 0; }
 
@@ -132,7 +106,8 @@ Option Command::add_option(const std::string& form, T& value, const std::string&
   CLI::Option* const option = app_->add_option(form.substr(0, blank), value, description);
   if (blank != form.npos) option->type_name(form.substr(blank + 1));
   if (!group_.empty()) option->group(group_);
-  return check.find_mistake ? Option(*option).check(check) : Option(*option);
+  const Option added(*option, *facts_);
+  return check.find_mistake ? added.check(check) : added;
 }
 
 template <class T>
@@ -166,23 +141,26 @@ Option Command::add_flag(const std::string& names, bool& value,
                          const std::string& description) const {
   CLI::Option* const option = app_->add_flag(names, value, description);
   if (!group_.empty()) option->group(group_);
-  return Option(*option);
+  return Option(*option, *facts_);
 }
 
-Option Command::option(const std::string& name) const { return Option(*app_->get_option(name)); }
+Option Command::option(const std::string& name) const {
+  return Option(*app_->get_option(name), *facts_);
+}
 
 Command Command::add_verb(const std::string& name, const std::string& summary,
                           const std::string& description, const std::string& examples) const {
   CLI::App* const verb =
-      app_->add_subcommand(name, summary + ".\n\n" + wrapped(description, kPageColumns) + "\n");
+      app_->add_subcommand(name, summary + ".\n\n" + wrapped(description) + "\n");
   verb->group("Verbs");
   verb->footer("\nExamples:\n" + examples);
-  return Command(*verb);
+  facts_->pages[verb] = {summary, description, examples};
+  return Command(*verb, *facts_);
 }
 
 std::vector<Command> Command::verbs() const {
   std::vector<Command> all;
-  for (CLI::App* verb : app_->get_subcommands(nullptr)) all.emplace_back(*verb);
+  for (CLI::App* verb : app_->get_subcommands(nullptr)) all.emplace_back(*verb, *facts_);
   return all;
 }
 
@@ -204,11 +182,23 @@ std::string Command::help() const {
   return app_->get_formatter()->make_help(app_, app_->get_name(), CLI::AppFormatMode::Normal);
 }
 
-CommandLine::CommandLine(const std::string& description, const std::string& footer,
+std::string Command::man_page() const { return program::man_page(*app_, *facts_); }
+
+std::string Command::man_page_name() const { return program::man_page_name(*app_); }
+
+CommandLine::CommandLine(const Page& page, const std::vector<ExitCode>& exit_codes,
                          const std::string& version)
-    : app_(std::make_unique<CLI::App>(description, "kbench")) {
-  app_->footer(footer);
-  app_->set_version_flag("--version", version);
+    : app_(std::make_unique<CLI::App>(page.summary + ".\n\n" + wrapped(page.description) + "\n",
+                                      "kbench")),
+      facts_(
+          std::make_unique<CommandFacts>(CommandFacts{version, exit_codes, {{app_.get(), page}}})) {
+  std::string footer = "\nExamples:\n" + page.examples, codes;
+  for (const std::string& note : page.notes) footer += "\n\n" + wrapped(note);
+  for (const auto& [code, meaning] : exit_codes) {
+    codes += (codes.empty() ? "Exit codes: " : "; ") + std::to_string(code) + " " + meaning;
+  }
+  app_->footer(footer + "\n\n" + wrapped(codes + "."));
+  app_->set_version_flag("--version", "kbench " + version);
   app_->require_subcommand(0, 1);
   app_->formatter(std::make_shared<HelpFormatter>());
 }
@@ -226,6 +216,10 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
   }
   if (const auto odd = find_odd_value(*app_)) throw Error(ErrorCode::kInvalidArgument, *odd);
   return true;
+}
+
+std::string CommandLine::complete(const std::vector<std::string>& words) const {
+  return completion_of(*app_, *facts_, words);
 }
 
 }  // namespace kbench::program

@@ -1,5 +1,5 @@
 // The command line: the program, its verbs and what they take. CLI11 parses it; its header takes
-// 6 s to compile, so only command.cc and usage_errors.cc include it.
+// 6 s to compile, so it is included only where its types are needed.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "harness/frontends/program/page.h"
 
 namespace kbench::program {
 
@@ -18,7 +15,8 @@ namespace kbench::program {
 struct Check {
   /// Returns what is wrong with a value; empty if nothing.
   std::function<std::string(const std::string& value)> find_mistake;
-  std::string domain = "";  ///< appended to the option's type in messages
+  /// All values that pass, where they are words: shells complete them.
+  std::vector<std::string> words = {};
 };
 
 Check within(double low, double high);  ///< a number in this range; NaN fails
@@ -30,7 +28,7 @@ Check member_of(const std::vector<std::string>& words);
 /// those of CLI11's Option.
 class Option {
  public:
-  explicit Option(CLI::Option& option) : option_(&option) {}
+  Option(CLI::Option& option, CommandFacts& facts) : option_(&option), facts_(&facts) {}
 
   Option check(const Check& check) const;
   Option group(const std::string& name) const;  ///< its heading on the help page; "" hides it
@@ -49,18 +47,19 @@ class Option {
  private:
   friend class Command;
   CLI::Option* option_;
+  CommandFacts* facts_;
 };
 
 /// The program or one of its verbs. A handle: copies refer to the same one.
 class Command {
  public:
-  explicit Command(CLI::App& app) : app_(&app) {}
+  Command(CLI::App& app, CommandFacts& facts) : app_(&app), facts_(&facts) {}
 
   /// The same command; options that are added through it get this heading on the help page.
   Command in_group(const std::string& name) const;
   /// Binds a value, which must live until the command has run. `form`: names, and after a blank the
-  /// type that the help page shows: "--task,--tasks TASK,...". command.cc lists the supported
-  /// types.
+  /// type that the help page shows: "--task,--tasks TASK,...". Of the type follows how shells
+  /// complete the value (value_words.h). command.cc lists the supported C++ types.
   template <class T>
   Option add_option(const std::string& form, T& value, const std::string& description = "",
                     const Check& check = {}) const;
@@ -83,27 +82,35 @@ class Command {
   std::string first_given_option() const;
   /// The help page.
   std::string help() const;
+  /// The same as a man page, and that page's name, "kbench-run".
+  std::string man_page() const;
+  std::string man_page_name() const;
 
  private:
   CLI::App* app_;
+  CommandFacts* facts_;
   std::string group_;  ///< heading of the options it adds; "": CLI11's own
 };
 
 /// Owns the command line and everything added to it.
 class CommandLine {
  public:
-  CommandLine(const std::string& description, const std::string& footer,
+  CommandLine(const Page& page, const std::vector<ExitCode>& exit_codes,
               const std::string& version);
   ~CommandLine();
 
-  Command program() const { return Command(*app_); }
+  Command program() const { return Command(*app_, *facts_); }
 
   /// False if --help or --version was given, which has been printed. Throws Error that says what is
   /// wrong and how to correct it.
   bool parse(const std::vector<std::string>& arguments);
 
+  /// What a shell can complete the last word to, in the form of completion.h.
+  std::string complete(const std::vector<std::string>& words) const;
+
  private:
   std::unique_ptr<CLI::App> app_;
+  std::unique_ptr<CommandFacts> facts_;
 };
 
 }  // namespace kbench::program

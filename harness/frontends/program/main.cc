@@ -7,6 +7,7 @@
 
 #include "harness/evaluate/client/device_list.h"
 #include "harness/frontends/program/command.h"
+#include "harness/frontends/program/completion.h"
 #include "harness/frontends/program/overview.h"
 #include "harness/frontends/program/standard_streams.h"
 #include "harness/frontends/program/terminal.h"
@@ -20,15 +21,15 @@
 namespace kbench::program {
 namespace {
 
-constexpr const char* kDescription =
-    R"(kbench evaluates GPU kernels: it runs every candidate of the sets it is given on a Vulkan device,
-checks every element of every timed output, times it against an eager baseline (one kernel an
-operator) on the same device, and prints a leaderboard of fast_p: the share of tasks whose
-candidate is correct and more than p times as fast.)";
-
-constexpr const char* kFooter = R"(
-Examples:
-  kbench --fast-p 1.0                              the sets that ship, their tasks, the best device
+const Page kPage = {
+    .summary = "A benchmark for machine-written GPU kernels",
+    .description =
+        "Evaluates GPU kernels: runs every candidate of the sets it is given on a Vulkan device, "
+        "checks every element of every timed output, times it against an eager baseline (one "
+        "kernel an operator) on the same device, and prints a leaderboard of fast_p: the share of "
+        "tasks whose candidate is correct and more than p times as fast.",
+    .examples =
+        R"(  kbench --fast-p 1.0                              the sets that ship, their tasks, the best device
   kbench --candidates my/ --task level1/19,2/*     your candidates on some tasks
   kbench --fast-p 0,0.5,1,2 --output results.jsonl resumable: a second run does what is missing
   kbench --shard 1/8 --output 1.jsonl              an eighth of it; kbench score *.jsonl joins them
@@ -36,20 +37,27 @@ Examples:
   kbench new relu --language glsl                  a kernel to start from
   kbench run my/relu.yaml                          one candidate, in full
   kbench compare old.yaml new.yaml                 two of one task, against each other
-  kbench help VERB                                 a page on each verb
+  kbench help VERB                                 a page on each verb)",
+    .notes = {"Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format, "
+              "list_tests ...) are Google Benchmark's own; each evaluation is one benchmark named "
+              "TASK_NAME/SET.",
+              "A page that is named docs/NAME.md lies in kbench's sources, and in share/doc/kbench "
+              "of an installation."}};
 
-Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format, list_tests ...)
-are Google Benchmark's own; each evaluation is one benchmark named TASK_NAME/SET.
-
-Exit codes: 0 done, also when candidates failed; 1 what was asked to pass did not (run, check,
-compare, verify), a task could not be timed (baseline), or an evaluation ended as harness_error, so
-that the leaderboard is not the candidates' alone; 2 a wrong flag, name, size, file or device, or
-output that could not be written, with one line on standard error; 3 a budget or a full disk stopped
-a run, which the same command goes on with once there is room (generate); 130 Ctrl-C; 141 the
-reader of what is printed has gone.
-
-A page that is named docs/NAME.md lies in kbench's sources, and in share/doc/kbench of an
-installation.)";
+const std::vector<ExitCode> kExitCodes = {
+    {kDone, "done, also when candidates failed"},
+    {kFailed,
+     "what was asked to pass did not (run, check, compare, verify), a task could not be timed "
+     "(baseline), or an evaluation ended as harness_error, so that the leaderboard is not the "
+     "candidates' alone"},
+    {kUsage,
+     "a wrong flag, name, size, file or device, or output that could not be written, with one line "
+     "on standard error"},
+    {kStopped,
+     "a budget or a full disk stopped a run, which the same command goes on with once there is "
+     "room (generate)"},
+    {kInterrupted, "Ctrl-C"},
+    {kPipeClosed, "the reader of what is printed has gone"}};
 
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -77,7 +85,7 @@ int run_program(std::vector<std::string> arguments) {
     say(overview());
     return kDone;
   }
-  CommandLine line(kDescription, kFooter, std::string("kbench ") + version());
+  CommandLine line(kPage, kExitCodes, version());
   const Command program = line.program();
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(program, benchmark_flags);
@@ -89,6 +97,10 @@ int run_program(std::vector<std::string> arguments) {
       add_judge(program),  add_transcript(program), add_report(program),    add_serve(program),
       add_score(program),  add_help(program),       add_import(program),    add_compare(program),
       add_new(program)};
+  if (!arguments.empty() && arguments.front() == kCompleteWords) {
+    say(line.complete({arguments.begin() + 1, arguments.end()}));
+    return kDone;
+  }
   if (!line.parse(arguments)) return kDone;
   for (const Verb& verb : verbs) {
     if (!verb.command.given()) continue;

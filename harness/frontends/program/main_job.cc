@@ -59,7 +59,7 @@ void add_options(Command app, MainJobOptions& o) {
   const Command group = app.in_group("Main job");
   add_fast_p(group, o.thresholds);
   group.add_option(
-      "--candidates DIR...", o.candidates,
+      "--candidates DIR|SET...", o.candidates,
       "Candidate sets: folders, or names of sets that ship (default: simple and fused)");
   group.add_option(
       "--shard I/N", o.shard,

@@ -71,13 +71,13 @@ Check whole_number(int64_t low, int64_t high) {
 }
 
 Check one_of(std::vector<std::string> words) {
-  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+  const auto check = [words](const std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
     std::string all;
     for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
     return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
   };
-  return {check};
+  return {.find_mistake = check, .words = words};
 }
 
 Check task_dtypes() {
@@ -103,7 +103,7 @@ Check readable_or_dash() {
 
 void TaskOptions::add_to(Command app) {
   const Command group = app.in_group("Tasks");
-  group.add_option("--level N,...", levels, "Levels to take tasks from: 1,2 (default: all)")
+  group.add_option("--level LEVEL,...", levels, "Levels to take tasks from: 1,2 (default: all)")
       .comma_separated();
   group.add_option(
       "--task,--tasks TASK,...", selection,
@@ -169,7 +169,8 @@ void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallbac
   const std::string meaning =
       with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
   const Command sizes = app.in_group("Sizes");
-  sizes.add_setting("--preset NAME", preset, "Sizes: " + names + meaning);
+  sizes.add_setting(with_auto ? "--preset auto|PRESET" : "--preset PRESET", preset,
+                    "Sizes: " + names + meaning);
   sizes
       .add_option("--set VAR=N", assignments,
                   "Override a shape variable; repeatable: --set height=65")

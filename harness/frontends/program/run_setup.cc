@@ -61,7 +61,7 @@ void LoopOptions::add_to(Command app) {
                     "Attempts a sample: the first, and repairs after feedback",
                     number_from(1, 9999));
   group.add_setting(
-      "--goal GOAL", goal,
+      "--goal correct|faster:P", goal,
       "When a sample is done: correct, or faster:P (the speedup's lower bound is over P)");
   group.add_setting("--strategy NAME", strategy,
                     "repair: a model repairs its own; relay: attempts go round the models",

@@ -68,13 +68,6 @@ std::string nearest(const Certificate& certificate, Variant::Kind kind) {
   return margin_text(found->second.nearest->margin);
 }
 
-Variant::Kind kind_from_name(const std::string& name) {
-  if (const auto kind = value_named(name, Variant::Kind::honest)) return *kind;
-  throw Error(ErrorCode::kInvalidArgument,
-              "no kind of variants is called " + shown(name) +
-                  "; there are null, mutant, subset, precision and honest");
-}
-
 std::string in_words(const Task& task, const Certificate& certificate) {
   const std::string_view certified = certification(task, certificate);
   std::string text = certified == kCertifiedPrecision ? "certified in precision"
@@ -353,7 +346,7 @@ int run_audit(VerbOptions options) {
   if (!options.kinds.empty()) {
     options.audit.kinds.clear();
     for (const std::string& name : options.kinds) {
-      options.audit.kinds.push_back(kind_from_name(name));
+      options.audit.kinds.push_back(value_named(name, Variant::Kind::honest).value());
     }
   }
   Place place(options);
@@ -407,7 +400,7 @@ Verb add_audit(Command program) {
       "  kbench audit --dtype f16 --kinds honest --tolerances levels/tolerances/f16.json\n"
       "  kbench audit --preset v0.1 --recorded");
   const Command computation = app.in_group("Computation");
-  computation.add_setting("--preset NAME", options->preset, std::string("Sizes: ") + kPresetNames,
+  computation.add_setting("--preset PRESET", options->preset, std::string("Sizes: ") + kPresetNames,
                           member_of(names_to(Preset::v0_1)));
   computation.add_setting("--dtype NAME", options->dtype,
                           "What floating tensors are stored in: f32, f16 or bf16", task_dtypes());
@@ -421,7 +414,8 @@ Verb add_audit(Command program) {
   computation
       .add_option("--kinds KIND,...", options->kinds,
                   "Only null, mutant, subset, precision or honest variants (default: all); --out "
-                  "keeps the others that the file has")
+                  "keeps the others that the file has",
+                  one_of(names_to(Variant::Kind::honest)))
       .comma_separated();
   computation.add_setting("--draws N", options->audit.draws, "Draws of inputs",
                           number_from(1, 100));

@@ -85,8 +85,7 @@ Verb add_check(Command program) {
       "  kbench check my/relu.yaml\n"
       "  kbench check my/ --preset v0.1 --device cpu");
   app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder", readable())
-      .required()
-      .option_text("CANDIDATE");
+      .required();
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   app.in_group("Output").add_flag("--json", options->json, "The result as JSON on standard output");

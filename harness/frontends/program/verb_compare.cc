@@ -147,10 +147,10 @@ Verb add_compare(Command program) {
       "  kbench compare old.yaml new.yaml\n"
       "  kbench compare simple/relu.yaml mine/ --preset v0.1 --measure-seconds 5");
   const auto add = [&](const char* name, std::string& value, const char* what) {
-    app.add_option(name, value, what, readable_or_dash()).required().option_text(name);
+    app.add_option(name, value, what, readable_or_dash()).required();
   };
-  add("A", options->a, "A YAML file, a folder that holds one, or - for standard input");
-  add("B", options->b, "The same: what is measured against A");
+  add("A CANDIDATE", options->a, "A YAML file, a folder that holds one, or - for standard input");
+  add("B CANDIDATE", options->b, "The same: what is measured against A");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);

@@ -112,8 +112,7 @@ Verb add_diagnose(Command program) {
       "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
   app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml",
                  readable())
-      .required()
-      .option_text("CANDIDATE");
+      .required();
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);

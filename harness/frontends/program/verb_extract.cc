@@ -132,16 +132,14 @@ Verb add_extract(Command program) {
       "  kbench extract - --task level1/19 --into my/relu < answer.md");
   app.add_option("ANSWER", options->answer,
                  "A file with the answer's text, or - for standard input")
-      .required()
-      .option_text("ANSWER");
-  app.add_option("--task", options->task, "The task that was asked for").option_text("TASK");
-  app.add_setting("--finish", options->finish,
+      .required();
+  app.add_option("--task TASK", options->task, "The task that was asked for");
+  app.add_setting("--finish WORD", options->finish,
                   "Why the answer ended: stop, length where it was cut off, or content_filter",
-                  member_of({"stop", "length", "content_filter"}))
-      .option_text("WORD");
+                  member_of({"stop", "length", "content_filter"}));
   const Command output = app.in_group("Output");
-  output.add_option("--into", options->into, "Write the files into this folder, a new or empty one")
-      .option_text("FOLDER");
+  output.add_option("--into DIR", options->into,
+                    "Write the files into this folder, a new or empty one");
   output.add_flag("--json", options->json, "What was found, the files too, as JSON");
   return {app, [options] { return run_extract(*options); }};
 }

@@ -186,15 +186,13 @@ Verb add_import(Command program) {
       "  kbench import level1/19_ReLU.py > relu.yaml\n"
       "  kbench import runs/*.py --out imported\n"
       "  kbench --candidates imported");
-  app.add_option("FILE", options->files, "Kernel files").required().option_text("FILE...");
-  app.add_option("--task", options->task, "The task that all files are for").option_text("TASK");
-  app.add_setting("--preset", options->preset,
-                  std::string("Sizes to take where a number or a branch cannot follow them: ") +
-                      kPresetNames)
-      .option_text("PRESET");
+  app.add_option("FILE", options->files, "Kernel files").required();
+  app.add_option("--task TASK", options->task, "The task that all files are for");
+  app.add_setting(
+      "--preset PRESET", options->preset,
+      std::string("Sizes to take where a number or a branch cannot follow them: ") + kPresetNames);
   const Command output = app.in_group("Output");
-  output.add_option("--out", options->out, "Write the candidates into this folder")
-      .option_text("FOLDER");
+  output.add_option("--out DIR", options->out, "Write the candidates into this folder");
   output.add_flag("--json", options->json,
                   "A line of JSON a file: what was imported, and what not");
   return {app, [options] { return run_import(*options); }};

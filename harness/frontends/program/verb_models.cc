@@ -153,10 +153,8 @@ Verb add_models(Command program) {
                        "one word. Exit code 1 when one does not answer.",
                        "  kbench models models.yaml\n"
                        "  kbench models models.yaml --model coder,small --only-list");
-  app.add_option("FILE", options->file, "A models file", readable()).required().option_text("FILE");
-  app.add_option("--model", options->names, "Only these, by name")
-      .comma_separated()
-      .option_text("NAME,...");
+  app.add_option("FILE", options->file, "A models file", readable()).required();
+  app.add_option("--model NAME,...", options->names, "Only these, by name").comma_separated();
   app.add_flag("--only-list", options->only_list, "Send no prompt: spend no token");
   app.in_group("Output").add_flag("--json", options->json, "The same as JSON on standard output");
   return {app, [options] {

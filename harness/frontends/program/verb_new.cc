@@ -84,12 +84,9 @@ Verb add_new(Command program) {
       "  kbench new softmax --language cuda my/softmax\n"
       "  kbench new 2/76 --language hlsl my/gemm.yaml --preset smoke\n"
       "  kbench new level1/19 --dtype f16 my/half");
-  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      .required()
-      .option_text("TASK");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name").required();
   app.add_option("PATH", options->path,
-                 "A folder, or a .yaml file (default: a folder named after the task)")
-      .option_text("[PATH]");
+                 "A folder, or a .yaml file (default: a folder named after the task)");
   app.in_group("Kernel").add_setting("--language NAME", options->language,
                                      "glsl, hlsl, cuda or triton",
                                      one_of(names_to(StarterLanguage::triton)));

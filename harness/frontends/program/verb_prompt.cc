@@ -190,8 +190,7 @@ Verb add_prompt(Command program) {
       "  kbench prompt 2/12 --language cuda\n"
       "  kbench prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
       "  kbench prompt --check --prompt my-prompts/");
-  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      .option_text("TASK");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->PromptFlags::add_to(app, 100);
   options->device.add_to(app, /*with_validate=*/false);

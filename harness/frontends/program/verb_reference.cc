@@ -63,9 +63,7 @@ Verb add_reference(Command program) {
       "  kbench reference level1/19 --dump relu/\n"
       "  kbench reference 2/1 --preset v0 --set batch_size=4 --input-seed 7 --dump out/ --compute "
       "f64");
-  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      .required()
-      .option_text("TASK");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name").required();
   app.in_group("Output")
       .add_option("--dump DIR", options->folder, "Folder to write to, made when it is not there")
       .required();

@@ -222,12 +222,9 @@ Verb add_repl(Command program) {
       "  kbench repl level1/19\n"
       "  kbench repl level1/23 my/softmax.yaml --preset v0\n"
       "  EDITOR=vim kbench repl 1/19 --edit");
-  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name")
-      .required()
-      .option_text("TASK");
+  app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name").required();
   app.add_option("CANDIDATE", options->candidate,
-                 "A YAML file, or a folder for candidate.yaml; made where it is not there")
-      .option_text("[CANDIDATE]");
+                 "A YAML file, or a folder for candidate.yaml; made where it is not there");
   app.in_group("Output").add_flag("--edit", options->edit, "Begin in $EDITOR");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);

@@ -82,7 +82,7 @@ Verb add_report(Command program) {
       "  kbench report run/\n"
       "  kbench report run/ other/ --k 1,10 --fast-p 1,2 --html report.html\n"
       "  kbench report results.jsonl --json");
-  app.add_option("RUN", options->sources, "Folders of runs, or files of results").required();
+  app.add_option("RUN PATH", options->sources, "Folders of runs, or files of results").required();
   options->tasks.add_to(app);
   app.add_option("--k K,...", options->ks,
                  "Samples k of pass@k: 1,5,10 (default: as many as there are)",

@@ -241,20 +241,18 @@ Verb add_score(Command program) {
       "  kbench score results.jsonl --fast-p 0,0.5,1,2\n"
       "  kbench score shard-*.jsonl --level 1 --json\n"
       "  kbench score mine.jsonl theirs.jsonl --sets mine,theirs --device H200");
-  app.add_option("FILES", options->files, "Results files", readable())
-      .required()
-      .option_text("FILES");
+  app.add_option("FILES FILE", options->files, "Results files", readable()).required();
   const Command scores = app.in_group("Scores");
   add_fast_p(scores, options->thresholds);
   scores
-      .add_option("--sets NAME,...", options->sets,
+      .add_option("--sets SET,...", options->sets,
                   "Candidate sets, by name (default: all there are)")
       .comma_separated();
   scores
       .add_option("--device NAME,...", options->devices,
                   "Devices: parts of their names (default: all)")
       .comma_separated();
-  scores.add_option("--preset NAME", options->preset,
+  scores.add_option("--preset PRESET", options->preset,
                     std::string("Only results at this preset: ") + kPresetNames);
   scores.add_option("--dtype NAME", options->dtype, "Only results in f32, f16 or bf16",
                     task_dtypes());

@@ -172,15 +172,12 @@ Verb add_show(Command program) {
                        "  kbench show 1/23 --task-file > my/softmax_task.yaml\n"
                        "  kbench show 1/23 --json");
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, its name, or a task's file")
-      .required()
-      .option_text("TASK");
+      .required();
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->device.add_to(app, /*with_validate=*/false);
   const Command output = app.in_group("Output");
-  output
-      .add_option("--baseline", options->baseline,
-                  "A file of recorded times, as kbench baseline writes it: the task's is shown")
-      .option_text("FILE");
+  output.add_option("--baseline FILE", options->baseline,
+                    "A file of recorded times, as kbench baseline writes it: the task's is shown");
   output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
   output.add_flag("--pytorch", options->pytorch,
                   "Print the task as a PyTorch file with a ModelNew, a candidate too");

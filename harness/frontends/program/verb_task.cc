@@ -236,26 +236,21 @@ Verb add_task(Command program) {
       "  kbench task sizes '1/*,2/*,3/*' > levels/sizes/train.json");
   app.add_option("ACTION", options->action, "check, new, from-pytorch or sizes",
                  member_of({"check", "new", "from-pytorch", "sizes"}))
-      .required()
-      .option_text("ACTION");
-  app.add_option("WHAT", options->what,
+      .required();
+  app.add_option("WHAT PATH", options->what,
                  "check: a file or folder; new: the task's name, my/block; from-pytorch: a Python "
                  "file; sizes: files, or tasks as level1/19,level2/*")
-      .required()
-      .option_text("WHAT");
+      .required();
   const Command pytorch = app.in_group("from-pytorch");
-  pytorch.add_option("--name", options->name, "The task's name; without it my/ and the file's")
-      .option_text("SET/NAME");
-  pytorch
-      .add_option("--smoke", options->smoke,
-                  "Values at preset smoke of constants at the file's top level, by commas: "
-                  "batch_size=2,kernel=(3,5)")
-      .option_text("NAME=N,...");
-  pytorch
-      .add_option("--train", options->train, "The same for preset train; without it those of v0")
-      .option_text("NAME=N,...");
-  pytorch.add_option("--v0", options->v0, "The same for preset v0; the file's own are v0.1's")
-      .option_text("NAME=N,...");
+  pytorch.add_option("--name SET/NAME", options->name,
+                     "The task's name; without it my/ and the file's");
+  pytorch.add_option("--smoke NAME=N,...", options->smoke,
+                     "Values at preset smoke of constants at the file's top level, by commas: "
+                     "batch_size=2,kernel=(3,5)");
+  pytorch.add_option("--train NAME=N,...", options->train,
+                     "The same for preset train; without it those of v0");
+  pytorch.add_option("--v0 NAME=N,...", options->v0,
+                     "The same for preset v0; the file's own are v0.1's");
   pytorch.add_setting("--seconds N", options->seconds, "For each choice of sizes, at most");
   return {app, [options] { return run_task(*options); }};
 }

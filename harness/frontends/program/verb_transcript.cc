@@ -224,9 +224,8 @@ Verb add_transcript(Command program) {
       "  kbench transcript run1 level1/19\n"
       "  kbench transcript run1 1/19/3        the whole conversation of sample 3\n"
       "  kbench transcript run1 1/19/3/2      its second attempt");
-  app.add_option("RUN", options->run, "The run's folder", readable()).required().option_text("RUN");
-  app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]")
-      .option_text("[TASK[/SAMPLE[/ATTEMPT]]]");
+  app.add_option("RUN", options->run, "The run's folder", readable()).required();
+  app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]");
   const Command output = app.in_group("Output");
   output.add_option("--model NAME", options->model, "Only of this model (or relay)");
   output.add_flag("--json", options->json, "The same as a JSON list on standard output");

@@ -1,0 +1,190 @@
+#include "harness/frontends/program/man_page.h"
+
+#include <cctype>
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+
+#include "harness/frontends/program/help_formatter.h"
+#include "libkbench/base/text.h"
+
+namespace kbench::program {
+namespace {
+
+/// A text that roff prints as it is.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        result += "\\e";
+        break;
+      case '-':  // not a hyphen: flags can be copied from the page
+        result += "\\-";
+        break;
+      case '\'':
+        result += "\\(aq";
+        break;
+      case '`':
+        result += "\\(ga";
+        break;
+      case '^':
+        result += "\\(ha";
+        break;
+      case '~':
+        result += "\\(ti";
+        break;
+      case '"':
+        result += "\\(dq";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+/// Lines with a first letter that begins no request, as a point would ("'" is escaped).
+std::string lines_of(const std::string& text) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    result += (line.starts_with(".") ? "\\&" : "") + line + "\n";
+  }
+  return result;
+}
+
+std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
+std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
+
+/// A paragraph of any number of lines; what stands in backticks is bold.
+std::string paragraph(const std::string& text) {
+  constexpr size_t kColumns = 78;
+  std::string result;
+  bool code = false;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, '`'); code = !code) {
+    result += code ? bold(part) : escaped(part);
+  }
+  return lines_of(wrapped(result, kColumns));
+}
+
+/// Lines as they are, without their indentation by two blanks.
+std::string literal_lines(const std::string& text) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    result += (line.starts_with("  ") ? line.substr(2) : line) + "\n";
+  }
+  return ".nf\n" + lines_of(escaped(result)) + ".fi\n";
+}
+
+std::string entry(const std::string& head, const std::string& text) {
+  return ".TP\n" + head + "\n" + paragraph(text);
+}
+
+std::string entry_of(const CLI::Option& option) {
+  if (option.get_positional()) {
+    return entry(italic(option.get_name(true)), option.get_description());
+  }
+  std::string head;
+  std::istringstream names(option.get_name(false, true));
+  for (std::string name; std::getline(names, name, ',');) {
+    head += (head.empty() ? "" : ", ") + bold(name);
+  }
+  if (const std::string type = type_of(option); !type.empty()) head += " " + italic(type);
+  return entry(head + escaped(HelpFormatter::default_of(option)), option.get_description());
+}
+
+std::string entries(const CLI::App& command, const std::string& group, bool positional) {
+  std::string result;
+  for (const CLI::Option* option : command.get_options([&](const CLI::Option* option) {
+         return !option->get_group().empty() && option->get_positional() == positional &&
+                (positional || option->get_group() == group);
+       })) {
+    result += entry_of(*option);
+  }
+  return result;
+}
+
+std::string options_section(const CLI::App& command) {
+  std::string result = ".SH OPTIONS\n" + entries(command, "", /*positional=*/true);
+  for (const std::string& group : command.get_groups()) {
+    const std::string options = group.empty() ? "" : entries(command, group, false);
+    if (options.empty()) continue;
+    result += (group == "Options" ? "" : ".SS " + escaped(group) + "\n") + options;
+  }
+  return result;
+}
+
+std::string reference_to(const CLI::App& command) {
+  return ".BR " + escaped(man_page_name(command)) + " (1)";
+}
+
+/// The date of SOURCE_DATE_EPOCH (reproducible-builds.org/specs/source-date-epoch), or nothing.
+std::string source_date() {
+  const char* const text = std::getenv("SOURCE_DATE_EPOCH");
+  int64_t seconds = 0;
+  if (text == nullptr || !read_number(text, seconds)) return "";
+  const std::time_t time = seconds;
+  std::tm parts{};
+  char date[32];
+  if (gmtime_r(&time, &parts) == nullptr) return "";
+  return std::string(date, std::strftime(date, sizeof date, "%Y-%m-%d", &parts));
+}
+
+/// The heading, and that names are not hyphenated.
+std::string title(const std::string& name, const CommandFacts& facts) {
+  std::string upper = name;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return ".TH " + escaped(upper) + " 1 \"" + source_date() + "\" \"kbench " + facts.version +
+         "\" kbench\n.nh\n.ad l\n";
+}
+
+std::string usage_of(const CLI::App& command) {
+  const CLI::App* const program = command.get_parent();
+  const std::string called =
+      (program == nullptr ? "" : program->get_name() + " ") + command.get_name();
+  std::string usage = HelpFormatter().make_usage(&command, called);
+  usage = usage.substr(usage.find(called) + called.size());
+  return ".B " + escaped(called) + "\n" + paragraph(usage);
+}
+
+}  // namespace
+
+std::string man_page_name(const CLI::App& command) {
+  const CLI::App* const program = command.get_parent();
+  return (program == nullptr ? "" : program->get_name() + "-") + command.get_name();
+}
+
+std::string man_page(const CLI::App& command, const CommandFacts& facts) {
+  const Page& page = facts.pages.at(&command);
+  const CLI::App* const program = command.get_parent();
+  const std::vector<const CLI::App*> verbs = command.get_subcommands({});
+  const std::string name = man_page_name(command);
+
+  std::string text = title(name, facts) + ".SH NAME\n" + paragraph(name + " - " + page.summary) +
+                     ".SH SYNOPSIS\n" + usage_of(command) + ".SH DESCRIPTION\n" +
+                     paragraph(page.description);
+  if (!verbs.empty()) text += ".SH VERBS\n";
+  for (const CLI::App* verb : verbs) {
+    text += ".TP\n" + reference_to(*verb) + "\n" + paragraph(facts.pages.at(verb).summary);
+  }
+  text += options_section(command) + ".SH EXAMPLES\n" + literal_lines(page.examples);
+  text += ".SH EXIT STATUS\n";
+  for (const auto& [code, meaning] : facts.exit_codes) {
+    text += entry(bold(std::to_string(code)), meaning);
+  }
+  if (!page.notes.empty()) text += ".SH NOTES\n";
+  for (size_t i = 0; i < page.notes.size(); ++i) {
+    text += (i == 0 ? "" : ".PP\n") + paragraph(page.notes[i]);
+  }
+  text += ".SH SEE ALSO\n";
+  if (program != nullptr) return text + reference_to(*program) + "\n";
+  for (const CLI::App* verb : verbs) {
+    text += reference_to(*verb) + (verb == verbs.back() ? "\n" : ",\n");
+  }
+  return text;
+}
+
+}  // namespace kbench::program

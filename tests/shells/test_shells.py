@@ -1,0 +1,244 @@
+"""bash, zsh and fish complete kbench's command line, as somebody who types sees it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+from collections.abc import Callable
+
+PROGRAM = os.environ["KBENCH_PROGRAM"]
+COMPLETIONS = pathlib.Path(os.environ["KBENCH_COMPLETIONS"])
+# Types of values that only a person knows.
+FREE = {"ADDRESS", "GIB", "I/N", "K,...", "N", "NAME", "NAME,...", "NAME=N,...", "P", "P,...", "S",
+        "SET/NAME", "TEXT", "URL", "VAR=N", "X"}
+SECONDS = 60
+
+
+def words(*line: str) -> tuple[str, list[str]]:
+    """The first line of what kbench says to a shell, and the words of the others."""
+    said = subprocess.run([PROGRAM, "complete-words", *line], capture_output=True, text=True,
+                          timeout=SECONDS, check=True)
+    if said.stderr:
+        raise AssertionError(said.stderr)
+    first, *rest = said.stdout.splitlines()
+    return first, [each.split("\t")[0] for each in rest]
+
+
+def help_page(verb: str) -> str:
+    return subprocess.run([PROGRAM, "help", *([verb] if verb else [])], capture_output=True,
+                          text=True, check=True).stdout
+
+
+class Program(unittest.TestCase):
+    def test_every_flag_and_every_value_of_every_verb(self) -> None:
+        verbs = words("")[1]
+        self.assertIn("run", verbs)
+        seen: set[str] = set()
+        for verb in ["", *verbs]:
+            before = [verb] if verb else []
+            options = re.findall(r"^  (?:-h,)?(--[^ ,]+)\S*(?: ([^\s\[(]\S*)(?= |$))?(?!\S)",
+                                 help_page(verb), re.MULTILINE)
+            self.assertCountEqual(words(*before, "--")[1], [name for name, _ in options], verb)
+            for name, kind in options:
+                if not kind or "DEVICE" in kind and kind in seen:
+                    continue
+                seen.add(kind)
+                first, found = words(*before, name, "")
+                known = bool(found) or not first.startswith("none")
+                self.assertTrue(known or kind in FREE, f"{verb} {name} {kind} completes to nothing")
+
+    def test_words_follow_from_what_stands_before(self) -> None:
+        self.assertEqual(words("run", "--preset", "v0.")[1], ["v0.1"])
+        self.assertEqual(words("run", "--preset=v0.")[0], "none\t--preset=")
+        self.assertEqual(words("list", "--task", "relu,level1/19")[1], ["level1/19"])
+        self.assertEqual(words("list", "--task", "relu,level1/19")[0], "files\trelu,")
+        self.assertEqual(words("new", "1/19")[1], ["1/19"])
+        self.assertEqual(words("new", "gelu")[1], ["gelu"])
+        self.assertEqual(words("list", "--level", "1,")[1], ["1", "2", "3"])
+        self.assertEqual(words("task", "che")[1], ["check"])
+        self.assertEqual(words("help", "sc")[1], ["score"])
+        self.assertEqual(words("check", "")[0], "files\t")
+        self.assertEqual(words("--candidates", "simple", "fu")[1], ["fused"])
+
+    def test_what_cannot_follow_is_not_offered(self) -> None:
+        self.assertNotIn("--json", words("list", "--json", "--")[1])
+        self.assertIn("--set", words("list", "--set", "x=1", "--")[1], "may be repeated")
+        self.assertNotIn("--devices", words("serve", "--device", "0", "--")[1])
+        self.assertNotIn("run", words("--json", "")[1], "a verb comes first")
+        self.assertEqual(words("list", "--", "--")[1], [])
+        self.assertNotIn("--precision", words("reference", "--p")[1], "a former name")
+        self.assertEqual(words("frobnicate", "--pres")[1], ["--preset"])
+        self.assertEqual(words("run", "--frobnicate=")[1], [])
+        self.assertEqual(words("run", "--tolerance", "x")[1], [])
+        self.assertEqual(words(), words(""))
+
+    def test_a_driver_that_hangs_is_not_waited_for(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            driver = os.path.join(folder, "driver.json")
+            os.mkfifo(driver)  # which the Vulkan loader opens, and waits for a writer
+            said = subprocess.run(
+                [PROGRAM, "complete-words", "run", "--device", ""], capture_output=True, text=True,
+                timeout=SECONDS, env={**os.environ, "VK_DRIVER_FILES": driver,
+                                      "VK_ICD_FILENAMES": driver})
+        self.assertEqual((said.stdout, said.stderr),
+                         ("none\t\nauto\tthe best there is\n", ""))
+
+
+class InAFolder(unittest.TestCase):
+    """A folder with a candidate, and `kbench`, which notes how it was called."""
+
+    shell = ""
+
+    def setUp(self) -> None:
+        if not shutil.which(self.shell):
+            print(f"\nneeds {self.shell} (Debian: {self.shell})")
+            self.skipTest(f"no {self.shell}")
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        (self.folder / "my relu.yaml").touch()
+        (self.folder / "mine.yaml").touch()
+        (self.folder / "runs").mkdir()
+        program = self.folder / "bin" / "kbench"
+        program.parent.mkdir()
+        program.write_text('#!/bin/sh\n[ "$1" = complete-words ] && exec "$KBENCH_PROGRAM" "$@"\n'
+                           "printf '%s\\n' \"$@\" > typed.part && mv typed.part typed\n")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        self.environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}",
+                            "TERM": "xterm", "PS1": "> ", "HOME": str(self.folder)}
+
+    def asked(self, arguments: list[str]) -> list[str]:
+        said = subprocess.run(arguments, capture_output=True, text=True, timeout=SECONDS,
+                              cwd=self.folder, env=self.environment, check=True)
+        self.assertEqual(said.stderr, "")
+        return said.stdout.splitlines()
+
+
+class Typed(InAFolder):
+    """What a line becomes that is typed at a terminal. Not a test itself."""
+
+    arguments: list[str] = []
+    setup = ""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.child, self.terminal = pty.fork()
+        if self.child == 0:
+            os.chdir(self.folder)
+            os.execvpe(self.arguments[0], self.arguments, self.environment)
+        self.addCleanup(self.end)
+        self.screen = ""
+        # Echoed with its quotes, printed without.
+        os.write(self.terminal, (self.setup + "echo rea''dy\n").encode())
+        self.read_until(lambda: re.search(r"[\r\n]ready", self.screen) is not None)
+
+    def end(self) -> None:
+        os.close(self.terminal)
+        os.waitpid(self.child, 0)
+
+    def read_until(self, done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not done():
+            self.assertLess(time.monotonic(), deadline, self.screen)
+            if select.select([self.terminal], [], [], 0.02)[0]:
+                self.screen += os.read(self.terminal, 65536).decode(errors="replace")
+
+    def typed(self, line: str) -> list[str]:
+        """The arguments that kbench got."""
+        noted = self.folder / "typed"
+        noted.unlink(missing_ok=True)
+        os.write(self.terminal, f"kbench {line}\n".encode())
+        self.read_until(noted.exists)
+        return noted.read_text().splitlines()
+
+    def check_lines(self) -> None:
+        for line, arguments in (
+                ("devi\t--js\t", ["devices", "--json"]),
+                ("run mi\t--pres\tsm\t", ["run", "mine.yaml", "--preset", "smoke"]),
+                ("run mi\t --preset=sm\t", ["run", "mine.yaml", "--preset=smoke"]),
+                ("run my\t", ["run", "my relu.yaml"]),
+                ("run --dtype b\t./mi\t", ["run", "--dtype", "bf16", "./mine.yaml"]),
+                ("list --task relu,leve\t1/19\t", ["list", "--task", "relu,level1/19"]),
+                ("show level2\t7\t6\t", ["show", "level2/76"]),
+                ("--candidates simple fu\t", ["--candidates", "simple", "fused"]),
+                ("judge ru\t --device au\t", ["judge", "runs", "--device", "auto"]),
+                ("generate runs --goal=fas\t1.5", ["generate", "runs", "--goal=faster:1.5"]),
+                ("frobnicate --zzz=\t x\t", ["frobnicate", "--zzz=", "x"])):
+            with self.subTest(line):
+                # Whether the slash behind a folder stays is the shell's matter.
+                self.assertEqual([each.rstrip("/") for each in self.typed(line)], arguments)
+        self.assertNotIn("kbench: ", self.screen)
+
+
+class Bash(Typed):
+    shell = "bash"
+    arguments = ["bash", "--norc", "--noprofile", "-i"]
+    setup = f"source '{COMPLETIONS}/kbench.bash'\n"
+
+    def test_lines_become_what_was_meant(self) -> None:
+        self.check_lines()
+
+    def test_the_function_lists_words(self) -> None:
+        script = ('source "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _kbench "$1"\n'
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+
+        def listed(*line: str) -> list[str]:
+            return self.asked(["bash", "-c", script, f"{COMPLETIONS}/kbench.bash", *line])
+
+        self.assertEqual(listed("kbench", "verify", "--backend", ""), ["reference", "vulkan"])
+        self.assertEqual(listed("kbench", "verify", "--backend", "="), ["reference", "vulkan"])
+        self.assertEqual(sorted(listed("kbench", "run", "m")), ["mine.yaml", "my relu.yaml"])
+        self.assertIn("score", listed("kbench", ""))
+        self.assertEqual(listed("/no/such/program", "run", "--pre"), [""])
+
+
+class Zsh(Typed):
+    shell = "zsh"
+    arguments = ["zsh", "-f", "-i"]
+    setup = f"fpath=('{COMPLETIONS}' $fpath); autoload -U compinit; compinit -u -D\n"
+
+    def test_lines_become_what_was_meant(self) -> None:
+        self.check_lines()
+
+    def test_words_are_listed_with_what_they_mean(self) -> None:
+        os.write(self.terminal, b"kbench show --\t\t")
+        self.read_until(lambda: "Print a candidate file to start from" in self.screen)
+
+
+class Fish(InAFolder):
+    shell = "fish"
+
+    def completed(self, line: str) -> list[str]:
+        return self.asked(["fish", "--no-config", "-c",
+                           f"source '{COMPLETIONS}/kbench.fish'; complete -C '{line}'"])
+
+    def test_fish_says_what_there_is(self) -> None:
+        self.assertEqual(self.completed("kbench run --preset v0."), ["v0.1"])
+        self.assertEqual(self.completed("kbench run --preset=v0."), ["--preset=v0.1"])
+        self.assertEqual(self.completed("kbench list --task relu,level1/19"),
+                         ["relu,level1/19\tReLU"])
+        self.assertEqual([each.split("\t")[0] for each in self.completed("kbench run m")],
+                         ["mine.yaml", "my relu.yaml"])
+        self.assertEqual([each.split("\t")[0] for each in self.completed("kbench judge r")],
+                         ["runs/"])
+        self.assertEqual(self.completed("kbench sh"),
+                         ["show\tOne task as a candidate's author needs it"])
+        self.assertEqual(self.completed("kbench generate r --goal fas"), ["faster:"])
+        self.assertEqual(self.completed("kbench run --frobnicate="), [])
+
+    def test_nothing_is_said_where_there_is_no_kbench(self) -> None:
+        (self.folder / "bin" / "kbench").unlink()
+        self.assertEqual(self.completed("kbench run --pre"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
