@@ -37,7 +37,9 @@ _CALLS: dict[str, list[Any]] = {
     "kbench_episode_new": [_TEXT, ctypes.POINTER(_HANDLE)],
     "kbench_episode_step": [_HANDLE, _TEXT],
 }
-_SONAME = "libkbench.so." + ".".join(__version__.split(".")[:2])
+_SONAME = "libkbench.so.1"
+# What a wheel for one platform brings: an installation of its own.
+BUNDLED = Path(__file__).parent / "_bundled"
 
 
 def _candidates() -> list[str]:
@@ -46,6 +48,9 @@ def _candidates() -> list[str]:
     if chosen:
         return [chosen]
     names = [_SONAME]
+    bundled = BUNDLED / "lib" / _SONAME
+    if bundled.exists():
+        return [str(bundled)]
     found = ctypes.util.find_library("kbench")
     if found and found != _SONAME:
         names.append(found)
@@ -87,6 +92,11 @@ class Library:
         self._handle.kbench_version.argtypes = []
         self._handle.kbench_version.restype = ctypes.c_char_p
         self._handle.kbench_stop_new.argtypes = []
+        if self.version().split(".")[:2] != __version__.split(".")[:2]:
+            raise UnsupportedError(
+                f"kbench {__version__} for Python needs a library of its version; "
+                f"{self._handle._name} is {self.version()}"
+            )
         self._handle.kbench_stop_new.restype = _HANDLE
         for name in (
             "kbench_stop_request",
