@@ -138,6 +138,13 @@ class Service(unittest.TestCase):
                                        stdout=subprocess.PIPE, text=True, check=True).stdout
             with open(path, encoding="utf-8") as file:
                 task = file.read()
+            with open(os.path.join(folder, "candidate.yaml"), "w", encoding="utf-8") as file:
+                file.write(candidate)
+            ran = subprocess.run(
+                [PROGRAM, "run", file.name, "--tasks", path, "--server", self.server.url,
+                 "--preset", "smoke", "--measure-seconds", "0.02", "--no-other-sizes"],
+                stdout=subprocess.PIPE, text=True)  # fmt: skip
+            self.assertEqual(ran.returncode, 0, ran.stdout)
         files = {"candidate.yaml": candidate}
         said = self.ask("POST", "/v1/evaluate", experiment(files, task_file=task), JSON)
         self.assertEqual(said.json["result"]["verdict"], "passed", said.text)

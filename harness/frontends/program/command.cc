@@ -59,11 +59,6 @@ Option Option::type_name(const std::string& name) const {
   return *this;
 }
 
-Option Option::option_text(const std::string& text) const {
-  option_->option_text(text);
-  return *this;
-}
-
 Option Option::required() const {
   option_->required();
   return *this;

@@ -33,8 +33,6 @@ class Option {
   Option check(const Check& check) const;
   Option group(const std::string& name) const;  ///< its heading on the help page; "" hides it
   Option type_name(const std::string& name) const;
-  /// Replaces type and default on the help page.
-  Option option_text(const std::string& text) const;
   Option required() const;
   Option comma_separated() const;  ///< a list is one argument: A,B,C
   Option allow_extra_args(bool allow) const;

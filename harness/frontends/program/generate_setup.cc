@@ -69,7 +69,7 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
     }
     return ground;
   }
-  ground.devices = open_devices(options.device.device, ground.evaluation, {}, false);
+  ground.devices = open_devices(options.device, ground.evaluation, {}, false);
   const vulkan::DeviceSnapshot& device = ground.devices.first;
   if (const std::string why =
           why_not_taken(prompt_language_from_name(options.loop.language), device);
@@ -84,11 +84,11 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
   if (stored && stored->number("roof_gbytes_per_s")) {
     ground.roofline.copy_bytes_per_s = 1e9 * *stored->number("roof_gbytes_per_s");
     ground.roofline.flops_per_s = 1e12 * stored->number("roof_tflops").value_or(0);
-  } else if (!device.software() && !options.dry_run) {
+  } else if (!device.software() && !options.dry_run && options.device.server.empty()) {
     ground.roofline =
         diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
   }
-  ground.devices = open_devices(options.device.device, ground.evaluation, ground.roofline,
+  ground.devices = open_devices(options.device, ground.evaluation, ground.roofline,
                                 !options.loop.no_evidence);
   return ground;
 }

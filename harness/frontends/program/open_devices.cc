@@ -1,6 +1,7 @@
 #include "harness/frontends/program/open_devices.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <thread>
@@ -8,7 +9,9 @@
 
 #include "harness/evaluate/client/device_list.h"
 #include "harness/evaluate/queue/devices.h"
+#include "harness/frontends/http/remote_judge.h"
 #include "harness/frontends/program/terminal.h"
+#include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/start_thread.h"
@@ -38,7 +41,26 @@ std::vector<std::optional<Error>> open_all(
 
 }  // namespace
 
+OpenDevices open_server(const DeviceOptions& options) {
+  constexpr size_t kJudgesEach = 8, kMostJudges = 64;
+  const char* const token = std::getenv("KBENCH_TOKEN");
+  const http::RemoteServer server{options.server, token != nullptr ? token : ""};
+  OpenDevices opened;
+  opened.snapshots = http::devices_of(server);
+  if (options.device != "auto") {
+    opened.snapshots = {vulkan::choose_device(opened.snapshots, options.device)};
+  }
+  require_one_kind(opened.snapshots);
+  const size_t count = std::min(kJudgesEach * opened.snapshots.size(), kMostJudges);
+  for (size_t i = 0; i < count; ++i) {
+    opened.judges.push_back(
+        http::remote_judge(server, options.device, opened.snapshots[i % opened.snapshots.size()]));
+  }
+  return opened;
+}
+
 OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation) {
+  if (!options.server.empty()) return open_server(options);
   OpenDevices opened;
   if (options.devices.empty()) {
     opened.judges.push_back(

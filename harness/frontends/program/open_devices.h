@@ -17,9 +17,13 @@ struct OpenDevices {
   std::vector<vulkan::DeviceSnapshot> snapshots;
 };
 
-/// Starts a judge on the device of --device, or on each of --devices. If one of several does not
-/// open, it is left out, with a line on standard error. Throws if none is left.
+/// Starts a judge on the device of --device, or on each of --devices; or reaches those of --server,
+/// which come several to a device, so that it always has candidates to compile. If one of several
+/// does not open, it is left out, with a line on standard error. Throws if none is left.
 OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation);
+
+/// The judges of --server.
+OpenDevices open_server(const DeviceOptions& options);
 
 /// Throws kInvalidArgument if the devices are of different kinds.
 void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices);

@@ -240,6 +240,15 @@ void DeviceOptions::add_several_to(Command app) {
       .excludes(app.option("--device"));
 }
 
+void DeviceOptions::add_remote_to(Command app) {
+  add_to(app);
+  app.in_group("Device")
+      .add_option("--server URL", server,
+                  "Judge on another machine, where kbench serve --http runs; --device is then one "
+                  "of its devices; a token is taken from KBENCH_TOKEN")
+      .excludes(app.option("--validate"));
+}
+
 vulkan::DeviceSnapshot DeviceOptions::choose() const {
   const auto devices = client::list_snapshots();
   vulkan::DeviceSnapshot chosen = vulkan::choose_device(devices, device);

@@ -92,11 +92,14 @@ void add_compute(Command app, std::string& precision);
 struct DeviceOptions {
   std::string device = "auto";
   std::string devices;  ///< value of --devices; empty: `device` alone
+  std::string server;   ///< URL of --server; empty: this machine
   bool validate = false;
 
   void add_to(Command app, bool with_validate = true);
   /// Adds --devices too.
   void add_several_to(Command app);
+  /// Adds --server too, whose token is KBENCH_TOKEN.
+  void add_remote_to(Command app);
   /// The chosen device; throws Error if there is none that kbench can use.
   vulkan::DeviceSnapshot choose() const;
 };

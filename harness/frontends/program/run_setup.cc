@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "harness/evaluate/generate/device_evaluator.h"
+#include "harness/evaluate/generate/queue_evaluator.h"
+#include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/text.h"
 #include "harness/measure/trial/experiment.h"
 #include "kbench/error.h"
@@ -81,9 +83,19 @@ void LoopOptions::add_to(Command app) {
                    "Feedback is verdict and message alone, without investigation");
 }
 
-Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,
+Devices open_devices(const DeviceOptions& device, const EvaluateOptions& evaluation,
                      const Roofline& roofline, bool evidence) {
   Devices devices;
+  if (!device.server.empty()) {
+    OpenDevices opened = open_server(device);
+    devices.first = opened.snapshots.front();
+    for (auto& judge : opened.judges) {
+      devices.evaluators.push_back(
+          std::make_unique<generate::QueueEvaluator>(std::move(judge), evaluation));
+    }
+    return devices;
+  }
+  const std::string& selectors = device.device;
   for (size_t begin = 0; begin <= selectors.size();) {
     const size_t end = std::min(selectors.find(',', begin), selectors.size());
     EvaluateOptions options = evaluation;

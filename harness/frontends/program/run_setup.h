@@ -26,13 +26,14 @@ struct LoopOptions : PromptFlags {
   void add_to(Command app);
 };
 
-/// The devices of --device, which may be a list by commas, with their judges; all must be of one
-/// kind.
+/// The devices of --device, which may be a list by commas, or of --server, with their judges; all
+/// must be of one kind. `evidence`: whether failures are investigated, which those of --server are
+/// not.
 struct Devices {
   std::vector<std::unique_ptr<generate::RunEvaluator>> evaluators;
   vulkan::DeviceSnapshot first;
 };
-Devices open_devices(const std::string& selectors, const EvaluateOptions& evaluation,
+Devices open_devices(const DeviceOptions& device, const EvaluateOptions& evaluation,
                      const Roofline& roofline, bool evidence);
 
 /// Converts all but the models to settings and back, so that a continued run uses what its file

@@ -168,7 +168,7 @@ Verb add_generate(Command program) {
       "  kbench generate run1 --models models.yaml --task level1/* --samples 20 --attempts 5\n"
       "  kbench generate run2 --models models.yaml --dry-run\n"
       "  kbench generate run3 --replay run1 --prompt my-templates/");
-  app.add_option("RUN", options->run, "The run's folder").required().option_text("RUN");
+  app.add_option("RUN", options->run, "The run's folder").required();
   const Command models = app.in_group("Models");
   models.add_option("--models FILE", options->models_file,
                     "Models file, which says whom to ask and where: docs/models-file.md",
@@ -203,7 +203,7 @@ Verb add_generate(Command program) {
                   "The outcome of the run as JSON on standard output; with --dry-run the plan");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
-  options->device.add_to(app);
+  options->device.add_remote_to(app);
   options->measure.add_to(app, /*in_run=*/true);
   return {app, [options] { return run_generate(*options); }};
 }

@@ -203,7 +203,7 @@ int run_judge_verb(const JudgeOptions& options) {
   const generate::RunLock lock(folder);
   const EvaluateOptions evaluation =
       evaluate_options(options.size, options.device, options.measure);
-  Devices devices = open_devices(options.device.device, evaluation, {}, false);
+  Devices devices = open_devices(options.device, evaluation, {}, false);
   const EpisodeOptions episode = episode_of(settings);
   const bool other_sizes = options.size.preset != "auto" || !options.size.assignments.empty();
   const Preset preset =
@@ -261,11 +261,11 @@ Verb add_judge(Command program) {
       "  kbench judge run1\n"
       "  kbench judge run1 --confirm\n"
       "  kbench judge run1 --device 1 --preset v0.1");
-  app.add_option("RUN", options->run, "The run's folder", readable()).required().option_text("RUN");
+  app.add_option("RUN", options->run, "The run's folder", readable()).required();
   const Command output = app.in_group("Output");
   output.add_flag("--confirm", options->confirm, "Measure the winners once more");
   options->size.add_to(app, /*with_auto=*/true);
-  options->device.add_to(app);
+  options->device.add_remote_to(app);
   options->measure.add_to(app);
   output.add_flag("--json", options->json, "What was judged as JSON on standard output");
   return {app, [options] { return run_judge_verb(*options); }};

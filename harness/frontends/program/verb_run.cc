@@ -190,21 +190,21 @@ Verb add_run(Command program) {
       "  kbench run model_new.py --task level1/19\n"
       "  kbench run my/ other.yaml --preset smoke --device cpu\n"
       "  kbench run my/relu.yaml --fail-under 1.2\n"
+      "  kbench run my/ --server http://gpu-host:8000\n"
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
       "  kbench run my/relu.yaml --validate --input-seed 7 --json");
   app.add_option("CANDIDATE", options->candidates,
                  "YAML files, Python files with a ModelNew, folders, or - for one on standard "
                  "input",
                  readable_or_dash())
-      .required()
-      .option_text("CANDIDATE...");
+      .required();
   app.add_option("--tasks PATH,...", options->tasks,
                  "Files of tasks of your own, or folders of them, that candidates are of")
       .comma_separated();
   app.add_option("--task TASK", options->task,
                  "The task of a ModelNew that names none: level1/19, or its name");
   options->size.add_to(app, /*with_auto=*/true);
-  options->device.add_to(app);
+  options->device.add_remote_to(app);
   options->measure.add_to(app);
   const Command output = app.in_group("Output");
   output.add_option(

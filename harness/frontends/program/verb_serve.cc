@@ -1,6 +1,10 @@
+#include <cstdlib>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "harness/evaluate/queue/serve.h"
+#include "harness/frontends/http/service.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/signals.h"
@@ -11,21 +15,40 @@ namespace kbench::program {
 namespace {
 
 struct ServeVerbOptions {
-  std::string socket;
+  std::string socket, http, tokens;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
 };
 
+/// The tokens of --tokens, or of the environment.
+http::Tokens tokens_of(const ServeVerbOptions& options) {
+  if (!options.tokens.empty()) return http::Tokens::from_file(options.tokens);
+  const char* const token = std::getenv("KBENCH_SERVE_TOKEN");
+  return token != nullptr ? http::Tokens::of(token) : http::Tokens();
+}
+
 int run_serve(const ServeVerbOptions& options) {
   if (options.size.preset != "auto") options.size.fixed_preset();
   queue::ServeOptions serve;
   serve.defaults = evaluate_options(options.size, options.device, options.measure);
+  http::ServiceOptions service;
+  if (!options.http.empty()) {
+    service.address = http::address_from_text(options.http);
+    service.tokens = tokens_of(options);
+    service.defaults = serve.defaults;
+  }
   std::optional<queue::ServeSocket> socket;  // opened before the device
   if (!options.socket.empty()) socket.emplace(options.socket);
   const StopSignals signals([](int) {});
   OpenDevices devices = open_devices(options.device, serve.defaults);
   queue::Queue queue(std::move(devices.judges));
+  if (!options.http.empty()) {
+    http::Service server(queue, devices.snapshots, std::move(service));
+    warn("serves at " + server.url() + " on " + names_of(devices.snapshots));
+    server.run(signals.gently(), signals.at_once());
+    return kDone;
+  }
   if (socket) {
     warn("serves at " + options.socket + " on " + names_of(devices.snapshots));
     queue::serve_socket(*socket, queue, devices.snapshots, serve, signals.gently(),
@@ -43,14 +66,29 @@ int run_serve(const ServeVerbOptions& options) {
 Verb add_serve(Command program) {
   auto options = std::make_shared<ServeVerbOptions>();
   const Command app = program.add_verb(
-      "serve", "Evaluate what is sent as lines of JSON",
+      "serve", "Evaluate what is sent as lines of JSON, or over HTTP",
       "Takes experiments as lines of JSON and answers each with a line, as they are done: on "
       "standard input and output, or for several clients on a Unix socket. The flags are for what "
       "a line does not say. docs/serve.md has the lines. Ends with its input, when all is "
-      "answered; on SIGTERM or Ctrl-C what is left is cancelled, and answered so.",
+      "answered; on SIGTERM or Ctrl-C what is left is cancelled, and answered so. With --http it "
+      "takes experiments from other machines, too; SIGTERM or Ctrl-C then lets those it has end, "
+      "and a second one cancels them.",
       "  kbench serve --preset smoke < experiments.jsonl > results.jsonl\n"
-      "  kbench serve --devices all --socket /run/user/1000/kbench");
-  app.in_group("Lines").add_option("--socket PATH", options->socket, "Listen at a Unix socket");
+      "  kbench serve --devices all --socket /run/user/1000/kbench\n"
+      "  kbench serve --devices all --http 8000");
+  const Option socket =
+      app.in_group("Lines").add_option("--socket PATH", options->socket, "Listen at a Unix socket");
+  const Command http = app.in_group("HTTP");
+  const Option address =
+      http.add_option("--http ADDRESS", options->http,
+                      "Listen for HTTP: a port of this machine, or HOST:PORT; 0 is any free port");
+  address.excludes(socket);
+  http.add_option(
+          "--tokens FILE", options->tokens,
+          "Who may use it: lines of an author and a token; without, one token is taken from "
+          "KBENCH_SERVE_TOKEN",
+          readable())
+      .needs(address);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_several_to(app);
   options->measure.add_to(app);
