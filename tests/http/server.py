@@ -21,6 +21,8 @@ RELU = {
                  "void main() {\n  uint i = gl_GlobalInvocationID.x;\n"
                  "  if (i < KB_batch_size * KB_dim) y[i] = max(x[i], 0.0);\n}\n",
 }  # fmt: skip
+RELU_IN_ONE = RELU["candidate.yaml"].replace("{file: relu.comp}", "\n    source: |\n" + "".join(
+    f"      {line}\n" for line in RELU["relu.comp"].splitlines()))  # fmt: skip
 WRONG = dict(RELU, **{"relu.comp": RELU["relu.comp"].replace("max(x[i], 0.0)", "x[i]")})
 HANGS = dict(RELU, **{"relu.comp": RELU["relu.comp"].replace("uint i =", "while (x[0] < 1e30) {}\n  uint i =")})
 JSON = {"Content-Type": "application/json"}

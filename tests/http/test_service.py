@@ -1,5 +1,6 @@
 """`kbench serve --http` as its clients meet it: what openapi.json says of every answer holds."""
 
+import http.server
 import json
 import os
 import re
@@ -7,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import unittest
 
-from server import ASYNC, HANGS, JSON, LINES, PROGRAM, RELU, WRONG, Server
+from server import ASYNC, HANGS, JSON, LINES, PROGRAM, RELU, RELU_IN_ONE, WRONG, Server
 
 try:
     import jsonschema
@@ -59,6 +61,28 @@ class Described:
 
 def experiment(files, **more):
     return {"files": files, **more}
+
+
+def scripted_model(answer):
+    """A server of a language model that answers every request so."""
+
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps({"choices": [{"index": 0, "finish_reason": "stop", "message": {
+                "role": "assistant", "content": answer}}]}).encode()  # fmt: skip
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
 
 
 class Service(unittest.TestCase):
@@ -177,6 +201,24 @@ class Service(unittest.TestCase):
                                      stderr=subprocess.PIPE, text=True)  # fmt: skip
             self.assertEqual(refused.returncode, 2)
             self.assertIn("cannot reach http://127.0.0.1:1", refused.stderr)
+
+    def test_what_models_write_is_judged_there(self):
+        model = scripted_model(f"```yaml\n{RELU_IN_ONE}```\n")
+        self.addCleanup(model.server_close)
+        self.addCleanup(model.shutdown)
+        at = ["--server", self.server.url, "--measure-seconds", "0.02"]
+        with tempfile.TemporaryDirectory() as folder:
+            models, run = os.path.join(folder, "models.yaml"), os.path.join(folder, "run")
+            with open(models, "w", encoding="utf-8") as file:
+                file.write(f"models:\n  - {{url: 'http://127.0.0.1:{model.server_port}/v1', "
+                           "model: m}\n")  # fmt: skip
+            for command in (["generate", run, "--models", models, "--task", "1/19", "--samples",
+                             "3", "--preset", "smoke"], ["judge", run, "--confirm"]):  # fmt: skip
+                said = subprocess.run([PROGRAM, *command, *at, "--json"], stdout=subprocess.PIPE,
+                                      text=True, check=True).stdout  # fmt: skip
+                self.assertIn('"passed": ', said)
+            with open(os.path.join(run, "confirmed.jsonl"), encoding="utf-8") as file:
+                self.assertEqual([json.loads(line)["verdict"] for line in file], ["passed"])
 
 
 class Ending(unittest.TestCase):
