@@ -93,14 +93,15 @@ class Contents(unittest.TestCase):
             self.assertTrue(any((root / path).exists() for root in self.roots.values()), path)
 
     def test_nothing_names_the_machine_that_built_it(self):
-        texts = {str(SOURCE), str(PACKAGES), socket.gethostname(), os.path.expanduser("~") + "/"}
-        texts = [text.encode() for text in texts if text not in ("localhost", "//")]
+        texts = [f"{SOURCE}/", f"{PACKAGES}/", f"{Path.home()}/"]
+        if len(socket.gethostname()) > 5:  # shorter ones are in any text
+            texts.append(socket.gethostname())
         for name in self.roots:
             self.assertGreater(len(self.files(name)), 3, name)
             for path in self.files(name):
                 content = path.read_bytes()
                 for text in texts:
-                    self.assertNotIn(text, content, f"{path} of {name} names {text}")
+                    self.assertFalse(text.encode() in content, f"{path} of {name} names {text}")
 
     def test_programs_and_libraries_name_no_folder_of_libraries(self):
         """But those of the wheel, which name their own."""
@@ -257,8 +258,7 @@ class BareDebian(unittest.TestCase):
             self.root.run("python3", "-m", "venv", "/srv/venv")
             self.root.run("/srv/venv/bin/pip", "install", "--no-index", f"/srv/{wheel}")
         with Timed("the shipped evaluations"):
-            said = self.root.run("/srv/venv/bin/kbench", "--fast-p", "1.0", "--preset", "smoke",
-                                 "--candidates", "simple,fused")  # fmt: skip
+            said = self.root.run("/srv/venv/bin/kbench", "--fast-p", "1.0", "--preset", "smoke")
         self.assertRegex(said, r"simple +24/24 ")
         self.assertRegex(said, r"fused +24/24 ")
         # Of the set that has Python files, which pip compiles where they lie.
