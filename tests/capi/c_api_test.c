@@ -218,6 +218,19 @@ static void on_a_device(const char* program, const char* path) {
   kbench_stop_free(stop);
 }
 
+static void files_to_be_sent(const char* path) {
+  char request[1000];
+  char* answer;
+  snprintf(request, sizeof request, "{\"path\": \"%s\"}", path);
+  answer = ASK(kbench_candidate_files, request, KBENCH_OK);
+  HOLDS(answer, "\"manifest\":\"level1_019_relu.yaml\"");
+  HOLDS(answer, "\"relu.comp\":\"");
+  EXPECT(answer != NULL && strstr(answer, "softmax") == NULL); /* which lies beside it */
+  kbench_free(answer);
+  ONE(kbench_candidate_files, "{\"path\": \"/nowhere.yaml\"}", KBENCH_NOT_FOUND, "/nowhere.yaml");
+  ONE(kbench_candidate_files, "{\"files\": {}}", KBENCH_PARSE, "files");
+}
+
 int main(int argc, char** argv) {
   char request[1000];
   char* devices;
@@ -226,6 +239,7 @@ int main(int argc, char** argv) {
   without_a_device();
   before_a_judge();
   episodes();
+  files_to_be_sent(argv[2]);
   snprintf(request, sizeof request, "{\"program\": \"%s\"}", argv[1]);
   devices = ASK(kbench_devices, request, KBENCH_OK);
   usable = devices != NULL && strstr(devices, "\"usable\":true") != NULL;

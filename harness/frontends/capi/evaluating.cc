@@ -3,12 +3,14 @@
 #include <stop_token>
 #include <utility>
 
+#include "harness/evaluate/client/named_task.h"
 #include "harness/evaluate/client/options_json.h"
 #include "harness/evaluate/client/protocol.h"
 #include "harness/frontends/capi/answer.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "kbench/task.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/candidate/source_json.h"
 
@@ -119,6 +121,18 @@ kbench_status kbench_evaluate(const char* request, kbench_stop* stop, char** out
 
 kbench_status kbench_check(const char* request, kbench_stop* stop, char** out) {
   return capi::evaluated(request, stop, out, &kbench::check);
+}
+
+kbench_status kbench_candidate_files(const char* candidate, char** out) {
+  return answer(out, [&] {
+    const capi::CallRequest request(candidate, {"path"});
+    const CandidateSource source = in_memory(source_from_json(request.whole()));
+    json files = source_json<json>(source);
+    files["manifest"] = source.manifest;
+    const Task* task = client::named_task(source);
+    if (task != nullptr && !task->file.empty()) files["task_file"] = task->file;
+    return files;
+  });
 }
 
 kbench_status kbench_devices(const char* text, char** out) {

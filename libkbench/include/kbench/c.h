@@ -108,6 +108,13 @@ KBENCH_API void kbench_evaluator_free(kbench_evaluator* evaluator);
 KBENCH_API kbench_status kbench_evaluate(const char* request, kbench_stop* stop, char** answer);
 KBENCH_API kbench_status kbench_check(const char* request, kbench_stop* stop, char** answer);
 
+/* candidate: {"path": ..} -> {"files": {..}, "manifest": "..", "task_file": ".."}: what another
+ * machine needs to judge it. Bytes that are no text are {"base64": ".."}; "task_file" is there
+ * where the candidate is of a task of one's own that this process knows. What is wrong with a
+ * candidate is left to its judge.
+ */
+KBENCH_API kbench_status kbench_candidate_files(const char* candidate, char** answer);
+
 /* {"program": ..} -> {"devices": [..]}: usable or not, and why. */
 KBENCH_API kbench_status kbench_devices(const char* request, char** answer);
 

@@ -8,6 +8,7 @@ Everything may be called from any thread; an Evaluator evaluates one candidate a
 """
 
 from ._version import __version__
+from .client import Client, Evaluation, Health
 from .errors import (
     Cancelled,
     DeviceLostError,
@@ -21,7 +22,7 @@ from .errors import (
     ShapeError,
     UnsupportedError,
 )
-from .evaluating import Evaluator, Stop, check, devices, evaluate
+from .evaluating import Evaluator, Stop, check, devices, evaluate, read_candidate
 from .records import (
     AnyCandidate,
     Candidate,
@@ -59,12 +60,15 @@ __all__ = [
     "AnyCandidate",
     "Cancelled",
     "Candidate",
+    "Client",
     "Device",
     "DeviceLostError",
     "Diagnostic",
     "Error",
+    "Evaluation",
     "Evaluator",
     "Extraction",
+    "Health",
     "HoldsAt",
     "Interval",
     "InvalidArgumentError",
@@ -98,6 +102,7 @@ __all__ = [
     "feedback",
     "leaderboard",
     "prompt",
+    "read_candidate",
     "tasks",
     "verdicts",
     "version",

@@ -26,6 +26,7 @@ _CALLS: dict[str, list[Any]] = {
     "kbench_evaluator_check": [_HANDLE, _TEXT, _HANDLE],
     "kbench_evaluate": [_TEXT, _HANDLE],
     "kbench_check": [_TEXT, _HANDLE],
+    "kbench_candidate_files": [_TEXT],
     "kbench_devices": [_TEXT],
     "kbench_tasks": [_TEXT],
     "kbench_show": [_TEXT],
@@ -47,10 +48,10 @@ def _candidates() -> list[str]:
     chosen = os.environ.get("KBENCH_LIBRARY")
     if chosen:
         return [chosen]
-    names = [_SONAME]
     bundled = BUNDLED / "lib" / _SONAME
     if bundled.exists():
         return [str(bundled)]
+    names = [_SONAME]
     found = ctypes.util.find_library("kbench")
     if found and found != _SONAME:
         names.append(found)
@@ -91,12 +92,12 @@ class Library:
         self._handle.kbench_status_name.restype = ctypes.c_char_p
         self._handle.kbench_version.argtypes = []
         self._handle.kbench_version.restype = ctypes.c_char_p
-        self._handle.kbench_stop_new.argtypes = []
         if self.version().split(".")[:2] != __version__.split(".")[:2]:
             raise UnsupportedError(
                 f"kbench {__version__} for Python needs a library of its version; "
                 f"{self._handle._name} is {self.version()}"
             )
+        self._handle.kbench_stop_new.argtypes = []
         self._handle.kbench_stop_new.restype = _HANDLE
         for name in (
             "kbench_stop_request",

@@ -8,7 +8,7 @@ import os
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional, Type, Union
+from typing import Any, Callable, Mapping, Optional, Protocol, Type, Union
 
 from ._call import Call, tell
 from ._library import encoded, library
@@ -19,12 +19,17 @@ OnStage = Callable[[str], None]
 OnProgress = Callable[[Progress], None]
 
 
+class _Stoppable(Protocol):
+    def cancel(self) -> object:
+        """It ends soon."""
+
+
 class Stop:
     """A request to stop, for evaluations that run in other threads. Once made it stays."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._calls: weakref.WeakSet[Call] = weakref.WeakSet()
+        self._calls: weakref.WeakSet[_Stoppable] = weakref.WeakSet()
         self._requested = False
 
     def request(self) -> None:
@@ -38,7 +43,7 @@ class Stop:
     def requested(self) -> bool:
         return self._requested
 
-    def _cancels(self, call: Call) -> None:
+    def _cancels(self, call: _Stoppable) -> None:
         with self._lock:
             self._calls.add(call)
             if self._requested:
@@ -134,6 +139,13 @@ def check(
     return _alone("kbench_check", candidate, options, stop)
 
 
+def read_candidate(path: Union[str, os.PathLike[str]]) -> Candidate:
+    """A candidate on disk with all its files, to be evaluated elsewhere, under its name here."""
+    members = _files_at(path)
+    files = {name: _bytes_of(content) for name, content in members["files"].items()}
+    return Candidate(files, members["manifest"], members["name"])
+
+
 def devices(program: Optional[str] = None) -> list[Device]:
     """The devices of this machine, usable or not."""
     program = program or library().program()
@@ -186,6 +198,19 @@ def _content(content: Union[str, bytes]) -> Any:
     if isinstance(content, str):
         return content
     return {"base64": base64.b64encode(content).decode()}
+
+
+def _bytes_of(content: Any) -> Union[str, bytes]:
+    return content if isinstance(content, str) else base64.b64decode(content["base64"])
+
+
+def _files_at(path: Union[str, os.PathLike[str]]) -> dict[str, Any]:
+    """A candidate on disk as the members of one in memory; "task_file" may be one."""
+    members: dict[str, Any] = library().ask("kbench_candidate_files", _candidate_json(path))
+    # What results call it where it lies.
+    shown = os.path.normpath(os.fsencode(path)).decode(errors="replace")
+    members["name"] = "/".join(shown.split("/")[-2:])
+    return members
 
 
 def _candidate_json(candidate: AnyCandidate) -> dict[str, Any]:
