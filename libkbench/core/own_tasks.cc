@@ -84,6 +84,20 @@ const Task* lookup_own_task(const TaskId& id) {
   return earlier == tasks.all.end() ? nullptr : &*earlier;
 }
 
+const Task* lookup_own_file(std::string_view text) {
+  OwnTasks& tasks = own();
+  const std::lock_guard lock(tasks.mutex);
+  const auto found = std::ranges::find(tasks.all, text, &Task::file);
+  return found == tasks.all.end() ? nullptr : &*found;
+}
+
+void set_own_tasks(const std::vector<const Task*>& wanted) {
+  OwnTasks& tasks = own();
+  const std::lock_guard lock(tasks.mutex);
+  tasks.last.clear();
+  for (const Task* task : wanted) tasks.last[task->id.own] = task;
+}
+
 std::string meaning_text(uint64_t meaning) {
   std::ostringstream text;
   text << std::hex << std::setw(16) << std::setfill('0') << meaning;

@@ -7,6 +7,7 @@
 #include "kbench/task_file.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/own_tasks.h"
 #include "libkbench/task_file/task_file.h"
 
 namespace kbench {
@@ -33,12 +34,13 @@ std::vector<std::string> own_task_files() {
   return texts;
 }
 
-void add_task_files(const std::vector<std::string>& texts) {
+void set_task_files(const std::vector<std::string>& texts) {
+  std::vector<const Task*> wanted;
   for (const std::string& text : texts) {
-    if (std::ranges::none_of(own_tasks(), [&](const Task* task) { return task->file == text; })) {
-      add_task_file(text, "a task's file");
-    }
+    const Task* const known = lookup_own_file(text);
+    wanted.push_back(known != nullptr ? known : &add_task_file(text, "a task's file"));
   }
+  set_own_tasks(wanted);
 }
 
 bool is_task_path(std::string_view text) {

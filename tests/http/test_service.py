@@ -173,6 +173,9 @@ class Service(unittest.TestCase):
         said = self.ask("POST", "/v1/evaluate", experiment(files, task_file=task), JSON)
         self.assertEqual(said.json["result"]["verdict"], "passed", said.text)
         self.assertTrue(said.json["result"]["task"].startswith("my/"))
+        # No other finds it, whether or not its judge has seen it.
+        said = self.ask("POST", "/v1/evaluate", experiment(files), JSON)
+        self.assertEqual(said.json["result"]["verdict"], "invalid_candidate", said.text)
 
     def test_a_killed_judge_is_replaced(self):
         self.ask("POST", "/v1/evaluate", experiment(RELU), JSON)

@@ -59,8 +59,7 @@ TEST_P(WrittenTasks, AllOfTheSuiteReadBackAreTheSameGraph) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, WrittenTasks,
-                         ::testing::ValuesIn(kAllPresets),
+INSTANTIATE_TEST_SUITE_P(Presets, WrittenTasks, ::testing::ValuesIn(kAllPresets),
                          [](const auto& info) {
                            std::string name(name_of(info.param));
                            std::erase(name, '.');
@@ -143,6 +142,20 @@ TEST(TaskFiles, AreKnownByNameAndTheLastOfANameCounts) {
   EXPECT_EQ(&find_task(first.id), &first);
   add_task_file(kMlp, "my_mlp.yaml");
   EXPECT_EQ(&named_task("my/mlp"), &first);
+}
+
+TEST(TaskFiles, ThatAreSetAreTheOnlyOnesKnown) {
+  const Task& mlp = add_task_file(kMlp, "my_mlp.yaml");
+  std::string text = kMlp;
+  text.replace(text.find("my/mlp"), 6, "my/two");
+  set_task_files({text});
+  EXPECT_EQ(own_task_files(), std::vector{text});
+  EXPECT_THROW(find_task(mlp.id), Error);
+  set_task_files({kMlp, text});
+  EXPECT_EQ(&find_task(mlp.id), &mlp);
+  set_task_files({});
+  EXPECT_TRUE(own_task_files().empty());
+  EXPECT_THROW(set_task_files({"kbench_task: 1\n"}), Error);
 }
 
 std::string with_honest_error(const std::string& lines) {

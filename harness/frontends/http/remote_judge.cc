@@ -16,6 +16,7 @@
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/base/hex.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::http {
@@ -27,6 +28,7 @@ constexpr int kConnectSeconds = 10, kAnswerSeconds = 60;
 constexpr int kPollSeconds = 1;       ///< for which one request waits for an outcome
 constexpr double kPatience = 120;     ///< seconds for a server to come back, or to have room
 constexpr double kLongestPause = 10;  ///< seconds between two tries
+constexpr int kMostLost = 5;          ///< how often one experiment is sent again to a new server
 
 /// An answer, or why there is none.
 struct Answer {
@@ -65,15 +67,25 @@ class Connection {
     }
   }
 
-  Answer get(const std::string& path) { return answer_of(client_->Get(base_ + path)); }
-  Answer remove(const std::string& path) { return answer_of(client_->Delete(base_ + path)); }
+  /// `key`: of the experiment that it is about, by which a proxy can find the server that has it.
+  Answer get(const std::string& path, const std::string& key = {}) {
+    return answer_of(client_->Get(base_ + path, with_key(key)));
+  }
+  Answer remove(const std::string& path, const std::string& key) {
+    return answer_of(client_->Delete(base_ + path, with_key(key)));
+  }
   Answer post(const std::string& path, const std::string& body, const std::string& key) {
-    return answer_of(client_->Post(
-        base_ + path, {{"Idempotency-Key", key}, {"Prefer", "respond-async"}}, body, kJson));
+    httplib::Headers headers = with_key(key);
+    headers.emplace("Prefer", "respond-async");
+    return answer_of(client_->Post(base_ + path, headers, body, kJson));
   }
   const std::string& url() const { return url_; }
 
  private:
+  static httplib::Headers with_key(const std::string& key) {
+    return key.empty() ? httplib::Headers() : httplib::Headers{{"Idempotency-Key", key}};
+  }
+
   Answer answer_of(const httplib::Result& result) const {
     Answer answer;
     if (!result) {
@@ -123,14 +135,15 @@ class RemoteJudge : public queue::QueueJudge {
     const std::string body = json_text(line), key = new_key();
     process::Deadline patience(kPatience);
     std::string place, stage;
+    int lost = 0;
     for (double pause = 0.1;; pause = std::min(2 * pause, kLongestPause)) {
-      const Answer answer = place.empty()
-                                ? connection_.post("/v1/evaluate", body, key)
-                                : connection_.get(place + "?wait=" + std::to_string(kPollSeconds));
+      const Answer answer =
+          place.empty() ? connection_.post("/v1/evaluate", body, key)
+                        : connection_.get(place + "?wait=" + std::to_string(kPollSeconds), key);
       const bool taken = answer.status / 100 == 2;
       if (taken) place = "/v1/experiments/" + answer.body.value("experiment", "");
       if (stop.stop_requested()) {
-        if (!place.empty()) connection_.remove(place);
+        if (!place.empty()) connection_.remove(place, key);
         throw Cancelled();
       }
       if (taken) {
@@ -141,8 +154,13 @@ class RemoteJudge : public queue::QueueJudge {
         if (now != std::exchange(stage, now) && !now.empty() && on_stage) on_stage(now.c_str());
         continue;
       }
-      // A server that was started again knows nothing of it.
-      if (answer.status == 404 && !std::exchange(place, "").empty()) continue;
+      // A server that was started again knows nothing of it. One that forgets it time and again is
+      // several behind one address.
+      if (answer.status == 404 && !std::exchange(place, "").empty()) {
+        if (++lost <= kMostLost) continue;
+        return harness_error(request,
+                             connection_.url() + " forgets its experiments: " + answer.error());
+      }
       if (!answer.passing()) throw Error(ErrorCode::kInvalidArgument, answer.error());
       if (patience.passed()) return harness_error(request, answer.error());
       sleep(std::max(pause, std::min(answer.retry_after, kLongestPause)), stop);
@@ -185,8 +203,17 @@ class RemoteJudge : public queue::QueueJudge {
 }  // namespace
 
 std::vector<vulkan::DeviceSnapshot> devices_of(const RemoteServer& server) {
-  const Answer answer = Connection(server).get("/v1/devices");
-  if (answer.status == 200) return client::snapshots_from_json(json_text(answer.body));
+  Answer answer = Connection(server).get("/v1/devices");
+  if (answer.status == 200) {
+    for (json& device : answer.body["devices"]) {
+      for (const char* name : {"device_uuid", "driver_uuid"}) {
+        std::string digits = device.value(name, "");
+        std::erase(digits, '-');
+        device[name] = bytes_of_hex(digits).value_or(std::vector<uint8_t>());
+      }
+    }
+    return client::snapshots_from_json(json_text(answer.body));
+  }
   throw Error(answer.passing() ? ErrorCode::kIo : ErrorCode::kInvalidArgument,
               answer.status == 0 ? answer.error() : server.url + " says " + answer.error());
 }

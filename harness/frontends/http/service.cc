@@ -54,6 +54,16 @@ class Connections : public httplib::TaskQueue {
   httplib::ThreadPool threads_;
 };
 
+/// As the protocol of judges has them, but with UUIDs as results have them.
+std::string devices_json(const std::vector<vulkan::DeviceSnapshot>& devices) {
+  json document = json::parse(client::to_json(devices));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    document["devices"][i]["device_uuid"] = vulkan::to_string(devices[i].device_uuid);
+    document["devices"][i]["driver_uuid"] = vulkan::to_string(devices[i].driver_uuid);
+  }
+  return json_text(document);
+}
+
 std::string tasks_json() {
   json list = json::array();
   for (const Task& task : tasks()) {
@@ -165,7 +175,7 @@ class Service::State {
                                                                const std::string&) {
                   say(response, 200, text);
                 }));
-    server_.Get("/v1/devices", with_author([text = client::to_json(devices_)](
+    server_.Get("/v1/devices", with_author([text = devices_json(devices_)](
                                                const Request&, Response& response,
                                                const std::string&) { say(response, 200, text); }));
     server_.Get(

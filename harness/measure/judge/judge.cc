@@ -333,7 +333,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const std::stop_toke
     try {
       bool device_gone = false;
       const client::EvaluateRequest request = client::request_from_json(received.line);
-      add_task_files(request.task_files);
+      set_task_files(request.task_files);
       const Result result = judge.judge(request, received.cancelled, device_gone);
       // After a lost device tearing down may hang, so the process exits; its runners end with it.
       const bool cancelled = received.cancelled.stop_requested();

@@ -272,7 +272,7 @@ void Server::forget() {
 void Server::load(const Load& request) {
   Loaded loaded;
   try {
-    add_task_files(request.task_files);
+    set_task_files(request.task_files);
     loaded =
         candidate_.value().load(request, [&](const std::string& path) { return read_file(path); });
     if (lookup_task(loaded.task) == nullptr) {
@@ -321,7 +321,7 @@ bool Server::validation_objects() {
 void Server::prepare(const Prepare& request) {
   recordings_->forget();
   program_.reset();
-  add_task_files(request.task_files);
+  set_task_files(request.task_files);
   program_ = baselines_.value().prepare(request);
   send(program_->built());
 }

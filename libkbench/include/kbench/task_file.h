@@ -32,10 +32,11 @@ class TaskSet {
   std::vector<const Task*> tasks_;
 };
 
-/// The files of the tasks that were added to this process and count; and what another process that
-/// is to judge them does with these.
+/// The files of the tasks that were added to this process and count.
 std::vector<std::string> own_task_files();
-void add_task_files(const std::vector<std::string>& texts);
+/// What another process that is to judge them does with these: from now on it knows these tasks of
+/// one's own and no others. Throws as add_task_file().
+void set_task_files(const std::vector<std::string>& texts);
 
 /// Whether a word where a task is expected is rather a path: it ends in ".yaml" or ".yml", begins
 /// with "./", "../" or '/', or is a folder's with a '/' at its end.
