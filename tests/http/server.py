@@ -1,5 +1,7 @@
-"""A `kbench serve --http` on the software device, and requests to it. KBENCH_PROGRAM is the program."""
+"""A `kbench serve --http`, and requests to it. KBENCH_PROGRAM is the program, KBENCH_DEVICE its
+device, the software device if that is not set."""
 
+import glob
 import http.client
 import json
 import os
@@ -11,6 +13,7 @@ import tempfile
 import unittest
 
 PROGRAM = os.environ["KBENCH_PROGRAM"]
+DEVICE = os.environ.get("KBENCH_DEVICE", "cpu")
 RELU = {
     "candidate.yaml": "kbench: 1\ntask: level1/19\nkernels:\n  relu: {file: relu.comp}\n"
                       "dispatch:\n  - {kernel: relu, bind: [x, output],"
@@ -42,6 +45,14 @@ class Answer:
         return json.loads(self.text)
 
 
+def is_judge(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return b"judge-process" in file.read()
+    except OSError:  # It has just ended.
+        return False
+
+
 class Server:
     def __init__(self, port=0, environment=None):
         if subprocess.run([PROGRAM, "devices"], stdout=subprocess.DEVNULL,
@@ -51,7 +62,7 @@ class Server:
             raise unittest.SkipTest("no Vulkan device")
         self.folder = tempfile.mkdtemp()
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--http", str(port), "--device", "cpu", "--preset", "smoke",
+            [PROGRAM, "serve", "--http", str(port), "--device", DEVICE, "--preset", "smoke",
              "--measure-seconds", "0.02", "--min-samples", "2", "--precision", "0.9",
              "--no-other-sizes"],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -78,9 +89,11 @@ class Server:
 
     def judges(self):
         """Its judges' processes."""
-        listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
-                                stdout=subprocess.PIPE, text=True, check=True).stdout  # fmt: skip
-        return [int(line.split()[0]) for line in listed.splitlines() if "judge-process" in line]
+        children = []
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/children"):
+            with open(path, encoding="ascii") as file:
+                children += file.read().split()
+        return [int(child) for child in children if is_judge(child)]
 
     def resident_bytes(self):
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
