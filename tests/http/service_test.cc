@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -382,6 +384,38 @@ TEST(HttpService, KeepsOutcomesForAWhile) {
   }
   EXPECT_EQ(client.Get(places.front())->status, 404);
   EXPECT_EQ(client.Get(places.back())->status, 200);
+}
+
+size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(HttpService, GrowsByNothingButTheOutcomesThatItKeeps) {
+  ServiceOptions options;
+  options.experiments.keep_bytes = size_t{1} << 20;
+  RunningService service(std::move(options));
+  service.gate.open();
+  mallopt(M_ARENA_MAX, 2);  // as kbench serve does
+  const auto send = [&service](int count) {
+    std::vector<std::jthread> clients;
+    for (int i = 0; i < 16; ++i) {
+      clients.emplace_back([&service, count] {
+        auto client = service.client();
+        for (int k = 0; k < count; ++k) {
+          client.Post("/v1/evaluate", request("a"), kJsonType);
+          client.Post("/v1/evaluate", std::string(size_t{1} << 20, 'x'), kJsonType);
+        }
+      });
+    }
+  };
+  send(100);
+  const size_t before = resident_bytes();
+  send(100);
+  // 1,600 of each. What its judges were asked the test keeps itself, with 2 KiB each.
+  EXPECT_LT(resident_bytes(), before + (size_t{32} << 20));
 }
 
 TEST(HttpService, CountsForPrometheus) {

@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -44,6 +46,8 @@ int run_serve(const ServeVerbOptions& options) {
   OpenDevices devices = open_devices(options.device, serve.defaults);
   queue::Queue queue(std::move(devices.judges));
   if (!options.http.empty()) {
+    // Threads for 256 connections would otherwise keep the freed memory of large bodies each.
+    mallopt(M_ARENA_MAX, 2);
     http::Service server(queue, devices.snapshots, std::move(service));
     warn("serves at " + server.url() + " on " + names_of(devices.snapshots));
     server.run(signals.gently(), signals.at_once());
