@@ -88,8 +88,8 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
     ground.roofline =
         diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
   }
-  ground.devices = open_devices(options.device, ground.evaluation, ground.roofline,
-                                !options.loop.no_evidence);
+  ground.devices =
+      open_devices(options.device, ground.evaluation, ground.roofline, !options.loop.no_evidence);
   return ground;
 }
 
