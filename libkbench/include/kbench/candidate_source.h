@@ -75,8 +75,8 @@ void expect_readable(const CandidateSource& source);
 CandidatePlace candidate_place(const std::string& path);
 
 /// The candidate with all its files in memory, as another machine needs it; one that is in memory
-/// already as it is. What is wrong with the candidate itself is left to its judge. Throws kNotFound,
-/// kIo.
+/// already as it is. What is wrong with the candidate itself is left to its judge. Throws
+/// kNotFound, kIo.
 CandidateSource in_memory(const CandidateSource& source);
 
 /// Reads the candidate whose YAML file is `manifest`, a path as `read` takes it. `folder` is only
