@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import kbench
+from devices import expect_device
 from kbench._library import library
 
 CANDIDATES = Path(os.environ["KBENCH_CANDIDATES"])
@@ -138,10 +139,7 @@ class WithoutADevice(unittest.TestCase):
 class OnADevice(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        if not any(device.usable for device in kbench.devices()):
-            if "KBENCH_REQUIRE_VULKAN" in os.environ:
-                raise AssertionError("no Vulkan device")
-            raise unittest.SkipTest("no Vulkan device")
+        expect_device()
 
     def test_evaluates_a_shipped_candidate(self) -> None:
         stages: list[str] = []

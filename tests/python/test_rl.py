@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import math
-import os
 import random
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 import kbench
+from devices import expect_device
 from kbench import rl
 from kbench.rl import rewards
 from scripted import RIGHT, WRONG, ScriptedJudge, result
@@ -350,10 +350,7 @@ class WithAScriptedJudge(unittest.TestCase):
 class OnADevice(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        if not any(device.usable for device in kbench.devices()):
-            if "KBENCH_REQUIRE_VULKAN" in os.environ:
-                raise AssertionError("no Vulkan device")
-            raise unittest.SkipTest("no Vulkan device")
+        expect_device()
 
     def test_the_program_of_the_documentation(self) -> None:
         page = Path(__file__).parents[2] / "docs" / "training.md"

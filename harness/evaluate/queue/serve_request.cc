@@ -260,7 +260,7 @@ ServeLine parse_serve_line(std::string_view text, const EvaluateOptions& default
   }
 }
 
-std::string serve_line_of(const client::EvaluateRequest& request) {
+std::string serve_line_of(const client::EvaluateRequest& request, const std::string& device) {
   const EvaluateOptions& options = request.options;
   if (options.recorded) {
     throw Error(ErrorCode::kUnsupported, "a server elsewhere takes no recorded times as baseline");
@@ -291,6 +291,7 @@ std::string serve_line_of(const client::EvaluateRequest& request) {
   line["general"] = options.general;
   line["fresh_runners"] = options.fresh_runners;
   if (options.seed) line["seed"] = *options.seed;
+  if (device != "auto") line["device"] = device;
   line["check"] = request.check_only;
   const Task* task = client::named_task(request.candidate);
   if (task != nullptr && !task->file.empty()) line["task_file"] = task->file;

@@ -13,8 +13,8 @@
 
 namespace kbench::queue {
 
-/// Who sends experiments: processes of this user, or whoever reaches the server over a network.
-/// The latter cannot name paths, may leave out `id`, and their task files are not kept.
+/// Where an experiment comes from: a process of this user, or a client of the HTTP service. The
+/// latter cannot name paths, may leave out `id`, and its task file is not kept.
 enum class Sender { this_user, network };
 
 struct ServeLine {
@@ -39,7 +39,8 @@ ServeLine parse_serve_line(std::string_view line, const EvaluateOptions& default
                            Sender sender = Sender::this_user);
 
 /// The line without `id` that asks a server elsewhere for this: a candidate on disk is read.
-/// Throws kUnsupported where the request has what a line cannot say, and kIo, kNotFound.
-std::string serve_line_of(const client::EvaluateRequest& request);
+/// `device`: one of that server's, as --device takes it; "auto": any. Throws kUnsupported where the
+/// request has what a line cannot say, and kIo, kNotFound.
+std::string serve_line_of(const client::EvaluateRequest& request, const std::string& device);
 
 }  // namespace kbench::queue

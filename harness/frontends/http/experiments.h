@@ -81,7 +81,7 @@ class Experiments {
 
   /// Seconds after which another try is likely to find room.
   int retry_after();
-  /// Outcomes that nobody has been told yet.
+  /// How many outcomes were not sent to any client yet.
   size_t untold();
   size_t kept();
 

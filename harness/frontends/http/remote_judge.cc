@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 
 #include "harness/evaluate/queue/serve_request.h"
+#include "harness/frontends/http/random_id.h"
 #include "harness/frontends/http/request.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
@@ -106,14 +106,6 @@ class Connection {
   std::unique_ptr<httplib::Client> client_;
 };
 
-/// Nobody else's.
-std::string new_key() {
-  std::random_device device;
-  std::string key = "kbench";
-  for (int i = 0; i < 4; ++i) key += "-" + std::to_string(device());
-  return key;
-}
-
 Result harness_error(const client::EvaluateRequest& request, const std::string& why) {
   Result result;
   result.candidate = shown(request.candidate.path);
@@ -130,9 +122,7 @@ class RemoteJudge : public queue::QueueJudge {
   Result run(const client::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
-    json line = json::parse(queue::serve_line_of(request));
-    if (device_ != "auto") line["device"] = device_;
-    const std::string body = json_text(line), key = new_key();
+    const std::string body = queue::serve_line_of(request, device_), key = random_id();
     process::Deadline patience(kPatience);
     std::string place, stage;
     int lost = 0;

@@ -23,7 +23,8 @@ using nlohmann::json;
 constexpr size_t kDiscardedBytes = size_t{1} << 20;
 constexpr double kDiscardSeconds = 1;
 
-/// Whether so many seconds have passed since this was made.
+/// Seconds of wall time from when this was made. Not a process::Deadline, which counts 2 s at most
+/// between two looks: a client that sends a byte every 9 s would have minutes.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds)

@@ -207,7 +207,7 @@ class Service::State {
     };
     post("/v1/evaluate", kJson, &State::evaluate);
     post("/v1/evaluate/batch", kJsonLines, &State::evaluate_batch);
-    // Before httplib keeps the body of what nobody takes.
+    // For all other paths: httplib would read and keep the whole body before it answers 404.
     const auto unknown = [](const Request& request, Response& response, const ContentReader&) {
       say_error(response, 404, "there is no " + request.method + " " + request.path);
     };

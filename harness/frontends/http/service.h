@@ -25,7 +25,7 @@ Address address_from_text(const std::string& text);  ///< throws kInvalidArgumen
 
 struct ServiceOptions {
   Address address;
-  Tokens tokens;                  ///< empty: whoever can connect may use it, on loopback alone
+  Tokens tokens;                  ///< empty: none is needed; loopback addresses alone
   EvaluateOptions defaults = {};  ///< for what an experiment does not say
   ExperimentLimits experiments = {};
   size_t most_body_bytes = size_t{48} << 20;
