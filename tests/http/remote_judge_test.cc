@@ -58,6 +58,27 @@ TEST(RemoteJudge, AsksForThatWhichItWasAskedFor) {
   EXPECT_EQ(to_json(seen), to_json(request));
 }
 
+/// A server with lower limits than the usual ones judges by its own whoever asks for none.
+TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
+  ServiceOptions options;
+  options.defaults.limits = options.most = {.compile_seconds = 2,
+                                            .device_seconds = 1,
+                                            .total_seconds = 20,
+                                            .host_bytes = int64_t{1} << 30};
+  RunningService service(std::move(options));
+  service.gate.open();
+  client::EvaluateRequest request = wanted();
+  request.options.limits = {};
+  request.options.limits.total_seconds += 4 * request.options.plan.max_seconds;
+  judge_of(service)->run(request, {}, {});
+  ASSERT_EQ(service.asked.list().size(), 1u);
+  const Limits seen = service.asked.list().front().second.options.limits;
+  EXPECT_EQ(seen.compile_seconds, 2);
+  EXPECT_EQ(seen.device_seconds, 1);
+  EXPECT_EQ(seen.total_seconds, 20);
+  EXPECT_EQ(seen.host_bytes, int64_t{1} << 30);
+}
+
 TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / "remote_candidate";
@@ -105,7 +126,7 @@ TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(e.what(), HasSubstr("'total_seconds' can be 3600 at most"));
+    EXPECT_THAT(e.what(), HasSubstr("'total_seconds' must be a number from 0.001 to 3600"));
   }
   request.options.validate = true;
   EXPECT_THROW(judge_of(service)->run(request, {}, {}), Error);

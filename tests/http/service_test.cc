@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -203,6 +204,51 @@ TEST(HttpService, KeepsABatchThatHasAKey) {
   EXPECT_EQ(service.asked.list().size(), 2u);
 }
 
+std::string get(const std::string& path, const std::string& more = {}) {
+  return "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" + more + "\r\n";
+}
+
+TEST(HttpService, AnswersAClientThatHasEndedItsSide) {
+  RunningService service;
+  const std::string body = request("a") + "\n" + request("b") + "\n";
+  const UniqueFd one = connected(service), batch = connected(service), part = connected(service);
+  send_text(one, head("/v1/evaluate", request("a").size()) + request("a"));
+  send_text(batch, head("/v1/evaluate/batch", body.size()) + body);
+  send_text(part, head("/v1/evaluate", 1000) + "{");
+  for (const UniqueFd* each : {&one, &batch, &part}) shutdown(each->get(), SHUT_WR);
+  EXPECT_THAT(read_all(part), HasSubstr("the body ends after 1 bytes"));
+  // The batch is looked after while it waits: an empty line tells that its client is there.
+  char first[1024];
+  std::string begun;
+  while (begun.find("\r\n\r\n1\r\n\n") == begun.npos) {
+    const ssize_t size = recv(batch.get(), first, sizeof first, 0);
+    ASSERT_GT(size, 0) << begun;
+    begun.append(first, static_cast<size_t>(size));
+  }
+  service.gate.open();
+  EXPECT_THAT(read_all(one), HasSubstr("\"state\": \"done\""));
+  const std::string lines = read_all(batch);
+  for (const size_t at : {lines.find("\"done\""), lines.rfind("\"done\"")}) {
+    EXPECT_NE(at, lines.npos) << lines;
+  }
+  EXPECT_NE(lines.find("\"done\""), lines.rfind("\"done\"")) << lines;
+  EXPECT_THAT(lines, ::testing::EndsWith("0\r\n\r\n"));
+}
+
+TEST(HttpService, ServesNoRanges) {
+  RunningService service;
+  const std::string whole = service.client().Get("/openapi.json")->body;
+  std::string ranges = "bytes=0-";
+  while (ranges.size() < 8000) ranges += ",0-";
+  for (const std::string& asked : {std::string("bytes=0-9"), ranges}) {
+    const UniqueFd socket = connected(service);
+    send_text(socket, get("/openapi.json", "Range: " + asked + "\r\n"));
+    const std::string answer = read_all(socket);
+    EXPECT_THAT(answer, ::testing::StartsWith("HTTP/1.1 200 ")) << asked.substr(0, 20);
+    EXPECT_THAT(answer, ::testing::EndsWith("\r\n\r\n" + whole));
+  }
+}
+
 TEST(HttpService, HasNoRoomForMoreThanItsLimit) {
   ServiceOptions options;
   options.experiments.most_experiments = 2;
@@ -228,8 +274,15 @@ TEST(HttpService, TakesNoPathsAndNoLimitsBeyondItsOwn) {
   };
   EXPECT_THAT(refused({{"candidate", "/etc/passwd"}}), HasSubstr("send 'files'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"stages", true}}))), HasSubstr("'stages'"));
-  EXPECT_THAT(refused(json::parse(request("a", {{"total_seconds", 1e5}}))),
-              HasSubstr("3600 at most"));
+  for (const auto& [name, value] :
+       std::map<std::string, double>{{"compile_seconds", 601},
+                                     {"device_seconds", 601},
+                                     {"total_seconds", 3601},
+                                     {"max_seconds", 3601},
+                                     {"host_bytes", double(int64_t{1} << 40)}}) {
+    const json number = name == "host_bytes" ? json(int64_t(value)) : json(value);
+    EXPECT_THAT(refused(json::parse(request("a", {{name, number}}))), HasSubstr("'" + name + "'"));
+  }
   EXPECT_THAT(refused(json::parse(request("a", {{"presett", "smoke"}}))), HasSubstr("'presett'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"task_file", "kbench_task: 1\n"}}))),
               HasSubstr("task_file"));
@@ -366,9 +419,47 @@ TEST(HttpService, CancelsTheRestWhenItHasToEndAtOnce) {
   auto client = service.client();
   client.Post("/v1/evaluate", kAsync, request("a"), kJsonType);
   service.gate.wait_for(1);
+  const std::string body = request("c") + "\n" + request("d") + "\n";
+  const UniqueFd one = connected(service), batch = connected(service);
+  send_text(one, head("/v1/evaluate", request("b").size()) + request("b"));
+  send_text(batch, head("/v1/evaluate/batch", body.size()) + body);
+  while (client.Get("/metrics")->body.find("kbench_experiments_waiting 3\n") == std::string::npos) {
+  }
   service.stop();
   service.stop_at_once();
+  EXPECT_THAT(read_all(one), HasSubstr("\"state\": \"cancelled\""));
+  const std::string lines = read_all(batch);
+  EXPECT_NE(lines.find("\"cancelled\""), lines.rfind("\"cancelled\"")) << lines;
+  EXPECT_THAT(lines, ::testing::EndsWith("0\r\n\r\n"));
   service.join();
+}
+
+TEST(HttpService, EndsAtAnyMomentFromItsStartOn) {
+  queue::Queue queue({});
+  for (int i = 0; i < 120; ++i) {
+    ServiceOptions options;
+    options.most_connections = 2;
+    Service service(queue, {}, std::move(options));
+    std::stop_source stop;
+    if (i % 3 == 0) stop.request_stop();
+    std::jthread running([&] { service.run(stop.get_token()); });
+    if (i % 3 == 1) std::this_thread::sleep_for(std::chrono::microseconds(20 * i));
+    stop.request_stop();
+  }
+}
+
+TEST(HttpService, EndsWhateverItsClientsDo) {
+  ServiceOptions options;
+  options.most_connections = 3;
+  RunningService service(std::move(options));
+  // One says nothing, one stops in its head, one in its body, and more wait to be accepted.
+  const UniqueFd nothing = connected(service), in_head = connected(service),
+                 in_body = connected(service), waits = connected(service);
+  send_text(in_head, "POST /v1/evaluate HTT");
+  send_text(in_body, head("/v1/evaluate", 1000) + "{");
+  service.stop();
+  service.join();
+  for (const UniqueFd* each : {&nothing, &in_head, &waits}) EXPECT_EQ(read_all(*each), "");
 }
 
 TEST(HttpService, KeepsOutcomesForAWhile) {

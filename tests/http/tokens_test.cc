@@ -51,6 +51,9 @@ TEST(Tokens, ThatCannotBeUsedAreNamedByTheirLineAndNotShown) {
               HasSubstr(":2:1: a is there twice"));
   EXPECT_THAT(complaint_about("a 0123456789abcdef\nb 0123456789abcdef\n"),
               HasSubstr(":2:1: the token of b is another's"));
+  // "alice" with a line's author "x" is "alice/x".
+  EXPECT_THAT(complaint_about("alice 0123456789abcdef\nalice/x 1123456789abcdef\n"),
+              HasSubstr(":2:1: an author has no '/'"));
   EXPECT_THAT(complaint_about("# nothing\n"), HasSubstr("there is no token"));
   EXPECT_EQ(complaint_about("alice secretsecret\n").find("secretsecret"), std::string::npos);
   EXPECT_THROW(Tokens::of("short"), Error);

@@ -203,6 +203,35 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   EXPECT_EQ(second.candidate.files->at("a.comp"), std::string("\0\1", 2));
 }
 
+TEST_F(ServeTest, TakesNoLimitsBeyondItsOwners) {
+  judge("GPU");
+  options_.most = {.compile_seconds = 2,
+                   .device_seconds = 3,
+                   .total_seconds = 140,
+                   .host_bytes = int64_t{1} << 30};
+  Client client = connect();
+  const auto line = [](int id, const json& more) {
+    json all = {{"id", id}, {"files", {{"candidate.yaml", "kbench: 1\ntask: level1/19\n"}}}};
+    all.update(more);
+    return all;
+  };
+  const json beyond[] = {{{"compile_seconds", 2.5}},
+                         {{"device_seconds", 4}},
+                         {{"total_seconds", 141}},
+                         {{"max_seconds", 150}},
+                         {{"host_bytes", 2000000000}}};
+  for (const json& more : beyond) {
+    client.send(line(1, more));
+    const std::string name = more.items().begin().key();
+    EXPECT_THAT(client.read().at("error").get<std::string>(), HasSubstr("'" + name + "' must be"));
+  }
+  client.send(line(2, {{"compile_seconds", 2}, {"max_seconds", 50}}));
+  EXPECT_TRUE(client.read().contains("result"));
+  const Limits seen = asked_.list().at(0).second.options.limits;
+  EXPECT_EQ(seen.compile_seconds, 2);
+  EXPECT_EQ(seen.total_seconds, 140);  // not 120 + 4 * 50
+}
+
 TEST_F(ServeTest, AnswersABadLineWithItsNumberAndGoesOn) {
   options_.most_line_bytes = 1000;
   Client client = connect();

@@ -159,7 +159,7 @@ void ServeClient::take_line(std::string_view text) {
   if (text.find_first_not_of(" \t\r") == text.npos) return;
   if (text.size() > options_.most_line_bytes) return say_too_long();
   try {
-    ServeLine line = parse_serve_line(text, options_.defaults, devices_);
+    ServeLine line = parse_serve_line(text, options_.defaults, options_.most, devices_);
     line.cancel ? cancel(line) : submit(std::move(line));
   } catch (const BadLine& bad) {
     say_bad(bad.id, bad.error.what());

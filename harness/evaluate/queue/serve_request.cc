@@ -144,7 +144,7 @@ std::vector<double> thresholds_of(const json& list) {
   return list.get<std::vector<double>>();
 }
 
-void read_options(Members& members, EvaluateOptions& options) {
+void read_options(Members& members, const Limits& most, EvaluateOptions& options) {
   members.read("preset", options.preset);
   if (options.preset != "auto") preset_from_name(options.preset);
   std::string dtype(name_of(options.dtype));
@@ -166,10 +166,9 @@ void read_options(Members& members, EvaluateOptions& options) {
   const auto against = value_named(opponent, Opponent::best);
   if (!against) refuse("'opponent' is eager, torch, torch.compile or best");
   options.opponent = *against;
-  constexpr double kLongest = 1e6;
   constexpr int kMostSamples = 1000000;
   SamplingPlan& plan = options.plan;
-  members.read("max_seconds", plan.max_seconds, 0, kLongest);
+  members.read("max_seconds", plan.max_seconds, 0, most.total_seconds);
   members.read("precision", plan.precision, 0, 1);
   members.read("min_samples", plan.min_samples, 1, kMostSamples);
   members.read("max_samples", plan.max_samples, 1, kMostSamples);
@@ -179,13 +178,14 @@ void read_options(Members& members, EvaluateOptions& options) {
   }
   Limits& limits = options.limits;
   const double before = limits.total_seconds;
-  members.read("compile_seconds", limits.compile_seconds, 0.001, kLongest);
-  members.read("device_seconds", limits.device_seconds, 0.001, kLongest);
-  members.read("total_seconds", limits.total_seconds, 0.001, kLongest);
-  members.read("host_bytes", limits.host_bytes, int64_t{1} << 20, int64_t{1} << 50);
+  members.read("compile_seconds", limits.compile_seconds, 0.001, most.compile_seconds);
+  members.read("device_seconds", limits.device_seconds, 0.001, most.device_seconds);
+  members.read("total_seconds", limits.total_seconds, 0.001, most.total_seconds);
+  members.read("host_bytes", limits.host_bytes, int64_t{1} << 20, most.host_bytes);
   // As on the command line: a long measurement is given more time.
   if (limits.total_seconds == before && before == Limits{}.total_seconds) {
-    limits.total_seconds += 4 * plan.max_seconds;
+    limits.total_seconds =
+        std::max(before, std::min(before + 4 * plan.max_seconds, most.total_seconds));
   }
   members.read("other_sizes", options.other_sizes);
   members.read("general", options.general);
@@ -197,7 +197,7 @@ void read_options(Members& members, EvaluateOptions& options) {
   }
 }
 
-void read_line(const json& object, const EvaluateOptions& defaults,
+void read_line(const json& object, const EvaluateOptions& defaults, const Limits& most,
                const std::vector<vulkan::DeviceSnapshot>& devices, Sender sender, ServeLine& line) {
   Members members(object);
   members.find("id");
@@ -215,7 +215,7 @@ void read_line(const json& object, const EvaluateOptions& defaults,
     line.request.task_files = {task_file};
   }
   members.read("author", line.request.candidate.author);
-  read_options(members, line.request.options);
+  read_options(members, most, line.request.options);
   members.read("check", line.request.check_only);
   members.read("stages", line.stages);
   if (const json* device = members.find("device")) {
@@ -238,7 +238,8 @@ void read_line(const json& object, const EvaluateOptions& defaults,
 }  // namespace
 
 ServeLine parse_serve_line(std::string_view text, const EvaluateOptions& defaults,
-                           const std::vector<vulkan::DeviceSnapshot>& devices, Sender sender) {
+                           const Limits& most, const std::vector<vulkan::DeviceSnapshot>& devices,
+                           Sender sender) {
   ServeLine line;
   try {
     const json object = parse(text);
@@ -251,7 +252,7 @@ ServeLine parse_serve_line(std::string_view text, const EvaluateOptions& default
       return line;
     }
     if (line.id.empty() && sender == Sender::this_user) refuse("has no 'id'");
-    read_line(object, defaults, devices, sender, line);
+    read_line(object, defaults, most, devices, sender, line);
     return line;
   } catch (const Error& e) {
     throw BadLine{line.id, e};
@@ -283,10 +284,16 @@ std::string serve_line_of(const client::EvaluateRequest& request, const std::str
   line["min_samples"] = options.plan.min_samples;
   line["max_samples"] = options.plan.max_samples;
   line["thresholds"] = options.plan.thresholds;
-  line["compile_seconds"] = options.limits.compile_seconds;
-  line["device_seconds"] = options.limits.device_seconds;
-  line["total_seconds"] = options.limits.total_seconds;
-  line["host_bytes"] = options.limits.host_bytes;
+  // The server's own limits hold where no other was asked for: it may have lower ones.
+  Limits usual;
+  usual.total_seconds += 4 * options.plan.max_seconds;
+  const auto send = [&line](const char* name, auto value, auto as_usual) {
+    if (value != as_usual) line[name] = value;
+  };
+  send("compile_seconds", options.limits.compile_seconds, usual.compile_seconds);
+  send("device_seconds", options.limits.device_seconds, usual.device_seconds);
+  send("total_seconds", options.limits.total_seconds, usual.total_seconds);
+  send("host_bytes", options.limits.host_bytes, usual.host_bytes);
   line["other_sizes"] = options.other_sizes;
   line["general"] = options.general;
   line["fresh_runners"] = options.fresh_runners;

@@ -17,6 +17,12 @@ namespace kbench::queue {
 /// latter cannot name paths, may leave out `id`, and its task file is not kept.
 enum class Sender { this_user, network };
 
+/// What a line may ask for as the limits of its experiment, where the server's owner did not say.
+inline constexpr Limits kMostLimits = {.compile_seconds = 600,
+                                       .device_seconds = 600,
+                                       .total_seconds = 3600,
+                                       .host_bytes = Limits{}.host_bytes};
+
 struct ServeLine {
   std::string id;       ///< as JSON text; empty: none
   bool cancel = false;  ///< cancels the experiment with this id
@@ -32,10 +38,11 @@ struct BadLine {
   Error error;
 };
 
-/// `defaults`: for what a line leaves out. `devices`: the server's. Checks that a candidate's files
-/// on disk exist. Throws BadLine.
+/// `defaults`: for what a line leaves out. `most`: the highest limits that it may ask for; of the
+/// total_seconds, as max_seconds, too. `devices`: the server's. Checks that a candidate's files on
+/// disk exist. Throws BadLine.
 ServeLine parse_serve_line(std::string_view line, const EvaluateOptions& defaults,
-                           const std::vector<vulkan::DeviceSnapshot>& devices,
+                           const Limits& most, const std::vector<vulkan::DeviceSnapshot>& devices,
                            Sender sender = Sender::this_user);
 
 /// The line without `id` that asks a server elsewhere for this: a candidate on disk is read.

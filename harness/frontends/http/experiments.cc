@@ -77,6 +77,7 @@ bool Experiments::add(const std::string& author, std::vector<NewExperiment> want
       entry->key = each.key;
       entry->digest = digest;
       entry->bytes = bytes_of(each.line.request);
+      entry->cancel = all_cancelled_;
       bytes += entry->bytes;
       queue::Job& job = jobs.emplace_back();
       job.request = std::move(each.line.request);
@@ -220,6 +221,7 @@ void Experiments::cancel_all() {
   std::vector<Handle> all;
   {
     const std::lock_guard lock(mutex_);
+    all_cancelled_ = true;
     for (const auto& [id, entry] : by_id_) all.push_back(entry);
   }
   for (const Handle& each : all) cancel(each);

@@ -73,7 +73,7 @@ class Experiments {
   std::vector<ExperimentView> wait_any(std::vector<Handle>& handles, double seconds);
   void cancel(const Handle& handle);
   static const std::string& id_of(const Handle& handle);
-  void cancel_all();
+  void cancel_all();  ///< those that are added later, too
   /// From now on nothing waits.
   void release_waiters();
   /// Waits until none is without an outcome, for so many seconds at most; false after these.
@@ -100,7 +100,7 @@ class Experiments {
   std::map<std::pair<std::string, std::string>, Handle> by_key_;  ///< author, key
   std::deque<Handle> ended_;                                      ///< oldest first
   size_t open_ = 0, open_bytes_ = 0, kept_bytes_ = 0, untold_ = 0;
-  bool released_ = false;
+  bool all_cancelled_ = false, released_ = false;
 };
 
 }  // namespace kbench::http

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "harness/frontends/http/http_server.h"
 #include "harness/frontends/http/service.h"
 #include "kbench/text.h"
 #include "libkbench/base/json_text.h"
@@ -68,6 +69,8 @@ std::optional<std::string> body_of(const ContentReader& reader, size_t most, dou
   });
   if (bytes > most) {
     say_error(response, 413, "a body has at most " + std::to_string(most) + " bytes");
+  } else if (!whole && HttpServer::client_sends_no_more()) {
+    say_error(response, 400, "the body ends after " + std::to_string(bytes) + " bytes, too soon");
   } else if (!whole) {
     say_error(
         response, 408,

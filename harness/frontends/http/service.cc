@@ -10,12 +10,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <semaphore>
 #include <thread>
 #include <utility>
 
 #include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/serve_request.h"
+#include "harness/frontends/http/http_server.h"
 #include "harness/frontends/http/request.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
@@ -33,26 +33,8 @@ using httplib::Request;
 using httplib::Response;
 using nlohmann::json;
 
-constexpr int kReadSeconds = 10;      ///< between two pieces of a request
-constexpr double kLookSeconds = 0.2;  ///< how often a stream looks whether its client is there
-
-/// Threads for at most so many connections; accepting waits while all are taken.
-class Connections : public httplib::TaskQueue {
- public:
-  explicit Connections(size_t most) : free_(static_cast<ptrdiff_t>(most)), threads_(most) {}
-  void enqueue(std::function<void()> serve) override {
-    free_.acquire();
-    threads_.enqueue([this, serve = std::move(serve)] {
-      serve();
-      free_.release();
-    });
-  }
-  void shutdown() override { threads_.shutdown(); }
-
- private:
-  std::counting_semaphore<> free_;
-  httplib::ThreadPool threads_;
-};
+constexpr double kLookSeconds = 1;  ///< how often a stream looks whether its client is there
+constexpr double kEndSeconds = 3;   ///< for answers to be sent in the end
 
 /// As the protocol of judges has them, but with UUIDs as results have them.
 std::string devices_json(const std::vector<vulkan::DeviceSnapshot>& devices) {
@@ -85,7 +67,8 @@ class Service::State {
       : queue_(queue),
         devices_(devices),
         options_(std::move(options)),
-        experiments_(queue, options_.experiments, metrics_) {
+        experiments_(queue, options_.experiments, metrics_),
+        server_(options_.most_connections) {
     const Address& address = options_.address;
     if (options_.tokens.empty() && !address.loopback()) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -93,16 +76,11 @@ class Service::State {
                       " can be reached from other machines, so that clients have to "
                       "have a token: --tokens FILE, or KBENCH_SERVE_TOKEN");
     }
-    server_.new_task_queue = [most = options_.most_connections] { return new Connections(most); };
-    // A connection ends with its answer: what is left of a refused request is no next one.
-    server_.set_keep_alive_max_count(1);
     // httplib's own would let another process listen at the same port.
     server_.set_socket_options([](int socket) {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
-    server_.set_read_timeout(kReadSeconds);
-    server_.set_write_timeout(kReadSeconds);
     add_routes();
     port_ = address.port;
     errno = 0;
@@ -124,18 +102,24 @@ class Service::State {
       listening = false;
     });
     const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+    while (!server_.is_running() && listening) pause();  // Before, it cannot be ended.
     while (!stop.stop_requested() && listening) pause();
     draining_ = true;
     while (!at_once.stop_requested() && listening && !experiments_.wait_all(0.02)) {
     }
-    if (at_once.stop_requested() || !listening) experiments_.cancel_all();
+    if (at_once.stop_requested() || !listening) {
+      experiments_.cancel_all();
+      experiments_.wait_all(options_.collect_seconds);  // Who waits is answered so.
+    }
     process::Deadline deadline(options_.collect_seconds);
     while (!at_once.stop_requested() && !deadline.passed() && listening &&
            (experiments_.untold() > 0 || streams_ > 0)) {
       pause();
     }
+    process::Deadline last(kEndSeconds);
+    while (at_once.stop_requested() && !last.passed() && server_.connections() > 0) pause();
     experiments_.release_waiters();
-    server_.stop();
+    server_.end(kEndSeconds);
   }
 
  private:
@@ -274,19 +258,15 @@ class Service::State {
 
   /// Throws queue::BadLine.
   NewExperiment read(std::string_view text, const std::string& author) const {
-    NewExperiment wanted{
-        queue::parse_serve_line(text, options_.defaults, devices_, queue::Sender::network),
-        std::string(text), ""};
-    const auto refuse = [&](const std::string& why) {
-      throw queue::BadLine{wanted.line.id, Error(ErrorCode::kInvalidArgument, why)};
-    };
-    if (wanted.line.stages) refuse("'stages' are not sent over HTTP; ask for the experiment");
-    const double seconds = wanted.line.request.options.limits.total_seconds;
-    if (seconds > options_.most_total_seconds) {
-      refuse("'total_seconds' can be " + std::to_string(std::llround(options_.most_total_seconds)) +
-             " at most here");
+    NewExperiment wanted{queue::parse_serve_line(text, options_.defaults, options_.most, devices_,
+                                                 queue::Sender::network),
+                         std::string(text), ""};
+    if (wanted.line.stages) {
+      throw queue::BadLine{wanted.line.id,
+                           Error(ErrorCode::kInvalidArgument,
+                                 "'stages' are not sent over HTTP; ask for the experiment")};
     }
-    if (!author.empty()) {
+    if (!author.empty()) {  // It has no '/', so that this is no other's.
       std::string& name = wanted.line.request.candidate.author;
       name = name.empty() ? author : author + "/" + name;
     }
@@ -388,7 +368,10 @@ class Service::State {
       for (const ExperimentView& view : experiments_.wait_any(batch.waiting, kLookSeconds)) {
         batch.ready += view.json + "\n";
       }
-      if (batch.ready.empty()) return sink.is_writable();
+      if (batch.ready.empty()) {
+        if (!HttpServer::client_sends_no_more()) return sink.is_writable();
+        batch.ready = "\n";  // Whether the client is there shows in sending something.
+      }
     }
     const std::string text = std::exchange(batch.ready, "");
     if (!text.empty() && !sink.write(text.data(), text.size())) return false;
@@ -404,7 +387,7 @@ class Service::State {
   std::atomic<bool> draining_ = false;
   std::atomic<int> streams_ = 0;
   int port_ = 0;
-  httplib::Server server_;
+  HttpServer server_;
 };
 
 Service::Service(queue::Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,

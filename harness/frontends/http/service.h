@@ -25,14 +25,14 @@ Address address_from_text(const std::string& text);  ///< throws kInvalidArgumen
 
 struct ServiceOptions {
   Address address;
-  Tokens tokens;                  ///< empty: none is needed; loopback addresses alone
-  EvaluateOptions defaults = {};  ///< for what an experiment does not say
+  Tokens tokens;                     ///< empty: none is needed; loopback addresses alone
+  EvaluateOptions defaults = {};     ///< for what an experiment does not say
+  Limits most = queue::kMostLimits;  ///< that one may ask for
   ExperimentLimits experiments = {};
   size_t most_body_bytes = size_t{48} << 20;
-  double body_seconds = 60;          ///< for a request's body to arrive
-  double most_total_seconds = 3600;  ///< that an experiment may ask for as its limit
-  size_t most_connections = 256;     ///< more wait to be accepted
-  double collect_seconds = 10;       ///< for clients to fetch what ended while the service drains
+  double body_seconds = 60;       ///< for a request's body to arrive
+  size_t most_connections = 256;  ///< more wait to be accepted
+  double collect_seconds = 10;    ///< for clients to fetch what ended while the service drains
 };
 
 class Service {

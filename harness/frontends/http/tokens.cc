@@ -36,6 +36,9 @@ Tokens Tokens::from_file(const std::string& path) {
       fail("the token of " + shown(author) + " has fewer than " + std::to_string(kLeastBytes) +
            " characters");
     }
+    if (author.find('/') != author.npos) {
+      fail("an author has no '/': " + shown(author) + " could be a part of another's");
+    }
     Known known{author, digest_of(token)};
     for (const Known& other : tokens.known_) {
       if (other.author == author) fail(shown(author) + " is there twice");

@@ -12,8 +12,8 @@ namespace kbench::http {
 class Tokens {
  public:
   /// A file of lines "AUTHOR TOKEN"; empty lines and lines that begin with '#' are skipped. Throws
-  /// kIo, and kParse, with the line, for a token of fewer than 16 characters or an author or a
-  /// token that is there twice.
+  /// kIo, and kParse, with the line, for a token of fewer than 16 characters, an author with a '/',
+  /// and an author or a token that is there twice.
   static Tokens from_file(const std::string& path);
   /// One token, whose author is "default". Throws kInvalidArgument where it is too short.
   static Tokens of(std::string_view token);

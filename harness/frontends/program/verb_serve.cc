@@ -1,5 +1,6 @@
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -30,15 +31,30 @@ http::Tokens tokens_of(const ServeVerbOptions& options) {
   return token != nullptr ? http::Tokens::of(token) : http::Tokens();
 }
 
-int run_serve(const ServeVerbOptions& options) {
+/// The highest limits that a client may ask for: what the flags say, where they are given.
+Limits most_limits(const Command& app, const Limits& own) {
+  Limits most = queue::kMostLimits;
+  const auto take = [&](const char* flag, auto Limits::*limit) {
+    most.*limit = app.option(flag).given() ? own.*limit : std::max(most.*limit, own.*limit);
+  };
+  take("--compile-seconds", &Limits::compile_seconds);
+  take("--device-seconds", &Limits::device_seconds);
+  take("--total-seconds", &Limits::total_seconds);
+  take("--host-memory", &Limits::host_bytes);
+  return most;
+}
+
+int run_serve(const Command& app, const ServeVerbOptions& options) {
   if (options.size.preset != "auto") options.size.fixed_preset();
   queue::ServeOptions serve;
   serve.defaults = evaluate_options(options.size, options.device, options.measure);
+  serve.most = most_limits(app, serve.defaults.limits);
   http::ServiceOptions service;
   if (!options.http.empty()) {
     service.address = http::address_from_text(options.http);
     service.tokens = tokens_of(options);
     service.defaults = serve.defaults;
+    service.most = serve.most;
   }
   std::optional<queue::ServeSocket> socket;  // opened before the device
   if (!options.socket.empty()) socket.emplace(options.socket);
@@ -73,7 +89,8 @@ Verb add_serve(Command program) {
       "serve", "Evaluate what is sent as lines of JSON, or over HTTP",
       "Takes experiments as lines of JSON and answers each with a line, as they are done: on "
       "standard input and output, or for several clients on a Unix socket. The flags are for what "
-      "a line does not say. docs/serve.md has the lines. Ends with its input, when all is "
+      "a line does not say, and those of limits the most that it may ask for. docs/serve.md has "
+      "the lines. Ends with its input, when all is "
       "answered; on SIGTERM or Ctrl-C what is left is cancelled, and answered so. With --http it "
       "takes experiments from other machines, too; SIGTERM or Ctrl-C then lets those it has end, "
       "and a second one cancels them.",
@@ -96,7 +113,7 @@ Verb add_serve(Command program) {
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_several_to(app);
   options->measure.add_to(app);
-  return {app, [options] { return run_serve(*options); }};
+  return {app, [app, options] { return run_serve(app, *options); }};
 }
 
 }  // namespace kbench::program
