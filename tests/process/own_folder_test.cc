@@ -108,5 +108,19 @@ TEST_F(OwnFolderTest, RemovesFilesThatAreAWeekOld) {
   for (const char* name : {"p-new", "p-own-old", "other", "key"}) EXPECT_TRUE(fs::exists(at(name)));
 }
 
+TEST_F(OwnFolderTest, RemovesFirstWhatWasUsedLongestAgo) {
+  const OwnFolder folder(cache());
+  const auto now = fs::file_time_type::clock::now();
+  int hours = 5;
+  for (const char* name : {"p-a", "p-b", "p-c", "other"}) {
+    folder.keep(name, "subject", std::string(1000, 'x'));
+    fs::last_write_time(at(name), now - std::chrono::hours(hours--));
+  }
+  EXPECT_NE(folder.kept("p-a", "subject"), "");
+  folder.keep_at_most("p-", 2500);
+  EXPECT_FALSE(fs::exists(at("p-b")));
+  for (const char* name : {"p-a", "p-c", "other", "key"}) EXPECT_TRUE(fs::exists(at(name))) << name;
+}
+
 }  // namespace
 }  // namespace kbench::process

@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include "kbench/error.h"
 #include "libkbench/base/files.h"
@@ -134,7 +136,9 @@ std::string OwnFolder::kept(const std::string& name, std::string_view subject) c
   std::string bytes = all.substr(kSignatureDigits);
   const bool right =
       signature(signed_text(name, subject, bytes)) == all.substr(0, kSignatureDigits);
-  return right ? bytes : "";
+  if (!right) return "";
+  utimensat(AT_FDCWD, at(name).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  return bytes;
 }
 
 void OwnFolder::keep(const std::string& name, std::string_view subject,
@@ -147,6 +151,33 @@ void OwnFolder::keep(const std::string& name, std::string_view subject,
   try {
     replace_file(at(name), all, Sync::no);
   } catch (const Error&) {  // For instance a full disk: nothing is kept.
+  }
+}
+
+void OwnFolder::keep_at_most(const std::string& prefix, uint64_t bytes) const {
+  if (!there()) return;
+  struct Kept {
+    fs::file_time_type used;
+    fs::path path;
+    uint64_t bytes;
+  };
+  std::vector<Kept> all;
+  uint64_t sum = 0;
+  std::error_code error;
+  // Other processes may remove files meanwhile.
+  for (const auto& each : fs::directory_iterator(path_, error)) {
+    if (!each.path().filename().string().starts_with(prefix)) continue;
+    const auto used = each.last_write_time(error);
+    const uint64_t size = error ? 0 : each.file_size(error);
+    if (error) continue;
+    sum += size;
+    all.push_back({used, each.path(), size});
+  }
+  std::ranges::sort(all, {}, &Kept::used);
+  for (const Kept& each : all) {
+    if (sum <= bytes) return;
+    fs::remove(each.path, error);
+    sum -= each.bytes;
   }
 }
 

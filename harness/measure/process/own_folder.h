@@ -1,6 +1,7 @@
 // The folder of files that kbench keeps from one run to the next.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,12 +29,15 @@ class OwnFolder {
   void append(const std::string& name, const std::string& line) const;
 
   /// The bytes that keep() was given for that name and subject; empty if there are none or the file
-  /// has been changed.
+  /// has been changed. The file counts as used now.
   std::string kept(const std::string& name, std::string_view subject) const;
   /// Replaces the file atomically.
   void keep(const std::string& name, std::string_view subject, std::string_view bytes) const;
 
-  /// Removes files that have not been written for a week and whose names begin with `prefix` but
+  /// Removes files whose names begin with `prefix`, those used longest ago first, until all have
+  /// `bytes` at most.
+  void keep_at_most(const std::string& prefix, uint64_t bytes) const;
+  /// Removes files that have not been used for a week and whose names begin with `prefix` but
   /// not with `spared`.
   void forget_stale(const std::string& prefix, const std::string& spared) const;
 
